@@ -1,0 +1,82 @@
+/* graph.h: a checked graph. Made from YAML by sl_graph_read; everything that can be wrong without running is reported
+ * here, all errors at once, with file:line:column, the source line and the nearest right name. */
+#ifndef SL_GRAPH_H
+#define SL_GRAPH_H
+
+#include "plugin/registry.h"
+#include "report/diagnostics.h"
+
+enum { SL_NONE = -1 };
+
+/* One end of a connection: member `member` of node `node`; node SL_NONE: not connected. */
+struct sl_port {
+  int32_t node;
+  int32_t member;
+};
+
+/* A property's value; strings are owned by the graph. */
+struct sl_value {
+  double number;
+  const char *text; /* type string only */
+};
+
+struct sl_node {
+  const char *name;
+  const char *use; /* "plugin.algorithm" */
+  struct sl_place place;
+  const struct sl_algorithm *algorithm;
+  const struct sl_plugin_entry *plugin;
+  uint32_t block_threads; /* from `block:`, or the algorithm's default */
+  uint32_t shared;        /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;          /* some output, sink or check depends on it */
+  uint32_t inferred;      /* bit per member (up to 32): the wiring was chosen, not given */
+  struct sl_port *inputs; /* per member of the algorithm; IN members only */
+  struct sl_value *values; /* per member; PROPERTY members only */
+  struct sl_port *lists;  /* event lists it runs on, sorted, none twice; empty: all events */
+  uint32_t list_count;
+  uint32_t order; /* position in `order` */
+};
+
+struct sl_output {
+  struct sl_port port;
+  const char *name; /* "tracks" or "tracks.port" where the node has several */
+};
+
+struct sl_graph {
+  struct sl_node *nodes; /* in the order of the document */
+  uint32_t node_count;
+  uint32_t *order; /* execution order: indices of live nodes; inputs come before users, else document order */
+  uint32_t order_count;
+  struct sl_output *outputs;
+  uint32_t output_count;
+  uint32_t source;          /* the source node; there is exactly one */
+  uint32_t slice_events;    /* budgets.events, 0 if not given */
+  const char *description;
+  const char *text; /* canonical text of the merged graph: the digest's input */
+  void *storage;    /* owns all of it */
+};
+
+struct sl_override {
+  const char *key;   /* NODE.PROPERTY, PARAMETER, or NODE for --use */
+  const char *value; /* YAML scalar, or PLUGIN.ALGORITHM */
+};
+
+struct sl_graph_request {
+  const char *path; /* file, used in messages */
+  const char *text; /* if not NULL, the document itself */
+  size_t text_bytes;
+  const char *target;
+  const struct sl_registry *registry;
+  const struct sl_override *sets, *uses; /* in the order of the command line */
+  uint32_t set_count, use_count;
+  const struct sl_services *check_services; /* unused by the reader; reserved */
+};
+
+/* Reads and checks. On success *graph is to be freed with sl_graph_free. On failure the reasons are in `d`. */
+int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph);
+void sl_graph_free(struct sl_graph *graph);
+
+/* Writes the property values of a node into its argument struct (args_size bytes, zeroed by the caller). */
+void sl_graph_fill_properties(const struct sl_node *node, void *args);
+
+#endif

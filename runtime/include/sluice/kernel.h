@@ -1,0 +1,56 @@
+/* kernel.h: what a kernel may use besides plain CUDA C, on every target.
+ *
+ * A kernel is written in the common subset of C11 and CUDA C++, with CUDA's own names (threadIdx.x, blockDim.x,
+ * __shared__, __syncthreads(), integer atomics). The build defines one of SL_TARGET_CPU, SL_TARGET_SIMT,
+ * SL_TARGET_CUDA, SL_TARGET_HIP. On cpu a block is one thread: barriers vanish and thread loops become plain loops.
+ * A node's block size is 1 on cpu and a multiple of 32 elsewhere.
+ *
+ * Everything here has one result whatever the target, block size, warp size and thread order. Collectives (sl_block_...,
+ * sl_sum32_total) must be reached by every thread of the block; they contain the barriers that they need, before and
+ * after, so that they can follow each other directly.
+ */
+#ifndef SLUICE_KERNEL_H
+#define SLUICE_KERNEL_H
+
+#include <sluice/math.h>
+#include <sluice/plugin.h>
+
+/* Grids. SL_PER_EVENT: a fixed number of blocks that share the events of the node's list through SL_FOR_EVENTS. */
+enum { SL_PER_EVENT };
+
+#if defined(SL_TARGET_CPU)
+#include <sluice/kernel_cpu.h>
+#else
+#error "define SL_TARGET_CPU; no other target is implemented yet"
+#endif
+
+/* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
+ * All threads of a block see the same event. */
+#define SL_FOR_EVENTS(event, list)                                                                      \
+  for (uint32_t event, sl_index_##event = blockIdx.x;                                                   \
+       sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1);         \
+       sl_index_##event += gridDim.x)
+
+static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t index) {
+  return list->numbers ? list->numbers[index] : index;
+}
+
+/* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
+ * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be
+ * valid (no items, say). Of several errors, the earliest node's with the largest code and detail is reported. */
+static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event, uint32_t code, uint32_t detail) {
+  atomicMax(&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
+}
+
+/* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
+#define SL_FOR_BLOCK(i, n) \
+  for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)
+
+/* The float sum that is the same everywhere: 32 partial sums, partial j adds the values of index j, j+32, ... in
+ * ascending order, then a tree with strides 16, 8, 4, 2, 1.
+ *   struct sl_sum32 s = sl_sum32_zero();
+ *   SL_FOR_SUM32(i, n) sl_sum32_add(&s, i, value(i));
+ *   float sum = sl_sum32_total(&s);        every thread of the block calls it and gets the sum
+ * The first 32 threads of a block do the work. */
+
+#endif

@@ -1,0 +1,75 @@
+/* kernel_cpu.h: kernels as plain C, one thread a block, one block a grid. Included by kernel.h only. */
+#ifndef SLUICE_KERNEL_CPU_H
+#define SLUICE_KERNEL_CPU_H
+
+#define SL_DEVICE inline SL_UNUSED
+#define SL_KERNEL(name, args_type) static void name(const args_type a)
+/* Launches a kernel with its arguments, from an algorithm's `run`; returns 0 or an error. */
+#define SL_LAUNCH(l, kernel, grid, args) ((void)(l), (void)(grid), kernel(args), SL_OK)
+
+struct sl_dim3 {
+  uint32_t x;
+};
+static const struct sl_dim3 threadIdx SL_UNUSED = {0}, blockDim SL_UNUSED = {1};
+static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
+
+#define __shared__
+#define __syncthreads() ((void)0)
+#define __restrict__ restrict
+
+typedef uint64_t sl_atomic_u64;
+#define SL_ATOMIC_(p, expression)                \
+  __extension__({                                \
+    __typeof__(p) sl_p = (p);                    \
+    __typeof__(*sl_p) sl_old = *sl_p;            \
+    *sl_p = (__typeof__(*sl_p))(expression);     \
+    sl_old;                                      \
+  })
+#define atomicAdd(p, v) SL_ATOMIC_(p, sl_old + (v))
+#define atomicSub(p, v) SL_ATOMIC_(p, sl_old - (v))
+#define atomicOr(p, v) SL_ATOMIC_(p, sl_old | (v))
+#define atomicAnd(p, v) SL_ATOMIC_(p, sl_old & (v))
+#define atomicMax(p, v) SL_ATOMIC_(p, sl_old > (v) ? sl_old : (v))
+#define atomicMin(p, v) SL_ATOMIC_(p, sl_old < (v) ? sl_old : (v))
+#define atomicExch(p, v) SL_ATOMIC_(p, v)
+
+/* Sum of the values of all threads before this one; *total gets the sum over the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
+  *total = value;
+  return 0;
+}
+
+static SL_DEVICE uint32_t sl_block_sum_u32(uint32_t value) { return value; }
+static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return value; }
+
+/* The smallest key of the block: put the quantity in the high bits, an index that breaks ties in the low ones. */
+static SL_DEVICE uint64_t sl_block_min_u64(uint64_t key) { return key; }
+
+/* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length
+ * grows by the number of threads that want one. Each thread keeps its own copy of *length. */
+static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
+  const uint32_t place = *length;
+  *length += wanted ? 1u : 0u;
+  return place;
+}
+
+struct sl_sum32 {
+  float lane[32];
+};
+
+static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
+  struct sl_sum32 s = {{0}};
+  return s;
+}
+
+#define SL_FOR_SUM32(i, n) for (uint32_t i = 0; i < (n); i++)
+
+static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) { s->lane[index % 32] += value; }
+
+static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
+  for (uint32_t stride = 16; stride > 0; stride /= 2)
+    for (uint32_t j = 0; j < stride; j++) s->lane[j] += s->lane[j + stride];
+  return s->lane[0];
+}
+
+#endif

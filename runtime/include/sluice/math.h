@@ -1,0 +1,5 @@
+#ifndef SLUICE_MATH_H
+#define SLUICE_MATH_H
+#include <math.h>
+#include <stdint.h>
+#endif

@@ -1,0 +1,517 @@
+/* plugin.h: the contract between the Sluice runtime and a plugin.
+ *
+ * A plugin is one shared object per target that exports one data symbol, `sluice_plugin`: constant tables that
+ * name its algorithms and describe their arguments. The runtime reads the tables without calling plugin code,
+ * plans all memory from them, fills each algorithm's argument struct through the offsets given in them, and calls
+ * `run` (kernels), `make` (constants), or the source and sink functions.
+ *
+ * Everything that `sluice_plugin` reaches is frozen by SL_ABI_VERSION. The header compiles as C11, C++20 and CUDA C++.
+ *
+ * Rationale: tables instead of registration calls, so that `list`, `describe`, `schema` and the planner need no
+ * plugin code, no GPU and no constructor order.
+ */
+#ifndef SLUICE_PLUGIN_H
+#define SLUICE_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define SL_STATIC_ASSERT(condition, text) static_assert(condition, text)
+extern "C" {
+#else
+#define SL_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+#define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
+#define SL_ABI_VERSION 1u
+#define SL_UNUSED __attribute__((unused))
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
+/* What functions return: 0, or one of these. Text for a person goes through the services' `message`. */
+#define SL_ERRORS(E)                                          \
+  E(SL_ENOMEM, -1, "out of memory")                           \
+  E(SL_EINVAL, -2, "a value is out of range or inconsistent") \
+  E(SL_EIO, -3, "a file could not be read or written")        \
+  E(SL_EFORMAT, -4, "data has the wrong format")              \
+  E(SL_EGRAPH, -5, "the graph is wrong")                      \
+  E(SL_EPLUGIN, -6, "a plugin was refused or broke its contract") \
+  E(SL_EDEVICE, -7, "the device reported an error")           \
+  E(SL_ESTRICT, -8, "a bad event in strict mode")             \
+  E(SL_EINTERRUPTED, -9, "stopped by a signal")
+#define SL_ERROR_ENUM_(name, value, text) name = value,
+enum { SL_OK = 0, SL_ERRORS(SL_ERROR_ENUM_) SL_ERROR_END_ = -1000 };
+
+enum { SL_NOTE = 0, SL_WARNING = 1, SL_ERROR = 2 }; /* severities of messages */
+
+/* ------------------------------------------------------------------------------------------- collections */
+
+/* Element types: name, C type, bytes. */
+#define SL_TYPES(T)    \
+  T(u8, uint8_t, 1)    \
+  T(i8, int8_t, 1)     \
+  T(u16, uint16_t, 2)  \
+  T(i16, int16_t, 2)   \
+  T(u32, uint32_t, 4)  \
+  T(i32, int32_t, 4)   \
+  T(u64, uint64_t, 8)  \
+  T(i64, int64_t, 8)   \
+  T(f32, float, 4)     \
+  T(f64, double, 8)
+#define SL_TYPE_ENUM_(name, c, bytes) SL_TYPE_##name,
+enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_COUNT };
+#define SL_TYPE_DEF_(name, c, bytes) typedef c sl_c_##name;
+SL_TYPES(SL_TYPE_DEF_)
+
+/* Shapes: how many entries a field has, for a slice of E events.
+ *   PER_SLICE         1
+ *   PER_EVENT         E                  (PER_EVENT_OF(n): n values for each event)
+ *   OFFSETS           E + 1, u32         items of event e are [offsets[e], offsets[e+1]); first entry need not be 0
+ *   PER_ITEM          item capacity      (PER_ITEM_OF(n): n values for each item)
+ *   ITEM_OFFSETS      item capacity + 1, u32: subitems of item i are [o[i], o[i+1])
+ *   PER_SUBITEM       subitem capacity
+ *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); in no digest
+ *   ARRAY             as many as `make` allocates; constants only
+ * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
+ * An algorithm that writes ITEM_OFFSETS writes its entry 0 too, also when no event is on its list. */
+enum {
+  SL_SHAPE_CODE_PER_SLICE,
+  SL_SHAPE_CODE_PER_EVENT,
+  SL_SHAPE_CODE_OFFSETS,
+  SL_SHAPE_CODE_PER_ITEM,
+  SL_SHAPE_CODE_ITEM_OFFSETS,
+  SL_SHAPE_CODE_PER_SUBITEM,
+  SL_SHAPE_CODE_BYTES,
+  SL_SHAPE_CODE_ARRAY
+};
+#define SL_SHAPE_PER_SLICE SL_SHAPE_CODE_PER_SLICE, 1
+#define SL_SHAPE_PER_EVENT SL_SHAPE_CODE_PER_EVENT, 1
+#define SL_SHAPE_PER_EVENT_OF(n) SL_SHAPE_CODE_PER_EVENT, n
+#define SL_SHAPE_OFFSETS SL_SHAPE_CODE_OFFSETS, 1
+#define SL_SHAPE_PER_ITEM SL_SHAPE_CODE_PER_ITEM, 1
+#define SL_SHAPE_PER_ITEM_OF(n) SL_SHAPE_CODE_PER_ITEM, n
+#define SL_SHAPE_ITEM_OFFSETS SL_SHAPE_CODE_ITEM_OFFSETS, 1
+#define SL_SHAPE_PER_SUBITEM SL_SHAPE_CODE_PER_SUBITEM, 1
+#define SL_SHAPE_BYTES SL_SHAPE_CODE_BYTES, 1
+#define SL_SHAPE_ARRAY SL_SHAPE_CODE_ARRAY, 1
+
+struct sl_field {
+  const char *name;
+  uint32_t type;  /* SL_TYPE_... */
+  uint32_t shape; /* SL_SHAPE_CODE_... */
+  uint32_t width; /* values an entry */
+  uint32_t reserved;
+  const char *unit; /* "" for none */
+  const char *doc;
+};
+
+struct sl_collection {
+  const char *name;
+  const char *doc;
+  const struct sl_field *fields;
+  uint32_t field_count;
+  uint32_t reserved;
+};
+
+/* The capacity that the planner gave a port, and where its need is recorded: `used` holds the most items that any
+ * launch of the slice wanted. used > capacity means overflow: the runtime runs the slice again in smaller parts.
+ * Writers never write at or beyond `capacity`. Null `used` where nothing is bounded. */
+struct sl_bound {
+  uint32_t capacity;
+  uint32_t reserved;
+  uint32_t *used;
+};
+
+/* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
+ * `struct NAME_view` (pointers to read), and `NAME_collection`, their description. Both structs are the field
+ * pointers in order, then `bound` (items) and `sub_bound` (subitems or bytes). */
+#define SL_COLLECTION(name_, FIELDS, doc_)                                                                        \
+  struct name_ {                                                                                                  \
+    FIELDS(SL_POINTER_)                                                                                           \
+    struct sl_bound bound, sub_bound;                                                                             \
+  };                                                                                                              \
+  struct name_##_view {                                                                                           \
+    FIELDS(SL_CONST_POINTER_)                                                                                     \
+    struct sl_bound bound, sub_bound;                                                                             \
+  };                                                                                                              \
+  static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                            \
+  static const struct sl_collection name_##_collection SL_UNUSED = {                                              \
+      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0};                       \
+  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) +  \
+                                               2 * sizeof(struct sl_bound), "a collection holds pointers only")
+#define SL_POINTER_(name, type, shape, unit, doc) sl_c_##type *name;
+#define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;
+#define SL_FIELD_ENTRY_(name, type, shape, unit, doc) {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
+
+/* The runtime's own collection: a list of events, in ascending order. */
+#define SL_EVENT_LIST_FIELDS(F)                                   \
+  F(count, u32, PER_SLICE, "", "number of events on the list")    \
+  F(numbers, u32, PER_EVENT, "", "their numbers in the slice, ascending; `count` of them are valid")
+SL_COLLECTION(sl_event_list, SL_EVENT_LIST_FIELDS, "a list of events, on which nodes can run");
+
+/* The events that a node runs on; every argument struct of a kernel algorithm has one, as its member `events`.
+ * `numbers` is null for all events of the slice. */
+struct sl_events {
+  const uint32_t *count;   /* one value, on the device */
+  const uint32_t *numbers; /* ascending */
+  uint64_t *errors;        /* per event of the slice: 0, or the worst error that a kernel found */
+  uint64_t error_base;     /* set by the runtime: which node speaks */
+};
+
+/* --------------------------------------------------------------------------------------------- capacities */
+
+/* Capacities are data: terms combined by minimum or maximum. E is the largest number of events in a slice. */
+enum {
+  SL_TERM_NONE,
+  SL_TERM_CONSTANT, /* add */
+  SL_TERM_EVENTS,   /* E * multiply / divide + add */
+  SL_TERM_ITEMS,    /* item capacity of port `of` * multiply / divide + add */
+  SL_TERM_SUBITEMS, /* subitem (or byte pool) capacity of port `of` * multiply / divide + add */
+  SL_TERM_BUDGET    /* property `of` * E * multiply / divide, and at least `add` */
+};
+enum { SL_COMBINE_MIN, SL_COMBINE_MAX };
+
+struct sl_term {
+  uint32_t kind, multiply, divide, add;
+  const char *of;
+};
+
+struct sl_capacity {
+  uint32_t combine;
+  uint32_t reserved;
+  struct sl_term terms[2];
+};
+
+#define SL_CONSTANT_TERM(n) {SL_TERM_CONSTANT, 1, 1, n, NULL}
+#define SL_EVENTS_TERM(multiply, add) {SL_TERM_EVENTS, multiply, 1, add, NULL}
+#define SL_ITEMS_TERM(port) {SL_TERM_ITEMS, 1, 1, 0, #port}
+#define SL_ITEMS_SCALED(port, multiply, divide, add) {SL_TERM_ITEMS, multiply, divide, add, #port}
+#define SL_SUBITEMS_TERM(port) {SL_TERM_SUBITEMS, 1, 1, 0, #port}
+#define SL_SUBITEMS_SCALED(port, multiply, divide, add) {SL_TERM_SUBITEMS, multiply, divide, add, #port}
+#define SL_BUDGET_TERM(property, at_least) {SL_TERM_BUDGET, 1, 1, at_least, #property}
+#define SL_ONE(term) {SL_COMBINE_MAX, 0, {term, {SL_TERM_NONE, 0, 1, 0, NULL}}}
+#define SL_MIN(a, b) {SL_COMBINE_MIN, 0, {a, b}}
+#define SL_MAX(a, b) {SL_COMBINE_MAX, 0, {a, b}}
+
+/* ------------------------------------------------------------------------------------------------ members */
+
+/* One member of an algorithm's argument struct. Only the fields that belong to its kind are set. */
+enum { SL_MEMBER_EVENTS, SL_MEMBER_IN, SL_MEMBER_OUT, SL_MEMBER_SCRATCH, SL_MEMBER_PROPERTY };
+enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2 };
+
+struct sl_member {
+  const char *name;
+  const char *doc;
+  uint32_t kind;
+  uint32_t flags;
+  uint32_t args_offset;
+  uint32_t args_size;
+  const struct sl_collection *collection; /* IN, OUT */
+  const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
+  const char *shares;                     /* OUT: port (in or out) whose offsets these items use, or NULL */
+  const char *in_place;                   /* OUT: input port whose dying fields of equal name may be reused, or NULL */
+  const char *unit;                       /* PROPERTY */
+  const char *default_text;               /* PROPERTY of type string */
+  uint32_t type;                          /* PROPERTY, SCRATCH */
+  uint32_t reserved;
+  double default_value, minimum, maximum; /* PROPERTY, numbers and bool */
+  struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
+  struct sl_capacity sub_capacity;        /* OUT: subitems or bytes */
+};
+
+/* A file defines SL_ARGS as the name of its argument struct before the tables:
+ *   #define SL_ARGS hit_radius_args
+ *   static const struct sl_member hit_radius_members[] = {
+ *     SL_EVENTS(),
+ *     SL_IN(hits, velo_hits, "offsets x y", "any order"),
+ *     SL_OUT(radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits)),
+ *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam"),
+ *   };
+ * Further arguments of SL_OUT, in this order: SL_SHARES_OFFSETS(port), SL_IN_PLACE(port), SL_ITEMS(capacity),
+ * SL_SUBITEMS(capacity). */
+#ifdef __cplusplus
+#define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
+#else
+#define SL_OFFSET_(member, c_type)               \
+  (uint32_t)(offsetof(struct SL_ARGS, member) +  \
+             0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), c_type) ? 1 : -1]))
+#endif
+#define SL_SIZE_(member) (uint32_t)sizeof(((struct SL_ARGS *)0)->member)
+
+#define SL_EVENTS()                                                                                     \
+  {.name = "events", .doc = "the events to run on", .kind = SL_MEMBER_EVENTS, .flags = 0,               \
+   .args_offset = SL_OFFSET_(events, struct sl_events), .args_size = SL_SIZE_(events)}
+#define SL_IN_(member, coll, fields_, doc_, flags_)                                                     \
+  {.name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                                 \
+   .args_offset = SL_OFFSET_(member, struct coll##_view), .args_size = SL_SIZE_(member),                \
+   .collection = &coll##_collection, .fields = fields_}
+#define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, fields_, doc_, 0)
+#define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, fields_, doc_, SL_FLAG_OPTIONAL)
+#define SL_OUT(member, coll, doc_, ...)                                                                 \
+  {.name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0,                                     \
+   .args_offset = SL_OFFSET_(member, struct coll), .args_size = SL_SIZE_(member),                       \
+   .collection = &coll##_collection, __VA_ARGS__}
+#define SL_SHARES_OFFSETS(port) .shares = #port
+#define SL_IN_PLACE(port) .in_place = #port
+#define SL_ITEMS(...) .capacity = __VA_ARGS__
+#define SL_SUBITEMS(...) .sub_capacity = __VA_ARGS__
+#define SL_SCRATCH(member, type_, doc_, ...)                                                            \
+  {.name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = 0,                                 \
+   .args_offset = SL_OFFSET_(member, sl_c_##type_ *), .args_size = SL_SIZE_(member),                    \
+   .type = SL_TYPE_##type_, .capacity = __VA_ARGS__}
+#define SL_PROPERTY_(member, c_type, type_, default_, min_, max_, unit_, doc_, flags_)                  \
+  {.name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = flags_,                           \
+   .args_offset = SL_OFFSET_(member, c_type), .args_size = SL_SIZE_(member),                            \
+   .unit = unit_, .type = SL_TYPE_##type_,                                                              \
+   .default_value = default_, .minimum = min_, .maximum = max_}
+#define SL_F32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, float, f32, default_, min_, max_, unit, doc, 0)
+#define SL_F64(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, double, f64, default_, min_, max_, unit, doc, 0)
+#define SL_U32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, unit, doc, 0)
+#define SL_I32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, int32_t, i32, default_, min_, max_, unit, doc, 0)
+#define SL_U64(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
+#define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
+/* A budget: a u32 property, per event, that a capacity names. */
+#define SL_BUDGET(member, default_, min_, max_, doc) \
+  SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
+#define SL_STRING(member, default_, doc_)                                                               \
+  {.name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0,                                \
+   .args_offset = SL_OFFSET_(member, const char *), .args_size = SL_SIZE_(member),                      \
+   .unit = "", .default_text = default_, .type = SL_TYPE_string}
+
+/* ----------------------------------------------------------------------------------------------- services */
+
+struct sl_launch;
+
+/* What the runtime does for a plugin. Passed to each call; valid until the call returns. `context` goes back as the
+ * first argument. */
+struct sl_services {
+  uint32_t size, reserved;
+  void *context;
+  /* Adds a message (printf format) to the run's diagnostics. Any thread. */
+  void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+  /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
+   * NULL (with a message) when there is none or no such field. */
+  void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
+  /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. */
+  uint64_t (*array_count)(void *context, const char *port, const char *field);
+};
+
+/* What a kernel algorithm's `run` gets. */
+struct sl_launch {
+  uint32_t size;
+  uint32_t block_threads; /* the node's block size; 1 on cpu */
+  uint32_t grid_blocks;   /* for SL_PER_EVENT */
+  uint32_t events_max;    /* E: the largest number of events in a slice */
+  const struct sl_services *services;
+  void *backend; /* CUDA: the stream; simt: the emulator */
+  /* Enqueues, in place: counts[0..n) become exclusive prefix sums, counts[n] their total, n = events in the slice.
+   * Records the total in bound->used; where it exceeds bound->capacity, all n + 1 values become 0 instead, so that
+   * whoever follows finds no items and writes nothing. `bound` may be NULL. */
+  int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
+};
+
+/* --------------------------------------------------------------------------------------- host algorithms */
+
+/* An event as a source knows it. */
+struct sl_event {
+  uint64_t number; /* event number in the run */
+  uint64_t offset; /* where its record begins in the file, bytes */
+  uint32_t run;
+  uint32_t file;  /* index of the input file */
+  uint32_t error; /* SL_EVENT_...; an event with an error has no banks */
+  uint32_t reserved;
+};
+enum {
+  SL_EVENT_OK,
+  SL_EVENT_CORRUPT,   /* the source could not read it */
+  SL_EVENT_TRUNCATED, /* the file ends within it */
+  SL_EVENT_TOO_LARGE, /* its input does not fit into an empty slice */
+  SL_EVENT_OVERFLOW,  /* a budget is too small even for this event alone */
+  SL_EVENT_REFUSED    /* a kernel found its data wrong; see its message */
+};
+
+/* A slice being filled by a source. The runtime owns `events` (events_max entries). */
+struct sl_fill {
+  uint32_t events_max; /* stop here */
+  uint32_t event_count;
+  struct sl_event *events;
+  uint64_t progress_done, progress_total; /* set by the source; total 0 if unknown; any unit */
+};
+
+struct sl_inputs {
+  const char *const *paths; /* as given with -i, globs expanded; borrowed for the whole run */
+  uint32_t path_count;
+  uint32_t reserved;
+  const char *const *names; /* messages name inputs so */
+};
+
+struct sl_source {
+  /* Opens the inputs. args: properties set, ports not. Called once, before the first fill. */
+  int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
+  /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
+   * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
+   * 0. A bad event is appended with its error and no items. Returns 1 if there may be more, 0 at the end, or an error.
+   * Calls never overlap, but come from several threads. */
+  int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
+  void (*close)(void *state);
+};
+
+/* Where sinks and checks put their figures: JSON under results.NODE, and lines of the final table. */
+struct sl_report {
+  uint32_t size, reserved;
+  void *context;
+  void (*begin_object)(void *context, const char *key); /* key NULL inside an array */
+  void (*end_object)(void *context);
+  void (*begin_array)(void *context, const char *key);
+  void (*end_array)(void *context);
+  void (*integer)(void *context, const char *key, int64_t value);
+  void (*number)(void *context, const char *key, double value);
+  void (*text)(void *context, const char *key, const char *value);
+  void (*line)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3))); /* terminal */
+};
+
+/* A finished slice, or a part of one, as sinks see it. */
+struct sl_batch {
+  uint32_t event_count;
+  uint32_t reserved;
+  const struct sl_event *events;
+};
+
+struct sl_sink {
+  int (*open)(void *state, const struct sl_services *s, const void *args, const char *output_path);
+  /* Called in input order, never twice at a time. args: properties and input ports, pointing to host memory, valid
+   * until the call returns. An event with an error has no items in any port. */
+  int (*consume)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch);
+  /* After the last batch, if no call failed. */
+  int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
+  void (*close)(void *state);
+};
+
+/* --------------------------------------------------------------------------------------------- algorithms */
+
+enum { SL_KIND_KERNEL, SL_KIND_CONSTANT, SL_KIND_SOURCE, SL_KIND_SINK };
+
+/* Text of an error that kernels raise with sl_event_fail(): printed with the event's place; `detail` as "(detail N)". */
+struct sl_event_error {
+  uint32_t code; /* 1..255 */
+  uint32_t reserved;
+  const char *text;
+};
+
+struct sl_algorithm {
+  const char *name;
+  const char *doc;
+  uint32_t kind;
+  uint32_t args_size;
+  uint32_t member_count;
+  uint32_t error_count;
+  uint32_t block_threads; /* default block size of a kernel node */
+  uint32_t state_size;    /* sources and sinks: bytes of state, zeroed, owned by the runtime */
+  const struct sl_member *members;
+  const struct sl_event_error *errors;
+  /* Enqueues the node's kernels for one slice. Does not wait, allocate, or look at device memory. */
+  int (*run)(const struct sl_launch *l, const void *args);
+  /* A version shaped for this target, with the same results; NULL where there is none. The default if present. */
+  int (*run_tuned)(const struct sl_launch *l, const void *args);
+  /* Optional: do the properties agree with each other? Says what is wrong through `message`. */
+  int (*check)(const struct sl_services *s, const void *args);
+  /* Constants: fills the arrays of the output ports, got from make_array. args: properties, inputs (other constants). */
+  int (*make)(const struct sl_services *s, const void *args);
+  const struct sl_source *source;
+  const struct sl_sink *sink;
+};
+
+struct sl_plugin {
+  uint64_t magic;
+  uint32_t size; /* sizeof(struct sl_plugin) */
+  uint32_t abi_version;
+  const char *name;
+  const char *version;
+  const char *target; /* "cpu", "simt", "cuda", "hip" */
+  const char *doc;
+  const struct sl_algorithm *const *algorithms;
+  uint32_t algorithm_count;
+  uint32_t reserved;
+};
+
+SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_collection) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_events) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 56, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 224, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_launch) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_source) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_batch) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 104, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
+
+/* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
+ * SL_DECLARE(NAME). Trailing arguments are designated fields after `kind`-specific ones, e.g. SL_CHECK_WITH(check). */
+#define SL_COUNT_(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
+#ifdef __cplusplus
+#define SL_EXTERN_ extern "C"
+#else
+#define SL_EXTERN_ extern
+#endif
+#define SL_DECLARE(name) \
+  SL_EXTERN_ __attribute__((visibility("hidden"))) const struct sl_algorithm sl_algorithm_##name
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                              \
+  static int name_##_run_(const struct sl_launch *l, const void *args) {                                          \
+    return run_(l, (const struct name_##_args *)args);                                                            \
+  }                                                                                                               \
+  SL_DECLARE(name_);                                                                                              \
+  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
+      .name = #name_, .doc = doc_, .kind = SL_KIND_KERNEL, .args_size = (uint32_t)sizeof(struct name_##_args),    \
+      .member_count = SL_COUNT_(name_##_members), .error_count = error_count_, .block_threads = block_,           \
+      .state_size = 0, .members = name_##_members, .errors = errors_, .run = name_##_run_, .run_tuned = tuned_}
+/* A kernel algorithm: name, doc, default block size, run. */
+#define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
+/* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
+#define SL_ALGORITHM_WITH_ERRORS(name_, doc_, block_, run_) \
+  SL_ALGORITHM_TUNED_(name_, doc_, block_, name_##_errors, SL_COUNT_(name_##_errors), run_, NULL)
+/* The same as SL_ALGORITHM, with a version shaped for this target: `int tuned(const struct sl_launch *, const void *)`
+ * or NULL. */
+#define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
+  SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
+#define SL_CONSTANT(name_, doc_, make_)                                                                           \
+  static int name_##_make_(const struct sl_services *s, const void *args) {                                       \
+    return make_(s, (const struct name_##_args *)args);                                                           \
+  }                                                                                                               \
+  SL_DECLARE(name_);                                                                                              \
+  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
+      .name = #name_, .doc = doc_, .kind = SL_KIND_CONSTANT, .args_size = (uint32_t)sizeof(struct name_##_args),  \
+      .member_count = SL_COUNT_(name_##_members), .members = name_##_members, .make = name_##_make_}
+#define SL_SOURCE(name_, doc_, state_, source_)                                                                   \
+  SL_DECLARE(name_);                                                                                              \
+  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
+      .name = #name_, .doc = doc_, .kind = SL_KIND_SOURCE, .args_size = (uint32_t)sizeof(struct name_##_args),    \
+      .member_count = SL_COUNT_(name_##_members), .state_size = (uint32_t)sizeof(state_),                         \
+      .members = name_##_members, .source = &(source_)}
+#define SL_SINK(name_, doc_, state_, sink_)                                                                       \
+  SL_DECLARE(name_);                                                                                              \
+  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
+      .name = #name_, .doc = doc_, .kind = SL_KIND_SINK, .args_size = (uint32_t)sizeof(struct name_##_args),      \
+      .member_count = SL_COUNT_(name_##_members), .state_size = (uint32_t)sizeof(state_),                         \
+      .members = name_##_members, .sink = &(sink_)}
+
+/* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc). The build defines SL_TARGET. */
+#define SL_ENTRY(name) &sl_algorithm_##name
+#define SL_PLUGIN(name_, version_, doc_)                                                                   \
+  SL_EXTERN_ __attribute__((visibility("default"))) const struct sl_plugin sluice_plugin;                  \
+  const struct sl_plugin sluice_plugin = {                                                                 \
+      SL_PLUGIN_MAGIC, (uint32_t)sizeof(struct sl_plugin), SL_ABI_VERSION, name_, version_, SL_TARGET, doc_, \
+      algorithms, SL_COUNT_(algorithms), 0}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* plan.h: offsets in one arena for buffers with known sizes and lifetimes (dynamic storage allocation, off-line).
+ * Knows nothing of graphs: lowering from a graph is in execute/lower.c. */
+#ifndef SL_PLAN_H
+#define SL_PLAN_H
+
+#include <stdint.h>
+
+/* A buffer is live in the half-open interval [lower, upper) of steps. size 0 is allowed and gets offset 0. */
+struct sl_plan_buffer {
+  uint64_t size;
+  uint64_t offset; /* result */
+  uint32_t lower, upper;
+};
+
+struct sl_plan_request {
+  struct sl_plan_buffer *buffers;
+  uint32_t count;
+  uint32_t alignment;    /* power of two; sizes are rounded up to it */
+  uint64_t capacity;     /* stop when the arena is no larger; 0: the lower bound */
+  double seconds;        /* time limit of the search after the greedy orders; 0: greedy and improvement only */
+};
+
+struct sl_plan_result {
+  uint64_t arena_bytes;      /* the highest end of a buffer */
+  uint64_t lower_bound_bytes; /* most bytes live at once, aligned sizes */
+  uint32_t optimal;          /* 1: arena equals the lower bound, or the search proved that no plan is smaller */
+  uint32_t reserved;
+  uint64_t steps;            /* search nodes visited */
+};
+
+/* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, alignment no power of two, sum of sizes overflows). */
+int sl_plan_solve(const struct sl_plan_request *request, struct sl_plan_result *result);
+
+/* The independent checker: 0, or SL_EINVAL with the first pair of buffers that overlap in time and place, a misaligned
+ * buffer, or one that ends beyond arena_bytes, as text. Shares no code with the solver. */
+int sl_plan_verify(const struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment, uint64_t arena_bytes,
+                   char *reason, uint32_t reason_size);
+
+#endif

@@ -1,0 +1,54 @@
+/* registry.h: finds, opens and checks plugins; answers by name.
+ *
+ * Search order: the folders given with --plugin-path, SLUICE_PLUGIN_PATH (colon-separated), then <folder of libsluice>/
+ * plugins and <folder of libsluice>/sluice/plugins (build tree and installation). In each folder, files NAME.TARGET.so
+ * in ascending order. The first match of (name, target) wins; later ones are recorded as hidden.
+ */
+#ifndef SL_REGISTRY_H
+#define SL_REGISTRY_H
+
+#include <sluice/plugin.h>
+
+#include "report/diagnostics.h"
+
+enum { SL_PLUGIN_LOADED, SL_PLUGIN_HIDDEN, SL_PLUGIN_REFUSED };
+
+struct sl_plugin_entry {
+  char *path;
+  char *file_name; /* velo */
+  char *file_target; /* cpu */
+  uint32_t status; /* SL_PLUGIN_... */
+  uint32_t reserved;
+  char *reason;    /* REFUSED: why; HIDDEN: path of the winner */
+  void *handle;
+  const struct sl_plugin *plugin; /* LOADED only */
+};
+
+struct sl_registry {
+  struct sl_plugin_entry *entries;
+  size_t entry_count;
+  char **folders; /* in search order */
+  size_t folder_count;
+};
+
+/* Opens all plugins found for `targets` (NULL-terminated, e.g. {"cpu", NULL}). Refused plugins are entries, not
+ * errors. extra_folders: NULL-terminated or NULL. Returns an error only when memory is out. */
+int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry);
+void sl_registry_close(struct sl_registry *registry);
+
+/* Checks one descriptor (also behind `sluice test`): 0, or an error with `reason` filled. */
+int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size);
+
+/* Finds "plugin.algorithm". Kernels come from the plugin for `target`, all others from the one for cpu. NULL if there
+ * is none; then sl_registry_suggest gives the nearest name. `entry` may be NULL. */
+const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
+                                            const struct sl_plugin_entry **entry);
+const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
+
+/* A collection's definition by name, and two definitions compared: 0 if equal, else the first difference as text. */
+const struct sl_collection *sl_registry_collection(const struct sl_registry *registry, const char *name,
+                                                   const struct sl_plugin_entry **entry);
+int sl_collection_compare(const struct sl_collection *a, const struct sl_collection *b, char *difference, size_t size);
+uint64_t sl_collection_hash(const struct sl_collection *c);
+
+#endif

@@ -1,0 +1,31 @@
+/* diagnostics.h: messages for a person, collected in a list so that all errors of a graph are shown at once.
+ * Thread-safe where stated; library code adds to a list and never prints. */
+#ifndef SL_DIAGNOSTICS_H
+#define SL_DIAGNOSTICS_H
+
+#include <sluice/sluice.h>
+#include <stdarg.h>
+
+/* A place in a text file; line and column count from 1, 0 = unknown. `source` is the whole line, or NULL. */
+struct sl_place {
+  const char *file;
+  const char *source;
+  uint32_t line, column;
+};
+
+/* Adds a message; strings are copied. `place`, `node` and `hint` may be NULL. Safe from any thread. */
+void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                 const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                  const char *hint, const char *format, va_list arguments);
+
+/* The candidate nearest to `word` in edit distance, or NULL if none is near enough to suggest. */
+struct sl_nearest {
+  const char *word, *best;
+  unsigned distance;
+};
+void sl_nearest_begin(struct sl_nearest *n, const char *word);
+void sl_nearest_offer(struct sl_nearest *n, const char *candidate);
+const char *sl_nearest_result(const struct sl_nearest *n);
+
+#endif
