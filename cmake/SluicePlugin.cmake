@@ -1,0 +1,45 @@
+# sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...])
+#
+# Builds one shared object a target: NAME.cpu.so, ... SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES
+# (constants, sources, sinks) and CPU_SOURCES (versions shaped for the cpu) into NAME.cpu.so only. A .cu file is
+# compiled through a one-line wrapper in the build tree, since CMake's LANGUAGE belongs to a file in a folder and not
+# to a target.
+
+# What keeps the bits the same everywhere; see docs/determinism.md.
+set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
+if(SLUICE_ARCH)
+  list(APPEND SLUICE_COMPILE_OPTIONS -march=${SLUICE_ARCH})
+endif()
+
+function(sluice_wrap_sources result target language)
+  set(wrapped)
+  foreach(source ${ARGN})
+    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+    if(source MATCHES "\\.cu$")
+      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${target}/${source}.${language})
+      file(GENERATE OUTPUT ${wrapper} CONTENT "#include \"${path}\"\n")
+      set_source_files_properties(${wrapper} PROPERTIES OBJECT_DEPENDS ${path})
+      list(APPEND wrapped ${wrapper})
+    else()
+      list(APPEND wrapped ${path})
+    endif()
+  endforeach()
+  set(${result} ${wrapped} PARENT_SCOPE)
+endfunction()
+
+function(sluice_add_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "sluice_add_plugin(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  sluice_wrap_sources(sources cpu c ${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
+  add_library(${name}.cpu MODULE ${sources})
+  target_compile_definitions(${name}.cpu PRIVATE SL_TARGET_CPU=1 SL_TARGET="cpu")
+  target_compile_options(${name}.cpu PRIVATE ${SLUICE_COMPILE_OPTIONS} -fvisibility=hidden)
+  target_include_directories(${name}.cpu PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include
+                             ${arg_INCLUDES})
+  target_link_libraries(${name}.cpu PRIVATE Sluice::headers ${arg_LIBRARIES})
+  set_target_properties(${name}.cpu PROPERTIES PREFIX "" OUTPUT_NAME ${name}.cpu SUFFIX ".so"
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins C_STANDARD 11 C_EXTENSIONS ON)
+  install(TARGETS ${name}.cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+endfunction()

@@ -1,0 +1,58 @@
+/* testing.h: run one algorithm of one plugin on arrays, and look at what it wrote.
+ *
+ *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");     relative to the build folder, or absolute
+ *   sl_test_events(t, 2);                                            two events in the slice
+ *   sl_test_input(t, "clusters", "offsets", offsets, 3);             an array a field; copied
+ *   sl_test_set(t, "max_scatter", 0.08);  sl_test_set_text(t, "path", "...");
+ *   sl_test_budget(t, "hits", 1000, 0);                              capacities of an output, else taken from its terms
+ *   assert_int_equal(sl_test_run(t), 0);
+ *   const float *x = sl_test_output(t, "hits", "x");
+ *   sl_test_free(t);
+ *
+ * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
+ * consume once, finish). Every field is an allocation of its own with canaries behind it and poisoned contents, so that
+ * a sanitizer sees what an arena would hide. The input capacities are the sizes of the arrays given. Fields that the
+ * algorithm does not name as read are null. Wrong names end the program with a message: a test that asks for what is
+ * not there is a broken test.
+ */
+#ifndef SLUICE_TESTING_H
+#define SLUICE_TESTING_H
+
+#include <sluice/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define SL_TEST_API __attribute__((visibility("default")))
+
+struct sl_test;
+
+SL_TEST_API struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm);
+SL_TEST_API void sl_test_free(struct sl_test *t);
+
+SL_TEST_API void sl_test_events(struct sl_test *t, uint32_t event_count);
+SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32_t count); /* run on these events */
+SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values, uint64_t count);
+SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);
+SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
+SL_TEST_API void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems);
+SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: the shared version even if there is a tuned one */
+SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
+
+/* 0, or what the algorithm returned. Ends the program if a canary is damaged. */
+SL_TEST_API int sl_test_run(struct sl_test *t);
+
+SL_TEST_API const void *sl_test_output(const struct sl_test *t, const char *port, const char *field);
+SL_TEST_API uint64_t sl_test_output_count(const struct sl_test *t, const char *port, const char *field); /* values */
+/* The most items (sub = 0) or subitems (sub = 1) wanted of a port; more than its capacity means overflow. */
+SL_TEST_API uint32_t sl_test_used(const struct sl_test *t, const char *port, int sub);
+/* Error word of an event: 0, or code << 32 | detail, as given to sl_event_fail. */
+SL_TEST_API uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event);
+/* All messages so far, one a line. Sinks: the report as JSON. */
+SL_TEST_API const char *sl_test_messages(const struct sl_test *t);
+SL_TEST_API const char *sl_test_report(const struct sl_test *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
