@@ -19,6 +19,9 @@ void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_pl
 void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
                   const char *hint, const char *format, va_list arguments);
 
+/* Text of an SL_E... code. */
+const char *sl_error_text(int code);
+
 /* The candidate nearest to `word` in edit distance, or NULL if none is near enough to suggest. */
 struct sl_nearest {
   const char *word, *best;

@@ -41,6 +41,107 @@ SL_API const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics
 /* As text: "file:line:column: error: message", the source line with a caret, the hint. */
 SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
 
+/* ------------------------------------------------------------------------------------------------- session */
+
+/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
+ * items of event e are [offsets[e], offsets[e + 1]). */
+struct sl_output_view {
+  const char *name;
+  const struct sl_collection *collection;
+  const void *const *fields;
+};
+struct sl_batch_view {
+  const struct sl_batch *batch; /* events in input order; one with an error has no items */
+  const struct sl_output_view *outputs;
+  uint32_t output_count, reserved;
+};
+
+/* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
+struct sl_options {
+  uint32_t size; /* sizeof(struct sl_options) */
+  uint32_t slots;        /* slices in flight; 0: the default, 1 */
+  uint32_t slice_events; /* largest number of events in a slice; 0: the graph's budget, else the target's default */
+  uint32_t repeat;       /* passes over the prepared slices; 0 and 1: one */
+  uint64_t events;       /* read the first so many events; 0: all */
+  const char *graph_path;
+  const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
+  size_t graph_text_bytes;
+  const char *device;               /* "cpu" */
+  const char *const *input_paths;   /* NULL-terminated, or NULL */
+  const char *const *sets;          /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
+  const char *const *uses;          /* "NODE=PLUGIN.ALGORITHM" */
+  const char *const *plugin_paths;  /* folders searched first */
+  const char *output_path;          /* for sinks that write a file */
+  uint32_t digest;                  /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
+  uint32_t guard;                   /* every field in an allocation of its own, with canaries and poison */
+  void *context;                    /* first argument of the callbacks */
+  /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
+  int (*on_batch)(void *context, const struct sl_batch_view *view);
+  void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
+  /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
+   * unknown. */
+  void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
+};
+SL_API struct sl_options sl_options_default(void);
+
+struct sl_session;
+
+/* Finds plugins, reads and checks the graph, makes constants, plans memory. Reads no input. */
+SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
+/* Runs the graph over the input, once a session. Finishes the slices in flight when stopped, or when a node fails:
+ * everything before the failure has been delivered, and the summary is valid. */
+SL_API int sl_session_run(struct sl_session *session);
+/* Ends sl_session_run early. May be called from a signal handler or another thread. */
+SL_API void sl_session_stop(struct sl_session *session);
+SL_API void sl_session_close(struct sl_session *session);
+
+struct sl_node_summary {
+  const char *name, *algorithm;
+  uint64_t events, calls;
+  double microseconds; /* in total, over all slots and passes */
+  double share;        /* of the time of all nodes */
+};
+struct sl_output_summary {
+  const char *port;
+  uint64_t items, digest; /* digest 0 where none was asked for */
+};
+struct sl_budget_summary {
+  char port[96];
+  uint64_t capacity, used_max; /* a slice */
+  uint64_t overflows;          /* slices that wanted more and were run again in parts */
+};
+struct sl_summary {
+  uint64_t events, error_events, retries, slices;
+  double seconds;       /* of the whole run */
+  double throughput_hz; /* graph only: over the repeats, or, without any, over the time spent in the graph */
+  double source_hz;     /* reading and packing alone */
+  double wall_hz;       /* events over seconds */
+  uint64_t bytes_up, bytes_down; /* moved to and from the device, all passes; 0 on cpu */
+  uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
+  uint64_t graph_digest;
+  uint32_t slots, slice_events, repeat, host_syncs_per_slice;
+  uint32_t node_count, output_count, budget_count, reserved;
+  const struct sl_node_summary *nodes;
+  const struct sl_output_summary *outputs;
+  const struct sl_budget_summary *budgets;
+};
+/* Valid until the session is closed. */
+SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);
+
+/* Text for people and programs. `profile`: with the time of each node. */
+SL_API void sl_session_write_table(const struct sl_session *session, int profile, FILE *file);
+SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
+SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
+SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
+
+/* ------------------------------------------------------------------------------------------------- plugins */
+
+/* Plugins and algorithms found, and from where; plugins hidden and refused, and why. */
+SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
+/* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
+SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file);
+SL_API const char *sl_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -55,6 +55,17 @@ SL_COLLECTION(velo_hits, VELO_HITS_FIELDS, "VELO hits by event and module pair, 
   F(hits, u16, PER_ITEM_OF(26), "", "indices of the hits in the event's sorted hits, by descending z; unused ones 0")
 SL_COLLECTION(velo_track_candidates, VELO_TRACK_CANDIDATES_FIELDS, "VELO tracks as lists of hits");
 
+/* Beside hits and track candidates, sharing their offsets. */
+#define VELO_USED_HITS_FIELDS(F)                                                                            \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                   \
+  F(flag, u8, PER_ITEM, "", "1 if the hit is on a track of four hits or more")
+SL_COLLECTION(velo_used_hits, VELO_USED_HITS_FIELDS, "which VELO hits are on tracks of four hits or more");
+
+#define VELO_ACCEPTED_FIELDS(F)                                                                             \
+  F(offsets, u32, OFFSETS, "", "first candidate of each event")                                             \
+  F(flag, u8, PER_ITEM, "", "1 if the candidate is a track")
+SL_COLLECTION(velo_accepted, VELO_ACCEPTED_FIELDS, "which VELO track candidates are tracks");
+
 /* Tracks with their hits. */
 #define VELO_TRACKS_FIELDS(F)                                                                               \
   F(offsets, u32, OFFSETS, "", "first track of each event")                                                 \

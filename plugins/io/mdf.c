@@ -1,0 +1,329 @@
+/* mdf.c: where records begin and end, also in damaged files.
+ *
+ * A record is taken as it stands if its header is sound (three equal lengths, a known header type, an end within the
+ * file) and another header, or the end of the file, follows. If nothing sensible follows, the record itself must
+ * verify: its checksum, or without one its banks up to its exact end. Two equal lengths of three, or an unknown header
+ * type with equal lengths, keep the place in the file if a header follows; the record is then a fault. In all other
+ * cases the reader searches, byte by byte, for the next record that would be taken as it stands, and reports what it
+ * skipped as one fault.
+ *
+ * The search looks at every byte once. Verifying records could make it quadratic in a file made for that purpose, so
+ * all verifying in a file together is limited to some multiple of its size.
+ */
+#include "mdf.h"
+
+#include "mdf_checksum.h"
+#include "mdf_decompress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
+
+/* Header bytes by header type (byte 17: version, and subheader length in words); 0 if there is no such header. Version
+ * 0 has a subheader of 22 bytes over bytes 18 to 39: five words behind the generic header, or six if rounded up. */
+static uint32_t header_bytes_of_type(uint8_t type) {
+  switch (type) {
+    case 0x05:
+    case 0x06:
+      return 40;
+    case 0x17:
+      return 48;
+    case 0x20:
+      return 20;
+    case 0x37:
+      return 48;
+    default:
+      return 0;
+  }
+}
+
+static void decode_header(const uint8_t *header, struct mdf_record *record) {
+  record->checksum = mdf_load_u32(header + 12);
+  record->compression = header[16] & 0xfu;
+  record->expansion = header[16] >> 4;
+  record->version = header[17] >> 4;
+  record->data_type = record->version == 0 ? 1 : header[18];
+  if (record->version == 0) {
+    record->has_number = 1;
+    record->number = (uint64_t)header[19] << 32 | mdf_load_u32(header + 20);
+  } else if (record->version != 2) {
+    record->has_run = 1;
+    record->run = mdf_load_u32(header + 36);
+  }
+}
+
+/* Three equal lengths, a known type and a length that holds the header; the record may end beyond the file. */
+static int header_is_sound(const uint8_t *data, uint64_t size, uint64_t offset, uint32_t *length,
+                           uint32_t *header_bytes) {
+  if (size - offset < MDF_GENERIC_HEADER_BYTES) return 0;
+  const uint8_t *header = data + offset;
+  *length = mdf_load_u32(header);
+  if (mdf_load_u32(header + 4) != *length || mdf_load_u32(header + 8) != *length) return 0;
+  *header_bytes = header_bytes_of_type(header[17]);
+  return *header_bytes != 0 && *length >= *header_bytes;
+}
+
+int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct mdf_record *record) {
+  uint32_t length, header_bytes;
+  if (!header_is_sound(data, size, offset, &length, &header_bytes) || length > size - offset) return 0;
+  memset(record, 0, sizeof *record);
+  record->offset = offset;
+  record->bytes = length;
+  record->header_bytes = header_bytes;
+  decode_header(data + offset, record);
+  return 1;
+}
+
+/* Two equal lengths of the three, or 0. */
+static uint32_t majority_length(const uint8_t *header) {
+  const uint32_t a = mdf_load_u32(header), b = mdf_load_u32(header + 4), c = mdf_load_u32(header + 8);
+  return a == b || a == c ? a : b == c ? b : 0;
+}
+
+/* Does something follow at `offset` that looks like a record, if perhaps a damaged or cut one? */
+static int record_follows(const uint8_t *data, uint64_t size, uint64_t offset) {
+  const uint64_t left = size - offset;
+  if (left == 0) return 1;
+  const uint8_t *p = data + offset;
+  if (left < 8) return 1;
+  if (left < MDF_GENERIC_HEADER_BYTES) return mdf_load_u32(p) == mdf_load_u32(p + 4);
+  return majority_length(p) >= MDF_GENERIC_HEADER_BYTES && header_bytes_of_type(p[17]) != 0;
+}
+
+/* May `bytes` more be read to find the place? Takes them from the reader's allowance. */
+static int may_verify(struct mdf_reader *reader, uint64_t bytes) {
+  if (reader->verify_bytes < bytes) return 0;
+  reader->verify_bytes -= bytes;
+  return 1;
+}
+
+static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
+  struct mdf_fault fault;
+  struct mdf_bank bank;
+  int more;
+  do more = mdf_bank_next(record, end, &begin, &bank, &fault);
+  while (more > 0);
+  return more == 0;
+}
+
+/* Does the record hold what it promises: 1 yes, 0 no, -1 that would take too long. */
+static int record_verifies(struct mdf_reader *reader, const struct mdf_record *record) {
+  if (!may_verify(reader, record->bytes)) return -1;
+  const uint8_t *bytes = reader->data + record->offset;
+  if (record->checksum != 0)
+    return mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) == record->checksum;
+  if (record->bytes == record->header_bytes) return 0;
+  if (record->compression == 0) return banks_verify(bytes, record->header_bytes, record->bytes);
+  struct mdf_block block;
+  return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
+}
+
+/* The first record after `from` that can be taken as it stands, or the end of the file. */
+static uint64_t search_record(struct mdf_reader *reader, uint64_t from) {
+  const uint8_t *data = reader->data;
+  if (reader->size < MDF_GENERIC_HEADER_BYTES) return reader->size;
+  const uint64_t last = reader->size - MDF_GENERIC_HEADER_BYTES;
+  for (uint64_t offset = from; offset <= last; offset++) {
+    if (mdf_load_u32(data + offset) != mdf_load_u32(data + offset + 4)) continue;
+    struct mdf_record record;
+    if (!mdf_record_at(data, reader->size, offset, &record)) continue;
+    if (record_follows(data, reader->size, offset + record.bytes) || record_verifies(reader, &record) == 1)
+      return offset;
+  }
+  return reader->size;
+}
+
+struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size) {
+  return (struct mdf_reader){data, size, 0, VERIFY_FACTOR * size + VERIFY_AT_LEAST};
+}
+
+/* A record whose header is damaged, but whose end is certain. */
+static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t left = reader->size - reader->offset;
+  const uint8_t *header = reader->data + reader->offset;
+  if (left < MDF_GENERIC_HEADER_BYTES) return 0;
+  const uint32_t length = majority_length(header);
+  if (length < MDF_GENERIC_HEADER_BYTES || length > left) return 0;
+  const int type_known = header_bytes_of_type(header[17]) != 0;
+  const int lengths_equal = mdf_load_u32(header) == mdf_load_u32(header + 4) && length == mdf_load_u32(header + 8);
+  if (!record_follows(reader->data, reader->size, reader->offset + length)) {
+    const uint32_t checksum = mdf_load_u32(header + 12);
+    if (checksum == 0 || !may_verify(reader, length) ||
+        mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
+      return 0;
+  }
+  record->bytes = length;
+  if (!lengths_equal) {
+    record->fault = (struct mdf_fault){MDF_FAULT_LENGTHS,       0, 0, mdf_load_u32(header), mdf_load_u32(header + 4),
+                                       mdf_load_u32(header + 8)};
+    return 1;
+  }
+  if (type_known) return 0; /* then the length is too short for the header */
+  record->fault = (struct mdf_fault){MDF_FAULT_HEADER_TYPE, 0, 0, header[17], 0, 0};
+  return 1;
+}
+
+/* The header cannot be trusted: everything up to the next record is one fault. */
+static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t left = reader->size - reader->offset;
+  const uint8_t *header = reader->data + reader->offset;
+  const uint64_t next = search_record(reader, reader->offset + 1);
+  record->bytes = next - reader->offset;
+  uint32_t length = 0, header_bytes;
+  if (next == reader->size &&
+      (left < MDF_GENERIC_HEADER_BYTES
+           ? record_follows(reader->data, reader->size, reader->offset)
+           : header_is_sound(reader->data, reader->size, reader->offset, &length, &header_bytes) && length > left)) {
+    record->fault = (struct mdf_fault){MDF_FAULT_TRUNCATED, 0, 0, left, length, 0};
+    if (length != 0 && left >= header_bytes) decode_header(header, record);
+    return;
+  }
+  record->fault = (struct mdf_fault){MDF_FAULT_SKIPPED, 0, record->bytes, 0, 0, 0};
+  if (left < MDF_GENERIC_HEADER_BYTES) return;
+  record->fault.found = mdf_load_u32(header);
+  record->fault.expected = mdf_load_u32(header + 4);
+  record->fault.other = mdf_load_u32(header + 8);
+  record->fault.type = header[17];
+}
+
+int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
+  if (reader->offset >= reader->size) return 0;
+  const int sound = mdf_record_at(reader->data, reader->size, reader->offset, record);
+  if (!sound || !(record_follows(reader->data, reader->size, reader->offset + record->bytes) ||
+                  record_verifies(reader, record) != 0)) {
+    memset(record, 0, sizeof *record);
+    record->offset = reader->offset;
+    if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
+  }
+  reader->offset += record->bytes;
+  return 1;
+}
+
+int mdf_recognise(const uint8_t *data, uint64_t size) {
+  uint32_t length, header_bytes;
+  if (size < MDF_GENERIC_HEADER_BYTES) return 0;
+  if (header_is_sound(data, size, 0, &length, &header_bytes)) return 1;
+  struct mdf_reader reader = mdf_reader_start(data, size);
+  struct mdf_record record;
+  return mdf_next(&reader, &record) && (record.fault.kind != MDF_FAULT_SKIPPED || reader.offset < size);
+}
+
+void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault) {
+  const uint64_t left = end - position;
+  *fault = (struct mdf_fault){MDF_FAULT_BANK_LENGTH, 0, position, left, 0, left};
+  if (left < MDF_BANK_HEADER_BYTES) return;
+  fault->found = mdf_load_u16(body + position + 2);
+  if (mdf_load_u16(body + position) == MDF_BANK_MAGIC) return;
+  fault->kind = MDF_FAULT_BANK_MAGIC;
+  fault->found = mdf_load_u16(body + position);
+}
+
+/* The central crossing among the (crossing, offset, size) triplets of a TAE header bank. */
+static int central_crossing(const struct mdf_bank *header, uint64_t after, uint64_t body_bytes, uint64_t *begin,
+                            uint64_t *end) {
+  for (uint32_t i = 0; i + 12 <= header->size_bytes; i += 12) {
+    const uint8_t *triplet = header->payload + i;
+    if (mdf_load_u32(triplet) != 0) continue;
+    const uint32_t offset = mdf_load_u32(triplet + 4), size = mdf_load_u32(triplet + 8);
+    if (offset > body_bytes - after || size > body_bytes - after - offset) return -1;
+    *begin = after + offset;
+    *end = *begin + size;
+    return 0;
+  }
+  return -1;
+}
+
+int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, uint64_t *end, struct mdf_fault *fault) {
+  *begin = 0;
+  *end = body_bytes;
+  struct mdf_bank bank;
+  uint64_t position = 0;
+  int more = mdf_bank_next(body, body_bytes, &position, &bank, fault);
+  if (more > 0 && bank.type == MDF_BANK_DAQ && bank.version == 16) {
+    *begin = position;
+    more = mdf_bank_next(body, body_bytes, &position, &bank, fault);
+  }
+  if (more < 0) return -1;
+  if (more == 0) {
+    *fault = (struct mdf_fault){MDF_FAULT_NO_BANKS, 0, 0, 0, 0, 0};
+    return -1;
+  }
+  if (bank.type != MDF_BANK_TAE_HEADER) return 0;
+  if (central_crossing(&bank, position, body_bytes, begin, end) == 0) return 0;
+  *fault = (struct mdf_fault){MDF_FAULT_TAE, 0, (uint64_t)(bank.payload - body), 0, 0, 0};
+  return -1;
+}
+
+int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number) {
+  if (bank->type != MDF_BANK_ODIN || bank->size_bytes < 40 || (bank->version != 6 && bank->version != 7)) return 0;
+  const uint32_t low_word = bank->version == 6 ? 4 : 8, high_word = bank->version == 6 ? 3 : 9;
+  *run = mdf_load_u32(bank->payload);
+  *number = (uint64_t)mdf_load_u32(bank->payload + 4 * high_word) << 32 | mdf_load_u32(bank->payload + 4 * low_word);
+  return 1;
+}
+
+void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
+  switch (f->kind) {
+    case MDF_FAULT_LENGTHS:
+      snprintf(text, n, "the record's three lengths differ: %" PRIu64 ", %" PRIu64 ", %" PRIu64, f->found, f->expected,
+               f->other);
+      break;
+    case MDF_FAULT_HEADER_TYPE:
+      snprintf(text, n, "unknown header type 0x%02" PRIx64, f->found);
+      break;
+    case MDF_FAULT_SKIPPED:
+      snprintf(text, n,
+               "no readable record header (lengths %" PRIu64 ", %" PRIu64 ", %" PRIu64
+               ", header type 0x%02x); skipped %" PRIu64 " bytes",
+               f->found, f->expected, f->other, f->type, f->at);
+      break;
+    case MDF_FAULT_TRUNCATED:
+      if (f->expected == 0)
+        snprintf(text, n, "the file ends within a record header, after %" PRIu64 " bytes of it", f->found);
+      else
+        snprintf(text, n, "the file ends after %" PRIu64 " of the record's %" PRIu64 " bytes", f->found, f->expected);
+      break;
+    case MDF_FAULT_CHECKSUM:
+      snprintf(text, n, "the checksum is 0x%08" PRIx64 ", computed 0x%08" PRIx64, f->found, f->expected);
+      break;
+    case MDF_FAULT_DATA_TYPE:
+      snprintf(text, n, "data type %" PRIu64 " is not raw banks (1)", f->found);
+      break;
+    case MDF_FAULT_COMPRESSION:
+      snprintf(text, n, "unknown compression level %" PRIu64, f->found);
+      break;
+    case MDF_FAULT_BLOCK:
+      snprintf(text, n,
+               "the compressed body is not one block (codec 0x%04" PRIx64 ", %" PRIu64 " bytes of %" PRIu64 ")",
+               f->other, f->found, f->expected);
+      break;
+    case MDF_FAULT_EXPANSION:
+      snprintf(text, n, "the body claims %" PRIu64 " bytes uncompressed, its header allows %" PRIu64, f->found,
+               f->expected);
+      break;
+    case MDF_FAULT_DECOMPRESS:
+      snprintf(text, n, "the compressed body cannot be decompressed");
+      break;
+    case MDF_FAULT_MEMORY:
+      snprintf(text, n, "no memory for %" PRIu64 " decompressed bytes", f->found);
+      break;
+    case MDF_FAULT_NO_BANKS:
+      snprintf(text, n, "the record has no banks");
+      break;
+    case MDF_FAULT_BANK_MAGIC:
+      snprintf(text, n, "bank at byte %" PRIu64 " of the body: magic 0x%04" PRIx64 ", expected 0xcbcb", f->at,
+               f->found);
+      break;
+    case MDF_FAULT_BANK_LENGTH:
+      snprintf(text, n, "bank at byte %" PRIu64 " of the body: length %" PRIu64 ", expected 8 to %" PRIu64, f->at,
+               f->found, f->other);
+      break;
+    case MDF_FAULT_TAE:
+      snprintf(text, n, "the TAE header names no central crossing within the record");
+      break;
+    default:
+      snprintf(text, n, "no fault");
+      break;
+  }
+}

@@ -1,0 +1,143 @@
+/* mdf.h: MDF records and their raw banks, on memory. Format: spec formats.md 1.1 to 1.4 and 3.
+ *
+ * Nothing here allocates, reads files or keeps state beyond struct mdf_reader; all bytes may be hostile.
+ *
+ * A reader walks the records of one file:
+ *   struct mdf_reader reader = mdf_reader_start(data, size);
+ *   struct mdf_record record;
+ *   while (mdf_next(&reader, &record)) ...
+ * Every byte of the file belongs to exactly one record that it returns; those that cannot be read carry a fault.
+ * The banks of a sound record's (decompressed) body are those between the two ends that mdf_event_banks gives.
+ */
+#ifndef IO_MDF_H
+#define IO_MDF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+  MDF_GENERIC_HEADER_BYTES = 20,
+  MDF_HASHED_FROM = 16, /* the checksum covers the record from this byte on */
+  MDF_BANK_HEADER_BYTES = 8,
+  MDF_BANK_MAGIC = 0xCBCB,
+  MDF_BANK_DAQ = 15,
+  MDF_BANK_ODIN = 16,
+  MDF_BANK_TAE_HEADER = 48
+};
+
+enum {
+  MDF_FAULT_NONE,
+  MDF_FAULT_LENGTHS,     /* the three lengths differ, but two of them lead to the next record */
+  MDF_FAULT_HEADER_TYPE, /* no known header version, but the lengths lead to the next record */
+  MDF_FAULT_SKIPPED,     /* no trustworthy header: these bytes were skipped up to the next one, or the end */
+  MDF_FAULT_TRUNCATED,   /* the file ends within the record */
+  MDF_FAULT_CHECKSUM,
+  MDF_FAULT_DATA_TYPE,   /* holds no raw banks */
+  MDF_FAULT_COMPRESSION, /* unknown compression level */
+  MDF_FAULT_BLOCK,       /* compressed body: its block header is wrong */
+  MDF_FAULT_EXPANSION,   /* compressed body: larger than the record's header allows */
+  MDF_FAULT_DECOMPRESS,  /* compressed body: the codec refuses it */
+  MDF_FAULT_MEMORY,      /* compressed body: no memory */
+  MDF_FAULT_NO_BANKS,
+  MDF_FAULT_BANK_MAGIC,
+  MDF_FAULT_BANK_LENGTH,
+  MDF_FAULT_TAE
+};
+
+/* What is wrong. The meaning of the numbers depends on the kind; mdf_fault_text puts them into words. */
+struct mdf_fault {
+  uint32_t kind; /* MDF_FAULT_... */
+  uint32_t type; /* header type, of skipped bytes */
+  uint64_t at;   /* byte within the body, of bank faults */
+  uint64_t found, expected, other;
+};
+
+struct mdf_record {
+  uint64_t offset; /* of its first byte in the file */
+  uint64_t bytes;  /* that it takes in the file */
+  uint32_t header_bytes;
+  uint32_t checksum; /* as stored; 0: none */
+  uint32_t version, data_type;
+  uint32_t compression, expansion; /* level, 0 none; the body may grow by a factor of expansion + 1 */
+  uint32_t has_run, run;
+  uint32_t has_number, reserved;
+  uint64_t number; /* trigger number; version 0 only */
+  struct mdf_fault fault;
+};
+
+struct mdf_reader {
+  const uint8_t *data;
+  uint64_t size;
+  uint64_t offset;       /* where the next record begins */
+  uint64_t verify_bytes; /* how many more bytes may be hashed or walked to find the place after a broken header */
+};
+
+struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size);
+
+/* The next record; 0 at the end of the file. */
+int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
+
+/* 1 if a whole record with a sound header begins at `offset`; then `record` describes it. Does not look at its body. */
+int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct mdf_record *record);
+
+/* Could a reader make something of these bytes: do they begin with a header, or hold a record further on? */
+int mdf_recognise(const uint8_t *data, uint64_t size);
+
+/* Puts a fault into words, such as "the checksum is 0x1, computed 0x2". */
+void mdf_fault_text(const struct mdf_fault *fault, char *text, size_t text_size);
+
+struct mdf_bank {
+  const uint8_t *payload;
+  uint16_t size_bytes;
+  uint16_t source_id;
+  uint8_t type, version;
+};
+
+static inline uint16_t mdf_load_u16(const uint8_t *p) {
+  uint16_t value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+static inline uint32_t mdf_load_u32(const uint8_t *p) {
+  uint32_t value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+/* Not inlined, so that the walk stays small. */
+void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault);
+
+/* The bank at *position, which moves to the next one: 1 for a bank, 0 at `end`, -1 with the fault filled. The padding
+ * of the last bank may be missing. */
+static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *position, struct mdf_bank *bank,
+                                struct mdf_fault *fault) {
+  const uint64_t at = *position;
+  if (at >= end) return 0;
+  uint64_t header = 0;
+  if (end - at >= MDF_BANK_HEADER_BYTES) memcpy(&header, body + at, sizeof header);
+  const uint32_t length = (uint16_t)(header >> 16);
+  if ((uint16_t)header != MDF_BANK_MAGIC || length < MDF_BANK_HEADER_BYTES || length > end - at) {
+    mdf_bank_fault(body, at, end, fault);
+    return -1;
+  }
+  bank->payload = body + at + MDF_BANK_HEADER_BYTES;
+  bank->size_bytes = (uint16_t)(length - MDF_BANK_HEADER_BYTES);
+  bank->type = (uint8_t)(header >> 32);
+  bank->version = (uint8_t)(header >> 40);
+  bank->source_id = (uint16_t)(header >> 48);
+  const uint64_t next = at + ((length + 3u) & ~3u);
+  *position = next < end ? next : end;
+  return 1;
+}
+
+/* Where the banks of the event lie in the body: all of it, or the central crossing of a TAE window. 0, or -1 with the
+ * fault filled.
+ * Rationale: the crossings around the central one are read out to study timing; they are no triggered events. */
+int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, uint64_t *end, struct mdf_fault *fault);
+
+/* Run and event number from an ODIN bank of version 6 or 7: 1, or 0 if the bank is none of these. */
+int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number);
+
+#endif

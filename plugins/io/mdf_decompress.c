@@ -1,0 +1,98 @@
+/* mdf_decompress.c: one block of ROOT's framing. Header of 9 bytes: two characters of the codec, its version, the
+ * compressed and the uncompressed size in 3 bytes each, little-endian. lz4 has 8 bytes of hash in front of its data,
+ * counted in the compressed size; it is not checked, since the record's checksum covers the same bytes. */
+#include "mdf_decompress.h"
+
+#include <lz4.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, PADDING_BYTES_MAX = 3, LZMA_MEMORY_BYTES_MAX = 1 << 28 };
+
+#define CODEC(a, b) ((a) | (b) << 8)
+enum { ZLIB = CODEC('Z', 'L'), LZMA = CODEC('X', 'Z'), LZ4 = CODEC('L', '4'), ZSTD = CODEC('Z', 'S') };
+
+static uint32_t load_u24(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16; }
+
+int mdf_block_at(const uint8_t *body, uint64_t body_bytes, struct mdf_block *block) {
+  *block = (struct mdf_block){0, 0, 0};
+  if (body_bytes < BLOCK_HEADER_BYTES) return 0;
+  *block = (struct mdf_block){mdf_load_u16(body), load_u24(body + 3), load_u24(body + 6)};
+  const int known = block->codec == ZLIB || block->codec == LZMA || block->codec == LZ4 || block->codec == ZSTD;
+  const uint64_t data_bytes = body_bytes - BLOCK_HEADER_BYTES;
+  return known && block->compressed_bytes <= data_bytes && data_bytes - block->compressed_bytes <= PADDING_BYTES_MAX;
+}
+
+void mdf_decompressor_free(struct mdf_decompressor *d) {
+  free(d->bytes);
+  ZSTD_freeDCtx((ZSTD_DCtx *)d->zstd);
+  *d = (struct mdf_decompressor){0};
+}
+
+static int reserve(struct mdf_decompressor *d, uint32_t bytes) {
+  if (bytes <= d->capacity) return 1;
+  uint8_t *larger = (uint8_t *)realloc(d->bytes, bytes);
+  if (!larger) return 0;
+  d->bytes = larger;
+  d->capacity = bytes;
+  return 1;
+}
+
+static int decode_zlib(uint8_t *out, uint32_t out_bytes, const uint8_t *in, uint32_t in_bytes) {
+  uLongf produced = out_bytes;
+  return uncompress(out, &produced, in, in_bytes) == Z_OK && produced == out_bytes;
+}
+
+static int decode_lzma(uint8_t *out, uint32_t out_bytes, const uint8_t *in, uint32_t in_bytes) {
+  uint64_t memory = LZMA_MEMORY_BYTES_MAX;
+  size_t consumed = 0, produced = 0;
+  return lzma_stream_buffer_decode(&memory, 0, NULL, in, &consumed, in_bytes, out, &produced, out_bytes) == LZMA_OK &&
+         produced == out_bytes;
+}
+
+static int decode_lz4(uint8_t *out, uint32_t out_bytes, const uint8_t *in, uint32_t in_bytes) {
+  if (in_bytes < LZ4_HASH_BYTES) return 0;
+  return LZ4_decompress_safe((const char *)in + LZ4_HASH_BYTES, (char *)out, (int)(in_bytes - LZ4_HASH_BYTES),
+                             (int)out_bytes) == (int)out_bytes;
+}
+
+static int decode_zstd(struct mdf_decompressor *d, uint8_t *out, uint32_t out_bytes, const uint8_t *in,
+                       uint32_t in_bytes) {
+  if (!d->zstd) d->zstd = ZSTD_createDCtx();
+  return d->zstd && ZSTD_decompressDCtx((ZSTD_DCtx *)d->zstd, out, out_bytes, in, in_bytes) == out_bytes;
+}
+
+static int decode(struct mdf_decompressor *d, const struct mdf_block *block, const uint8_t *in) {
+  switch (block->codec) {
+    case ZLIB:
+      return decode_zlib(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+    case LZMA:
+      return decode_lzma(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+    case LZ4:
+      return decode_lz4(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+    default:
+      return decode_zstd(d, d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+  }
+}
+
+int mdf_decompress(struct mdf_decompressor *d, const struct mdf_record *record, const uint8_t *body,
+                   uint64_t body_bytes, uint32_t *uncompressed_bytes, struct mdf_fault *fault) {
+  struct mdf_block block;
+  *fault = (struct mdf_fault){0};
+  const uint64_t allowed = body_bytes * (record->expansion + 1u);
+  const int is_block = mdf_block_at(body, body_bytes, &block);
+  *uncompressed_bytes = block.uncompressed_bytes;
+  if (!is_block)
+    *fault = (struct mdf_fault){MDF_FAULT_BLOCK, 0, 0, block.compressed_bytes, body_bytes, block.codec};
+  else if (block.uncompressed_bytes > allowed)
+    *fault = (struct mdf_fault){MDF_FAULT_EXPANSION, 0, 0, block.uncompressed_bytes, allowed, 0};
+  else if (block.uncompressed_bytes == 0)
+    *fault = (struct mdf_fault){MDF_FAULT_NO_BANKS, 0, 0, 0, 0, 0};
+  else if (!reserve(d, block.uncompressed_bytes))
+    *fault = (struct mdf_fault){MDF_FAULT_MEMORY, 0, 0, block.uncompressed_bytes, 0, 0};
+  else if (!decode(d, &block, body + BLOCK_HEADER_BYTES))
+    *fault = (struct mdf_fault){MDF_FAULT_DECOMPRESS, 0, 0, 0, 0, 0};
+  return fault->kind == MDF_FAULT_NONE ? 0 : -1;
+}

@@ -1,0 +1,218 @@
+/* mdf_stream.c: see mdf_stream.h.
+ *
+ * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass. While
+ * headers are sound, records are given to the hasher ahead of their turn, since it is fast only on many at a time.
+ */
+#include "mdf_stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* -------------------------------------------------------------------------------------------------- opening */
+
+/* 0 if the file can be read as MDF or is empty. */
+static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint32_t file) {
+  const char *name = m->inputs.names[file];
+  struct input_file mapping;
+  char reason[128];
+  const int error = input_file_open(&mapping, m->inputs.paths[file], reason, sizeof reason);
+  if (error) {
+    s->message(s->context, SL_ERROR, "%s: %s", name, reason);
+    return error;
+  }
+  const uint64_t size = mapping.size;
+  const int is_mdf = size == 0 || mdf_recognise(mapping.data, size);
+  input_file_close(&mapping);
+  if (!is_mdf) {
+    s->message(s->context, SL_ERROR, "%s: is not an MDF file: no record header in its %" PRIu64 " bytes", name, size);
+    return SL_EFORMAT;
+  }
+  m->files[file].bytes = size;
+  m->pass_bytes += size;
+  if (size == 0) s->message(s->context, SL_WARNING, "%s: is empty", name);
+  return SL_OK;
+}
+
+int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
+                    int verify_checksums, uint32_t pass_count) {
+  *m = (struct mdf_stream){.inputs = *inputs, .verify_checksums = (uint32_t)verify_checksums, .pass_count = pass_count};
+  m->mapping.descriptor = -1;
+  if (inputs->path_count == 0) {
+    s->message(s->context, SL_ERROR, "no input file is given");
+    return SL_EINVAL;
+  }
+  m->files = (struct mdf_input *)calloc(inputs->path_count, sizeof *m->files);
+  if (!m->files) return SL_ENOMEM;
+  int worst = SL_OK;
+  for (uint32_t file = 0; file < inputs->path_count; file++) {
+    const int error = inspect_file(m, s, file);
+    if (error && !worst) worst = error;
+  }
+  if (worst || m->pass_bytes != 0) return worst;
+  s->message(s->context, SL_ERROR, "all input files are empty");
+  return SL_EFORMAT;
+}
+
+void mdf_stream_close(struct mdf_stream *m) {
+  if (m->is_open) input_file_close(&m->mapping);
+  mdf_decompressor_free(&m->decompressor);
+  for (uint32_t file = 0; m->files && file < m->inputs.path_count; file++) free(m->files[file].bad_offsets);
+  free(m->files);
+  *m = (struct mdf_stream){0};
+}
+
+/* ------------------------------------------------------------------------------------------- file after file */
+
+static int shrunk(const struct mdf_stream *m, const struct sl_services *s, uint64_t size) {
+  s->message(s->context, SL_ERROR, "%s: shrank from %" PRIu64 " to %" PRIu64 " bytes while it was being read",
+             m->inputs.names[m->file], m->files[m->file].bytes, size);
+  return SL_EIO;
+}
+
+static int open_file(struct mdf_stream *m, const struct sl_services *s) {
+  char reason[128];
+  const int error = input_file_open(&m->mapping, m->inputs.paths[m->file], reason, sizeof reason);
+  if (error) {
+    s->message(s->context, SL_ERROR, "%s: %s", m->inputs.names[m->file], reason);
+    return error;
+  }
+  m->is_open = 1;
+  if (m->mapping.size < m->files[m->file].bytes) return shrunk(m, s, m->mapping.size);
+  m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
+  m->record_count = m->recheck_offset = m->ahead = 0;
+  mdf_hasher_reset(&m->hasher);
+  return SL_OK;
+}
+
+static void close_file(struct mdf_stream *m) {
+  input_file_close(&m->mapping);
+  m->is_open = 0;
+  m->done_bytes += m->files[m->file].bytes;
+  if (++m->file < m->inputs.path_count) return;
+  m->file = 0;
+  m->pass++;
+}
+
+/* Goes on to a file with records left: 1, 0 after the last pass, or an error. */
+static int find_file(struct mdf_stream *m, const struct sl_services *s) {
+  while (m->pass < m->pass_count) {
+    if (!m->is_open) {
+      const int error = open_file(m, s);
+      if (error) return error;
+    }
+    if (m->reader.offset < m->reader.size) return 1;
+    close_file(m);
+  }
+  return 0;
+}
+
+static int recheck_size(struct mdf_stream *m, const struct sl_services *s) {
+  if (m->reader.offset < m->recheck_offset) return SL_OK;
+  m->recheck_offset = m->reader.offset + INPUT_RECHECK_BYTES;
+  return input_file_recheck(&m->mapping) ? shrunk(m, s, m->mapping.size) : SL_OK;
+}
+
+uint64_t mdf_stream_position(const struct mdf_stream *m) { return m->done_bytes + (m->is_open ? m->reader.offset : 0); }
+
+/* ------------------------------------------------------------------------------------------------- checksums */
+
+static void hash_ahead(struct mdf_stream *m) {
+  struct mdf_record record;
+  while (!mdf_hasher_is_full(&m->hasher) && mdf_record_at(m->reader.data, m->reader.size, m->ahead, &record)) {
+    if (record.checksum != 0)
+      mdf_hasher_push(&m->hasher, record.offset, m->reader.data + record.offset + MDF_HASHED_FROM,
+                      record.bytes - MDF_HASHED_FROM);
+    m->ahead += record.bytes;
+  }
+}
+
+static uint32_t record_hash(struct mdf_stream *m, const struct mdf_record *record) {
+  uint32_t hash;
+  hash_ahead(m);
+  if (mdf_hasher_take(&m->hasher, record->offset, &hash)) return hash;
+  /* After a place where headers were not sound. */
+  mdf_hasher_reset(&m->hasher);
+  m->ahead = record->offset;
+  hash_ahead(m);
+  (void)mdf_hasher_take(&m->hasher, record->offset, &hash);
+  return hash;
+}
+
+static int remember_bad(struct mdf_input *file, uint64_t offset) {
+  if (file->bad_count == file->bad_capacity) {
+    const uint32_t capacity = file->bad_capacity ? 2 * file->bad_capacity : 16;
+    uint64_t *larger = (uint64_t *)realloc(file->bad_offsets, capacity * sizeof *larger);
+    if (!larger) return SL_ENOMEM;
+    file->bad_offsets = larger;
+    file->bad_capacity = capacity;
+  }
+  file->bad_offsets[file->bad_count++] = offset;
+  return SL_OK;
+}
+
+static int is_remembered(const struct mdf_input *file, uint64_t offset) {
+  uint32_t low = 0, high = file->bad_count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (file->bad_offsets[middle] < offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < file->bad_count && file->bad_offsets[low] == offset;
+}
+
+static int verify_checksum(struct mdf_stream *m, struct mdf_record *record) {
+  if (!m->verify_checksums || record->checksum == 0) return SL_OK;
+  struct mdf_input *file = &m->files[m->file];
+  uint32_t hash;
+  if (m->pass == 0) {
+    hash = record_hash(m, record);
+    if (hash == record->checksum) return SL_OK;
+    if (remember_bad(file, record->offset)) return SL_ENOMEM;
+  } else {
+    if (!is_remembered(file, record->offset)) return SL_OK;
+    hash = mdf_checksum(m->reader.data + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM);
+  }
+  record->fault = (struct mdf_fault){MDF_FAULT_CHECKSUM, 0, 0, record->checksum, hash, 0};
+  return SL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- bodies */
+
+/* Finds the event's body; leaves a fault in the record where there is none to be had. */
+static void find_body(struct mdf_stream *m, struct mdf_stream_event *event) {
+  enum { DATA_TYPE_MEP = 2, COMPRESSION_MAX = 9 };
+  struct mdf_record *record = &event->record;
+  const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
+  const uint64_t body_bytes = record->bytes - record->header_bytes;
+  if (record->data_type == DATA_TYPE_MEP) {
+    record->fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, 0, 0};
+  } else if (record->compression > COMPRESSION_MAX) {
+    record->fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
+  } else if (record->compression != 0) {
+    uint32_t bytes;
+    if (mdf_decompress(&m->decompressor, record, body, body_bytes, &bytes, &record->fault)) return;
+    event->body = m->decompressor.bytes;
+    event->body_bytes = bytes;
+  } else {
+    event->body = body;
+    event->body_bytes = body_bytes;
+  }
+}
+
+int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
+  const int found = find_file(m, s);
+  if (found <= 0) return found;
+  int error = recheck_size(m, s);
+  if (error) return error;
+  *event = (struct mdf_stream_event){.number = m->record_count++, .file = m->file, .pass = m->pass};
+  (void)mdf_next(&m->reader, &event->record);
+  if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
+  if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, event);
+  if (error || event->record.fault.kind == MDF_FAULT_MEMORY) {
+    s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
+    return SL_ENOMEM;
+  }
+  return 1;
+}

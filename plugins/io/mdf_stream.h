@@ -1,0 +1,57 @@
+/* mdf_stream.h: the records of a list of MDF files, one after the other, as often as asked, with their checksums
+ * verified and their bodies decompressed. One file is mapped at a time. */
+#ifndef IO_MDF_STREAM_H
+#define IO_MDF_STREAM_H
+
+#include "input_file.h"
+#include "mdf.h"
+#include "mdf_checksum.h"
+#include "mdf_decompress.h"
+
+#include <sluice/plugin.h>
+
+/* What is remembered of a file from the first pass. */
+struct mdf_input {
+  uint64_t bytes;
+  uint64_t *bad_offsets; /* records with a wrong checksum, ascending */
+  uint32_t bad_count, bad_capacity;
+};
+
+struct mdf_stream {
+  struct sl_inputs inputs;
+  struct mdf_input *files;
+  uint64_t pass_bytes; /* of all files together */
+  uint64_t done_bytes; /* of the files that were read to their end */
+  uint32_t pass_count, pass;
+  uint32_t file, is_open;
+  uint32_t verify_checksums, reserved;
+  struct input_file mapping;
+  struct mdf_reader reader;
+  uint64_t record_count; /* read from this file */
+  uint64_t recheck_offset;
+  uint64_t ahead; /* records before this offset were given to the hasher */
+  struct mdf_hasher hasher;
+  struct mdf_decompressor decompressor;
+};
+
+/* A record and what it holds. body is NULL if there is a fault; it is valid until the next call. */
+struct mdf_stream_event {
+  struct mdf_record record;
+  uint64_t number; /* in the file, from 0 */
+  uint32_t file, pass;
+  const uint8_t *body;
+  uint64_t body_bytes;
+};
+
+/* Looks at all files and reports all that is wrong with them. What `inputs` points to is borrowed until
+ * mdf_stream_close. */
+int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
+                    int verify_checksums, uint32_t pass_count);
+/* 1 with the next record, 0 at the end of the last pass, or SL_EIO or SL_ENOMEM. */
+int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event);
+/* Asks anew for the size of the file, before the next record. */
+static inline void mdf_stream_recheck(struct mdf_stream *m) { m->recheck_offset = 0; }
+uint64_t mdf_stream_position(const struct mdf_stream *m); /* bytes read, of pass_bytes * pass_count */
+void mdf_stream_close(struct mdf_stream *m);
+
+#endif

@@ -1,0 +1,10 @@
+/* plugin.c: what the io plugin offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(mdf_source);
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(mdf_source),
+};
+
+SL_PLUGIN("io", "0.1.0", "raw data files");

@@ -1,0 +1,36 @@
+/* decode_retina.h: what the versions of velo.decode_retina share. The word of a cluster, by bank version (spec
+ * formats.md 4.2):
+ *
+ *              column   its fraction     row     its fraction   second sensor of the pair
+ *   2          14-23    11-13, eighths   3-10    0-2, eighths   -
+ *   3          12-21    10-11, quarters  2-9     0-1, quarters  -
+ *   4          12-21    10-11, quarters  2-9     0-1, quarters  22
+ */
+#ifndef VELO_DECODE_RETINA_H
+#define VELO_DECODE_RETINA_H
+
+#include "banks.h"
+#include "io/raw_banks.h"
+#include "position.h"
+#include "velo/event_model.h"
+
+struct decode_retina_args {
+  struct sl_events events;
+  struct velo_retina_banks_view banks;
+  struct velo_geometry_view geometry;
+  struct velo_clusters clusters;
+  uint16_t *slot_bank;
+  uint16_t *slot_words;
+};
+
+/* What is unusual about the words of a bank; or-ed together over an event. */
+enum { RETINA_ZERO_WORD = 1, RETINA_BAD_COLUMN = 2 };
+
+#ifdef SL_TARGET_CPU
+/* Decodes a bank's words to clusters from `place` on in the slice, those equal to 0 too. May write anything to the
+ * clusters from there to `end`. Returns what is unusual. */
+uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank, uint32_t place,
+                                uint32_t end);
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* position.h: from a place on a sensor to what a hit is made of: global position, azimuth, LHCbID.
+ * Source: spec velo_pv.md A.0, A.2 and A.4. Everything is float32, grouped from left to right, so that all targets
+ * and all versions of a kernel get the same bits.
+ */
+#ifndef VELO_POSITION_H
+#define VELO_POSITION_H
+
+#include <sluice/kernel.h>
+
+#include "velo/event_model.h"
+
+/* Pixels are squares of this side, in mm, but for the elongated ones beside the chips' borders. */
+#define VELO_PIXEL_PITCH 0.055f
+
+struct velo_point {
+  float x, y, z;
+};
+
+/* `t` is the sensor's transform: 12 values. Local z is 0, so that the third column has no part. */
+static SL_DEVICE struct velo_point velo_global(const float *t, float local_x, float local_y) {
+  struct velo_point point;
+  point.x = t[0] * local_x + t[1] * local_y + t[9];
+  point.y = t[3] * local_x + t[4] * local_y + t[10];
+  point.z = t[6] * local_x + t[7] * local_y + t[11];
+  return point;
+}
+
+/* Azimuth in units of pi/32768, in the diamond metric: first-order, monotone, exact at multiples of pi/4, one division.
+ * The product with 8192 is exact. pi itself wraps to -32768; the point 0, 0 has the azimuth 0. */
+static SL_DEVICE int16_t velo_phi(float x, float y) {
+  const float abs_y = y < 0.0f ? -y : y;
+  const float numerator = x > 0.0f ? x - abs_y : x + abs_y;
+  const float denominator = x > 0.0f ? x + abs_y : abs_y - x;
+  const float ratio = numerator / (denominator == 0.0f ? 1.0f : denominator);
+  const float positive = (x > 0.0f ? 8192.0f : 24576.0f) - 8192.0f * ratio;
+  const float signed_phi = y < 0.0f ? -positive : positive;
+  return (int16_t)(uint16_t)(int32_t)(denominator == 0.0f ? 0.0f : signed_phi);
+}
+
+/* `column` runs over the sensor's three chips: 256 columns each, so that it holds the chip's number too. */
+static SL_DEVICE uint32_t velo_id(uint32_t sensor, uint32_t column, uint32_t row) {
+  return 2u << 28 | sensor << 18 | column << 8 | row;
+}
+
+#endif

@@ -1,0 +1,448 @@
+/* search_by_triplet.cpu.c: the search of search_by_triplet.cu, shaped for one CPU core with 256-bit vectors.
+ *
+ * The same tracks, bit for bit. What differs is how the work is laid out:
+ * - Windows are scanned eight hits at a time. A module pair's hits are copied into the workspace with the first 16
+ *   repeated behind the last, so that a scan that begins anywhere runs on around the circle. It begins at a bin of
+ *   azimuth and masks what lies outside the window; one step of eight is enough for 98 % of the windows. In seeding,
+ *   used hits are put out of reach by a huge x.
+ * - Each turn works in passes over tiles of windows, without branches that depend on data: list the lines, compute all
+ *   slopes and windows eight at a time, scan all windows, then write what was found.
+ * - Of the windows of a group (the candidates h0 of one middle hit, or one live track), each lane keeps its own minimum
+ *   and when it was visited; the group's minimum over lanes goes to the earliest visit, as in a plain loop.
+ * - The candidates h0 are the unused hits nearest by visit number: with the unused hits listed in order, the n smallest
+ *   of the n above and the n below are the lane-wise minima of one list and the other reversed.
+ * - A track lies where its seed was made, not in its middle hit's slot: seeds are made in ascending order of the middle
+ *   hit within a pair, so that reading the pairs from the lowest to the highest gives the canonical order. One pass,
+ *   since the events come in order: a track's place in the output is known once its event is done.
+ */
+#include "search_by_triplet.h"
+
+#include <stdbool.h>
+
+#include "vectors.h"
+
+enum {
+  BIN_BITS = 7,
+  BINS = 1 << BIN_BITS,
+  REPEATS = 16,                                           /* hits repeated behind each pair's */
+  TILE_WINDOWS = 256,                                     /* lines and windows in work at a time */
+  VISIT_BITS = 20                                        /* a visit: window of the group << 20 | place of the hit */
+};
+_Static_assert((int)SEARCH_MAX_SEED_CANDIDATES == (int)LANES, "candidates of a middle hit are taken one a lane");
+static const float out_of_reach = 1e18f; /* its square is finite */
+
+/* A module pair. Azimuths are shifted to the top of their word, so that they wrap. */
+struct pair {
+  uint32_t first, count;
+  int32_t *phi;
+  uint32_t bin_first[2 * BINS + 1]; /* once around the circle, and as far again as a window may reach */
+};
+
+/* Lines and the windows that they open in the next pair, one a window. */
+struct tile {
+  float x0[TILE_WINDOWS + LANES], y0[TILE_WINDOWS + LANES], z0[TILE_WINDOWS + LANES];
+  float x1[TILE_WINDOWS + LANES], y1[TILE_WINDOWS + LANES], z1[TILE_WINDOWS + LANES]; /* x1, y1: then the slopes */
+  float delta_z[TILE_WINDOWS + LANES];
+  int32_t edge[TILE_WINDOWS + LANES]; /* what to subtract from an azimuth to compare it with the window's width */
+  int32_t first_bin[TILE_WINDOWS + LANES], end_bin[TILE_WINDOWS + LANES];
+  int32_t h0[TILE_WINDOWS + LANES]; /* of the pair's hits */
+  int32_t found[TILE_WINDOWS];      /* of each group: 0 or 1 */
+  int32_t visit[TILE_WINDOWS];
+};
+
+struct search {
+  const struct search_by_triplet_args *a;
+  uint32_t phi_window;
+  /* The event. */
+  const uint32_t *pair_first, *id;
+  const float *event_x, *event_y, *event_z;
+  const int16_t *event_phi;
+  uint8_t *used;
+  /* The tracks so far; those of seeding number s begin at seeding_first[s]. */
+  uint16_t (*tracks)[VELO_MAX_HITS_PER_TRACK];
+  uint8_t *length, *skips;
+  uint16_t *live;
+  uint32_t track_count, live_count, seeding_count;
+  uint32_t seeding_first[VELO_MODULE_PAIRS];
+  /* Three pairs in turn, and the lowest pair's hits, with repeats. */
+  struct pair pairs[3];
+  float *x, *y, *z, *seed_x;
+  int32_t *unused_before; /* how many unused hits a pair has before each of its hits */
+  int32_t *unused;        /* where they are, going on around the circle on either side */
+  int32_t *middle;        /* the unused hits of the middle pair */
+  struct tile tile;
+};
+
+static void repeat_first(void *values, uint32_t count) {
+  uint32_t *v = values;
+  if (count >= REPEATS)
+    memcpy(v + count, v, REPEATS * sizeof *v);
+  else
+    for (uint32_t i = 0; i < REPEATS; i++) v[count + i] = v[i];
+}
+
+static uint32_t phi_bin(uint32_t phi) { return (phi ^ 1u << 31) >> (32 - BIN_BITS); }
+
+static void load_phi(struct search *s, uint32_t number) {
+  struct pair *p = &s->pairs[number % 3];
+  p->first = s->pair_first[number];
+  p->count = s->pair_first[number + 1] - p->first;
+  if (p->count == 0) return;
+  uint32_t in_bin[BINS] = {0};
+  for (uint32_t i = 0; i < p->count; i++) p->phi[i] = (int32_t)((uint32_t)s->event_phi[p->first + i] << 16);
+  for (uint32_t i = 0; i < p->count; i++) in_bin[phi_bin((uint32_t)p->phi[i])]++;
+  for (uint32_t b = 0, sum = 0; b < BINS; b++) {
+    p->bin_first[b] = sum;
+    sum += in_bin[b];
+  }
+  const uint32_t reach = (2 * s->phi_window >> (16 - BIN_BITS)) + 3;
+  for (uint32_t b = 0; b < reach && b <= BINS; b++) p->bin_first[BINS + b] = p->bin_first[b % BINS] + p->count;
+  repeat_first(p->phi, p->count);
+}
+
+static void load_position(struct search *s, const struct pair *p) {
+  if (p->count == 0) return;
+  memcpy(s->x, s->event_x + p->first, p->count * sizeof(float));
+  memcpy(s->y, s->event_y + p->first, p->count * sizeof(float));
+  memcpy(s->z, s->event_z + p->first, p->count * sizeof(float));
+  repeat_first(s->x, p->count);
+  repeat_first(s->y, p->count);
+  repeat_first(s->z, p->count);
+}
+
+/* Slopes of the lines, and their windows in the next pair. Computes up to seven more than there are. */
+static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
+  for (uint32_t w = 0; w < count; w += LANES) {
+    const f32x8 x0 = f32x8_load(t->x0 + w), y0 = f32x8_load(t->y0 + w), z0 = f32x8_load(t->z0 + w);
+    const f32x8 dz = f32x8_load(t->z1 + w) - z0;
+    const f32x8 tx = (f32x8_load(t->x1 + w) - x0) / dz, ty = (f32x8_load(t->y1 + w) - y0) / dz;
+    f32x8_store(t->x1 + w, tx);
+    f32x8_store(t->y1 + w, ty);
+    const f32x8 delta_z = f32x8_load(t->delta_z + w);
+    const f32x8 x = x0 + tx * delta_z, y = y0 + ty * delta_z;
+    /* As velo_phi; 0 / 0 converts to a number whose low 16 bits are 0. */
+    const f32x8 abs_y = f32x8_select(y < 0.0f, -y, y);
+    const i32x8 right = x > 0.0f;
+    const f32x8 sum = x + abs_y;
+    const f32x8 ratio = f32x8_select(right, x - abs_y, sum) / f32x8_select(right, sum, abs_y - x);
+    const f32x8 positive = f32x8_select(right, f32x8_of(8192.0f), f32x8_of(24576.0f)) - 8192.0f * ratio;
+    const u32x8 phi = (u32x8)__builtin_convertvector(f32x8_select(y < 0.0f, -positive, positive), i32x8);
+    const u32x8 lower = phi - phi_window;
+    const u32x8 from_bottom = (lower + 32768) & 0xFFFF;
+    i32x8_store(t->edge + w, (i32x8)((lower << 16) ^ 1u << 31));
+    i32x8_store(t->first_bin + w, (i32x8)(from_bottom >> (16 - BIN_BITS)));
+    i32x8_store(t->end_bin + w, (i32x8)(((from_bottom + 2 * phi_window) >> (16 - BIN_BITS)) + 1));
+  }
+}
+
+/* The best hit of each group of windows: whether there is one, and its visit. */
+static inline __attribute__((always_inline)) void scan(const struct search *s, const struct pair *p, const float *x,
+                                                       struct tile *t, uint32_t groups, uint32_t windows_each) {
+  const i32x8 width = i32x8_of((int32_t)((2 * s->phi_window << 16 | 0xFFFF) ^ 1u << 31));
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  const float max_scatter = s->a->max_scatter;
+  const uint32_t *bin_first = p->bin_first;
+  const int32_t *phi = p->phi;
+  const float *y = s->y, *z = s->z;
+  for (uint32_t group = 0, w = 0; group < groups; group++) {
+    f32x8 best = f32x8_of(max_scatter);
+    i32x8 best_visit = {0};
+    for (uint32_t i = 0; i < windows_each; i++, w++) {
+      const uint32_t begin = bin_first[t->first_bin[w]], end = bin_first[t->end_bin[w]];
+      const u32x8 edge = (u32x8)i32x8_of(t->edge[w]);
+      const f32x8 x0 = f32x8_of(t->x0[w]), y0 = f32x8_of(t->y0[w]), z0 = f32x8_of(t->z0[w]);
+      const f32x8 tx = f32x8_of(t->x1[w]), ty = f32x8_of(t->y1[w]);
+      uint32_t place = begin; /* goes on beyond the last hit where `at` begins again */
+      uint32_t at = begin;
+      do {
+        const i32x8 outside = (i32x8)((u32x8)i32x8_load(phi + at) - edge) > width;
+        const f32x8 dz = f32x8_load(z + at) - z0;
+        const f32x8 dx = x0 + tx * dz - f32x8_load(x + at);
+        const f32x8 dy = y0 + ty * dz - f32x8_load(y + at);
+        const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
+        best_visit = i32x8_select(scatter < best, i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane, best_visit);
+        best = f32x8_min(scatter, best);
+        place += LANES;
+        at += LANES;
+        if (at >= p->count + LANES) at -= p->count;
+      } while (__builtin_expect(place < end, 0));
+    }
+    f32x8 least = f32x8_min(LANES_SWAPPED_4(best), best);
+    least = f32x8_min(LANES_SWAPPED_2(least), least);
+    least = f32x8_min(LANES_SWAPPED_1(least), least);
+    i32x8 first = i32x8_select(best == least, best_visit, i32x8_of(INT32_MAX));
+    first = i32x8_min(first, LANES_SWAPPED_4(first));
+    first = i32x8_min(first, LANES_SWAPPED_2(first));
+    first = i32x8_min(first, LANES_SWAPPED_1(first));
+    t->found[group] = least[0] < max_scatter;
+    t->visit[group] = first[0];
+  }
+}
+
+/* The hit of a visit, in the event. */
+static uint32_t visited_hit(const struct pair *p, int32_t visit) {
+  const uint32_t place = (uint32_t)visit & ((1u << VISIT_BITS) - 1);
+  return p->first + (place >= p->count ? place - p->count : place);
+}
+
+/* Lists a pair's unused hits, and gives their number. */
+static uint32_t list_unused(struct search *s, const struct pair *p) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < p->count; i++) {
+    s->unused_before[i] = (int32_t)count;
+    s->unused[count] = (int32_t)i;
+    count += s->used[p->first + i] ^ 1u;
+  }
+  s->unused_before[p->count] = (int32_t)count;
+  if (count > 0)
+    for (int32_t i = 0, n = (int32_t)count; i < LANES; i++) {
+      s->unused[n + i] = s->unused[i] + (int32_t)p->count;
+      s->unused[-1 - i] = s->unused[n - 1 - i] - (int32_t)p->count;
+    }
+  return count;
+}
+
+/* The first hit of a pair with an azimuth of `phi` or more. */
+static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  const uint32_t bin = phi_bin((uint32_t)phi);
+  uint32_t begin = p->bin_first[bin], found = begin;
+  int32_t left = (int32_t)(p->bin_first[bin + 1] - begin);
+  do {
+    const i32x8 below = (i32x8_load(p->phi + begin) < phi) & (lane < left);
+    i32x8 sum = below + LANES_SWAPPED_4(below);
+    sum += LANES_SWAPPED_2(sum);
+    found -= (uint32_t)(sum[0] + sum[1]);
+    begin += LANES;
+    left -= LANES;
+  } while (__builtin_expect(left > 0, 0));
+  return found;
+}
+
+/* Sorts lanes that rise and then fall. */
+VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v) {
+  i32x8 other = LANES_SWAPPED_4(v);
+  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
+  other = LANES_SWAPPED_2(v);
+  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 10, 11, 4, 5, 14, 15);
+  other = LANES_SWAPPED_1(v);
+  return __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 9, 2, 11, 4, 13, 6, 15);
+}
+
+/* The unused hits of the pair that a middle hit of azimuth `phi` visits first, in order of visit: s, s + 1, s - 1, ...
+ * A hit at distance d above s is visited as number 2d - 1 (s itself: any number below 1), one d below as 2d. */
+VECTOR_INLINE i32x8 nearest_unused(const struct search *s, const struct pair *p, int32_t phi) {
+  const int32_t start = (int32_t)lower_bound(p, phi), count = (int32_t)p->count;
+  const int32_t *unused = s->unused + s->unused_before[start];
+  const i32x8 above = 2 * (i32x8_load(unused) - start) - 1;
+  const i32x8 below = 2 * (start - i32x8_load(unused - LANES));
+  const i32x8 visits = sorted_bitonic(i32x8_min(above, below));
+  const i32x8 distance = (visits + 1) >> 1;
+  i32x8 place = start + i32x8_select((visits & 1) != 0, distance, -distance);
+  place = i32x8_select(place < 0, place + count, place);
+  return i32x8_select(place >= count, place - count, place);
+}
+
+static void list_lines(struct search *s, const struct pair *p0, const struct pair *p1, const int32_t *middle,
+                       uint32_t groups, uint32_t candidates) {
+  struct tile *t = &s->tile;
+  const float *x = s->event_x + p0->first, *y = s->event_y + p0->first, *z = s->event_z + p0->first;
+  for (uint32_t group = 0, w = 0; group < groups; group++, w += candidates) {
+    const uint32_t h1 = p1->first + (uint32_t)middle[group];
+    i32x8_store(t->h0 + w, nearest_unused(s, p0, p1->phi[middle[group]]));
+    f32x8_store(t->x1 + w, f32x8_of(s->event_x[h1]));
+    f32x8_store(t->y1 + w, f32x8_of(s->event_y[h1]));
+    f32x8_store(t->z1 + w, f32x8_of(s->event_z[h1]));
+  }
+  for (uint32_t w = 0; w < groups * candidates; w++) {
+    t->x0[w] = x[t->h0[w]];
+    t->y0[w] = y[t->h0[w]];
+    t->z0[w] = z[t->h0[w]];
+  }
+}
+
+static void write_seeds(struct search *s, const struct pair *p0, const struct pair *p1, const struct pair *p2,
+                        const int32_t *middle, uint32_t groups, uint32_t candidates) {
+  const struct tile *t = &s->tile;
+  uint32_t track = s->track_count, live = s->live_count;
+  for (uint32_t group = 0; group < groups; group++) {
+    const uint32_t window = (uint32_t)t->visit[group] >> VISIT_BITS;
+    s->tracks[track][0] = (uint16_t)(p0->first + (uint32_t)t->h0[group * candidates + window]);
+    s->tracks[track][1] = (uint16_t)(p1->first + (uint32_t)middle[group]);
+    s->tracks[track][2] = (uint16_t)visited_hit(p2, t->visit[group]);
+    s->length[track] = 3;
+    s->skips[track] = 0;
+    s->live[live] = (uint16_t)track;
+    track += (uint32_t)t->found[group];
+    live += (uint32_t)t->found[group];
+  }
+  s->track_count = track;
+  s->live_count = live;
+}
+
+static void seed(struct search *s, uint32_t top) {
+  const struct pair *p0 = &s->pairs[top % 3], *p1 = &s->pairs[(top - 1) % 3], *p2 = &s->pairs[(top - 2) % 3];
+  s->seeding_first[s->seeding_count++] = s->track_count;
+  if (p0->count == 0 || p1->count == 0 || p2->count == 0) return;
+  const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
+  const uint32_t unused = list_unused(s, p0), candidates = unused < wanted ? unused : wanted;
+  if (candidates == 0) return;
+  uint32_t middle_count = 0;
+  for (uint32_t i = 0; i < p1->count; i++) {
+    s->middle[middle_count] = (int32_t)i;
+    middle_count += s->used[p1->first + i] ^ 1u;
+  }
+  for (uint32_t i = 0; i < p2->count; i++) s->seed_x[i] = s->used[p2->first + i] ? out_of_reach : s->x[i];
+  repeat_first(s->seed_x, p2->count);
+  const float delta_z = s->a->geometry.module_z[2 * (top - 2)] - s->a->geometry.module_z[2 * top];
+  for (uint32_t w = 0; w < TILE_WINDOWS; w++) s->tile.delta_z[w] = delta_z;
+  const uint32_t tile_groups = TILE_WINDOWS / candidates;
+  for (uint32_t begin = 0; begin < middle_count; begin += tile_groups) {
+    const uint32_t groups = middle_count - begin < tile_groups ? middle_count - begin : tile_groups;
+    list_lines(s, p0, p1, s->middle + begin, groups, candidates);
+    predict(&s->tile, groups * candidates, s->phi_window);
+    scan(s, p2, s->seed_x, &s->tile, groups, candidates);
+    write_seeds(s, p0, p1, p2, s->middle + begin, groups, candidates);
+  }
+}
+
+static void list_live(struct search *s, const uint16_t *live, uint32_t count, const float *module_z) {
+  struct tile *t = &s->tile;
+  for (uint32_t w = 0; w < count; w++) {
+    const uint16_t *last = s->tracks[live[w]] + s->length[live[w]] - 1;
+    const uint32_t h0 = last[-1], h1 = last[0];
+    t->x0[w] = s->event_x[h0];
+    t->y0[w] = s->event_y[h0];
+    t->z0[w] = s->event_z[h0];
+    t->x1[w] = s->event_x[h1];
+    t->y1[w] = s->event_y[h1];
+    t->z1[w] = s->event_z[h1];
+    t->delta_z[w] = module_z[s->id[h0] >> 20 & 1] - t->z0[w]; /* the module's number, even or odd */
+  }
+}
+
+/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. The first three hits of a longer
+ * track are marked already. */
+static uint32_t extend_live(struct search *s, const struct pair *p, const uint16_t *live, uint32_t count,
+                            uint32_t kept) {
+  const struct tile *t = &s->tile;
+  for (uint32_t w = 0; w < count; w++) {
+    const uint32_t track = live[w], found = (uint32_t)t->found[w];
+    const uint32_t h2 = visited_hit(p, t->visit[w]);
+    uint16_t *hits = s->tracks[track];
+    hits[s->length[track]] = (uint16_t)h2;
+    const uint32_t length = s->length[track] + found;
+    const uint32_t skips = found ? 0 : s->skips[track] + 1u;
+    s->used[h2] |= (uint8_t)found;
+    s->used[hits[0]] |= (uint8_t)found;
+    s->used[hits[1]] |= (uint8_t)found;
+    s->used[hits[2]] |= (uint8_t)found;
+    s->length[track] = (uint8_t)length;
+    s->skips[track] = (uint8_t)skips;
+    s->live[kept] = (uint16_t)track;
+    kept += skips <= s->a->max_skipped_modules && length < VELO_MAX_HITS_PER_TRACK;
+  }
+  return kept;
+}
+
+static void forward(struct search *s, uint32_t number) {
+  const struct pair *p = &s->pairs[number % 3];
+  uint32_t kept = 0;
+  if (p->count == 0) { /* not found, all of them */
+    for (uint32_t i = 0; i < s->live_count; i++) {
+      const uint16_t track = s->live[i];
+      s->live[kept] = track;
+      kept += ++s->skips[track] <= s->a->max_skipped_modules;
+    }
+  } else {
+    for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {
+      const uint32_t left = s->live_count - begin, count = left < TILE_WINDOWS ? left : TILE_WINDOWS;
+      list_live(s, s->live + begin, count, s->a->geometry.module_z + 2 * number);
+      predict(&s->tile, count, s->phi_window);
+      scan(s, p, s->x, &s->tile, count, 1);
+      kept = extend_live(s, p, s->live + begin, count, kept);
+    }
+  }
+  s->live_count = kept;
+}
+
+/* Copies the event's tracks in canonical order to the candidates from `place` on. */
+static void write_candidates(const struct search *s, uint32_t place) {
+  uint32_t weak_place = place;
+  for (uint32_t i = 0; i < s->track_count; i++) weak_place += s->length[i] > 3;
+  for (uint32_t seeding = s->seeding_count; seeding-- > 0;) {
+    const uint32_t end = seeding + 1 < s->seeding_count ? s->seeding_first[seeding + 1] : s->track_count;
+    for (uint32_t i = s->seeding_first[seeding]; i < end; i++) {
+      const uint32_t length = s->length[i], is_weak = length == 3;
+      const uint32_t to = is_weak ? weak_place : place;
+      uint16_t *out = s->a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * to;
+      for (uint32_t j = 0; j < VELO_MAX_HITS_PER_TRACK; j++) out[j] = j < length ? s->tracks[i][j] : 0;
+      s->a->candidates.hit_count[to] = (uint8_t)length;
+      weak_place += is_weak;
+      place += 1 - is_weak;
+    }
+  }
+}
+
+static void search_event(struct search *s, uint32_t event) {
+  const struct velo_hits_view *hits = &s->a->hits;
+  const struct search_event e = search_event_open(hits, event);
+  s->pair_first = hits->pair_first + event * (VELO_MODULE_PAIRS + 1);
+  s->id = hits->id + e.first;
+  s->event_x = hits->x + e.first;
+  s->event_y = hits->y + e.first;
+  s->event_z = hits->z + e.first;
+  s->event_phi = hits->phi + e.first;
+  s->used = s->a->used.flag + e.first;
+  s->track_count = s->live_count = s->seeding_count = 0;
+  if (e.count == 0) return;
+  memset(s->used, 0, e.count);
+  load_phi(s, VELO_MODULE_PAIRS - 1);
+  load_phi(s, VELO_MODULE_PAIRS - 2);
+  for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
+    load_phi(s, top - 2);
+    load_position(s, &s->pairs[(top - 2) % 3]);
+    if (top < VELO_MODULE_PAIRS - 1) forward(s, top - 2);
+    seed(s, top);
+  }
+}
+
+static void share_workspace(struct search *s, const struct search_by_triplet_args *a) {
+  const uint32_t hits = a->hits.bound.capacity < SEARCH_MAX_HITS ? a->hits.bound.capacity : SEARCH_MAX_HITS;
+  uint32_t *next = a->workspace;
+  void *arrays[SEARCH_WORK_ARRAYS];
+  for (uint32_t i = 0; i < SEARCH_WORK_ARRAYS; i++, next += hits + SEARCH_WORK_SLACK) arrays[i] = next;
+  for (uint32_t i = 0; i < 3; i++) s->pairs[i].phi = arrays[i];
+  s->x = arrays[3];
+  s->y = arrays[4];
+  s->z = arrays[5];
+  s->seed_x = arrays[6];
+  s->unused_before = arrays[7];
+  s->unused = (int32_t *)arrays[8] + LANES;
+  s->middle = arrays[9];
+  s->tracks = (uint16_t(*)[VELO_MAX_HITS_PER_TRACK])a->track_hits;
+  s->length = a->track_length;
+  s->skips = a->track_skips;
+  s->live = a->live;
+}
+
+int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {
+  const struct search_by_triplet_args *a = args;
+  struct search s;
+  s.a = a;
+  s.phi_window = (uint32_t)search_phi_units(a->phi_tolerance);
+  memset(&s.tile, 0, sizeof s.tile);
+  share_workspace(&s, a);
+  uint32_t total = 0; /* events without a place on the list have none */
+  bool fits = true;
+  SL_FOR_EVENTS(event, a->events) {
+    search_event(&s, event);
+    fits = fits && s.track_count <= a->candidates.bound.capacity - total;
+    if (fits) {
+      write_candidates(&s, total);
+      total += s.track_count;
+    }
+    a->candidates.offsets[event] = s.track_count;
+  }
+  return l->scan(l, a->candidates.offsets, &a->candidates.bound);
+}

@@ -1,0 +1,64 @@
+/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU; private.
+ *
+ * Operators work lane by lane; comparisons give -1 or 0 in each lane. Sums and differences of integers that may wrap
+ * are unsigned.
+ */
+#ifndef VELO_VECTORS_H
+#define VELO_VECTORS_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES = 8 };
+
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef int32_t i32x8 __attribute__((vector_size(32)));
+typedef uint32_t u32x8 __attribute__((vector_size(32)));
+
+#define VECTOR_INLINE static inline __attribute__((always_inline, unused))
+
+VECTOR_INLINE f32x8 f32x8_load(const float *p) {
+  f32x8 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+VECTOR_INLINE i32x8 i32x8_load(const int32_t *p) {
+  i32x8 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+VECTOR_INLINE void f32x8_store(float *p, f32x8 v) { memcpy(p, &v, sizeof v); }
+VECTOR_INLINE void i32x8_store(int32_t *p, i32x8 v) { memcpy(p, &v, sizeof v); }
+
+VECTOR_INLINE f32x8 f32x8_of(float x) { return (f32x8){x, x, x, x, x, x, x, x}; }
+VECTOR_INLINE i32x8 i32x8_of(int32_t x) { return (i32x8){x, x, x, x, x, x, x, x}; }
+
+/* if_true where the mask is -1, if_false where it is 0. */
+VECTOR_INLINE i32x8 i32x8_select(i32x8 mask, i32x8 if_true, i32x8 if_false) {
+  return (if_true & mask) | (if_false & ~mask);
+}
+VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
+  return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
+}
+
+/* Loops that compilers turn into one instruction. */
+VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) {
+  for (int i = 0; i < LANES; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
+}
+VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) {
+  for (int i = 0; i < LANES; i++) b[i] = a[i] > b[i] ? a[i] : b[i];
+  return b;
+}
+/* b where a is not a number. */
+VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) {
+  for (int i = 0; i < LANES; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
+}
+
+/* Lane i gets lane i ^ distance: 4, 2, 1. */
+#define LANES_SWAPPED_4(v) __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
+#define LANES_SWAPPED_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
+#define LANES_SWAPPED_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
+
+#endif

@@ -1,0 +1,72 @@
+/* cpu.c: the backend of the target cpu. Device memory is the host's, a stream is the slot's thread. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "backend/backend.h"
+
+/* Mapped, not malloc'ed: pages that nobody touches cost nothing, whatever the capacities are. */
+static void *cpu_allocate(uint64_t bytes) {
+  void *memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void cpu_release(void *memory, uint64_t bytes) {
+  if (memory) munmap(memory, bytes ? bytes : 1);
+}
+
+static void cpu_zero(void *stream, void *memory, uint64_t bytes) {
+  (void)stream;
+  memset(memory, 0, bytes);
+}
+
+/* Event numbers that are on all lists. The lists are ascending, so that one pass over each is enough. */
+static void cpu_intersect(void *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
+                          uint32_t *numbers) {
+  (void)stream;
+  const uint32_t *first = lists[0].numbers;
+  uint32_t kept = *lists[0].count;
+  for (uint32_t l = 1; l < list_count; l++) {
+    uint32_t out = 0;
+    for (uint32_t i = 0, j = 0; i < kept && j < *lists[l].count;) {
+      const uint32_t a = first[i], b = lists[l].numbers[j];
+      if (a == b) numbers[out++] = a;
+      i += a <= b;
+      j += b <= a;
+    }
+    first = numbers;
+    kept = out;
+  }
+  *count = kept;
+}
+
+static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  const struct sl_stream *stream = l->backend;
+  const uint32_t n = *stream->event_count;
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t value = counts[i];
+    counts[i] = (uint32_t)total;
+    total += value;
+  }
+  counts[n] = (uint32_t)total;
+  if (bound && bound->used) {
+    const uint32_t used = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+    if (used > *bound->used) *bound->used = used;
+    if (used > bound->capacity) memset(counts, 0, ((size_t)n + 1) * sizeof *counts);
+  }
+  return SL_OK;
+}
+
+static const struct sl_backend cpu_backend = {.target = "cpu",
+                                              .default_slice_events = 8,
+                                              .block_threads = 1,
+                                              .allocate = cpu_allocate,
+                                              .release = cpu_release,
+                                              .zero = cpu_zero,
+                                              .intersect = cpu_intersect,
+                                              .scan = cpu_scan};
+
+const struct sl_backend *sl_backend_find(const char *target) {
+  return strcmp(target, "cpu") == 0 ? &cpu_backend : NULL;
+}

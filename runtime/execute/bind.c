@@ -1,0 +1,71 @@
+/* bind.c: see bind.h. Arithmetic saturates at 64 bits, so that no table makes a capacity wrap around to a small one. */
+#include "execute/bind.h"
+
+uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems) {
+  switch (f->shape) {
+    case SL_SHAPE_CODE_PER_SLICE:
+      return f->width;
+    case SL_SHAPE_CODE_PER_EVENT:
+      return events * f->width;
+    case SL_SHAPE_CODE_OFFSETS:
+      return events + 1;
+    case SL_SHAPE_CODE_PER_ITEM:
+      return items * f->width;
+    case SL_SHAPE_CODE_ITEM_OFFSETS:
+      return items + 1;
+    case SL_SHAPE_CODE_PER_SUBITEM:
+    case SL_SHAPE_CODE_BYTES:
+      return subitems * f->width;
+    default:
+      return 0;
+  }
+}
+
+void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field) {
+  return (void **)(void *)((char *)args + m->args_offset) + field;
+}
+
+struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub) {
+  return (struct sl_bound *)(void *)sl_args_pointer(args, m, m->collection->field_count) + sub;
+}
+
+static uint64_t saturating_add(uint64_t a, uint64_t b) {
+  uint64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t saturating_multiply(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capacity_lookup *lookup, void *context) {
+  uint64_t count;
+  switch (term->kind) {
+    case SL_TERM_EVENTS:
+      count = events;
+      break;
+    case SL_TERM_ITEMS:
+    case SL_TERM_SUBITEMS:
+      count = lookup(context, term->kind, term->of);
+      break;
+    case SL_TERM_BUDGET:
+      count = saturating_multiply(lookup(context, term->kind, term->of), events);
+      break;
+    default:
+      return term->add;
+  }
+  const uint64_t scaled = saturating_multiply(count, term->multiply) / term->divide;
+  if (term->kind == SL_TERM_BUDGET) return scaled > term->add ? scaled : term->add;
+  return saturating_add(scaled, term->add);
+}
+
+uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context) {
+  uint64_t value = 0;
+  for (int i = 0; i < 2; i++) {
+    if (c->terms[i].kind == SL_TERM_NONE) continue;
+    const uint64_t term = term_value(&c->terms[i], events, lookup, context);
+    if (i == 0 || (c->combine == SL_COMBINE_MIN ? term < value : term > value)) value = term;
+  }
+  return value < SL_CAPACITY_MAX ? value : SL_CAPACITY_MAX;
+}

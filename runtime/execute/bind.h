@@ -1,0 +1,28 @@
+/* bind.h: from an algorithm's tables to its argument struct: where pointers and bounds stand, how long fields are, what
+ * capacities come to. Shared by the executor and the test harness. Pure functions.
+ *
+ * A collection's struct holds the field pointers in order, then `bound` (items), then `sub_bound` (subitems or bytes).
+ */
+#ifndef SL_BIND_H
+#define SL_BIND_H
+
+#include "plugin/tables.h"
+
+/* How many values a field has, width included, for that many events, items and subitems. ARRAY: 0, `make` decides. */
+uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems);
+
+/* Places in the argument struct `args` of a port `m`: its bound (sub = 0: items, 1: subitems), a field's pointer. */
+struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub);
+void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
+
+/* What a capacity's terms refer to, by name: for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of port `of`, for
+ * SL_TERM_BUDGET the value of property `of`. */
+typedef uint64_t sl_capacity_lookup(void *context, uint32_t term_kind, const char *of);
+
+/* The largest capacity: one more is still a u32, for the last offset. */
+#define SL_CAPACITY_MAX (UINT32_MAX - 1)
+
+/* The value of a capacity for slices of `events`: exact where it is at most SL_CAPACITY_MAX, else SL_CAPACITY_MAX. */
+uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context);
+
+#endif

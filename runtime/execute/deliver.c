@@ -1,0 +1,89 @@
+/* deliver.c: a finished part of a slice goes to the sinks, the digests and the callbacks. Called by one slot at a time,
+ * in input order.
+ */
+#include "execute/bind.h"
+#include "execute/session.h"
+
+static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+  struct sl_session *s = slot->session;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    const struct sl_node *node = &s->graph->nodes[n];
+    if (node->algorithm->kind != SL_KIND_SINK) continue;
+    const void *args = empty ? slot->empty_args[n] : slot->args[n];
+    const int status = node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, args, batch);
+    if (status < 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use, sl_error_text(status));
+      return status;
+    }
+  }
+  return SL_OK;
+}
+
+static uint64_t item_count(const struct sl_collection *c, const void *const *fields, uint32_t event_count) {
+  if (sl_is_event_list(c)) return *(const uint32_t *)fields[0];
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const uint32_t *offsets = fields[f];
+    if (c->fields[f].shape == SL_SHAPE_CODE_OFFSETS) return offsets[event_count] - offsets[0];
+  }
+  return event_count;
+}
+
+static void digest_output(struct sl_session *s, uint32_t o, const struct sl_collection *c, const void *const *fields,
+                          const struct sl_batch *batch) {
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    const struct sl_event *event = &batch->events[e];
+    const uint64_t digest = event->error ? sl_digest_error_event(event->error) : sl_digest_event(c, fields, e);
+    sl_output_digest_add(&s->digests[o], event, digest);
+    if (s->options.digest > 1 && s->options.on_event_digest)
+      s->options.on_event_digest(s->options.context, s->graph->outputs[o].name, event, digest);
+  }
+}
+
+/* Points the views to the outputs of this slot. */
+static void gather_views(struct sl_slot *slot, int empty) {
+  struct sl_session *s = slot->session;
+  const void **pointers = s->view_pointers;
+  for (uint32_t o = 0; o < s->graph->output_count; o++) {
+    const struct sl_port port = s->graph->outputs[o].port;
+    const struct sl_collection *c = s->graph->nodes[port.node].algorithm->members[port.member].collection;
+    const int32_t *storage = s->layout->members[port.node][port.member].storage;
+    s->views[o] = (struct sl_output_view){s->graph->outputs[o].name, c, pointers};
+    for (uint32_t f = 0; f < c->field_count; f++) *pointers++ = empty ? s->zeros : slot->storage[storage[f]];
+  }
+}
+
+static int deliver_outputs(struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+  struct sl_session *s = slot->session;
+  gather_views(slot, empty);
+  for (uint32_t o = 0; o < s->graph->output_count; o++) {
+    const struct sl_output_view *v = &s->views[o];
+    if (!empty) s->output_items[o] += item_count(v->collection, v->fields, batch->event_count);
+    if (s->options.digest) digest_output(s, o, v->collection, v->fields, batch);
+  }
+  if (!s->options.on_batch) return SL_OK;
+  const struct sl_batch_view view = {batch, s->views, s->graph->output_count, 0};
+  return s->options.on_batch(s->options.context, &view);
+}
+
+static void report_progress(struct sl_session *s, const struct sl_input *input) {
+  if (!s->options.on_progress) return;
+  const uint64_t now = sl_now_ns();
+  if (now - s->last_progress_ns < 200000000u) return;
+  s->last_progress_ns = now;
+  const int by_events = s->options.events > 0;
+  s->options.on_progress(s->options.context, s->delivered_events, by_events ? s->delivered_events : input->progress_done,
+                         by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
+}
+
+int sl_deliver(struct sl_slot *slot, const struct sl_input *input, uint32_t first, uint32_t count, int empty) {
+  struct sl_session *s = slot->session;
+  const struct sl_batch batch = {count, 0, input->events + first};
+  int status = deliver_to_sinks(slot, &batch, empty);
+  if (status == SL_OK) status = deliver_outputs(slot, &batch, empty);
+  if (status != SL_OK) return status;
+  s->delivered_events += count;
+  if (empty) s->error_events += count;
+  report_progress(s, input);
+  return SL_OK;
+}

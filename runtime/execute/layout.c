@@ -1,0 +1,399 @@
+/* layout.c: capacities, steps, storage, lifetimes, offsets; see layout.h.
+ *
+ *   1. capacities of all ports, in execution order (a port's terms name earlier ports or properties);
+ *   2. steps: the live kernel nodes in order, and an intersection step before the first node of each list set of several;
+ *   3. one storage for each field that is written, references to it for each field that is read;
+ *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
+ *   5. in-place partners are merged, then the planner places the rest.
+ */
+#include "execute/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/bind.h"
+
+enum { NO_INDEX = UINT32_MAX };
+
+static const struct sl_member *member_of(const struct sl_layout *l, uint32_t node, uint32_t member) {
+  return &l->graph->nodes[node].algorithm->members[member];
+}
+
+static uint32_t kind_of(const struct sl_layout *l, uint32_t node) { return l->graph->nodes[node].algorithm->kind; }
+
+static uint32_t field_count_of(const struct sl_member *m) {
+  return m->kind == SL_MEMBER_SCRATCH ? 1 : m->collection ? m->collection->field_count : 0;
+}
+
+/* ------------------------------------------------------------------------------------------- 1. capacities */
+
+struct lookup_context {
+  const struct sl_layout *layout;
+  uint32_t node;
+};
+
+static uint64_t look_up(void *context, uint32_t term_kind, const char *name) {
+  const struct lookup_context *c = context;
+  const struct sl_node *node = &c->layout->graph->nodes[c->node];
+  const int index = sl_member_index(node->algorithm, name);
+  if (index < 0) return 0; /* refused when the plugin was loaded */
+  if (term_kind == SL_TERM_BUDGET) return (uint64_t)node->values[index].number;
+  const struct sl_slot_member *m = &c->layout->members[c->node][index];
+  return term_kind == SL_TERM_ITEMS ? m->items : m->subitems;
+}
+
+static void set_capacities(struct sl_layout *l, uint32_t n) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  struct lookup_context context = {l, n};
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    struct sl_slot_member *slot = &l->members[n][m];
+    if (member->kind == SL_MEMBER_IN && node->inputs[m].node != SL_NONE) {
+      const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
+      slot->items = from->items;
+      slot->subitems = from->subitems;
+      slot->used_items = from->used_items;
+      slot->used_subitems = from->used_subitems;
+    } else if (member->kind == SL_MEMBER_SCRATCH) {
+      slot->items = (uint32_t)sl_capacity_value(&member->capacity, l->events, look_up, &context);
+    } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
+      if (member->shares) {
+        const struct sl_slot_member *partner = &l->members[n][sl_member_index(node->algorithm, member->shares)];
+        slot->items = partner->items;
+        slot->used_items = partner->used_items;
+      } else {
+        slot->items = (uint32_t)sl_capacity_value(&member->capacity, l->events, look_up, &context);
+        slot->used_items = l->used_count++;
+      }
+      slot->subitems = (uint32_t)sl_capacity_value(&member->sub_capacity, l->events, look_up, &context);
+      slot->used_subitems = l->used_count++;
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ 2. steps */
+
+static int same_set(const struct sl_list_set *set, const struct sl_node *node) {
+  return set->port_count == node->list_count &&
+         memcmp(set->ports, node->lists, node->list_count * sizeof *node->lists) == 0;
+}
+
+static void add_steps(struct sl_layout *l, uint32_t n) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  l->node_set[n] = NO_INDEX;
+  if (node->algorithm->kind != SL_KIND_KERNEL) return;
+  if (node->list_count > 0) {
+    uint32_t s = 0;
+    while (s < l->set_count && !same_set(&l->sets[s], node)) s++;
+    if (s == l->set_count) {
+      l->sets[s] = (struct sl_list_set){node->lists, node->list_count, SL_NONE, SL_NONE};
+      l->set_count++;
+      if (node->list_count > 1) l->steps[l->step_count++] = (struct sl_step){SL_STEP_INTERSECT, NO_INDEX, s};
+    }
+    l->node_set[n] = s;
+  }
+  l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, n, l->node_set[n]};
+}
+
+/* ---------------------------------------------------------------------------------------------- 3. storage */
+
+static int32_t add_storage(struct sl_layout *l, uint32_t kind, uint32_t node, uint32_t member, uint32_t field,
+                           uint64_t bytes, uint64_t event_stride_bytes) {
+  l->storage[l->storage_count] = (struct sl_storage){.kind = kind, .node = node, .member = member, .field = field,
+                                                     .bytes = bytes, .event_stride_bytes = event_stride_bytes,
+                                                     .lower = UINT32_MAX, .upper = 0, .in_place_of = SL_NONE};
+  return (int32_t)l->storage_count++;
+}
+
+static uint64_t event_stride_bytes(const struct sl_field *f) {
+  if (f->shape != SL_SHAPE_CODE_PER_EVENT && f->shape != SL_SHAPE_CODE_OFFSETS) return 0;
+  return (uint64_t)f->width * sl_type_bytes(f->type);
+}
+
+static int is_offsets(const struct sl_member *m, uint32_t field) {
+  return m->collection->fields[field].shape == SL_SHAPE_CODE_OFFSETS;
+}
+
+/* The storage of the offsets that an output shares: its partner's. */
+static int32_t shared_offsets(const struct sl_layout *l, uint32_t node, const struct sl_member *m) {
+  const uint32_t partner = (uint32_t)sl_member_index(l->graph->nodes[node].algorithm, m->shares);
+  const struct sl_collection *c = member_of(l, node, partner)->collection;
+  for (uint32_t f = 0; f < c->field_count; f++)
+    if (c->fields[f].shape == SL_SHAPE_CODE_OFFSETS) return l->members[node][partner].storage[f];
+  return SL_NONE;
+}
+
+static void make_outputs(struct sl_layout *l, uint32_t n) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  const uint32_t kind = node->algorithm->kind == SL_KIND_SOURCE     ? SL_STORAGE_INPUT
+                        : node->algorithm->kind == SL_KIND_CONSTANT ? SL_STORAGE_CONSTANT
+                                                                    : SL_STORAGE_ARENA;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    struct sl_slot_member *slot = &l->members[n][m];
+    if (member->kind == SL_MEMBER_SCRATCH) {
+      slot->storage[0] = add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX,
+                                     (uint64_t)slot->items * sl_type_bytes(member->type), 0);
+    } else if (member->kind == SL_MEMBER_OUT) {
+      for (uint32_t f = 0; f < member->collection->field_count; f++) {
+        const struct sl_field *field = &member->collection->fields[f];
+        if (member->shares && is_offsets(member, f)) {
+          slot->storage[f] = shared_offsets(l, n, member);
+        } else {
+          const uint64_t values = sl_field_values(field, l->events, slot->items, slot->subitems);
+          slot->storage[f] = add_storage(l, kind, n, m, f, values * sl_type_bytes(field->type), event_stride_bytes(field));
+        }
+      }
+    }
+  }
+}
+
+/* An output may share the offsets of an input, so that inputs are linked whole, read or not; what is not read is
+ * taken out again by hide_unread. */
+static void link_inputs(struct sl_layout *l, uint32_t n) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    if (member->kind != SL_MEMBER_IN || node->inputs[m].node == SL_NONE) continue;
+    const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
+    memcpy(l->members[n][m].storage, from->storage, field_count_of(member) * sizeof *from->storage);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------- 4. lifetimes */
+
+static void live_at(struct sl_layout *l, int32_t storage, uint32_t step) {
+  if (storage == SL_NONE) return;
+  struct sl_storage *s = &l->storage[storage];
+  if (step < s->lower) s->lower = step;
+  if (step + 1 > s->upper) s->upper = step + 1;
+}
+
+static void live_to_end(struct sl_layout *l, int32_t storage) {
+  if (storage == SL_NONE) return;
+  l->storage[storage].last_reader_is_host = 1;
+  live_at(l, storage, l->step_count);
+}
+
+/* Does another output of the node share this input's offsets? Then the kernel may read them through it. */
+static int is_shared_by(const struct sl_algorithm *a, const struct sl_member *in) {
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].shares && strcmp(a->members[m].shares, in->name) == 0) return 1;
+  return 0;
+}
+
+static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  const int host = node->algorithm->kind == SL_KIND_SINK;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    struct sl_slot_member *slot = &l->members[n][m];
+    for (uint32_t f = 0; f < field_count_of(member); f++) {
+      if (member->kind == SL_MEMBER_IN) {
+        const int shared = is_offsets(member, f) && is_shared_by(node->algorithm, member);
+        if (!sl_field_is_read(member, f)) {
+          if (shared) live_at(l, slot->storage[f], step);
+          slot->storage[f] = SL_NONE;
+          continue;
+        }
+      }
+      if (host) live_to_end(l, slot->storage[f]);
+      else live_at(l, slot->storage[f], step);
+    }
+  }
+}
+
+static void set_list_lifetimes(struct sl_layout *l, uint32_t step) {
+  const struct sl_step *s = &l->steps[step];
+  if (s->set == NO_INDEX) return;
+  struct sl_list_set *set = &l->sets[s->set];
+  if (s->kind == SL_STEP_INTERSECT) {
+    set->count_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 0, sizeof(uint32_t), 0);
+    set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 1, l->events * sizeof(uint32_t), 0);
+    for (uint32_t p = 0; p < set->port_count; p++)
+      for (uint32_t f = 0; f < 2; f++) live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
+  } else if (set->port_count == 1) {
+    const struct sl_slot_member *list = &l->members[set->ports[0].node][set->ports[0].member];
+    set->count_storage = list->storage[0];
+    set->numbers_storage = list->storage[1];
+  }
+  live_at(l, set->count_storage, step);
+  live_at(l, set->numbers_storage, step);
+}
+
+static void set_all_lifetimes(struct sl_layout *l) {
+  const struct sl_graph *g = l->graph;
+  for (uint32_t step = 0; step < l->step_count; step++) {
+    if (l->steps[step].kind == SL_STEP_RUN) set_lifetimes(l, l->steps[step].node, step);
+    set_list_lifetimes(l, step);
+  }
+  for (uint32_t i = 0; i < g->order_count; i++)
+    if (kind_of(l, g->order[i]) == SL_KIND_SINK) set_lifetimes(l, g->order[i], l->step_count);
+  for (uint32_t o = 0; o < g->output_count; o++) {
+    const struct sl_port port = g->outputs[o].port;
+    const struct sl_member *member = member_of(l, (uint32_t)port.node, (uint32_t)port.member);
+    for (uint32_t f = 0; f < field_count_of(member); f++) live_to_end(l, l->members[port.node][port.member].storage[f]);
+  }
+  /* What the source need not fill is not asked of it. */
+  struct sl_slot_member *source = l->members[g->source];
+  for (uint32_t m = 0; m < g->nodes[g->source].algorithm->member_count; m++)
+    for (uint32_t f = 0; f < field_count_of(member_of(l, g->source, m)); f++)
+      if (source[m].storage[f] != SL_NONE && l->storage[source[m].storage[f]].upper == 0) source[m].storage[f] = SL_NONE;
+}
+
+/* -------------------------------------------------------------------------------------------- 5. placement */
+
+static int32_t find_root(const struct sl_layout *l, int32_t s) {
+  while (l->storage[s].in_place_of != SL_NONE) s = l->storage[s].in_place_of;
+  return s;
+}
+
+static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const struct sl_member *out, uint32_t m) {
+  const int in = sl_member_index(l->graph->nodes[n].algorithm, out->in_place);
+  const struct sl_member *partner = member_of(l, n, (uint32_t)in);
+  for (uint32_t f = 0; f < out->collection->field_count; f++) {
+    const int32_t to = l->members[n][m].storage[f];
+    if (to == SL_NONE || l->storage[to].node != n || l->storage[to].member != m) continue;
+    for (uint32_t g = 0; g < partner->collection->field_count; g++) {
+      const int32_t linked = l->members[n][in].storage[g];
+      if (linked == SL_NONE || strcmp(partner->collection->fields[g].name, out->collection->fields[f].name) != 0) continue;
+      const int32_t from = find_root(l, linked);
+      struct sl_storage *old = &l->storage[from], *new = &l->storage[to];
+      const int dies_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
+      if (old->kind != SL_STORAGE_ARENA || !dies_here || new->bytes > old->bytes) continue;
+      new->in_place_of = from;
+      old->upper = new->upper;
+    }
+  }
+}
+
+static int place(struct sl_layout *l, struct sl_diagnostics *d) {
+  for (uint32_t step = 0; step < l->step_count; step++) {
+    if (l->steps[step].kind != SL_STEP_RUN) continue;
+    const uint32_t n = l->steps[step].node;
+    const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
+    for (uint32_t m = 0; m < a->member_count; m++)
+      if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].in_place) merge_in_place(l, step, n, &a->members[m], m);
+  }
+  struct sl_plan_buffer *buffers = calloc(l->storage_count + 1, sizeof *buffers);
+  uint32_t *owner = calloc(l->storage_count + 1, sizeof *owner);
+  int status = SL_ENOMEM;
+  if (!buffers || !owner) goto done;
+  uint32_t count = 0;
+  for (uint32_t s = 0; s < l->storage_count; s++) {
+    struct sl_storage *storage = &l->storage[s];
+    if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
+      storage->offset = l->input_bytes;
+      l->input_bytes += (storage->bytes + SL_ARENA_ALIGNMENT - 1) / SL_ARENA_ALIGNMENT * SL_ARENA_ALIGNMENT;
+    } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
+      buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
+      owner[count++] = s;
+    }
+  }
+  const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, 1.0};
+  struct sl_plan_result result = {0};
+  status = sl_plan_solve(&request, &result);
+  if (status < 0) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the memory of %u buffers could not be planned", count);
+    goto done;
+  }
+  char reason[256];
+  status = sl_plan_verify(buffers, count, SL_ARENA_ALIGNMENT, result.arena_bytes, reason, sizeof reason);
+  if (status < 0) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the memory plan is wrong: %s", reason);
+    goto done;
+  }
+  for (uint32_t b = 0; b < count; b++) l->storage[owner[b]].offset = buffers[b].offset;
+  for (uint32_t s = 0; s < l->storage_count; s++)
+    if (l->storage[s].in_place_of != SL_NONE) l->storage[s].offset = l->storage[find_root(l, (int32_t)s)].offset;
+  l->arena_bytes = result.arena_bytes;
+  l->live_bytes_max = result.lower_bound_bytes;
+  l->optimal = result.optimal;
+done:
+  free(buffers);
+  free(owner);
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+static int allocate_members(struct sl_layout *l) {
+  const struct sl_graph *g = l->graph;
+  uint32_t storage = 2 * g->node_count;
+  for (uint32_t n = 0; n < g->node_count; n++) {
+    const struct sl_algorithm *a = g->nodes[n].algorithm;
+    l->members[n] = calloc(a->member_count + 1, sizeof **l->members);
+    if (!l->members[n]) return SL_ENOMEM;
+    for (uint32_t m = 0; m < a->member_count; m++) {
+      const uint32_t fields = field_count_of(&a->members[m]);
+      struct sl_slot_member *slot = &l->members[n][m];
+      slot->used_items = slot->used_subitems = NO_INDEX;
+      slot->storage = malloc((fields + 1) * sizeof *slot->storage);
+      if (!slot->storage) return SL_ENOMEM;
+      for (uint32_t f = 0; f < fields; f++) slot->storage[f] = SL_NONE;
+      storage += fields;
+    }
+  }
+  l->storage = calloc(storage, sizeof *l->storage);
+  return l->storage ? SL_OK : SL_ENOMEM;
+}
+
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout) {
+  struct sl_layout *l = calloc(1, sizeof *l);
+  if (!l) return SL_ENOMEM;
+  int status = SL_ENOMEM;
+  l->graph = graph;
+  l->events = events;
+  l->members = calloc(graph->node_count + 1, sizeof *l->members);
+  l->steps = calloc(2 * (size_t)graph->node_count + 1, sizeof *l->steps);
+  l->sets = calloc(graph->node_count + 1, sizeof *l->sets);
+  l->node_set = calloc(graph->node_count + 1, sizeof *l->node_set);
+  if (!l->members || !l->steps || !l->sets || !l->node_set || allocate_members(l) < 0) goto failed;
+  for (uint32_t i = 0; i < graph->order_count; i++) {
+    const uint32_t n = graph->order[i];
+    set_capacities(l, n);
+    add_steps(l, n);
+    link_inputs(l, n);
+    make_outputs(l, n);
+  }
+  set_all_lifetimes(l);
+  status = place(l, d);
+  if (status < 0) goto failed;
+  *layout = l;
+  return SL_OK;
+failed:
+  if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while planning");
+  sl_layout_free(l);
+  return status;
+}
+
+void sl_layout_free(struct sl_layout *l) {
+  if (!l) return;
+  for (uint32_t n = 0; l->members && n < l->graph->node_count; n++) {
+    for (uint32_t m = 0; l->members[n] && m < l->graph->nodes[n].algorithm->member_count; m++) free(l->members[n][m].storage);
+    free(l->members[n]);
+  }
+  free(l->members);
+  free(l->storage);
+  free(l->steps);
+  free(l->sets);
+  free(l->node_set);
+  free(l);
+}
+
+void sl_layout_name(const struct sl_layout *l, uint32_t storage, char *text, size_t size) {
+  const struct sl_storage *s = &l->storage[storage];
+  if (s->node == NO_INDEX) {
+    const struct sl_list_set *set = &l->sets[s->member];
+    size_t used = (size_t)snprintf(text, size, "intersection (%s) of", s->field == 0 ? "count" : "numbers");
+    for (uint32_t p = 0; p < set->port_count && used < size; p++) {
+      const struct sl_node *node = &l->graph->nodes[set->ports[p].node];
+      used += (size_t)snprintf(text + used, size - used, " %s.%s", node->name, node->algorithm->members[set->ports[p].member].name);
+    }
+    return;
+  }
+  const struct sl_node *node = &l->graph->nodes[s->node];
+  const struct sl_member *m = &node->algorithm->members[s->member];
+  if (s->field == UINT32_MAX) snprintf(text, size, "%s.%s (scratch)", node->name, m->name);
+  else snprintf(text, size, "%s.%s.%s", node->name, m->name, m->collection->fields[s->field].name);
+}

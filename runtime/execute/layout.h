@@ -1,0 +1,73 @@
+/* layout.h: from a checked graph to memory. Decides, before the first event, the capacity of every port, the order of
+ * steps, and where each field lives: in the slot's arena (planned by lifetime), in the slice's input block, or in a
+ * constant. Nothing is allocated later, and no pointer changes but those into the input block.
+ */
+#ifndef SL_LAYOUT_H
+#define SL_LAYOUT_H
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+enum { SL_ARENA_ALIGNMENT = 256 };
+
+/* Where a field lives. */
+enum { SL_STORAGE_ARENA, SL_STORAGE_INPUT, SL_STORAGE_CONSTANT };
+
+struct sl_storage {
+  uint32_t kind;
+  uint32_t node, member, field; /* who writes it; field UINT32_MAX: scratch; node UINT32_MAX: a list of the runtime's */
+  uint64_t bytes;
+  uint64_t offset;              /* in the arena or the input block */
+  uint64_t event_stride_bytes;  /* INPUT: bytes from one event's entry to the next, 0 where entries are not by event */
+  uint32_t lower, upper;        /* steps in which it lives, half open */
+  int32_t in_place_of;          /* shares that storage's place, or SL_NONE */
+  uint32_t last_reader_is_host; /* lives to the end */
+};
+
+/* A member's capacities and the storage of its fields (SL_NONE: not connected, not read, or not wanted). Scratch has
+ * one field. */
+struct sl_slot_member {
+  uint32_t items, subitems;
+  int32_t *storage;
+  uint32_t used_items, used_subitems; /* index of the `used` words, UINT32_MAX: none */
+};
+
+/* Runs a node, or makes the intersection of event lists. */
+enum { SL_STEP_RUN, SL_STEP_INTERSECT };
+struct sl_step {
+  uint32_t kind;
+  uint32_t node; /* RUN */
+  uint32_t set;  /* the event list set it runs on or makes; UINT32_MAX: all events */
+};
+
+/* A set of event lists that nodes run on. A single list is used as it is; of several, a step makes the intersection. */
+struct sl_list_set {
+  struct sl_port *ports;
+  uint32_t port_count;
+  int32_t count_storage, numbers_storage;
+};
+
+struct sl_layout {
+  const struct sl_graph *graph;
+  uint32_t events; /* E */
+  struct sl_slot_member **members; /* [node][member] */
+  struct sl_storage *storage;
+  uint32_t storage_count, storage_capacity;
+  struct sl_step *steps;
+  uint32_t step_count;
+  struct sl_list_set *sets;
+  uint32_t set_count;
+  uint32_t *node_set; /* per node: index into sets, UINT32_MAX for all events */
+  uint32_t used_count; /* number of `used` words */
+  uint64_t arena_bytes, live_bytes_max, input_bytes;
+  uint32_t optimal;
+};
+
+/* Makes the layout for slices of `events` events. On failure the reasons are in `d`. */
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout);
+void sl_layout_free(struct sl_layout *layout);
+
+/* "tracks.hit_x", "search.slots (scratch)", "intersection of a.passed, b.passed": for the plan's table. */
+void sl_layout_name(const struct sl_layout *layout, uint32_t storage, char *text, size_t size);
+
+#endif

@@ -1,0 +1,291 @@
+/* run.c: slices through slots.
+ *
+ * Each slot is a thread: it takes the source's lock, fills its input with the next slice and a ticket, runs the graph,
+ * waits until its ticket's turn has come, delivers, and passes the turn on. So results come in input order whatever the
+ * number of slots. With --repeat the slices are filled first and kept; the first pass delivers, the others only run.
+ * The first failure by ticket wins: what lies before it is delivered, what lies behind is not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "execute/bind.h"
+#include "execute/session.h"
+
+/* ------------------------------------------------------------------------------------------------- source */
+
+/* Fills the next slice. 1: filled, 0: none left, negative: the source failed (said so itself). */
+static int fill_next(struct sl_session *s, struct sl_input *input, uint64_t *ticket) {
+  if (s->source_ended || atomic_load(&s->stopped) || atomic_load(&s->status) != SL_OK) return 0;
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  uint64_t limit = s->slice_events;
+  if (s->options.events && s->options.events - s->events_read < limit) limit = s->options.events - s->events_read;
+  if (limit == 0) return 0;
+  struct sl_fill fill = {.events_max = (uint32_t)limit, .events = input->events};
+  const uint64_t begin = sl_now_ns();
+  const int status = source->algorithm->source->fill(s->states[s->graph->source],
+                                                     &s->contexts[s->graph->source].services, input->source_args, &fill);
+  s->source_ns += sl_now_ns() - begin;
+  if (status <= 0) s->source_ended = 1;
+  if (status < 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use, sl_error_text(status));
+  input->event_count = fill.event_count;
+  input->progress_done = fill.progress_done;
+  input->progress_total = fill.progress_total;
+  s->events_read += fill.event_count;
+  if (fill.event_count == 0) return status < 0 ? status : 0;
+  *ticket = s->next_ticket++;
+  if (status < 0) s->source_status = status; /* after this last, partly filled slice */
+  return 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- order */
+
+static void fail(struct sl_session *s, uint64_t ticket, int status) {
+  pthread_mutex_lock(&s->turn_lock);
+  if (ticket < s->failed_ticket) {
+    s->failed_ticket = ticket;
+    atomic_store(&s->status, status);
+  }
+  pthread_cond_broadcast(&s->turn_changed);
+  pthread_mutex_unlock(&s->turn_lock);
+}
+
+int sl_wait_for_turn(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  pthread_mutex_lock(&s->turn_lock);
+  while (s->turn != slot->ticket && s->failed_ticket > slot->ticket) pthread_cond_wait(&s->turn_changed, &s->turn_lock);
+  const int failed = s->failed_ticket <= slot->ticket;
+  pthread_mutex_unlock(&s->turn_lock);
+  return failed ? SL_EINTERRUPTED : SL_OK;
+}
+
+static void pass_turn(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  if (sl_wait_for_turn(slot) < 0) return;
+  pthread_mutex_lock(&s->turn_lock);
+  s->turn = slot->ticket + 1;
+  pthread_cond_broadcast(&s->turn_changed);
+  pthread_mutex_unlock(&s->turn_lock);
+}
+
+/* ------------------------------------------------------------------------------------------------ threads */
+
+static void *stream_slices(void *argument) {
+  struct sl_slot *slot = argument;
+  struct sl_session *s = slot->session;
+  for (;;) {
+    pthread_mutex_lock(&s->source_lock);
+    const int filled = fill_next(s, &slot->input, &slot->ticket);
+    if (filled < 0) s->source_status = filled;
+    pthread_mutex_unlock(&s->source_lock);
+    if (filled <= 0) return NULL;
+    const int status = sl_slot_execute(slot, &slot->input);
+    if (status != SL_OK) {
+      fail(s, slot->ticket, status);
+      return NULL;
+    }
+    pass_turn(slot);
+  }
+}
+
+static void *run_kept_slices(void *argument) {
+  struct sl_slot *slot = argument;
+  struct sl_session *s = slot->session;
+  for (;;) {
+    const uint64_t index = atomic_fetch_add(&s->next_kept, 1);
+    if (index >= s->kept_turns) return NULL;
+    slot->ticket = index;
+    if (atomic_load(&s->stopped)) {
+      fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
+      return NULL;
+    }
+    const int status = sl_slot_execute(slot, &s->kept[index % s->kept_count]);
+    if (status != SL_OK) {
+      fail(s, slot->ticket, status);
+      return NULL;
+    }
+    if (s->delivering) pass_turn(slot);
+  }
+}
+
+static int run_threads(struct sl_session *s, void *(*body)(void *)) {
+  s->turn = 0;
+  s->failed_ticket = UINT64_MAX;
+  int status = SL_OK;
+  for (uint32_t i = 1; i < s->slot_count && status == SL_OK; i++) {
+    s->slots[i].started = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]) == 0;
+    if (!s->slots[i].started) {
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
+                  strerror(errno));
+      status = SL_ENOMEM;
+      atomic_store(&s->stopped, 1);
+    }
+  }
+  if (status == SL_OK) body(&s->slots[0]);
+  for (uint32_t i = 1; i < s->slot_count; i++) {
+    if (s->slots[i].started) pthread_join(s->slots[i].thread, NULL);
+    s->slots[i].started = 0;
+  }
+  return status < 0 ? status : atomic_load(&s->status);
+}
+
+/* ----------------------------------------------------------------------------------------------- repeats */
+
+static int keep_slices(struct sl_session *s) {
+  uint64_t capacity = 0, ticket = 0;
+  for (;;) {
+    if (s->kept_count == capacity) {
+      capacity = capacity ? 2 * capacity : 64;
+      struct sl_input *larger = realloc(s->kept, capacity * sizeof *larger);
+      if (!larger) return SL_ENOMEM;
+      s->kept = larger;
+    }
+    struct sl_input *input = &s->kept[s->kept_count];
+    memset(input, 0, sizeof *input);
+    s->kept_count++;
+    if (sl_input_open(s, input) < 0) return SL_ENOMEM;
+    const int filled = fill_next(s, input, &ticket);
+    if (filled <= 0) {
+      sl_input_close(s, input);
+      s->kept_count--;
+      return filled;
+    }
+  }
+}
+
+static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
+  int status = keep_slices(s);
+  if (status < 0) {
+    if (status == SL_ENOMEM)
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n", "out of memory for the slices to repeat");
+    return status;
+  }
+  if (s->kept_count == 0) return SL_OK;
+  s->kept_turns = s->kept_count;
+  status = run_threads(s, run_kept_slices);
+  if (status != SL_OK) return status;
+  s->delivering = 0;
+  for (uint32_t i = 0; i < s->slot_count; i++) s->slots[i].graph_ns = 0;
+  atomic_store(&s->next_kept, 0);
+  s->kept_turns = s->kept_count * (s->options.repeat - 1);
+  const uint64_t begin = sl_now_ns();
+  status = run_threads(s, run_kept_slices);
+  *repeat_ns = sl_now_ns() - begin;
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ sinks */
+
+static int open_hosts(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    const struct sl_node *node = &s->graph->nodes[n];
+    const struct sl_algorithm *a = node->algorithm;
+    if (a->kind != SL_KIND_SOURCE && a->kind != SL_KIND_SINK) continue;
+    s->states[n] = calloc(1, a->state_size + 1u);
+    if (!s->states[n]) return SL_ENOMEM;
+    int status = SL_OK;
+    if (a->kind == SL_KIND_SOURCE) {
+      uint32_t count = 0;
+      while (s->options.input_paths && s->options.input_paths[count]) count++;
+      const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
+      status = a->source->open(s->states[n], &s->contexts[n].services, s->slots[0].input.source_args, &inputs);
+    } else if (a->sink->open) {
+      status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].args[n], s->options.output_path);
+    }
+    s->opened[n] = 1;
+    if (status < 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not start: %s", node->use,
+                  sl_error_text(status));
+      return status;
+    }
+  }
+  return SL_OK;
+}
+
+static void close_hosts(struct sl_session *s) {
+  for (uint32_t n = 0; n < s->graph->node_count; n++) {
+    if (!s->opened[n]) continue;
+    const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+    if (a->kind == SL_KIND_SOURCE && a->source->close) a->source->close(s->states[n]);
+    if (a->kind == SL_KIND_SINK && a->sink->close) a->sink->close(s->states[n]);
+    s->opened[n] = 0;
+  }
+}
+
+/* -------------------------------------------------------------------------------------------- statistics */
+
+static void sum_nodes(struct sl_session *s) {
+  double total = 0;
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    struct sl_node_summary *node = &s->node_summaries[i];
+    const uint32_t n = s->kernel_nodes[i];
+    uint64_t ns = 0;
+    node->events = node->calls = 0;
+    for (uint32_t k = 0; k < s->slot_count; k++) {
+      ns += s->slots[k].node_ns[n];
+      node->events += s->slots[k].node_events[n];
+      node->calls += s->slots[k].node_calls[n];
+    }
+    node->microseconds = (double)ns * 1e-3;
+    total += node->microseconds;
+  }
+  for (uint32_t i = 0; i < s->summary.node_count; i++)
+    s->node_summaries[i].share = total > 0 ? s->node_summaries[i].microseconds / total : 0;
+}
+
+static void sum_budgets(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
+    const uint32_t word = s->budget_words[i];
+    struct sl_budget_summary *b = &s->budget_summaries[i];
+    b->overflows = s->overflows[word];
+    b->used_max = 0;
+    for (uint32_t k = 0; k < s->slot_count; k++)
+      if (s->slots[k].used_max[word] > b->used_max) b->used_max = s->slots[k].used_max[word];
+  }
+}
+
+static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)events * 1e9 / (double)ns : 0; }
+
+static void sum_up(struct sl_session *s, uint64_t repeat_ns) {
+  struct sl_summary *sum = &s->summary;
+  uint64_t graph_ns = 0;
+  for (uint32_t k = 0; k < s->slot_count; k++) {
+    sum->retries += s->slots[k].retries;
+    sum->slices += s->slots[k].slices;
+    graph_ns += s->slots[k].graph_ns;
+  }
+  const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
+  sum->events = s->delivered_events;
+  sum->error_events = s->error_events;
+  sum->seconds = (double)wall_ns * 1e-9;
+  sum->wall_hz = rate(sum->events, wall_ns);
+  sum->source_hz = rate(s->events_read, s->source_ns);
+  sum->throughput_hz = repeat_ns ? rate(s->events_read * (sum->repeat - 1), repeat_ns)
+                                 : rate(sum->events * s->slot_count, graph_ns);
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  sum->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+  sum_nodes(s);
+  sum_budgets(s);
+  for (uint32_t o = 0; o < sum->output_count; o++) {
+    s->output_summaries[o].items = s->output_items[o];
+    s->output_summaries[o].digest = s->options.digest ? sl_output_digest_value(&s->digests[o]) : 0;
+  }
+}
+
+int sl_session_run(struct sl_session *s) {
+  s->begin_ns = sl_now_ns();
+  s->delivering = 1;
+  uint64_t repeat_ns = 0;
+  int status = open_hosts(s);
+  if (status == SL_OK) status = s->summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
+  if (status == SL_OK) status = s->source_status;
+  if (status == SL_OK) status = sl_finish_sinks(s);
+  if (status == SL_OK && atomic_load(&s->stopped)) status = SL_EINTERRUPTED;
+  sum_up(s, repeat_ns);
+  close_hosts(s);
+  return status;
+}

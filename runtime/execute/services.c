@@ -1,0 +1,127 @@
+/* services.c: what the runtime does for plugins, and the calls that need it before a run: checks of properties and the
+ * making of constants.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/bind.h"
+#include "execute/session.h"
+
+static void message(void *context, uint32_t severity, const char *format, ...) {
+  const struct sl_node_context *c = context;
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(c->session->diagnostics, severity, NULL, c->session->graph->nodes[c->node].name, NULL, format, arguments);
+  va_end(arguments);
+}
+
+/* The storage of a field of a constant's port, or SL_NONE with *member and *field as far as they were found. */
+static int32_t find_array(const struct sl_node_context *c, const char *port, const char *field) {
+  const struct sl_algorithm *a = c->session->graph->nodes[c->node].algorithm;
+  const int m = sl_member_index(a, port);
+  if (m < 0 || !a->members[m].collection) return SL_NONE;
+  const int f = sl_field_index(a->members[m].collection, field);
+  return f < 0 ? SL_NONE : c->session->layout->members[c->node][m].storage[f];
+}
+
+static void *make_array(void *context, const char *port, const char *field, uint64_t count) {
+  struct sl_node_context *c = context;
+  struct sl_session *s = c->session;
+  const int32_t storage = find_array(c, port, field);
+  const int writable = storage != SL_NONE && s->layout->storage[storage].node == c->node;
+  if (!writable || s->arrays[storage].values) {
+    message(c, SL_ERROR, "asked for an array %s.%s that it %s", port, field, writable ? "already has" : "does not have");
+    return NULL;
+  }
+  const struct sl_storage *at = &s->layout->storage[storage];
+  const struct sl_field *f = &s->graph->nodes[c->node].algorithm->members[at->member].collection->fields[at->field];
+  const uint64_t bytes = sl_type_bytes(f->type);
+  if (count > UINT32_MAX) {
+    message(c, SL_ERROR, "asked for %llu values of %s.%s", (unsigned long long)count, port, field);
+    return NULL;
+  }
+  void *values = s->backend->allocate(count * bytes);
+  if (!values) {
+    message(c, SL_ERROR, "out of memory for %llu values of %s.%s", (unsigned long long)count, port, field);
+    return NULL;
+  }
+  s->arrays[storage] = (struct sl_array){values, count, count * bytes};
+  return values;
+}
+
+static uint64_t array_count(void *context, const char *port, const char *field) {
+  const struct sl_node_context *c = context;
+  const int32_t storage = find_array(c, port, field);
+  return storage == SL_NONE ? 0 : c->session->arrays[storage].count;
+}
+
+void sl_services_open(struct sl_session *s, uint32_t node) {
+  struct sl_node_context *c = &s->contexts[node];
+  c->session = s;
+  c->node = node;
+  c->services = (struct sl_services){sizeof c->services, 0, c, message, make_array, array_count};
+}
+
+/* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */
+int sl_properties_check(struct sl_session *s) {
+  int result = SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    if (!node->algorithm->check) continue;
+    void *args = calloc(1, node->algorithm->args_size + 1u);
+    if (!args) return SL_ENOMEM;
+    sl_graph_fill_properties(node, args);
+    const int status = node->algorithm->check(&s->contexts[s->graph->order[i]].services, args);
+    free(args);
+    if (status < 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s refuses its properties", node->use);
+      result = SL_EGRAPH;
+    }
+  }
+  return result;
+}
+
+static int make_constant(struct sl_session *s, uint32_t n) {
+  const struct sl_node *node = &s->graph->nodes[n];
+  const struct sl_algorithm *a = node->algorithm;
+  void *args = calloc(1, a->args_size + 1u);
+  if (!args) return SL_ENOMEM;
+  sl_graph_fill_properties(node, args);
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_IN) continue;
+    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
+      const int32_t storage = s->layout->members[n][m].storage[f];
+      if (storage != SL_NONE) *sl_args_pointer(args, &a->members[m], f) = s->arrays[storage].values;
+    }
+  }
+  const int status = a->make(&s->contexts[n].services, args);
+  free(args);
+  if (status < 0) {
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be made: %s", node->use,
+                sl_error_text(status));
+    return status;
+  }
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
+      if (s->arrays[s->layout->members[n][m].storage[f]].values) continue;
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s did not make %s.%s", node->use,
+                  a->members[m].name, a->members[m].collection->fields[f].name);
+      return SL_EPLUGIN;
+    }
+  }
+  return SL_OK;
+}
+
+/* All constants, in order; one that fails does not keep the others from saying what is wrong with them. */
+int sl_constants_make(struct sl_session *s) {
+  int result = SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    if (s->graph->nodes[n].algorithm->kind != SL_KIND_CONSTANT) continue;
+    const int status = make_constant(s, n);
+    if (status < 0 && result == SL_OK) result = status;
+  }
+  return result;
+}

@@ -1,0 +1,303 @@
+/* session.c: opening a graph for a run, and closing it. See sluice.h for what a session is. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "execute/bind.h"
+#include "execute/session.h"
+
+enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
+
+
+
+const char *sl_version(void) { return SLUICE_VERSION; }
+
+struct sl_options sl_options_default(void) {
+  return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
+}
+
+/* "KEY=VALUE" strings into overrides; the keys are copies. */
+static int split_overrides(const char *const *texts, const char *option, const char *form, struct sl_diagnostics *d,
+                           struct sl_override **overrides, uint32_t *count) {
+  uint32_t n = 0;
+  while (texts && texts[n]) n++;
+  *count = 0;
+  *overrides = calloc(n + 1u, sizeof **overrides);
+  if (!*overrides) return SL_ENOMEM;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < n; i++) {
+    const char *equals = strchr(texts[i], '=');
+    if (!equals || equals == texts[i]) {
+      sl_diagnose(d, SL_ERROR, NULL, NULL, form, "%s %s: there is no '='", option, texts[i]);
+      status = SL_EGRAPH;
+      continue;
+    }
+    char *key = strndup(texts[i], (size_t)(equals - texts[i]));
+    if (!key) return SL_ENOMEM;
+    (*overrides)[(*count)++] = (struct sl_override){key, equals + 1};
+  }
+  return status;
+}
+
+static void free_overrides(struct sl_override *overrides, uint32_t count) {
+  for (uint32_t i = 0; overrides && i < count; i++) free((char *)overrides[i].key);
+  free(overrides);
+}
+
+static int open_graph(struct sl_session *s) {
+  const struct sl_options *o = &s->options;
+  struct sl_override *sets = NULL, *uses = NULL;
+  uint32_t set_count = 0, use_count = 0;
+  int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
+                               s->diagnostics, &sets, &set_count);
+  if (status == SL_OK)
+    status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
+  if (status == SL_OK) {
+    const struct sl_graph_request request = {.path = o->graph_path, .text = o->graph_text,
+                                             .text_bytes = o->graph_text_bytes, .target = s->backend->target,
+                                             .registry = &s->registry, .sets = sets, .uses = uses,
+                                             .set_count = set_count, .use_count = use_count};
+    status = sl_graph_read(&request, s->diagnostics, &s->graph);
+  }
+  free_overrides(sets, set_count);
+  free_overrides(uses, use_count);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------- summaries */
+
+static int open_node_summaries(struct sl_session *s) {
+  const struct sl_graph *g = s->graph;
+  s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
+  s->kernel_nodes = calloc(g->order_count + 1, sizeof *s->kernel_nodes);
+  s->output_summaries = calloc(g->output_count + 1, sizeof *s->output_summaries);
+  s->budget_summaries = calloc(s->layout->used_count + 1, sizeof *s->budget_summaries);
+  s->budget_words = calloc(s->layout->used_count + 1, sizeof *s->budget_words);
+  if (!s->node_summaries || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries || !s->budget_words)
+    return SL_ENOMEM;
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    if (node->algorithm->kind != SL_KIND_KERNEL) continue;
+    s->kernel_nodes[s->summary.node_count] = g->order[i];
+    s->node_summaries[s->summary.node_count++] = (struct sl_node_summary){.name = node->name, .algorithm = node->use};
+  }
+  for (uint32_t o = 0; o < g->output_count; o++) s->output_summaries[o].port = g->outputs[o].name;
+  s->summary.output_count = g->output_count;
+  return SL_OK;
+}
+
+/* A budget is a capacity that `used` words watch, of a kernel's output that scans into it. */
+static void open_budget_summaries(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    const uint32_t n = s->kernel_nodes[i];
+    const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+    for (uint32_t m = 0; m < a->member_count; m++) {
+      if (a->members[m].kind != SL_MEMBER_OUT) continue;
+      const struct sl_slot_member *at = &s->layout->members[n][m];
+      for (int sub = 0; sub < 2; sub++) {
+        const uint32_t word = sub ? at->used_subitems : at->used_items;
+        const int has = sub ? sl_has_subitems(a->members[m].collection)
+                            : !a->members[m].shares && sl_has_items(a->members[m].collection);
+        if (!has || word == UINT32_MAX) continue;
+        struct sl_budget_summary *b = &s->budget_summaries[s->summary.budget_count];
+        snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, a->members[m].name, sub ? " (subitems)" : "");
+        b->capacity = sub ? at->subitems : at->items;
+        s->budget_words[s->summary.budget_count++] = word;
+      }
+    }
+  }
+}
+
+static int open_summary(struct sl_session *s) {
+  if (open_node_summaries(s) < 0) return SL_ENOMEM;
+  open_budget_summaries(s);
+  struct sl_summary *sum = &s->summary;
+  sum->slots = s->slot_count;
+  sum->slice_events = s->slice_events;
+  sum->repeat = s->options.repeat > 1 ? s->options.repeat : 1;
+  sum->arena_bytes = s->layout->arena_bytes;
+  sum->live_bytes_max = s->layout->live_bytes_max;
+  sum->input_bytes = s->layout->input_bytes;
+  sum->graph_digest = XXH3_64bits(s->graph->text, strlen(s->graph->text));
+  sum->nodes = s->node_summaries;
+  sum->outputs = s->output_summaries;
+  sum->budgets = s->budget_summaries;
+  return SL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------- memory */
+
+/* Large enough for the fields of one event without items: the largest is PER_EVENT_OF(n). */
+static uint64_t zeros_bytes(const struct sl_graph *g) {
+  uint64_t bytes = 256;
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_algorithm *a = g->nodes[g->order[i]].algorithm;
+    for (uint32_t m = 0; m < a->member_count; m++)
+      for (uint32_t f = 0; a->members[m].collection && f < a->members[m].collection->field_count; f++)
+        if (2ull * 8u * a->members[m].collection->fields[f].width > bytes)
+          bytes = 2ull * 8u * a->members[m].collection->fields[f].width;
+  }
+  return bytes;
+}
+
+static int open_tables(struct sl_session *s) {
+  const uint32_t nodes = s->graph->node_count + 1, outputs = s->graph->output_count;
+  uint32_t pointers = 1;
+  for (uint32_t o = 0; o < outputs; o++) {
+    const struct sl_port port = s->graph->outputs[o].port;
+    pointers += s->graph->nodes[port.node].algorithm->members[port.member].collection->field_count;
+  }
+  s->arrays = calloc(s->layout->storage_count + 1, sizeof *s->arrays);
+  s->states = calloc(nodes, sizeof *s->states);
+  s->opened = calloc(nodes, sizeof *s->opened);
+  s->sink_json = calloc(nodes, sizeof *s->sink_json);
+  s->sink_lines = calloc(nodes, sizeof *s->sink_lines);
+  s->zeros = calloc(1, zeros_bytes(s->graph));
+  s->digests = calloc(outputs + 1, sizeof *s->digests);
+  s->output_items = calloc(outputs + 1, sizeof *s->output_items);
+  s->views = calloc(outputs + 1, sizeof *s->views);
+  s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
+  s->overflows = calloc(s->layout->used_count + 1, sizeof *s->overflows);
+  if (!s->arrays || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros || !s->digests ||
+      !s->output_items || !s->views || !s->view_pointers || !s->overflows)
+    return SL_ENOMEM;
+  for (uint32_t o = 0; o < outputs; o++)
+    if (sl_output_digest_open(&s->digests[o]) < 0) return SL_ENOMEM;
+  return SL_OK;
+}
+
+static int open_slots(struct sl_session *s) {
+  s->slots = calloc(s->slot_count, sizeof *s->slots);
+  if (!s->slots) return SL_ENOMEM;
+  for (uint32_t i = 0; i < s->slot_count; i++) {
+    int status = sl_slot_open(s, &s->slots[i], i);
+    if (status == SL_OK) status = sl_input_open(s, &s->slots[i].input);
+    if (status < 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
+                  "slot %u of %u: no memory for an arena of %llu bytes and an input of %llu bytes", i, s->slot_count,
+                  (unsigned long long)s->layout->arena_bytes, (unsigned long long)s->layout->input_bytes);
+      return status;
+    }
+  }
+  return SL_OK;
+}
+
+static int check_options(struct sl_session *s) {
+  struct sl_diagnostics *d = s->diagnostics;
+  if (s->options.size != sizeof(struct sl_options)) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "build against this library's sluice.h", "sl_options has %u bytes, not %zu",
+                s->options.size, sizeof(struct sl_options));
+    return SL_EINVAL;
+  }
+  s->backend = sl_backend_find(s->options.device);
+  if (!s->backend) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "devices of this build: cpu", "there is no device '%s'", s->options.device);
+    return SL_EINVAL;
+  }
+  s->slot_count = s->options.slots ? s->options.slots : 1;
+  if (s->slot_count > MAX_SLOTS) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->slot_count, MAX_SLOTS);
+    return SL_EINVAL;
+  }
+  return SL_OK;
+}
+
+static int choose_slice_events(struct sl_session *s) {
+  s->slice_events = s->options.slice_events  ? s->options.slice_events
+                    : s->graph->slice_events ? s->graph->slice_events
+                                             : s->backend->default_slice_events;
+  if (s->slice_events <= MAX_SLICE_EVENTS) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events a slice are more than %d", s->slice_events, MAX_SLICE_EVENTS);
+  return SL_EINVAL;
+}
+
+static int open_session(struct sl_session *s) {
+  int status = check_options(s);
+  if (status < 0) return status;
+  const char *const targets[] = {"cpu", NULL};
+  status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
+  if (status == SL_OK) status = open_graph(s);
+  if (status == SL_OK) status = choose_slice_events(s);
+  if (status < 0) return status;
+  s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
+  if (!s->contexts) return SL_ENOMEM;
+  for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
+  status = sl_properties_check(s);
+  if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->diagnostics, &s->layout);
+  if (status == SL_OK) status = open_tables(s);
+  if (status == SL_OK) status = sl_constants_make(s);
+  if (status == SL_OK) status = open_summary(s);
+  if (status == SL_OK) status = open_slots(s);
+  return status;
+}
+
+int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+  *session = NULL;
+  struct sl_session *s = calloc(1, sizeof *s);
+  if (!s) return SL_ENOMEM;
+  s->options = *options;
+  s->diagnostics = d;
+  pthread_mutex_init(&s->source_lock, NULL);
+  pthread_mutex_init(&s->turn_lock, NULL);
+  pthread_cond_init(&s->turn_changed, NULL);
+  const int status = open_session(s);
+  if (status < 0) {
+    if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
+    sl_session_close(s);
+    return status;
+  }
+  *session = s;
+  return SL_OK;
+}
+
+void sl_session_stop(struct sl_session *session) { atomic_store(&session->stopped, 1); }
+
+const struct sl_summary *sl_session_summary(const struct sl_session *session) { return &session->summary; }
+
+static void close_slots(struct sl_session *s) {
+  for (uint32_t i = 0; s->slots && i < s->slot_count; i++) sl_slot_close(&s->slots[i]);
+  for (uint64_t i = 0; i < s->kept_count; i++) sl_input_close(s, &s->kept[i]);
+  free(s->slots);
+  free(s->kept);
+}
+
+static void close_tables(struct sl_session *s) {
+  for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++)
+    if (s->arrays[i].values) s->backend->release(s->arrays[i].values, s->arrays[i].bytes);
+  for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
+    free(s->states[n]);
+    free(s->sink_json[n]);
+    free(s->sink_lines[n]);
+  }
+  for (uint32_t o = 0; s->digests && o < s->graph->output_count; o++) sl_output_digest_close(&s->digests[o]);
+  free(s->arrays);
+  free(s->states);
+  free(s->opened);
+  free(s->sink_json);
+  free(s->sink_lines);
+  free(s->zeros);
+  free(s->digests);
+  free(s->output_items);
+  free((void *)s->views);
+  free((void *)s->view_pointers);
+  free(s->overflows);
+}
+
+void sl_session_close(struct sl_session *s) {
+  if (!s) return;
+  close_slots(s);
+  close_tables(s);
+  free(s->node_summaries);
+  free(s->kernel_nodes);
+  free(s->output_summaries);
+  free(s->budget_summaries);
+  free(s->budget_words);
+  free(s->contexts);
+  sl_layout_free(s->layout);
+  sl_graph_free(s->graph);
+  sl_registry_close(&s->registry);
+  pthread_mutex_destroy(&s->source_lock);
+  pthread_mutex_destroy(&s->turn_lock);
+  pthread_cond_destroy(&s->turn_changed);
+  free(s);
+}

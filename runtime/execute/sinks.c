@@ -1,0 +1,85 @@
+/* sinks.c: the end of sinks: what they report is kept as JSON text and as lines of the final table. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/session.h"
+
+struct report_context {
+  struct sl_json json;
+  char *lines;
+  size_t length, allocated;
+  int failed;
+};
+
+static struct sl_json *json_of(void *context) { return &((struct report_context *)context)->json; }
+
+static void begin_object(void *context, const char *key) { sl_json_begin_object(json_of(context), key); }
+static void end_object(void *context) { sl_json_end_object(json_of(context)); }
+static void begin_array(void *context, const char *key) { sl_json_begin_array(json_of(context), key); }
+static void end_array(void *context) { sl_json_end_array(json_of(context)); }
+static void integer(void *context, const char *key, int64_t value) { sl_json_integer(json_of(context), key, value); }
+static void number(void *context, const char *key, double value) { sl_json_number(json_of(context), key, value); }
+static void text(void *context, const char *key, const char *value) { sl_json_string(json_of(context), key, value); }
+
+static void line(void *context, const char *format, ...) {
+  struct report_context *c = context;
+  char buffer[512];
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = vsnprintf(buffer, sizeof buffer - 1, format, arguments);
+  va_end(arguments);
+  if (written < 0) return;
+  size_t length = strlen(buffer);
+  buffer[length++] = '\n';
+  if (c->length + length + 1 > c->allocated) {
+    const size_t larger = 2 * (c->allocated + length + 1);
+    char *lines = realloc(c->lines, larger);
+    if (!lines) {
+      c->failed = 1;
+      return;
+    }
+    c->lines = lines;
+    c->allocated = larger;
+  }
+  memcpy(c->lines + c->length, buffer, length);
+  c->length += length;
+  c->lines[c->length] = '\0';
+}
+
+static int finish_sink(struct sl_session *s, uint32_t n) {
+  const struct sl_node *node = &s->graph->nodes[n];
+  struct report_context c = {0};
+  sl_json_begin(&c.json);
+  sl_json_begin_object(&c.json, NULL);
+  const struct sl_report report = {sizeof report, 0, &c, begin_object, end_object, begin_array, end_array,
+                                   integer, number, text, line};
+  int status = node->algorithm->sink->finish(s->states[n], &s->contexts[n].services, &report);
+  sl_json_end_object(&c.json);
+  const char *json = sl_json_text(&c.json);
+  if (status < 0) {
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not finish: %s", node->use, sl_error_text(status));
+  } else if (!json || c.failed) {
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s gave a report that does not nest", node->use);
+    status = SL_EPLUGIN;
+  } else {
+    s->sink_json[n] = strdup(json);
+    s->sink_lines[n] = c.lines;
+    c.lines = NULL;
+    if (!s->sink_json[n]) status = SL_ENOMEM;
+  }
+  sl_json_free(&c.json);
+  free(c.lines);
+  return status;
+}
+
+int sl_finish_sinks(struct sl_session *s) {
+  int result = SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    if (s->graph->nodes[n].algorithm->kind != SL_KIND_SINK || !s->opened[n]) continue;
+    const int status = finish_sink(s, n);
+    if (status < 0) result = status;
+  }
+  return result;
+}

@@ -1,0 +1,149 @@
+/* load.c: reads the graph's file and what it includes, depth first: a file's includes in order, then the file itself,
+ * each merged into the same root. Two paths are the same file where device and inode are. */
+#include "graph/stages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The files that are being read, innermost first. */
+struct chain {
+  const struct chain *includer;
+  const char *path;
+  int known; /* device and inode are */
+  dev_t device;
+  ino_t inode;
+};
+
+static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *path, const char *reason) {
+  sl_report_error(r, mark, NULL, NULL, "%s: %s", path, reason);
+  r->unreadable = 1;
+}
+
+/* Up to the limit and one byte more. */
+static ssize_t read_all(int file, char *buffer, size_t limit) {
+  size_t bytes = 0;
+  while (bytes <= limit) {
+    const ssize_t got = read(file, buffer + bytes, limit + 1 - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    bytes += (size_t)got;
+  }
+  return (ssize_t)bytes;
+}
+
+static struct sl_text *text_from_file(struct sl_reader *r, const char *path, struct sl_mark mark) {
+  if (r->file_buffer == NULL) r->file_buffer = sl_arena_get(r->arena, SL_LIMIT_FILE_BYTES + 1, 1);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t bytes = -1;
+  if (file >= 0) {
+    bytes = read_all(file, r->file_buffer, SL_LIMIT_FILE_BYTES);
+    const int reason = errno;
+    close(file);
+    errno = reason;
+  }
+  if (bytes < 0) {
+    unreadable(r, mark, path, strerror(errno));
+    return NULL;
+  }
+  struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
+  *text = (struct sl_text){.name = path, .bytes = (size_t)bytes};
+  if (text->bytes <= SL_LIMIT_FILE_BYTES) text->text = sl_arena_text(r->arena, r->file_buffer, text->bytes);
+  return text;
+}
+
+/* The document of the file or of the text given instead, or NULL with the error reported. */
+static struct sl_tree *read_document(struct sl_reader *r, const struct chain *file, struct sl_mark mark) {
+  const struct sl_graph_request *request = r->request;
+  struct sl_text *text;
+  if (file->includer == NULL && request->text != NULL) {
+    text = sl_arena_get(r->arena, 1, sizeof *text);
+    *text = (struct sl_text){.name = file->path, .text = request->text, .bytes = request->text_bytes};
+  } else {
+    text = text_from_file(r, file->path, mark);
+  }
+  if (text == NULL) return NULL;
+  if (text->bytes > SL_LIMIT_FILE_BYTES) {
+    unreadable(r, mark, file->path, "the file is larger than 1 MiB");
+    return NULL;
+  }
+  struct sl_tree *document = sl_tree_read(r, text);
+  if (document == NULL) r->unreadable = 1;
+  return document;
+}
+
+/* `path` as the including file means it. */
+static const char *relative_to(struct sl_reader *r, const char *includer, const char *path) {
+  const char *slash = strrchr(includer, '/');
+  if (*path == '/' || slash == NULL) return path;
+  return sl_arena_format(r->arena, "%.*s%s", (int)(slash - includer + 1), includer, path);
+}
+
+static int same_file(const struct chain *a, const struct chain *b) {
+  if (a->known && b->known) return a->device == b->device && a->inode == b->inode;
+  return strcmp(a->path, b->path) == 0;
+}
+
+/* "a.yaml -> b.yaml -> a.yaml", from the outermost file of the cycle. */
+static const char *cycle_text(struct sl_reader *r, const struct chain *file, const struct chain *first) {
+  const char *text = file->path;
+  for (const struct chain *c = file->includer;; c = c->includer) {
+    text = sl_arena_format(r->arena, "%s -> %s", c->path, text);
+    if (c == first) return text;
+  }
+}
+
+/* May the file be read where `mark` includes it? */
+static int includable(struct sl_reader *r, struct chain *file, struct sl_mark mark) {
+  struct stat status;
+  file->known = stat(file->path, &status) == 0;
+  if (file->known) {
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+  }
+  for (const struct chain *c = file->includer; c != NULL; c = c->includer) {
+    if (!same_file(file, c)) continue;
+    sl_report_error(r, mark, NULL, NULL, "files include each other: %s", cycle_text(r, file, c));
+    r->unreadable = 1;
+    return 0;
+  }
+  if (file->includer != NULL && file->known && !S_ISREG(status.st_mode)) {
+    unreadable(r, mark, file->path, "this is no regular file");
+    return 0;
+  }
+  if (++r->file_count > SL_LIMIT_FILES) {
+    if (r->file_count == SL_LIMIT_FILES + 1)
+      sl_report_error(r, mark, NULL, NULL, "the graph reads more than %d files", SL_LIMIT_FILES);
+    r->unreadable = 1;
+    return 0;
+  }
+  return 1;
+}
+
+static void load_file(struct sl_reader *r, struct sl_tree *root, const struct chain *includer, const char *path,
+                      struct sl_mark mark) {
+  struct chain file = {.includer = includer, .path = path};
+  if (!includable(r, &file, mark)) return;
+  struct sl_tree *document = read_document(r, &file, mark);
+  if (document == NULL) return;
+  sl_shape_check(r, document);
+  if (document->kind != SL_TREE_MAP) return;
+  const struct sl_tree *includes = sl_tree_get(document, "include");
+  const int listed = includes != NULL && includes->kind == SL_TREE_LIST;
+  for (const struct sl_entry *item = listed ? includes->first : NULL; item != NULL; item = item->next) {
+    if (item->value == NULL) continue;
+    if (strstr(item->value->text, "${") != NULL)
+      unreadable(r, item->value->mark, item->value->text, "includes are read before parameters are known");
+    else
+      load_file(r, root, &file, relative_to(r, path, item->value->text), item->value->mark);
+  }
+  sl_merge(r, root, document);
+}
+
+void sl_load(struct sl_reader *r, struct sl_tree *root) {
+  const char *path = r->request->path != NULL ? r->request->path : "graph";
+  load_file(r, root, NULL, path, (struct sl_mark){NULL, 0, 0});
+}

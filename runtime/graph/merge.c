@@ -1,0 +1,125 @@
+/* merge.c: one document after the other into `root`: maps key by key, scalars and lists replace, null removes.
+ *
+ * Values that a node got while it used another algorithm are marked as inherited once `use` changes: where the new
+ * algorithm lacks them they are dropped with a note instead of an error. Under `in`, a null stays: it says that an
+ * optional input is to be left alone.
+ */
+#include "graph/stages.h"
+
+#include <string.h>
+
+static const char *const map_sections[] = {"parameters", "nodes", "budgets"};
+static const char *const replaced_sections[] = {"description", "outputs"};
+
+struct sl_tree *sl_merge_root(struct sl_reader *r) {
+  const struct sl_mark nowhere = {NULL, 0, 0};
+  struct sl_tree *root = sl_tree_new(r, SL_TREE_MAP, nowhere);
+  for (uint32_t i = 0; i < SL_COUNT_(map_sections); i++)
+    sl_tree_add(r, root, map_sections[i], nowhere, sl_tree_new(r, SL_TREE_MAP, nowhere));
+  return root;
+}
+
+/* Puts a value in the place of an earlier one of that key, or adds it. */
+static void put(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from, struct sl_tree *value) {
+  struct sl_entry *entry = sl_tree_find(map, from->key);
+  if (entry == NULL) {
+    sl_tree_add(r, map, from->key, from->mark, value);
+    return;
+  }
+  entry->mark = from->mark;
+  entry->value = value;
+  entry->inherited = 0;
+}
+
+/* Is there a value to merge? One that was refused leaves its mark. */
+static int to_be_merged(struct sl_reader *r, struct sl_tree *into, const struct sl_entry *from) {
+  if (from->value == NULL && from->refused) {
+    struct sl_entry *entry = sl_tree_find(into, from->key);
+    if (entry == NULL) entry = sl_tree_add(r, into, from->key, from->mark, NULL);
+    entry->refused = 1;
+  }
+  return from->value != NULL;
+}
+
+/* `warned`: a null that removes nothing is probably a misspelling. */
+static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from, int warned) {
+  struct sl_entry *entry = sl_tree_find(map, from->key);
+  if (entry != NULL && entry->value != NULL) {
+    entry->value = NULL;
+    entry->refused = 0;
+    return;
+  }
+  if (!warned) return;
+  struct sl_guess guess;
+  sl_guess_begin(r, &guess, from->key);
+  for (const struct sl_entry *other = map->first; other != NULL; other = other->next)
+    if (other->value != NULL) sl_guess_offer(&guess, other->key);
+  sl_report(r, SL_WARNING, from->mark, NULL, sl_guess_hint(r, &guess),
+            "null removes `%s`, but there is nothing of that name", from->key);
+}
+
+/* A map of single values. */
+static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from, int null_stays) {
+  for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
+    if (!to_be_merged(r, into, entry)) continue;
+    if (sl_tree_is_null(entry->value) && !null_stays)
+      remove_key(r, into, entry, 1);
+    else
+      put(r, into, entry, entry->value);
+  }
+}
+
+/* The map under `from`'s key, made if there is none. */
+static struct sl_tree *map_under(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from) {
+  struct sl_tree *value = sl_tree_get(map, from->key);
+  if (value == NULL) {
+    value = sl_tree_new(r, SL_TREE_MAP, from->value->mark);
+    put(r, map, from, value);
+  }
+  return value;
+}
+
+static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
+  for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
+    if (!to_be_merged(r, into, entry)) continue;
+    if (sl_tree_is_null(entry->value))
+      remove_key(r, into, entry, 0);
+    else if (entry->value->kind == SL_TREE_MAP)
+      merge_values(r, map_under(r, into, entry), entry->value, strcmp(entry->key, "in") == 0);
+    else
+      put(r, into, entry, entry->value);
+  }
+}
+
+static void merge_nodes(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *from) {
+  struct sl_tree *nodes = sl_tree_get(root, "nodes");
+  for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
+    if (!to_be_merged(r, nodes, entry)) continue;
+    if (sl_tree_is_null(entry->value)) {
+      remove_key(r, nodes, entry, 1);
+      continue;
+    }
+    struct sl_tree *use = sl_tree_get(entry->value, "use");
+    if (use != NULL && sl_tree_get(nodes, entry->key) != NULL) sl_change_use(r, root, entry->key, use);
+    merge_node(r, map_under(r, nodes, entry), entry->value);
+  }
+}
+
+/* Nodes come first: a `use` that changes marks the budgets of earlier documents only. */
+void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document) {
+  const struct sl_tree *nodes = sl_tree_get(document, "nodes");
+  if (nodes != NULL && nodes->kind == SL_TREE_MAP) merge_nodes(r, root, nodes);
+  for (uint32_t i = 0; i < SL_COUNT_(map_sections); i++) {
+    const struct sl_tree *section = sl_tree_get(document, map_sections[i]);
+    if (section == NULL || section == nodes || section->kind != SL_TREE_MAP) continue;
+    merge_values(r, sl_tree_get(root, map_sections[i]), section, 0);
+  }
+  for (uint32_t i = 0; i < SL_COUNT_(replaced_sections); i++) {
+    const struct sl_entry *section = sl_tree_find(document, replaced_sections[i]);
+    if (section == NULL || !to_be_merged(r, root, section)) continue;
+    if (sl_tree_is_null(section->value))
+      remove_key(r, root, section, 0);
+    else
+      put(r, root, section, section->value);
+  }
+}

@@ -1,0 +1,102 @@
+/* parameters.c: ${name} in values.
+ *
+ * A value that is one ${name} and nothing else takes the parameter as it was written: a number stays a number, also where
+ * YAML asked for quotes around ${...}. In any other value the parameter's text is put in. `$${` is a literal `${`.
+ * Parameters do not refer to each other.
+ */
+#include "graph/stages.h"
+
+#include <string.h>
+
+struct output {
+  char *text; /* NULL while the result is measured */
+  size_t bytes;
+};
+
+static void emit(struct output *out, const char *text, size_t bytes) {
+  if (out->text != NULL) memcpy(out->text + out->bytes, text, bytes);
+  out->bytes += bytes;
+}
+
+static void unknown_parameter(struct sl_reader *r, const struct sl_tree *parameters, struct sl_mark mark,
+                              const char *name) {
+  struct sl_guess guess;
+  sl_guess_begin(r, &guess, name);
+  for (const struct sl_entry *entry = parameters->first; entry != NULL; entry = entry->next)
+    if (entry->value != NULL) sl_guess_offer(&guess, entry->key);
+  sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "the graph has no parameter `%s`", sl_shown(r, name));
+}
+
+/* The parameter that `reference` ("${name}...") names; `end` is set behind it. NULL with the error reported. */
+static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl_tree *parameters, struct sl_mark mark,
+                                            const char *reference, const char **end) {
+  const char *brace = strchr(reference, '}');
+  if (brace == NULL) {
+    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "`${` without `}`");
+    return NULL;
+  }
+  const char *name = sl_arena_text(r->arena, reference + 2, (size_t)(brace - reference) - 2);
+  if (parameters == NULL) {
+    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "a parameter cannot refer to another one, `%s`",
+                    sl_shown(r, name));
+    return NULL;
+  }
+  const struct sl_tree *value = sl_tree_get(parameters, name);
+  if (value == NULL && !sl_tree_was_refused(parameters, name)) unknown_parameter(r, parameters, mark, name);
+  *end = brace + 1;
+  return value;
+}
+
+/* One pass over the text; 0 with the error reported. */
+static int expand(struct sl_reader *r, const struct sl_tree *parameters, const struct sl_tree *scalar,
+                  struct output *out) {
+  for (const char *c = scalar->text; *c != 0;) {
+    if (strncmp(c, "$${", 3) == 0) {
+      emit(out, "${", 2);
+      c += 3;
+    } else if (strncmp(c, "${", 2) == 0) {
+      const struct sl_tree *value = find_parameter(r, parameters, scalar->mark, c, &c);
+      if (value == NULL) return 0;
+      emit(out, value->text, strlen(value->text));
+    } else {
+      emit(out, c++, 1);
+    }
+  }
+  return 1;
+}
+
+/* Replaces the scalar's text; 0 with the error reported. */
+static int substitute(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *scalar) {
+  if (strstr(scalar->text, "${") == NULL) return 1;
+  struct output measured = {NULL, 0};
+  if (!expand(r, parameters, scalar, &measured)) return 0;
+  struct output out = {sl_arena_get(r->arena, measured.bytes + 1, 1), 0};
+  expand(r, parameters, scalar, &out);
+  const char *brace = strchr(scalar->text, '}');
+  const int whole = strncmp(scalar->text, "${", 2) == 0 && brace != NULL && brace[1] == 0;
+  if (whole) {
+    const char *end;
+    scalar->quoted = find_parameter(r, parameters, scalar->mark, scalar->text, &end)->quoted;
+  }
+  scalar->text = out.text;
+  return 1;
+}
+
+static void substitute_entries(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *tree) {
+  for (struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next) {
+    if (entry->value == NULL) continue;
+    if (entry->value->kind != SL_TREE_SCALAR)
+      substitute_entries(r, parameters, entry->value);
+    else if (!substitute(r, parameters, entry->value))
+      sl_tree_refuse(entry);
+  }
+}
+
+void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root) {
+  struct sl_entry *section = sl_tree_find(root, "parameters");
+  struct sl_tree *parameters = section->value;
+  for (struct sl_entry *entry = parameters->first; entry != NULL; entry = entry->next)
+    if (entry->value != NULL && !substitute(r, NULL, entry->value)) sl_tree_refuse(entry);
+  section->value = NULL; /* substituted themselves; not to be walked again */
+  substitute_entries(r, parameters, root);
+}

@@ -1,0 +1,85 @@
+/* stages.h: the stages of sl_graph_read, in the order in which graph.c calls them. Each reports all the errors that it
+ * finds and goes on; a later stage skips what an earlier one refused. */
+#ifndef SL_STAGES_H
+#define SL_STAGES_H
+
+#include "graph/yaml_tree.h"
+
+/* ---- documents: trees of YAML values, until they are merged into one, `root`, with all sections present */
+
+/* shape.c: refuses keys and kinds of values that no graph has. What is refused is gone from the tree. */
+void sl_shape_check(struct sl_reader *r, struct sl_tree *document);
+int sl_is_name(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
+
+/* load.c: reads the graph's file and its includes, each merged into `root` in order. */
+void sl_load(struct sl_reader *r, struct sl_tree *root);
+
+/* merge.c */
+struct sl_tree *sl_merge_root(struct sl_reader *r); /* a document with its sections empty */
+void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document);
+
+/* overrides.c: --use, then --set. */
+void sl_apply_overrides(struct sl_reader *r, struct sl_tree *root);
+void sl_change_use(struct sl_reader *r, struct sl_tree *root, const char *node, struct sl_tree *use);
+
+/* parameters.c: ${name} in all values of `root`. */
+void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
+
+/* ---- the draft of a graph: nodes with their algorithms, and the trees that describe them */
+
+struct sl_draft_node {
+  struct sl_tree *tree; /* of the node */
+  struct sl_mark mark;
+};
+
+struct sl_draft {
+  struct sl_reader *reader;
+  struct sl_tree *root;
+  struct sl_graph *graph;
+  struct sl_draft_node *nodes; /* beside graph->nodes */
+  uint32_t unknown_algorithms; /* nodes whose algorithm was not found: what they offer is unknown */
+};
+
+/* nodes.c: names, algorithms and block sizes. */
+void sl_draft_nodes(struct sl_draft *draft);
+/* A node by name, or SL_NONE. */
+int32_t sl_draft_find(const struct sl_draft *draft, const char *name);
+/* The nearest name of a node, as a hint. */
+const char *sl_draft_guess_node(struct sl_draft *draft, const char *name);
+/* A member of that kind and name, or SL_NONE. */
+int32_t sl_member_find(const struct sl_algorithm *algorithm, uint32_t kind, const char *name);
+/* Says that the algorithm has no such property, input...; a note where the value was meant for another algorithm. */
+void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
+                             const struct sl_entry *entry, const char *name);
+
+/* properties.c: the values of all properties, from defaults, `set` and `budgets`. */
+void sl_draft_properties(struct sl_draft *draft);
+
+/* ports.c: finds the port that `text` (NODE or NODE.PORT) names. `collection`: what it should be, or NULL. `user`: the
+ * node that asks, or NULL. 1 if found; else 0, with the error reported unless an earlier one explains it. */
+int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
+                 const struct sl_collection *collection, const char *wanted_by, struct sl_port *port);
+const struct sl_member *sl_port_member(const struct sl_graph *graph, struct sl_port port);
+/* "node.port" */
+const char *sl_port_name(struct sl_draft *draft, struct sl_port port);
+/* Compares layouts; 0 with the error reported where they differ. */
+int sl_port_fits(struct sl_draft *draft, struct sl_mark mark, const struct sl_node *user, uint32_t member,
+                 struct sl_port port);
+
+/* wiring.c: inputs as given, then those that only one port can satisfy. */
+void sl_draft_wiring(struct sl_draft *draft);
+
+/* lists.c: event lists as given, outputs, budgets.events. Then, on a graph without cycles, inherited lists. */
+void sl_draft_lists(struct sl_draft *draft);
+void sl_draft_outputs(struct sl_draft *draft);
+void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *order);
+
+/* order.c: cycles, liveness, order. sl_draft_sort gives all nodes in an order in which inputs come first, or NULL with
+ * the cycles reported. */
+uint32_t *sl_draft_sort(struct sl_draft *draft);
+void sl_draft_order(struct sl_draft *draft, const uint32_t *sorted);
+
+/* canonical.c */
+const char *sl_graph_canonical(struct sl_draft *draft);
+
+#endif

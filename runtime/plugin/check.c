@@ -1,0 +1,410 @@
+/* check.c: the lint of a descriptor. Magic, size and ABI version come before anything else is read; then every table is
+ * walked once, outer before inner, so that each check can rely on the ones before it. The first thing found is the
+ * reason. No plugin code is called.
+ */
+#include "plugin/check.h"
+
+#include "plugin/registry.h"
+#include "plugin/tables.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  ALGORITHMS_MAX = 1024,
+  MEMBERS_MAX = 256, /* of one algorithm */
+  FIELDS_MAX = 256,
+  WIDTH_MAX = 65536,
+  ERRORS_MAX = 255,
+  ARGS_BYTES_MAX = 65536,
+  BLOCK_THREADS_MAX = 1024
+};
+
+int checker_refuse(const struct checker *c, const char *format, ...) {
+  int length = 0;
+  if (c->algorithm) length = snprintf(c->reason, c->reason_size, "algorithm %s: ", c->algorithm->name);
+  if (c->member && length >= 0 && (size_t)length < c->reason_size)
+    length += snprintf(c->reason + length, c->reason_size - (size_t)length, "member %s: ", c->member->name);
+  if (length < 0 || (size_t)length >= c->reason_size) return SL_EPLUGIN;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(c->reason + length, c->reason_size - (size_t)length, format, arguments);
+  va_end(arguments);
+  return SL_EPLUGIN;
+}
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+static int is_identifier(const char *name) {
+  if (!name || !is_letter(*name)) return 0;
+  for (name++; *name; name++)
+    if (!is_letter(*name) && !(*name >= '0' && *name <= '9')) return 0;
+  return 1;
+}
+
+static int check_name(const struct checker *c, const char *what, uint32_t index, const char *name) {
+  if (!name) return checker_refuse(c, "the name of %s %u is NULL", what, index);
+  if (!is_identifier(name)) return checker_refuse(c, "the name of %s %u, \"%s\", is no identifier", what, index, name);
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- collections */
+
+static int check_field(const struct checker *c, const struct sl_collection *collection, uint32_t index) {
+  const struct sl_field *f = &collection->fields[index];
+  const int is_offsets = f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+  if (check_name(c, "field", index, f->name)) return SL_EPLUGIN;
+  if (sl_field_index(collection, f->name) != (int)index)
+    return checker_refuse(c, "collection %s has two fields %s", collection->name, f->name);
+  if (f->type >= SL_TYPE_bool) return checker_refuse(c, "field %s has type %u, which no field has", f->name, f->type);
+  if (f->shape > SL_SHAPE_CODE_ARRAY) return checker_refuse(c, "field %s has unknown shape %u", f->name, f->shape);
+  if (f->width < 1 || f->width > WIDTH_MAX)
+    return checker_refuse(c, "field %s has %u values an entry, 1 to %d are expected", f->name, f->width, WIDTH_MAX);
+  if (is_offsets && (f->type != SL_TYPE_u32 || f->width != 1))
+    return checker_refuse(c, "field %s is %s, which must be u32 and one value an entry", f->name,
+                          sl_shape_name(f->shape));
+  if (!f->unit || !f->doc) return checker_refuse(c, "field %s: unit or doc is NULL", f->name);
+  return SL_OK;
+}
+
+static int check_collection(const struct checker *c, const struct sl_collection *collection) {
+  uint32_t shapes[SL_SHAPE_CODE_ARRAY + 1] = {0};
+  char difference[256];
+  if (!collection) return checker_refuse(c, "it has no collection");
+  if (!is_identifier(collection->name)) return checker_refuse(c, "the name of its collection is no identifier");
+  if (!collection->doc) return checker_refuse(c, "collection %s: doc is NULL", collection->name);
+  if (!collection->fields || collection->field_count < 1 || collection->field_count > FIELDS_MAX)
+    return checker_refuse(c, "collection %s has %u fields%s, 1 to %d are expected", collection->name,
+                          collection->field_count, collection->fields ? "" : " and no table of them", FIELDS_MAX);
+  /* Names first: check_field searches by name. */
+  for (uint32_t i = 0; i < collection->field_count; i++)
+    if (check_name(c, "field", i, collection->fields[i].name)) return SL_EPLUGIN;
+  for (uint32_t i = 0; i < collection->field_count; i++) {
+    if (check_field(c, collection, i)) return SL_EPLUGIN;
+    shapes[collection->fields[i].shape]++;
+  }
+  if (shapes[SL_SHAPE_CODE_OFFSETS] > 1 || shapes[SL_SHAPE_CODE_ITEM_OFFSETS] > 1)
+    return checker_refuse(c, "collection %s has more than one field of shape OFFSETS or of ITEM_OFFSETS",
+                          collection->name);
+  if (shapes[SL_SHAPE_CODE_PER_SUBITEM] && !shapes[SL_SHAPE_CODE_ITEM_OFFSETS])
+    return checker_refuse(c, "collection %s has PER_SUBITEM fields and no ITEM_OFFSETS", collection->name);
+  if (shapes[SL_SHAPE_CODE_PER_SUBITEM] && shapes[SL_SHAPE_CODE_BYTES])
+    return checker_refuse(c, "collection %s has PER_SUBITEM and BYTES fields; one capacity cannot serve both",
+                          collection->name);
+  if (shapes[SL_SHAPE_CODE_ARRAY] && shapes[SL_SHAPE_CODE_ARRAY] != collection->field_count)
+    return checker_refuse(c, "collection %s mixes ARRAY with other shapes", collection->name);
+  if (sl_is_event_list(collection) &&
+      sl_collection_compare(collection, &sl_event_list_collection, difference, sizeof(difference)))
+    return checker_refuse(c, "collection sl_event_list is not the runtime's: %s", difference);
+  return SL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------- members */
+
+static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }
+
+/* The bytes that a member of its kind and type has. */
+static uint32_t member_bytes(const struct sl_member *m) {
+  if (is_port(m)) return (uint32_t)(m->collection->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
+  if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
+  if (m->kind == SL_MEMBER_SCRATCH) return (uint32_t)sizeof(void *);
+  return sl_type_bytes(m->type);
+}
+
+static int check_place(const struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  const struct sl_member *m = c->member;
+  const uint32_t expected = member_bytes(m), alignment = expected < 8 ? expected : 8;
+  if (m->args_size != expected)
+    return checker_refuse(c, "has %u bytes, %u are expected for what it is", m->args_size, expected);
+  if (m->args_offset > a->args_size || m->args_size > a->args_size - m->args_offset)
+    return checker_refuse(c, "ends at byte %llu of the argument struct, which has %u",
+                          (unsigned long long)m->args_offset + m->args_size, a->args_size);
+  if (m->args_offset % alignment)
+    return checker_refuse(c, "begins at byte %u, which is not aligned to %u", m->args_offset, alignment);
+  for (const struct sl_member *other = a->members; other < m; other++)
+    if (m->args_offset < other->args_offset + other->args_size && other->args_offset < m->args_offset + m->args_size)
+      return checker_refuse(c, "overlaps member %s in the argument struct: bytes %u to %u and %u to %u", other->name,
+                            m->args_offset, m->args_offset + m->args_size - 1, other->args_offset,
+                            other->args_offset + other->args_size - 1);
+  return SL_OK;
+}
+
+static int check_input_fields(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const char *word;
+  size_t length;
+  if (!m->fields) return checker_refuse(c, "the list of fields that it reads is NULL");
+  for (const char *rest = sl_next_word(m->fields, &word, &length); rest; rest = sl_next_word(rest, &word, &length)) {
+    uint32_t i = 0;
+    while (i < m->collection->field_count &&
+           (strncmp(m->collection->fields[i].name, word, length) || m->collection->fields[i].name[length]))
+      i++;
+    if (i == m->collection->field_count)
+      return checker_refuse(c, "reads field %.*s, which collection %s does not have", (int)length, word,
+                            m->collection->name);
+  }
+  return SL_OK;
+}
+
+static int check_integer_range(const struct checker *c, double lowest, double highest) {
+  const struct sl_member *m = c->member;
+  if (m->minimum < lowest || m->maximum > highest)
+    return checker_refuse(c, "range %.17g to %.17g exceeds that of %s", m->minimum, m->maximum, sl_type_name(m->type));
+  if (m->default_value != floor(m->default_value))
+    return checker_refuse(c, "default %.17g is no integer", m->default_value);
+  return SL_OK;
+}
+
+static int check_property(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  if (!m->unit) return checker_refuse(c, "unit is NULL");
+  if (m->type == SL_TYPE_string) {
+    if (!m->default_text) return checker_refuse(c, "a string property needs a default text");
+    return SL_OK;
+  }
+  if (!(m->minimum <= m->maximum))
+    return checker_refuse(c, "minimum %.17g is not below maximum %.17g", m->minimum, m->maximum);
+  if (!(m->default_value >= m->minimum && m->default_value <= m->maximum))
+    return checker_refuse(c, "default %.17g is not in the range %.17g to %.17g", m->default_value, m->minimum,
+                          m->maximum);
+  switch (m->type) {
+    case SL_TYPE_f32:
+    case SL_TYPE_f64:
+      return SL_OK;
+    case SL_TYPE_bool:
+      return check_integer_range(c, 0, 1);
+    case SL_TYPE_u32:
+      return check_integer_range(c, 0, UINT32_MAX);
+    case SL_TYPE_i32:
+      return check_integer_range(c, INT32_MIN, INT32_MAX);
+    case SL_TYPE_u64:
+      return check_integer_range(c, 0, 0x1p64);
+    default:
+      return checker_refuse(c, "type %s is no type of a property", sl_type_name(m->type));
+  }
+}
+
+static int check_partners(const struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  const struct sl_member *m = c->member;
+  if (m->shares) {
+    const int index = sl_member_index(a, m->shares);
+    const struct sl_member *partner = index < 0 ? NULL : &a->members[index];
+    if (!partner || !is_port(partner) || partner >= m)
+      return checker_refuse(c, "shares the offsets of %s, which is no port before it in the table", m->shares);
+    if (sl_offsets_field(partner->collection) < 0)
+      return checker_refuse(c, "shares the offsets of %s, whose collection %s has none", m->shares,
+                            partner->collection->name);
+    if (partner->flags & SL_FLAG_OPTIONAL)
+      return checker_refuse(c, "shares the offsets of %s, which is optional", m->shares);
+  }
+  if (m->in_place) {
+    const int index = sl_member_index(a, m->in_place);
+    if (index < 0 || a->members[index].kind != SL_MEMBER_IN)
+      return checker_refuse(c, "is in place of %s, which is no input", m->in_place);
+  }
+  return SL_OK;
+}
+
+static int check_member(struct checker *c) {
+  const struct sl_member *m = c->member;
+  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL
+                                 : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
+                                                                 : 0;
+  if (!m->doc) return checker_refuse(c, "doc is NULL");
+  if (m->kind > SL_MEMBER_PROPERTY) return checker_refuse(c, "unknown kind %u", m->kind);
+  if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
+  if (is_port(m) && check_collection(c, m->collection)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_IN && check_input_fields(c)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_SCRATCH && m->type >= SL_TYPE_bool)
+    return checker_refuse(c, "type %u is no type of an element", m->type);
+  if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
+  return check_place(c);
+}
+
+/* -------------------------------------------------------------------------------------------- algorithms */
+
+static uint32_t count_members(const struct sl_algorithm *a, uint32_t kind) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < a->member_count; i++) count += a->members[i].kind == kind;
+  return count;
+}
+
+/* What stands in the argument struct of each kind. */
+static int check_kind_members(struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  const uint32_t kind = a->kind;
+  const uint32_t events = count_members(a, SL_MEMBER_EVENTS), inputs = count_members(a, SL_MEMBER_IN);
+  const uint32_t outputs = count_members(a, SL_MEMBER_OUT), scratch = count_members(a, SL_MEMBER_SCRATCH);
+  if (kind == SL_KIND_KERNEL && events != 1)
+    return checker_refuse(c, "a kernel has one member SL_EVENTS(), this one has %u", events);
+  if (kind != SL_KIND_KERNEL && (events || scratch))
+    return checker_refuse(c, "only kernels have SL_EVENTS() or scratch");
+  if (kind == SL_KIND_SOURCE && inputs) return checker_refuse(c, "a source has no inputs");
+  if (kind == SL_KIND_SINK && outputs) return checker_refuse(c, "a sink has no outputs");
+  if (kind != SL_KIND_SINK && !outputs) return checker_refuse(c, "it has no output");
+  return SL_OK;
+}
+
+/* Constants are made of ARRAY fields and of constants; all others do not write ARRAY fields. An output that shares no
+ * offsets has some, if it has items. */
+static int check_port_shapes(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const int is_array = m->collection->fields[0].shape == SL_SHAPE_CODE_ARRAY;
+  if (c->algorithm->kind == SL_KIND_CONSTANT && !is_array)
+    return checker_refuse(c, "a constant's ports have ARRAY fields only, collection %s has others",
+                          m->collection->name);
+  if (m->kind != SL_MEMBER_OUT) return SL_OK;
+  if (c->algorithm->kind != SL_KIND_CONSTANT && is_array)
+    return checker_refuse(c, "only constants write ARRAY fields, collection %s has them", m->collection->name);
+  if (!m->shares && sl_has_items(m->collection) && sl_offsets_field(m->collection) < 0)
+    return checker_refuse(c, "collection %s has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS",
+                          m->collection->name);
+  return SL_OK;
+}
+
+static int check_functions(const struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  switch (a->kind) {
+    case SL_KIND_KERNEL:
+      return a->run ? SL_OK : checker_refuse(c, "a kernel needs the function run");
+    case SL_KIND_CONSTANT:
+      return a->make ? SL_OK : checker_refuse(c, "a constant needs the function make");
+    case SL_KIND_SOURCE:
+      if (a->source && a->source->open && a->source->fill && a->source->close) return SL_OK;
+      return checker_refuse(c, "a source needs the functions open, fill and close");
+    default:
+      if (a->sink && a->sink->open && a->sink->consume && a->sink->finish) return SL_OK;
+      return checker_refuse(c, "a sink needs the functions open, consume and finish");
+  }
+}
+
+static int check_errors(const struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  uint8_t seen[ERRORS_MAX + 1] = {0};
+  if (a->error_count > ERRORS_MAX || (a->error_count && !a->errors))
+    return checker_refuse(c, "%u event errors%s, at most %d are expected", a->error_count,
+                          a->errors ? "" : " and no table of them", ERRORS_MAX);
+  for (uint32_t i = 0; i < a->error_count; i++) {
+    const struct sl_event_error *e = &a->errors[i];
+    if (e->code < 1 || e->code > ERRORS_MAX)
+      return checker_refuse(c, "event error %u has code %u, 1 to %d are expected", i, e->code, ERRORS_MAX);
+    if (seen[e->code]++) return checker_refuse(c, "two event errors have code %u", e->code);
+    if (!e->text || !*e->text) return checker_refuse(c, "event error %u has no text", e->code);
+  }
+  return SL_OK;
+}
+
+static int check_block(const struct checker *c, const char *target) {
+  const uint32_t threads = c->algorithm->block_threads;
+  if (c->algorithm->kind != SL_KIND_KERNEL) return SL_OK;
+  if (threads == 1 && strcmp(target, "cpu") == 0) return SL_OK;
+  if (threads < 32 || threads > BLOCK_THREADS_MAX || threads % 32)
+    return checker_refuse(c, "block size %u, a multiple of 32 up to %d is expected", threads, BLOCK_THREADS_MAX);
+  return SL_OK;
+}
+
+static int check_members(struct checker *c) {
+  const struct sl_algorithm *a = c->algorithm;
+  if (a->member_count > MEMBERS_MAX || !a->members)
+    return checker_refuse(c, "%u members%s, at most %d are expected", a->member_count,
+                          a->members ? "" : " and no table of them", MEMBERS_MAX);
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (check_name(c, "member", i, a->members[i].name)) return SL_EPLUGIN;
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (sl_member_index(a, a->members[i].name) != (int)i)
+      return checker_refuse(c, "two members %s", a->members[i].name);
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    c->member = &a->members[i];
+    if (check_member(c)) return SL_EPLUGIN;
+  }
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    c->member = &a->members[i];
+    if (is_port(c->member) && check_port_shapes(c)) return SL_EPLUGIN;
+    if (c->member->kind == SL_MEMBER_OUT && check_partners(c)) return SL_EPLUGIN;
+    if (check_capacities(c)) return SL_EPLUGIN;
+  }
+  c->member = NULL;
+  return SL_OK;
+}
+
+static int check_algorithm(struct checker *c, const char *target) {
+  const struct sl_algorithm *a = c->algorithm;
+  if (!a->doc) return checker_refuse(c, "doc is NULL");
+  if (a->kind > SL_KIND_SINK) return checker_refuse(c, "unknown kind %u", a->kind);
+  if (a->args_size > ARGS_BYTES_MAX)
+    return checker_refuse(c, "arguments of %u bytes, at most %d are expected", a->args_size, ARGS_BYTES_MAX);
+  if (check_functions(c) || check_block(c, target) || check_errors(c) || check_members(c)) return SL_EPLUGIN;
+  return check_kind_members(c);
+}
+
+/* ------------------------------------------------------------------------------------------------ plugin */
+
+static int check_head(const struct checker *c, const struct sl_plugin *p) {
+  if (p->magic != SL_PLUGIN_MAGIC)
+    return checker_refuse(c, "magic %016llx, %016llx is expected", (unsigned long long)p->magic,
+                          (unsigned long long)SL_PLUGIN_MAGIC);
+  if (p->abi_version != SL_ABI_VERSION)
+    return checker_refuse(c, "ABI version %u, this runtime speaks %u", p->abi_version, SL_ABI_VERSION);
+  if (p->size != sizeof(*p)) return checker_refuse(c, "descriptor of %u bytes, %zu are expected", p->size, sizeof(*p));
+  return SL_OK;
+}
+
+static int check_plugin_texts(const struct checker *c, const struct sl_plugin *p) {
+  static const char *const targets[] = {"cpu", "simt", "cuda", "hip"};
+  if (!is_identifier(p->name))
+    return checker_refuse(c, "the plugin's name, \"%s\", is no identifier", p->name ? p->name : "NULL");
+  if (!p->version || !*p->version) return checker_refuse(c, "the plugin has no version");
+  if (!p->doc) return checker_refuse(c, "the plugin's doc is NULL");
+  for (size_t i = 0; p->target && i < sizeof(targets) / sizeof(targets[0]); i++)
+    if (strcmp(p->target, targets[i]) == 0) return SL_OK;
+  return checker_refuse(c, "target \"%s\", one of cpu, simt, cuda, hip is expected", p->target ? p->target : "NULL");
+}
+
+static const struct sl_collection *collection_of(const struct sl_algorithm *a, uint32_t member) {
+  return is_port(&a->members[member]) ? a->members[member].collection : NULL;
+}
+
+/* Each file that includes an event-model header has a copy of its tables; all copies in a plugin must agree. */
+static int check_copies(struct checker *c, const struct sl_plugin *p, const struct sl_collection *collection) {
+  char difference[256];
+  for (uint32_t i = 0; i < p->algorithm_count; i++)
+    for (uint32_t j = 0; j < p->algorithms[i]->member_count; j++) {
+      const struct sl_collection *other = collection_of(p->algorithms[i], j);
+      if (!other || strcmp(other->name, collection->name)) continue;
+      if (!sl_collection_compare(collection, other, difference, sizeof(difference))) return SL_OK;
+      return checker_refuse(c, "collection %s differs from that of algorithm %s: %s", collection->name,
+                            p->algorithms[i]->name, difference);
+    }
+  return SL_OK;
+}
+
+int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size) {
+  struct checker c = {reason, reason_size, NULL, NULL};
+  if (check_head(&c, plugin) || check_plugin_texts(&c, plugin)) return SL_EPLUGIN;
+  if (!plugin->algorithms || plugin->algorithm_count < 1 || plugin->algorithm_count > ALGORITHMS_MAX)
+    return checker_refuse(&c, "%u algorithms%s, 1 to %d are expected", plugin->algorithm_count,
+                          plugin->algorithms ? "" : " and no table of them", ALGORITHMS_MAX);
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
+    const struct sl_algorithm *a = plugin->algorithms[i];
+    if (!a) return checker_refuse(&c, "entry %u of the table of algorithms is NULL", i);
+    if (check_name(&c, "algorithm", i, a->name)) return SL_EPLUGIN;
+    for (uint32_t j = 0; j < i; j++)
+      if (strcmp(plugin->algorithms[j]->name, a->name) == 0)
+        return checker_refuse(&c, "two algorithms are named %s", a->name);
+  }
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
+    c.algorithm = plugin->algorithms[i];
+    if (check_algorithm(&c, plugin->target)) return SL_EPLUGIN;
+    for (uint32_t j = 0; j < c.algorithm->member_count; j++) {
+      const struct sl_collection *collection = collection_of(c.algorithm, j);
+      if (collection && check_copies(&c, plugin, collection)) return SL_EPLUGIN;
+    }
+  }
+  return SL_OK;
+}

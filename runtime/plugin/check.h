@@ -1,0 +1,22 @@
+/* check.h: what the files of the descriptor's lint share. */
+#ifndef SL_CHECK_H
+#define SL_CHECK_H
+
+#include <sluice/plugin.h>
+
+/* Where the lint stands; `algorithm` and `member` are NULL outside of one. */
+struct checker {
+  char *reason;
+  size_t reason_size;
+  const struct sl_algorithm *algorithm;
+  const struct sl_member *member;
+};
+
+/* Writes "algorithm A: member M: text" to the reason; returns SL_EPLUGIN. */
+int checker_refuse(const struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The capacities of the member: there where needed, and their terms name what exists. Everything else about the members
+ * has been checked before. */
+int check_capacities(const struct checker *c);
+
+#endif

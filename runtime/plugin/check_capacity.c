@@ -1,0 +1,57 @@
+/* check_capacity.c: the lint of capacities. An output's items and subitems and a scratch's elements are computed member
+ * by member in the order of the table, so a term names ports that stand before its member (budgets stand anywhere; the
+ * subitems of a port may be counted by its own items). That also excludes capacities that depend on themselves.
+ */
+#include "plugin/check.h"
+#include "plugin/tables.h"
+
+#include <stdio.h>
+
+static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }
+
+static int check_budget(const struct checker *c, const struct sl_member *named, const char *name, const char *what) {
+  if (named && named->kind == SL_MEMBER_PROPERTY && (named->flags & SL_FLAG_BUDGET) && named->type == SL_TYPE_u32)
+    return SL_OK;
+  return checker_refuse(c, "%s: %s is no SL_BUDGET property", what, name);
+}
+
+/* Does a term name something that it can count? */
+static int check_term(const struct checker *c, const struct sl_term *term, const char *what) {
+  if (term->kind > SL_TERM_BUDGET) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
+  if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
+  if (term->divide < 1) return checker_refuse(c, "%s: division by 0", what);
+  if (term->kind == SL_TERM_EVENTS) return SL_OK;
+  if (!term->of) return checker_refuse(c, "%s: a term names nothing", what);
+
+  const int index = sl_member_index(c->algorithm, term->of);
+  const struct sl_member *named = index < 0 ? NULL : &c->algorithm->members[index];
+  if (term->kind == SL_TERM_BUDGET) return check_budget(c, named, term->of, what);
+  if (!named || !is_port(named)) return checker_refuse(c, "%s: %s is no port", what, term->of);
+  if (term->kind == SL_TERM_ITEMS && !sl_has_items(named->collection) && sl_offsets_field(named->collection) < 0)
+    return checker_refuse(c, "%s: port %s has no items", what, term->of);
+  if (term->kind == SL_TERM_SUBITEMS && !sl_has_subitems(named->collection))
+    return checker_refuse(c, "%s: port %s has no subitems", what, term->of);
+  const int is_own_items = named == c->member && term->kind == SL_TERM_ITEMS && what[0] == 's';
+  if (named >= c->member && !is_own_items)
+    return checker_refuse(c, "%s: port %s does not stand before it in the table", what, term->of);
+  return SL_OK;
+}
+
+/* `what`: "items", "subitems" or "elements". */
+static int check_capacity(const struct checker *c, const struct sl_capacity *capacity, const char *what, int needed) {
+  if (capacity->combine > SL_COMBINE_MAX)
+    return checker_refuse(c, "%s: unknown combination %u", what, capacity->combine);
+  if (capacity->terms[0].kind == SL_TERM_NONE && (needed || capacity->terms[1].kind != SL_TERM_NONE))
+    return checker_refuse(c, "a capacity for its %s is needed and not given", what);
+  for (int i = 0; i < 2; i++)
+    if (check_term(c, &capacity->terms[i], what)) return SL_EPLUGIN;
+  return SL_OK;
+}
+
+int check_capacities(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, "elements", 1);
+  if (m->kind != SL_MEMBER_OUT) return SL_OK;
+  if (check_capacity(c, &m->capacity, "items", sl_has_items(m->collection) && !m->shares)) return SL_EPLUGIN;
+  return check_capacity(c, &m->sub_capacity, "subitems", sl_has_subitems(m->collection));
+}

@@ -1,0 +1,53 @@
+/* collection.c: what makes two definitions of a collection the same: name, and the fields' names, types, shapes and
+ * widths in order. Units and docs are for people; they may differ. */
+#include "plugin/registry.h"
+#include "plugin/tables.h"
+
+#include <string.h>
+#define XXH_STATIC_LINKING_ONLY /* the definition of XXH3_state_t */
+#include <xxhash.h>
+
+static int fields_compare(const struct sl_field *a, const struct sl_field *b, uint32_t index, char *difference,
+                          size_t size) {
+  if (strcmp(a->name, b->name))
+    snprintf(difference, size, "field %u is %s against %s", index, a->name, b->name);
+  else if (a->type != b->type)
+    snprintf(difference, size, "field %s is %s against %s", a->name, sl_type_name(a->type), sl_type_name(b->type));
+  else if (a->shape != b->shape)
+    snprintf(difference, size, "field %s is %s against %s", a->name, sl_shape_name(a->shape), sl_shape_name(b->shape));
+  else if (a->width != b->width)
+    snprintf(difference, size, "field %s has %u values an entry against %u", a->name, a->width, b->width);
+  else
+    return 0;
+  return 1;
+}
+
+int sl_collection_compare(const struct sl_collection *a, const struct sl_collection *b, char *difference, size_t size) {
+  if (strcmp(a->name, b->name)) {
+    snprintf(difference, size, "the name is %s against %s", a->name, b->name);
+    return 1;
+  }
+  for (uint32_t i = 0; i < a->field_count && i < b->field_count; i++)
+    if (fields_compare(&a->fields[i], &b->fields[i], i, difference, size)) return 1;
+  if (a->field_count == b->field_count) return 0;
+  const uint32_t common = a->field_count < b->field_count ? a->field_count : b->field_count;
+  if (a->field_count > common)
+    snprintf(difference, size, "field %s is there against missing", a->fields[common].name);
+  else
+    snprintf(difference, size, "field %s is missing against there", b->fields[common].name);
+  return 1;
+}
+
+/* Strings go in with their terminating zero, numbers as 32 bits little-endian (all hosts that we build for are). */
+uint64_t sl_collection_hash(const struct sl_collection *c) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, c->name, strlen(c->name) + 1);
+  for (uint32_t i = 0; i < c->field_count; i++) {
+    const struct sl_field *f = &c->fields[i];
+    const uint32_t layout[3] = {f->type, f->shape, f->width};
+    XXH3_64bits_update(&state, f->name, strlen(f->name) + 1);
+    XXH3_64bits_update(&state, layout, sizeof(layout));
+  }
+  return XXH3_64bits_digest(&state);
+}

@@ -1,0 +1,299 @@
+/* registry.c: the plugins of a run. Folders are collected once, in search order and none twice; each folder's files are
+ * taken in ascending order. A file becomes an entry: loaded, hidden by an earlier one of the same name and target, or
+ * refused with a reason. Memory is the only thing that can fail.
+ */
+#define _GNU_SOURCE
+#include "plugin/registry.h"
+
+#include "plugin/open.h"
+#include "plugin/tables.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------- entries */
+
+static void entry_free(struct sl_plugin_entry *entry) {
+  if (entry->handle) dlclose(entry->handle);
+  free(entry->path);
+  free(entry->file_name);
+  free(entry->file_target);
+  free(entry->reason);
+}
+
+/* Appends an entry and returns it, NULL when memory is out. It stays where it is until the next one is added. */
+static struct sl_plugin_entry *entry_add(struct sl_registry *r, const char *path, const struct sl_plugin_file *parts) {
+  struct sl_plugin_entry *entries = realloc(r->entries, (r->entry_count + 1) * sizeof(*entries));
+  if (!entries) return NULL;
+  r->entries = entries;
+  struct sl_plugin_entry *entry = &entries[r->entry_count];
+  *entry = (struct sl_plugin_entry){.status = SL_PLUGIN_REFUSED};
+  entry->path = strdup(path);
+  entry->file_name = strndup(parts->name, parts->name_length);
+  entry->file_target = strndup(parts->target, parts->target_length);
+  if (!entry->path || !entry->file_name || !entry->file_target) {
+    entry_free(entry);
+    return NULL;
+  }
+  r->entry_count++;
+  return entry;
+}
+
+static int entry_refuse(struct sl_plugin_entry *entry, const char *reason) {
+  entry->status = SL_PLUGIN_REFUSED;
+  entry->reason = strdup(reason);
+  return entry->reason ? SL_OK : SL_ENOMEM;
+}
+
+static const struct sl_plugin_entry *find_loaded(const struct sl_registry *r, const char *name, const char *target) {
+  for (size_t i = 0; i < r->entry_count; i++) {
+    const struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status == SL_PLUGIN_LOADED && strcmp(e->file_name, name) == 0 && strcmp(e->file_target, target) == 0)
+      return e;
+  }
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- collections */
+
+static const struct sl_collection *plugin_collection(const struct sl_plugin *plugin, const char *name) {
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++)
+    for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {
+      const struct sl_collection *c = plugin->algorithms[i]->members[j].collection;
+      if (c && strcmp(c->name, name) == 0) return c;
+    }
+  return NULL;
+}
+
+const struct sl_collection *sl_registry_collection(const struct sl_registry *registry, const char *name,
+                                                   const struct sl_plugin_entry **entry) {
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *e = &registry->entries[i];
+    const struct sl_collection *c = e->status == SL_PLUGIN_LOADED ? plugin_collection(e->plugin, name) : NULL;
+    if (!c) continue;
+    if (entry) *entry = e;
+    return c;
+  }
+  return NULL;
+}
+
+/* Does each collection of a new plugin agree with what the loaded ones call so? Those agree with each other, so that
+ * the first that is found speaks for all. */
+static int check_collections(const struct sl_registry *r, const struct sl_plugin *plugin, char *reason, size_t size) {
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++)
+    for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {
+      const struct sl_collection *c = plugin->algorithms[i]->members[j].collection;
+      const struct sl_plugin_entry *owner = NULL;
+      const struct sl_collection *known = c ? sl_registry_collection(r, c->name, &owner) : NULL;
+      char difference[256];
+      if (!known || !sl_collection_compare(c, known, difference, sizeof(difference))) continue;
+      snprintf(reason, size, "collection %s differs between %s.%s and %s.%s: %s", c->name, plugin->name, plugin->target,
+               owner->file_name, owner->file_target, difference);
+      return SL_EPLUGIN;
+    }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ folders */
+
+/* Appends a folder unless it is there already under whatever name. `real` is absolute; the registry keeps a copy. */
+static int folder_add(struct sl_registry *r, const char *real) {
+  for (size_t i = 0; i < r->folder_count; i++)
+    if (strcmp(r->folders[i], real) == 0) return SL_OK;
+  char **folders = realloc(r->folders, (r->folder_count + 1) * sizeof(*folders));
+  if (!folders) return SL_ENOMEM;
+  r->folders = folders;
+  folders[r->folder_count] = strdup(real);
+  if (!folders[r->folder_count]) return SL_ENOMEM;
+  r->folder_count++;
+  return SL_OK;
+}
+
+static int folder_refuse(struct sl_registry *r, const char *folder, const char *reason) {
+  const struct sl_plugin_file nothing = {"", "", 0, 0};
+  struct sl_plugin_entry *entry = entry_add(r, folder, &nothing);
+  return entry ? entry_refuse(entry, reason) : SL_ENOMEM;
+}
+
+/* A folder that a person named: what is wrong with it is an entry. */
+static int folder_add_named(struct sl_registry *r, const char *folder) {
+  char real[PATH_MAX];
+  if (!realpath(folder, real)) return folder_refuse(r, folder, errno == ENOENT ? "no such folder" : strerror(errno));
+  DIR *opened = opendir(real);
+  if (!opened) return folder_refuse(r, folder, errno == ENOTDIR ? "not a folder" : strerror(errno));
+  closedir(opened);
+  return folder_add(r, real);
+}
+
+static int folders_add_environment(struct sl_registry *r) {
+  const char *list = getenv("SLUICE_PLUGIN_PATH");
+  if (!list) return SL_OK;
+  char *copy = strdup(list), *rest = copy;
+  int status = copy ? SL_OK : SL_ENOMEM;
+  for (char *folder; status == SL_OK && (folder = strsep(&rest, ":"));)
+    if (*folder) status = folder_add_named(r, folder);
+  free(copy);
+  return status;
+}
+
+/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are skipped. */
+static int folders_add_beside(struct sl_registry *r, const char *folder) {
+  static const char *const places[] = {"plugins", "sluice/plugins"};
+  for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    char path[PATH_MAX + 32], real[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+    if (!realpath(path, real)) continue;
+    const int status = folder_add(r, real);
+    if (status) return status;
+  }
+  return SL_OK;
+}
+
+/* Cuts the last part off a path; 0 if there is none left to cut. */
+static int path_cut(char *path) {
+  char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return 0;
+  *slash = '\0';
+  return 1;
+}
+
+/* The folder of the file that holds this code. That is libsluice; or a program that has it built in (a test), whose
+ * parent folder is searched too. The loader names a program as it was called, so that /proc says better where it is. */
+static int folders_add_own(struct sl_registry *r) {
+  char path[PATH_MAX];
+  Dl_info about;
+  void *extra = NULL;
+  if (!dladdr1((const void *)&sl_registry_open, &about, &extra, RTLD_DL_LINKMAP) || !extra) return SL_OK;
+  const struct link_map *file = extra;
+  const int is_program = !*file->l_name;
+  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, path) || !path_cut(path)) return SL_OK;
+  int status = folders_add_beside(r, path);
+  if (status == SL_OK && is_program && path_cut(path)) status = folders_add_beside(r, path);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- files */
+
+static int is_wanted(const struct sl_plugin_file *parts, const char *const *targets) {
+  for (; *targets; targets++)
+    if (strlen(*targets) == parts->target_length && memcmp(*targets, parts->target, parts->target_length) == 0)
+      return 1;
+  return 0;
+}
+
+static int file_load(struct sl_registry *r, const char *path, const struct sl_plugin_file *parts) {
+  char reason[1024];
+  struct sl_plugin_entry *entry = entry_add(r, path, parts);
+  if (!entry) return SL_ENOMEM;
+  const struct sl_plugin_entry *winner = find_loaded(r, entry->file_name, entry->file_target);
+  if (winner) {
+    entry->status = SL_PLUGIN_HIDDEN;
+    entry->reason = strdup(winner->path);
+    return entry->reason ? SL_OK : SL_ENOMEM;
+  }
+  const struct sl_plugin *plugin = NULL;
+  if (sl_plugin_open(path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
+  if (check_collections(r, plugin, reason, sizeof(reason))) {
+    dlclose(entry->handle);
+    entry->handle = NULL;
+    return entry_refuse(entry, reason);
+  }
+  entry->status = SL_PLUGIN_LOADED;
+  entry->plugin = plugin;
+  return SL_OK;
+}
+
+/* By bytes, whatever the locale. */
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int folder_load(struct sl_registry *r, const char *folder, const char *const *targets) {
+  struct dirent **files = NULL;
+  const int count = scandir(folder, &files, NULL, compare_names);
+  if (count < 0) return errno == ENOMEM ? SL_ENOMEM : folder_refuse(r, folder, strerror(errno));
+  int status = SL_OK;
+  for (int i = 0; i < count; i++) {
+    struct sl_plugin_file parts;
+    char path[PATH_MAX + 256];
+    if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
+      snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
+      status = file_load(r, path, &parts);
+    }
+    free(files[i]);
+  }
+  free(files);
+  return status;
+}
+
+int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
+  memset(registry, 0, sizeof(*registry));
+  int status = SL_OK;
+  for (size_t i = 0; status == SL_OK && extra_folders && extra_folders[i]; i++)
+    status = folder_add_named(registry, extra_folders[i]);
+  if (status == SL_OK) status = folders_add_environment(registry);
+  if (status == SL_OK) status = folders_add_own(registry);
+  for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++)
+    status = folder_load(registry, registry->folders[i], targets);
+  if (status) sl_registry_close(registry);
+  return status;
+}
+
+void sl_registry_close(struct sl_registry *registry) {
+  for (size_t i = 0; i < registry->entry_count; i++) entry_free(&registry->entries[i]);
+  for (size_t i = 0; i < registry->folder_count; i++) free(registry->folders[i]);
+  free(registry->entries);
+  free(registry->folders);
+  memset(registry, 0, sizeof(*registry));
+}
+
+/* ------------------------------------------------------------------------------------------------- names */
+
+static const struct sl_algorithm *find_in(const struct sl_plugin_entry *entry, const char *algorithm, int kernel) {
+  const int index = entry ? sl_algorithm_index(entry->plugin, algorithm) : -1;
+  if (index < 0) return NULL;
+  const struct sl_algorithm *a = entry->plugin->algorithms[index];
+  return (a->kind == SL_KIND_KERNEL) == kernel ? a : NULL;
+}
+
+const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
+                                            const struct sl_plugin_entry **entry) {
+  const char *dot = strchr(name, '.');
+  char plugin[128];
+  if (!dot || (size_t)(dot - name) >= sizeof(plugin)) return NULL;
+  snprintf(plugin, sizeof(plugin), "%.*s", (int)(dot - name), name);
+  const struct sl_plugin_entry *found = find_loaded(registry, plugin, target);
+  const struct sl_algorithm *a = find_in(found, dot + 1, 1);
+  if (!a) {
+    found = find_loaded(registry, plugin, "cpu");
+    a = find_in(found, dot + 1, 0);
+  }
+  if (a && entry) *entry = found;
+  return a;
+}
+
+/* A name without a plugin is compared with the algorithms' own names. */
+const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  const int has_plugin = strchr(name, '.') != NULL;
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, name);
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *e = &registry->entries[i];
+    for (uint32_t j = 0; e->status == SL_PLUGIN_LOADED && j < e->plugin->algorithm_count; j++) {
+      const char *algorithm = e->plugin->algorithms[j]->name;
+      char full[256];
+      snprintf(full, sizeof(full), "%s.%s", e->plugin->name, algorithm);
+      const char *candidate = has_plugin ? full : algorithm, *before = nearest.best;
+      sl_nearest_offer(&nearest, candidate);
+      if (nearest.best == before) continue;
+      snprintf(buffer, size, "%s", full);
+      nearest.best = buffer;
+    }
+  }
+  return sl_nearest_result(&nearest);
+}

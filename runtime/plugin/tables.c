@@ -1,0 +1,73 @@
+/* tables.c: see tables.h. Each answer is a walk over a few entries; the tables are small. */
+#include "plugin/tables.h"
+
+#include <string.h>
+
+#define TYPE_NAME_(name, c, bytes)  [SL_TYPE_##name] = #name,
+#define TYPE_BYTES_(name, c, bytes) [SL_TYPE_##name] = bytes,
+
+static const char *const type_names[SL_TYPE_COUNT] = {
+    SL_TYPES(TYPE_NAME_)[SL_TYPE_bool] = "bool", [SL_TYPE_string] = "string"};
+static const uint32_t type_bytes[SL_TYPE_COUNT] = {
+    SL_TYPES(TYPE_BYTES_)[SL_TYPE_bool] = sizeof(uint32_t), [SL_TYPE_string] = sizeof(char *)};
+static const char *const shape_names[] = {"PER_SLICE",    "PER_EVENT",   "OFFSETS", "PER_ITEM",
+                                          "ITEM_OFFSETS", "PER_SUBITEM", "BYTES",   "ARRAY"};
+
+uint32_t sl_type_bytes(uint32_t type) { return type < SL_TYPE_COUNT ? type_bytes[type] : 0; }
+const char *sl_type_name(uint32_t type) { return type < SL_TYPE_COUNT ? type_names[type] : "?"; }
+const char *sl_shape_name(uint32_t shape) { return shape <= SL_SHAPE_CODE_ARRAY ? shape_names[shape] : "?"; }
+
+int sl_member_index(const struct sl_algorithm *a, const char *name) {
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (strcmp(a->members[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
+int sl_algorithm_index(const struct sl_plugin *plugin, const char *name) {
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++)
+    if (strcmp(plugin->algorithms[i]->name, name) == 0) return (int)i;
+  return -1;
+}
+
+int sl_field_index(const struct sl_collection *c, const char *name) {
+  for (uint32_t i = 0; i < c->field_count; i++)
+    if (strcmp(c->fields[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
+static int field_of_shape(const struct sl_collection *c, uint32_t shape) {
+  for (uint32_t i = 0; i < c->field_count; i++)
+    if (c->fields[i].shape == shape) return (int)i;
+  return -1;
+}
+
+int sl_offsets_field(const struct sl_collection *c) { return field_of_shape(c, SL_SHAPE_CODE_OFFSETS); }
+int sl_item_offsets_field(const struct sl_collection *c) { return field_of_shape(c, SL_SHAPE_CODE_ITEM_OFFSETS); }
+
+int sl_has_items(const struct sl_collection *c) {
+  return field_of_shape(c, SL_SHAPE_CODE_PER_ITEM) >= 0 || sl_item_offsets_field(c) >= 0;
+}
+
+int sl_has_subitems(const struct sl_collection *c) {
+  return field_of_shape(c, SL_SHAPE_CODE_PER_SUBITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_BYTES) >= 0;
+}
+
+int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }
+
+const char *sl_next_word(const char *list, const char **word, size_t *length) {
+  list += strspn(list, " ");
+  *word = list;
+  *length = strcspn(list, " ");
+  return *length ? list + *length : NULL;
+}
+
+int sl_field_is_read(const struct sl_member *in, uint32_t field) {
+  const char *name = in->collection->fields[field].name, *word;
+  const size_t name_length = strlen(name);
+  size_t length;
+  const char *rest = sl_next_word(in->fields, &word, &length);
+  if (!rest) return 1;
+  for (; rest; rest = sl_next_word(rest, &word, &length))
+    if (length == name_length && memcmp(word, name, length) == 0) return 1;
+  return 0;
+}

@@ -1,0 +1,221 @@
+/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring and plan.
+ * Everything is read from the plugins' tables.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/session.h"
+#include "plugin/tables.h"
+
+static const char *const kind_names[] = {"kernel", "constant", "source", "sink"};
+static const char *const all_targets[] = {"cpu", "simt", "cuda", "hip", NULL};
+
+/* ------------------------------------------------------------------------------------------------- list */
+
+static int path_order(const void *a, const void *b) {
+  const struct sl_plugin_entry *const *x = a, *const *y = b;
+  if ((*x)->status != (*y)->status) return (*x)->status < (*y)->status ? -1 : 1;
+  return strcmp((*x)->path, (*y)->path);
+}
+
+int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
+  struct sl_registry r = {0};
+  int status = sl_registry_open(plugin_paths, all_targets, &r);
+  if (status < 0) return status;
+  const struct sl_plugin_entry **sorted = calloc(r.entry_count + 1, sizeof *sorted);
+  if (!sorted) {
+    sl_registry_close(&r);
+    return SL_ENOMEM;
+  }
+  for (size_t i = 0; i < r.entry_count; i++) sorted[i] = &r.entries[i];
+  qsort(sorted, r.entry_count, sizeof *sorted, path_order);
+  for (size_t i = 0; i < r.entry_count; i++) {
+    const struct sl_plugin_entry *e = sorted[i];
+    if (e->status == SL_PLUGIN_LOADED) {
+      fprintf(file, "%s %s (%s)  %s\n    %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path, e->plugin->doc);
+      for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
+        fprintf(file, "    %s.%-22s %-9s %s\n", e->plugin->name, e->plugin->algorithms[a]->name,
+                kind_names[e->plugin->algorithms[a]->kind], e->plugin->algorithms[a]->doc);
+    } else {
+      fprintf(file, "%s: %s\n    %s%s\n", e->status == SL_PLUGIN_HIDDEN ? "hidden" : "refused", e->path,
+              e->status == SL_PLUGIN_HIDDEN ? "by " : "", e->reason ? e->reason : "");
+    }
+  }
+  if (r.entry_count == 0) fprintf(file, "no plugins found\n");
+  fprintf(file, "searched:");
+  for (size_t i = 0; i < r.folder_count; i++) fprintf(file, " %s", r.folders[i]);
+  fprintf(file, "\n");
+  free(sorted);
+  sl_registry_close(&r);
+  return SL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------- describe */
+
+static void write_term(const struct sl_term *t, FILE *file) {
+  switch (t->kind) {
+    case SL_TERM_CONSTANT: fprintf(file, "%u", t->add); return;
+    case SL_TERM_EVENTS: fprintf(file, "events"); break;
+    case SL_TERM_ITEMS: fprintf(file, "items of %s", t->of); break;
+    case SL_TERM_SUBITEMS: fprintf(file, "subitems of %s", t->of); break;
+    case SL_TERM_BUDGET: fprintf(file, "%s x events, at least %u", t->of, t->add); return;
+    default: return;
+  }
+  if (t->multiply != 1) fprintf(file, " x %u", t->multiply);
+  if (t->divide != 1) fprintf(file, " / %u", t->divide);
+  if (t->add) fprintf(file, " + %u", t->add);
+}
+
+static void write_capacity(const char *what, const struct sl_capacity *c, FILE *file) {
+  if (c->terms[0].kind == SL_TERM_NONE) return;
+  fprintf(file, "      %s: ", what);
+  if (c->terms[1].kind != SL_TERM_NONE) fprintf(file, "%s(", c->combine == SL_COMBINE_MIN ? "min" : "max");
+  write_term(&c->terms[0], file);
+  if (c->terms[1].kind != SL_TERM_NONE) {
+    fprintf(file, ", ");
+    write_term(&c->terms[1], file);
+    fprintf(file, ")");
+  }
+  fprintf(file, "\n");
+}
+
+static void write_property(const struct sl_member *m, FILE *file) {
+  fprintf(file, "  %-10s %s: %s", m->flags & SL_FLAG_BUDGET ? "budget" : "property", m->name, sl_type_name(m->type));
+  if (m->type == SL_TYPE_string) fprintf(file, " = \"%s\"", m->default_text ? m->default_text : "");
+  else if (m->type == SL_TYPE_bool) fprintf(file, " = %s", m->default_value != 0 ? "true" : "false");
+  else fprintf(file, " = %.9g in [%.9g, %.9g]%s%s", m->default_value, m->minimum, m->maximum, *m->unit ? " " : "", m->unit);
+  fprintf(file, "\n      %s\n", m->doc);
+}
+
+static void write_port(const struct sl_member *m, FILE *file) {
+  const int in = m->kind == SL_MEMBER_IN;
+  fprintf(file, "  %-10s %s: %s%s\n      %s\n", in ? "input" : "output", m->name, m->collection->name,
+          m->flags & SL_FLAG_OPTIONAL ? " (optional)" : "", m->doc);
+  if (in) {
+    fprintf(file, "      reads: %s\n", m->fields && *m->fields ? m->fields : "all fields");
+    return;
+  }
+  if (m->shares) fprintf(file, "      shares the offsets of %s\n", m->shares);
+  if (m->in_place) fprintf(file, "      may take the place of %s\n", m->in_place);
+  write_capacity("items", &m->capacity, file);
+  write_capacity("subitems", &m->sub_capacity, file);
+}
+
+static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, FILE *file) {
+  fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, kind_names[a->kind], e->plugin->name,
+          e->plugin->version, e->path);
+  if (a->kind == SL_KIND_KERNEL)
+    fprintf(file, "  block size %u%s\n", a->block_threads, a->run_tuned ? ", with a version shaped for this target" : "");
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_member *member = &a->members[m];
+    if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
+      write_port(member, file);
+    } else if (member->kind == SL_MEMBER_PROPERTY) {
+      write_property(member, file);
+    } else if (member->kind == SL_MEMBER_SCRATCH) {
+      fprintf(file, "  scratch    %s: %s\n      %s\n", member->name, sl_type_name(member->type), member->doc);
+      write_capacity("elements", &member->capacity, file);
+    }
+  }
+  for (uint32_t i = 0; i < a->error_count; i++) fprintf(file, "  refuses an event: %s (code %u)\n", a->errors[i].text, a->errors[i].code);
+}
+
+static void write_collection(const struct sl_collection *c, FILE *file) {
+  fprintf(file, "%s: %s\n", c->name, c->doc);
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const struct sl_field *field = &c->fields[f];
+    char shape[48];
+    snprintf(shape, sizeof shape, field->width > 1 ? "%s of %u" : "%s", sl_shape_name(field->shape), field->width);
+    fprintf(file, "  %-14s %-4s %-16s %-10s %s\n", field->name, sl_type_name(field->type), shape, field->unit, field->doc);
+  }
+}
+
+static int describe_plugin(const struct sl_registry *r, const char *name, FILE *file) {
+  int found = 0;
+  for (size_t i = 0; i < r->entry_count; i++) {
+    const struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || strcmp(e->plugin->name, name) != 0) continue;
+    fprintf(file, "%s %s (%s, %s)\n  %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path, e->plugin->doc);
+    for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
+      fprintf(file, "  %s.%s: %s\n", e->plugin->name, e->plugin->algorithms[a]->name, e->plugin->algorithms[a]->doc);
+    found = 1;
+  }
+  return found;
+}
+
+int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+  struct sl_registry r = {0};
+  int status = sl_registry_open(plugin_paths, all_targets, &r);
+  if (status < 0) return status;
+  const struct sl_plugin_entry *entry = NULL;
+  const struct sl_algorithm *algorithm = sl_registry_find(&r, name, "cpu", &entry);
+  const struct sl_collection *collection = algorithm ? NULL : sl_registry_collection(&r, name, &entry);
+  if (algorithm) {
+    write_algorithm(entry, algorithm, file);
+  } else if (collection) {
+    write_collection(collection, file);
+  } else if (!describe_plugin(&r, name, file)) {
+    char hint[128], nearest[96];
+    const char *best = sl_registry_suggest(&r, name, nearest, sizeof nearest);
+    snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice list` shows what there is", best);
+    sl_diagnose(d, SL_ERROR, NULL, NULL, hint, "there is no algorithm, plugin or collection '%s'", name);
+    status = SL_EINVAL;
+  }
+  sl_registry_close(&r);
+  return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- a graph */
+
+void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
+  const struct sl_graph *g = s->graph;
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    fprintf(file, "%-20s %s\n", node->name, node->use);
+    for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+      const struct sl_member *member = &node->algorithm->members[m];
+      if (member->kind != SL_MEMBER_IN) continue;
+      if (node->inputs[m].node == SL_NONE) {
+        fprintf(file, "    %-16s not connected\n", member->name);
+        continue;
+      }
+      const struct sl_node *from = &g->nodes[node->inputs[m].node];
+      const int inferred = m < 32 && (node->inferred >> m & 1u);
+      fprintf(file, "    %-16s <- %s.%s (%s)%s\n", member->name, from->name,
+              from->algorithm->members[node->inputs[m].member].name, member->collection->name, inferred ? ", chosen" : "");
+    }
+    for (uint32_t l = 0; l < node->list_count; l++)
+      fprintf(file, "    %-16s <- %s.%s\n", "events", g->nodes[node->lists[l].node].name,
+              g->nodes[node->lists[l].node].algorithm->members[node->lists[l].member].name);
+  }
+  fprintf(file, "outputs:");
+  for (uint32_t o = 0; o < g->output_count; o++) fprintf(file, " %s", g->outputs[o].name);
+  fprintf(file, "\n");
+}
+
+static const char *step_name(const struct sl_layout *l, uint32_t step) {
+  if (step >= l->step_count) return "end";
+  return l->steps[step].kind == SL_STEP_RUN ? l->graph->nodes[l->steps[step].node].name : "(intersection)";
+}
+
+void sl_session_write_plan(const struct sl_session *s, FILE *file) {
+  const struct sl_layout *l = s->layout;
+  fprintf(file, "slices of %u events\n%-44s %12s %12s  %s\n", l->events, "field", "bytes", "offset", "lives");
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    const struct sl_storage *st = &l->storage[i];
+    char name[160];
+    if (st->kind == SL_STORAGE_CONSTANT || st->upper == 0) continue;
+    sl_layout_name(l, i, name, sizeof name);
+    fprintf(file, "%-44s %12" PRIu64 " ", name, st->bytes);
+    if (st->kind == SL_STORAGE_INPUT) fprintf(file, "%12s  in the slice's input\n", "-");
+    else
+      fprintf(file, "%12" PRIu64 "  %s .. %s%s\n", st->offset, step_name(l, st->lower), step_name(l, st->upper - 1),
+              st->in_place_of != SL_NONE ? ", in place" : "");
+  }
+  for (uint32_t i = 0; i < s->summary.budget_count; i++)
+    fprintf(file, "capacity of %-32s %12" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
+  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n", l->arena_bytes,
+          l->live_bytes_max, l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
+          l->optimal ? ", proved least" : "", l->input_bytes);
+}

@@ -1,0 +1,233 @@
+/* diagnostics.c: the list of messages behind sluice.h's diagnostics, how it is printed, and nearest names.
+ *
+ * A growing array under a mutex. Each message owns one block with copies of its strings. At most MESSAGES_MAX messages
+ * of each severity are stored; the rest are counted, and sl_diagnostics_print says how many there were. When memory is
+ * out a message is counted as dropped too, so that an error is never forgotten. Messages already stored never move:
+ * what sl_diagnostics_at returns stays valid while others add.
+ */
+#include "report/diagnostics.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_MAX = 1000, SEVERITY_COUNT = 3 };
+
+struct sl_diagnostics {
+  pthread_mutex_t mutex;
+  struct sl_diagnostic **messages;
+  size_t count, allocated;
+  size_t seen[SEVERITY_COUNT], stored[SEVERITY_COUNT];
+};
+
+static const char *const severity_names[SEVERITY_COUNT] = {"note", "warning", "error"};
+
+struct sl_diagnostics *sl_diagnostics_new(void) {
+  struct sl_diagnostics *d = calloc(1, sizeof(*d));
+  if (!d) return NULL;
+  if (pthread_mutex_init(&d->mutex, NULL)) {
+    free(d);
+    return NULL;
+  }
+  return d;
+}
+
+void sl_diagnostics_free(struct sl_diagnostics *d) {
+  if (!d) return;
+  for (size_t i = 0; i < d->count; i++) free(d->messages[i]);
+  free(d->messages);
+  pthread_mutex_destroy(&d->mutex);
+  free(d);
+}
+
+/* Readers take a const list; the lock is the one part of it that they change. */
+static void lock(const struct sl_diagnostics *d) { pthread_mutex_lock((pthread_mutex_t *)&d->mutex); }
+static void unlock(const struct sl_diagnostics *d) { pthread_mutex_unlock((pthread_mutex_t *)&d->mutex); }
+
+size_t sl_diagnostics_count(const struct sl_diagnostics *d) {
+  lock(d);
+  const size_t count = d->count;
+  unlock(d);
+  return count;
+}
+
+size_t sl_diagnostics_errors(const struct sl_diagnostics *d) {
+  lock(d);
+  const size_t count = d->seen[SL_ERROR];
+  unlock(d);
+  return count;
+}
+
+const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics *d, size_t index) {
+  lock(d);
+  const struct sl_diagnostic *message = index < d->count ? d->messages[index] : NULL;
+  unlock(d);
+  return message;
+}
+
+/* ------------------------------------------------------------------------------------------------ adding */
+
+static size_t text_bytes(const char *text) { return text ? strlen(text) + 1 : 0; }
+
+static const char *text_copy(char **free_space, const char *text) {
+  if (!text) return NULL;
+  const size_t bytes = strlen(text) + 1;
+  char *copy = memcpy(*free_space, text, bytes);
+  *free_space += bytes;
+  return copy;
+}
+
+/* A message and its strings in one block; NULL when memory is out. */
+static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_place *place, const char *node,
+                                         const char *hint, const char *format, va_list arguments) {
+  const struct sl_place nowhere = {NULL, NULL, 0, 0};
+  if (!place) place = &nowhere;
+  va_list measured;
+  va_copy(measured, arguments);
+  const int length = vsnprintf(NULL, 0, format, measured);
+  va_end(measured);
+  if (length < 0) return NULL;
+
+  const size_t strings = text_bytes(place->file) + text_bytes(place->source) + text_bytes(node) + text_bytes(hint);
+  struct sl_diagnostic *m = malloc(sizeof(*m) + strings + (size_t)length + 1);
+  if (!m) return NULL;
+  char *space = (char *)(m + 1);
+  *m = (struct sl_diagnostic){.severity = severity, .line = place->line, .column = place->column};
+  m->file = text_copy(&space, place->file);
+  m->source_line = text_copy(&space, place->source);
+  m->node = text_copy(&space, node);
+  m->hint = text_copy(&space, hint);
+  m->message = space;
+  vsnprintf(space, (size_t)length + 1, format, arguments);
+  return m;
+}
+
+static int append(struct sl_diagnostics *d, struct sl_diagnostic *message) {
+  if (d->count == d->allocated) {
+    const size_t allocated = d->allocated ? 2 * d->allocated : 16;
+    struct sl_diagnostic **grown = realloc(d->messages, allocated * sizeof(struct sl_diagnostic *));
+    if (!grown) return SL_ENOMEM;
+    d->messages = grown;
+    d->allocated = allocated;
+  }
+  d->messages[d->count++] = message;
+  return SL_OK;
+}
+
+void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                  const char *hint, const char *format, va_list arguments) {
+  if (!d) return;
+  if (severity >= SEVERITY_COUNT) severity = SL_ERROR;
+  lock(d);
+  d->seen[severity]++;
+  if (d->stored[severity] < MESSAGES_MAX) {
+    struct sl_diagnostic *message = message_new(severity, place, node, hint, format, arguments);
+    if (message && append(d, message) == SL_OK)
+      d->stored[severity]++;
+    else
+      free(message);
+  }
+  unlock(d);
+}
+
+void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                 const char *hint, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(d, severity, place, node, hint, format, arguments);
+  va_end(arguments);
+}
+
+/* ---------------------------------------------------------------------------------------------- printing */
+
+/* The source line, then a caret below the column. Columns count characters as editors do (UTF-8 continuation bytes do
+ * not count); tabs are kept, so that the caret stands right whatever their width. */
+static void print_source(const struct sl_diagnostic *m, FILE *file) {
+  const int length = (int)strcspn(m->source_line, "\r\n");
+  fprintf(file, "  %.*s\n", length, m->source_line);
+  if (m->column == 0) return;
+  fputs("  ", file);
+  uint32_t column = 1;
+  int i = 0;
+  for (; i < length && column < m->column; i++) {
+    fputc(m->source_line[i] == '\t' ? '\t' : ' ', file);
+    while (i + 1 < length && ((unsigned char)m->source_line[i + 1] & 0xC0) == 0x80) i++;
+    column++;
+  }
+  fputs("^\n", file);
+}
+
+static void print_message(const struct sl_diagnostic *m, FILE *file) {
+  if (m->file) {
+    fprintf(file, "%s:", m->file);
+    if (m->line) fprintf(file, "%u:", m->line);
+    if (m->line && m->column) fprintf(file, "%u:", m->column);
+    fputc(' ', file);
+  }
+  fprintf(file, "%s: ", severity_names[m->severity]);
+  if (m->node) fprintf(file, "node %s: ", m->node);
+  fprintf(file, "%s\n", m->message);
+  if (m->source_line) print_source(m, file);
+  if (m->hint) fprintf(file, "  hint: %s\n", m->hint);
+}
+
+void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
+  if (!d) return;
+  lock(d);
+  for (size_t i = 0; i < d->count; i++) print_message(d->messages[i], file);
+  for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--) {
+    const size_t dropped = d->seen[severity] - d->stored[severity];
+    if (dropped)
+      fprintf(file, "%s: %zu more %ss not shown\n", severity_names[severity], dropped, severity_names[severity]);
+  }
+  unlock(d);
+}
+
+/* ----------------------------------------------------------------------------------------- nearest names */
+
+/* Longer names are not compared: nobody mistypes them by hand, and the rows below stay small. */
+enum { NEAREST_LENGTH_MAX = 127 };
+
+static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/* Optimal string alignment: insertions, deletions, replacements, and swaps of neighbours, each costing 1. Three rows
+ * suffice, since a swap looks two rows back. */
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+  unsigned rows[3][NEAREST_LENGTH_MAX + 1];
+  unsigned *before = rows[0], *previous = rows[1], *current = rows[2];
+  for (size_t j = 0; j <= b_length; j++) previous[j] = (unsigned)j;
+  for (size_t i = 1; i <= a_length; i++) {
+    current[0] = (unsigned)i;
+    for (size_t j = 1; j <= b_length; j++) {
+      const unsigned replaced = previous[j - 1] + (a[i - 1] != b[j - 1]);
+      current[j] = smaller(replaced, smaller(previous[j], current[j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        current[j] = smaller(current[j], before[j - 2] + 1);
+    }
+    unsigned *recycled = before;
+    before = previous;
+    previous = current;
+    current = recycled;
+  }
+  return previous[b_length];
+}
+
+void sl_nearest_begin(struct sl_nearest *n, const char *word) { *n = (struct sl_nearest){word, NULL, ~0u}; }
+
+void sl_nearest_offer(struct sl_nearest *n, const char *candidate) {
+  if (!n->word || !candidate) return;
+  const size_t word_length = strlen(n->word), length = strlen(candidate);
+  if (word_length > NEAREST_LENGTH_MAX || length > NEAREST_LENGTH_MAX) return;
+  const unsigned distance = edit_distance(n->word, word_length, candidate, length);
+  if (distance < n->distance) {
+    n->distance = distance;
+    n->best = candidate;
+  }
+}
+
+/* Near enough: a third of the word mistyped, rounded up; a word of one letter resembles nothing. */
+const char *sl_nearest_result(const struct sl_nearest *n) {
+  if (!n->best) return NULL;
+  const size_t length = strlen(n->word);
+  return n->distance < length && n->distance <= (length + 2) / 3 ? n->best : NULL;
+}

@@ -1,0 +1,170 @@
+/* json.c: see json.h. One growing string; `filled` says where a comma is due. */
+#include "report/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sl_json_begin(struct sl_json *j) { memset(j, 0, sizeof(*j)); }
+
+void sl_json_free(struct sl_json *j) {
+  free(j->text);
+  memset(j, 0, sizeof(*j));
+}
+
+const char *sl_json_text(const struct sl_json *j) { return j->failed ? NULL : j->text ? j->text : ""; }
+
+static void put(struct sl_json *j, const char *bytes, size_t count) {
+  if (j->length + count + 1 > j->allocated) {
+    const size_t allocated = 2 * (j->length + count) + 64;
+    char *grown = realloc(j->text, allocated);
+    if (!grown) {
+      j->failed = 1;
+      return;
+    }
+    j->text = grown;
+    j->allocated = allocated;
+  }
+  memcpy(j->text + j->length, bytes, count);
+  j->length += count;
+  j->text[j->length] = '\0';
+}
+
+static void put_text(struct sl_json *j, const char *text) { put(j, text, strlen(text)); }
+
+static void put_line_start(struct sl_json *j) {
+  put(j, "\n", 1);
+  for (uint32_t i = 0; i < j->depth; i++) put(j, "  ", 2);
+}
+
+/* ------------------------------------------------------------------------------------------------- text */
+
+/* Bytes of the UTF-8 sequence at `text`; 0 if it is none (cut short, overlong, a surrogate, beyond U+10FFFF). */
+static size_t utf8_bytes(const unsigned char *text) {
+  const unsigned char first = text[0];
+  if (first < 0x80) return 1;
+  const size_t count = first >= 0xC2 && first <= 0xDF   ? 2
+                       : (first & 0xF0) == 0xE0         ? 3
+                       : first >= 0xF0 && first <= 0xF4 ? 4
+                                                        : 0;
+  for (size_t i = 1; i < count; i++)
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  if ((first == 0xE0 && text[1] < 0xA0) || (first == 0xED && text[1] > 0x9F)) return 0;
+  if ((first == 0xF0 && text[1] < 0x90) || (first == 0xF4 && text[1] > 0x8F)) return 0;
+  return count;
+}
+
+static void put_escaped(struct sl_json *j, unsigned char c) {
+  static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+  const char *found = strchr(plain, c);
+  char escape[8];
+  if (found)
+    snprintf(escape, sizeof(escape), "\\%c", letters[found - plain]);
+  else
+    snprintf(escape, sizeof(escape), "\\u%04x", c);
+  put_text(j, escape);
+}
+
+static void put_quoted(struct sl_json *j, const char *text) {
+  put(j, "\"", 1);
+  const unsigned char *at = (const unsigned char *)text;
+  while (*at) {
+    const size_t count = utf8_bytes(at);
+    if (count == 0)
+      put_text(j, "\\ufffd");
+    else if (*at < 0x20 || *at == '"' || *at == '\\')
+      put_escaped(j, *at);
+    else
+      put(j, (const char *)at, count);
+    at += count ? count : 1;
+  }
+  put(j, "\"", 1);
+}
+
+/* -------------------------------------------------------------------------------------------- structure */
+
+/* What goes before a value: comma, line, key. Fails where calls do not nest. */
+static void put_key(struct sl_json *j, const char *key) {
+  const int in_object = j->depth > 0 && j->closers[j->depth - 1] == '}';
+  if (in_object != (key != NULL) || (j->depth == 0 && j->filled[0])) j->failed = 1;
+  if (j->failed) return;
+  if (j->filled[j->depth]) put(j, ",", 1);
+  j->filled[j->depth] = 1;
+  if (j->depth) put_line_start(j);
+  if (!key) return;
+  put_quoted(j, key);
+  put(j, ": ", 2);
+}
+
+static void put_value(struct sl_json *j, const char *key, const char *value) {
+  put_key(j, key);
+  if (!j->failed) put_text(j, value);
+}
+
+static void open_level(struct sl_json *j, const char *key, const char *opener, char closer) {
+  if (j->depth == SL_JSON_DEPTH_MAX) j->failed = 1;
+  put_value(j, key, opener);
+  if (j->failed) return;
+  j->closers[j->depth++] = closer;
+  j->filled[j->depth] = 0;
+}
+
+static void close_level(struct sl_json *j, char closer) {
+  if (j->depth == 0 || j->closers[j->depth - 1] != closer) j->failed = 1;
+  if (j->failed) return;
+  const int filled = j->filled[j->depth];
+  j->depth--;
+  if (filled) put_line_start(j);
+  put(j, &closer, 1);
+}
+
+void sl_json_begin_object(struct sl_json *j, const char *key) { open_level(j, key, "{", '}'); }
+void sl_json_end_object(struct sl_json *j) { close_level(j, '}'); }
+void sl_json_begin_array(struct sl_json *j, const char *key) { open_level(j, key, "[", ']'); }
+void sl_json_end_array(struct sl_json *j) { close_level(j, ']'); }
+
+/* ----------------------------------------------------------------------------------------------- values */
+
+void sl_json_integer(struct sl_json *j, const char *key, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof(text), "%lld", (long long)value);
+  put_value(j, key, text);
+}
+
+/* 15 digits suffice where a shorter decimal reads back, since %g drops zeros at the end; 17 always do. */
+void sl_json_number(struct sl_json *j, const char *key, double value) {
+  char text[40] = "null";
+  if (isfinite(value))
+    for (int digits = 15; digits <= 17; digits++) {
+      snprintf(text, sizeof(text), "%.*g", digits, value);
+      if (strtod(text, NULL) == value) break;
+    }
+  char *comma = strchr(text, ','); /* a locale's decimal point */
+  if (comma) *comma = '.';
+  put_value(j, key, text);
+}
+
+void sl_json_string(struct sl_json *j, const char *key, const char *value) {
+  put_key(j, key);
+  if (j->failed) return;
+  if (value)
+    put_quoted(j, value);
+  else
+    put_text(j, "null");
+}
+
+void sl_json_boolean(struct sl_json *j, const char *key, int value) { put_value(j, key, value ? "true" : "false"); }
+
+void sl_json_raw(struct sl_json *j, const char *key, const char *json) {
+  put_key(j, key);
+  while (!j->failed && *json) {
+    const size_t line_bytes = strcspn(json, "\n");
+    put(j, json, line_bytes);
+    json += line_bytes;
+    if (*json == '\n') {
+      json++;
+      if (*json) put_line_start(j);
+    }
+  }
+}

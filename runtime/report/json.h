@@ -1,0 +1,40 @@
+/* json.h: writes JSON text into memory, indented by two blanks, keys in the order of the calls.
+ *
+ * The first value is the document. Inside an object each call has a key, elsewhere it is NULL. Text must be UTF-8; what
+ * is not becomes U+FFFD. When memory is out, or the calls do not nest, sl_json_text returns NULL.
+ */
+#ifndef SL_JSON_H
+#define SL_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SL_JSON_DEPTH_MAX = 64 };
+
+struct sl_json {
+  char *text; /* zero-terminated */
+  size_t length, allocated;
+  uint32_t depth;
+  uint32_t failed;
+  char closers[SL_JSON_DEPTH_MAX];       /* of the objects and arrays that are open */
+  uint8_t filled[SL_JSON_DEPTH_MAX + 1]; /* has something at this depth */
+};
+
+void sl_json_begin(struct sl_json *j);
+void sl_json_free(struct sl_json *j);
+/* The document so far; owned by the writer, valid until its next call. NULL if a call failed. */
+const char *sl_json_text(const struct sl_json *j);
+
+void sl_json_begin_object(struct sl_json *j, const char *key);
+void sl_json_end_object(struct sl_json *j);
+void sl_json_begin_array(struct sl_json *j, const char *key);
+void sl_json_end_array(struct sl_json *j);
+void sl_json_integer(struct sl_json *j, const char *key, int64_t value);
+/* The shortest decimal that reads back as the same double; null for infinities and NaN. */
+void sl_json_number(struct sl_json *j, const char *key, double value);
+void sl_json_string(struct sl_json *j, const char *key, const char *value); /* NULL value: null */
+void sl_json_boolean(struct sl_json *j, const char *key, int value);
+/* A value that is JSON text already; its lines are indented to their place. */
+void sl_json_raw(struct sl_json *j, const char *key, const char *json);
+
+#endif

@@ -1,0 +1,183 @@
+/* summary.c: the end of a run, as a table for people and as JSON for programs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "execute/session.h"
+
+/* 12.3 k, 4.56 M: three or four digits and a prefix. */
+static const char *with_prefix(double value, char *text, size_t size) {
+  static const char *const prefixes[] = {"", " k", " M", " G", " T"};
+  unsigned p = 0;
+  while (value >= 9999.5 && p < 4) {
+    value /= 1000;
+    p++;
+  }
+  snprintf(text, size, value < 10 && p > 0 ? "%.2f%s" : value < 100 && p > 0 ? "%.1f%s" : "%.0f%s", value, prefixes[p]);
+  return text;
+}
+
+static const char *as_bytes(uint64_t bytes, char *text, size_t size) {
+  if (bytes < 10240) snprintf(text, size, "%" PRIu64 " B", bytes);
+  else if (bytes < 10u * 1024 * 1024) snprintf(text, size, "%.1f KiB", (double)bytes / 1024);
+  else snprintf(text, size, "%.1f MiB", (double)bytes / (1024 * 1024));
+  return text;
+}
+
+static double arena_ratio(const struct sl_summary *sum) {
+  return sum->live_bytes_max ? (double)sum->arena_bytes / (double)sum->live_bytes_max : 1.0;
+}
+
+static void write_nodes(const struct sl_session *s, FILE *file) {
+  const struct sl_summary *sum = &s->summary;
+  fprintf(file, "\n  %-20s %-28s %10s %12s %10s %7s\n", "node", "algorithm", "calls", "events", "us/event", "share");
+  for (uint32_t i = 0; i < sum->node_count; i++) {
+    const struct sl_node_summary *n = &sum->nodes[i];
+    fprintf(file, "  %-20s %-28s %10" PRIu64 " %12" PRIu64 " %10.3f %6.1f%%\n", n->name, n->algorithm, n->calls, n->events,
+            n->events ? n->microseconds / (double)n->events : 0.0, 100 * n->share);
+  }
+  fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
+  for (uint32_t i = 0; i < sum->budget_count; i++) {
+    const struct sl_budget_summary *b = &sum->budgets[i];
+    fprintf(file, "  %-44s %12" PRIu64 " %12" PRIu64 " %6.1f%% %10" PRIu64 "\n", b->port, b->capacity, b->used_max,
+            b->capacity ? 100.0 * (double)b->used_max / (double)b->capacity : 0.0, b->overflows);
+  }
+}
+
+static void write_budgets(const struct sl_session *s, FILE *file) {
+  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
+    const struct sl_budget_summary *b = &s->summary.budgets[i];
+    if (b->overflows)
+      fprintf(file, "budget       %s overflowed in %" PRIu64 " slices; capacity %" PRIu64 ", most used otherwise %" PRIu64 "\n",
+              b->port, b->overflows, b->capacity, b->used_max);
+  }
+}
+
+void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
+  const struct sl_summary *sum = &s->summary;
+  char a[32], b[32], c[32];
+  fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
+  if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
+  fprintf(file, "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
+          with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
+          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s", sum->slice_events);
+  if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
+  fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
+          as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
+  fprintf(file, ", peak resident %s\n", as_bytes(sum->peak_rss_bytes, c, sizeof c));
+  for (uint32_t o = 0; o < sum->output_count; o++) {
+    fprintf(file, "output       %s: %" PRIu64 " items", sum->outputs[o].port, sum->outputs[o].items);
+    if (s->options.digest) fprintf(file, ", digest %016" PRIx64, sum->outputs[o].digest);
+    fprintf(file, "\n");
+  }
+  write_budgets(s, file);
+  for (uint32_t n = 0; n < s->graph->node_count; n++)
+    if (s->sink_lines[n]) fprintf(file, "\n%s:\n%s", s->graph->nodes[n].name, s->sink_lines[n]);
+  if (profile) write_nodes(s, file);
+}
+
+static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
+  char text[24];
+  snprintf(text, sizeof text, "%016" PRIx64, digest);
+  sl_json_string(j, key, text);
+}
+
+static void json_plugins(const struct sl_session *s, struct sl_json *j) {
+  sl_json_begin_array(j, "plugins");
+  for (size_t i = 0; i < s->registry.entry_count; i++) {
+    const struct sl_plugin_entry *e = &s->registry.entries[i];
+    int used = 0;
+    for (uint32_t n = 0; n < s->graph->node_count; n++) used |= s->graph->nodes[n].plugin == e;
+    if (!used) continue;
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", e->plugin->name);
+    sl_json_string(j, "version", e->plugin->version);
+    sl_json_string(j, "target", e->plugin->target);
+    sl_json_string(j, "path", e->path);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void json_counts(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = &s->summary;
+  sl_json_string(j, "device", s->backend->target);
+  sl_json_integer(j, "slots", sum->slots);
+  sl_json_integer(j, "slice_events", sum->slice_events);
+  sl_json_integer(j, "repeat", sum->repeat);
+  sl_json_integer(j, "events", (int64_t)sum->events);
+  sl_json_integer(j, "error_events", (int64_t)sum->error_events);
+  sl_json_integer(j, "retries", (int64_t)sum->retries);
+  sl_json_integer(j, "slices", (int64_t)sum->slices);
+  sl_json_number(j, "seconds", sum->seconds);
+  sl_json_number(j, "throughput_hz", sum->throughput_hz);
+  sl_json_number(j, "source_hz", sum->source_hz);
+  sl_json_number(j, "wall_hz", sum->wall_hz);
+  sl_json_integer(j, "bytes_up", (int64_t)sum->bytes_up);
+  sl_json_integer(j, "bytes_down", (int64_t)sum->bytes_down);
+  sl_json_begin_object(j, "arena");
+  sl_json_integer(j, "bytes", (int64_t)sum->arena_bytes);
+  sl_json_integer(j, "live_bytes_max", (int64_t)sum->live_bytes_max);
+  sl_json_number(j, "ratio", arena_ratio(sum));
+  sl_json_end_object(j);
+  sl_json_integer(j, "input_bytes", (int64_t)sum->input_bytes);
+  sl_json_integer(j, "peak_rss_bytes", (int64_t)sum->peak_rss_bytes);
+  sl_json_integer(j, "host_syncs_per_slice", sum->host_syncs_per_slice);
+}
+
+static void json_tables(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = &s->summary;
+  sl_json_begin_array(j, "nodes");
+  for (uint32_t i = 0; i < sum->node_count; i++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", sum->nodes[i].name);
+    sl_json_string(j, "algorithm", sum->nodes[i].algorithm);
+    sl_json_integer(j, "calls", (int64_t)sum->nodes[i].calls);
+    sl_json_integer(j, "events", (int64_t)sum->nodes[i].events);
+    sl_json_number(j, "microseconds", sum->nodes[i].microseconds);
+    sl_json_number(j, "share", sum->nodes[i].share);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_array(j, "outputs");
+  for (uint32_t o = 0; o < sum->output_count; o++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "port", sum->outputs[o].port);
+    sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
+    if (s->options.digest) json_digest(j, "digest", sum->outputs[o].digest);
+    else sl_json_string(j, "digest", NULL);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_array(j, "budgets");
+  for (uint32_t i = 0; i < sum->budget_count; i++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "port", sum->budgets[i].port);
+    sl_json_integer(j, "capacity", (int64_t)sum->budgets[i].capacity);
+    sl_json_integer(j, "used_max", (int64_t)sum->budgets[i].used_max);
+    sl_json_integer(j, "overflows", (int64_t)sum->budgets[i].overflows);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_object(j, "results");
+  for (uint32_t n = 0; n < s->graph->node_count; n++)
+    if (s->sink_json[n]) sl_json_raw(j, s->graph->nodes[n].name, s->sink_json[n]);
+  sl_json_end_object(j);
+}
+
+int sl_session_write_json(const struct sl_session *s, FILE *file) {
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_json_begin_object(&j, NULL);
+  sl_json_string(&j, "sluice_version", sl_version());
+  sl_json_string(&j, "graph", s->options.graph_path);
+  json_digest(&j, "graph_digest", s->summary.graph_digest);
+  json_plugins(s, &j);
+  json_counts(s, &j);
+  json_tables(s, &j);
+  sl_json_end_object(&j);
+  const char *text = sl_json_text(&j);
+  int status = text ? SL_OK : SL_ENOMEM;
+  if (text && fprintf(file, "%s\n", text) < 0) status = SL_EIO;
+  sl_json_free(&j);
+  return status;
+}

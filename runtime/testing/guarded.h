@@ -1,0 +1,22 @@
+/* guarded.h: allocations that notice when somebody writes outside of them. */
+#ifndef SL_GUARDED_H
+#define SL_GUARDED_H
+
+#include <stddef.h>
+
+/* `values` is aligned to 64 bytes and lies between canaries. AddressSanitizer, where present, is told that the canaries
+ * are out of bounds, so that it sees reads too. */
+struct sl_guarded {
+  void *values; /* NULL: nothing allocated */
+  size_t bytes;
+};
+
+enum { SL_POISON = 0xA5 };
+
+/* Filled with `fill`. Ends the program when memory is out. */
+struct sl_guarded sl_guarded_new(size_t bytes, int fill);
+void sl_guarded_free(struct sl_guarded *g);
+/* NULL, or where the nearest damaged byte lies: "3 bytes behind its end", written to a static buffer. */
+const char *sl_guarded_damage(const struct sl_guarded *g);
+
+#endif

@@ -1,0 +1,302 @@
+/* harness.c: a test's life, what it is given, and what it answers; run.c runs it. See sluice/testing.h.
+ *
+ * Unlike the rest of the runtime, the harness ends the program when it is misused.
+ */
+#define _GNU_SOURCE
+#include "testing/harness.h"
+
+#include "execute/bind.h"
+#include "plugin/open.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+void test_die(const struct sl_test *t, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("sl_test: ", stderr);
+  if (t && t->algorithm) fprintf(stderr, "%s.%s: ", t->plugin->name, t->algorithm->name);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  abort();
+}
+
+void *test_allocate(size_t count, size_t bytes) {
+  void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
+  if (!memory) test_die(NULL, "no memory for %zu times %zu bytes", count, bytes);
+  return memory;
+}
+
+static char *copy_text(const char *text) {
+  const size_t bytes = strlen(text) + 1;
+  return memcpy(test_allocate(bytes, 1), text, bytes);
+}
+
+uint64_t test_bytes_hash(const void *values, size_t bytes) { return XXH3_64bits(values, bytes); }
+
+/* --------------------------------------------------------------------------------------------- looking up */
+
+uint32_t test_member_index(const struct sl_test *t, const char *name, uint32_t kind) {
+  static const char *const kinds[] = {"events", "input", "output", "scratch", "property"};
+  const int index = sl_member_index(t->algorithm, name);
+  if (index < 0 || t->algorithm->members[index].kind != kind) test_die(t, "there is no %s %s", kinds[kind], name);
+  return (uint32_t)index;
+}
+
+uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *name) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  const int index = sl_field_index(m->collection, name);
+  if (index < 0) test_die(t, "%s, a %s, has no field %s", m->name, m->collection->name, name);
+  return (uint32_t)index;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+/* A relative path is looked up from the current folder, then from the program's and its parent. */
+static void find_file(const char *path, char *found, size_t size) {
+  char program[PATH_MAX];
+  snprintf(found, size, "%s", path);
+  if (path[0] == '/' || access(path, R_OK) == 0 || !realpath("/proc/self/exe", program)) return;
+  for (int level = 0; level < 2; level++) {
+    char *slash = strrchr(program, '/');
+    if (!slash) break;
+    *slash = '\0';
+    snprintf(found, size, "%s/%s", program, path);
+    if (access(found, R_OK) == 0) return;
+  }
+  snprintf(found, size, "%s", path);
+}
+
+static uint32_t fields_of(const struct sl_member *m) {
+  return m->collection ? m->collection->field_count : m->kind == SL_MEMBER_SCRATCH;
+}
+
+static void store_number(struct sl_test *t, uint32_t member, double value) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  void *place = t->args + m->args_offset;
+  switch (m->type) {
+    case SL_TYPE_f32:
+      *(float *)place = (float)value;
+      break;
+    case SL_TYPE_f64:
+      *(double *)place = value;
+      break;
+    case SL_TYPE_i32:
+      *(int32_t *)place = (int32_t)value;
+      break;
+    case SL_TYPE_u64:
+      *(uint64_t *)place = (uint64_t)value;
+      break;
+    default:
+      *(uint32_t *)place = (uint32_t)value; /* u32, bool */
+  }
+}
+
+static void store_text(struct sl_test *t, uint32_t member, const char *text) {
+  free(t->members[member].text);
+  t->members[member].text = copy_text(text);
+  *(const char **)(void *)(t->args + t->algorithm->members[member].args_offset) = t->members[member].text;
+}
+
+/* In the run's services the messages of all threads go to one place. */
+static void add_message(void *context, uint32_t severity, const char *format, ...) {
+  static const char *const prefixes[] = {"note: ", "warning: ", "error: "};
+  va_list arguments;
+  va_start(arguments, format);
+  test_add_line(context, prefixes[severity > SL_ERROR ? SL_ERROR : severity], format, arguments);
+  va_end(arguments);
+}
+
+static uint64_t array_count(void *context, const char *port, const char *field) {
+  const struct sl_test *t = context;
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
+  return t->members[member].fields[test_field_index(t, member, field)].count;
+}
+
+static void *make_array(void *context, const char *port, const char *field, uint64_t count) {
+  struct sl_test *t = context;
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_OUT);
+  const uint32_t index = test_field_index(t, member, field);
+  struct test_field *f = &t->members[member].fields[index];
+  const uint64_t value_bytes = sl_type_bytes(t->algorithm->members[member].collection->fields[index].type);
+  if (t->algorithm->kind != SL_KIND_CONSTANT) test_die(t, "make_array was called outside of make");
+  if (f->memory.values) test_die(t, "make_array was called twice for %s.%s", port, field);
+  if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_array: %s.%s is too long", port, field);
+  f->count = count;
+  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0);
+  return f->memory.values;
+}
+
+static void prepare_members(struct sl_test *t) {
+  t->members = test_allocate(t->algorithm->member_count, sizeof(*t->members));
+  t->args = test_allocate(t->algorithm->args_size, 1);
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    const struct sl_member *m = &t->algorithm->members[i];
+    t->members[i].field_count = fields_of(m);
+    t->members[i].fields = test_allocate(t->members[i].field_count, sizeof(struct test_field));
+    if (m->kind != SL_MEMBER_PROPERTY) continue;
+    if (m->type == SL_TYPE_string)
+      store_text(t, i, m->default_text);
+    else
+      store_number(t, i, m->default_value);
+  }
+}
+
+struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
+  char path[PATH_MAX + 256], reason[1024];
+  struct sl_test *t = test_allocate(1, sizeof(*t));
+  find_file(plugin_path, path, sizeof(path));
+  if (sl_plugin_open(path, &t->handle, &t->plugin, reason, sizeof(reason))) test_die(NULL, "%s: %s", path, reason);
+  const int index = sl_algorithm_index(t->plugin, algorithm);
+  if (index < 0) test_die(NULL, "%s: there is no algorithm %s", path, algorithm);
+  t->algorithm = t->plugin->algorithms[index];
+  if (t->algorithm->kind == SL_KIND_SOURCE) test_die(t, "the harness does not run sources");
+  pthread_mutex_init(&t->mutex, NULL);
+  t->event_count = 1;
+  t->block_threads = t->algorithm->block_threads;
+  t->services = (struct sl_services){.size = sizeof(struct sl_services),
+                                     .context = t,
+                                     .message = add_message,
+                                     .make_array = make_array,
+                                     .array_count = array_count};
+  prepare_members(t);
+  return t;
+}
+
+void test_release_run(struct sl_test *t) {
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    struct test_member *member = &t->members[i];
+    sl_guarded_free(&member->used);
+    if (t->algorithm->members[i].kind == SL_MEMBER_IN) continue;
+    for (uint32_t f = 0; f < member->field_count; f++) {
+      sl_guarded_free(&member->fields[f].memory);
+      member->fields[f] = (struct test_field){.count = 0};
+    }
+  }
+  sl_guarded_free(&t->count);
+  sl_guarded_free(&t->numbers);
+  sl_guarded_free(&t->errors);
+  sl_json_free(&t->report);
+}
+
+void sl_test_free(struct sl_test *t) {
+  if (!t) return;
+  test_release_run(t);
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    for (uint32_t f = 0; f < t->members[i].field_count; f++) sl_guarded_free(&t->members[i].fields[f].memory);
+    free(t->members[i].fields);
+    free(t->members[i].text);
+  }
+  free(t->members);
+  free(t->args);
+  free(t->list);
+  free(t->messages.text);
+  pthread_mutex_destroy(&t->mutex);
+  dlclose(t->handle);
+  free(t);
+}
+
+/* --------------------------------------------------------------------------------------- what it is given */
+
+void sl_test_events(struct sl_test *t, uint32_t event_count) { t->event_count = event_count; }
+
+void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32_t count) {
+  free(t->list);
+  t->list = test_allocate(count, sizeof(*numbers));
+  if (count) memcpy(t->list, numbers, count * sizeof(*numbers));
+  t->list_count = count;
+}
+
+void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values, uint64_t count) {
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
+  const uint32_t index = test_field_index(t, member, field);
+  struct test_field *f = &t->members[member].fields[index];
+  const size_t bytes = (size_t)(count * sl_type_bytes(t->algorithm->members[member].collection->fields[index].type));
+  sl_guarded_free(&f->memory);
+  f->memory = sl_guarded_new(bytes, SL_POISON);
+  if (bytes) memcpy(f->memory.values, values, bytes);
+  f->count = count;
+  f->hash = test_bytes_hash(f->memory.values, bytes);
+}
+
+void sl_test_set(struct sl_test *t, const char *property, double value) {
+  const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
+  const struct sl_member *m = &t->algorithm->members[member];
+  if (m->type == SL_TYPE_string) test_die(t, "property %s is a text", property);
+  if (!(value >= m->minimum && value <= m->maximum))
+    test_die(t, "property %s cannot be %.17g: its range is %.17g to %.17g", property, value, m->minimum, m->maximum);
+  if (m->type != SL_TYPE_f32 && m->type != SL_TYPE_f64 && value != floor(value))
+    test_die(t, "property %s cannot be %.17g: it is an integer", property, value);
+  store_number(t, member, value);
+}
+
+void sl_test_set_text(struct sl_test *t, const char *property, const char *value) {
+  const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
+  if (t->algorithm->members[member].type != SL_TYPE_string) test_die(t, "property %s is no text", property);
+  store_text(t, member, value);
+}
+
+void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems) {
+  struct test_member *member = &t->members[test_member_index(t, port, SL_MEMBER_OUT)];
+  member->budget_items = items;
+  member->budget_subitems = subitems;
+  member->has_budget = 1;
+}
+
+void sl_test_shared(struct sl_test *t, int shared) { t->shared = shared; }
+void sl_test_block(struct sl_test *t, uint32_t threads) { t->block_threads = threads; }
+
+/* ----------------------------------------------------------------------------------------- what it answers */
+
+static const struct test_field *output_field(const struct sl_test *t, const char *port, const char *field) {
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_OUT);
+  const uint32_t index = test_field_index(t, member, field);
+  const struct test_field *f = &t->members[member].fields[index];
+  if (!t->has_run) test_die(t, "output %s.%s was asked for before sl_test_run", port, field);
+  if (!f->memory.values && !f->alias) test_die(t, "output %s.%s was not made", port, field);
+  return f;
+}
+
+const void *sl_test_output(const struct sl_test *t, const char *port, const char *field) {
+  const struct test_field *f = output_field(t, port, field);
+  return f->alias ? f->alias : f->memory.values;
+}
+
+uint64_t sl_test_output_count(const struct sl_test *t, const char *port, const char *field) {
+  return output_field(t, port, field)->count;
+}
+
+uint32_t sl_test_used(const struct sl_test *t, const char *port, int sub) {
+  const struct test_member *member = &t->members[test_member_index(t, port, SL_MEMBER_OUT)];
+  if (!member->used.values) test_die(t, "output %s is not bounded, or sl_test_run was not called", port);
+  return ((const uint32_t *)member->used.values)[sub != 0];
+}
+
+uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {
+  if (!t->errors.values) test_die(t, "only a kernel that has run has errors");
+  if (event >= t->event_count) test_die(t, "there is no event %u", event);
+  return ((const uint64_t *)t->errors.values)[event] & 0xFFFFFFFFFFull; /* without the node's place, bits 40 to 63 */
+}
+
+void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments) {
+  char *line = NULL;
+  if (vasprintf(&line, format, arguments) < 0) test_die(t, "no memory for a message");
+  const size_t prefix_length = strlen(prefix), length = strlen(line);
+  pthread_mutex_lock(&t->mutex);
+  struct test_text *m = &t->messages;
+  char *grown = realloc(m->text, m->length + prefix_length + length + 2);
+  if (!grown) test_die(t, "no memory for a message");
+  m->text = grown;
+  m->length += (size_t)sprintf(grown + m->length, "%s%s\n", prefix, line);
+  pthread_mutex_unlock(&t->mutex);
+  free(line);
+}
+
+const char *sl_test_messages(const struct sl_test *t) { return t->messages.text ? t->messages.text : ""; }
+const char *sl_test_report(const struct sl_test *t) { return sl_json_text(&t->report); }

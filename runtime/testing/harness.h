@@ -1,0 +1,66 @@
+/* harness.h: what the files of the test harness share. */
+#ifndef SL_HARNESS_H
+#define SL_HARNESS_H
+
+#include "report/json.h"
+#include "testing/guarded.h"
+
+#include <sluice/testing.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A field of a port. Inputs live as long as the test, outputs until the next run. */
+struct test_field {
+  struct sl_guarded memory;
+  const void *alias; /* OFFSETS of an output that shares them: the partner's */
+  uint64_t count;    /* values */
+  uint64_t hash;     /* inputs: of the values as given */
+};
+
+struct test_member {
+  struct test_field *fields; /* ports; a scratch has one */
+  uint32_t field_count;
+  uint32_t items, subitems; /* capacities */
+  uint32_t budget_items, budget_subitems;
+  uint32_t has_budget;
+  struct sl_guarded used; /* two u32 */
+  char *text;             /* property of type string */
+};
+
+struct test_text {
+  char *text;
+  size_t length;
+};
+
+struct sl_test {
+  void *handle;
+  const struct sl_plugin *plugin;
+  const struct sl_algorithm *algorithm;
+  struct test_member *members; /* per member of the algorithm */
+  unsigned char *args;         /* the argument struct */
+  uint32_t event_count;
+  uint32_t block_threads;
+  int shared, has_run;
+  uint32_t *list; /* NULL: all events */
+  uint32_t list_count;
+  struct sl_guarded count, numbers, errors; /* behind struct sl_events */
+  pthread_mutex_t mutex;                    /* of the messages */
+  struct test_text messages;
+  struct sl_json report;
+  struct sl_services services;
+};
+
+/* Prints "sl_test: PLUGIN.ALGORITHM: text" and ends the program. */
+void test_die(const struct sl_test *t, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+void *test_allocate(size_t count, size_t bytes); /* zeroed; ends the program when memory is out */
+
+/* The member of that name and kind, and a field of it; both end the program if there is none. */
+uint32_t test_member_index(const struct sl_test *t, const char *name, uint32_t kind);
+uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *name);
+uint64_t test_bytes_hash(const void *values, size_t bytes);
+void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments);
+void test_release_run(struct sl_test *t); /* frees what the last run allocated */
+
+#endif

@@ -1,0 +1,331 @@
+/* run.c: one run of a test:
+ *
+ *   1. the inputs are measured and compared with what the algorithm reads;
+ *   2. capacities follow, member by member; outputs and scratch are allocated, poisoned, and bound in the arguments;
+ *   3. `check`, then run, make, or open + consume + finish;
+ *   4. canaries and inputs are looked at: nothing but the outputs may have changed.
+ */
+#include "execute/bind.h"
+#include "testing/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = 5, GRID_BLOCKS = 7 }; /* any place in a graph; a grid that does not divide usual event counts */
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+static uint32_t capacity_of(const struct sl_test *t, const struct sl_member *m, uint64_t count) {
+  if (count > SL_CAPACITY_MAX) test_die(t, "%s has more than %u entries", m->name, SL_CAPACITY_MAX);
+  return (uint32_t)count;
+}
+
+/* The entries that the given fields of one kind have; they must agree. `none` if none is given. */
+static uint64_t measure(const struct sl_test *t, uint32_t member, uint32_t shape, uint64_t none) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  uint64_t entries = none;
+  const char *first = NULL;
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    const struct sl_field *field = &m->collection->fields[f];
+    const struct test_field *given = &t->members[member].fields[f];
+    if (field->shape != shape || !given->memory.values) continue;
+    if (given->count % field->width)
+      test_die(t, "input %s.%s has %llu values, which is no multiple of %u", m->name, field->name,
+               (unsigned long long)given->count, field->width);
+    if (first && given->count / field->width != entries)
+      test_die(t, "inputs %s.%s and %s.%s have different numbers of entries", m->name, first, m->name, field->name);
+    first = field->name;
+    entries = given->count / field->width;
+  }
+  return entries;
+}
+
+/* Fields whose length follows from the slice must have it. An event list may be given without its unused end. */
+static void check_lengths(const struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    const struct sl_field *field = &m->collection->fields[f];
+    const struct test_field *given = &t->members[member].fields[f];
+    const uint64_t expected =
+        sl_field_values(field, t->event_count, t->members[member].items, t->members[member].subitems);
+    if (!given->memory.values || given->count == expected || field->shape == SL_SHAPE_CODE_ARRAY) continue;
+    if (sl_is_event_list(m->collection) && given->count < expected) continue;
+    test_die(t, "input %s.%s has %llu values, %llu are expected for %u events", m->name, field->name,
+             (unsigned long long)given->count, (unsigned long long)expected, t->event_count);
+  }
+}
+
+/* Items are as many as the fields per item have; without any, as the last offset says. */
+static void measure_input(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_member *own = &t->members[member];
+  const int offsets = sl_offsets_field(m->collection), item_offsets = sl_item_offsets_field(m->collection);
+  uint64_t items = 0;
+  if (offsets >= 0 && own->fields[offsets].count)
+    items = ((const uint32_t *)own->fields[offsets].memory.values)[own->fields[offsets].count - 1];
+  if (item_offsets >= 0 && own->fields[item_offsets].count) items = own->fields[item_offsets].count - 1;
+  items = measure(t, member, SL_SHAPE_CODE_PER_ITEM, items);
+  uint64_t subitems = measure(t, member, SL_SHAPE_CODE_BYTES, 0);
+  subitems = measure(t, member, SL_SHAPE_CODE_PER_SUBITEM, subitems);
+  own->items = capacity_of(t, m, items);
+  own->subitems = capacity_of(t, m, subitems);
+  check_lengths(t, member);
+}
+
+static int is_given(const struct sl_test *t, uint32_t member) {
+  for (uint32_t f = 0; f < t->members[member].field_count; f++)
+    if (t->members[member].fields[f].memory.values) return 1;
+  return 0;
+}
+
+static void bind_input(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  memset(t->args + m->args_offset, 0, m->args_size);
+  if (!is_given(t, member)) {
+    if (!(m->flags & SL_FLAG_OPTIONAL)) test_die(t, "input %s was not given", m->name);
+    t->members[member].items = t->members[member].subitems = 0;
+    return;
+  }
+  measure_input(t, member);
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    if (!sl_field_is_read(m, f)) continue;
+    void *values = t->members[member].fields[f].memory.values;
+    if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
+    *sl_args_pointer(t->args, m, f) = values;
+  }
+  sl_args_bound(t->args, m, 0)->capacity = t->members[member].items;
+  sl_args_bound(t->args, m, 1)->capacity = t->members[member].subitems;
+}
+
+/* ------------------------------------------------------------------------------------------------ outputs */
+
+static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
+  const struct sl_test *t = context;
+  const uint32_t member = (uint32_t)sl_member_index(t->algorithm, of);
+  if (term_kind == SL_TERM_BUDGET) return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
+  return term_kind == SL_TERM_ITEMS ? t->members[member].items : t->members[member].subitems;
+}
+
+static uint32_t evaluate(struct sl_test *t, const struct sl_capacity *capacity) {
+  return (uint32_t)sl_capacity_value(capacity, t->event_count, look_up, t);
+}
+
+static void set_output_capacity(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_member *own = &t->members[member];
+  if (m->shares)
+    own->items = t->members[sl_member_index(t->algorithm, m->shares)].items;
+  else
+    own->items = own->has_budget ? own->budget_items : evaluate(t, &m->capacity);
+  own->subitems = own->has_budget ? own->budget_subitems : evaluate(t, &m->sub_capacity);
+}
+
+static const void *shared_offsets(const struct sl_test *t, const struct sl_member *m) {
+  const uint32_t partner = (uint32_t)sl_member_index(t->algorithm, m->shares);
+  const struct sl_member *other = &t->algorithm->members[partner];
+  const struct test_field *f = &t->members[partner].fields[sl_offsets_field(other->collection)];
+  if (!f->memory.values && !f->alias)
+    test_die(t, "the offsets of %s, which %s shares, were not given", other->name, m->name);
+  return f->alias ? f->alias : f->memory.values;
+}
+
+/* What the runtime zeroes before a node that runs on a list: an event that is not on it has empty outputs. */
+static int is_zeroed(const struct sl_test *t, const struct sl_field *field) {
+  return t->list && (field->shape == SL_SHAPE_CODE_OFFSETS || field->shape == SL_SHAPE_CODE_PER_EVENT);
+}
+
+static void bind_output(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_member *own = &t->members[member];
+  set_output_capacity(t, member);
+  for (uint32_t i = 0; i < m->collection->field_count; i++) {
+    const struct sl_field *field = &m->collection->fields[i];
+    struct test_field *f = &own->fields[i];
+    f->count = sl_field_values(field, t->event_count, own->items, own->subitems);
+    if (m->shares && field->shape == SL_SHAPE_CODE_OFFSETS)
+      f->alias = shared_offsets(t, m);
+    else
+      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : SL_POISON);
+    *sl_args_pointer(t->args, m, i) = f->alias ? (void *)(uintptr_t)f->alias : f->memory.values;
+  }
+  own->used = sl_guarded_new(2 * sizeof(uint32_t), 0);
+  uint32_t *used = own->used.values;
+  const int bounded = !m->shares && m->capacity.terms[0].kind != SL_TERM_NONE;
+  const int sub_bounded = m->sub_capacity.terms[0].kind != SL_TERM_NONE;
+  *sl_args_bound(t->args, m, 0) = (struct sl_bound){own->items, 0, bounded ? &used[0] : NULL};
+  *sl_args_bound(t->args, m, 1) = (struct sl_bound){own->subitems, 0, sub_bounded ? &used[1] : NULL};
+}
+
+static void bind_scratch(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_field *f = &t->members[member].fields[0];
+  f->count = evaluate(t, &m->capacity);
+  f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(m->type)), SL_POISON);
+  *(void **)(void *)(t->args + m->args_offset) = f->memory.values;
+}
+
+static void bind_events(struct sl_test *t, const struct sl_member *m) {
+  const uint32_t count = t->list ? t->list_count : t->event_count;
+  for (uint32_t i = 0; t->list && i < count; i++)
+    if (t->list[i] >= t->event_count || (i && t->list[i] <= t->list[i - 1]))
+      test_die(t, "the list is not ascending, or names an event beyond the slice: entry %u is %u", i, t->list[i]);
+  t->count = sl_guarded_new(sizeof(uint32_t), 0);
+  *(uint32_t *)t->count.values = count;
+  if (t->list) {
+    t->numbers = sl_guarded_new(count * sizeof(uint32_t), SL_POISON);
+    memcpy(t->numbers.values, t->list, count * sizeof(uint32_t));
+  }
+  t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0);
+  *(struct sl_events *)(void *)(t->args + m->args_offset) =
+      (struct sl_events){t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFFFF - STEP) << 40};
+}
+
+static void bind_all(struct sl_test *t) {
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    const struct sl_member *m = &t->algorithm->members[i];
+    if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
+    if (m->kind == SL_MEMBER_IN) bind_input(t, i);
+    if (m->kind == SL_MEMBER_OUT && t->algorithm->kind == SL_KIND_KERNEL) bind_output(t, i);
+    if (m->kind == SL_MEMBER_SCRATCH) bind_scratch(t, i);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ running */
+
+/* Exclusive prefix sums as struct sl_launch promises; here they are done when the call returns. */
+static int scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < l->events_max; i++) total += counts[i];
+  const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+  if (bound && bound->used && *bound->used < wanted) *bound->used = wanted;
+  if (bound && total > bound->capacity) {
+    memset(counts, 0, ((size_t)l->events_max + 1) * sizeof(*counts));
+    return SL_OK;
+  }
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < l->events_max; i++) {
+    const uint32_t count = counts[i];
+    counts[i] = sum;
+    sum += count;
+  }
+  counts[l->events_max] = sum;
+  return SL_OK;
+}
+
+static int run_kernel(struct sl_test *t) {
+  const int on_cpu = strcmp(t->plugin->target, "cpu") == 0;
+  const struct sl_launch launch = {.size = sizeof(launch),
+                                   .block_threads = on_cpu ? 1 : t->block_threads,
+                                   .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
+                                   .events_max = t->event_count,
+                                   .services = &t->services,
+                                   .scan = scan};
+  const int tuned = t->algorithm->run_tuned && !t->shared;
+  return tuned ? t->algorithm->run_tuned(&launch, t->args) : t->algorithm->run(&launch, t->args);
+}
+
+static void report_begin_object(void *context, const char *key) {
+  sl_json_begin_object(&((struct sl_test *)context)->report, key);
+}
+static void report_end_object(void *context) { sl_json_end_object(&((struct sl_test *)context)->report); }
+static void report_begin_array(void *context, const char *key) {
+  sl_json_begin_array(&((struct sl_test *)context)->report, key);
+}
+static void report_end_array(void *context) { sl_json_end_array(&((struct sl_test *)context)->report); }
+static void report_integer(void *context, const char *key, int64_t value) {
+  sl_json_integer(&((struct sl_test *)context)->report, key, value);
+}
+static void report_number(void *context, const char *key, double value) {
+  sl_json_number(&((struct sl_test *)context)->report, key, value);
+}
+static void report_text(void *context, const char *key, const char *value) {
+  sl_json_string(&((struct sl_test *)context)->report, key, value);
+}
+static void report_line(void *context, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  test_add_line(context, "", format, arguments);
+  va_end(arguments);
+}
+
+static int finish_sink(struct sl_test *t, void *state) {
+  const struct sl_report report = {.size = sizeof(report),
+                                   .context = t,
+                                   .begin_object = report_begin_object,
+                                   .end_object = report_end_object,
+                                   .begin_array = report_begin_array,
+                                   .end_array = report_end_array,
+                                   .integer = report_integer,
+                                   .number = report_number,
+                                   .text = report_text,
+                                   .line = report_line};
+  sl_json_begin(&t->report);
+  sl_json_begin_object(&t->report, NULL);
+  const int status = t->algorithm->sink->finish(state, &t->services, &report);
+  sl_json_end_object(&t->report);
+  if (!sl_json_text(&t->report)) test_die(t, "the report's objects, arrays and keys do not nest");
+  return status;
+}
+
+static int run_sink(struct sl_test *t) {
+  const struct sl_sink *sink = t->algorithm->sink;
+  void *state = test_allocate(1, t->algorithm->state_size);
+  struct sl_event *events = test_allocate(t->event_count, sizeof(*events));
+  for (uint32_t i = 0; i < t->event_count; i++) events[i].number = i;
+  const struct sl_batch batch = {.event_count = t->event_count, .events = events};
+  int status = sink->open(state, &t->services, t->args, NULL);
+  if (status == SL_OK) {
+    status = sink->consume(state, &t->services, t->args, &batch);
+    if (status == SL_OK) status = finish_sink(t, state);
+    if (sink->close) sink->close(state);
+  }
+  free(events);
+  free(state);
+  return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- looking */
+
+static void check_memory(const struct sl_test *t, const struct sl_guarded *g, const char *what, const char *field) {
+  const char *damage = sl_guarded_damage(g);
+  if (damage) test_die(t, "%s%s%s was written %s", what, *field ? "." : "", field, damage);
+}
+
+static void check_all(const struct sl_test *t) {
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    const struct sl_member *m = &t->algorithm->members[i];
+    const struct test_member *own = &t->members[i];
+    check_memory(t, &own->used, m->name, "bound.used");
+    for (uint32_t f = 0; f < own->field_count; f++) {
+      const struct test_field *field = &own->fields[f];
+      const char *name = m->collection ? m->collection->fields[f].name : "";
+      check_memory(t, &field->memory, m->name, name);
+      if (m->kind != SL_MEMBER_IN || !field->memory.values) continue;
+      if (test_bytes_hash(field->memory.values, field->memory.bytes) != field->hash)
+        test_die(t, "input %s.%s was written to", m->name, name);
+    }
+  }
+  check_memory(t, &t->count, "events", "count");
+  check_memory(t, &t->numbers, "events", "numbers");
+  check_memory(t, &t->errors, "events", "errors");
+}
+
+int sl_test_run(struct sl_test *t) {
+  test_release_run(t);
+  bind_all(t);
+  t->has_run = 1;
+  int status = t->algorithm->check ? t->algorithm->check(&t->services, t->args) : SL_OK;
+  if (status) return status;
+  switch (t->algorithm->kind) {
+    case SL_KIND_KERNEL:
+      status = run_kernel(t);
+      break;
+    case SL_KIND_CONSTANT:
+      status = t->algorithm->make(&t->services, t->args);
+      break;
+    default:
+      status = run_sink(t);
+  }
+  check_all(t);
+  return status;
+}

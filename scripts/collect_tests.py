@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Makes one CTest suite of the tests of several builds, and tells why tests were skipped.
+
+--out FOLDER --build FOLDER[:REGEX]... --check NAME:SECONDS:COMMAND...
+    writes FOLDER/CTestTestfile.cmake. What each build's ctest lists becomes BUILD.NAME with the label BUILD (only names
+    that match REGEX, if given), after a test BUILD.build that the build is complete; without it the others don't run.
+--skipped FOLDER
+    prints the lines in which the last run's tests said that they skip something.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+
+
+def quote(text):
+    text = str(text)
+    fence = "="
+    while "]" + fence + "]" in text:
+        fence += "="
+    return f"[{fence}[{text}]{fence}]"
+
+
+def value(property_value):
+    if isinstance(property_value, list):
+        return ";".join(str(item).replace(";", "\\;") for item in property_value)
+    if isinstance(property_value, bool):
+        return "TRUE" if property_value else "FALSE"
+    if isinstance(property_value, float) and property_value.is_integer():
+        return int(property_value)
+    return property_value
+
+
+def tests_of_build(folder, pattern):
+    """Lines of CTestTestfile.cmake for one build."""
+    build = folder.name
+    fixture = f"{build}-built"
+    yield f"add_test({build}.build cmake --build {quote(folder)})"
+    yield f"set_tests_properties({build}.build PROPERTIES FIXTURES_SETUP {fixture} LABELS {build} RUN_SERIAL TRUE TIMEOUT 900)"
+    listing = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], capture_output=True, text=True)
+    if listing.returncode != 0:
+        return
+    for test in json.loads(listing.stdout)["tests"]:
+        if "command" not in test or not re.search(pattern, test["name"]):
+            continue
+        name = f"{build}.{test['name']}"
+        properties = {item["name"]: item["value"] for item in test["properties"]}
+        properties["LABELS"] = properties.get("LABELS", []) + [build]
+        for kind in ("FIXTURES_SETUP", "FIXTURES_REQUIRED", "FIXTURES_CLEANUP"):
+            if kind in properties:
+                properties[kind] = [f"{build}-{fixture_name}" for fixture_name in properties[kind]]
+        properties["FIXTURES_REQUIRED"] = properties.get("FIXTURES_REQUIRED", []) + [fixture]
+        if "DEPENDS" in properties:
+            properties["DEPENDS"] = [f"{build}.{other}" for other in properties["DEPENDS"]]
+        yield f"add_test({quote(name)} " + " ".join(quote(word) for word in test["command"]) + ")"
+        pairs = " ".join(f"{key} {quote(value(item))}" for key, item in properties.items() if not key.startswith("_"))
+        yield f"set_tests_properties({quote(name)} PROPERTIES {pairs})"
+
+
+def write_suite(out, builds, checks):
+    lines = []
+    for build in builds:
+        folder, _, pattern = build.partition(":")
+        lines += tests_of_build(pathlib.Path(folder), pattern)
+    for check in checks:
+        name, seconds, command = check.split(":", 2)
+        lines.append(f"add_test(check.{name} " + " ".join(quote(word) for word in command.split()) + ")")
+        lines.append(f"set_tests_properties(check.{name} PROPERTIES LABELS checks SKIP_RETURN_CODE 77 TIMEOUT {seconds})")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+
+
+def print_skipped(out):
+    """LastTest.log holds for each test a header line `I/N Testing: NAME` and its output."""
+    log = out / "Testing" / "Temporary" / "LastTest.log"
+    reasons = {}
+    name = ""
+    for line in log.read_text(errors="replace").splitlines():
+        header = re.match(r"\d+/\d+ Testing: (.*)", line)
+        if header:
+            name = header.group(1)
+        elif re.search(r"\bskip(ped|s|ping)?\b", line, re.IGNORECASE) and not re.search(r"\bskipped: 0\b|\d+ test\(s\)", line):
+            reasons.setdefault(line.strip(), []).append(name)
+    for reason, names in reasons.items():
+        print(f"skipped in {', '.join(sorted(set(names)))}: {reason}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--build", action="append", default=[])
+    parser.add_argument("--check", action="append", default=[])
+    parser.add_argument("--skipped", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if arguments.skipped:
+        print_skipped(arguments.skipped)
+    else:
+        write_suite(arguments.out, arguments.build, arguments.check)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+# lib.sh: what scripts/demo and scripts/test share: Debian packages, builds, times. Sourced by bash scripts that have
+# set -euo pipefail. Every function may be called again; what is done already costs nothing.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+: "${SLUICE_DATA:=$root/../shared/data}"
+export SLUICE_DATA LC_ALL=C
+jobs=$(nproc)
+
+build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
+                libzstd-dev)
+test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3)
+
+die() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+# need_packages NAME...: installs with apt-get those that dpkg does not know as installed.
+need_packages() {
+  local missing=() name as_root=()
+  command -v dpkg-query >/dev/null || die "this script installs Debian packages, and dpkg is not here; install: $*"
+  for name in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+  done
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "packages are missing, and there is neither root nor sudo to install them;" \
+      "as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "== installing ${missing[*]}"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  "${as_root[@]}" apt-get -qq update
+  "${as_root[@]}" apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# build PRESET: configures once, then builds into build/PRESET. Prints nothing but what goes wrong.
+build() {
+  local folder=$root/build/$1 log
+  log=$folder.log
+  mkdir -p "$root/build"
+  if [[ ! -f $folder/build.ninja ]] && ! (cd "$root" && cmake --preset "$1") >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+  if ! cmake --build "$folder" >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    return 1
+  fi
+}
+
+# timed NAME COMMAND...: runs it and says how long it took; returns its status.
+stage_times=()
+timed() {
+  local name=$1 start=$EPOCHREALTIME status=0 verdict=ok line
+  shift
+  "$@" || status=$?
+  ((status == 0)) || verdict=FAILED
+  line=$(awk -v name="$name" -v verdict="$verdict" -v start="$start" -v now="$EPOCHREALTIME" \
+    'BEGIN { printf "%-24s %7.1f s  %s", name, now - start, verdict }')
+  stage_times+=("$line")
+  echo "== $line"
+  return "$status"
+}

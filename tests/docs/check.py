@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks README.md, CONTRIBUTING.md and docs/*.md: check.py SLUICE_COMMAND
+
+- A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
+- A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
+  A graph whose geometry is missing is only reported as skipped.
+- Links into the repository lead to a file, and their anchors to a heading.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = {"c": ("*.c", "*.cu", "*.h"), "cmake": ("CMakeLists.txt", "*.cmake"), "yaml": ("*.yaml",)}
+FOLDERS = ("runtime", "plugins", "examples", "tests", "graphs", "cmake")
+
+
+def lines_of(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def quotable(language):
+    for folder in FOLDERS:
+        for pattern in SOURCES[language]:
+            for path in sorted((ROOT / folder).rglob(pattern)):
+                yield lines_of(path.read_text())
+
+
+def is_quotation(block, language):
+    wanted = lines_of(block)
+    return any(
+        text[at : at + len(wanted)] == wanted
+        for text in quotable(language)
+        for at, line in enumerate(text)
+        if line == wanted[0]
+    )
+
+
+def blocks(text):
+    """(line number, language, block) of each fenced block."""
+    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield text.count("\n", 0, match.start()) + 1, match.group(1), match.group(2)
+
+
+def anchor(heading):
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def broken_links(page, text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, fragment = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if not path.exists():
+            yield f"{target}: no such file"
+        elif fragment and fragment not in {anchor(h) for h in re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)}:
+            yield f"{target}: no such heading"
+
+
+def check_graph(sluice, block, geometry):
+    with tempfile.TemporaryDirectory() as folder:
+        graphs = pathlib.Path(folder) / "graphs"
+        shutil.copytree(ROOT / "graphs", graphs)
+        path = graphs / "from_docs.yaml"
+        path.write_text(block)
+        command = [sluice, "check", path] + (["--set", f"geometry={geometry}"] if "geometry" in block else [])
+        result = subprocess.run(command, capture_output=True, text=True)
+        return "" if result.returncode == 0 else result.stdout + result.stderr
+
+
+def main():
+    sluice = sys.argv[1]
+    data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
+    geometry = data / "lhcb" / "geometry"
+    failures = graphs = quotations = skipped = 0
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text()
+        problems = list(broken_links(page, text))
+        for line, language, block in blocks(text):
+            if language == "yaml" and lines_of(block)[0] == "sluice: 1":
+                if not geometry.is_dir():
+                    skipped += 1
+                    continue
+                graphs += 1
+                wrong = check_graph(sluice, block, geometry)
+                if wrong:
+                    problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
+            elif language in SOURCES:
+                quotations += 1
+                if not is_quotation(block, language):
+                    problems.append(f"line {line}: this {language} stands in no file of the repository")
+        failures += len(problems)
+        for problem in problems:
+            print(f"{page.relative_to(ROOT)}: {problem}")
+    print(f"{quotations} quotations, {graphs} graphs checked, {failures} problems")
+    if skipped:
+        print(f"skipped: {skipped} graphs, for want of {geometry}")
+    return 1 if failures or quotations == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

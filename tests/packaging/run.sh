@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# run.sh BUILD: installs BUILD into a folder of its own, moves it (an installation must not know where it was made), and
+# uses it as an outsider would: the command, a plugin with its test by find_package, a program by pkg-config.
+set -euo pipefail
+
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "$1" && pwd)
+: "${SLUICE_DATA:=$source/../shared/data}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset SLUICE_PLUGIN_PATH LD_LIBRARY_PATH
+
+fail() {
+  echo "packaging: $*" >&2
+  exit 1
+}
+
+# expect TEXT COMMAND...: the command succeeds and its output has TEXT.
+expect() {
+  local text=$1 output
+  shift
+  output=$("$@" 2>&1) || fail "failed: $*"$'\n'"$output"
+  grep -qF -- "$text" <<<"$output" || fail "no '$text' in the output of: $*"$'\n'"$output"
+}
+
+cmake --install "$build" --prefix "$work/made-here" >"$work/install.log" || fail "$(cat "$work/install.log")"
+prefix="$work/used here" # with a blank
+mv "$work/made-here" "$prefix"
+sluice="$prefix/bin/sluice"
+
+echo "the installed command"
+expect "Sluice" "$sluice" --version
+expect "velo.search_by_triplet" "$sluice" list
+expect "$prefix/lib" "$sluice" list
+
+echo "public headers compile alone, as C11 and C++17"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+eval "cflags=($(pkg-config --cflags sluice))" # quoted for a shell, because of the blank
+eval "libs=($(pkg-config --libs sluice))"
+for header in "$prefix"/include/sluice/*.h "$prefix"/include/sluice-plugins/*/*.h; do
+  name=${header#"$prefix"/include/}
+  name=${name#sluice-plugins/}
+  case $name in
+    sluice/kernel_cpu.h) continue ;; # included by kernel.h only
+  esac
+  printf '#include <%s>\n' "$name" >"$work/header.c"
+  cp "$work/header.c" "$work/header.cpp"
+  flags=("${cflags[@]}" -Wall -Wextra -Werror -fsyntax-only -D SL_TARGET_CPU=1)
+  gcc -std=c11 -pedantic -Wno-unused-function "${flags[@]}" "$work/header.c" || fail "$name as C11"
+  case $name in
+    sluice/kernel.h) continue ;; # C on this target, CUDA C++ on another
+  esac
+  g++ -std=c++17 "${flags[@]}" "$work/header.cpp" || fail "$name as C++17"
+done
+
+echo "a plugin outside the repository"
+cp -r "$source/examples/out-of-tree" "$work/plugin"
+cmake -G Ninja -S "$work/plugin" -B "$work/plugin/build" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS=-Werror \
+  >"$work/plugin.log" 2>&1 || fail "$(cat "$work/plugin.log")"
+cmake --build "$work/plugin/build" >"$work/plugin.log" 2>&1 || fail "$(cat "$work/plugin.log")"
+expect "100% tests passed" ctest --test-dir "$work/plugin/build" --output-on-failure
+expect "near_beam" "$sluice" describe radius.hit_radius --plugin-path "$work/plugin/build/plugins"
+symbols=$(nm -D --defined-only "$work/plugin/build/plugins/radius.cpu.so" | awk '{ print $3 }')
+[[ $symbols == sluice_plugin ]] || fail "the plugin exports more than sluice_plugin: $symbols"
+
+echo "an embedding program"
+gcc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "${cflags[@]}" "$source/examples/embed/embed.c" \
+  -o "$work/embed" "${libs[@]}" "-Wl,-rpath,$prefix/lib" || fail "embed.c"
+
+echo "with real events"
+sample=$SLUICE_DATA/lhcb/minbias.mdf
+if [[ ! -f $sample ]]; then
+  echo "skipped: no lhcb/minbias.mdf in SLUICE_DATA=$SLUICE_DATA; the rest passed"
+  exit 0
+fi
+geometry=geometry=$SLUICE_DATA/lhcb/geometry
+graph=$work/plugin/hit_radius.yaml
+"$sluice" run "$graph" --plugin-path "$work/plugin/build/plugins" -i "$sample" --set "$geometry" --json "$work/run.json" \
+  --digest >"$work/run.log" 2>&1 || fail "$(cat "$work/run.log")"
+python3 - "$work/run.json" <<'PYTHON' || fail "the run's figures are wrong: $(cat "$work/run.json")"
+import json, sys
+run = json.load(open(sys.argv[1]))
+outputs = {output["port"]: output for output in run["outputs"]}
+assert run["events"] > 0 and run["error_events"] == 0, run["events"]
+assert outputs["radii"]["items"] > 100 * run["events"], outputs
+PYTHON
+expect " radii" "$work/embed" "$graph" -p "$work/plugin/build/plugins" -i "$sample" -s "$geometry"
+"$sluice" run "$prefix/share/sluice/graphs/velo.yaml" -i "$sample" --set "$geometry" >"$work/run.log" 2>&1 ||
+  fail "the installed velo.yaml: $(cat "$work/run.log")"
