@@ -8,9 +8,17 @@ set(SLUICE_PLUGIN_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/sluice-plugins)
 # Other plugins' event models are included as <velo/event_model.h>, as in the source tree.
 target_include_directories(sluice_headers INTERFACE $<INSTALL_INTERFACE:${SLUICE_PLUGIN_INCLUDEDIR}>)
 set_target_properties(sluice_headers PROPERTIES EXPORT_NAME headers)
-set_target_properties(sluice PROPERTIES EXPORT_NAME sluice)
-install(TARGETS sluice_headers sluice sluice_testing EXPORT SluiceTargets)
-install(TARGETS sluice_command)
+install(TARGETS sluice_headers EXPORT SluiceTargets)
+
+# sluice/testing.h for plugins outside: a library that needs none of ours, nor their development packages.
+get_target_property(testing_sources sluice_testing SOURCES)
+list(TRANSFORM testing_sources PREPEND runtime/testing/)
+add_library(sluice_testing_shared SHARED ${testing_sources})
+target_link_libraries(sluice_testing_shared PUBLIC sluice_headers PRIVATE sluice_core)
+set_target_properties(sluice_testing_shared PROPERTIES OUTPUT_NAME sluice_testing EXPORT_NAME testing
+                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+install(TARGETS sluice_testing_shared EXPORT SluiceTargets)
+
 install(DIRECTORY runtime/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 file(GLOB plugin_includes CONFIGURE_DEPENDS plugins/*/include/*)
 install(DIRECTORY ${plugin_includes} DESTINATION ${SLUICE_PLUGIN_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

@@ -1,9 +1,10 @@
-# sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...])
+# sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...]
+#                   [TEST_ONLY])
 #
 # Builds one shared object a target: NAME.cpu.so, ... SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES
 # (constants, sources, sinks) and CPU_SOURCES (versions shaped for the cpu) into NAME.cpu.so only. A .cu file is
 # compiled through a one-line wrapper in the build tree, since CMake's LANGUAGE belongs to a file in a folder and not
-# to a target.
+# to a target. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.
 
 # What keeps the bits the same everywhere; see docs/determinism.md.
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
@@ -28,7 +29,7 @@ function(sluice_wrap_sources result target language)
 endfunction()
 
 function(sluice_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_add_plugin(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -41,5 +42,9 @@ function(sluice_add_plugin name)
   target_link_libraries(${name}.cpu PRIVATE Sluice::headers ${arg_LIBRARIES})
   set_target_properties(${name}.cpu PROPERTIES PREFIX "" OUTPUT_NAME ${name}.cpu SUFFIX ".so"
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins C_STANDARD 11 C_EXTENSIONS ON)
-  install(TARGETS ${name}.cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+  if(arg_TEST_ONLY)
+    set_target_properties(${name}.cpu PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
+  else()
+    install(TARGETS ${name}.cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+  endif()
 endfunction()

@@ -72,15 +72,16 @@ def write_suite(out, builds, checks):
 
 
 def print_skipped(out):
-    """LastTest.log holds for each test a header line `I/N Testing: NAME` and its output."""
-    log = out / "Testing" / "Temporary" / "LastTest.log"
+    """LastTest.log holds for each test `I/N Testing: NAME` and its output between `Output:` and `<end of output>`."""
     reasons = {}
     name = ""
-    for line in log.read_text(errors="replace").splitlines():
+    in_output = False
+    for line in (out / "Testing" / "Temporary" / "LastTest.log").read_text(errors="replace").splitlines():
         header = re.match(r"\d+/\d+ Testing: (.*)", line)
         if header:
             name = header.group(1)
-        elif re.search(r"\bskip(ped|s|ping)?\b", line, re.IGNORECASE) and not re.search(r"\bskipped: 0\b|\d+ test\(s\)", line):
+        in_output = line == "Output:" or (in_output and line != "<end of output>")
+        if in_output and re.search(r"\bskipp(ed|ing)\b", line, re.IGNORECASE) and not re.search(r"\d+ test\(s\)", line):
             reasons.setdefault(line.strip(), []).append(name)
     for reason, names in reasons.items():
         print(f"skipped in {', '.join(sorted(set(names)))}: {reason}")

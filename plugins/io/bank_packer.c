@@ -9,7 +9,7 @@ enum { TYPES_MAX = 4 };
 /* 0 ends a kind's list: no kind wants bank type 0. */
 static const uint8_t kind_types[][TYPES_MAX] = {IO_RAW_BANK_KINDS(KIND_TYPES_)};
 
-static int is_wanted(const struct bank_port *p) {
+static int is_wanted(const struct odin_banks *p) {
   return p->offsets || p->source_id || p->type || p->version || p->size_bytes || p->first_word || p->payload;
 }
 
@@ -17,8 +17,8 @@ void bank_packer_begin(struct bank_packer *p) {
   memset(p->kind_of_type, IO_KIND_COUNT, sizeof p->kind_of_type);
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
     struct bank_port *port = &p->ports[kind];
-    if (!is_wanted(port)) continue;
-    if (port->offsets) port->offsets[0] = 0;
+    if (!is_wanted(&port->out)) continue;
+    if (port->out.offsets) port->out.offsets[0] = 0;
     for (uint32_t i = 0; i < TYPES_MAX && kind_types[kind][i] != 0; i++)
       p->kind_of_type[kind_types[kind][i]] = (uint8_t)kind;
   }
@@ -35,8 +35,8 @@ int bank_packer_fit(const struct bank_packer *p, struct bank_excess *excess) {
   int worst = BANK_PACKER_FITS;
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
     const struct bank_port *port = &p->ports[kind];
-    note_excess(port->items, port->event_items, port->items_bound.capacity, kind, "banks", &worst, excess);
-    note_excess(port->words, port->event_words, port->words_bound.capacity, kind, "words", &worst, excess);
+    note_excess(port->items, port->event_items, port->out.bound.capacity, kind, "banks", &worst, excess);
+    note_excess(port->words, port->event_words, port->out.sub_bound.capacity, kind, "words", &worst, excess);
   }
   return worst;
 }
@@ -47,7 +47,7 @@ void bank_packer_commit(struct bank_packer *p, uint32_t event) {
     port->items += port->event_items;
     port->words += port->event_words;
     port->event_items = port->event_words = 0;
-    if (port->offsets) port->offsets[event + 1] = (uint32_t)port->items;
+    if (port->out.offsets) port->out.offsets[event + 1] = (uint32_t)port->items;
   }
 }
 
@@ -66,7 +66,7 @@ static void record_use(const struct sl_bound *bound, uint64_t used) {
 
 void bank_packer_finish(struct bank_packer *p) {
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
-    record_use(&p->ports[kind].items_bound, p->ports[kind].items);
-    record_use(&p->ports[kind].words_bound, p->ports[kind].words);
+    record_use(&p->ports[kind].out.bound, p->ports[kind].items);
+    record_use(&p->ports[kind].out.sub_bound, p->ports[kind].words);
   }
 }

@@ -19,15 +19,9 @@
 enum { IO_RAW_BANK_KINDS(IO_KIND_ENUM_) IO_KIND_COUNT };
 #undef IO_KIND_ENUM_
 
-/* One port. The pointers of fields that nobody reads are null. */
+/* One port. */
 struct bank_port {
-  uint32_t *offsets;
-  uint16_t *source_id;
-  uint8_t *type, *version;
-  uint16_t *size_bytes;
-  uint32_t *first_word;
-  uint32_t *payload;
-  struct sl_bound items_bound, words_bound;
+  struct odin_banks out;             /* of any kind: their structs are alike. Fields that nobody reads are null */
   uint64_t items, words;             /* of the events in the slice */
   uint64_t event_items, event_words; /* of the event at hand */
 };
@@ -47,24 +41,14 @@ struct bank_excess {
 };
 
 /* Fills the ports from an argument struct that has a member for each kind, then calls bank_packer_begin. */
-#define BANK_PACKER_SET_PORT_(port_, collection, doc, ...)                                    \
-  target_packer_->ports[IO_KIND_##port_] = (struct bank_port){source_args_->port_.offsets,    \
-                                                              source_args_->port_.source_id,  \
-                                                              source_args_->port_.type,       \
-                                                              source_args_->port_.version,    \
-                                                              source_args_->port_.size_bytes, \
-                                                              source_args_->port_.first_word, \
-                                                              source_args_->port_.payload,    \
-                                                              source_args_->port_.bound,      \
-                                                              source_args_->port_.sub_bound,  \
-                                                              0,                              \
-                                                              0,                              \
-                                                              0,                              \
-                                                              0};
+#define BANK_PACKER_SET_PORT_(port_, collection, doc, ...)                                                      \
+  SL_STATIC_ASSERT(sizeof(target_args_->port_) == sizeof(struct odin_banks), "all kinds have the same fields"); \
+  target_packer_->ports[IO_KIND_##port_] = (struct bank_port){.items = 0};                                      \
+  memcpy(&target_packer_->ports[IO_KIND_##port_].out, &target_args_->port_, sizeof(struct odin_banks));
 #define BANK_PACKER_BEGIN(packer, args)               \
   do {                                                \
     struct bank_packer *target_packer_ = (packer);    \
-    const __typeof__(*(args)) *source_args_ = (args); \
+    const __typeof__(*(args)) *target_args_ = (args); \
     IO_RAW_BANK_KINDS(BANK_PACKER_SET_PORT_)          \
     bank_packer_begin(target_packer_);                \
   } while (0)
@@ -82,18 +66,19 @@ static inline void bank_packer_add(struct bank_packer *p, const struct mdf_bank 
   const uint32_t kind = p->kind_of_type[bank->type];
   if (kind == IO_KIND_COUNT) return;
   struct bank_port *port = &p->ports[kind];
+  const struct odin_banks *out = &port->out;
   const uint32_t word_count = (bank->size_bytes + 3u) / 4u;
   const uint64_t item = port->items + port->event_items++, word = port->words + port->event_words;
   port->event_words += word_count;
-  if (item >= port->items_bound.capacity || word + word_count > port->words_bound.capacity) return;
-  if (port->source_id) port->source_id[item] = bank->source_id;
-  if (port->type) port->type[item] = bank->type;
-  if (port->version) port->version[item] = bank->version;
-  if (port->size_bytes) port->size_bytes[item] = bank->size_bytes;
-  if (port->first_word) port->first_word[item] = (uint32_t)word;
-  if (!port->payload || word_count == 0) return;
-  port->payload[word + word_count - 1] = 0; /* padding, if the payload does not fill its last word */
-  memcpy(port->payload + word, bank->payload, bank->size_bytes);
+  if (item >= out->bound.capacity || word + word_count > out->sub_bound.capacity) return;
+  if (out->source_id) out->source_id[item] = bank->source_id;
+  if (out->type) out->type[item] = bank->type;
+  if (out->version) out->version[item] = bank->version;
+  if (out->size_bytes) out->size_bytes[item] = bank->size_bytes;
+  if (out->first_word) out->first_word[item] = (uint32_t)word;
+  if (!out->payload || word_count == 0) return;
+  out->payload[word + word_count - 1] = 0; /* padding, if the payload does not fill its last word */
+  memcpy(out->payload + word, bank->payload, bank->size_bytes);
 }
 
 #endif

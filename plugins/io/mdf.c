@@ -5,7 +5,7 @@
  * verify: its checksum, or without one its banks up to its exact end. Two equal lengths of three, or an unknown header
  * type with equal lengths, keep the place in the file if a header follows; the record is then a fault. In all other
  * cases the reader searches, byte by byte, for the next record that would be taken as it stands, and reports what it
- * skipped as one fault.
+ * skipped as one fault. A damaged record never hides a sound one: if one that verifies stands within it, it ends there.
  *
  * The search looks at every byte once. Verifying records could make it quadratic in a file made for that purpose, so
  * all verifying in a file together is limited to some multiple of its size.
@@ -119,19 +119,18 @@ static int record_verifies(struct mdf_reader *reader, const struct mdf_record *r
   return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
 }
 
-/* The first record after `from` that can be taken as it stands, or the end of the file. */
-static uint64_t search_record(struct mdf_reader *reader, uint64_t from) {
+/* The first record at or after `from` that ends by `end` and that verifies, or that something follows if `may_follow`;
+ * `end` if there is none. */
+static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   const uint8_t *data = reader->data;
-  if (reader->size < MDF_GENERIC_HEADER_BYTES) return reader->size;
-  const uint64_t last = reader->size - MDF_GENERIC_HEADER_BYTES;
-  for (uint64_t offset = from; offset <= last; offset++) {
+  for (uint64_t offset = from; offset + MDF_GENERIC_HEADER_BYTES <= end; offset++) {
     if (mdf_load_u32(data + offset) != mdf_load_u32(data + offset + 4)) continue;
     struct mdf_record record;
-    if (!mdf_record_at(data, reader->size, offset, &record)) continue;
-    if (record_follows(data, reader->size, offset + record.bytes) || record_verifies(reader, &record) == 1)
-      return offset;
+    if (!mdf_record_at(data, end, offset, &record)) continue;
+    if (may_follow && record_follows(data, reader->size, offset + record.bytes)) return offset;
+    if (record_verifies(reader, &record) == 1) return offset;
   }
-  return reader->size;
+  return end;
 }
 
 struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size) {
@@ -153,6 +152,7 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
         mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
       return 0;
   }
+  if (search_record(reader, reader->offset + 1, reader->offset + length, 0) != reader->offset + length) return 0;
   record->bytes = length;
   if (!lengths_equal) {
     record->fault = (struct mdf_fault){MDF_FAULT_LENGTHS,       0, 0, mdf_load_u32(header), mdf_load_u32(header + 4),
@@ -164,11 +164,21 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
   return 1;
 }
 
+static void set_skipped(const struct mdf_reader *reader, struct mdf_record *record) {
+  record->fault = (struct mdf_fault){MDF_FAULT_SKIPPED, 0, record->bytes, 0, 0, 0};
+  if (reader->size - record->offset < MDF_GENERIC_HEADER_BYTES) return;
+  const uint8_t *header = reader->data + record->offset;
+  record->fault.found = mdf_load_u32(header);
+  record->fault.expected = mdf_load_u32(header + 4);
+  record->fault.other = mdf_load_u32(header + 8);
+  record->fault.type = header[17];
+}
+
 /* The header cannot be trusted: everything up to the next record is one fault. */
 static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
-  const uint64_t next = search_record(reader, reader->offset + 1);
+  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, 1);
   record->bytes = next - reader->offset;
   uint32_t length = 0, header_bytes;
   if (next == reader->size &&
@@ -179,12 +189,19 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
     if (length != 0 && left >= header_bytes) decode_header(header, record);
     return;
   }
-  record->fault = (struct mdf_fault){MDF_FAULT_SKIPPED, 0, record->bytes, 0, 0, 0};
-  if (left < MDF_GENERIC_HEADER_BYTES) return;
-  record->fault.found = mdf_load_u32(header);
-  record->fault.expected = mdf_load_u32(header + 4);
-  record->fault.other = mdf_load_u32(header + 8);
-  record->fault.type = header[17];
+  set_skipped(reader, record);
+}
+
+void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t end = record->offset + record->bytes;
+  const uint64_t within = search_record(reader, record->offset + 1, end, 0);
+  if (within == end) return;
+  const uint64_t offset = record->offset;
+  memset(record, 0, sizeof *record);
+  record->offset = offset;
+  record->bytes = within - offset;
+  set_skipped(reader, record);
+  reader->offset = within;
 }
 
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {

@@ -78,6 +78,10 @@ struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size);
 /* The next record; 0 at the end of the file. */
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
 
+/* To be called when the checksum of the record just read is wrong: if another record that verifies stands within it,
+ * its header lied, perhaps a copy of another's. It then ends where that one begins, which is next. */
+void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record);
+
 /* 1 if a whole record with a sound header begins at `offset`; then `record` describes it. Does not look at its body. */
 int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct mdf_record *record);
 

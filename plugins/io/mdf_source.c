@@ -21,8 +21,8 @@
 #include <stdio.h>
 
 /* B(port, banks an event, banks a slice at least, words an event, words a slice at least), in the order of
- * IO_RAW_BANK_KINDS. Averages of minimum-bias events: 208 banks and 2,300 words of retina clusters (at most 6,000), 208
- * banks and 2,600 words of super-pixels, 12,000 to 35,000 words of particles (at most 80,000). */
+ * IO_RAW_BANK_KINDS. A minimum-bias event has on average (at most) 208 banks and 2,100 (6,000) words of retina
+ * clusters, 208 banks and 2,600 (5,200) words of super-pixels, 8,000 to 26,000 (56,000) words of particles. */
 #define BUDGETS(B)                            \
   B(odin, 1, 64, 16, 1024)                    \
   B(velo_superpixels, 256, 1024, 4096, 65536) \

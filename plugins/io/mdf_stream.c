@@ -175,6 +175,7 @@ static int verify_checksum(struct mdf_stream *m, struct mdf_record *record) {
     hash = mdf_checksum(m->reader.data + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM);
   }
   record->fault = (struct mdf_fault){MDF_FAULT_CHECKSUM, 0, 0, record->checksum, hash, 0};
+  mdf_distrust(&m->reader, record);
   return SL_OK;
 }
 

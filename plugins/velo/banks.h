@@ -71,26 +71,58 @@ static SL_DEVICE struct velo_bank velo_bank_open(const struct velo_bank_list *li
   return bank;
 }
 
-/* Notes that `bank` is there; returns 1 if another bank of its sensors is there already. */
-static SL_DEVICE uint32_t velo_bank_claim(uint32_t *claims, const struct velo_bank *bank) {
-  uint32_t others = atomicAdd(&claims[bank->sensor], 1u);
-  if (bank->version == 4) others += atomicAdd(&claims[bank->sensor + 1], 1u);
+/* The slots of an event, VELO_SENSORS of each. */
+struct velo_slots {
+  uint32_t *claims; /* in shared memory: how many banks want the slot */
+  uint16_t *bank;   /* relative to the event's first; valid where there are words */
+  uint16_t *words;  /* without the count word */
+};
+
+/* Puts bank `index` into its slot. Returns 1 if it shares a sensor with a bank that is there already. */
+static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const struct velo_bank *bank, uint32_t index) {
+  uint32_t others = atomicAdd(&slots->claims[bank->sensor], 1u);
+  if (bank->version == 4) others += atomicAdd(&slots->claims[bank->sensor + 1], 1u);
+  slots->bank[bank->sensor] = (uint16_t)index;
+  slots->words[bank->sensor] = (uint16_t)bank->word_count;
   return others > 0 ? 1u : 0u;
 }
 
-static SL_DEVICE uint32_t velo_bank_is_double(const uint32_t *claims, const struct velo_bank *bank) {
-  return claims[bank->sensor] > 1 || (bank->version == 4 && claims[bank->sensor + 1] > 1) ? 1u : 0u;
-}
-
-/* Some banks of the event share a sensor: refuses it for each of them. All of `claims` are made. */
-static SL_DEVICE void velo_refuse_double_banks(const struct sl_events *events, uint32_t event,
-                                               const struct velo_bank_list *list, uint32_t begin, uint32_t end,
-                                               const uint32_t *claims) {
+/* Some banks share a sensor: refuses the event for each of them. All claims are made. */
+static SL_DEVICE void velo_slots_refuse_doubles(const struct velo_slots *slots, const struct velo_bank_list *list,
+                                                uint32_t begin, uint32_t end, const struct sl_events *events,
+                                                uint32_t event) {
   for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
     const struct velo_bank bank = velo_bank_open(list, i);
-    if (bank.error == 0 && velo_bank_is_double(claims, &bank))
+    if (bank.error != 0) continue;
+    if (slots->claims[bank.sensor] > 1 || (bank.version == 4 && slots->claims[bank.sensor + 1] > 1))
       sl_event_fail(events, event, VELO_TWO_BANKS, list->source_id[i]);
   }
+}
+
+/* Checks the event's banks, [begin, end) of the slice, and puts them into their slots, a thread a bank. Returns the
+ * number of their words; 0 if the event is refused. Every thread of the block calls it, and all see the slots then. */
+static SL_DEVICE uint32_t velo_slots_fill(const struct velo_slots *slots, const struct velo_bank_list *list,
+                                          uint32_t begin, uint32_t end, const struct sl_events *events, uint32_t event) {
+  for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
+    slots->claims[slot] = 0;
+    slots->words[slot] = 0;
+  }
+  __syncthreads();
+  uint32_t my_words = 0, my_errors = 0, my_doubles = 0;
+  for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+    const struct velo_bank bank = velo_bank_open(list, i);
+    if (bank.error == 0) {
+      my_doubles += velo_slots_claim(slots, &bank, i - begin);
+      my_words += bank.word_count;
+    } else {
+      my_errors++;
+      sl_event_fail(events, event, bank.error, list->source_id[i]);
+    }
+  }
+  const uint32_t words = sl_block_sum_u32(my_words), doubles = sl_block_sum_u32(my_doubles);
+  const uint32_t errors = sl_block_sum_u32(my_errors);
+  if (doubles > 0) velo_slots_refuse_doubles(slots, list, begin, end, events, event);
+  return errors + doubles > 0 ? 0 : words;
 }
 
 /* Where each slot's clusters begin, relative to the event: exclusive sums of `counts`; first[VELO_SENSORS] is their
@@ -121,6 +153,21 @@ static SL_DEVICE void velo_pairs_clear(const struct velo_clusters *clusters, uin
     clusters->pair_first[event * VELO_MODULE_PAIRS + pair] = 0;
     clusters->pair_count[event * VELO_MODULE_PAIRS + pair] = 0;
   }
+}
+
+static SL_DEVICE void velo_cluster_copy(const struct velo_clusters *clusters, uint32_t from, uint32_t to) {
+  clusters->id[to] = clusters->id[from];
+  clusters->phi[to] = clusters->phi[from];
+  clusters->x[to] = clusters->x[from];
+  clusters->y[to] = clusters->y[from];
+  clusters->z[to] = clusters->z[from];
+  clusters->order[to] = clusters->order[from];
+}
+
+static SL_DEVICE void velo_cluster_clear(const struct velo_clusters *clusters, uint32_t i) {
+  clusters->id[i] = clusters->order[i] = 0;
+  clusters->phi[i] = 0;
+  clusters->x[i] = clusters->y[i] = clusters->z[i] = 0.0f;
 }
 
 #endif

@@ -28,13 +28,11 @@ static SL_DEVICE struct velo_point velo_global(const float *t, float local_x, fl
 /* Azimuth in units of pi/32768, in the diamond metric: first-order, monotone, exact at multiples of pi/4, one division.
  * The product with 8192 is exact. pi itself wraps to -32768; the point 0, 0 has the azimuth 0. */
 static SL_DEVICE int16_t velo_phi(float x, float y) {
-  const float abs_y = y < 0.0f ? -y : y;
-  const float numerator = x > 0.0f ? x - abs_y : x + abs_y;
-  const float denominator = x > 0.0f ? x + abs_y : abs_y - x;
-  const float ratio = numerator / (denominator == 0.0f ? 1.0f : denominator);
-  const float positive = (x > 0.0f ? 8192.0f : 24576.0f) - 8192.0f * ratio;
-  const float signed_phi = y < 0.0f ? -positive : positive;
-  return (int16_t)(uint16_t)(int32_t)(denominator == 0.0f ? 0.0f : signed_phi);
+  const float abs_x = x < 0.0f ? -x : x, abs_y = y < 0.0f ? -y : y, sum = abs_x + abs_y;
+  const float part = 8192.0f * ((abs_x - abs_y) / (sum > 0.0f ? sum : 1.0f));
+  const float upper = x > 0.0f ? 8192.0f - part : 24576.0f + part;
+  const float phi = y < 0.0f ? -upper : upper;
+  return (int16_t)(uint16_t)(int32_t)(sum > 0.0f ? phi : 0.0f);
 }
 
 /* `column` runs over the sensor's three chips: 256 columns each, so that it holds the chip's number too. */

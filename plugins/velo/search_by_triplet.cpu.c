@@ -135,13 +135,25 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
   }
 }
 
+/* The minimum over lanes, as one number: numbers that are not negative order as their bits do. */
+VECTOR_INLINE int64_t least_scatter_then_visit(f32x8 scatter, i32x8 visit) {
+  const i32x8 bits = (i32x8)scatter;
+  i64x4 least = i64x4_min((i64x4)__builtin_shufflevector(visit, bits, 0, 8, 1, 9, 4, 12, 5, 13),
+                          (i64x4)__builtin_shufflevector(visit, bits, 2, 10, 3, 11, 6, 14, 7, 15));
+  least = i64x4_min(least, __builtin_shufflevector(least, least, 2, 3, 0, 1));
+  least = i64x4_min(least, __builtin_shufflevector(least, least, 1, 0, 3, 2));
+  return least[0];
+}
+
 /* The best hit of each group of windows: whether there is one, and its visit. */
 static inline __attribute__((always_inline)) void scan(const struct search *s, const struct pair *p, const float *x,
                                                        struct tile *t, uint32_t groups, uint32_t windows_each) {
   const i32x8 width = i32x8_of((int32_t)((2 * s->phi_window << 16 | 0xFFFF) ^ 1u << 31));
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   const float max_scatter = s->a->max_scatter;
-  const uint32_t *bin_first = p->bin_first;
+  int32_t max_scatter_bits;
+  memcpy(&max_scatter_bits, &max_scatter, sizeof max_scatter_bits);
+  const uint32_t *bin_first = p->bin_first, count = p->count;
   const int32_t *phi = p->phi;
   const float *y = s->y, *z = s->z;
   for (uint32_t group = 0, w = 0; group < groups; group++) {
@@ -154,50 +166,49 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
       const f32x8 tx = f32x8_of(t->x1[w]), ty = f32x8_of(t->y1[w]);
       uint32_t place = begin; /* goes on beyond the last hit where `at` begins again */
       uint32_t at = begin;
-      do {
+      for (;;) {
         const i32x8 outside = (i32x8)((u32x8)i32x8_load(phi + at) - edge) > width;
         const f32x8 dz = f32x8_load(z + at) - z0;
         const f32x8 dx = x0 + tx * dz - f32x8_load(x + at);
         const f32x8 dy = y0 + ty * dz - f32x8_load(y + at);
         const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
-        best_visit = i32x8_select(scatter < best, i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane, best_visit);
-        best = f32x8_min(scatter, best);
+        const i32x8 better = scatter < best;
+        best = f32x8_select(better, scatter, best);
+        best_visit = i32x8_select(better, i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane, best_visit);
         place += LANES;
+        if (__builtin_expect(place >= end, 1)) break;
         at += LANES;
-        if (at >= p->count + LANES) at -= p->count;
-      } while (__builtin_expect(place < end, 0));
+        if (at >= count + LANES) at -= count;
+      }
     }
-    f32x8 least = f32x8_min(LANES_SWAPPED_4(best), best);
-    least = f32x8_min(LANES_SWAPPED_2(least), least);
-    least = f32x8_min(LANES_SWAPPED_1(least), least);
-    i32x8 first = i32x8_select(best == least, best_visit, i32x8_of(INT32_MAX));
-    first = i32x8_min(first, LANES_SWAPPED_4(first));
-    first = i32x8_min(first, LANES_SWAPPED_2(first));
-    first = i32x8_min(first, LANES_SWAPPED_1(first));
-    t->found[group] = least[0] < max_scatter;
-    t->visit[group] = first[0];
+    const int64_t least = least_scatter_then_visit(best, best_visit);
+    t->found[group] = least >> 32 < max_scatter_bits;
+    t->visit[group] = (int32_t)least;
   }
 }
 
 /* The hit of a visit, in the event. */
-static uint32_t visited_hit(const struct pair *p, int32_t visit) {
+VECTOR_INLINE uint32_t visited_hit(uint32_t first, uint32_t count, int32_t visit) {
   const uint32_t place = (uint32_t)visit & ((1u << VISIT_BITS) - 1);
-  return p->first + (place >= p->count ? place - p->count : place);
+  return first + (place >= count ? place - count : place);
 }
 
 /* Lists a pair's unused hits, and gives their number. */
-static uint32_t list_unused(struct search *s, const struct pair *p) {
+static uint32_t list_unused(const struct search *s, const struct pair *p) {
+  const uint8_t *restrict used = s->used + p->first;
+  int32_t *restrict unused = s->unused, *restrict unused_before = s->unused_before;
+  const uint32_t hits = p->count;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < p->count; i++) {
-    s->unused_before[i] = (int32_t)count;
-    s->unused[count] = (int32_t)i;
-    count += s->used[p->first + i] ^ 1u;
+  for (uint32_t i = 0; i < hits; i++) {
+    unused_before[i] = (int32_t)count;
+    unused[count] = (int32_t)i;
+    count += used[i] ^ 1u;
   }
-  s->unused_before[p->count] = (int32_t)count;
+  unused_before[hits] = (int32_t)count;
   if (count > 0)
     for (int32_t i = 0, n = (int32_t)count; i < LANES; i++) {
-      s->unused[n + i] = s->unused[i] + (int32_t)p->count;
-      s->unused[-1 - i] = s->unused[n - 1 - i] - (int32_t)p->count;
+      unused[n + i] = unused[i] + (int32_t)hits;
+      unused[-1 - i] = unused[n - 1 - i] - (int32_t)hits;
     }
   return count;
 }
@@ -221,12 +232,14 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
 
 /* Sorts lanes that rise and then fall. */
 VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v) {
+  const i32x8 upper_4 = {0, 0, 0, 0, -1, -1, -1, -1}, upper_2 = {0, 0, -1, -1, 0, 0, -1, -1};
+  const i32x8 upper_1 = {0, -1, 0, -1, 0, -1, 0, -1};
   i32x8 other = LANES_SWAPPED_4(v);
-  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
+  v = i32x8_select((v < other) ^ upper_4, v, other);
   other = LANES_SWAPPED_2(v);
-  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 10, 11, 4, 5, 14, 15);
+  v = i32x8_select((v < other) ^ upper_2, v, other);
   other = LANES_SWAPPED_1(v);
-  return __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 9, 2, 11, 4, 13, 6, 15);
+  return i32x8_select((v < other) ^ upper_1, v, other);
 }
 
 /* The unused hits of the pair that a middle hit of azimuth `phi` visits first, in order of visit: s, s + 1, s - 1, ...
@@ -236,7 +249,7 @@ VECTOR_INLINE i32x8 nearest_unused(const struct search *s, const struct pair *p,
   const int32_t *unused = s->unused + s->unused_before[start];
   const i32x8 above = 2 * (i32x8_load(unused) - start) - 1;
   const i32x8 below = 2 * (start - i32x8_load(unused - LANES));
-  const i32x8 visits = sorted_bitonic(i32x8_min(above, below));
+  const i32x8 visits = sorted_bitonic(i32x8_select(above < below, above, below));
   const i32x8 distance = (visits + 1) >> 1;
   i32x8 place = start + i32x8_select((visits & 1) != 0, distance, -distance);
   place = i32x8_select(place < 0, place + count, place);
@@ -264,20 +277,47 @@ static void list_lines(struct search *s, const struct pair *p0, const struct pai
 static void write_seeds(struct search *s, const struct pair *p0, const struct pair *p1, const struct pair *p2,
                         const int32_t *middle, uint32_t groups, uint32_t candidates) {
   const struct tile *t = &s->tile;
+  const uint32_t first0 = p0->first, first1 = p1->first, first2 = p2->first, count2 = p2->count;
   uint32_t track = s->track_count, live = s->live_count;
+  uint16_t(*tracks)[VELO_MAX_HITS_PER_TRACK] = s->tracks, *live_tracks = s->live;
+  uint8_t *length = s->length, *skips = s->skips;
   for (uint32_t group = 0; group < groups; group++) {
     const uint32_t window = (uint32_t)t->visit[group] >> VISIT_BITS;
-    s->tracks[track][0] = (uint16_t)(p0->first + (uint32_t)t->h0[group * candidates + window]);
-    s->tracks[track][1] = (uint16_t)(p1->first + (uint32_t)middle[group]);
-    s->tracks[track][2] = (uint16_t)visited_hit(p2, t->visit[group]);
-    s->length[track] = 3;
-    s->skips[track] = 0;
-    s->live[live] = (uint16_t)track;
+    memset(tracks[track], 0, sizeof tracks[track]);
+    tracks[track][0] = (uint16_t)(first0 + (uint32_t)t->h0[group * candidates + window]);
+    tracks[track][1] = (uint16_t)(first1 + (uint32_t)middle[group]);
+    tracks[track][2] = (uint16_t)visited_hit(first2, count2, t->visit[group]);
+    length[track] = 3;
+    skips[track] = 0;
+    live_tracks[live] = (uint16_t)track;
     track += (uint32_t)t->found[group];
     live += (uint32_t)t->found[group];
   }
   s->track_count = track;
   s->live_count = live;
+}
+
+/* Lists the unused hits of the middle pair, and gives their number. */
+static uint32_t list_middle(const struct search *s, const struct pair *p) {
+  const uint8_t *restrict used = s->used + p->first;
+  int32_t *restrict middle = s->middle;
+  const uint32_t hits = p->count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < hits; i++) {
+    middle[count] = (int32_t)i;
+    count += used[i] ^ 1u;
+  }
+  return count;
+}
+
+/* The x of the lowest pair, out of reach where the hit is used. */
+static void hide_used(const struct search *s, const struct pair *p) {
+  const uint8_t *restrict used = s->used + p->first;
+  const float *restrict x = s->x;
+  float *restrict seed_x = s->seed_x;
+  const uint32_t hits = p->count;
+  for (uint32_t i = 0; i < hits; i++) seed_x[i] = x[i] + out_of_reach * (float)used[i];
+  repeat_first(seed_x, hits);
 }
 
 static void seed(struct search *s, uint32_t top) {
@@ -287,13 +327,8 @@ static void seed(struct search *s, uint32_t top) {
   const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
   const uint32_t unused = list_unused(s, p0), candidates = unused < wanted ? unused : wanted;
   if (candidates == 0) return;
-  uint32_t middle_count = 0;
-  for (uint32_t i = 0; i < p1->count; i++) {
-    s->middle[middle_count] = (int32_t)i;
-    middle_count += s->used[p1->first + i] ^ 1u;
-  }
-  for (uint32_t i = 0; i < p2->count; i++) s->seed_x[i] = s->used[p2->first + i] ? out_of_reach : s->x[i];
-  repeat_first(s->seed_x, p2->count);
+  const uint32_t middle_count = list_middle(s, p1);
+  hide_used(s, p2);
   const float delta_z = s->a->geometry.module_z[2 * (top - 2)] - s->a->geometry.module_z[2 * top];
   for (uint32_t w = 0; w < TILE_WINDOWS; w++) s->tile.delta_z[w] = delta_z;
   const uint32_t tile_groups = TILE_WINDOWS / candidates;
@@ -322,25 +357,28 @@ static void list_live(struct search *s, const uint16_t *live, uint32_t count, co
 }
 
 /* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. The first three hits of a longer
- * track are marked already. */
-static uint32_t extend_live(struct search *s, const struct pair *p, const uint16_t *live, uint32_t count,
+ * track are marked already, so that marking them again is harmless; what is not to be marked goes to `nowhere`. */
+static uint32_t extend_live(const struct search *s, const struct pair *p, uint32_t begin, uint32_t count,
                             uint32_t kept) {
   const struct tile *t = &s->tile;
+  uint16_t *live = s->live;
+  uint8_t *lengths = s->length, *skips = s->skips, *used = s->used, nowhere;
+  const uint32_t max_skips = s->a->max_skipped_modules, hits_first = p->first, hits_count = p->count;
   for (uint32_t w = 0; w < count; w++) {
-    const uint32_t track = live[w], found = (uint32_t)t->found[w];
-    const uint32_t h2 = visited_hit(p, t->visit[w]);
+    const uint32_t track = live[begin + w], found = (uint32_t)t->found[w], length = lengths[track];
+    const uint32_t h2 = visited_hit(hits_first, hits_count, t->visit[w]) & -found;
     uint16_t *hits = s->tracks[track];
-    hits[s->length[track]] = (uint16_t)h2;
-    const uint32_t length = s->length[track] + found;
-    const uint32_t skips = found ? 0 : s->skips[track] + 1u;
-    s->used[h2] |= (uint8_t)found;
-    s->used[hits[0]] |= (uint8_t)found;
-    s->used[hits[1]] |= (uint8_t)found;
-    s->used[hits[2]] |= (uint8_t)found;
-    s->length[track] = (uint8_t)length;
-    s->skips[track] = (uint8_t)skips;
-    s->live[kept] = (uint16_t)track;
-    kept += skips <= s->a->max_skipped_modules && length < VELO_MAX_HITS_PER_TRACK;
+    uint8_t *base = found ? used : &nowhere;
+    base[h2] = 1;
+    base[hits[0] & -found] = 1;
+    base[hits[1] & -found] = 1;
+    base[hits[2] & -found] = 1;
+    hits[length] = (uint16_t)h2;
+    const uint32_t skipped = found ? 0 : skips[track] + 1u;
+    lengths[track] = (uint8_t)(length + found);
+    skips[track] = (uint8_t)skipped;
+    live[kept] = (uint16_t)track;
+    kept += (skipped <= max_skips) & (length + found < VELO_MAX_HITS_PER_TRACK);
   }
   return kept;
 }
@@ -360,7 +398,7 @@ static void forward(struct search *s, uint32_t number) {
       list_live(s, s->live + begin, count, s->a->geometry.module_z + 2 * number);
       predict(&s->tile, count, s->phi_window);
       scan(s, p, s->x, &s->tile, count, 1);
-      kept = extend_live(s, p, s->live + begin, count, kept);
+      kept = extend_live(s, p, begin, count, kept);
     }
   }
   s->live_count = kept;
@@ -375,8 +413,7 @@ static void write_candidates(const struct search *s, uint32_t place) {
     for (uint32_t i = s->seeding_first[seeding]; i < end; i++) {
       const uint32_t length = s->length[i], is_weak = length == 3;
       const uint32_t to = is_weak ? weak_place : place;
-      uint16_t *out = s->a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * to;
-      for (uint32_t j = 0; j < VELO_MAX_HITS_PER_TRACK; j++) out[j] = j < length ? s->tracks[i][j] : 0;
+      memcpy(s->a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * to, s->tracks[i], sizeof s->tracks[i]);
       s->a->candidates.hit_count[to] = (uint8_t)length;
       weak_place += is_weak;
       place += 1 - is_weak;

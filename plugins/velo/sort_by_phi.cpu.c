@@ -40,15 +40,22 @@ static inline void block_load(struct block *b, const struct pair *p, uint32_t ba
   b->phi[1] = *(const vector_i16_anywhere *)(from + LANES);
 }
 
-/* Moves the block's clusters to their places, field by field: each loop needs few registers. */
-static inline void block_move(const struct block *b, const struct pair *p) {
-  const uint16_t *rank = b->rank;
-  const uint32_t base = b->base, count = b->count;
-  for (uint32_t i = 0; i < count; i++) p->to_phi[rank[i]] = p->phi[base + i];
-  for (uint32_t i = 0; i < count; i++) p->to_id[rank[i]] = p->id[base + i];
-  for (uint32_t i = 0; i < count; i++) p->to_x[rank[i]] = p->x[base + i];
-  for (uint32_t i = 0; i < count; i++) p->to_y[rank[i]] = p->y[base + i];
-  for (uint32_t i = 0; i < count; i++) p->to_z[rank[i]] = p->z[base + i];
+/* Moves the block's clusters to their places. Outside of its callers, so that all pointers find a register. */
+static __attribute__((noinline)) void block_move(const struct block *b, const struct pair *p) {
+  const uint16_t *rank = b->rank, *end = rank + b->count;
+  const int16_t *phi = p->phi + b->base;
+  const uint32_t *id = p->id + b->base;
+  const float *x = p->x + b->base, *y = p->y + b->base, *z = p->z + b->base;
+  int16_t *to_phi = p->to_phi;
+  uint32_t *to_id = p->to_id;
+  float *to_x = p->to_x, *to_y = p->to_y, *to_z = p->to_z;
+  for (; rank < end; rank++) {
+    to_phi[*rank] = *phi++;
+    to_id[*rank] = *id++;
+    to_x[*rank] = *x++;
+    to_y[*rank] = *y++;
+    to_z[*rank] = *z++;
+  }
 }
 
 /* Sorts by phi. Returns 0 if some are equal: then it has to be done again. */
@@ -59,6 +66,7 @@ static int sort_distinct(const struct pair *p) {
     block_load(&b, p, base);
     const vector_i16 phi0 = b.phi[0], phi1 = b.phi[1];
     vector_i16 less0 = {0}, less1 = {0};
+#pragma GCC unroll 4
     for (uint32_t j = 0; j < p->count; j++) {
       less0 -= p->phi[j] < phi0;
       less1 -= p->phi[j] < phi1;
@@ -89,6 +97,7 @@ static void sort_with_equals(const struct pair *p) {
     const vector_i16 phi0 = b.phi[0], phi1 = b.phi[1];
     vector_i16 less0 = {0}, less1 = {0}, equal0 = {0}, equal1 = {0};
     uint16_t equal[BLOCK];
+#pragma GCC unroll 4
     for (uint32_t j = 0; j < p->count; j++) {
       less0 -= p->phi[j] < phi0;
       less1 -= p->phi[j] < phi1;

@@ -14,6 +14,7 @@ enum { LANES = 8 };
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
+typedef int64_t i64x4 __attribute__((vector_size(32)));
 
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
@@ -41,19 +42,9 @@ VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
   return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
 }
 
-/* Loops that compilers turn into one instruction. */
-VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) {
-  for (int i = 0; i < LANES; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
-  return b;
-}
-VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) {
-  for (int i = 0; i < LANES; i++) b[i] = a[i] > b[i] ? a[i] : b[i];
-  return b;
-}
-/* b where a is not a number. */
-VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) {
-  for (int i = 0; i < LANES; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
-  return b;
+VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
+  const i64x4 less = a < b;
+  return (a & less) | (b & ~less);
 }
 
 /* Lane i gets lane i ^ distance: 4, 2, 1. */

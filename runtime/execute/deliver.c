@@ -40,8 +40,15 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_coll
   }
 }
 
+/* Where a field of an output is for the host: in the slot, or, of shared offsets, in the slice's input. */
+static const void *host_pointer(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage) {
+  const struct sl_storage *where = &slot->session->layout->storage[storage];
+  if (where->kind != SL_STORAGE_INPUT) return slot->storage[storage];
+  return input->block + where->offset + first * where->event_stride_bytes;
+}
+
 /* Points the views to the outputs of this slot. */
-static void gather_views(struct sl_slot *slot, int empty) {
+static void gather_views(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty) {
   struct sl_session *s = slot->session;
   const void **pointers = s->view_pointers;
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
@@ -49,13 +56,14 @@ static void gather_views(struct sl_slot *slot, int empty) {
     const struct sl_collection *c = s->graph->nodes[port.node].algorithm->members[port.member].collection;
     const int32_t *storage = s->layout->members[port.node][port.member].storage;
     s->views[o] = (struct sl_output_view){s->graph->outputs[o].name, c, pointers};
-    for (uint32_t f = 0; f < c->field_count; f++) *pointers++ = empty ? s->zeros : slot->storage[storage[f]];
+    for (uint32_t f = 0; f < c->field_count; f++) *pointers++ = empty ? s->zeros : host_pointer(slot, input, first, storage[f]);
   }
 }
 
-static int deliver_outputs(struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+static int deliver_outputs(struct sl_slot *slot, const struct sl_input *input, uint32_t first,
+                           const struct sl_batch *batch, int empty) {
   struct sl_session *s = slot->session;
-  gather_views(slot, empty);
+  gather_views(slot, input, first, empty);
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
     const struct sl_output_view *v = &s->views[o];
     if (!empty) s->output_items[o] += item_count(v->collection, v->fields, batch->event_count);
@@ -80,7 +88,7 @@ int sl_deliver(struct sl_slot *slot, const struct sl_input *input, uint32_t firs
   struct sl_session *s = slot->session;
   const struct sl_batch batch = {count, 0, input->events + first};
   int status = deliver_to_sinks(slot, &batch, empty);
-  if (status == SL_OK) status = deliver_outputs(slot, &batch, empty);
+  if (status == SL_OK) status = deliver_outputs(slot, input, first, &batch, empty);
   if (status != SL_OK) return status;
   s->delivered_events += count;
   if (empty) s->error_events += count;

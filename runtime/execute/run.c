@@ -192,7 +192,7 @@ static int open_hosts(struct sl_session *s) {
       while (s->options.input_paths && s->options.input_paths[count]) count++;
       const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
       status = a->source->open(s->states[n], &s->contexts[n].services, s->slots[0].input.source_args, &inputs);
-    } else if (a->sink->open) {
+    } else {
       status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].args[n], s->options.output_path);
     }
     s->opened[n] = 1;

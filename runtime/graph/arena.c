@@ -59,15 +59,21 @@ char *sl_arena_text(struct sl_arena *arena, const char *text, size_t bytes) {
   return copy;
 }
 
+char *sl_arena_vformat(struct sl_arena *arena, const char *format, va_list arguments) {
+  va_list measured;
+  va_copy(measured, arguments);
+  const int length = vsnprintf(NULL, 0, format, measured);
+  va_end(measured);
+  if (length < 0) longjmp(arena->failed, SL_ARENA_OUT_OF_MEMORY);
+  char *text = sl_arena_get(arena, (size_t)length + 1, 1);
+  vsnprintf(text, (size_t)length + 1, format, arguments);
+  return text;
+}
+
 char *sl_arena_format(struct sl_arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(NULL, 0, format, arguments);
-  va_end(arguments);
-  if (length < 0) longjmp(arena->failed, SL_ARENA_OUT_OF_MEMORY);
-  char *text = sl_arena_get(arena, (size_t)length + 1, 1);
-  va_start(arguments, format);
-  vsnprintf(text, (size_t)length + 1, format, arguments);
+  char *text = sl_arena_vformat(arena, format, arguments);
   va_end(arguments);
   return text;
 }

@@ -30,6 +30,7 @@ void sl_arena_free(struct sl_arena *arena);        /* NULL is fine */
 void *sl_arena_get(struct sl_arena *arena, size_t count, size_t element_bytes);
 /* A copy of `bytes` bytes, ended with a 0. */
 char *sl_arena_text(struct sl_arena *arena, const char *text, size_t bytes);
+char *sl_arena_vformat(struct sl_arena *arena, const char *format, va_list arguments);
 char *sl_arena_format(struct sl_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -18,6 +18,7 @@ struct sl_port {
 struct sl_value {
   double number;
   const char *text; /* type string only */
+  uint64_t integer; /* types u32, u64 and bool: the same number; exact, which a double is not beyond 2^53 */
 };
 
 struct sl_node {

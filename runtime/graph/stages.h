@@ -30,6 +30,8 @@ void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
 struct sl_draft_node {
   struct sl_tree *tree; /* of the node */
   struct sl_mark mark;
+  uint32_t lists_given;   /* it has `events` */
+  uint32_t lists_unknown; /* after an error: nothing follows from its list */
 };
 
 struct sl_draft {
@@ -40,8 +42,8 @@ struct sl_draft {
   uint32_t unknown_algorithms; /* nodes whose algorithm was not found: what they offer is unknown */
 };
 
-/* nodes.c: names, algorithms and block sizes. */
-void sl_draft_nodes(struct sl_draft *draft);
+/* nodes.c: names, algorithms and block sizes. An error only where there are too many nodes to go on. */
+int sl_draft_nodes(struct sl_draft *draft);
 /* A node by name, or SL_NONE. */
 int32_t sl_draft_find(const struct sl_draft *draft, const char *name);
 /* The nearest name of a node, as a hint. */
@@ -66,20 +68,34 @@ const char *sl_port_name(struct sl_draft *draft, struct sl_port port);
 int sl_port_fits(struct sl_draft *draft, struct sl_mark mark, const struct sl_node *user, uint32_t member,
                  struct sl_port port);
 
+/* links.c: which nodes each node needs (for its inputs and event lists), or is needed by; those of node i are
+ * nodes[first[i]] up to nodes[first[i + 1]]. */
+struct sl_links {
+  uint32_t *first, *nodes;
+};
+enum { SL_LINKS_NEEDED, SL_LINKS_USERS };
+struct sl_links sl_links_new(const struct sl_draft *draft, int direction);
+/* Marks all nodes that are reached from `start`, itself too, with `stamp`. `stack` has room for all nodes. */
+void sl_links_reach(const struct sl_links *links, uint32_t start, uint32_t stamp, uint32_t *marks, uint32_t *stack);
+
+/* lists.c: event lists as given; later, on a graph without cycles, inherited ones. */
+void sl_draft_lists(struct sl_draft *draft);
+void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *sorted);
+
 /* wiring.c: inputs as given, then those that only one port can satisfy. */
 void sl_draft_wiring(struct sl_draft *draft);
 
-/* lists.c: event lists as given, outputs, budgets.events. Then, on a graph without cycles, inherited lists. */
-void sl_draft_lists(struct sl_draft *draft);
+/* outputs.c: the source and the outputs. */
+void sl_draft_source(struct sl_draft *draft);
 void sl_draft_outputs(struct sl_draft *draft);
-void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *order);
 
-/* order.c: cycles, liveness, order. sl_draft_sort gives all nodes in an order in which inputs come first, or NULL with
- * the cycles reported. */
+/* order.c: sl_draft_sort gives all nodes, inputs before users, or NULL with the cycles reported; sl_draft_order keeps
+ * those that are live. */
 uint32_t *sl_draft_sort(struct sl_draft *draft);
 void sl_draft_order(struct sl_draft *draft, const uint32_t *sorted);
 
-/* canonical.c */
-const char *sl_graph_canonical(struct sl_draft *draft);
+/* canonical.c: the graph as text: sorted keys, all values and connections resolved. Itself a graph that means the
+ * same. The description is left out, since nothing depends on it. */
+const char *sl_draft_canonical(struct sl_draft *draft);
 
 #endif

@@ -1,6 +1,7 @@
 /* json.c: see json.h. One growing string; `filled` says where a comma is due. */
 #include "report/json.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,11 +133,12 @@ void sl_json_integer(struct sl_json *j, const char *key, int64_t value) {
   put_value(j, key, text);
 }
 
-/* 15 digits suffice where a shorter decimal reads back, since %g drops zeros at the end; 17 always do. */
+/* 15 digits find every shorter decimal too, since %g drops zeros at the end, but for subnormal numbers, which have fewer;
+ * 17 always read back. */
 void sl_json_number(struct sl_json *j, const char *key, double value) {
   char text[40] = "null";
   if (isfinite(value))
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
       snprintf(text, sizeof(text), "%.*g", digits, value);
       if (strtod(text, NULL) == value) break;
     }

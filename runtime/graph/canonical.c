@@ -1,0 +1,174 @@
+/* canonical.c: a graph as text, the same for all documents that mean the same: nodes, inputs and properties sorted by
+ * name, defaults, parameters and connections written out. Read as a graph, it gives itself. */
+#include "graph/stages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+  struct sl_draft *draft;
+  char *text;
+  size_t bytes, capacity;
+};
+
+static void write_bytes(struct writer *w, const char *text, size_t bytes) {
+  if (w->bytes + bytes + 1 > w->capacity) {
+    const size_t capacity = 2 * (w->bytes + bytes + 1) + 512;
+    char *grown = sl_arena_get(w->draft->reader->arena, capacity, 1);
+    if (w->bytes > 0) memcpy(grown, w->text, w->bytes);
+    w->text = grown;
+    w->capacity = capacity;
+  }
+  memcpy(w->text + w->bytes, text, bytes);
+  w->bytes += bytes;
+}
+
+static void write_text(struct writer *w, const char *text) { write_bytes(w, text, strlen(text)); }
+
+static void write_line(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void write_line(struct writer *w, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_text(w, sl_arena_vformat(w->draft->reader->arena, format, arguments));
+  va_end(arguments);
+}
+
+/* ------------------------------------------------------------------------------------------------ values */
+
+/* The character at `c` if it is well-formed UTF-8, else 0; sets its bytes. */
+static uint32_t decode(const unsigned char *c, uint32_t *bytes) {
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  *bytes = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
+  uint32_t character = c[0] & (0xFFu >> (*bytes + 1));
+  for (uint32_t i = 1; i < *bytes; i++) {
+    if ((c[i] & 0xC0) != 0x80) return 0;
+    character = character << 6 | (c[i] & 0x3Fu);
+  }
+  const int surrogate = character >= 0xD800 && character <= 0xDFFF;
+  return c[0] < 0xC2 || c[0] > 0xF4 || character < smallest[*bytes] || character > 0x10FFFF || surrogate ? 0 : character;
+}
+
+/* In double quotes, all but plain ASCII escaped; bytes that are no UTF-8 (from a command line) as they are. */
+static void write_string(struct writer *w, const char *text) {
+  char escaped[16];
+  write_text(w, "\"");
+  for (const unsigned char *c = (const unsigned char *)text; *c != 0;) {
+    uint32_t bytes = 1;
+    const uint32_t character = *c < 0x80 ? *c : decode(c, &bytes);
+    if (character == 0) {
+      bytes = 1;
+      write_bytes(w, (const char *)c, 1);
+    } else if (character == '"' || character == '\\') {
+      snprintf(escaped, sizeof escaped, "\\%c", (char)character);
+      write_text(w, escaped);
+    } else if (c[0] == '$' && c[1] == '{') {
+      write_text(w, "$$"); /* else it would name a parameter */
+    } else if (character >= ' ' && character < 0x7F) {
+      write_bytes(w, (const char *)c, 1);
+    } else {
+      snprintf(escaped, sizeof escaped, character > 0xFFFF ? "\\U%08x" : "\\u%04x", character);
+      write_text(w, escaped);
+    }
+    c += bytes;
+  }
+  write_text(w, "\"");
+}
+
+/* The shortest decimal that reads as the same number. */
+static void write_number(struct writer *w, double number, int is_float) {
+  char text[40];
+  for (int digits = 6; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    const double again = strtod(text, NULL);
+    if (is_float ? (float)again == (float)number : again == number) break;
+  }
+  write_text(w, text);
+}
+
+static void write_value(struct writer *w, uint32_t type, const struct sl_value *value) {
+  switch (type) {
+    case SL_TYPE_string: write_string(w, value->text); break;
+    case SL_TYPE_bool: write_text(w, value->integer ? "true" : "false"); break;
+    case SL_TYPE_f32: write_number(w, value->number, 1); break;
+    case SL_TYPE_f64: write_number(w, value->number, 0); break;
+    case SL_TYPE_i32: write_line(w, "%" PRId64, (int64_t)value->number); break;
+    default: write_line(w, "%" PRIu64, value->integer); break;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- nodes */
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(**(const char *const *const *)a, **(const char *const *const *)b);
+}
+
+/* Pointers to `count` structs that begin with their name, sorted by it. */
+static void *sorted_by_name(struct writer *w, const void *structs, size_t count, size_t struct_bytes) {
+  const void **pointers = sl_arena_get(w->draft->reader->arena, count, sizeof *pointers);
+  for (size_t i = 0; i < count; i++) pointers[i] = (const char *)structs + i * struct_bytes;
+  qsort(pointers, count, sizeof *pointers, compare_names);
+  return pointers;
+}
+_Static_assert(offsetof(struct sl_node, name) == 0 && offsetof(struct sl_member, name) == 0, "see sorted_by_name");
+
+static void write_input(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
+  const struct sl_port port = node->inputs[member - node->algorithm->members];
+  write_line(w, "      %s: %s\n", member->name, port.node == SL_NONE ? "null" : sl_port_name(w->draft, port));
+}
+
+static void write_property(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
+  write_line(w, "      %s: ", member->name);
+  write_value(w, member->type, &node->values[member - node->algorithm->members]);
+  write_text(w, "\n");
+}
+
+/* The members of one kind, under a heading if there are any. */
+static void write_members(struct writer *w, const struct sl_node *node, uint32_t kind) {
+  const struct sl_algorithm *algorithm = node->algorithm;
+  const struct sl_member **members =
+      sorted_by_name(w, algorithm->members, algorithm->member_count, sizeof *algorithm->members);
+  int headed = 0;
+  for (uint32_t i = 0; i < algorithm->member_count; i++) {
+    if (members[i]->kind != kind) continue;
+    if (!headed) write_text(w, kind == SL_MEMBER_IN ? "    in:\n" : "    set:\n");
+    headed = 1;
+    if (kind == SL_MEMBER_IN)
+      write_input(w, node, members[i]);
+    else
+      write_property(w, node, members[i]);
+  }
+  if (kind == SL_MEMBER_PROPERTY && node->shared) {
+    if (!headed) write_text(w, "    set:\n");
+    write_text(w, "      variant: shared\n");
+  }
+}
+
+static void write_node(struct writer *w, const struct sl_node *node) {
+  write_line(w, "  %s:\n    use: %s\n", node->name, node->use);
+  if (node->algorithm->kind == SL_KIND_KERNEL) {
+    write_line(w, "    block: %u\n    events: [", node->block_threads);
+    for (uint32_t i = 0; i < node->list_count; i++)
+      write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
+    write_text(w, "]\n");
+  }
+  write_members(w, node, SL_MEMBER_IN);
+  write_members(w, node, SL_MEMBER_PROPERTY);
+}
+
+const char *sl_draft_canonical(struct sl_draft *draft) {
+  const struct sl_graph *graph = draft->graph;
+  struct writer w = {.draft = draft};
+  write_text(&w, "sluice: 1\n");
+  if (graph->slice_events > 0) write_line(&w, "budgets:\n  events: %u\n", graph->slice_events);
+  write_text(&w, "nodes:\n");
+  const struct sl_node **nodes = sorted_by_name(&w, graph->nodes, graph->node_count, sizeof *graph->nodes);
+  for (uint32_t i = 0; i < graph->node_count; i++) write_node(&w, nodes[i]);
+  write_text(&w, "outputs: [");
+  for (uint32_t i = 0; i < graph->output_count; i++)
+    write_line(&w, "%s%s", i > 0 ? ", " : "", sl_port_name(draft, graph->outputs[i].port));
+  write_text(&w, "]\n");
+  write_bytes(&w, "", 1);
+  return w.text;
+}

@@ -1,0 +1,92 @@
+/* graph.c: reads a graph, stage by stage (stages.h). Everything is kept in one arena, which the graph owns at the end;
+ * every way out that is no success gives it back. */
+#include "graph/graph.h"
+
+#include <locale.h>
+#include <string.h>
+
+#include "graph/stages.h"
+
+static void check_nodes(struct sl_draft *draft) {
+  sl_draft_properties(draft);
+  sl_draft_lists(draft);
+  sl_draft_wiring(draft);
+  sl_draft_source(draft);
+  sl_draft_outputs(draft);
+  const uint32_t *sorted = sl_draft_sort(draft);
+  if (sorted != NULL) sl_draft_inherit_lists(draft, sorted);
+  if (draft->reader->error_count == 0) sl_draft_order(draft, sorted);
+}
+
+static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
+  struct sl_tree *root = sl_merge_root(r);
+  sl_load(r, root);
+  if (r->unreadable) return;
+  sl_apply_overrides(r, root);
+  sl_substitute_parameters(r, root);
+  struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
+  if (sl_draft_nodes(&draft) != SL_OK) return;
+  check_nodes(&draft);
+  if (r->error_count > 0) return;
+  const struct sl_tree *description = sl_tree_get(root, "description");
+  graph->description = description != NULL ? description->text : NULL;
+  graph->text = sl_draft_canonical(&draft);
+}
+
+/* The stages with a way out for when memory ends. */
+static int read_guarded(struct sl_reader *r, struct sl_graph **graph) {
+  const int failed = setjmp(r->arena->failed);
+  if (failed != 0) {
+    sl_yaml_close(r);
+    if (failed == SL_ARENA_OUT_OF_MEMORY) return SL_ENOMEM;
+    sl_diagnose(r->diagnostics, SL_ERROR, NULL, NULL, NULL, "the graph is too large: it needs more than %d MiB",
+                SL_LIMIT_MEMORY_BYTES >> 20);
+    return SL_EGRAPH;
+  }
+  *graph = sl_arena_get(r->arena, 1, sizeof **graph);
+  (*graph)->storage = r->arena;
+  read_graph(r, *graph);
+  return r->error_count > 0 ? SL_EGRAPH : SL_OK;
+}
+
+int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph) {
+  struct sl_reader reader = {.request = request, .diagnostics = d};
+  int result = SL_ENOMEM;
+  *graph = NULL;
+  reader.arena = sl_arena_new(SL_LIMIT_MEMORY_BYTES);
+  const locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* 0.5 is a number whatever the user's locale */
+  if (reader.arena != NULL && point != (locale_t)0) {
+    const locale_t users = uselocale(point);
+    result = read_guarded(&reader, graph);
+    uselocale(users);
+  }
+  if (point != (locale_t)0) freelocale(point);
+  if (result == SL_OK) return SL_OK;
+  if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while the graph was read");
+  sl_arena_free(reader.arena);
+  *graph = NULL;
+  return result;
+}
+
+void sl_graph_free(struct sl_graph *graph) {
+  if (graph != NULL) sl_arena_free(graph->storage);
+}
+
+void sl_graph_fill_properties(const struct sl_node *node, void *args) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *property = &node->algorithm->members[m];
+    const struct sl_value *value = &node->values[m];
+    char *place = (char *)args + property->args_offset;
+    if (property->kind != SL_MEMBER_PROPERTY) continue;
+    switch (property->type) {
+      case SL_TYPE_f32: memcpy(place, &(float){(float)value->number}, sizeof(float)); break;
+      case SL_TYPE_f64: memcpy(place, &value->number, sizeof(double)); break;
+      case SL_TYPE_i32: memcpy(place, &(int32_t){(int32_t)value->number}, sizeof(int32_t)); break;
+      case SL_TYPE_u64: memcpy(place, &value->integer, sizeof(uint64_t)); break;
+      case SL_TYPE_bool:
+      case SL_TYPE_u32: memcpy(place, &(uint32_t){(uint32_t)value->integer}, sizeof(uint32_t)); break;
+      case SL_TYPE_string: memcpy(place, &value->text, sizeof value->text); break;
+      default: break; /* a plugin's check admits no other type */
+    }
+  }
+}

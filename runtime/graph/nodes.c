@@ -1,0 +1,171 @@
+/* nodes.c: one struct sl_node for each node of the merged document: its name, algorithm and block size. */
+#include "graph/stages.h"
+
+#include <string.h>
+
+#include "graph/scalar.h"
+#include "plugin/tables.h"
+
+enum { BLOCK_STEP = 32, BLOCK_MAX = 1024 };
+
+int32_t sl_draft_find(const struct sl_draft *draft, const char *name) {
+  const struct sl_entry *entry = sl_tree_find(sl_tree_get(draft->root, "nodes"), name);
+  return entry != NULL && entry->value != NULL ? (int32_t)entry->number : SL_NONE;
+}
+
+const char *sl_draft_guess_node(struct sl_draft *draft, const char *name) {
+  struct sl_guess guess;
+  sl_guess_begin(draft->reader, &guess, name);
+  for (uint32_t i = 0; i < draft->graph->node_count; i++) sl_guess_offer(&guess, draft->graph->nodes[i].name);
+  return sl_guess_hint(draft->reader, &guess);
+}
+
+/* ---------------------------------------------------------------------------------------------- members */
+
+int32_t sl_member_find(const struct sl_algorithm *algorithm, uint32_t kind, const char *name) {
+  const int index = sl_member_index(algorithm, name);
+  return index >= 0 && algorithm->members[index].kind == kind ? index : SL_NONE;
+}
+
+static const char *member_kind_text(uint32_t kind) {
+  return kind == SL_MEMBER_IN ? "input" : kind == SL_MEMBER_OUT ? "output" : "property";
+}
+
+/* What the user may have meant: a member of another kind, or a similar name. */
+static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm *algorithm, uint32_t kind,
+                               const char *name) {
+  struct sl_reader *r = draft->reader;
+  if (kind == SL_MEMBER_PROPERTY && sl_member_find(algorithm, SL_MEMBER_IN, name) != SL_NONE)
+    return sl_arena_format(r->arena, "%s is an input: it stands under `in`", name);
+  if (kind == SL_MEMBER_IN && sl_member_find(algorithm, SL_MEMBER_PROPERTY, name) != SL_NONE)
+    return sl_arena_format(r->arena, "%s is a property: it stands under `set`", name);
+  struct sl_guess guess;
+  sl_guess_begin(r, &guess, name);
+  for (uint32_t i = 0; i < algorithm->member_count; i++)
+    if (algorithm->members[i].kind == kind) sl_guess_offer(&guess, algorithm->members[i].name);
+  return sl_guess_hint(r, &guess);
+}
+
+void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
+                             const struct sl_entry *entry, const char *name) {
+  struct sl_reader *r = draft->reader;
+  if (entry->inherited)
+    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is dropped: %s has no such %s", name, node->use,
+              member_kind_text(kind));
+  else
+    sl_report_error(r, entry->mark, node->name, member_hint(draft, node->algorithm, kind, name), "%s has no %s `%s`",
+                    node->use, member_kind_text(kind), sl_shown(r, name));
+}
+
+/* ------------------------------------------------------------------------------------------- algorithms */
+
+/* The reason why a plugin of that name was refused, or NULL. */
+static const char *refusal(const struct sl_registry *registry, const char *plugin, size_t bytes) {
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status == SL_PLUGIN_REFUSED && strlen(entry->file_name) == bytes &&
+        strncmp(entry->file_name, plugin, bytes) == 0)
+      return entry->reason;
+  }
+  return NULL;
+}
+
+static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *use) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_registry *registry = r->request->registry;
+  const char *dot = strchr(use->text, '.');
+  const struct sl_plugin_entry *entry;
+  if (dot != NULL && sl_registry_find(registry, use->text, "cpu", &entry) != NULL) {
+    sl_report_error(r, use->mark, node->name, NULL, "plugin %s offers %s for cpu, but not for %s", entry->plugin->name,
+                    use->text, r->request->target);
+    return;
+  }
+  const char *reason = dot != NULL ? refusal(registry, use->text, (size_t)(dot - use->text)) : NULL;
+  if (reason != NULL) {
+    sl_report_error(r, use->mark, node->name, NULL, "there is no algorithm `%s`: the plugin was refused: %s", use->text,
+                    reason);
+    return;
+  }
+  char buffer[256];
+  const char *nearest = strlen(use->text) < sizeof buffer && r->error_count < SL_LIMIT_ERRORS / 10
+                            ? sl_registry_suggest(registry, use->text, buffer, sizeof buffer)
+                            : NULL;
+  const char *hint = nearest != NULL ? sl_arena_format(r->arena, "did you mean %s?", nearest) : NULL;
+  sl_report_error(r, use->mark, node->name, hint, "there is no algorithm `%s`%s", sl_shown(r, use->text),
+                  dot == NULL ? "; `use` wants PLUGIN.ALGORITHM" : "");
+}
+
+static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const struct sl_draft_node *source) {
+  const struct sl_graph_request *request = draft->reader->request;
+  const struct sl_tree *use = sl_tree_get(source->tree, "use");
+  if (use == NULL) {
+    node->use = "";
+    if (!sl_tree_was_refused(source->tree, "use"))
+      sl_report_error(draft->reader, source->mark, node->name, NULL, "the node does not say which algorithm to `use`");
+    return;
+  }
+  node->use = use->text;
+  node->algorithm = sl_registry_find(request->registry, use->text, request->target, &node->plugin);
+  if (node->algorithm == NULL) unknown_algorithm(draft, node, use);
+}
+
+static void set_block(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_entry *entry = sl_tree_find(tree, "block");
+  node->block_threads = node->algorithm->block_threads;
+  if (entry == NULL || entry->value == NULL) return;
+  if (node->algorithm->kind != SL_KIND_KERNEL) {
+    if (entry->inherited)
+      sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`block` is dropped: %s is no kernel", node->use);
+    else
+      sl_report_error(r, entry->mark, node->name, NULL, "`block` is for kernels, and %s is none", node->use);
+    return;
+  }
+  const struct sl_scalar scalar = sl_scalar_parse(entry->value->text, entry->value->quoted);
+  const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
+                   (scalar.magnitude == 1 || (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 &&
+                                              scalar.magnitude <= BLOCK_MAX));
+  if (fits)
+    node->block_threads = (uint32_t)scalar.magnitude;
+  else
+    sl_report_error(r, entry->value->mark, node->name, NULL,
+                    "`block` is a number of threads, 1 or a multiple of %d up to %d, not `%s`", BLOCK_STEP, BLOCK_MAX,
+                    sl_shown(r, entry->value->text));
+}
+
+static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *entry) {
+  struct sl_node *node = &draft->graph->nodes[index];
+  struct sl_draft_node *source = &draft->nodes[index];
+  entry->number = index;
+  *source = (struct sl_draft_node){.tree = entry->value, .mark = entry->mark};
+  node->name = entry->key;
+  node->place = sl_mark_place(draft->reader, entry->mark);
+  node->order = UINT32_MAX;
+  if (strcmp(node->name, "simt") == 0)
+    sl_report_error(draft->reader, entry->mark, NULL, NULL,
+                    "`simt` names the settings of a device (--set simt.seed=...), so no node can have this name");
+  find_algorithm(draft, node, source);
+  if (node->algorithm != NULL)
+    set_block(draft, node, source->tree);
+  else
+    draft->unknown_algorithms++;
+}
+
+int sl_draft_nodes(struct sl_draft *draft) {
+  struct sl_reader *r = draft->reader;
+  struct sl_tree *nodes = sl_tree_get(draft->root, "nodes");
+  uint32_t count = 0;
+  for (const struct sl_entry *entry = nodes->first; entry != NULL; entry = entry->next) {
+    if (entry->value == NULL && entry->refused) draft->unknown_algorithms++;
+    if (entry->value == NULL || ++count <= SL_LIMIT_NODES) continue;
+    sl_report_error(r, entry->mark, NULL, NULL, "the graph has more than %d nodes", SL_LIMIT_NODES);
+    return SL_EGRAPH;
+  }
+  draft->graph->node_count = count;
+  draft->graph->nodes = sl_arena_get(r->arena, count, sizeof *draft->graph->nodes);
+  draft->nodes = sl_arena_get(r->arena, count, sizeof *draft->nodes);
+  uint32_t index = 0;
+  for (struct sl_entry *entry = nodes->first; entry != NULL; entry = entry->next)
+    if (entry->value != NULL) draft_node(draft, index++, entry);
+  return SL_OK;
+}

@@ -1,0 +1,152 @@
+/* order.c: cycles, liveness and the order of execution.
+ *
+ * The order: again and again the node that comes first in the document among those whose needs are met; the source
+ * before all. If some are left at the end, each of them needs another one that is left; following one such need from
+ * node to node must come back to a node: that is a cycle.
+ */
+#include "graph/stages.h"
+
+#include <string.h>
+
+enum { SHOWN_MAX = 16 /* nodes of a cycle that a message shows */ };
+
+/* ------------------------------------------------------------------------------------------------- cycles */
+
+/* A cycle in the direction of the data: path[i] feeds path[i + 1], the last one feeds the first. */
+struct cycle {
+  const uint32_t *path;
+  uint32_t length;
+  uint32_t start; /* the node that comes first in the document: where the message begins */
+};
+
+static uint32_t cycle_node(const struct cycle *c, uint32_t i) { return c->path[(c->start + i) % c->length]; }
+
+static const char *cycle_text(struct sl_draft *draft, const struct cycle *c) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_node *nodes = draft->graph->nodes;
+  const char *text = nodes[cycle_node(c, 0)].name;
+  for (uint32_t i = 1; i <= c->length; i++) {
+    if (c->length > SHOWN_MAX && i == SHOWN_MAX - 1) {
+      text = sl_arena_format(r->arena, "%s -> ... (%u more)", text, c->length - SHOWN_MAX);
+      i = c->length - 1;
+    }
+    text = sl_arena_format(r->arena, "%s -> %s", text, nodes[cycle_node(c, i)].name);
+  }
+  return text;
+}
+
+/* An input on the cycle that nobody asked for, as a hint. */
+static const char *inferred_hint(struct sl_draft *draft, const struct cycle *c) {
+  for (uint32_t i = 0; i < c->length; i++) {
+    const uint32_t from = cycle_node(c, i), to = cycle_node(c, i + 1);
+    const struct sl_node *node = &draft->graph->nodes[to];
+    for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count && m < 32; m++)
+      if ((node->inferred >> m & 1) && node->inputs[m].node == (int32_t)from)
+        return sl_arena_format(draft->reader->arena, "input `%s` of %s was not given; %s was the only port that fits",
+                               node->algorithm->members[m].name, node->name, sl_port_name(draft, node->inputs[m]));
+  }
+  return NULL;
+}
+
+static void report_cycle(struct sl_draft *draft, const uint32_t *path, uint32_t length) {
+  struct cycle c = {path, length, 0};
+  for (uint32_t i = 1; i < length; i++)
+    if (path[i] < path[c.start]) c.start = i;
+  sl_report_error(draft->reader, draft->nodes[cycle_node(&c, 0)].mark, NULL, inferred_hint(draft, &c),
+                  "nodes depend on each other: %s", cycle_text(draft, &c));
+}
+
+/* A node that `node` needs and that is left. There is one, or `node` would not be left itself. */
+static uint32_t left_need(const struct sl_links *needed, uint32_t node, const uint32_t *missing) {
+  uint32_t l = needed->first[node];
+  while (missing[needed->nodes[l]] == 0) l++;
+  return needed->nodes[l];
+}
+
+/* `missing`: per node, how many of its needs are not met. */
+static void report_cycles(struct sl_draft *draft, const uint32_t *missing) {
+  struct sl_arena *arena = draft->reader->arena;
+  const uint32_t count = draft->graph->node_count;
+  const struct sl_links needed = sl_links_new(draft, SL_LINKS_NEEDED);
+  uint32_t *walk_of = sl_arena_get(arena, count, sizeof *walk_of); /* which walk came here, from 1 */
+  uint32_t *path = sl_arena_get(arena, count, sizeof *path);       /* the walk, filled from its end */
+  for (uint32_t start = 0; start < count; start++) {
+    uint32_t node = start, begin = count;
+    while (missing[node] > 0 && walk_of[node] == 0) {
+      walk_of[node] = start + 1;
+      path[--begin] = node;
+      node = left_need(&needed, node, missing);
+    }
+    if (begin == count || walk_of[node] != start + 1) continue; /* nothing left here, or on to an earlier walk */
+    uint32_t end = begin;
+    while (path[end] != node) end++;
+    report_cycle(draft, path + begin, end - begin + 1);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- order */
+
+uint32_t *sl_draft_sort(struct sl_draft *draft) {
+  struct sl_arena *arena = draft->reader->arena;
+  const struct sl_graph *graph = draft->graph;
+  const uint32_t count = graph->node_count;
+  const struct sl_links users = sl_links_new(draft, SL_LINKS_USERS);
+  uint32_t *missing = sl_arena_get(arena, count, sizeof *missing);
+  uint32_t *sorted = sl_arena_get(arena, count, sizeof *sorted);
+  uint8_t *placed = sl_arena_get(arena, count, 1);
+  for (uint32_t l = 0; l < users.first[count]; l++) missing[users.nodes[l]]++;
+  for (uint32_t position = 0; position < count; position++) {
+    uint32_t next = 0;
+    if (position == 0 && missing[graph->source] == 0)
+      next = graph->source;
+    else
+      while (next < count && (placed[next] || missing[next] > 0)) next++;
+    if (next == count) {
+      report_cycles(draft, missing);
+      return NULL;
+    }
+    placed[next] = 1;
+    sorted[position] = next;
+    for (uint32_t l = users.first[next]; l < users.first[next + 1]; l++) missing[users.nodes[l]]--;
+  }
+  return sorted;
+}
+
+/* ----------------------------------------------------------------------------------------------- liveness */
+
+static void mark_live(struct sl_draft *draft) {
+  struct sl_arena *arena = draft->reader->arena;
+  struct sl_graph *graph = draft->graph;
+  const struct sl_links needed = sl_links_new(draft, SL_LINKS_NEEDED);
+  uint32_t *live = sl_arena_get(arena, graph->node_count, sizeof *live);
+  uint32_t *stack = sl_arena_get(arena, graph->node_count, sizeof *stack);
+  uint32_t useful = graph->output_count;
+  for (uint32_t i = 0; i < graph->output_count; i++)
+    sl_links_reach(&needed, (uint32_t)graph->outputs[i].port.node, 1, live, stack);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    if (graph->nodes[i].algorithm->kind != SL_KIND_SINK) continue;
+    sl_links_reach(&needed, i, 1, live, stack);
+    useful++;
+  }
+  live[graph->source] = 1;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    graph->nodes[i].live = live[i];
+    if (!live[i])
+      sl_report(draft->reader, SL_WARNING, draft->nodes[i].mark, graph->nodes[i].name, NULL,
+                "no output and no sink depends on it, so it is left out");
+  }
+  if (useful == 0)
+    sl_report(draft->reader, SL_WARNING, (struct sl_mark){NULL, 0, 0}, NULL, NULL,
+              "the graph has neither outputs nor a sink: it only reads events");
+}
+
+void sl_draft_order(struct sl_draft *draft, const uint32_t *sorted) {
+  struct sl_graph *graph = draft->graph;
+  mark_live(draft);
+  graph->order = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *graph->order);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    if (!graph->nodes[sorted[i]].live) continue;
+    graph->nodes[sorted[i]].order = graph->order_count;
+    graph->order[graph->order_count++] = sorted[i];
+  }
+}

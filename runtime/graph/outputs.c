@@ -1,0 +1,90 @@
+/* outputs.c: the one source of a graph, and what the graph gives back. */
+#include "graph/stages.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------- source */
+
+/* A source that the user could use, as a hint. */
+static const char *offered_source(struct sl_reader *r) {
+  const struct sl_registry *registry = r->request->registry;
+  for (size_t e = 0; e < registry->entry_count; e++) {
+    const struct sl_plugin *plugin = registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
+    for (uint32_t a = 0; plugin != NULL && a < plugin->algorithm_count; a++)
+      if (plugin->algorithms[a]->kind == SL_KIND_SOURCE)
+        return sl_arena_format(r->arena, "add a node such as `raw: { use: %s.%s }`", plugin->name,
+                               plugin->algorithms[a]->name);
+  }
+  return NULL;
+}
+
+void sl_draft_source(struct sl_draft *draft) {
+  struct sl_reader *r = draft->reader;
+  struct sl_graph *graph = draft->graph;
+  int32_t found = SL_NONE;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_node *node = &graph->nodes[i];
+    if (node->algorithm == NULL || node->algorithm->kind != SL_KIND_SOURCE) continue;
+    if (found == SL_NONE)
+      found = (int32_t)i;
+    else
+      sl_report_error(r, draft->nodes[i].mark, node->name, NULL, "a graph has one source, and `%s` is one already",
+                      graph->nodes[found].name);
+  }
+  if (found != SL_NONE)
+    graph->source = (uint32_t)found;
+  else if (draft->unknown_algorithms == 0)
+    sl_report_error(r, (struct sl_mark){NULL, 0, 0}, NULL, offered_source(r),
+                    "the graph has no source, a node that reads or makes events");
+}
+
+/* ------------------------------------------------------------------------------------------------ outputs */
+
+static int has_bytes(const struct sl_collection *collection) {
+  for (uint32_t i = 0; i < collection->field_count; i++)
+    if (collection->fields[i].shape == SL_SHAPE_CODE_BYTES) return 1;
+  return 0;
+}
+
+/* Why a port cannot be an output, or NULL. */
+static const char *objection(const struct sl_graph *graph, struct sl_port port) {
+  const uint32_t kind = graph->nodes[port.node].algorithm->kind;
+  if (kind == SL_KIND_CONSTANT) return "is a constant: it is the same for all events";
+  if (kind == SL_KIND_SOURCE) return "is what the source reads";
+  if (has_bytes(sl_port_member(graph, port)->collection)) return "holds raw bytes; a sink can take it";
+  return NULL;
+}
+
+static const char *output_name(struct sl_draft *draft, struct sl_port port) {
+  const struct sl_node *node = &draft->graph->nodes[port.node];
+  uint32_t outputs = 0;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    outputs += node->algorithm->members[m].kind == SL_MEMBER_OUT;
+  return outputs == 1 ? node->name : sl_port_name(draft, port);
+}
+
+static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struct sl_tree *text) {
+  struct sl_reader *r = draft->reader;
+  struct sl_graph *graph = draft->graph;
+  struct sl_port port;
+  if (!sl_port_find(draft, text, NULL, NULL, "`outputs`", &port)) return;
+  const char *name = output_name(draft, port), *why_not = objection(graph, port);
+  if (why_not != NULL) {
+    sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: it %s", sl_port_name(draft, port), why_not);
+  } else if (sl_tree_find(seen, name) != NULL) {
+    sl_report_error(r, text->mark, NULL, NULL, "`%s` is an output already", name);
+  } else {
+    sl_tree_add(r, seen, name, text->mark, NULL);
+    graph->outputs[graph->output_count++] = (struct sl_output){port, name};
+  }
+}
+
+void sl_draft_outputs(struct sl_draft *draft) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
+  if (outputs == NULL) return;
+  struct sl_tree *seen = sl_tree_new(r, SL_TREE_MAP, outputs->mark);
+  draft->graph->outputs = sl_arena_get(r->arena, outputs->count, sizeof *draft->graph->outputs);
+  for (const struct sl_entry *item = outputs->first; item != NULL; item = item->next)
+    if (item->value != NULL) add_output(draft, seen, item->value);
+}

@@ -1,0 +1,184 @@
+/* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Each is
+ * checked for type and range. */
+#include "graph/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graph/scalar.h"
+#include "plugin/tables.h"
+
+/* ------------------------------------------------------------------------------------------------- types */
+
+static const char *type_text(uint32_t type) {
+  switch (type) {
+    case SL_TYPE_bool: return "true or false";
+    case SL_TYPE_string: return "a string";
+    case SL_TYPE_f32:
+    case SL_TYPE_f64: return "a number";
+    default: return "an integer";
+  }
+}
+
+/* Stores an integer; 0 if the type cannot hold it. */
+static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct sl_value *value) {
+  const uint64_t largest = type == SL_TYPE_u32 ? UINT32_MAX : type == SL_TYPE_i32 ? INT32_MAX : UINT64_MAX;
+  const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* magnitude of */
+  if (scalar->kind != SL_SCALAR_INTEGER || scalar->too_large) return 0;
+  if (scalar->magnitude > (scalar->negative ? lowest : largest)) return 0;
+  value->integer = scalar->negative ? 0 : scalar->magnitude;
+  value->number = scalar->negative ? -(double)scalar->magnitude : (double)scalar->magnitude;
+  return 1;
+}
+
+/* Stores a scalar as the type of a property; 0 if it does not fit. */
+static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *value) {
+  const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
+  switch (type) {
+    case SL_TYPE_string:
+      value->text = tree->text;
+      return scalar.kind == SL_SCALAR_STRING;
+    case SL_TYPE_bool:
+      value->number = scalar.truth;
+      value->integer = scalar.truth;
+      return scalar.kind == SL_SCALAR_BOOL;
+    case SL_TYPE_f32:
+    case SL_TYPE_f64:
+      value->number = scalar.number;
+      return (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT) && isfinite(scalar.number) &&
+             (type == SL_TYPE_f64 || isfinite((float)scalar.number));
+    default: return store_integer(type, &scalar, value);
+  }
+}
+
+/* Why a scalar did not fit, as a hint. */
+static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct sl_tree *tree) {
+  const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
+  if (type == SL_TYPE_string)
+    return sl_arena_format(draft->reader->arena, "quote it: \"%s\"", sl_shown(draft->reader, tree->text));
+  if (tree->quoted && scalar.kind == SL_SCALAR_STRING && sl_scalar_parse(tree->text, 0).kind != SL_SCALAR_STRING)
+    return "in quotes it is a string; write it without them";
+  if (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT)
+    return sl_arena_format(draft->reader->arena, "its type is %s", sl_type_name(type));
+  return NULL;
+}
+
+static int in_range(const struct sl_member *property, const struct sl_value *value) {
+  if (property->type == SL_TYPE_string) return 1;
+  return value->number >= property->minimum && value->number <= property->maximum;
+}
+
+/* ------------------------------------------------------------------------------------------------ values */
+
+static void set_default(const struct sl_member *property, struct sl_value *value) {
+  if (property->type == SL_TYPE_string) {
+    value->text = property->default_text;
+    return;
+  }
+  value->number = property->type == SL_TYPE_f32 ? (double)(float)property->default_value : property->default_value;
+  const int exact = property->default_value >= 0 && property->default_value < 0x1p64;
+  value->integer = exact ? (uint64_t)property->default_value : 0;
+}
+
+/* `name` as the user wrote it. */
+static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t member, const char *name,
+                      const struct sl_tree *tree) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_member *property = &node->algorithm->members[member];
+  const char *unit = property->unit != NULL ? property->unit : "";
+  struct sl_value value = {0};
+  if (!store(property->type, tree, &value)) {
+    sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
+                    type_text(property->type), sl_shown(r, tree->text));
+  } else if (!in_range(property, &value)) {
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` lies between %.10g and %.10g%s%s, but is `%s`", name,
+                    property->minimum, property->maximum, *unit != 0 ? " " : "", unit, sl_shown(r, tree->text));
+  } else {
+    if (property->type == SL_TYPE_f32) value.number = (double)(float)value.number;
+    node->values[member] = value;
+  }
+}
+
+/* `variant`, which every kernel has: tuned (where there is such a version) or shared. */
+static void set_variant(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
+  node->shared = strcmp(tree->text, "shared") == 0;
+  if (!node->shared && strcmp(tree->text, "tuned") != 0)
+    sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` is tuned or shared, not `%s`",
+                    sl_shown(draft->reader, tree->text));
+}
+
+static void set_node(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *set) {
+  for (const struct sl_entry *entry = set != NULL ? set->first : NULL; entry != NULL; entry = entry->next) {
+    if (entry->value == NULL) continue;
+    const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_PROPERTY, entry->key);
+    if (member != SL_NONE)
+      set_value(draft, node, (uint32_t)member, entry->key, entry->value);
+    else if (strcmp(entry->key, "variant") == 0 && node->algorithm->kind == SL_KIND_KERNEL)
+      set_variant(draft, node, entry->value);
+    else
+      sl_draft_unknown_member(draft, node, SL_MEMBER_PROPERTY, entry, entry->key);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------- budgets */
+
+static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree) {
+  struct sl_value value = {0};
+  if (store(SL_TYPE_u32, tree, &value) && value.integer > 0)
+    draft->graph->slice_events = (uint32_t)value.integer;
+  else
+    sl_report_error(draft->reader, tree->mark, NULL, NULL, "`events` is a number of events from 1 to %u, not `%s`",
+                    UINT32_MAX, sl_shown(draft->reader, tree->text));
+}
+
+/* NODE.PROPERTY. */
+static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
+  struct sl_reader *r = draft->reader;
+  const char *dot = strchr(entry->key, '.');
+  if (dot == NULL) {
+    sl_report_error(r, entry->mark, NULL, NULL, "`%s` is no budget: write `events` or NODE.PROPERTY", entry->key);
+    return;
+  }
+  const char *name = sl_arena_text(r->arena, entry->key, (size_t)(dot - entry->key)), *property = dot + 1;
+  const int32_t index = sl_draft_find(draft, name);
+  if (index == SL_NONE) {
+    if (!sl_tree_was_refused(sl_tree_get(draft->root, "nodes"), name))
+      sl_report_error(r, entry->mark, NULL, sl_draft_guess_node(draft, name), "the graph has no node `%s`", name);
+    return;
+  }
+  struct sl_node *node = &draft->graph->nodes[index];
+  if (node->algorithm == NULL) return;
+  const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_PROPERTY, property);
+  if (member == SL_NONE) {
+    sl_draft_unknown_member(draft, node, SL_MEMBER_PROPERTY, entry, property);
+  } else if ((node->algorithm->members[member].flags & SL_FLAG_BUDGET) == 0) {
+    sl_report_error(r, entry->mark, node->name, "it stands under the node's `set`", "`%s` of %s is no budget", property,
+                    node->use);
+  } else if (sl_tree_get(sl_tree_get(draft->nodes[index].tree, "set"), property) != NULL) {
+    sl_report_error(r, entry->mark, node->name, NULL, "`%s` is given under `budgets` and under the node's `set`",
+                    property);
+  } else {
+    set_value(draft, node, (uint32_t)member, property, entry->value);
+  }
+}
+
+void sl_draft_properties(struct sl_draft *draft) {
+  struct sl_graph *graph = draft->graph;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    struct sl_node *node = &graph->nodes[i];
+    if (node->algorithm == NULL) continue;
+    node->values = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->values);
+    for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+      if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
+        set_default(&node->algorithm->members[m], &node->values[m]);
+    set_node(draft, node, sl_tree_get(draft->nodes[i].tree, "set"));
+  }
+  const struct sl_tree *budgets = sl_tree_get(draft->root, "budgets");
+  for (const struct sl_entry *entry = budgets->first; entry != NULL; entry = entry->next) {
+    if (entry->value == NULL) continue;
+    if (strcmp(entry->key, "events") == 0)
+      set_slice_events(draft, entry->value);
+    else
+      set_budget(draft, entry);
+  }
+}

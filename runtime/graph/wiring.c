@@ -1,0 +1,242 @@
+/* wiring.c: which port feeds which input.
+ *
+ * First what `in` says. Then each input that was left out takes the port of its collection if there is exactly one in
+ * the graph, not counting the node's own and those of nodes that depend on it: required inputs first, then optional
+ * ones. What depends on what is taken as it stands before each of these two passes, so that the choice does not depend
+ * on the order of the document. A null under `in` leaves an optional input alone.
+ */
+#include "graph/stages.h"
+
+#include <string.h>
+
+enum { NAMED_MAX = 8 /* candidates that a message lists */, END = -1 };
+
+/* --------------------------------------------------------------------------------------------- as given */
+
+static int constant_can_take(const struct sl_draft *draft, const struct sl_node *node, struct sl_port port) {
+  return node->algorithm->kind != SL_KIND_CONSTANT ||
+         draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT;
+}
+
+static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t member, const struct sl_tree *text) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_member *input = &node->algorithm->members[member];
+  struct sl_port port;
+  const char *wanted_by = sl_arena_format(r->arena, "input `%s`", input->name);
+  if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, &port)) return;
+  if (!sl_port_fits(draft, text->mark, node, member, port)) return;
+  if (constant_can_take(draft, node, port))
+    node->inputs[member] = port;
+  else
+    sl_report_error(r, text->mark, node->name, NULL,
+                    "input `%s`: a constant is made before the first event, so it cannot take %s, which is none",
+                    input->name, sl_port_name(draft, port));
+}
+
+static void wire_given(struct sl_draft *draft, uint32_t index) {
+  struct sl_node *node = &draft->graph->nodes[index];
+  const uint32_t member_count = node->algorithm->member_count;
+  node->inputs = sl_arena_get(draft->reader->arena, member_count, sizeof *node->inputs);
+  for (uint32_t m = 0; m < member_count; m++) node->inputs[m] = (struct sl_port){SL_NONE, SL_NONE};
+  const struct sl_tree *in = sl_tree_get(draft->nodes[index].tree, "in");
+  for (const struct sl_entry *entry = in != NULL ? in->first : NULL; entry != NULL; entry = entry->next) {
+    if (entry->value == NULL) continue;
+    const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_IN, entry->key);
+    if (member == SL_NONE)
+      sl_draft_unknown_member(draft, node, SL_MEMBER_IN, entry, entry->key);
+    else if (!sl_tree_is_null(entry->value))
+      connect_given(draft, node, (uint32_t)member, entry->value);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------- as chosen */
+
+/* All outputs in the graph, chained by collection in the order of the document. */
+struct offer {
+  struct sl_port port;
+  int32_t next;
+};
+
+struct offered_collection {
+  const char *name;
+  int32_t first, last;
+  struct offered_collection *next;
+};
+
+struct choice {
+  struct sl_draft *draft;
+  struct offer *offers;
+  struct offered_collection *collections; /* as many as plugins declare: a short list */
+  struct sl_links users;
+  uint32_t *marks, *stack; /* marks[i] == stamp: node i depends on the node whose inputs are being chosen */
+  uint32_t stamp;
+};
+
+static const struct offered_collection *find_offered(const struct choice *c, const char *name) {
+  for (const struct offered_collection *o = c->collections; o != NULL; o = o->next)
+    if (strcmp(o->name, name) == 0) return o;
+  return NULL;
+}
+
+static void add_offer(struct choice *c, int32_t offer, const char *name) {
+  struct offered_collection *o = (struct offered_collection *)find_offered(c, name);
+  if (o == NULL) {
+    o = sl_arena_get(c->draft->reader->arena, 1, sizeof *o);
+    *o = (struct offered_collection){name, offer, offer, c->collections};
+    c->collections = o;
+    return;
+  }
+  c->offers[o->last].next = offer;
+  o->last = offer;
+}
+
+static void collect_offers(struct choice *c) {
+  const struct sl_graph *graph = c->draft->graph;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (graph->nodes[i].algorithm != NULL) count += graph->nodes[i].algorithm->member_count;
+  c->offers = sl_arena_get(c->draft->reader->arena, count, sizeof *c->offers);
+  int32_t offer = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
+    for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
+      if (algorithm->members[m].kind != SL_MEMBER_OUT) continue;
+      c->offers[offer] = (struct offer){{(int32_t)i, (int32_t)m}, END};
+      add_offer(c, offer++, algorithm->members[m].collection->name);
+    }
+  }
+}
+
+/* The ports that could feed an input. */
+struct candidates {
+  uint32_t count;
+  uint32_t dependent; /* further ones, of nodes that depend on the input's */
+  struct sl_port first;
+  const char *list; /* for a message; the dependent ones if there are no others */
+};
+
+static void add_to_list(const struct choice *c, struct candidates *found, struct sl_port port, uint32_t number) {
+  struct sl_reader *r = c->draft->reader;
+  if (number == 1)
+    found->list = sl_port_name(c->draft, port);
+  else if (number <= NAMED_MAX)
+    found->list = sl_arena_format(r->arena, "%s, %s", found->list, sl_port_name(c->draft, port));
+  else if (number == NAMED_MAX + 1)
+    found->list = sl_arena_format(r->arena, "%s, ...", found->list);
+}
+
+static struct candidates find_candidates(struct choice *c, uint32_t index, const struct sl_member *input) {
+  struct sl_draft *draft = c->draft;
+  struct candidates found = {.list = ""};
+  const struct offered_collection *offered = find_offered(c, input->collection->name);
+  if (offered == NULL) return found;
+  c->stamp = index + 1;
+  sl_links_reach(&c->users, index, c->stamp, c->marks, c->stack);
+  for (int32_t o = offered->first; o != END; o = c->offers[o].next) {
+    const struct sl_port port = c->offers[o].port;
+    if (port.node == (int32_t)index || !constant_can_take(draft, &draft->graph->nodes[index], port)) continue;
+    if (c->marks[port.node] == c->stamp) {
+      if (found.count == 0) add_to_list(c, &found, port, found.dependent + 1);
+      found.dependent++;
+      continue;
+    }
+    if (found.count++ == 0) found.first = port;
+    add_to_list(c, &found, port, found.count);
+  }
+  return found;
+}
+
+/* Algorithms that offer a collection, as a hint, or NULL. */
+static const char *who_offers(struct sl_draft *draft, const char *collection) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_registry *registry = r->request->registry;
+  const char *list = NULL;
+  uint32_t count = 0;
+  for (size_t e = 0; e < registry->entry_count; e++) {
+    const struct sl_plugin *plugin = registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
+    for (uint32_t a = 0; plugin != NULL && a < plugin->algorithm_count && count < NAMED_MAX; a++) {
+      const struct sl_algorithm *algorithm = plugin->algorithms[a];
+      int offers = 0;
+      for (uint32_t m = 0; m < algorithm->member_count; m++)
+        offers |= algorithm->members[m].kind == SL_MEMBER_OUT &&
+                  strcmp(algorithm->members[m].collection->name, collection) == 0;
+      const char *name = sl_arena_format(r->arena, "%s.%s", plugin->name, algorithm->name);
+      if (!offers || sl_registry_find(registry, name, r->request->target, NULL) != algorithm) continue;
+      list = count++ == 0 ? name : sl_arena_format(r->arena, "%s, %s", list, name);
+    }
+  }
+  if (list == NULL) return NULL;
+  return sl_arena_format(r->arena, "%s: add a node that uses %s", count > 1 ? "several offer it" : "one offers it", list);
+}
+
+static void report_missing(struct choice *c, uint32_t index, const struct sl_member *input,
+                           const struct candidates *found) {
+  struct sl_draft *draft = c->draft;
+  struct sl_reader *r = draft->reader;
+  const struct sl_draft_node *source = &draft->nodes[index];
+  const char *node = draft->graph->nodes[index].name, *collection = input->collection->name;
+  if (found->count > 1) {
+    sl_report_error(r, source->mark, node, sl_arena_format(r->arena, "say which: `in: { %s: ... }`", input->name),
+                    "input `%s` (%s) could come from several ports: %s", input->name, collection, found->list);
+  } else if (draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
+    return; /* one of the unknown ones may offer it */
+  } else if (found->dependent > 0) {
+    sl_report_error(r, source->mark, node, NULL,
+                    "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name, collection,
+                    found->list);
+  } else {
+    sl_report_error(r, source->mark, node, who_offers(draft, collection),
+                    "nothing in the graph offers %s, which input `%s` needs", collection, input->name);
+  }
+}
+
+/* What did the user say about an input: nothing, a port (right or wrong), or null? */
+enum { SAID_NOTHING, SAID_PORT, SAID_NULL };
+static int said(const struct sl_draft *draft, uint32_t index, const char *input) {
+  const struct sl_tree *in = sl_tree_get(draft->nodes[index].tree, "in");
+  const struct sl_tree *value = sl_tree_get(in, input);
+  if (value != NULL) return sl_tree_is_null(value) ? SAID_NULL : SAID_PORT;
+  const int refused = sl_tree_was_refused(in, input) || sl_tree_was_refused(draft->nodes[index].tree, "in");
+  return refused ? SAID_PORT : SAID_NOTHING;
+}
+
+static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
+  struct sl_draft *draft = c->draft;
+  struct sl_node *node = &draft->graph->nodes[index];
+  const struct sl_member *input = &node->algorithm->members[member];
+  const struct candidates found = find_candidates(c, index, input);
+  if (found.count == 1) {
+    if (!sl_port_fits(draft, draft->nodes[index].mark, node, member, found.first)) return;
+    node->inputs[member] = found.first;
+    if (member < 32) node->inferred |= 1u << member;
+  } else if ((input->flags & SL_FLAG_OPTIONAL) == 0) {
+    report_missing(c, index, input, &found);
+  }
+}
+
+static void choose_inputs(struct choice *c, uint32_t optional) {
+  struct sl_graph *graph = c->draft->graph;
+  c->users = sl_links_new(c->draft, SL_LINKS_USERS);
+  memset(c->marks, 0, graph->node_count * sizeof *c->marks);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_node *node = &graph->nodes[i];
+    for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
+      const struct sl_member *input = &node->algorithm->members[m];
+      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_OPTIONAL) != optional) continue;
+      const int what = said(c->draft, i, input->name);
+      if (what == SAID_NOTHING || (what == SAID_NULL && !optional)) choose_input(c, i, m);
+    }
+  }
+}
+
+void sl_draft_wiring(struct sl_draft *draft) {
+  const struct sl_graph *graph = draft->graph;
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (graph->nodes[i].algorithm != NULL) wire_given(draft, i);
+  struct choice c = {.draft = draft};
+  c.marks = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.marks);
+  c.stack = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.stack);
+  collect_offers(&c);
+  choose_inputs(&c, 0);
+  choose_inputs(&c, SL_FLAG_OPTIONAL);
+}

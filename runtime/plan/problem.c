@@ -1,0 +1,110 @@
+/* problem.c: checks a request and brings it into the form that problem.h describes. */
+#include "problem.h"
+
+#include <stdlib.h>
+
+#include <sluice/plugin.h>
+
+/* Sums of two sizes or offsets must not overflow anywhere. */
+#define SIZE_SUM_MAX (UINT64_C(1) << 62)
+
+struct moment {
+  uint32_t time, item;
+};
+
+static int moment_compare(const void *left, const void *right) {
+  const struct moment *a = left, *b = right;
+  if (a->time != b->time) return a->time < b->time ? -1 : 1;
+  return a->item < b->item ? -1 : a->item > b->item;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static int request_check(const struct sl_plan_request *request) {
+  const uint32_t alignment = request->alignment;
+  if (alignment == 0 || (alignment & (alignment - 1))) return SL_EINVAL;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < request->count; i++) {
+    const struct sl_plan_buffer *b = &request->buffers[i];
+    if (b->lower >= b->upper || b->size > SIZE_SUM_MAX) return SL_EINVAL;
+    sum += (b->size + alignment - 1) & ~(uint64_t)(alignment - 1);
+    if (sum > SIZE_SUM_MAX) return SL_EINVAL;
+  }
+  return SL_OK;
+}
+
+/* The items with sizes in units, and the unit. */
+static void items_fill(const struct sl_plan_request *request, struct sl_plan_problem *problem) {
+  const uint64_t mask = ~((uint64_t)request->alignment - 1);
+  uint64_t unit = 0;
+  for (uint32_t i = 0; i < request->count; i++) {
+    const struct sl_plan_buffer *b = &request->buffers[i];
+    if (b->size == 0) continue;
+    const uint64_t size = (b->size + request->alignment - 1) & mask;
+    problem->items[problem->count++] =
+        (struct sl_plan_item){.size = (int64_t)size, .lower = b->lower, .upper = b->upper, .buffer = i};
+    unit = greatest_common_divisor(size, unit);
+  }
+  problem->unit_bytes = unit ? unit : 1;
+  for (uint32_t i = 0; i < problem->count; i++) problem->items[i].size /= (int64_t)problem->unit_bytes;
+}
+
+/* Goes through all ends in ascending order. Before an end, what begins earlier becomes live; if anything did since the
+ * last slab, the live buffers are a largest set, and a slab closes. */
+static void slabs_fill(struct sl_plan_problem *problem, struct moment *begins, struct moment *ends) {
+  const uint32_t count = problem->count;
+  struct sl_plan_item *items = problem->items;
+  for (uint32_t i = 0; i < count; i++) {
+    begins[i] = (struct moment){items[i].lower, i};
+    ends[i] = (struct moment){items[i].upper, i};
+  }
+  qsort(begins, count, sizeof *begins, moment_compare);
+  qsort(ends, count, sizeof *ends, moment_compare);
+  int64_t live = 0;
+  for (uint32_t begin = 0, end = 0; end < count; end++) {
+    int grown = 0;
+    for (; begin < count && begins[begin].time < ends[end].time; begin++, grown = 1) {
+      items[begins[begin].item].first_slab = problem->slab_count;
+      live += items[begins[begin].item].size;
+    }
+    if (grown) {
+      problem->slab_live[problem->slab_count++] = live;
+      if (live > problem->lower_bound) problem->lower_bound = live;
+    }
+    items[ends[end].item].end_slab = problem->slab_count;
+    live -= items[ends[end].item].size;
+  }
+}
+
+int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_problem *problem) {
+  *problem = (struct sl_plan_problem){.unit_bytes = 1};
+  const int status = request_check(request);
+  if (status) return status;
+  const size_t count = request->count;
+  if (count == 0) return SL_OK;
+  struct moment *moments = malloc(2 * count * sizeof *moments);
+  problem->items = malloc(count * sizeof *problem->items);
+  problem->slab_live = malloc(count * sizeof *problem->slab_live);
+  if (!moments || !problem->items || !problem->slab_live) {
+    free(moments);
+    sl_plan_problem_free(problem);
+    return SL_ENOMEM;
+  }
+  items_fill(request, problem);
+  slabs_fill(problem, moments, moments + count);
+  free(moments);
+  return SL_OK;
+}
+
+void sl_plan_problem_free(struct sl_plan_problem *problem) {
+  free(problem->items);
+  free(problem->slab_live);
+  *problem = (struct sl_plan_problem){.unit_bytes = 1};
+}

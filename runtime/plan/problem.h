@@ -1,0 +1,69 @@
+/* problem.h: what the parts of the planner share. A problem is a request in a form that is easy to solve:
+ *   - buffers of size 0 are left out, sizes are rounded up to the alignment and divided by their greatest common
+ *     divisor (a unit), so that all arithmetic is on small signed integers;
+ *   - time is cut into slabs, one for each largest set of buffers that are live together. A buffer covers the slabs
+ *     [first_slab, end_slab); two buffers are live at the same time exactly when they cover a common slab.
+ * Nothing here changes while a problem is being solved. */
+#ifndef SL_PLAN_PROBLEM_H
+#define SL_PLAN_PROBLEM_H
+
+#include "plan/plan.h"
+
+struct sl_plan_item {
+  int64_t size; /* units */
+  uint32_t first_slab, end_slab;
+  uint32_t lower, upper;
+  uint32_t buffer; /* index in the request */
+};
+
+struct sl_plan_problem {
+  struct sl_plan_item *items;
+  uint32_t count;
+  uint32_t slab_count;
+  int64_t *slab_live;    /* units live in each slab */
+  int64_t lower_bound;   /* units: the most live in any slab */
+  uint64_t unit_bytes;
+};
+
+int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_problem *problem);
+void sl_plan_problem_free(struct sl_plan_problem *problem);
+
+static inline int sl_plan_items_overlap(const struct sl_plan_item *a, const struct sl_plan_item *b) {
+  return a->first_slab < b->end_slab && b->first_slab < a->end_slab;
+}
+
+/* A plan: an offset for each item, in units, and the highest end. */
+struct sl_plan_solution {
+  int64_t *offsets;
+  int64_t arena;
+};
+
+/* xorshift64*: the planner's only source of variety; seeded with constants, so a plan depends on its problem only. */
+static inline uint32_t sl_plan_random(uint64_t *state) {
+  *state ^= *state >> 12;
+  *state ^= *state << 25;
+  *state ^= *state >> 27;
+  return (uint32_t)((*state * 0x2545f4914f6cdd1dull) >> 32);
+}
+
+/* Greedy orders, then improvement of the best one, until the arena is no larger than `goal`. `best` has an array of
+ * offsets for the result. */
+int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct sl_plan_solution *best);
+
+/* A search for a plan of a given capacity. Keeps what it learnt from one attempt to the next. */
+struct sl_plan_search;
+enum { SL_PLAN_SOLVED, SL_PLAN_IMPOSSIBLE, SL_PLAN_UNDECIDED };
+
+/* 0, or SL_ENOMEM; *search is NULL with 0 where the problem is too large to be searched. */
+int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, struct sl_plan_search **search);
+void sl_plan_search_free(struct sl_plan_search *search);
+/* Visits at most `step_limit` nodes; offsets are filled when it returns SL_PLAN_SOLVED. SL_PLAN_IMPOSSIBLE is a proof.
+ * Negative: SL_ENOMEM. */
+int sl_plan_search_attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
+uint64_t sl_plan_search_steps(const struct sl_plan_search *search);
+int sl_plan_search_late(const struct sl_plan_search *search);
+
+/* Seconds on a clock that never jumps. */
+double sl_plan_clock(void);
+
+#endif

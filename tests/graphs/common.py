@@ -1,0 +1,50 @@
+"""What the tests of whole graphs share: where things are, running the command, skipping."""
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(os.environ.get("SLUICE_ROOT", Path(__file__).resolve().parents[2]))
+SLUICE = os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice"))
+DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data"))
+SIX = DATA / "lhcb/minbias.mdf"
+MANY = DATA / "velo/minbias_300.mdf"
+GEOMETRY = DATA / "lhcb/geometry"
+
+
+def need_data():
+    for path in (SIX, MANY, GEOMETRY):
+        if not path.exists():
+            print(f"skipped: {path} is absent; set SLUICE_DATA to the folder of the samples")
+            sys.exit(77)
+
+
+def call(*arguments, expect=0, **options):
+    """Runs the command; returns the finished process. Its exit status must be `expect`."""
+    done = subprocess.run([SLUICE, *map(str, arguments)], capture_output=True, text=True, **options)
+    if done.returncode != expect:
+        sys.exit(f"sluice {' '.join(map(str, arguments))}: status {done.returncode}, not {expect}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def run(graph, sample, *arguments):
+    """Runs a graph over a sample; returns its JSON summary."""
+    done = call("run", ROOT / "graphs" / graph, "-i", sample, "--set", f"geometry={GEOMETRY}", "--json", "-", "--quiet", *arguments)
+    return json.loads(done.stdout)
+
+
+class Checks:
+    """Counts checks; prints each; ends with the exit status."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def that(self, condition, text):
+        self.passed += bool(condition)
+        self.failed += not condition
+        print(("ok      " if condition else "FAILED  ") + text)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        sys.exit(1 if self.failed or not self.passed else 0)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The same bits whatever the slots, slice sizes, budgets, guard, event order and variants; and the same as in digests.txt.
+
+A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that
+is meant: digests_test.py --accept
+"""
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+from common import MANY, ROOT, SIX, Checks, GEOMETRY, call, need_data, run
+
+need_data()
+checks = Checks()
+golden_path = Path(__file__).with_name("digests.txt")
+golden = dict(line.rsplit(" ", 1) for line in golden_path.read_text().splitlines() if line) if golden_path.exists() else {}
+found = {}
+
+
+def digests(graph, sample, *arguments):
+    return {o["port"]: o["digest"] for o in run(graph, sample, "--digest", *arguments)["outputs"]}
+
+
+def event_digests(graph, sample, *arguments):
+    """{(output, event number): digest}"""
+    done = call("run", ROOT / "graphs" / graph, "-i", sample, "--set", f"geometry={GEOMETRY}", "--digest=events", "--quiet", *arguments)
+    words = [line.split() for line in done.stdout.splitlines() if line.startswith("digest ")]
+    return {(w[1], w[3]): w[4] for w in words}
+
+
+def records(path):
+    data, at, result = path.read_bytes(), 0, []
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at)[0]
+        result.append(data[at:at + length])
+        at += length
+    return result
+
+
+cases = [("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ())]
+for graph, sample, arguments in cases:
+    reference = digests(graph, sample, *arguments)
+    for port, digest in reference.items():
+        found[f"{graph} {sample.name} {port}"] = digest
+    variations = [("--slots", s) for s in (2, 3, 4)] + [("--slice-events", s) for s in (1, 2, 5, 100, 1000)]
+    variations += [("--guard",), ("--slots", 3, "--slice-events", 7)]
+    if graph == "velo.yaml":
+        variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared", "--set", "sorted.variant=shared",
+                                                            "--set", "fit.variant=shared")]
+    if sample == MANY:
+        variations = [v for v in variations if v[0] != "--guard"]
+    for variation in variations:
+        checks.that(digests(graph, sample, *arguments, *variation) == reference, f"{graph} {sample.name} {' '.join(map(str, variation))}")
+
+# budgets so low that slices are run again in parts
+reference = digests("velo.yaml", MANY)
+tight = run("velo.yaml", MANY, "--digest", "--slice-events", 100, "--set", "search.candidates_per_event=1", "--set",
+            "tracks.hits_per_event=1")
+checks.that(tight["retries"] > 0, f"tight budgets: {tight['retries']} slices run again in parts")
+checks.that(tight["error_events"] == 0, "tight budgets: no event lost")
+checks.that({o["port"]: o["digest"] for o in tight["outputs"]} == reference, "tight budgets: same digests")
+
+# the order of events, and their neighbours
+reference = event_digests("velo.yaml", MANY)
+checks.that(len(reference) == 900, f"300 events have digests of three outputs each: {len(reference)}")
+all_records = records(MANY)
+with tempfile.TemporaryDirectory() as folder:
+    shuffled = Path(folder) / "shuffled.mdf"
+    order = sorted(range(len(all_records)), key=lambda i: i * 7919 % 300)
+    shuffled.write_bytes(b"".join(all_records[i] for i in order))
+    checks.that(event_digests("velo.yaml", shuffled, "--slots", 2) == reference, "events in another order have the same digests")
+
+if "--accept" in sys.argv:
+    golden_path.write_text("".join(f"{key} {value}\n" for key, value in sorted(found.items())))
+    print(f"accepted {len(found)} digests")
+else:
+    for key, value in sorted(found.items()):
+        checks.that(golden.get(key) == value, f"golden digest of {key}: {value}")
+    checks.that(set(golden) == set(found), "digests.txt lists what the graphs give")
+checks.end()

@@ -1,0 +1,222 @@
+/* source_driver.c: see source_driver.h. */
+#define _GNU_SOURCE
+#include "source_driver.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+static void fatal(const char *text, const char *what) {
+  fprintf(stderr, "source_driver: %s %s\n", text, what);
+  exit(1);
+}
+
+static void *allocate(size_t size) {
+  void *p = malloc(size ? size : 1);
+  if (!p) fatal("no memory", "");
+  return p;
+}
+
+/* ------------------------------------------------------------------------------------------------ the plugin */
+
+static const struct sl_member *find_member(const struct driver *d, const char *name) {
+  for (uint32_t i = 0; i < d->algorithm->member_count; i++)
+    if (strcmp(d->algorithm->members[i].name, name) == 0) return &d->algorithm->members[i];
+  fatal("no such member:", name);
+  return NULL;
+}
+
+void driver_set(struct driver *d, const char *property, double value) {
+  const uint32_t number = (uint32_t)value;
+  memcpy((char *)d->args + find_member(d, property)->args_offset, &number, sizeof number);
+}
+
+void driver_start(struct driver *d) {
+  *d = (struct driver){.events_max = 4};
+  d->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+  if (!d->library) fatal("cannot load", dlerror());
+  const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
+  for (uint32_t i = 0; plugin && i < plugin->algorithm_count; i++)
+    if (strcmp(plugin->algorithms[i]->name, "mdf_source") == 0) d->algorithm = plugin->algorithms[i];
+  if (!d->algorithm) fatal("no mdf_source in", IO_PLUGIN_PATH);
+  d->args = calloc(1, d->algorithm->args_size);
+  d->state = calloc(1, d->algorithm->state_size);
+  if (!d->args || !d->state) fatal("no memory", "");
+  for (uint32_t i = 0; i < d->algorithm->member_count; i++)
+    if (d->algorithm->members[i].kind == SL_MEMBER_PROPERTY)
+      driver_set(d, d->algorithm->members[i].name, d->algorithm->members[i].default_value);
+  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
+    d->bank_capacity[kind] = 4096;
+    d->word_capacity[kind] = 1u << 19;
+  }
+}
+
+void driver_stop(struct driver *d) {
+  free(d->args);
+  free(d->state);
+  free(d->seen);
+  free(d->messages);
+  dlclose(d->library);
+}
+
+/* ------------------------------------------------------------------------------------------------ ports */
+
+#define PORT_NAME_(port, collection, doc, ...) #port,
+static const char *const port_names[] = {IO_RAW_BANK_KINDS(PORT_NAME_)};
+
+static struct odin_banks *port_of(const struct driver *d, uint32_t kind) {
+  return (struct odin_banks *)((char *)d->args + find_member(d, port_names[kind])->args_offset);
+}
+
+static void allocate_ports(struct driver *d) {
+  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
+    struct odin_banks *p = port_of(d, kind);
+    const size_t banks = d->bank_capacity[kind], words = d->word_capacity[kind];
+    memset(p, 0, sizeof *p);
+    p->bound.capacity = (uint32_t)banks;
+    p->sub_bound.capacity = (uint32_t)words;
+    if (d->unwanted[kind] == 1) continue;
+    p->offsets = allocate(4 * (d->events_max + 1u));
+    p->source_id = allocate(2 * banks);
+    p->type = allocate(banks);
+    p->version = allocate(banks);
+    p->size_bytes = allocate(2 * banks);
+    p->first_word = allocate(4 * banks);
+    if (d->unwanted[kind] != 2) p->payload = allocate(4 * words);
+    p->bound.used = calloc(1, 4);
+    p->sub_bound.used = calloc(1, 4);
+  }
+}
+
+static void free_ports(struct driver *d) {
+  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
+    struct odin_banks *p = port_of(d, kind);
+    void *const all[] = {p->offsets,    p->source_id, p->type,       p->version,       p->size_bytes,
+                         p->first_word, p->payload,   p->bound.used, p->sub_bound.used};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ a run */
+
+static void message(void *context, uint32_t severity, const char *format, ...) {
+  static const char *const names[] = {"note", "warning", "error"};
+  struct driver *d = context;
+  char text[1024];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  const size_t room = strlen(text) + 32;
+  d->messages = realloc(d->messages, d->messages_size + room);
+  if (!d->messages) fatal("no memory", "");
+  d->messages_size += (size_t)snprintf(d->messages + d->messages_size, room, "%s: %s\n", names[severity], text);
+}
+
+static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event, struct seen *seen) {
+  const struct odin_banks *p = port_of(d, kind);
+  if (!p->offsets) return;
+  if (event == 0 && p->offsets[0] != 0) fatal("offsets do not begin with 0:", port_names[kind]);
+  if (p->offsets[event + 1] < p->offsets[event] || p->offsets[event + 1] > p->bound.capacity)
+    fatal("offsets are wrong:", port_names[kind]);
+  for (uint32_t i = p->offsets[event]; i < p->offsets[event + 1]; i++) {
+    const uint32_t words = (p->size_bytes[i] + 3u) / 4u;
+    const uint32_t head[] = {kind, p->source_id[i], p->type[i], p->version[i], p->size_bytes[i]};
+    if ((uint64_t)p->first_word[i] + words > p->sub_bound.capacity) fatal("a payload lies outside:", port_names[kind]);
+    seen->digest = XXH3_64bits_withSeed(head, sizeof head, seen->digest);
+    if (p->payload) seen->digest = XXH3_64bits_withSeed(p->payload + p->first_word[i], 4 * words, seen->digest);
+    seen->banks[kind]++;
+    seen->words[kind] += words;
+  }
+}
+
+static void look_at_slice(struct driver *d, const struct sl_fill *fill) {
+  for (uint32_t i = 0; i < fill->event_count; i++) {
+    if (d->seen_count == d->seen_capacity) {
+      d->seen_capacity = 2 * d->seen_capacity + 64;
+      d->seen = realloc(d->seen, d->seen_capacity * sizeof *d->seen);
+      if (!d->seen) fatal("no memory", "");
+    }
+    struct seen *seen = &d->seen[d->seen_count++];
+    *seen = (struct seen){.event = fill->events[i], .slice = d->slices};
+    for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) look_at_banks(d, kind, i, seen);
+    for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++)
+      if (seen->event.error && seen->banks[kind]) fatal("an event with an error has banks", "");
+  }
+}
+
+static int run_slices(struct driver *d, const struct sl_services *services) {
+  struct sl_event events[DRIVER_EVENTS_MAX];
+  if (d->events_max > DRIVER_EVENTS_MAX) fatal("events_max is too large", "");
+  int result = 1;
+  while (result == 1 && (d->stop_after_slices == 0 || d->slices < d->stop_after_slices)) {
+    struct sl_fill fill = {.events_max = d->events_max, .events = events};
+    result = d->algorithm->source->fill(d->state, services, d->args, &fill);
+    if (fill.event_count > fill.events_max) fatal("more events than asked for", "");
+    if (result == 1 && fill.event_count == 0) fatal("an empty slice that is not the last", "");
+    look_at_slice(d, &fill);
+    d->progress_done = fill.progress_done;
+    d->progress_total = fill.progress_total;
+    d->slices++;
+    if (d->between_slices) d->between_slices(d->context);
+  }
+  return result;
+}
+
+int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) {
+  const struct sl_services services = {.size = sizeof services, .context = d, .message = message};
+  d->seen_count = d->slices = 0;
+  d->messages_size = 0;
+  free(d->messages);
+  d->messages = calloc(1, 1);
+  memset(d->state, 0, d->algorithm->state_size);
+  struct sl_inputs inputs = {paths, path_count, 0, paths};
+  allocate_ports(d);
+  int result = d->algorithm->source->open(d->state, &services, d->args, &inputs);
+  memset(&inputs, 0xff, sizeof inputs); /* only what it points to is borrowed */
+  if (result == 0) result = run_slices(d, &services);
+  d->algorithm->source->close(d->state);
+  free_ports(d);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ files */
+
+struct memory_file memory_file_new(const void *data, size_t size) {
+  struct memory_file f = {memfd_create("mdf", MFD_CLOEXEC), ""};
+  if (f.descriptor < 0) fatal("memfd_create", "");
+  if (size && write(f.descriptor, data, size) != (ssize_t)size) fatal("cannot write", "");
+  snprintf(f.path, sizeof f.path, "/proc/self/fd/%d", f.descriptor);
+  return f;
+}
+
+void memory_file_free(struct memory_file *f) { close(f->descriptor); }
+
+int driver_run_bytes(struct driver *d, const void *data, size_t size) {
+  struct memory_file f = memory_file_new(data, size);
+  const char *const paths[] = {f.path};
+  const int result = driver_run(d, paths, 1);
+  memory_file_free(&f);
+  return result;
+}
+
+struct bytes shared_file(const char *name) {
+  const char *folder = getenv("SLUICE_DATA");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", folder ? folder : SLUICE_DATA_DEFAULT, name);
+  struct bytes bytes = {0};
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    printf("no shared data: %s (set SLUICE_DATA)\n", path);
+    return bytes;
+  }
+  char chunk[65536];
+  for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) bytes_add(&bytes, chunk, n);
+  fclose(file);
+  return bytes;
+}

@@ -1,0 +1,65 @@
+/* source_driver.h: drives io.mdf_source as the runtime would, from buffers of exactly the capacities asked for, and
+ * collects what it delivers. */
+#ifndef TEST_SOURCE_DRIVER_H
+#define TEST_SOURCE_DRIVER_H
+
+#include "mdf_writer.h"
+
+#include <sluice/plugin.h>
+
+#include <io/raw_banks.h>
+
+enum { DRIVER_EVENTS_MAX = 64 };
+
+#define DRIVER_KIND_(port, collection, doc, ...) DRIVER_##port,
+enum { IO_RAW_BANK_KINDS(DRIVER_KIND_) DRIVER_KINDS };
+
+/* An event as it came out. */
+struct seen {
+  struct sl_event event;
+  uint32_t slice;
+  uint32_t banks[DRIVER_KINDS];
+  uint64_t words[DRIVER_KINDS];
+  uint64_t digest; /* of all its banks */
+};
+
+struct driver {
+  /* Set by the test before a run. Default: events_max 4, 4096 banks and 1 << 19 words a port, everything wanted. */
+  uint32_t events_max;
+  uint32_t bank_capacity[DRIVER_KINDS], word_capacity[DRIVER_KINDS];
+  uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
+  uint32_t stop_after_slices;      /* 0: run to the end */
+  void (*between_slices)(void *context);
+  void *context;
+  /* Filled by it. */
+  struct seen *seen;
+  uint32_t seen_count, seen_capacity, slices;
+  uint64_t progress_done, progress_total;
+  char *messages; /* one a line, with "note: ", "warning: " or "error: " */
+  size_t messages_size;
+  /* Private. */
+  const struct sl_algorithm *algorithm;
+  void *library, *args, *state;
+};
+
+/* Ends the program if the plugin cannot be loaded. */
+void driver_start(struct driver *d);
+void driver_stop(struct driver *d);
+void driver_set(struct driver *d, const char *property, double value);
+/* Reads files by path: what open or the last fill returned. Earlier results are forgotten. */
+int driver_run(struct driver *d, const char *const *paths, uint32_t path_count);
+/* Reads one file from memory. */
+int driver_run_bytes(struct driver *d, const void *data, size_t size);
+
+/* A file in memory, as a descriptor and a path. */
+struct memory_file {
+  int descriptor;
+  char path[40];
+};
+struct memory_file memory_file_new(const void *data, size_t size);
+void memory_file_free(struct memory_file *f);
+
+/* A file of the shared data, or empty bytes, with the reason printed. */
+struct bytes shared_file(const char *name);
+
+#endif

@@ -1,0 +1,554 @@
+/* test_mdf_source.c: what io.mdf_source makes of files, good and bad. */
+#define _GNU_SOURCE
+#include "source_driver.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct driver driver;
+
+static int start(void **state) {
+  (void)state;
+  driver_start(&driver);
+  return 0;
+}
+
+static int stop(void **state) {
+  (void)state;
+  driver_stop(&driver);
+  return 0;
+}
+
+static void assert_message(const char *text) {
+  if (!strstr(driver.messages, text)) fail_msg("no message holds \"%s\"; they are:\n%s", text, driver.messages);
+}
+
+static struct bytes simple_file(uint64_t first, uint32_t count) {
+  struct bytes file = {0};
+  for (uint32_t i = 0; i < count; i++) add_simple_record(&file, first + i);
+  return file;
+}
+
+/* Events [begin, end) are sound and numbered from `number`. */
+static void assert_numbered(uint32_t begin, uint32_t end, uint64_t number) {
+  assert_true(end <= driver.seen_count);
+  for (uint32_t i = begin; i < end; i++) {
+    assert_int_equal(driver.seen[i].event.error, SL_EVENT_OK);
+    assert_int_equal(driver.seen[i].event.number, number + i - begin);
+    assert_int_equal(driver.seen[i].banks[DRIVER_velo_clusters], 3);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ good files */
+
+static void events_come_in_order_whatever_the_slice(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 101);
+  uint64_t digests[101];
+  for (uint32_t events_max = 1; events_max <= 64; events_max += 21) {
+    driver.events_max = events_max;
+    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+    assert_int_equal(driver.seen_count, 101);
+    assert_numbered(0, 101, 1);
+    for (uint32_t i = 0; i < 101; i++) {
+      assert_int_equal(driver.seen[i].slice, i / events_max);
+      if (events_max == 1) digests[i] = driver.seen[i].digest;
+      assert_int_equal(driver.seen[i].digest, digests[i]);
+      assert_int_equal(driver.seen[i].event.run, 1000);
+    }
+    assert_int_equal(driver.progress_done, file.size);
+    assert_int_equal(driver.progress_total, file.size);
+    assert_string_equal(driver.messages, "");
+  }
+  bytes_free(&file);
+}
+
+static void header_versions_give_run_and_number(void **state) {
+  (void)state;
+  struct bytes file = {0}, odin = {0}, none = {0};
+  add_odin(&odin, 6, 31, 0x700000001ull);
+  add_clusters(&none, 0, 3, 1);
+  for (uint32_t version = 0; version < 4; version++) {
+    const struct record_style style = {.version = version, .run = 32, .trigger_number = 0x2100000000ull};
+    add_record(&file, &odin, &style);
+    add_record(&file, &none, &style);
+  }
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 8);
+  for (uint32_t i = 0; i < 8; i++) {
+    const uint32_t version = i / 2, has_odin = i % 2 == 0, has_run = version == 1 || version == 3;
+    assert_int_equal(driver.seen[i].event.error, SL_EVENT_OK);
+    assert_int_equal(driver.seen[i].event.run, has_run ? 32 : has_odin ? 31 : 0);
+    assert_int_equal(driver.seen[i].event.number, has_odin ? 0x700000001ull : version == 0 ? 0x2100000000ull : i);
+  }
+  bytes_free(&file);
+  bytes_free(&odin);
+  bytes_free(&none);
+}
+
+static void compressed_events_equal_plain_ones(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0};
+  add_odin(&body, 7, 1, 2);
+  for (uint16_t i = 0; i < 30; i++) add_clusters(&body, i, 40, i % 3);
+  for (uint32_t codec = NO_CODEC; codec <= WITH_ZSTD; codec++)
+    add_record(&file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 15});
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 5);
+  for (uint32_t i = 0; i < 5; i++) {
+    assert_int_equal(driver.seen[i].event.error, SL_EVENT_OK);
+    assert_int_equal(driver.seen[i].event.number, 2);
+    assert_int_equal(driver.seen[i].digest, driver.seen[0].digest);
+    assert_int_equal(driver.seen[i].words[DRIVER_velo_clusters], 1200);
+  }
+  bytes_free(&file);
+  bytes_free(&body);
+}
+
+static void broken_compressed_bodies_are_corrupt_events(void **state) {
+  (void)state;
+  for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {
+    struct bytes file = {0}, body = {0};
+    add_odin(&body, 7, 1, 2);
+    for (uint16_t i = 0; i < 30; i++) add_clusters(&body, i, 40, i % 3);
+    const size_t offset = add_record(
+        &file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 15, .no_checksum = 1});
+    add_simple_record(&file, 3);
+    memset(file.data + offset + 48 + 9 + 8, 0x55, 12);
+    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+    assert_int_equal(driver.seen_count, 2);
+    assert_int_equal(driver.seen[0].event.error, SL_EVENT_CORRUPT);
+    assert_message("the compressed body cannot be decompressed");
+    assert_numbered(1, 2, 3);
+    bytes_free(&file);
+    bytes_free(&body);
+  }
+}
+
+static void other_banks_and_the_daq_status_bank_are_passed_over(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0}, bare = {0};
+  add_bank(&body, 15, 16, 0, "a status bank in front of the others, 48 bytes..", 48);
+  add_bank(&body, 0, 1, 0, "zero", 4);
+  add_odin(&body, 7, 1, 2);
+  add_bank(&body, 255, 1, 0, "unknown", 7);
+  add_clusters(&body, 4, 5, 6);
+  add_bank(&body, 89, 0, 0, "", 0);
+  add_odin(&bare, 7, 1, 2);
+  add_clusters(&bare, 4, 5, 6);
+  add_record(&file, &body, &(struct record_style){.version = 3});
+  add_record(&file, &bare, &(struct record_style){.version = 3});
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 2);
+  assert_int_equal(driver.seen[0].event.error, SL_EVENT_OK);
+  assert_int_equal(driver.seen[0].digest, driver.seen[1].digest);
+  bytes_free(&file);
+  bytes_free(&body);
+  bytes_free(&bare);
+}
+
+static void payload_padding_is_zero(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0};
+  uint64_t digests[2];
+  for (int dirty = 0; dirty < 2; dirty++) {
+    file.size = body.size = 0;
+    add_bank(&body, 73, 3, 1, "12345", 5);
+    if (dirty) memset(body.data + body.size - 3, 0xee, 3);
+    add_record(&file, &body, &(struct record_style){.version = 3});
+    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+    digests[dirty] = driver.seen[0].digest;
+  }
+  assert_int_equal(digests[0], digests[1]);
+  bytes_free(&file);
+  bytes_free(&body);
+}
+
+static void tae_record_is_its_central_crossing(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0}, crossings = {0};
+  int32_t triplets[9];
+  for (int i = 0; i < 3; i++) {
+    triplets[3 * i] = i - 1;
+    triplets[3 * i + 1] = (int32_t)crossings.size;
+    add_odin(&crossings, 7, 1, (uint64_t)(100 + i));
+    add_clusters(&crossings, 0, (uint32_t)(i + 1), 9);
+    triplets[3 * i + 2] = (int32_t)crossings.size - triplets[3 * i + 1];
+  }
+  add_bank(&body, 48, 0, 0, triplets, sizeof triplets);
+  bytes_add(&body, crossings.data, crossings.size);
+  add_record(&file, &body, &(struct record_style){.version = 3});
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 1);
+  assert_int_equal(driver.seen[0].event.number, 101);
+  assert_int_equal(driver.seen[0].banks[DRIVER_odin], 1);
+  assert_int_equal(driver.seen[0].words[DRIVER_velo_clusters], 2);
+  bytes_free(&file);
+  bytes_free(&body);
+  bytes_free(&crossings);
+}
+
+static void several_files_and_passes_are_one_stream(void **state) {
+  (void)state;
+  struct bytes contents[3] = {simple_file(1, 5), {0}, simple_file(6, 3)};
+  struct memory_file files[3];
+  const char *paths[3];
+  contents[0].data[contents[0].size - 40] ^= 1; /* event 5 has a wrong checksum, in each pass */
+  for (int i = 0; i < 3; i++) {
+    files[i] = memory_file_new(contents[i].data, contents[i].size);
+    paths[i] = files[i].path;
+  }
+  driver_set(&driver, "passes", 3);
+  assert_int_equal(driver_run(&driver, paths, 3), 0);
+  assert_int_equal(driver.seen_count, 24);
+  for (uint32_t pass = 0; pass < 3; pass++) {
+    assert_numbered(8 * pass, 8 * pass + 4, 1);
+    assert_int_equal(driver.seen[8 * pass + 4].event.error, SL_EVENT_CORRUPT);
+    assert_numbered(8 * pass + 5, 8 * pass + 8, 6);
+    assert_int_equal(driver.seen[8 * pass + 3].event.file, 0);
+    assert_int_equal(driver.seen[8 * pass + 5].event.file, 2);
+    assert_int_equal(driver.seen[8 * pass + 5].event.offset, 0);
+  }
+  assert_int_equal(driver.seen[3].slice, driver.seen[0].slice);
+  assert_int_equal(driver.seen[8].slice, 2); /* slices go on from file to file and pass to pass */
+  assert_message("is empty");
+  assert_int_equal(driver.progress_done, 3 * (contents[0].size + contents[2].size));
+  assert_null(strstr(strstr(driver.messages, "checksum") + 1, "checksum")); /* said once, in the first pass */
+  for (int i = 0; i < 3; i++) {
+    memory_file_free(&files[i]);
+    bytes_free(&contents[i]);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ budgets */
+
+static void slice_ends_where_a_budget_is_used_up(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 20);
+  driver.events_max = 64;
+  driver.bank_capacity[DRIVER_velo_clusters] = 8; /* two events of three banks */
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 20);
+  assert_numbered(0, 20, 1);
+  for (uint32_t i = 0; i < 20; i++) assert_int_equal(driver.seen[i].slice, i / 2);
+  driver.bank_capacity[DRIVER_velo_clusters] = 4096;
+  driver.word_capacity[DRIVER_velo_clusters] = 87; /* the largest event needs 84 */
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_numbered(0, 20, 1);
+  assert_true(driver.slices > 8);
+  bytes_free(&file);
+}
+
+static void event_that_fits_no_slice_is_too_large_and_says_why(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0};
+  add_simple_record(&file, 1);
+  add_odin(&body, 7, 1000, 2);
+  for (uint16_t i = 0; i < 4; i++) add_clusters(&body, i, 50, i);
+  const size_t offset = add_record(&file, &body, &(struct record_style){.version = 3, .run = 1000});
+  add_simple_record(&file, 3);
+  driver.word_capacity[DRIVER_velo_clusters] = 199;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 3);
+  assert_numbered(0, 1, 1);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_TOO_LARGE);
+  assert_int_equal(driver.seen[1].event.number, 2);
+  assert_int_equal(driver.seen[1].event.offset, offset);
+  assert_message("has 200 words of velo_clusters, a whole slice has room for 199 (budget velo_clusters_words)");
+  assert_numbered(2, 3, 3);
+  driver.word_capacity[DRIVER_velo_clusters] = 200;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_OK);
+  driver.bank_capacity[DRIVER_velo_clusters] = 3;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_message("has 4 banks of velo_clusters, a whole slice has room for 3");
+  bytes_free(&file);
+  bytes_free(&body);
+}
+
+static void kinds_that_nobody_reads_take_no_room(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 10);
+  driver.events_max = 64;
+  driver.unwanted[DRIVER_velo_clusters] = 1;
+  driver.bank_capacity[DRIVER_velo_clusters] = driver.word_capacity[DRIVER_velo_clusters] = 0;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 10);
+  assert_int_equal(driver.slices, 1);
+  assert_int_equal(driver.seen[9].event.number, 10);
+  assert_int_equal(driver.seen[9].banks[DRIVER_odin], 1);
+  /* Words are bounded even if only the banks' headers are read: other capacities derive from this one. */
+  driver.unwanted[DRIVER_velo_clusters] = 2;
+  driver.bank_capacity[DRIVER_velo_clusters] = 100;
+  driver.word_capacity[DRIVER_velo_clusters] = 87;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_numbered(0, 10, 1);
+  assert_true(driver.slices > 4);
+  bytes_free(&file);
+}
+
+/* ------------------------------------------------------------------------------------------------ bad files */
+
+static void wrong_checksum_is_a_corrupt_event_and_the_run_goes_on(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 60);
+  uint32_t length;
+  memcpy(&length, file.data, 4);
+  file.data[length + 60] ^= 0x10; /* in ODIN of event 2 */
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 60);
+  assert_numbered(0, 1, 1);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
+  assert_int_equal(driver.seen[1].event.offset, length);
+  assert_int_equal(driver.seen[1].event.number, 1); /* its place: what it holds cannot be trusted */
+  assert_numbered(2, 60, 3);
+  char text[64];
+  snprintf(text, sizeof text, "record at byte %u (event 1): the checksum is 0x", length);
+  assert_message(text);
+  assert_message("warning: ");
+  driver_set(&driver, "checksum", 0);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_OK);
+  bytes_free(&file);
+}
+
+static void broken_banks_are_a_corrupt_event_without_checksum_too(void **state) {
+  (void)state;
+  for (int no_checksum = 0; no_checksum < 2; no_checksum++) {
+    struct bytes file = simple_file(1, 3);
+    uint32_t length;
+    memcpy(&length, file.data, 4);
+    file.data[length + 48 + 48] = 0; /* magic of the second bank of event 2 */
+    if (no_checksum)
+      memset(file.data + length + 12, 0, 4);
+    else
+      sign_record(&file, length);
+    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+    assert_int_equal(driver.seen_count, 3);
+    assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
+    assert_int_equal(driver.seen[1].event.run, 1000);
+    assert_message("bank at byte 48 of the body: magic 0xcb00, expected 0xcbcb");
+    assert_numbered(2, 3, 3);
+    bytes_free(&file);
+  }
+}
+
+static void record_without_banks_or_with_a_mep_is_corrupt(void **state) {
+  (void)state;
+  struct bytes file = {0}, body = {0};
+  add_record(&file, &body, &(struct record_style){.version = 3});
+  const size_t mep = add_simple_record(&file, 1), level = add_simple_record(&file, 2);
+  add_simple_record(&file, 3);
+  file.data[mep + 18] = 2;
+  file.data[level + 16] = 12;
+  sign_record(&file, mep);
+  sign_record(&file, level);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 4);
+  for (int i = 0; i < 3; i++) assert_int_equal(driver.seen[i].event.error, SL_EVENT_CORRUPT);
+  assert_message("the record has no banks");
+  assert_message("data type 2 is not raw banks");
+  assert_message("unknown compression level 12");
+  assert_numbered(3, 4, 3);
+  bytes_free(&file);
+}
+
+static void lost_place_is_one_corrupt_event(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 10);
+  uint32_t first, second;
+  memcpy(&first, file.data, 4);
+  memcpy(&second, file.data + first, 4);
+  memset(file.data + first, 0xa5, second + 12); /* all of event 2 and the lengths of event 3 */
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 9);
+  assert_numbered(0, 1, 1);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
+  assert_int_equal(driver.seen[1].event.offset, first);
+  assert_numbered(2, 9, 4);
+  assert_message("no readable record header");
+  bytes_free(&file);
+}
+
+/* A header of another record, written over the end of one, whose length happens to lead to a sound place. */
+static void copied_header_hides_no_record(void **state) {
+  (void)state;
+  struct bytes file = {0};
+  size_t offsets[5];
+  for (uint32_t k = 0; k < 5; k++) offsets[k] = add_simple_record(&file, k + 1);
+  const size_t at = offsets[2] - 60;
+  const uint32_t length = (uint32_t)(offsets[4] - at);
+  memcpy(file.data + at, file.data, 48);
+  for (int i = 0; i < 3; i++) memcpy(file.data + at + (size_t)(4 * i), &length, 4);
+  memset(file.data + offsets[1], 0, 20); /* so that the search meets the copy first */
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_numbered(0, 1, 1);
+  assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
+  assert_int_equal(driver.seen[driver.seen_count - 3].event.offset, offsets[2]);
+  assert_numbered(driver.seen_count - 3, driver.seen_count, 3);
+  bytes_free(&file);
+}
+
+static void truncated_record_is_an_event_of_its_own_kind(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 3);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size - 1), 0);
+  assert_int_equal(driver.seen_count, 3);
+  assert_numbered(0, 2, 1);
+  assert_int_equal(driver.seen[2].event.error, SL_EVENT_TRUNCATED);
+  assert_int_equal(driver.seen[2].event.run, 1000);
+  assert_message("the file ends after ");
+  bytes_free(&file);
+}
+
+static void strict_ends_the_run_at_a_bad_event(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 8);
+  driver_set(&driver, "strict", 1);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  file.data[file.size - 1] ^= 1;
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), SL_ESTRICT);
+  assert_message("error: ");
+  assert_message("the checksum is");
+  bytes_free(&file);
+}
+
+static void many_bad_events_are_counted_after_the_first_twenty(void **state) {
+  (void)state;
+  struct bytes file = {0};
+  for (uint32_t i = 0; i < 50; i++) {
+    const size_t offset = add_simple_record(&file, i);
+    file.data[offset + 70] ^= 1;
+  }
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(driver.seen_count, 50);
+  uint32_t lines = 0;
+  for (const char *p = driver.messages; (p = strchr(p, '\n')); p++) lines++;
+  assert_int_equal(lines, 21);
+  assert_message("(further ones like this are only counted)");
+  assert_message("50 events in all are corrupt");
+  bytes_free(&file);
+}
+
+/* ------------------------------------------------------------------------------------------------ bad inputs */
+
+static void inputs_that_cannot_be_read_are_errors_that_name_them(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 2);
+  struct memory_file good = memory_file_new(file.data, file.size);
+  struct memory_file text = memory_file_new("this is a text and no raw data, of course\n", 42);
+  struct memory_file empty = memory_file_new("", 0);
+  const char *const missing[] = {good.path, "/nonexistent/x.mdf", "/tmp", "/dev/null"};
+  assert_int_equal(driver_run(&driver, missing, 4), SL_EIO);
+  assert_message("error: /nonexistent/x.mdf: No such file or directory");
+  assert_message("error: /tmp: Is a directory");
+  assert_message("error: /dev/null: not a regular file");
+  const char *const wrong[] = {good.path, text.path};
+  assert_int_equal(driver_run(&driver, wrong, 2), SL_EFORMAT);
+  assert_message("is not an MDF file: no record header in its 42 bytes");
+  const char *const nothing[] = {empty.path, empty.path};
+  assert_int_equal(driver_run(&driver, nothing, 2), SL_EFORMAT);
+  assert_message("all input files are empty");
+  assert_int_equal(driver_run(&driver, nothing, 0), SL_EINVAL);
+  assert_message("no input file");
+  memory_file_free(&good);
+  memory_file_free(&text);
+  memory_file_free(&empty);
+  bytes_free(&file);
+}
+
+static void shrink(void *context) {
+  const struct memory_file *f = context;
+  if (ftruncate(f->descriptor, 5000)) abort();
+}
+
+static void file_that_shrinks_while_it_is_read_ends_the_run(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 1000);
+  struct memory_file f = memory_file_new(file.data, file.size);
+  const char *const paths[] = {f.path};
+  driver.between_slices = shrink;
+  driver.context = &f;
+  assert_int_equal(driver_run(&driver, paths, 1), SL_EIO);
+  assert_numbered(0, driver.seen_count, 1);
+  assert_message("to 5000 bytes while it was being read");
+  memory_file_free(&f);
+  bytes_free(&file);
+}
+
+/* Writes five events to a new file; the driver's context is its path. */
+static struct bytes five_events_in(char *path) {
+  struct bytes file = simple_file(1, 5);
+  const int descriptor = mkstemp(path);
+  if (descriptor < 0 || write(descriptor, file.data, file.size) != (ssize_t)file.size) abort();
+  close(descriptor);
+  driver.events_max = 2;
+  driver.context = path;
+  return file;
+}
+
+static void remove_file(void *path) { (void)unlink(path); }
+
+static void file_that_vanishes_before_its_turn_ends_the_run(void **state) {
+  (void)state;
+  char path[] = "/tmp/sluice-test-XXXXXX";
+  struct bytes file = five_events_in(path);
+  struct memory_file first = memory_file_new(file.data, file.size);
+  const char *const paths[] = {first.path, path};
+  driver.between_slices = remove_file;
+  assert_int_equal(driver_run(&driver, paths, 2), SL_EIO);
+  assert_message("No such file or directory");
+  assert_numbered(0, 4, 1);
+  memory_file_free(&first);
+  bytes_free(&file);
+}
+
+static void unlinked_file_is_read_to_its_end(void **state) {
+  (void)state;
+  char path[] = "/tmp/sluice-test-XXXXXX";
+  struct bytes file = five_events_in(path);
+  const char *const paths[] = {path};
+  driver.between_slices = remove_file;
+  assert_int_equal(driver_run(&driver, paths, 1), 0);
+  assert_int_equal(driver.seen_count, 5);
+  assert_numbered(0, 5, 1);
+  bytes_free(&file);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+  const struct CMUnitTest tests[] = {
+      CASE(events_come_in_order_whatever_the_slice),
+      CASE(header_versions_give_run_and_number),
+      CASE(compressed_events_equal_plain_ones),
+      CASE(broken_compressed_bodies_are_corrupt_events),
+      CASE(other_banks_and_the_daq_status_bank_are_passed_over),
+      CASE(payload_padding_is_zero),
+      CASE(tae_record_is_its_central_crossing),
+      CASE(several_files_and_passes_are_one_stream),
+      CASE(slice_ends_where_a_budget_is_used_up),
+      CASE(event_that_fits_no_slice_is_too_large_and_says_why),
+      CASE(kinds_that_nobody_reads_take_no_room),
+      CASE(wrong_checksum_is_a_corrupt_event_and_the_run_goes_on),
+      CASE(broken_banks_are_a_corrupt_event_without_checksum_too),
+      CASE(record_without_banks_or_with_a_mep_is_corrupt),
+      CASE(lost_place_is_one_corrupt_event),
+      CASE(copied_header_hides_no_record),
+      CASE(truncated_record_is_an_event_of_its_own_kind),
+      CASE(strict_ends_the_run_at_a_bad_event),
+      CASE(many_bad_events_are_counted_after_the_first_twenty),
+      CASE(inputs_that_cannot_be_read_are_errors_that_name_them),
+      CASE(file_that_shrinks_while_it_is_read_ends_the_run),
+      CASE(file_that_vanishes_before_its_turn_ends_the_run),
+      CASE(unlinked_file_is_read_to_its_end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

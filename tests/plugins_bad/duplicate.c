@@ -1,0 +1,3 @@
+/* Two algorithms of one name. */
+#define BAD_ALGORITHMS &copy, &copy
+#include "template.h"

@@ -1,0 +1,3 @@
+/* A kernel without a function to run. */
+#define BAD_RUN NULL
+#include "template.h"

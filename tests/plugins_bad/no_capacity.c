@@ -1,0 +1,3 @@
+/* An output with items and no capacity. */
+#define BAD_CAPACITY .reserved = 0
+#include "template.h"

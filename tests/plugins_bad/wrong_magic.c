@@ -1,0 +1,3 @@
+/* The magic number is another. */
+#define BAD_MAGIC 0x656369756c53554dull
+#include "template.h"

@@ -1,0 +1,159 @@
+/* kernels.c: kernels of the example plugin that do as they should. */
+#include "example.h"
+
+#include <sluice/kernel.h>
+
+/* positive: keeps the numbers above 0; a NaN refuses its event. Two kernels with a scan between them. */
+struct positive_args {
+  struct sl_events events;
+  struct example_numbers_view numbers;
+  struct example_numbers kept;
+  struct sl_event_list passed;
+  uint32_t kept_per_event;
+};
+#define SL_ARGS positive_args
+static const struct sl_member positive_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, example_numbers, "offsets value", "any order"),
+    SL_OUT(kept, example_numbers, "those above 0, in order",
+           SL_ITEMS(SL_MIN(SL_ITEMS_TERM(numbers), SL_BUDGET_TERM(kept_per_event, 4)))),
+    SL_OUT(passed, sl_event_list, "events with any"),
+    SL_BUDGET(kept_per_event, 8, 0, 1000, "numbers kept"),
+};
+static const struct sl_event_error positive_errors[] = {{1, 0, "a number is NaN"}};
+
+SL_KERNEL(positive_count, struct positive_args) {
+  uint32_t passed = 0;
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t i = a.numbers.offsets[event]; i < a.numbers.offsets[event + 1]; i++) {
+      if (a.numbers.value[i] != a.numbers.value[i]) {
+        sl_event_fail(&a.events, event, 1, i - a.numbers.offsets[event]);
+        count = 0;
+        break;
+      }
+      count += a.numbers.value[i] > 0;
+    }
+    a.kept.offsets[event] = count;
+    if (count) a.passed.numbers[passed++] = event;
+  }
+  *a.passed.count = passed;
+}
+
+SL_KERNEL(positive_fill, struct positive_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t place = a.kept.offsets[event];
+    const uint32_t end = a.kept.offsets[event + 1];
+    for (uint32_t i = a.numbers.offsets[event]; place < end; i++) {
+      if (!(a.numbers.value[i] > 0)) continue;
+      a.kept.value[place] = a.numbers.value[i];
+      a.kept.tag[place++] = (uint8_t)(i - a.numbers.offsets[event]);
+    }
+  }
+}
+
+static int positive_run(const struct sl_launch *l, const struct positive_args *a) {
+  int status = SL_LAUNCH(l, positive_count, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->kept.offsets, &a->kept.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, positive_fill, SL_PER_EVENT, *a);
+  return status;
+}
+SL_ALGORITHM_WITH_ERRORS(positive, "keeps the numbers above 0", 64, positive_run);
+
+/* scale: multiplies, by weights where there are some. Shares the offsets of its input. */
+struct scale_args {
+  struct sl_events events;
+  struct example_numbers_view numbers;
+  struct example_weights_view weights;
+  struct example_scaled scaled;
+  float factor;
+  uint32_t negate;
+};
+#undef SL_ARGS
+#define SL_ARGS scale_args
+static const struct sl_member scale_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, example_numbers, "offsets value tag", "any order"),
+    SL_OPTIONAL_IN(weights, example_weights, "", "a weight for each tag"),
+    SL_OUT(scaled, example_scaled, "one per number", SL_SHARES_OFFSETS(numbers), SL_IN_PLACE(numbers)),
+    SL_F32(factor, 2.0, -100.0, 100.0, "", "multiplies"),
+    SL_BOOL(negate, 0, "turns the sign"),
+};
+
+SL_KERNEL(scale, struct scale_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    float largest = 0;
+    for (uint32_t i = a.numbers.offsets[event]; i < a.numbers.offsets[event + 1]; i++) {
+      const float weight = a.weights.weight ? (float)a.weights.weight[a.numbers.tag[i]] : 1.0f;
+      const float value = a.numbers.value[i] * weight * (a.negate ? -a.factor : a.factor);
+      a.scaled.value[i] = value;
+      if (value > largest) largest = value;
+    }
+    a.scaled.largest[event] = largest;
+  }
+}
+
+static int scale_run(const struct sl_launch *l, const struct scale_args *a) {
+  return SL_LAUNCH(l, scale, SL_PER_EVENT, *a);
+}
+
+static int scale_tuned(const struct sl_launch *l, const void *args) {
+  l->services->message(l->services->context, SL_NOTE, "the tuned version ran, %u events", l->events_max);
+  return scale_run(l, (const struct scale_args *)args);
+}
+SL_ALGORITHM_TUNED(scale, "multiplies numbers", 128, scale_run, scale_tuned);
+
+/* runs: groups neighbours of one sign; the members are items of items. `first` is scratch. */
+struct runs_args {
+  struct sl_events events;
+  struct example_numbers_view numbers;
+  struct example_runs runs;
+  uint32_t *first;
+};
+#undef SL_ARGS
+#define SL_ARGS runs_args
+static const struct sl_member runs_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, example_numbers, "offsets value", "any order"),
+    SL_OUT(runs, example_runs, "in order of the numbers", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
+           SL_SUBITEMS(SL_ONE(SL_ITEMS_TERM(runs)))),
+    SL_SCRATCH(first, u32, "1 where a run begins, by number", SL_ONE(SL_ITEMS_TERM(numbers))),
+};
+
+SL_KERNEL(runs_count, struct runs_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    const uint32_t begin = a.numbers.offsets[event];
+    for (uint32_t i = begin; i < a.numbers.offsets[event + 1]; i++) {
+      a.first[i] = i == begin || (a.numbers.value[i] > 0) != (a.numbers.value[i - 1] > 0);
+      count += a.first[i];
+    }
+    a.runs.offsets[event] = count;
+  }
+}
+
+/* Members lie as the numbers do, so a run's first member is its first number. */
+SL_KERNEL(runs_fill, struct runs_args) {
+  uint32_t members = 0;
+  a.runs.member_offsets[0] = 0;
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t run = a.runs.offsets[event];
+    const uint32_t begin = a.numbers.offsets[event], end = a.numbers.offsets[event + 1];
+    for (uint32_t i = begin; i < end; i++) {
+      float *range = a.runs.range + 2 * run;
+      if (a.first[i]) range[0] = range[1] = a.numbers.value[i];
+      if (a.numbers.value[i] < range[0]) range[0] = a.numbers.value[i];
+      if (a.numbers.value[i] > range[1]) range[1] = a.numbers.value[i];
+      a.runs.member[members++] = i - begin;
+      if (i + 1 == end || a.first[i + 1]) a.runs.member_offsets[++run] = members;
+    }
+  }
+}
+
+static int runs_run(const struct sl_launch *l, const struct runs_args *a) {
+  int status = SL_LAUNCH(l, runs_count, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->runs.offsets, &a->runs.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, runs_fill, SL_PER_EVENT, *a);
+  return status;
+}
+SL_ALGORITHM(runs, "runs of numbers of one sign", 32, runs_run);

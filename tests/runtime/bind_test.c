@@ -1,0 +1,142 @@
+/* bind_test.c: lengths, places and capacities follow from the tables. */
+#include "execute/bind.h"
+
+#include "../plugins_good/example.h"
+#include "support.h"
+
+struct bind_args {
+  struct sl_events events;
+  uint32_t before;
+  struct example_runs_view in;
+  struct example_scaled out;
+};
+#define SL_ARGS bind_args
+static const struct sl_member members[] = {
+    SL_EVENTS(),
+    SL_IN(in, example_runs, " offsets  range ", ""),
+    SL_OUT(out, example_scaled, "", SL_SHARES_OFFSETS(in)),
+    SL_U32(before, 0, 0, 1, "", ""),
+};
+static const struct sl_algorithm algorithm = {.name = "a", .member_count = 4, .members = members};
+
+static void types_have_the_bytes_of_their_c_types(void **state) {
+  (void)state;
+#define CHECK(name, c, bytes) assert_int_equal(sl_type_bytes(SL_TYPE_##name), sizeof(c));
+  SL_TYPES(CHECK)
+  assert_int_equal(sl_type_bytes(SL_TYPE_bool), sizeof(uint32_t));
+  assert_int_equal(sl_type_bytes(SL_TYPE_string), sizeof(char *));
+  assert_int_equal(sl_type_bytes(SL_TYPE_COUNT), 0);
+}
+
+static void every_shape_has_its_length(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t shape, width;
+    uint64_t values;
+  } cases[] = {{SL_SHAPE_PER_SLICE, 1},     {SL_SHAPE_PER_EVENT, 10},   {SL_SHAPE_PER_EVENT_OF(26), 260},
+               {SL_SHAPE_OFFSETS, 11},      {SL_SHAPE_PER_ITEM, 20},    {SL_SHAPE_PER_ITEM_OF(3), 60},
+               {SL_SHAPE_ITEM_OFFSETS, 21}, {SL_SHAPE_PER_SUBITEM, 30}, {SL_SHAPE_BYTES, 30},
+               {SL_SHAPE_ARRAY, 0}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    const struct sl_field f = {"f", SL_TYPE_u8, cases[i].shape, cases[i].width, 0, "", ""};
+    assert_int_equal(sl_field_values(&f, 10, 20, 30), cases[i].values);
+  }
+  const struct sl_field wide = {"f", SL_TYPE_u8, SL_SHAPE_PER_ITEM_OF(26), 0, "", ""};
+  assert_int_equal(sl_field_values(&wide, 1, UINT32_MAX, 0), 26ull * UINT32_MAX); /* 64 bits */
+}
+
+static void pointers_and_bounds_are_found_in_the_arguments(void **state) {
+  (void)state;
+  struct bind_args a;
+  memset(&a, 0, sizeof(a));
+  assert_ptr_equal(sl_args_pointer(&a, &members[1], 0), &a.in.offsets);
+  assert_ptr_equal(sl_args_pointer(&a, &members[1], 3), &a.in.member);
+  assert_ptr_equal(sl_args_pointer(&a, &members[2], 2), &a.out.largest);
+  assert_ptr_equal(sl_args_bound(&a, &members[1], 0), &a.in.bound);
+  assert_ptr_equal(sl_args_bound(&a, &members[1], 1), &a.in.sub_bound);
+  assert_ptr_equal(sl_args_bound(&a, &members[2], 1), &a.out.sub_bound);
+}
+
+static void fields_read_are_those_named_or_all(void **state) {
+  (void)state;
+  assert_true(sl_field_is_read(&members[1], 0));
+  assert_false(sl_field_is_read(&members[1], 1)); /* member_offsets: `offsets` is not it */
+  assert_true(sl_field_is_read(&members[1], 2));
+  assert_false(sl_field_is_read(&members[1], 3));
+  struct sl_member all = members[1];
+  all.fields = "";
+  for (uint32_t f = 0; f < 4; f++) assert_true(sl_field_is_read(&all, f));
+  all.fields = "member_offsets";
+  assert_false(sl_field_is_read(&all, 0));
+  assert_false(sl_field_is_read(&all, 3)); /* `member` is only its beginning */
+}
+
+static void names_and_special_fields_are_found(void **state) {
+  (void)state;
+  assert_int_equal(sl_member_index(&algorithm, "events"), 0);
+  assert_int_equal(sl_member_index(&algorithm, "before"), 3);
+  assert_int_equal(sl_member_index(&algorithm, "befor"), -1);
+  assert_int_equal(sl_offsets_field(&example_runs_collection), 0);
+  assert_int_equal(sl_item_offsets_field(&example_runs_collection), 1);
+  assert_int_equal(sl_item_offsets_field(&example_numbers_collection), -1);
+  assert_int_equal(sl_offsets_field(&example_weights_collection), -1);
+  assert_true(sl_is_event_list(&sl_event_list_collection));
+  assert_false(sl_is_event_list(&example_runs_collection));
+  assert_true(sl_has_items(&example_runs_collection));
+  assert_true(sl_has_subitems(&example_runs_collection));
+  assert_false(sl_has_subitems(&example_numbers_collection));
+  assert_false(sl_has_items(&sl_event_list_collection));
+}
+
+/* A lookup that knows: items of p 100, subitems of p 1000, budget b 7, budget huge 2^32 - 1. */
+static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
+  ++*(int *)context;
+  if (term_kind == SL_TERM_BUDGET) return strcmp(of, "huge") == 0 ? UINT32_MAX : 7;
+  assert_string_equal(of, "p");
+  return term_kind == SL_TERM_ITEMS ? 100 : 1000;
+}
+
+static uint64_t value(struct sl_capacity c) {
+  int calls = 0;
+  return sl_capacity_value(&c, 10, look_up, &calls);
+}
+
+static void capacities_are_evaluated(void **state) {
+  (void)state;
+#define VALUE(...) value((struct sl_capacity)__VA_ARGS__)
+  assert_int_equal(VALUE({0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}, {SL_TERM_NONE, 0, 1, 0, NULL}}}), 0);
+  assert_int_equal(VALUE(SL_ONE(SL_CONSTANT_TERM(5))), 5);
+  assert_int_equal(VALUE(SL_ONE(SL_EVENTS_TERM(3, 2))), 32);
+  assert_int_equal(VALUE(SL_ONE(SL_ITEMS_TERM(p))), 100);
+  assert_int_equal(VALUE(SL_ONE(SL_ITEMS_SCALED(p, 2, 3, 1))), 67); /* 200 / 3 + 1 */
+  assert_int_equal(VALUE(SL_ONE(SL_SUBITEMS_TERM(p))), 1000);
+  assert_int_equal(VALUE(SL_ONE(SL_SUBITEMS_SCALED(p, 1, 4, 0))), 250);
+  assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(b, 0))), 70);
+  assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(b, 71))), 71); /* at least */
+  assert_int_equal(VALUE(SL_MIN(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 70);
+  assert_int_equal(VALUE(SL_MAX(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 100);
+  assert_int_equal(VALUE(SL_MIN(SL_CONSTANT_TERM(0), SL_ITEMS_TERM(p))), 0);
+}
+
+static void capacities_saturate(void **state) {
+  (void)state;
+  assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(huge, 0))), UINT32_MAX - 1);
+  assert_int_equal(VALUE(SL_ONE(SL_CONSTANT_TERM(UINT32_MAX))), UINT32_MAX - 1);
+  assert_int_equal(VALUE(SL_ONE(SL_EVENTS_TERM(UINT32_MAX, UINT32_MAX))), UINT32_MAX - 1);
+  assert_int_equal(VALUE({0, 0, {{SL_TERM_BUDGET, UINT32_MAX, 1, 0, "huge"}, {SL_TERM_NONE, 0, 1, 0, NULL}}}),
+                   UINT32_MAX - 1);
+  assert_int_equal(VALUE(SL_MIN(SL_BUDGET_TERM(huge, 0), SL_ITEMS_TERM(p))), 100); /* compared before the limit */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(types_have_the_bytes_of_their_c_types),
+      cmocka_unit_test(every_shape_has_its_length),
+      cmocka_unit_test(pointers_and_bounds_are_found_in_the_arguments),
+      cmocka_unit_test(fields_read_are_those_named_or_all),
+      cmocka_unit_test(names_and_special_fields_are_found),
+      cmocka_unit_test(capacities_are_evaluated),
+      cmocka_unit_test(capacities_saturate),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* check_test.c: each rule of a descriptor, broken one at a time in a copy of the example plugin's tables. */
+#include "plugin/registry.h"
+#include "plugin/tables.h"
+#include "support.h"
+
+#include <dlfcn.h>
+
+enum { COPY_MAX = 64 };
+
+/* The example plugin, and a copy of its tables that a case changes. */
+static const struct sl_plugin *original;
+static struct sl_plugin plugin;
+static const struct sl_algorithm *algorithms[COPY_MAX];
+static struct sl_algorithm algorithm;
+static struct sl_member members[COPY_MAX];
+static struct sl_collection collection;
+static struct sl_field fields[COPY_MAX];
+static struct sl_event_error errors[2];
+static char reason[512];
+
+/* Copies plugin, the algorithm of that name, its members. */
+static void begin(const char *name) {
+  plugin = *original;
+  const int index = sl_algorithm_index(original, name);
+  assert_true(index >= 0);
+  memcpy(algorithms, original->algorithms, original->algorithm_count * sizeof(*algorithms));
+  algorithm = *original->algorithms[index];
+  memcpy(members, algorithm.members, algorithm.member_count * sizeof(*members));
+  if (algorithm.error_count) memcpy(errors, algorithm.errors, algorithm.error_count * sizeof(*errors));
+  if (algorithm.error_count) algorithm.errors = errors;
+  algorithm.members = members;
+  algorithms[index] = &algorithm;
+  plugin.algorithms = algorithms;
+}
+
+static struct sl_member *member(const char *name) { return &members[sl_member_index(&algorithm, name)]; }
+
+/* Copies the collection of a member, and gives the copy to it. */
+static struct sl_field *copy_fields(const char *name) {
+  collection = *member(name)->collection;
+  memcpy(fields, collection.fields, collection.field_count * sizeof(*fields));
+  collection.fields = fields;
+  member(name)->collection = &collection;
+  return fields;
+}
+
+static void assert_refused(const char *expected) {
+  reason[0] = '\0';
+  assert_int_equal(sl_plugin_check(&plugin, reason, sizeof(reason)), SL_EPLUGIN);
+  assert_string_equal(reason, expected);
+}
+
+#define REFUSED(name, change, expected) (begin(name), (change), assert_refused(expected))
+
+static void the_example_itself_is_sound(void **state) {
+  (void)state;
+  assert_int_equal(sl_plugin_check(original, reason, sizeof(reason)), 0);
+  begin("scale");
+  assert_int_equal(sl_plugin_check(&plugin, reason, sizeof(reason)), 0);
+}
+
+static void texts_of_the_plugin(void **state) {
+  (void)state;
+  REFUSED("scale", plugin.name = NULL, "the plugin's name, \"NULL\", is no identifier");
+  REFUSED("scale", plugin.name = "a-b", "the plugin's name, \"a-b\", is no identifier");
+  REFUSED("scale", plugin.version = "", "the plugin has no version");
+  REFUSED("scale", plugin.doc = NULL, "the plugin's doc is NULL");
+  REFUSED("scale", plugin.target = "gpu", "target \"gpu\", one of cpu, simt, cuda, hip is expected");
+  REFUSED("scale", plugin.target = NULL, "target \"NULL\", one of cpu, simt, cuda, hip is expected");
+  REFUSED("scale", plugin.algorithm_count = 0, "0 algorithms, 1 to 1024 are expected");
+  REFUSED("scale", plugin.algorithm_count = 5000, "5000 algorithms, 1 to 1024 are expected");
+}
+
+static void names(void **state) {
+  (void)state;
+  REFUSED("scale", algorithm.name = NULL, "the name of algorithm 1 is NULL");
+  REFUSED("scale", algorithm.name = "", "the name of algorithm 1, \"\", is no identifier");
+  REFUSED("scale", algorithm.name = "2nd", "the name of algorithm 1, \"2nd\", is no identifier");
+  REFUSED("scale", algorithm.name = "runs", "two algorithms are named runs");
+  REFUSED("scale", algorithm.doc = NULL, "algorithm scale: doc is NULL");
+  REFUSED("scale", members[2].name = NULL, "algorithm scale: the name of member 2 is NULL");
+  REFUSED("scale", members[2].name = "a.b", "algorithm scale: the name of member 2, \"a.b\", is no identifier");
+  REFUSED("scale", members[2].name = "numbers", "algorithm scale: two members numbers");
+  REFUSED("scale", members[2].doc = NULL, "algorithm scale: member weights: doc is NULL");
+}
+
+static void members_lie_where_they_can(void **state) {
+  (void)state;
+  REFUSED("scale", member("numbers")->args_size = 48,
+          "algorithm scale: member numbers: has 48 bytes, 56 are expected for what it is");
+  REFUSED("scale", member("factor")->args_size = 8,
+          "algorithm scale: member factor: has 8 bytes, 4 are expected for what it is");
+  REFUSED("scale", member("factor")->args_offset = 0xFFFFFFFE,
+          "algorithm scale: member factor: ends at byte 4294967298 of the argument struct, which has 192");
+  REFUSED("scale", member("factor")->args_offset -= 2,
+          "algorithm scale: member factor: begins at byte 182, which is not aligned to 4");
+  REFUSED("scale", member("negate")->args_offset = member("factor")->args_offset,
+          "algorithm scale: member negate: overlaps member factor in the argument struct: bytes 184 to 187 and 184 to "
+          "187");
+  REFUSED("scale", member("factor")->kind = 9, "algorithm scale: member factor: unknown kind 9");
+  REFUSED("scale", member("factor")->flags = SL_FLAG_OPTIONAL,
+          "algorithm scale: member factor: flags 1 do not belong to its kind");
+  REFUSED("scale", algorithm.args_size = 1 << 20,
+          "algorithm scale: arguments of 1048576 bytes, at most 65536 are expected");
+  REFUSED("scale", algorithm.member_count = 257, "algorithm scale: 257 members, at most 256 are expected");
+}
+
+static void fields_and_collections(void **state) {
+  (void)state;
+#define SCALED "algorithm scale: member scaled: "
+  REFUSED("scale", member("scaled")->collection = NULL, SCALED "it has no collection");
+  REFUSED("scale", copy_fields("scaled")[1].name = NULL, SCALED "the name of field 1 is NULL");
+  REFUSED("scale", copy_fields("scaled")[1].name = "a b", SCALED "the name of field 1, \"a b\", is no identifier");
+  REFUSED("scale", copy_fields("scaled")[1].name = "offsets",
+          SCALED "collection example_scaled has two fields offsets");
+  REFUSED("scale", copy_fields("scaled")[1].type = SL_TYPE_string,
+          SCALED "field value has type 11, which no field has");
+  REFUSED("scale", copy_fields("scaled")[1].shape = 8, SCALED "field value has unknown shape 8");
+  REFUSED("scale", copy_fields("scaled")[1].width = 0,
+          SCALED "field value has 0 values an entry, 1 to 65536 are expected");
+  REFUSED("scale", copy_fields("scaled")[0].type = SL_TYPE_u64,
+          SCALED "field offsets is OFFSETS, which must be u32 and one value an entry");
+  REFUSED("scale", copy_fields("scaled")[1].unit = NULL, SCALED "field value: unit or doc is NULL");
+  REFUSED("scale", copy_fields("scaled")[1].shape = SL_SHAPE_CODE_ARRAY,
+          SCALED "collection example_scaled mixes ARRAY with other shapes");
+  REFUSED("scale", copy_fields("scaled")[1].shape = SL_SHAPE_CODE_PER_SUBITEM,
+          SCALED "collection example_scaled has PER_SUBITEM fields and no ITEM_OFFSETS");
+  REFUSED("scale", (copy_fields("scaled"), collection.field_count = 0),
+          SCALED "collection example_scaled has 0 fields, 1 to 256 are expected");
+  REFUSED("scale", (copy_fields("scaled"), collection.fields = NULL),
+          SCALED "collection example_scaled has 3 fields and no table of them, 1 to 256 are expected");
+  REFUSED(
+      "positive", copy_fields("passed")[0].type = SL_TYPE_u64,
+      "algorithm positive: member passed: collection sl_event_list is not the runtime's: field count is u64 against "
+      "u32");
+  REFUSED(
+      "runs", copy_fields("numbers")[2].type = SL_TYPE_u16,
+      "algorithm runs: collection example_numbers differs from that of algorithm positive: field tag is u16 against "
+      "u8");
+}
+
+static void ports_and_partners(void **state) {
+  (void)state;
+  REFUSED("scale", member("numbers")->fields = NULL,
+          "algorithm scale: member numbers: the list of fields that it reads is NULL");
+  REFUSED("scale", member("numbers")->fields = "offsets values",
+          "algorithm scale: member numbers: reads field values, which collection example_numbers does not have");
+  REFUSED("scale", member("scaled")->shares = "nothing",
+          SCALED "shares the offsets of nothing, which is no port before it in the table");
+  REFUSED("scale", member("scaled")->shares = "factor",
+          SCALED "shares the offsets of factor, which is no port before it in the table");
+  REFUSED("scale", member("scaled")->shares = "scaled",
+          SCALED "shares the offsets of scaled, which is no port before it in the table");
+  REFUSED("scale", member("scaled")->shares = "weights",
+          SCALED "shares the offsets of weights, whose collection example_weights has none");
+  REFUSED("scale", member("numbers")->flags = SL_FLAG_OPTIONAL,
+          SCALED "shares the offsets of numbers, which is optional");
+  REFUSED("scale", member("scaled")->in_place = "factor", SCALED "is in place of factor, which is no input");
+  REFUSED("scale", (copy_fields("scaled")[0].shape = SL_SHAPE_CODE_PER_EVENT, member("scaled")->shares = NULL),
+          SCALED "collection example_scaled has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS");
+  REFUSED("weights", member("weights")->collection = &sl_event_list_collection,
+          "algorithm weights: member weights: has 40 bytes, 48 are expected for what it is");
+}
+
+static void capacities(void **state) {
+  (void)state;
+#define KEPT "algorithm positive: member kept: "
+  struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}, {SL_TERM_NONE, 0, 1, 0, NULL}}};
+  REFUSED("positive", member("kept")->capacity = none, KEPT "a capacity for its items is needed and not given");
+  REFUSED("positive", member("kept")->capacity.combine = 2, KEPT "items: unknown combination 2");
+  REFUSED("positive", member("kept")->capacity.terms[1].kind = 6, KEPT "items: unknown kind of term 6");
+  REFUSED("positive", member("kept")->capacity.terms[0].divide = 0, KEPT "items: division by 0");
+  REFUSED("positive", member("kept")->capacity.terms[0].of = NULL, KEPT "items: a term names nothing");
+  REFUSED("positive", member("kept")->capacity.terms[0].of = "events", KEPT "items: events is no port");
+  REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_SUBITEMS,
+          KEPT "items: port numbers has no subitems");
+  REFUSED("positive", member("kept")->capacity.terms[0].of = "passed", KEPT "items: port passed has no items");
+  REFUSED("positive", member("kept")->capacity.terms[0].of = "kept",
+          KEPT "items: port kept does not stand before it in the table");
+  REFUSED("positive", member("kept_per_event")->flags = 0, KEPT "items: kept_per_event is no SL_BUDGET property");
+  REFUSED("runs", member("runs")->sub_capacity = none,
+          "algorithm runs: member runs: a capacity for its subitems is needed and not given");
+  REFUSED("runs", member("runs")->sub_capacity.terms[0].kind = SL_TERM_SUBITEMS,
+          "algorithm runs: member runs: subitems: port runs does not stand before it in the table");
+  REFUSED("runs", member("first")->capacity = none,
+          "algorithm runs: member first: a capacity for its elements is needed and not given");
+  REFUSED("runs", member("first")->type = SL_TYPE_bool,
+          "algorithm runs: member first: type 10 is no type of an element");
+}
+
+static void properties(void **state) {
+  (void)state;
+#define FACTOR "algorithm scale: member factor: "
+  REFUSED("scale", member("factor")->default_value = 101, FACTOR "default 101 is not in the range -100 to 100");
+  REFUSED("scale", member("factor")->default_value = __builtin_nan(""),
+          FACTOR "default nan is not in the range -100 to 100");
+  REFUSED("scale", member("factor")->minimum = 200, FACTOR "minimum 200 is not below maximum 100");
+  REFUSED("scale", member("factor")->unit = NULL, FACTOR "unit is NULL");
+  REFUSED("scale", (member("factor")->type = SL_TYPE_u32), FACTOR "range -100 to 100 exceeds that of u32");
+  REFUSED("scale", (member("factor")->type = SL_TYPE_i32, member("factor")->default_value = 0.5),
+          FACTOR "default 0.5 is no integer");
+  REFUSED("scale", (member("factor")->type = SL_TYPE_u16), FACTOR "type u16 is no type of a property");
+  REFUSED("scale", (member("negate")->maximum = 2),
+          "algorithm scale: member negate: range 0 to 2 exceeds that of bool");
+  REFUSED("weights", member("label")->default_text = NULL,
+          "algorithm weights: member label: a string property needs a default text");
+}
+
+static void kinds_and_functions(void **state) {
+  (void)state;
+  static struct sl_source source;
+  static struct sl_sink sink;
+  REFUSED("scale", algorithm.kind = 4, "algorithm scale: unknown kind 4");
+  REFUSED("scale", algorithm.run = NULL, "algorithm scale: a kernel needs the function run");
+  REFUSED("weights", algorithm.make = NULL, "algorithm weights: a constant needs the function make");
+  REFUSED("counter", algorithm.source = NULL, "algorithm counter: a source needs the functions open, fill and close");
+  begin("counter");
+  source = *algorithm.source;
+  source.close = NULL;
+  algorithm.source = &source;
+  assert_refused("algorithm counter: a source needs the functions open, fill and close");
+  begin("tally");
+  sink = *algorithm.sink;
+  sink.finish = NULL;
+  algorithm.sink = &sink;
+  assert_refused("algorithm tally: a sink needs the functions open, consume and finish");
+  REFUSED("scale", algorithm.block_threads = 48,
+          "algorithm scale: block size 48, a multiple of 32 up to 1024 is expected");
+  REFUSED("misbehave", plugin.target = "cuda",
+          "algorithm misbehave: block size 1, a multiple of 32 up to 1024 is expected");
+  REFUSED("scale", (algorithm.members = members + 1, algorithm.member_count--),
+          "algorithm scale: a kernel has one member SL_EVENTS(), this one has 0");
+  REFUSED("weights", (algorithm.members = members + 1, algorithm.member_count--),
+          "algorithm weights: it has no output");
+  REFUSED("scale", (algorithm.kind = SL_KIND_SINK, algorithm.sink = &sink, sink.finish = sink.finish),
+          "algorithm scale: a sink needs the functions open, consume and finish");
+  REFUSED("tally",
+          (algorithm.kind = SL_KIND_SOURCE,
+           algorithm.source = original->algorithms[sl_algorithm_index(original, "counter")]->source),
+          "algorithm tally: a source has no inputs");
+  REFUSED("counter",
+          (algorithm.kind = SL_KIND_SINK,
+           algorithm.sink = original->algorithms[sl_algorithm_index(original, "tally")]->sink),
+          "algorithm counter: a sink has no outputs");
+  REFUSED("doubled",
+          (algorithm.kind = SL_KIND_KERNEL, algorithm.block_threads = 32, algorithm.run = original->algorithms[0]->run),
+          "algorithm doubled: member doubled: only constants write ARRAY fields, collection example_weights has them");
+  REFUSED("tally",
+          (algorithm.kind = SL_KIND_CONSTANT,
+           algorithm.make = original->algorithms[sl_algorithm_index(original, "weights")]->make),
+          "algorithm tally: member numbers: a constant's ports have ARRAY fields only, collection example_numbers has "
+          "others");
+}
+
+static void event_errors(void **state) {
+  (void)state;
+  REFUSED("positive", errors[0].code = 0, "algorithm positive: event error 0 has code 0, 1 to 255 are expected");
+  REFUSED("positive", errors[0].code = 256, "algorithm positive: event error 0 has code 256, 1 to 255 are expected");
+  REFUSED("positive", errors[0].text = "", "algorithm positive: event error 1 has no text");
+  REFUSED("positive", (errors[1] = errors[0], algorithm.error_count = 2),
+          "algorithm positive: two event errors have code 1");
+  REFUSED("positive", algorithm.errors = NULL,
+          "algorithm positive: 1 event errors and no table of them, at most 255 are expected");
+  REFUSED("positive", algorithm.error_count = 256, "algorithm positive: 256 event errors, at most 255 are expected");
+}
+
+static void a_short_buffer_gets_the_beginning_of_the_reason(void **state) {
+  (void)state;
+  char guarded[20];
+  for (size_t size = 1; size < 16; size++) {
+    begin("scale");
+    member("factor")->default_value = 101;
+    memset(guarded, '#', sizeof(guarded));
+    assert_int_equal(sl_plugin_check(&plugin, guarded, size), SL_EPLUGIN);
+    assert_int_equal(strlen(guarded), size - 1);
+    assert_memory_equal(guarded, "algorithm scale: member", size - 1);
+    assert_int_equal(guarded[size], '#');
+  }
+}
+
+int main(void) {
+  char path[PATH_MAX + 256];
+  void *handle = dlopen(beside_program("plugins_good/example.cpu.so", path), RTLD_NOW | RTLD_LOCAL);
+  original = handle ? dlsym(handle, "sluice_plugin") : NULL;
+  if (!original) {
+    fprintf(stderr, "%s cannot be opened\n", path);
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_example_itself_is_sound),
+      cmocka_unit_test(texts_of_the_plugin),
+      cmocka_unit_test(names),
+      cmocka_unit_test(members_lie_where_they_can),
+      cmocka_unit_test(fields_and_collections),
+      cmocka_unit_test(ports_and_partners),
+      cmocka_unit_test(capacities),
+      cmocka_unit_test(properties),
+      cmocka_unit_test(kinds_and_functions),
+      cmocka_unit_test(event_errors),
+      cmocka_unit_test(a_short_buffer_gets_the_beginning_of_the_reason),
+  };
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  dlclose(handle);
+  return failed;
+}

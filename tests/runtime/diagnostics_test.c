@@ -1,0 +1,192 @@
+/* diagnostics_test.c: messages are kept, counted and printed like a compiler's; names near enough are suggested. */
+#define _GNU_SOURCE
+#include "report/diagnostics.h"
+
+#include "support.h"
+
+#include <pthread.h>
+
+static void assert_printed(const struct sl_diagnostics *d, const char *expected) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  assert_non_null(file);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void a_message_is_printed_with_place_source_caret_and_hint(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  const struct sl_place place = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
+  sl_diagnose(d, SL_ERROR, &place, NULL, "did you mean tracks?", "unknown node %s", "trakcs");
+  assert_printed(d,
+                 "a.yaml:7:3: error: unknown node trakcs\n"
+                 "    trakcs: { use: velo.sort }\n"
+                 "    ^\n"
+                 "  hint: did you mean tracks?\n");
+  sl_diagnostics_free(d);
+}
+
+static void what_is_absent_is_left_out(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  const struct sl_place file_only = {"a.yaml", NULL, 0, 0}, line_only = {"a.yaml", "text", 2, 0};
+  sl_diagnose(d, SL_ERROR, NULL, "tracks", NULL, "no input");
+  sl_diagnose(d, SL_WARNING, &file_only, NULL, NULL, "empty");
+  sl_diagnose(d, SL_NOTE, &line_only, "a", NULL, "unused");
+  assert_printed(d,
+                 "error: node tracks: no input\n"
+                 "a.yaml: warning: empty\n"
+                 "a.yaml:2: note: node a: unused\n"
+                 "  text\n");
+  sl_diagnostics_free(d);
+}
+
+static void the_caret_stands_right_after_tabs_and_utf8(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  const struct sl_place place = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
+  sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
+  assert_printed(d, "f:1:5: error: m\n  \t\xC3\xA4\xE2\x82\xAC x\n  \t   ^\n");
+  sl_diagnostics_free(d);
+}
+
+static void a_column_beyond_the_line_is_marked_at_its_end(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  const struct sl_place place = {"f", "ab", 1, 4000000000u};
+  sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
+  assert_printed(d, "f:1:4000000000: error: m\n  ab\n    ^\n");
+  sl_diagnostics_free(d);
+}
+
+static void strings_are_copied(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  char file[] = "file", source[] = "source", node[] = "node", hint[] = "hint", word[] = "word";
+  const struct sl_place place = {file, source, 1, 2};
+  sl_diagnose(d, SL_WARNING, &place, node, hint, "%s", word);
+  file[0] = source[0] = node[0] = hint[0] = word[0] = '#';
+  const struct sl_diagnostic *m = sl_diagnostics_at(d, 0);
+  assert_string_equal(m->file, "file");
+  assert_string_equal(m->source_line, "source");
+  assert_string_equal(m->node, "node");
+  assert_string_equal(m->hint, "hint");
+  assert_string_equal(m->message, "word");
+  assert_int_equal(m->line, 1);
+  assert_int_equal(m->column, 2);
+  assert_int_equal(m->severity, SL_WARNING);
+  assert_null(sl_diagnostics_at(d, 1));
+  sl_diagnostics_free(d);
+}
+
+static void beyond_the_limit_errors_are_still_counted_and_said(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  for (int i = 0; i < 1500; i++) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "e%d", i);
+  sl_diagnose(d, SL_NOTE, NULL, NULL, NULL, "a note still has room");
+  assert_int_equal(sl_diagnostics_errors(d), 1500);
+  assert_int_equal(sl_diagnostics_count(d), 1001);
+  assert_string_equal(sl_diagnostics_at(d, 999)->message, "e999");
+  assert_string_equal(sl_diagnostics_at(d, 1000)->message, "a note still has room");
+
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  assert_non_null(strstr(text, "note: a note still has room\nerror: 500 more errors not shown\n"));
+  free(text);
+  sl_diagnostics_free(d);
+}
+
+enum { THREADS = 4, MESSAGES = 200 };
+
+static void *add_messages(void *argument) {
+  for (int i = 0; i < MESSAGES; i++) {
+    sl_diagnose(argument, SL_ERROR, NULL, "node", NULL, "message %d", i);
+    const struct sl_diagnostic *first = sl_diagnostics_at(argument, 0);
+    if (!first || strncmp(first->message, "message ", 8)) return argument;
+  }
+  return NULL;
+}
+
+static void threads_add_at_once_and_none_is_lost(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, add_messages, d), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
+  }
+  assert_int_equal(sl_diagnostics_errors(d), THREADS * MESSAGES);
+  assert_int_equal(sl_diagnostics_count(d), THREADS * MESSAGES);
+  sl_diagnostics_free(d);
+}
+
+static const char *nearest(const char *word, const char *const *candidates) {
+  struct sl_nearest n;
+  sl_nearest_begin(&n, word);
+  for (; *candidates; candidates++) sl_nearest_offer(&n, *candidates);
+  return sl_nearest_result(&n);
+}
+
+static void the_nearest_name_is_suggested_if_near_enough(void **state) {
+  (void)state;
+  static const char *const names[] = {"tracks", "clusters", "geometry", "pv", "raw", NULL};
+  assert_string_equal(nearest("trakcs", names), "tracks"); /* a swap costs 1 */
+  assert_string_equal(nearest("cluster", names), "clusters");
+  assert_string_equal(nearest("geometri", names), "geometry");
+  assert_string_equal(nearest("pw", names), "pv");
+  assert_string_equal(nearest("tracks", names), "tracks");
+  assert_null(nearest("x", names));
+  assert_null(nearest("ab", names));
+  assert_null(nearest("calorimeter", names));
+  assert_null(nearest("", names));
+}
+
+static void distances_are_those_of_edits(void **state) {
+  (void)state;
+  static const struct {
+    const char *a, *b;
+    unsigned distance;
+  } cases[] = {{"", "", 0},        {"a", "", 1},    {"", "abc", 3},           {"abc", "abc", 0},
+               {"abc", "acb", 1},  {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
+               {"flaw", "lawn", 2}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct sl_nearest n;
+    sl_nearest_begin(&n, cases[i].a);
+    sl_nearest_offer(&n, cases[i].b);
+    assert_int_equal(n.distance, cases[i].distance);
+  }
+}
+
+static void very_long_words_are_not_compared(void **state) {
+  (void)state;
+  char word[4000];
+  memset(word, 'a', sizeof(word));
+  word[sizeof(word) - 1] = '\0';
+  const char *const names[] = {word, "a", NULL};
+  assert_null(nearest(word, names));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_message_is_printed_with_place_source_caret_and_hint),
+      cmocka_unit_test(what_is_absent_is_left_out),
+      cmocka_unit_test(the_caret_stands_right_after_tabs_and_utf8),
+      cmocka_unit_test(a_column_beyond_the_line_is_marked_at_its_end),
+      cmocka_unit_test(strings_are_copied),
+      cmocka_unit_test(beyond_the_limit_errors_are_still_counted_and_said),
+      cmocka_unit_test(threads_add_at_once_and_none_is_lost),
+      cmocka_unit_test(the_nearest_name_is_suggested_if_near_enough),
+      cmocka_unit_test(distances_are_those_of_edits),
+      cmocka_unit_test(very_long_words_are_not_compared),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

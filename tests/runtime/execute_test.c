@@ -1,0 +1,327 @@
+/* execute_test.c: the executor on the toy plugin: whatever the slots, slices, budgets and guards, each event gets the
+ * results that follow from its number, in order, and what goes wrong is said and loses nothing before it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h wants the above first */
+#include "numbers.h"
+
+#include <sluice/sluice.h>
+
+#include <cmocka.h>
+
+#define GRAPH                                                                 \
+  "sluice: 1\n"                                                               \
+  "nodes:\n"                                                                  \
+  "  raw: { use: toy.source }\n"                                              \
+  "  even: { use: toy.select, set: { modulus: 2 } }\n"                        \
+  "  third: { use: toy.select, set: { modulus: 3 } }\n"                       \
+  "  scaled: { use: toy.scale }\n"                                            \
+  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                         \
+  "  all: { use: toy.sum }\n"                                                 \
+  "  some: { use: toy.sum, events: even.passed }\n"                           \
+  "  few: { use: toy.sum, events: [third.passed, even.passed] }\n"            \
+  "  partial: { use: toy.scale, events: third.passed, set: { factor: 5 } }\n" \
+  "  order: { use: toy.order }\n"                                             \
+  "outputs: [expanded, all, some, few, even, partial]\n"
+
+struct seen {
+  uint64_t next, wrong, errors, error_code, stop_at;
+  struct sl_session *session;
+};
+
+static const struct sl_output_view *view_of(const struct sl_batch_view *v, const char *name) {
+  for (uint32_t o = 0; o < v->output_count; o++)
+    if (strcmp(v->outputs[o].name, name) == 0) return &v->outputs[o];
+  fail_msg("no output %s", name);
+  return NULL;
+}
+
+static uint32_t at(const struct sl_output_view *v, uint32_t field, uint32_t index) {
+  return ((const uint32_t *)v->fields[field])[index];
+}
+
+static uint64_t check_sum(const struct sl_output_view *v, uint32_t e, uint64_t number, int wanted) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < toy_count(number); i++) sum += toy_value(number, i);
+  return at(v, 0, e) != (wanted ? toy_count(number) : 0) || at(v, 1, e) != (wanted ? sum : 0);
+}
+
+static uint64_t check_expanded(const struct sl_output_view *v, uint32_t e, uint64_t number) {
+  uint32_t i = at(v, 0, e), wrong = 0;
+  for (uint32_t k = 0; k < toy_count(number); k++) {
+    const uint32_t value = 2 * toy_value(number, k);
+    for (uint32_t c = 0; c < value % 3; c++) wrong += at(v, 1, i++) != value;
+  }
+  return wrong + (i != at(v, 0, e + 1));
+}
+
+static uint64_t check_partial(const struct sl_output_view *v, uint32_t e, uint64_t number, int wanted) {
+  uint64_t wrong = at(v, 0, e + 1) - at(v, 0, e) != toy_count(number);
+  for (uint32_t k = 0; k < toy_count(number); k++)
+    wrong += at(v, 1, at(v, 0, e) + k) != (wanted ? 5 * toy_value(number, k) : 0);
+  return wrong;
+}
+
+static int on_batch(void *context, const struct sl_batch_view *view) {
+  struct seen *seen = context;
+  uint32_t on_list = 0;
+  for (uint32_t e = 0; e < view->batch->event_count; e++) {
+    const struct sl_event *event = &view->batch->events[e];
+    const uint64_t n = event->number;
+    seen->wrong += n != seen->next++;
+    if (seen->stop_at && n == seen->stop_at) sl_session_stop(seen->session);
+    if (event->error) {
+      seen->errors++;
+      seen->error_code = event->error;
+      seen->wrong += at(view_of(view, "expanded"), 0, e + 1) != 0 || at(view_of(view, "all"), 0, e) != 0;
+      continue;
+    }
+    const int even = toy_count(n) % 2 == 0, third = toy_count(n) % 3 == 0;
+    seen->wrong += check_expanded(view_of(view, "expanded"), e, n);
+    seen->wrong += check_sum(view_of(view, "all"), e, n, 1);
+    seen->wrong += check_sum(view_of(view, "some"), e, n, even);
+    seen->wrong += check_sum(view_of(view, "few"), e, n, even && third);
+    seen->wrong += check_partial(view_of(view, "partial"), e, n, third);
+    if (even) seen->wrong += at(view_of(view, "even"), 1, on_list++) != e;
+  }
+  if (!view->batch->events[0].error) seen->wrong += at(view_of(view, "even"), 0, 0) != on_list;
+  return 0;
+}
+
+struct outcome {
+  int opened, status;
+  struct seen seen;
+  struct sl_summary summary;
+  uint64_t digests[8];
+  char *messages;
+};
+
+static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slice_events, uint32_t guard,
+                          uint64_t stop_at, uint32_t repeat) {
+  struct outcome r = {0};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = sl_options_default();
+  o.graph_path = "toy.yaml";
+  o.graph_text = GRAPH;
+  o.graph_text_bytes = strlen(GRAPH);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.sets = sets;
+  o.slots = slots;
+  o.slice_events = slice_events;
+  o.guard = guard;
+  o.digest = 1;
+  o.repeat = repeat;
+  o.on_batch = on_batch;
+  o.context = &r.seen;
+  struct sl_session *session = NULL;
+  r.opened = sl_session_open(&o, d, &session);
+  if (session) {
+    r.seen.session = session;
+    r.seen.stop_at = stop_at;
+    r.status = sl_session_run(session);
+    r.summary = *sl_session_summary(session);
+    for (uint32_t i = 0; i < r.summary.output_count; i++) r.digests[i] = r.summary.outputs[i].digest;
+  }
+  size_t size = 0;
+  FILE *file = open_memstream(&r.messages, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  if (r.opened < 0) fail_msg("%s", r.messages);
+  return r;
+}
+
+static void expect_all(const struct outcome *r, uint64_t events) {
+  if (r->status != SL_OK || r->seen.wrong) print_message("%s", r->messages);
+  assert_int_equal(r->status, SL_OK);
+  assert_int_equal(r->seen.next, events);
+  assert_int_equal(r->seen.wrong, 0);
+  assert_int_equal(r->summary.events, events);
+}
+
+static void results_do_not_depend_on_slots_slices_or_guard(void **state) {
+  (void)state;
+  static const uint32_t slices[] = {1, 2, 3, 7, 64, 1000};
+  const struct outcome reference = run((const char *const[]){"raw.events=500", NULL}, 1, 1, 0, 0, 1);
+  expect_all(&reference, 500);
+  for (uint32_t slots = 1; slots <= 4; slots++)
+    for (uint32_t i = 0; i < 6; i++)
+      for (uint32_t guard = 0; guard < 2; guard++) {
+        const struct outcome r = run((const char *const[]){"raw.events=500", NULL}, slots, slices[i], guard, 0, 1);
+        expect_all(&r, 500);
+        assert_memory_equal(r.digests, reference.digests, sizeof r.digests);
+        free(r.messages);
+      }
+  free(reference.messages);
+}
+
+static void a_tight_budget_costs_retries_and_changes_nothing(void **state) {
+  (void)state;
+  const struct outcome reference = run((const char *const[]){"raw.events=300", NULL}, 1, 50, 0, 0, 1);
+  assert_int_equal(reference.summary.retries, 0);
+  const struct outcome r = run((const char *const[]){"raw.events=300", "expanded.per_event=1", NULL}, 3, 50, 1, 0, 1);
+  expect_all(&r, 300);
+  assert_memory_equal(r.digests, reference.digests, sizeof r.digests);
+  free(r.messages);
+  free(reference.messages);
+}
+
+static void an_event_that_does_not_fit_alone_becomes_an_error_event(void **state) {
+  (void)state;
+  /* factor 1: copies by value modulo three; one copy an event and slices of one: most events overflow */
+  const char *const sets[] = {"raw.events=40", "scaled.factor=1", "expanded.per_event=2", NULL};
+  struct outcome r = run(sets, 2, 1, 1, 0, 1);
+  assert_int_equal(r.status, SL_OK);
+  assert_int_equal(r.seen.next, 40);
+  assert_true(r.seen.errors > 0);
+  assert_int_equal(r.seen.error_code, SL_EVENT_OVERFLOW);
+  assert_int_equal(r.summary.error_events, r.seen.errors);
+  assert_non_null(strstr(r.messages, "items of expanded, the capacity is 2"));
+  assert_non_null(strstr(r.messages, "raise the budget"));
+  free(r.messages);
+}
+
+static void corrupt_events_come_out_empty_in_their_place(void **state) {
+  (void)state;
+  struct outcome reference = {0};
+  for (uint32_t slice = 1; slice <= 64; slice *= 4) {
+    struct outcome r = run((const char *const[]){"raw.events=200", "raw.bad_every=9", NULL}, 3, slice, 1, 0, 1);
+    expect_all(&r, 200);
+    assert_int_equal(r.seen.errors, 200 / 9);
+    assert_int_equal(r.seen.error_code, SL_EVENT_CORRUPT);
+    if (slice == 1) memcpy(reference.digests, r.digests, sizeof r.digests);
+    assert_memory_equal(r.digests, reference.digests, sizeof r.digests);
+    free(r.messages);
+  }
+}
+
+static void a_refused_event_is_named_and_its_neighbours_are_kept(void **state) {
+  (void)state;
+  char value[64];
+  uint64_t refused = 17;
+  while (toy_count(refused) == 0) refused++;
+  snprintf(value, sizeof value, "all.refuse_value=%u", toy_value(refused, 0));
+  for (uint32_t slice = 1; slice <= 50; slice += 7) {
+    struct outcome r = run((const char *const[]){"raw.events=100", value, NULL}, 2, slice, 0, 0, 1);
+    expect_all(&r, 100);
+    assert_true(r.seen.errors >= 1 && r.seen.errors < 10);
+    assert_int_equal(r.seen.error_code, SL_EVENT_REFUSED);
+    char text[160];
+    snprintf(text, sizeof text,
+             "node all: run 7 event %u (file 0, byte %u): the event has the unwanted value (detail %u)",
+             (unsigned)refused, (unsigned)(100 * refused), toy_value(refused, 0));
+    if (!strstr(r.messages, text)) fail_msg("'%s' is not in:\n%s", text, r.messages);
+    free(r.messages);
+  }
+}
+
+static void a_failing_source_delivers_what_came_before(void **state) {
+  (void)state;
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    struct outcome r = run((const char *const[]){"raw.events=100", "raw.fail_after=61", NULL}, slots, 8, 0, 0, 1);
+    assert_int_equal(r.status, SL_EIO);
+    assert_int_equal(r.seen.next, 61);
+    assert_int_equal(r.seen.wrong, 0);
+    assert_non_null(strstr(r.messages, "the toy source fails at event 61"));
+    free(r.messages);
+  }
+}
+
+static void a_failing_node_is_named(void **state) {
+  (void)state;
+  struct outcome r = run((const char *const[]){"raw.events=100", "few.fail=true", NULL}, 2, 8, 0, 0, 1);
+  assert_int_equal(r.status, SL_EDEVICE);
+  assert_int_equal(r.seen.next, 0);
+  assert_non_null(strstr(r.messages, "toy.sum failed: the device reported an error"));
+  free(r.messages);
+}
+
+static void a_stopped_run_finishes_the_slices_in_flight(void **state) {
+  (void)state;
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    struct outcome r = run((const char *const[]){"raw.events=100000", NULL}, slots, 4, 0, 100, 1);
+    assert_int_equal(r.status, SL_EINTERRUPTED);
+    assert_int_equal(r.seen.wrong, 0);
+    assert_true(r.seen.next > 100 && r.seen.next <= 100 + 4 * (slots + 1) * 2);
+    assert_int_equal(r.summary.events, r.seen.next);
+    free(r.messages);
+  }
+}
+
+static void repeats_deliver_once(void **state) {
+  (void)state;
+  struct outcome once = run((const char *const[]){"raw.events=100", "raw.bad_every=10", NULL}, 1, 8, 0, 0, 1);
+  struct outcome r = run((const char *const[]){"raw.events=100", "raw.bad_every=10", NULL}, 2, 8, 0, 0, 5);
+  expect_all(&r, 100);
+  assert_memory_equal(r.digests, once.digests, sizeof r.digests);
+  assert_int_equal(r.summary.slices, 5 * 13);
+  assert_true(r.summary.throughput_hz > 0);
+  free(once.messages);
+  free(r.messages);
+}
+
+static void no_event_is_a_good_run(void **state) {
+  (void)state;
+  for (uint32_t repeat = 1; repeat <= 2; repeat++) {
+    struct outcome r = run((const char *const[]){"raw.events=0", NULL}, 2, 8, 0, 0, repeat);
+    expect_all(&r, 0);
+    free(r.messages);
+  }
+}
+
+static void the_arena_is_as_small_as_it_can_be(void **state) {
+  (void)state;
+  struct outcome r = run((const char *const[]){"raw.events=10", NULL}, 1, 64, 0, 0, 1);
+  assert_int_equal(r.summary.arena_bytes, r.summary.live_bytes_max);
+  free(r.messages);
+}
+
+static void wrong_options_are_refused_with_a_reason(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  struct sl_options o = sl_options_default();
+  o.graph_path = "toy.yaml";
+  o.graph_text = GRAPH;
+  o.graph_text_bytes = strlen(GRAPH);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.device = "abacus";
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
+  o.device = "cpu";
+  o.slots = 100000;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
+  o.slots = 1;
+  o.slice_events = UINT32_MAX;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
+  o.slice_events = 1;
+  o.sets = (const char *const[]){"raw.events", NULL};
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EGRAPH);
+  o.size = 3;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
+  assert_int_equal(sl_diagnostics_errors(d), 5);
+  assert_null(session);
+  sl_diagnostics_free(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),
+      cmocka_unit_test(a_tight_budget_costs_retries_and_changes_nothing),
+      cmocka_unit_test(an_event_that_does_not_fit_alone_becomes_an_error_event),
+      cmocka_unit_test(corrupt_events_come_out_empty_in_their_place),
+      cmocka_unit_test(a_refused_event_is_named_and_its_neighbours_are_kept),
+      cmocka_unit_test(a_failing_source_delivers_what_came_before),
+      cmocka_unit_test(a_failing_node_is_named),
+      cmocka_unit_test(a_stopped_run_finishes_the_slices_in_flight),
+      cmocka_unit_test(repeats_deliver_once),
+      cmocka_unit_test(no_event_is_a_good_run),
+      cmocka_unit_test(the_arena_is_as_small_as_it_can_be),
+      cmocka_unit_test(wrong_options_are_refused_with_a_reason),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+/* harness_test.c: the harness runs what it is given, hides nothing, and notices who writes elsewhere. */
+#define _GNU_SOURCE
+#include "support.h"
+
+#include <sluice/testing.h>
+
+#include <math.h>
+#include <sys/wait.h>
+
+#define PLUGIN "plugins_good/example.cpu.so" /* found beside this program, wherever it is started */
+
+/* Three events: {1, -2, 3}, {}, {-4, 5}. */
+static const uint32_t offsets[] = {0, 3, 3, 5};
+static const float values[] = {1, -2, 3, -4, 5};
+static const uint8_t tags[] = {0, 1, 0, 1, 1};
+
+static struct sl_test *test_of(const char *algorithm) {
+  struct sl_test *t = sl_test_new(PLUGIN, algorithm);
+  sl_test_events(t, 3);
+  sl_test_input(t, "numbers", "offsets", offsets, 4);
+  sl_test_input(t, "numbers", "value", values, 5);
+  sl_test_input(t, "numbers", "tag", tags, 5);
+  return t;
+}
+
+static void assert_u32(const struct sl_test *t, const char *port, const char *field, const uint32_t *expected,
+                       size_t n) {
+  assert_true(sl_test_output_count(t, port, field) >= n);
+  assert_memory_equal(sl_test_output(t, port, field), expected, n * sizeof(*expected));
+}
+
+static void assert_f32(const struct sl_test *t, const char *port, const char *field, const float *expected, size_t n) {
+  assert_true(sl_test_output_count(t, port, field) >= n);
+  assert_memory_equal(sl_test_output(t, port, field), expected, n * sizeof(*expected));
+}
+
+static void a_kernel_runs_on_all_events(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("positive");
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 2, 2, 3}, 4);
+  assert_f32(t, "kept", "value", (const float[]){1, 3, 5}, 3);
+  assert_u32(t, "passed", "count", (const uint32_t[]){2}, 1);
+  assert_u32(t, "passed", "numbers", (const uint32_t[]){0, 2}, 2);
+  assert_int_equal(sl_test_used(t, "kept", 0), 3);
+  for (uint32_t e = 0; e < 3; e++) assert_int_equal(sl_test_event_error(t, e), 0);
+  sl_test_free(t);
+}
+
+static void a_capacity_follows_from_its_terms(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("positive"); /* min(5 items, max(3 events * budget, 4)) */
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "kept", "value"), 5);
+  sl_test_set(t, "kept_per_event", 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "kept", "value"), 4);
+  assert_int_equal(sl_test_output_count(t, "kept", "offsets"), 4);
+  sl_test_free(t);
+}
+
+static void an_overflow_leaves_no_items_and_is_recorded(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("positive");
+  sl_test_budget(t, "kept", 2, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_used(t, "kept", 0), 3);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+  sl_test_budget(t, "kept", 3, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 2, 2, 3}, 4);
+  sl_test_free(t);
+}
+
+static void events_off_the_list_have_empty_outputs(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("positive");
+  sl_test_list(t, (const uint32_t[]){2}, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 0, 0, 1}, 4);
+  assert_f32(t, "kept", "value", (const float[]){5}, 1);
+  sl_test_list(t, NULL, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+  assert_u32(t, "passed", "count", (const uint32_t[]){0}, 1);
+  sl_test_free(t);
+
+  t = test_of("scale");
+  sl_test_list(t, (const uint32_t[]){0}, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_f32(t, "scaled", "largest", (const float[]){6, 0, 0}, 3);
+  sl_test_free(t);
+}
+
+static void what_is_not_written_stays_poison(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("scale");
+  sl_test_list(t, (const uint32_t[]){0}, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  const unsigned char *value = sl_test_output(t, "scaled", "value");
+  for (size_t i = 3 * sizeof(float); i < 5 * sizeof(float); i++) assert_int_equal(value[i], 0xA5);
+  sl_test_free(t);
+}
+
+static void no_event_is_a_slice_too(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "positive");
+  sl_test_events(t, 0);
+  sl_test_input(t, "numbers", "offsets", offsets, 1);
+  sl_test_input(t, "numbers", "value", NULL, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0}, 1);
+  assert_int_equal(sl_test_output_count(t, "passed", "numbers"), 0);
+  sl_test_free(t);
+}
+
+static void errors_are_told_by_event(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("positive");
+  const float with_nan[] = {1, NAN, 3, -4, 5};
+  sl_test_input(t, "numbers", "value", with_nan, 5);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_event_error(t, 0), 1ull << 32 | 1);
+  assert_int_equal(sl_test_event_error(t, 2), 0);
+  sl_test_free(t);
+}
+
+static void outputs_that_share_offsets_have_those_of_their_partner(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("scale");
+  sl_test_set(t, "factor", -3);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "scaled", "offsets", offsets, 4);
+  assert_f32(t, "scaled", "value", (const float[]){-3, 6, -9, 12, -15}, 5);
+  sl_test_free(t);
+}
+
+static void the_tuned_version_runs_unless_the_shared_one_is_asked_for(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("scale");
+  assert_int_equal(sl_test_run(t), 0);
+  assert_string_equal(sl_test_messages(t), "note: the tuned version ran, 3 events\n");
+  sl_test_shared(t, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_string_equal(sl_test_messages(t), "note: the tuned version ran, 3 events\n");
+  sl_test_free(t);
+}
+
+static void an_optional_input_may_be_left_out_or_given(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("scale");
+  const double weights[] = {10, 100};
+  sl_test_input(t, "weights", "weight", weights, 2);
+  sl_test_set(t, "negate", 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_f32(t, "scaled", "value", (const float[]){-20, 400, -60, 800, -1000}, 5);
+  assert_f32(t, "scaled", "largest", (const float[]){400, 0, 800}, 3);
+  sl_test_free(t);
+}
+
+static void items_of_items_and_scratch_work(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("runs");
+  const float two_signs[] = {1, 2, -3, -4, -5};
+  sl_test_input(t, "numbers", "value", two_signs, 5);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "runs", "offsets", (const uint32_t[]){0, 2, 2, 3}, 4);
+  assert_u32(t, "runs", "member_offsets", (const uint32_t[]){0, 2, 3, 5}, 4);
+  assert_u32(t, "runs", "member", (const uint32_t[]){0, 1, 2, 0, 1}, 5);
+  assert_f32(t, "runs", "range", (const float[]){1, 2, -3, -3, -5, -4}, 6);
+  assert_int_equal(sl_test_output_count(t, "runs", "range"), 10);
+  assert_int_equal(sl_test_output_count(t, "runs", "member_offsets"), 6);
+  sl_test_free(t);
+}
+
+static void a_constant_is_made(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "weights");
+  sl_test_set_text(t, "label", "mine");
+  sl_test_set(t, "step", 2);
+  assert_int_equal(sl_test_run(t), 0);
+  const double expected[] = {0, 2, 4, 6};
+  assert_int_equal(sl_test_output_count(t, "weights", "weight"), 4);
+  assert_memory_equal(sl_test_output(t, "weights", "weight"), expected, sizeof(expected));
+  assert_string_equal(sl_test_messages(t), "note: label mine\n");
+  sl_test_set(t, "count", 3);
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(t), "error: count must be even, not 3\n"));
+  sl_test_free(t);
+}
+
+static void a_constant_reads_another(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "doubled");
+  const double weights[] = {1.5, -2, 0.25}, expected[] = {3, -4, 0.5};
+  sl_test_input(t, "weights", "weight", weights, 3);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "doubled", "weight"), 3);
+  assert_memory_equal(sl_test_output(t, "doubled", "weight"), expected, sizeof(expected));
+  sl_test_free(t);
+}
+
+static void a_sink_reports_and_unread_fields_are_null(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("tally");
+  sl_test_set(t, "scale", 0.5);
+  assert_int_equal(sl_test_run(t), 0); /* the sink itself refuses a tag that is not null */
+  assert_string_equal(sl_test_report(t),
+                      "{\n"
+                      "  \"events\": 3,\n"
+                      "  \"totals\": [\n"
+                      "    5,\n"
+                      "    1.5\n"
+                      "  ]\n"
+                      "}");
+  assert_string_equal(sl_test_messages(t), "5 numbers\n");
+  sl_test_free(t);
+}
+
+static void a_failure_is_returned(void **state) {
+  (void)state;
+  struct sl_test *t = test_of("misbehave");
+  assert_int_equal(sl_test_run(t), 0);
+  sl_test_set(t, "how", 5);
+  assert_int_equal(sl_test_run(t), SL_EDEVICE);
+  assert_string_equal(sl_test_messages(t), "error: told to fail\n");
+  sl_test_free(t);
+}
+
+/* ------------------------------------------------------------------------- what ends the program, and says why */
+
+/* Runs `act` in a child, whose death and last words are expected. Where AddressSanitizer is built in, it may be first
+ * to notice a write; then it speaks. */
+static void assert_ends(void (*act)(void), const char *words, int sanitizer_may_speak) {
+  char said[65536];
+  int pipes[2], status;
+  size_t length = 0;
+  assert_int_equal(pipe(pipes), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    dup2(pipes[1], STDERR_FILENO);
+    close(pipes[0]);
+    act();
+    _exit(0);
+  }
+  close(pipes[1]);
+  for (ssize_t got; (got = read(pipes[0], said + length, sizeof(said) - 1 - length)) > 0;) length += (size_t)got;
+  said[length] = '\0';
+  close(pipes[0]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) fail_msg("it went on, where \"%s\" is expected", words);
+  if (sanitizer_may_speak && strstr(said, "AddressSanitizer")) return;
+  if (!strstr(said, words)) fail_msg("\"%s\" is expected, not: %s", words, said);
+}
+
+static void misbehave(double how) {
+  struct sl_test *t = test_of("misbehave");
+  sl_test_set(t, "how", how);
+  sl_test_run(t);
+}
+static void write_behind(void) { misbehave(1); }
+static void write_before(void) { misbehave(2); }
+static void write_input(void) { misbehave(3); }
+static void write_behind_scratch(void) { misbehave(4); }
+static void open_nothing(void) { sl_test_new("plugins_good/nothing.cpu.so", "scale"); }
+static void open_unknown(void) { sl_test_new(PLUGIN, "scael"); }
+static void open_source(void) { sl_test_new(PLUGIN, "counter"); }
+static void input_unknown(void) { sl_test_input(test_of("scale"), "hits", "x", values, 5); }
+static void field_unknown(void) { sl_test_input(test_of("scale"), "numbers", "x", values, 5); }
+static void property_unknown(void) { sl_test_set(test_of("scale"), "factro", 1); }
+static void property_outside(void) { sl_test_set(test_of("scale"), "factor", 101); }
+static void property_fraction(void) { sl_test_set(test_of("scale"), "negate", 0.5); }
+static void output_too_soon(void) { sl_test_output(test_of("scale"), "scaled", "value"); }
+
+static void run_without_input(void) {
+  struct sl_test *t = sl_test_new(PLUGIN, "scale");
+  sl_test_run(t);
+}
+
+static void run_without_field(void) {
+  struct sl_test *t = sl_test_new(PLUGIN, "scale");
+  sl_test_events(t, 3);
+  sl_test_input(t, "numbers", "offsets", offsets, 4);
+  sl_test_input(t, "numbers", "value", values, 5);
+  sl_test_run(t);
+}
+
+static void run_with_wrong_length(void) {
+  struct sl_test *t = test_of("scale");
+  sl_test_events(t, 2);
+  sl_test_run(t);
+}
+
+static void run_with_unequal_lengths(void) {
+  struct sl_test *t = test_of("scale");
+  sl_test_input(t, "numbers", "tag", tags, 4);
+  sl_test_run(t);
+}
+
+static void run_on_descending_list(void) {
+  struct sl_test *t = test_of("scale");
+  sl_test_list(t, (const uint32_t[]){2, 1}, 2);
+  sl_test_run(t);
+}
+
+static void kernels_that_write_elsewhere_are_caught(void **state) {
+  (void)state;
+  assert_ends(write_behind, "example.misbehave: scaled.value was written 0 bytes behind its end", 1);
+  /* -1.0f ends in zero bytes; the bytes nearest to the values that change are those of 0x3f80. */
+  assert_ends(write_before, "example.misbehave: scaled.value was written ", 1);
+  assert_ends(write_input, "example.misbehave: input numbers.value was written to", 0);
+  assert_ends(write_behind_scratch, "example.misbehave: scratch was written 0 bytes behind its end", 1);
+}
+
+static void tests_that_ask_for_what_is_not_there_are_ended(void **state) {
+  (void)state;
+  assert_ends(open_nothing, "plugins_good/nothing.cpu.so: cannot be opened: No such file", 0);
+  assert_ends(open_unknown, "there is no algorithm scael", 0);
+  assert_ends(open_source, "example.counter: the harness does not run sources", 0);
+  assert_ends(input_unknown, "example.scale: there is no input hits", 0);
+  assert_ends(field_unknown, "example.scale: numbers, a example_numbers, has no field x", 0);
+  assert_ends(property_unknown, "example.scale: there is no property factro", 0);
+  assert_ends(property_outside, "property factor cannot be 101: its range is -100 to 100", 0);
+  assert_ends(property_fraction, "property negate cannot be 0.5: it is an integer", 0);
+  assert_ends(output_too_soon, "output scaled.value was asked for before sl_test_run", 0);
+  assert_ends(run_without_input, "input numbers was not given", 0);
+  assert_ends(run_without_field, "input numbers.tag is read and was not given", 0);
+  assert_ends(run_with_wrong_length, "input numbers.offsets has 4 values, 3 are expected for 2 events", 0);
+  assert_ends(run_with_unequal_lengths, "inputs numbers.value and numbers.tag have different numbers of entries", 0);
+  assert_ends(run_on_descending_list, "entry 1 is 1", 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_kernel_runs_on_all_events),
+      cmocka_unit_test(a_capacity_follows_from_its_terms),
+      cmocka_unit_test(an_overflow_leaves_no_items_and_is_recorded),
+      cmocka_unit_test(events_off_the_list_have_empty_outputs),
+      cmocka_unit_test(what_is_not_written_stays_poison),
+      cmocka_unit_test(no_event_is_a_slice_too),
+      cmocka_unit_test(errors_are_told_by_event),
+      cmocka_unit_test(outputs_that_share_offsets_have_those_of_their_partner),
+      cmocka_unit_test(the_tuned_version_runs_unless_the_shared_one_is_asked_for),
+      cmocka_unit_test(an_optional_input_may_be_left_out_or_given),
+      cmocka_unit_test(items_of_items_and_scratch_work),
+      cmocka_unit_test(a_constant_is_made),
+      cmocka_unit_test(a_constant_reads_another),
+      cmocka_unit_test(a_sink_reports_and_unread_fields_are_null),
+      cmocka_unit_test(a_failure_is_returned),
+      cmocka_unit_test(kernels_that_write_elsewhere_are_caught),
+      cmocka_unit_test(tests_that_ask_for_what_is_not_there_are_ended),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* registry_test.c: what is found, in which order, and why the rest is refused. */
+#define _GNU_SOURCE
+#include "plugin/registry.h"
+
+#include "plugin/open.h"
+#include "support.h"
+
+#include <sys/stat.h>
+
+static const char *const cpu_only[] = {"cpu", NULL};
+
+/* The registry of some folders beside the program and of what it finds by itself. */
+static struct sl_registry open_folders(const char *first, const char *second) {
+  char paths[2][PATH_MAX + 256];
+  const char *folders[] = {beside_program(first, paths[0]), second ? beside_program(second, paths[1]) : NULL, NULL};
+  struct sl_registry registry;
+  assert_int_equal(sl_registry_open(folders, cpu_only, &registry), 0);
+  return registry;
+}
+
+static const struct sl_plugin_entry *entry_under(const struct sl_registry *r, const char *folder, const char *file) {
+  char path[PATH_MAX + 256], real[PATH_MAX];
+  assert_non_null(realpath(beside_program(folder, path), real));
+  snprintf(path, sizeof(path), "%s/%s", real, file);
+  for (size_t i = 0; i < r->entry_count; i++)
+    if (strcmp(r->entries[i].path, path) == 0) return &r->entries[i];
+  fail_msg("%s is no entry", path);
+  return NULL;
+}
+
+static void every_broken_plugin_is_refused_with_its_reason(void **state) {
+  (void)state;
+  static const struct {
+    const char *folder, *reason;
+  } cases[] = {
+      {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
+      {"smaller", "descriptor of 56 bytes, 64 are expected"},
+      {"larger", "descriptor of 72 bytes, 64 are expected"},
+      {"other_abi", "ABI version 7, this runtime speaks 1"},
+      {"other_name",
+       "the plugin calls itself good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
+      {"other_target",
+       "the plugin calls itself bad for target cuda, so its file must be named bad.cuda.so, not bad.cpu.so"},
+      {"outside", "algorithm copy: member factor: ends at byte 140 of the argument struct, which has 136"},
+      {"overlap",
+       "algorithm copy: member factor: overlaps member out in the argument struct: bytes 88 to 91 and 80 to 127"},
+      {"unknown_field", "algorithm copy: member in: reads field valeu, which collection bad_values does not have"},
+      {"missing_run", "algorithm copy: a kernel needs the function run"},
+      {"default_range", "algorithm copy: member factor: default 11 is not in the range 0 to 10"},
+      {"unknown_port", "algorithm copy: member out: items: hits is no port"},
+      {"no_capacity", "algorithm copy: member out: a capacity for its items is needed and not given"},
+      {"duplicate", "two algorithms are named copy"},
+      {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},
+      {"null_entry", "entry 1 of the table of algorithms is NULL"},
+      {"null_members", "algorithm copy: 4 members and no table of them, at most 256 are expected"},
+      {"no_symbol", "no symbol sluice_plugin: not a Sluice plugin"},
+      {"not_elf", "not a shared object: it does not begin with an ELF header"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    char folder[256];
+    snprintf(folder, sizeof(folder), "plugins_bad/%s", cases[i].folder);
+    struct sl_registry registry = open_folders(folder, NULL);
+    const struct sl_plugin_entry *entry = entry_under(&registry, folder, "bad.cpu.so");
+    print_message("%s: %s\n", cases[i].folder, entry->reason ? entry->reason : "loaded");
+    assert_int_equal(entry->status, SL_PLUGIN_REFUSED);
+    assert_string_equal(entry->reason, cases[i].reason);
+    assert_null(entry->plugin);
+    sl_registry_close(&registry);
+  }
+}
+
+static void an_undefined_function_is_found_when_the_plugin_is_opened(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_bad/undefined", NULL);
+  const struct sl_plugin_entry *entry = entry_under(&registry, "plugins_bad/undefined", "bad.cpu.so");
+  assert_int_equal(entry->status, SL_PLUGIN_REFUSED);
+  assert_non_null(strstr(entry->reason, "cannot be loaded: "));
+  assert_non_null(strstr(entry->reason, "nobody_has_this"));
+  sl_registry_close(&registry);
+}
+
+static void plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_bad/layout", NULL);
+  assert_int_equal(entry_under(&registry, "plugins_bad/layout", "layout_first.cpu.so")->status, SL_PLUGIN_LOADED);
+  const struct sl_plugin_entry *second = entry_under(&registry, "plugins_bad/layout", "layout_second.cpu.so");
+  assert_int_equal(second->status, SL_PLUGIN_REFUSED);
+  assert_string_equal(second->reason,
+                      "collection bad_values differs between layout_second.cpu and layout_first.cpu: field value is "
+                      "f64 against f32");
+  assert_null(sl_registry_find(&registry, "layout_second.copy", "cpu", NULL));
+  sl_registry_close(&registry);
+}
+
+static void a_truncated_plugin_is_refused_at_every_length(void **state) {
+  (void)state;
+  char path[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", cut[64], reason[1024];
+  size_t size;
+  char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", path), &size);
+  assert_non_null(mkdtemp(folder));
+  snprintf(cut, sizeof(cut), "%s/example.cpu.so", folder);
+  for (size_t length = 0; length < size; length += length < 4096 ? 61 : 977) {
+    void *handle = NULL;
+    const struct sl_plugin *plugin = NULL;
+    write_whole_file(cut, bytes, length);
+    assert_int_equal(sl_plugin_open(cut, &handle, &plugin, reason, sizeof(reason)), SL_EPLUGIN);
+    if (strncmp(reason, "truncated: ", 11) && strncmp(reason, "not a shared object", 19))
+      if (length >= 64) fail_msg("%zu bytes: %s", length, reason);
+    assert_null(handle);
+  }
+  unlink(cut);
+  rmdir(folder);
+  free(bytes);
+}
+
+static void a_missing_folder_is_reported(void **state) {
+  (void)state;
+  const char *folders[] = {"no/such/place", "/dev/null", NULL};
+  struct sl_registry registry;
+  assert_int_equal(sl_registry_open(folders, cpu_only, &registry), 0);
+  assert_true(registry.entry_count >= 2);
+  assert_string_equal(registry.entries[0].path, "no/such/place");
+  assert_int_equal(registry.entries[0].status, SL_PLUGIN_REFUSED);
+  assert_string_equal(registry.entries[0].reason, "no such folder");
+  assert_string_equal(registry.entries[1].path, "/dev/null");
+  assert_string_equal(registry.entries[1].reason, "not a folder");
+  sl_registry_close(&registry);
+}
+
+static void the_first_match_wins_and_later_ones_are_hidden(void **state) {
+  (void)state;
+  char good[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", copy[64];
+  size_t size;
+  char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", good), &size);
+  assert_non_null(mkdtemp(folder));
+  snprintf(copy, sizeof(copy), "%s/example.cpu.so", folder);
+  write_whole_file(copy, bytes, size);
+  free(bytes);
+
+  const char *folders[] = {folder, beside_program("plugins_good", good), NULL};
+  struct sl_registry registry;
+  assert_int_equal(sl_registry_open(folders, cpu_only, &registry), 0);
+  assert_int_equal(registry.entries[0].status, SL_PLUGIN_LOADED);
+  assert_string_equal(registry.entries[0].path, copy);
+  const struct sl_plugin_entry *hidden = entry_under(&registry, "plugins_good", "example.cpu.so");
+  assert_int_equal(hidden->status, SL_PLUGIN_HIDDEN);
+  assert_string_equal(hidden->reason, copy);
+  sl_registry_close(&registry);
+  unlink(copy);
+  rmdir(folder);
+}
+
+static void the_environment_names_folders_after_those_given(void **state) {
+  (void)state;
+  char good[PATH_MAX + 256], layout[PATH_MAX + 256], list[3 * PATH_MAX], real[PATH_MAX];
+  beside_program("plugins_good", good);
+  snprintf(list, sizeof(list), "%s::%s", beside_program("plugins_bad/layout", layout), good);
+  assert_int_equal(setenv("SLUICE_PLUGIN_PATH", list, 1), 0);
+  struct sl_registry registry = open_folders("plugins_good", NULL);
+  unsetenv("SLUICE_PLUGIN_PATH");
+  assert_true(registry.folder_count >= 2);
+  assert_non_null(realpath(good, real));
+  assert_string_equal(registry.folders[0], real);
+  assert_non_null(realpath(layout, real));
+  assert_string_equal(registry.folders[1], real);
+  for (size_t i = 2; i < registry.folder_count; i++) assert_string_not_equal(registry.folders[i], registry.folders[0]);
+  assert_int_equal(entry_under(&registry, "plugins_good", "example.cpu.so")->status, SL_PLUGIN_LOADED);
+  sl_registry_close(&registry);
+}
+
+static void a_program_finds_the_plugins_folder_of_its_parent(void **state) {
+  (void)state;
+  char path[PATH_MAX + 256], real[PATH_MAX];
+  if (!realpath(beside_program("../plugins", path), real)) {
+    print_message("no plugins folder beside the tests\n");
+    skip();
+  }
+  struct sl_registry registry;
+  assert_int_equal(chdir("/"), 0);
+  assert_int_equal(sl_registry_open(NULL, cpu_only, &registry), 0);
+  assert_int_equal(registry.folder_count, 1);
+  assert_string_equal(registry.folders[0], real);
+  sl_registry_close(&registry);
+}
+
+static void other_targets_are_not_opened(void **state) {
+  (void)state;
+  static const char *const simt[] = {"simt", NULL};
+  char path[PATH_MAX + 256];
+  const char *folders[] = {beside_program("plugins_good", path), NULL};
+  struct sl_registry registry;
+  assert_int_equal(sl_registry_open(folders, simt, &registry), 0);
+  for (size_t i = 0; i < registry.entry_count; i++) assert_string_equal(registry.entries[i].file_target, "simt");
+  sl_registry_close(&registry);
+}
+
+static void algorithms_are_found_by_name_and_target(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_good", NULL);
+  const struct sl_plugin_entry *entry = NULL;
+  const struct sl_algorithm *a = sl_registry_find(&registry, "example.scale", "cpu", &entry);
+  assert_non_null(a);
+  assert_string_equal(a->name, "scale");
+  assert_string_equal(entry->plugin->name, "example");
+  assert_null(sl_registry_find(&registry, "example.scale", "cuda", NULL));       /* a kernel, there is no such plugin */
+  assert_non_null(sl_registry_find(&registry, "example.weights", "cuda", NULL)); /* a constant */
+  assert_non_null(sl_registry_find(&registry, "example.counter", "simt", NULL)); /* a source */
+  assert_null(sl_registry_find(&registry, "example.", "cpu", NULL));
+  assert_null(sl_registry_find(&registry, "example", "cpu", NULL));
+  assert_null(sl_registry_find(&registry, "exampl.scale", "cpu", NULL));
+  sl_registry_close(&registry);
+}
+
+static void a_mistyped_algorithm_is_suggested(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_good", NULL);
+  char buffer[128];
+  assert_string_equal(sl_registry_suggest(&registry, "example.wieghts", buffer, sizeof(buffer)), "example.weights");
+  assert_string_equal(sl_registry_suggest(&registry, "exampel.tally", buffer, sizeof(buffer)), "example.tally");
+  assert_string_equal(sl_registry_suggest(&registry, "misbehave", buffer, sizeof(buffer)), "example.misbehave");
+  assert_null(sl_registry_suggest(&registry, "qqqqqqqqqq.zzzzzzzzzzz", buffer, sizeof(buffer)));
+  sl_registry_close(&registry);
+}
+
+static void collections_are_found_by_name(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_good", NULL);
+  const struct sl_plugin_entry *entry = NULL;
+  const struct sl_collection *c = sl_registry_collection(&registry, "example_runs", &entry);
+  assert_non_null(c);
+  assert_int_equal(c->field_count, 4);
+  assert_string_equal(entry->file_name, "example");
+  assert_null(sl_registry_collection(&registry, "example_run", NULL));
+  sl_registry_close(&registry);
+}
+
+/* ------------------------------------------------------------------------------------------ definitions */
+
+static struct sl_field some_fields[2] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSETS, 0, "", ""},
+                                         {"x", SL_TYPE_f32, SL_SHAPE_PER_ITEM, 0, "mm", "a place"}};
+static const struct sl_collection some = {"some", "doc", some_fields, 2, 0};
+
+/* The difference of a changed copy, and that the hash changes with it. */
+static const char *difference_of(const char *name, uint32_t field_count, struct sl_field changed) {
+  static char text[256];
+  struct sl_field fields[3] = {some_fields[0], changed, some_fields[1]};
+  fields[2].name = "y";
+  const struct sl_collection other = {name, "another doc", fields, field_count, 0};
+  text[0] = '\0';
+  const int differs = sl_collection_compare(&some, &other, text, sizeof(text));
+  assert_int_equal(differs, *text != '\0');
+  assert_int_equal(differs, sl_collection_hash(&some) != sl_collection_hash(&other));
+  return text;
+}
+
+static void definitions_differ_by_layout_and_not_by_text(void **state) {
+  (void)state;
+  struct sl_field f = some_fields[1];
+  f.unit = "cm";
+  f.doc = "elsewhere";
+  assert_string_equal(difference_of("some", 2, f), "");
+  f = some_fields[1];
+  assert_string_equal(difference_of("other", 2, f), "the name is some against other");
+  assert_string_equal(difference_of("some", 3, f), "field y is missing against there");
+  assert_string_equal(difference_of("some", 1, f), "field x is there against missing");
+  f.name = "z";
+  assert_string_equal(difference_of("some", 2, f), "field 1 is x against z");
+  f = some_fields[1];
+  f.type = SL_TYPE_i32;
+  assert_string_equal(difference_of("some", 2, f), "field x is f32 against i32");
+  f = some_fields[1];
+  f.shape = SL_SHAPE_CODE_PER_EVENT;
+  assert_string_equal(difference_of("some", 2, f), "field x is PER_ITEM against PER_EVENT");
+  f = some_fields[1];
+  f.width = 3;
+  assert_string_equal(difference_of("some", 2, f), "field x has 1 values an entry against 3");
+}
+
+static void file_names_are_taken_apart_at_the_last_dot(void **state) {
+  (void)state;
+  struct sl_plugin_file parts;
+  assert_int_equal(sl_plugin_file_parse("velo.cpu.so", &parts), 0);
+  assert_int_equal(parts.name_length, 4);
+  assert_memory_equal(parts.target, "cpu", parts.target_length);
+  assert_int_equal(sl_plugin_file_parse("a.b.cpu.so", &parts), 0);
+  assert_int_equal(parts.name_length, 3);
+  static const char *const none[] = {"", ".so", "velo.so", ".cpu.so", "velo..so", "velo.cpu.so.1", "velo.cpu"};
+  for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+    assert_int_not_equal(sl_plugin_file_parse(none[i], &parts), 0);
+}
+
+int main(void) {
+  unsetenv("SLUICE_PLUGIN_PATH");
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_broken_plugin_is_refused_with_its_reason),
+      cmocka_unit_test(an_undefined_function_is_found_when_the_plugin_is_opened),
+      cmocka_unit_test(plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field),
+      cmocka_unit_test(a_truncated_plugin_is_refused_at_every_length),
+      cmocka_unit_test(a_missing_folder_is_reported),
+      cmocka_unit_test(the_first_match_wins_and_later_ones_are_hidden),
+      cmocka_unit_test(the_environment_names_folders_after_those_given),
+      cmocka_unit_test(a_program_finds_the_plugins_folder_of_its_parent),
+      cmocka_unit_test(other_targets_are_not_opened),
+      cmocka_unit_test(algorithms_are_found_by_name_and_target),
+      cmocka_unit_test(a_mistyped_algorithm_is_suggested),
+      cmocka_unit_test(collections_are_found_by_name),
+      cmocka_unit_test(definitions_differ_by_layout_and_not_by_text),
+      cmocka_unit_test(file_names_are_taken_apart_at_the_last_dot),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* host.c: a source that makes events from their number, and a sink that checks their order. */
+#include "numbers.h"
+
+struct source_args {
+  struct toy_numbers numbers;
+  uint32_t events, bad_every, fail_after;
+};
+#define SL_ARGS source_args
+static const struct sl_member source_members[] = {
+    SL_OUT(numbers, toy_numbers, "numbers", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(13, 0)))),
+    SL_U32(events, 100, 0, 100000000, "", "how many events there are"),
+    SL_U32(bad_every, 0, 0, 1000000, "", "every so many events one is corrupt; 0: none"),
+    SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
+};
+#undef SL_ARGS
+
+struct source_state {
+  uint64_t next;
+};
+
+static int source_open(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) {
+  (void)state, (void)s, (void)args, (void)inputs;
+  return SL_OK;
+}
+
+static int source_fill(void *state, const struct sl_services *s, const void *arguments, struct sl_fill *fill) {
+  struct source_state *source = state;
+  const struct source_args *a = arguments;
+  uint32_t items = 0;
+  a->numbers.offsets[0] = 0;
+  while (fill->event_count < fill->events_max && source->next < a->events) {
+    const uint64_t number = source->next;
+    if (a->fail_after && number == a->fail_after) {
+      s->message(s->context, SL_ERROR, "the toy source fails at event %llu", (unsigned long long)number);
+      return SL_EIO;
+    }
+    const uint32_t bad = a->bad_every && number % a->bad_every == a->bad_every - 1;
+    const uint32_t count = bad ? 0 : toy_count(number);
+    if (items + count > a->numbers.bound.capacity) return 1;
+    for (uint32_t i = 0; i < count; i++) a->numbers.value[items++] = toy_value(number, i);
+    fill->events[fill->event_count] = (struct sl_event){.number = number, .offset = 100 * number, .run = 7,
+                                                        .error = bad ? SL_EVENT_CORRUPT : SL_EVENT_OK};
+    a->numbers.offsets[++fill->event_count] = items;
+    source->next++;
+  }
+  fill->progress_done = source->next;
+  fill->progress_total = a->events;
+  return source->next < a->events;
+}
+
+static void source_close(void *state) { (void)state; }
+
+static const struct sl_source toy_source = {source_open, source_fill, source_close};
+SL_SOURCE(source, "events made from their number", struct source_state, toy_source);
+
+struct order_args {
+  struct toy_numbers_view numbers;
+};
+#define SL_ARGS order_args
+static const struct sl_member order_members[] = {SL_IN(numbers, toy_numbers, "offsets value", "numbers")};
+#undef SL_ARGS
+
+struct order_state {
+  uint64_t next, wrong, batches, errors;
+};
+
+static int order_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
+  (void)state, (void)s, (void)args, (void)output_path;
+  return SL_OK;
+}
+
+static int order_consume(void *state, const struct sl_services *s, const void *arguments, const struct sl_batch *batch) {
+  (void)s;
+  struct order_state *o = state;
+  const struct order_args *a = arguments;
+  o->batches++;
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    const struct sl_event *event = &batch->events[e];
+    const uint32_t first = a->numbers.offsets[e], count = a->numbers.offsets[e + 1] - first;
+    o->wrong += event->number != o->next++;
+    o->errors += event->error != 0;
+    if (event->error == SL_EVENT_CORRUPT) {
+      o->wrong += count != 0;
+      continue;
+    }
+    o->wrong += count != toy_count(event->number);
+    for (uint32_t i = 0; i < count; i++) o->wrong += a->numbers.value[first + i] != toy_value(event->number, i);
+  }
+  return SL_OK;
+}
+
+static int order_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+  (void)s;
+  const struct order_state *o = state;
+  report->integer(report->context, "events", (int64_t)o->next);
+  report->integer(report->context, "wrong", (int64_t)o->wrong);
+  report->integer(report->context, "errors", (int64_t)o->errors);
+  report->line(report->context, "events %llu wrong %llu errors %llu", (unsigned long long)o->next,
+               (unsigned long long)o->wrong, (unsigned long long)o->errors);
+  return SL_OK;
+}
+
+static const struct sl_sink toy_order = {order_open, order_consume, order_finish, NULL};
+SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state, toy_order);

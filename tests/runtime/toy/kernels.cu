@@ -1,0 +1,160 @@
+/* kernels.cu: small kernels that use what the executor offers: lists, scans, budgets, errors, sharing, in place. */
+#include "numbers.h"
+
+#include <sluice/kernel.h>
+
+/* ------------------------------------------------------------------------------------------------- select */
+
+struct select_args {
+  struct sl_events events;
+  struct toy_numbers_view numbers;
+  struct sl_event_list passed;
+  uint32_t modulus;
+};
+#define SL_ARGS select_args
+static const struct sl_member select_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, toy_numbers, "offsets", "numbers"),
+    SL_OUT(passed, sl_event_list, "events with a number of values divisible by modulus"),
+    SL_U32(modulus, 2, 1, 1000, "", "divisor"),
+};
+#undef SL_ARGS
+
+/* One block makes the list, in ascending order. */
+SL_KERNEL(select_events, struct select_args) {
+  uint32_t length = 0;
+  SL_FOR_BLOCK(i, *a.events.count) {
+    uint32_t wanted = 0, event = 0;
+    if (i < *a.events.count) {
+      event = sl_event_at(&a.events, i);
+      wanted = (a.numbers.offsets[event + 1] - a.numbers.offsets[event]) % a.modulus == 0;
+    }
+    const uint32_t place = sl_block_append(wanted, &length);
+    if (wanted) a.passed.numbers[place] = event;
+  }
+  if (threadIdx.x == 0) *a.passed.count = length;
+}
+
+static int run_select(const struct sl_launch *l, const struct select_args *a) {
+  return SL_LAUNCH(l, select_events, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(select, "selects events by the number of their values", 64, run_select);
+
+/* -------------------------------------------------------------------------------------------------- scale */
+
+struct scale_args {
+  struct sl_events events;
+  struct toy_numbers_view numbers;
+  struct toy_scaled scaled;
+  uint32_t factor;
+};
+#define SL_ARGS scale_args
+static const struct sl_member scale_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
+    SL_OUT(scaled, toy_scaled, "numbers times factor", SL_SHARES_OFFSETS(numbers)),
+    SL_U32(factor, 2, 0, 1000, "", "factor"),
+};
+#undef SL_ARGS
+
+SL_KERNEL(scale_values, struct scale_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x)
+      a.scaled.value[i] = a.numbers.value[i] * a.factor;
+  }
+}
+
+static int run_scale(const struct sl_launch *l, const struct scale_args *a) {
+  return SL_LAUNCH(l, scale_values, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(scale, "multiplies numbers", 64, run_scale);
+
+/* ------------------------------------------------------------------------------------------------- expand */
+
+struct expand_args {
+  struct sl_events events;
+  struct toy_scaled_view scaled;
+  struct toy_expanded expanded;
+  uint32_t *scratch;
+  uint32_t per_event;
+};
+#define SL_ARGS expand_args
+static const struct sl_member expand_members[] = {
+    SL_EVENTS(),
+    SL_IN(scaled, toy_scaled, "offsets value", "numbers"),
+    SL_OUT(expanded, toy_expanded, "copies", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 0)))),
+    SL_SCRATCH(scratch, u32, "copies of each number", SL_ONE(SL_ITEMS_TERM(scaled))),
+    SL_BUDGET(per_event, 40, 1, 1000, "copies"),
+};
+#undef SL_ARGS
+
+SL_KERNEL(count_copies, struct expand_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    uint32_t sum = 0;
+    for (uint32_t i = a.scaled.offsets[event] + threadIdx.x; i < a.scaled.offsets[event + 1]; i += blockDim.x) {
+      a.scratch[i] = a.scaled.value[i] % 3;
+      sum += a.scratch[i];
+    }
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) a.expanded.offsets[event] = sum;
+  }
+}
+
+SL_KERNEL(write_copies, struct expand_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    if (threadIdx.x == 0) {
+      uint32_t to = a.expanded.offsets[event];
+      const uint32_t end = a.expanded.offsets[event + 1];
+      for (uint32_t i = a.scaled.offsets[event]; i < a.scaled.offsets[event + 1] && to < end; i++)
+        for (uint32_t c = 0; c < a.scratch[i]; c++) a.expanded.value[to++] = a.scaled.value[i];
+    }
+  }
+}
+
+static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
+  int status = SL_LAUNCH(l, count_copies, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->expanded.offsets, &a->expanded.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_copies, SL_PER_EVENT, *a);
+  return status;
+}
+SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three", 64, run_expand);
+
+/* ---------------------------------------------------------------------------------------------------- sum */
+
+struct sum_args {
+  struct sl_events events;
+  struct toy_numbers_view numbers;
+  struct toy_sums sums;
+  uint32_t refuse_value, fail;
+};
+#define SL_ARGS sum_args
+static const struct sl_member sum_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, toy_numbers, "", "numbers"),
+    SL_OUT(sums, toy_sums, "sums"),
+    SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
+    SL_BOOL(fail, 0, "fail at the first event list that is not empty"),
+};
+#undef SL_ARGS
+static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"}};
+
+SL_KERNEL(sum_values, struct sum_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    uint32_t sum = 0;
+    for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x) {
+      if (a.numbers.value[i] == a.refuse_value) sl_event_fail(&a.events, event, 5, a.numbers.value[i]);
+      sum += a.numbers.value[i];
+    }
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) {
+      a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
+      a.sums.sum[event] = sum;
+    }
+  }
+}
+
+static int run_sum(const struct sl_launch *l, const struct sum_args *a) {
+  if (a->fail) return SL_EDEVICE;
+  return SL_LAUNCH(l, sum_values, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM_WITH_ERRORS(sum, "sums numbers by event", 64, run_sum);

@@ -1,0 +1,23 @@
+/* numbers.h: the collection of the toy plugin, with which the executor is tested. */
+#ifndef TOY_NUMBERS_H
+#define TOY_NUMBERS_H
+
+#include <sluice/plugin.h>
+
+#define TOY_NUMBERS_FIELDS(F)                            \
+  F(offsets, u32, OFFSETS, "", "first number of each event") \
+  F(value, u32, PER_ITEM, "", "the number")
+SL_COLLECTION(toy_numbers, TOY_NUMBERS_FIELDS, "numbers by event");
+SL_COLLECTION(toy_scaled, TOY_NUMBERS_FIELDS, "numbers times a factor");
+SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "each number as often as its value modulo three");
+
+#define TOY_SUMS_FIELDS(F)                               \
+  F(count, u32, PER_EVENT, "", "how many numbers")       \
+  F(sum, u32, PER_EVENT, "", "their sum")
+SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
+
+/* What the source makes of event `number`: this many values, and value i. */
+static inline uint32_t toy_count(uint64_t number) { return (uint32_t)(number * 7 % 13); }
+static inline uint32_t toy_value(uint64_t number, uint32_t i) { return (uint32_t)((number * 2654435761u + i * 40503u) >> 3) % 1000; }
+
+#endif
