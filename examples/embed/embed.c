@@ -1,7 +1,7 @@
 /* embed.c: runs a graph from C and looks at its outputs event by event.
  *
  *   cc embed.c $(pkg-config --cflags --libs sluice) -o embed
- *   ./embed GRAPH [-i FILE]... [-s NODE.PROPERTY=VALUE | -s PARAMETER=VALUE]... [-p PLUGIN_FOLDER]...
+ *   ./embed [-i FILE]... [-s NODE.PROPERTY=VALUE | -s PARAMETER=VALUE]... [-p PLUGIN_FOLDER]... GRAPH
  */
 #include <sluice/sluice.h>
 
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     }
   }
   if (optind + 1 != argc) {
-    fprintf(stderr, "usage: %s GRAPH [-i FILE]... [-s NAME=VALUE]... [-p FOLDER]...\n", argv[0]);
+    fprintf(stderr, "usage: %s [-i FILE]... [-s NAME=VALUE]... [-p FOLDER]... GRAPH\n", argv[0]);
     return 2;
   }
 

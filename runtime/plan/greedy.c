@@ -5,12 +5,12 @@
  * touches the top of the arena, moves to another place in the order, the plan is made again, and the new order is kept
  * if its arena is no larger than the present one or than that of some rounds ago (late acceptance). The number of
  * rounds follows from the number of buffers only. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "problem.h"
 
 #include <sluice/plugin.h>
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_FIT, BEST_FIT };
 enum { HISTORY = 64, ROUNDS_MAX = 2000 };
@@ -19,11 +19,11 @@ enum { HISTORY = 64, ROUNDS_MAX = 2000 };
 struct greedy {
   const struct sl_plan_problem *problem;
   uint32_t *order;
-  uint32_t *trial;   /* an order to be tried */
-  uint32_t *stack;   /* placed items, by ascending offset */
+  uint32_t *trial; /* an order to be tried */
+  uint32_t *stack; /* placed items, by ascending offset */
   double *keys;
-  int64_t *offsets;  /* of the plan made last */
-  int64_t *kept;     /* of the present order's plan */
+  int64_t *offsets; /* of the plan made last */
+  int64_t *kept;    /* of the present order's plan */
   int rule;
   struct sl_plan_solution *best;
 };
@@ -80,8 +80,8 @@ static void order_sort(uint32_t *order, uint32_t *spare, uint32_t count, const d
       const uint32_t end = middle + width < count ? middle + width : count;
       uint32_t left = begin, right = middle;
       for (uint32_t k = begin; k < end; k++)
-        spare[k] = right >= end || (left < middle && keys[order[left]] >= keys[order[right]]) ? order[left++]
-                                                                                              : order[right++];
+        spare[k] =
+            right >= end || (left < middle && keys[order[left]] >= keys[order[right]]) ? order[left++] : order[right++];
     }
     memcpy(order, spare, count * sizeof *order);
   }
@@ -96,12 +96,18 @@ static double order_key(const struct sl_plan_problem *problem, const struct sl_p
   int64_t most = 0;
   double sum = 0;
   switch (by) {
-    case BY_SIZE: return (double)item->size;
-    case BY_LIFETIME: return lifetime;
-    case BY_AREA: return (double)item->size * lifetime;
-    case BY_BEGIN: return -(double)item->lower;
-    case BY_END: return (double)item->upper;
-    default: break;
+    case BY_SIZE:
+      return (double)item->size;
+    case BY_LIFETIME:
+      return lifetime;
+    case BY_AREA:
+      return (double)item->size * lifetime;
+    case BY_BEGIN:
+      return -(double)item->lower;
+    case BY_END:
+      return (double)item->upper;
+    default:
+      break;
   }
   for (uint32_t t = item->first_slab; t < item->end_slab; t++) {
     if (problem->slab_live[t] > most) most = problem->slab_live[t];
@@ -192,8 +198,15 @@ int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct s
   double *keys = malloc(count * sizeof *keys);
   int status = SL_ENOMEM;
   if (!indices || !offsets || !keys) goto out;
-  struct greedy g = {.problem = problem, .order = indices, .trial = indices + count, .stack = indices + 2 * count,
-                     .keys = keys, .offsets = offsets, .kept = offsets + count, .rule = FIRST_FIT, .best = best};
+  struct greedy g = {.problem = problem,
+                     .order = indices,
+                     .trial = indices + count,
+                     .stack = indices + 2 * count,
+                     .keys = keys,
+                     .offsets = offsets,
+                     .kept = offsets + count,
+                     .rule = FIRST_FIT,
+                     .best = best};
   best->arena = INT64_MAX;
   orders_try(&g, goal);
   if (best->arena > goal) order_improve(&g, goal);

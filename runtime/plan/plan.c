@@ -10,11 +10,11 @@
  * A plan depends on the request only, unless the time limit ends the search. */
 #include "plan.h"
 
-#include <stdlib.h>
-
 #include "problem.h"
 
 #include <sluice/plugin.h>
+
+#include <stdlib.h>
 
 enum { STEPS_WITHOUT_LIMIT = 50000, STEPS_FIRST = 200000, EFFORT_GROWTH = 4 };
 
@@ -22,9 +22,9 @@ struct solver {
   const struct sl_plan_problem *problem;
   struct sl_plan_search *search;
   struct sl_plan_solution best;
-  int64_t *trial;      /* offsets of a solved attempt */
-  int64_t goal;        /* stop at this arena */
-  int64_t impossible;  /* no plan has an arena of this size or less */
+  int64_t *trial;     /* offsets of a solved attempt */
+  int64_t goal;       /* stop at this arena */
+  int64_t impossible; /* no plan has an arena of this size or less */
 };
 
 static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *offsets) {

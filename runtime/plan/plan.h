@@ -17,7 +17,7 @@ struct sl_plan_request {
   uint32_t count;
   uint32_t alignment;    /* power of two; sizes are rounded up to it */
   uint64_t capacity;     /* stop when the arena is no larger; 0: the lower bound */
-  double seconds;        /* time limit of the search after the greedy orders; 0: greedy and improvement only */
+  double seconds;        /* time limit of the search after the greedy orders; 0: one short try of fixed length */
 };
 
 struct sl_plan_result {
@@ -28,7 +28,8 @@ struct sl_plan_result {
   uint64_t steps;            /* search nodes visited */
 };
 
-/* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, alignment no power of two, sum of sizes overflows). */
+/* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, alignment no power of two, sum of sizes above 2^62). The
+ * plan depends on the request only, unless the time limit ends the search. Any thread. */
 int sl_plan_solve(const struct sl_plan_request *request, struct sl_plan_result *result);
 
 /* The independent checker: 0, or SL_EINVAL with the first pair of buffers that overlap in time and place, a misaligned

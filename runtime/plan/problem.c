@@ -1,9 +1,9 @@
 /* problem.c: checks a request and brings it into the form that problem.h describes. */
 #include "problem.h"
 
-#include <stdlib.h>
-
 #include <sluice/plugin.h>
+
+#include <stdlib.h>
 
 /* Sums of two sizes or offsets must not overflow anywhere. */
 #define SIZE_SUM_MAX (UINT64_C(1) << 62)

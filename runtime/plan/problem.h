@@ -20,8 +20,8 @@ struct sl_plan_problem {
   struct sl_plan_item *items;
   uint32_t count;
   uint32_t slab_count;
-  int64_t *slab_live;    /* units live in each slab */
-  int64_t lower_bound;   /* units: the most live in any slab */
+  int64_t *slab_live;  /* units live in each slab */
+  int64_t lower_bound; /* units: the most live in any slab */
   uint64_t unit_bytes;
 };
 

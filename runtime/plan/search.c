@@ -1,10 +1,10 @@
 /* search.c: decides whether a plan of a given capacity exists, by branch and bound.
  *
- * What is searched. From any plan, push buffers down until each stands on the ground or on another buffer ("supported");
- * only supported plans are searched. Placed items are fixed. For each other item the search knows
- *   floor   the highest end of the placed items that overlap it in time: where it would come to stand now;
- *   lowest  a bound: it ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it
- *           cannot stand on its floor any more, so an item yet to be placed has to come between.
+ * What is searched. From any plan, push buffers down until each stands on the ground or on another buffer
+ * ("supported"); only supported plans are searched. Placed items are fixed. For each other item the search knows floor
+ * the highest end of the placed items that overlap it in time: where it would come to stand now; lowest  a bound: it
+ * ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it cannot stand on its
+ * floor any more, so an item yet to be placed has to come between.
  *
  * Branching. Choose an item that does not wait and under which nothing yet to be placed has room, that is, every
  * unplaced item d that overlaps it has lowest(d) + size(d) > its floor. In the first branch it is placed on its floor
@@ -27,17 +27,17 @@
  * with three ways to choose (see `strategies`). Slabs whose bound fails gain weight and are looked at earlier. An
  * attempt that ends without being cut off proves that there is no plan of this capacity. Nothing here depends on the
  * clock but the moment of giving up. */
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "problem.h"
 
 #include <sluice/plugin.h>
 
-enum { ITEMS_MAX = 8192 };                   /* bounds the recursion */
-enum { PAIRS_MAX = 1 << 24 };                /* bounds the memory */
-enum { FIRST_LIMIT = 500 };                  /* nodes in the first attempt */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ITEMS_MAX = 8192 };    /* bounds the recursion */
+enum { PAIRS_MAX = 1 << 24 }; /* bounds the memory */
+enum { FIRST_LIMIT = 500 };   /* nodes in the first attempt */
 enum { NO_ITEM = UINT32_MAX };
 
 /* One change, to be undone: a bound and its old value, or a placed item. */
@@ -47,9 +47,9 @@ struct change {
 };
 
 struct strategy {
-  int by_slab;     /* 1: the most constrained slab first; 0: the lowest item first */
-  double area;     /* rank of an item: its lifetime in slabs, or its area */
-  double noise;    /* largest relative change of a rank */
+  int by_slab;  /* 1: the most constrained slab first; 0: the lowest item first */
+  double area;  /* rank of an item: its lifetime in slabs, or its area */
+  double noise; /* largest relative change of a rank */
 };
 static const struct strategy strategies[] = {{1, 0, 0.3}, {0, 0, 0.1}, {1, 0, 0.3}, {0, 1, 0.1}};
 enum { STRATEGY_COUNT = sizeof strategies / sizeof strategies[0] };
@@ -163,7 +163,8 @@ static uint32_t queue_pop(struct sl_plan_search *s) {
 
 /* The item cannot be placed: its slabs gain one weight together. */
 static int item_fails(struct sl_plan_search *s, const struct sl_plan_item *item) {
-  for (uint32_t t = item->first_slab; t < item->end_slab; t++) s->weight[t] += 1.0 / (item->end_slab - item->first_slab);
+  for (uint32_t t = item->first_slab; t < item->end_slab; t++)
+    s->weight[t] += 1.0 / (item->end_slab - item->first_slab);
   return 0;
 }
 
@@ -425,7 +426,7 @@ int sl_plan_search_attempt(struct sl_plan_search *s, int64_t capacity, uint64_t 
     const uint64_t left = end - s->steps;
     status = attempt_run(s, limit < (double)left ? (uint64_t)limit : left);
     if (s->out_of_memory) return SL_ENOMEM;
-    if (s->attempts % STRATEGY_COUNT == 0) limit *= 1.5;
+    if (s->attempts % STRATEGY_COUNT == 0) limit *= 1.1;
   }
   if (status == SL_PLAN_SOLVED) memcpy(offsets, s->floor, s->count * sizeof *offsets);
   return status;
@@ -508,8 +509,11 @@ int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, 
   if (pairs > PAIRS_MAX) return SL_OK;
   struct sl_plan_search *s = calloc(1, sizeof *s);
   if (!s) return SL_ENOMEM;
-  *s = (struct sl_plan_search){.problem = problem, .count = problem->count, .deadline = deadline,
-                               .random = 0x9e3779b97f4a7c15ull, .trail_size = 1024};
+  *s = (struct sl_plan_search){.problem = problem,
+                               .count = problem->count,
+                               .deadline = deadline,
+                               .random = 0x9e3779b97f4a7c15ull,
+                               .trail_size = 1024};
   char *block = malloc(arrays_lay_out(s, NULL, pairs));
   s->trail = malloc(s->trail_size * sizeof *s->trail);
   if (!block || !s->trail) {

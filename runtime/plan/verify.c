@@ -1,11 +1,11 @@
 /* verify.c: the independent checker of plans. Compares every pair of buffers, straight from the definition: two that
  * are live at the same step must not share a byte. Shares no code with the solver. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "plan.h"
 
 #include <sluice/plugin.h>
+
+#include <inttypes.h>
+#include <stdio.h>
 
 /* Is [a, a + a_length) disjoint from [b, b + b_length)? Neither end overflows: checked before. */
 static int ranges_disjoint(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
@@ -21,8 +21,9 @@ static int buffer_check(const struct sl_plan_buffer *b, uint32_t index, uint32_t
     snprintf(reason, reason_size, "buffer %" PRIu32 ": offset %" PRIu64 " is no multiple of %" PRIu32, index, b->offset,
              alignment);
   } else if (b->offset > arena_bytes || b->size > arena_bytes - b->offset) {
-    snprintf(reason, reason_size, "buffer %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 " end beyond the arena of %" PRIu64,
-             index, b->size, b->offset, arena_bytes);
+    snprintf(reason, reason_size,
+             "buffer %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 " end beyond the arena of %" PRIu64, index, b->size,
+             b->offset, arena_bytes);
   } else {
     return SL_OK;
   }

@@ -7,19 +7,19 @@
 #ifndef SL_REGISTRY_H
 #define SL_REGISTRY_H
 
-#include <sluice/plugin.h>
-
 #include "report/diagnostics.h"
+
+#include <sluice/plugin.h>
 
 enum { SL_PLUGIN_LOADED, SL_PLUGIN_HIDDEN, SL_PLUGIN_REFUSED };
 
 struct sl_plugin_entry {
   char *path;
-  char *file_name; /* velo */
+  char *file_name;   /* velo */
   char *file_target; /* cpu */
-  uint32_t status; /* SL_PLUGIN_... */
+  uint32_t status;   /* SL_PLUGIN_... */
   uint32_t reserved;
-  char *reason;    /* REFUSED: why; HIDDEN: path of the winner */
+  char *reason; /* REFUSED: why; HIDDEN: path of the winner */
   void *handle;
   const struct sl_plugin *plugin; /* LOADED only */
 };

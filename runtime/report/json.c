@@ -133,8 +133,8 @@ void sl_json_integer(struct sl_json *j, const char *key, int64_t value) {
   put_value(j, key, text);
 }
 
-/* 15 digits find every shorter decimal too, since %g drops zeros at the end, but for subnormal numbers, which have fewer;
- * 17 always read back. */
+/* 15 digits find every shorter decimal too, since %g drops zeros at the end, but for subnormal numbers, which have
+ * fewer; 17 always read back. */
 void sl_json_number(struct sl_json *j, const char *key, double value) {
   char text[40] = "null";
   if (isfinite(value))

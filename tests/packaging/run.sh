@@ -29,7 +29,7 @@ mv "$work/made-here" "$prefix"
 sluice="$prefix/bin/sluice"
 
 echo "the installed command"
-expect "Sluice" "$sluice" --version
+expect "sluice 0." "$sluice" --version
 expect "velo.search_by_triplet" "$sluice" list
 expect "$prefix/lib" "$sluice" list
 
@@ -84,6 +84,6 @@ outputs = {output["port"]: output for output in run["outputs"]}
 assert run["events"] > 0 and run["error_events"] == 0, run["events"]
 assert outputs["radii"]["items"] > 100 * run["events"], outputs
 PYTHON
-expect " radii" "$work/embed" "$graph" -p "$work/plugin/build/plugins" -i "$sample" -s "$geometry"
+expect " radii" "$work/embed" -p "$work/plugin/build/plugins" -i "$sample" -s "$geometry" "$graph"
 "$sluice" run "$prefix/share/sluice/graphs/velo.yaml" -i "$sample" --set "$geometry" >"$work/run.log" 2>&1 ||
   fail "the installed velo.yaml: $(cat "$work/run.log")"

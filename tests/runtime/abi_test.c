@@ -12,7 +12,7 @@ static void member(FILE *out, const char *name, size_t offset, size_t bytes) {
 #define BEGIN(s) fprintf(out, "%s %zu\n", #s, sizeof(struct s));
 #define M(s, m)  member(out, #m, offsetof(struct s, m), sizeof(((struct s *)0)->m));
 
-static void write_plan_tables(FILE *out) {
+static void write_tables(FILE *out) {
   BEGIN(sl_field)
   M(sl_field, name) M(sl_field, type) M(sl_field, shape) M(sl_field, width) M(sl_field, reserved) M(sl_field, unit)
       M(sl_field, doc) BEGIN(sl_collection) M(sl_collection, name) M(sl_collection, doc) M(sl_collection, fields)
@@ -91,7 +91,7 @@ static char *layout_text(void) {
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   write_codes(out);
-  write_plan_tables(out);
+  write_tables(out);
   write_calls(out);
   write_plugin(out);
   fclose(out);

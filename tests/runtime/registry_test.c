@@ -178,8 +178,9 @@ static void a_program_finds_the_plugins_folder_of_its_parent(void **state) {
   struct sl_registry registry;
   assert_int_equal(chdir("/"), 0);
   assert_int_equal(sl_registry_open(NULL, cpu_only, &registry), 0);
-  assert_int_equal(registry.folder_count, 1);
-  assert_string_equal(registry.folders[0], real);
+  size_t found = 0;
+  for (size_t i = 0; i < registry.folder_count; i++) found += strcmp(registry.folders[i], real) == 0;
+  assert_int_equal(found, 1);
   sl_registry_close(&registry);
 }
 

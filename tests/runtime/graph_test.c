@@ -1,0 +1,569 @@
+/* graph_test.c: the graph reader on the text cases of graph_cases/, and what text cannot say.
+ *
+ * Each NAME.yaml is read with the fake registry; NAME.expected holds the diagnostics as printed, then, if the graph is
+ * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --device cuda` at the
+ * beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the expected
+ * files anew: read the difference before you keep it.
+ */
+#include "graph_fake.h"
+
+#include "graph/graph.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { CASES_MIN = 90, CASES_MAX = 400, OVERRIDES_MAX = 8 };
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* A graph read, with its messages as printed. */
+struct reading {
+  struct sl_diagnostics *diagnostics;
+  struct sl_graph *graph;
+  char *messages;
+  int result;
+};
+
+static void read_request(const struct sl_graph_request *request, struct reading *reading) {
+  size_t bytes = 0;
+  reading->diagnostics = sl_diagnostics_new();
+  reading->messages = NULL;
+  assert_non_null(reading->diagnostics);
+  reading->result = sl_graph_read(request, reading->diagnostics, &reading->graph);
+  FILE *stream = open_memstream(&reading->messages, &bytes);
+  assert_non_null(stream);
+  sl_diagnostics_print(reading->diagnostics, stream);
+  fclose(stream);
+  assert_true((reading->result == SL_OK) == (reading->graph != NULL));
+  assert_true((reading->result == SL_OK) == (sl_diagnostics_errors(reading->diagnostics) == 0));
+}
+
+static void read_bytes(const char *text, size_t bytes, struct reading *reading) {
+  const struct sl_graph_request request = {
+      .path = "text.yaml", .text = text, .text_bytes = bytes, .target = "cpu", .registry = fake_registry()};
+  read_request(&request, reading);
+}
+
+static void read_text(const char *text, struct reading *reading) { read_bytes(text, strlen(text), reading); }
+
+static void end_reading(struct reading *reading) {
+  sl_graph_free(reading->graph);
+  sl_diagnostics_free(reading->diagnostics);
+  free(reading->messages);
+}
+
+/* Read as text, the canonical text of a graph must give itself. */
+static void check_canonical_text(const struct sl_graph *graph, const char *target) {
+  const struct sl_graph_request request = {.path = "canonical.yaml",
+                                           .text = graph->text,
+                                           .text_bytes = strlen(graph->text),
+                                           .target = target,
+                                           .registry = fake_registry()};
+  struct reading again;
+  read_request(&request, &again);
+  if (again.graph == NULL) fail_msg("the canonical text is no graph:\n%s\n%s", again.messages, graph->text);
+  assert_string_equal(again.graph->text, graph->text);
+  end_reading(&again);
+}
+
+/* -------------------------------------------------------------------------------------------- text cases */
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  char *text = NULL;
+  size_t bytes = 0, capacity = 0;
+  for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+    if (bytes + 1 >= capacity) text = realloc(text, capacity = 2 * capacity + 256);
+    assert_non_null(text);
+    text[bytes++] = (char)c;
+  }
+  fclose(file);
+  if (text == NULL) text = calloc(1, 1);
+  assert_non_null(text);
+  text[bytes] = 0;
+  return text;
+}
+
+struct arguments {
+  char *text; /* cut into pieces, which the overrides point to */
+  struct sl_override sets[OVERRIDES_MAX], uses[OVERRIDES_MAX];
+  uint32_t set_count, use_count;
+  const char *target;
+};
+
+static void add_override(struct sl_override *overrides, uint32_t *count, char *text) {
+  char *equals = strchr(text, '=');
+  assert_non_null(equals);
+  assert_true(*count < OVERRIDES_MAX);
+  *equals = 0;
+  overrides[(*count)++] = (struct sl_override){text, equals + 1};
+}
+
+/* The lines "# args: ..." with which a case begins; their words are separated by blanks. */
+static void parse_arguments(char *text, struct arguments *arguments) {
+  static const char prefix[] = "# args:";
+  char *line_state = NULL;
+  *arguments = (struct arguments){.text = text, .target = "cpu"};
+  for (char *line = strtok_r(text, "\n", &line_state); line != NULL; line = strtok_r(NULL, "\n", &line_state)) {
+    if (strncmp(line, prefix, sizeof prefix - 1) != 0) continue;
+    char *word_state = NULL;
+    char *option = strtok_r(line + sizeof prefix - 1, " ", &word_state);
+    for (; option != NULL; option = strtok_r(NULL, " ", &word_state)) {
+      char *value = strtok_r(NULL, " ", &word_state);
+      assert_non_null(value);
+      if (strcmp(option, "--set") == 0)
+        add_override(arguments->sets, &arguments->set_count, value);
+      else if (strcmp(option, "--use") == 0)
+        add_override(arguments->uses, &arguments->use_count, value);
+      else if (strcmp(option, "--device") == 0)
+        arguments->target = value;
+      else
+        fail_msg("unknown option %s", option);
+    }
+  }
+}
+
+/* What the expected file should hold. */
+static char *describe(const struct reading *reading) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *stream = open_memstream(&text, &bytes);
+  assert_non_null(stream);
+  fputs(reading->messages, stream);
+  if (reading->graph != NULL) {
+    fprintf(stream, "--- graph\n%s--- order:", reading->graph->text);
+    for (uint32_t i = 0; i < reading->graph->order_count; i++)
+      fprintf(stream, " %s", reading->graph->nodes[reading->graph->order[i]].name);
+    fprintf(stream, "\n--- outputs:");
+    for (uint32_t i = 0; i < reading->graph->output_count; i++) fprintf(stream, " %s", reading->graph->outputs[i].name);
+    fprintf(stream, "\n");
+  }
+  fclose(stream);
+  return text;
+}
+
+static void compare_with_file(const char *path, const char *got) {
+  if (getenv("SLUICE_UPDATE_EXPECTED") != NULL) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(got, file);
+    fclose(file);
+    return;
+  }
+  char *expected = read_file(path);
+  if (expected == NULL) fail_msg("%s is missing", path);
+  if (strcmp(expected, got) != 0) print_message("--- expected\n%s--- got\n%s", expected, got);
+  assert_string_equal(expected, got);
+  free(expected);
+}
+
+static void case_gives_expected_text(void **state) {
+  const char *name = *state;
+  char yaml[300], expected[300];
+  snprintf(yaml, sizeof yaml, "%s.yaml", name);
+  snprintf(expected, sizeof expected, "%s.expected", name);
+  struct arguments arguments;
+  char *options = read_file(yaml);
+  assert_non_null(options);
+  parse_arguments(options, &arguments);
+  const struct sl_graph_request request = {.path = yaml,
+                                           .target = arguments.target,
+                                           .registry = fake_registry(),
+                                           .sets = arguments.sets,
+                                           .uses = arguments.uses,
+                                           .set_count = arguments.set_count,
+                                           .use_count = arguments.use_count};
+  struct reading reading;
+  read_request(&request, &reading);
+  char *got = describe(&reading);
+  compare_with_file(expected, got);
+  if (reading.graph != NULL) check_canonical_text(reading.graph, arguments.target);
+  free(got);
+  end_reading(&reading);
+  free(options);
+}
+
+/* ------------------------------------------------------------------------------------------------ by hand */
+
+#define HEAD                                                             \
+  "sluice: 1\n"                                                          \
+  "nodes:\n"                                                             \
+  "  raw: { use: toy.reader }\n"                                         \
+  "  geometry: { use: toy.geometry }\n"                                  \
+  "  hits: { use: toy.decode }\n"                                        \
+  "  sorted: { use: toy.sort }\n"                                        \
+  "  tracks: { use: toy.search }\n"
+
+static const struct sl_node *find_node(const struct sl_graph *graph, const char *name) {
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (strcmp(graph->nodes[i].name, name) == 0) return &graph->nodes[i];
+  fail_msg("no node %s", name);
+  return NULL;
+}
+
+static uint32_t member_index(const struct sl_node *node, const char *name) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    if (strcmp(node->algorithm->members[m].name, name) == 0) return m;
+  fail_msg("no member %s", name);
+  return 0;
+}
+
+/* The argument struct of toy.decode, as graph_fake.c has it, is known here by offsets only. */
+static void *member_place(const struct sl_node *node, void *args, const char *name) {
+  return (char *)args + node->algorithm->members[member_index(node, name)].args_offset;
+}
+
+static void properties_are_written_by_type(void **state) {
+  (void)state;
+  struct reading reading;
+  read_text(HEAD
+            "  other: { use: toy.decode, set: { near_beam: 0.25, far: -1e300, shift: -100, planes: 0x10,\n"
+            "    mask: 0xFFFFFFFFFFFFFFFF, strict: true, label: \"a b\", max_hits: 0o17 } }\n"
+            "  cleaned: { use: toy.clean, in: { hits: other } }\n"
+            "  filtered: { use: toy.sort, in: { hits: hits } }\n"
+            "outputs: [cleaned]\n",
+            &reading);
+  assert_null(reading.graph); /* two nodes give hits and sorted hits: sorted, tracks are ambiguous */
+  end_reading(&reading);
+  read_text("sluice: 1\n"
+            "nodes:\n"
+            "  raw: { use: toy.reader }\n"
+            "  geometry: { use: toy.geometry }\n"
+            "  set: { use: toy.decode, set: { near_beam: 0.25, far: -1e300, shift: -100, planes: 0x10,\n"
+            "    mask: 0xFFFFFFFFFFFFFFFF, strict: true, label: \"a b\", max_hits: 0o17 } }\n"
+            "  plain: { use: toy.decode }\n"
+            "outputs: [set, plain]\n",
+            &reading);
+  assert_non_null(reading.graph);
+  const struct sl_node *node = find_node(reading.graph, "set");
+  char *args = calloc(1, node->algorithm->args_size);
+  assert_non_null(args);
+  sl_graph_fill_properties(node, args);
+  assert_true(*(float *)member_place(node, args, "near_beam") == 0.25f);
+  assert_true(*(double *)member_place(node, args, "far") == -1e300);
+  assert_int_equal(*(int32_t *)member_place(node, args, "shift"), -100);
+  assert_int_equal(*(uint32_t *)member_place(node, args, "planes"), 16);
+  assert_true(*(uint64_t *)member_place(node, args, "mask") == UINT64_MAX);
+  assert_int_equal(*(uint32_t *)member_place(node, args, "strict"), 1);
+  assert_string_equal(*(const char **)member_place(node, args, "label"), "a b");
+  assert_int_equal(*(uint32_t *)member_place(node, args, "max_hits"), 15);
+  node = find_node(reading.graph, "plain");
+  memset(args, 0, node->algorithm->args_size);
+  sl_graph_fill_properties(node, args);
+  assert_true(*(float *)member_place(node, args, "near_beam") == 0.1f);
+  assert_true(*(double *)member_place(node, args, "far") == 100);
+  assert_int_equal(*(int32_t *)member_place(node, args, "shift"), -3);
+  assert_int_equal(*(uint32_t *)member_place(node, args, "planes"), 26);
+  assert_string_equal(*(const char **)member_place(node, args, "label"), "plain");
+  assert_true(node->values[member_index(node, "near_beam")].number == (double)0.1f);
+  free(args);
+  end_reading(&reading);
+}
+
+static void chosen_inputs_are_marked(void **state) {
+  (void)state;
+  struct reading reading;
+  read_text(HEAD "outputs: [tracks]\n", &reading);
+  assert_non_null(reading.graph);
+  const struct sl_node *sorted = find_node(reading.graph, "sorted"), *tracks = find_node(reading.graph, "tracks");
+  assert_int_equal(sorted->inferred, 1u << member_index(sorted, "hits"));
+  const uint32_t hits = member_index(tracks, "hits"), seeds = member_index(tracks, "seeds");
+  assert_int_equal(tracks->inputs[hits].node, sorted - reading.graph->nodes);
+  assert_int_equal(tracks->inputs[seeds].node, SL_NONE);
+  end_reading(&reading);
+  read_text(HEAD "  more: { use: toy.search, in: { hits: sorted } }\noutputs: [more]\n", &reading);
+  assert_non_null(reading.graph);
+  assert_int_equal(find_node(reading.graph, "more")->inferred, 0);
+  end_reading(&reading);
+}
+
+static void liveness_and_positions_agree(void **state) {
+  (void)state;
+  struct reading reading;
+  read_text(HEAD "  unused: { use: toy.clean }\noutputs: [sorted]\n", &reading);
+  assert_null(reading.graph); /* unused offers hits too, so that `sorted` is ambiguous */
+  end_reading(&reading);
+  read_text(HEAD "  unused: { use: toy.filter }\noutputs: [sorted]\n", &reading);
+  assert_non_null(reading.graph);
+  const struct sl_graph *graph = reading.graph;
+  assert_int_equal(graph->order_count, 4);
+  assert_int_equal(graph->order[0], graph->source);
+  for (uint32_t i = 0; i < graph->order_count; i++) {
+    assert_int_equal(graph->nodes[graph->order[i]].order, i);
+    assert_int_equal(graph->nodes[graph->order[i]].live, 1);
+  }
+  assert_int_equal(find_node(graph, "unused")->live, 0);
+  assert_int_equal(find_node(graph, "tracks")->live, 0);
+  assert_non_null(strstr(reading.messages, "node unused: no output and no sink depends on it"));
+  end_reading(&reading);
+}
+
+static void lists_are_sorted_and_unique(void **state) {
+  (void)state;
+  struct reading reading;
+  read_text("sluice: 1\n"
+            "nodes:\n"
+            "  raw: { use: toy.reader }\n"
+            "  lumi: { use: toy.lumi }\n"
+            "  geometry: { use: toy.geometry }\n"
+            "  hits: { use: toy.decode }\n"
+            "  filter: { use: toy.filter }\n"
+            "  sorted: { use: toy.sort, events: [filter.failed, lumi, filter.passed, lumi.lumi, filter.failed] }\n"
+            "  tracks: { use: toy.search }\n"
+            "outputs: [tracks]\n",
+            &reading);
+  assert_non_null(reading.graph);
+  const struct sl_node *sorted = find_node(reading.graph, "sorted"), *tracks = find_node(reading.graph, "tracks");
+  assert_int_equal(sorted->list_count, 3);
+  assert_string_equal(reading.graph->nodes[sorted->lists[0].node].name, "lumi");
+  assert_true(sorted->lists[1].member < sorted->lists[2].member);
+  assert_int_equal(tracks->list_count, 3);
+  assert_memory_equal(tracks->lists, sorted->lists, 3 * sizeof *sorted->lists);
+  assert_int_equal(find_node(reading.graph, "hits")->list_count, 0);
+  end_reading(&reading);
+}
+
+static void same_meaning_gives_same_text(void **state) {
+  (void)state;
+  struct reading a, b;
+  read_text(HEAD "outputs: [tracks]\n", &a);
+  read_text("outputs: [tracks.tracks]\nx-note: [anything]\ndescription: the same\nparameters: { scatter: 0.08 }\n"
+            "nodes:\n"
+            "  tracks: { use: toy.search, in: { hits: sorted.sorted, seeds: null }, set: { max_scatter: \"${scatter}\" } }\n"
+            "  sorted: { block: 128, use: toy.sort, in: { hits: hits }, events: [], set: { variant: tuned } }\n"
+            "  hits: { use: toy.decode, in: { banks: raw, geometry: geometry.geometry }, set: { near_beam: 1e-1 } }\n"
+            "  geometry: { use: toy.geometry, set: { path: '' } }\n"
+            "  raw: { use: toy.reader, set: { seed: 0x1 } }\n"
+            "sluice: 1\n",
+            &b);
+  assert_non_null(a.graph);
+  assert_non_null(b.graph);
+  assert_string_equal(a.graph->text, b.graph->text);
+  assert_string_equal(b.graph->description, "the same");
+  end_reading(&a);
+  end_reading(&b);
+}
+
+static void numbers_have_a_point_in_any_locale(void **state) {
+  (void)state;
+  struct reading reading;
+  const char *old = setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* where there is none, the test says less */
+  read_text(HEAD "outputs: [tracks]\n", &reading);
+  assert_non_null(reading.graph);
+  assert_non_null(strstr(reading.graph->text, "max_scatter: 0.08\n"));
+  end_reading(&reading);
+  if (old != NULL) setlocale(LC_NUMERIC, "C");
+}
+
+/* -------------------------------------------------------------------------------------------- hostile text */
+
+/* `text` repeated, behind a beginning and before an end. */
+static char *repeated(const char *begin, const char *text, size_t times, const char *end, size_t *bytes) {
+  const size_t piece = strlen(text);
+  *bytes = strlen(begin) + piece * times + strlen(end);
+  char *whole = malloc(*bytes + 1);
+  assert_non_null(whole);
+  char *at = stpcpy(whole, begin);
+  for (size_t i = 0; i < times; i++) at = mempcpy(at, text, piece);
+  strcpy(at, end);
+  return whole;
+}
+
+static void refuse(const char *begin, const char *text, size_t times, const char *end, const char *message) {
+  struct reading reading;
+  size_t bytes;
+  char *whole = repeated(begin, text, times, end, &bytes);
+  read_bytes(whole, bytes, &reading);
+  assert_int_equal(reading.result, SL_EGRAPH);
+  if (strstr(reading.messages, message) == NULL) fail_msg("no `%s` in: %.2000s", message, reading.messages);
+  end_reading(&reading);
+  free(whole);
+}
+
+static void deep_nesting_is_refused(void **state) {
+  (void)state;
+  refuse("sluice: 1\nx-a: ", "[", 10000, "", "more than 64 deep");
+  refuse("", "[", (1 << 20) - 1, "", "more than 64 deep");
+  refuse("", "{", (1 << 20) - 1, "", "more than 64 deep");
+  refuse("", "- ", (1 << 19) - 1, "", "more than 64 deep");
+  refuse("", "? ", (1 << 19) - 1, "", "more than 64 deep");
+  refuse("x-a: ", "{a: ", 64, "", "more than 64 deep");
+}
+
+static void alias_bombs_are_refused(void **state) {
+  (void)state;
+  char text[4096] = "x-a0: &a0 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+  for (int i = 1; i < 20; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "x-a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i, i - 1, i - 1, i - 1,
+             i - 1, i - 1, i - 1, i - 1, i - 1);
+    strcat(text, line);
+  }
+  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, aliases expanded");
+}
+
+/* Each alias goes two levels deeper than the one before; the text itself is flat. */
+static void deep_aliases_are_refused(void **state) {
+  (void)state;
+  char text[8192] = "x-a0: &a0 [[0]]\n";
+  for (int i = 1; i < 40; i++) {
+    char line[100];
+    snprintf(line, sizeof line, "x-a%d: &a%d [[*a%d]]\n", i, i, i - 1);
+    strcat(text, line);
+  }
+  refuse(text, "", 0, "sluice: 1\n", "more than 64 deep");
+}
+
+static void large_texts_are_refused(void **state) {
+  (void)state;
+  refuse("sluice: 1\n#", "x", 1 << 20, "", "larger than 1 MiB");
+  refuse("sluice: 1\nx-a: [", "a,", 100000, "]", "more than 100000 values");
+  refuse("sluice: 1\nnodes: { ", "a", 200000, ": 1 }", "simple key");
+  refuse("sluice: 1\n? ", "a", 200000, "\n: 1", "a key is one word of at most 100 bytes");
+}
+
+static void substitution_bombs_are_refused(void **state) {
+  (void)state;
+  size_t bytes;
+  char *begin = repeated("sluice: 1\nparameters: { p: \"", "abcdefgh", 50000, "\" }\ndescription: \"", &bytes);
+  refuse(begin, "${p}", 10000, "\"\n", "more than 64 MiB");
+  free(begin);
+}
+
+static void many_errors_are_counted(void **state) {
+  (void)state;
+  struct reading reading;
+  size_t bytes = 0;
+  char *text = malloc(1 << 20);
+  assert_non_null(text);
+  bytes = (size_t)sprintf(text, "sluice: 1\nnodes: {");
+  for (int i = 0; i < 4000; i++) bytes += (size_t)sprintf(text + bytes, "node%d: {use: toy.serch, i: {a: b}},", i);
+  bytes += (size_t)sprintf(text + bytes, "}\n");
+  read_bytes(text, bytes, &reading);
+  assert_int_equal(reading.result, SL_EGRAPH);
+  assert_true(sl_diagnostics_errors(reading.diagnostics) >= 8000);
+  assert_true(strlen(reading.messages) < 1 << 20); /* the one long line is not repeated with each message */
+  end_reading(&reading);
+  free(text);
+}
+
+static void many_nodes_are_refused(void **state) {
+  (void)state;
+  struct reading reading;
+  char *text = malloc(1 << 20);
+  assert_non_null(text);
+  size_t bytes = (size_t)sprintf(text, "sluice: 1\nnodes:\n");
+  for (int i = 0; i < 4097; i++) bytes += (size_t)sprintf(text + bytes, "  n%d: {use: toy.search}\n", i);
+  read_bytes(text, bytes, &reading);
+  assert_non_null(strstr(reading.messages, "text.yaml:4099:3: error: the graph has more than 4096 nodes"));
+  assert_int_equal(sl_diagnostics_errors(reading.diagnostics), 1);
+  end_reading(&reading);
+  free(text);
+}
+
+/* 4,000 nodes in a ring: one message, which shows some of them. */
+static void long_cycles_are_cut_short(void **state) {
+  (void)state;
+  struct reading reading;
+  char *text = malloc(1 << 20);
+  assert_non_null(text);
+  size_t bytes = (size_t)sprintf(text, "sluice: 1\nnodes:\n  raw: {use: toy.reader}\n");
+  for (int i = 0; i < 4000; i++)
+    bytes += (size_t)sprintf(text + bytes, "  n%d: {use: toy.echo, in: {tracks: n%d}}\n", i, (i + 3999) % 4000);
+  read_bytes(text, bytes, &reading);
+  assert_int_equal(sl_diagnostics_errors(reading.diagnostics), 1);
+  assert_non_null(strstr(reading.messages, "n0 -> n1 -> n2"));
+  assert_non_null(strstr(reading.messages, "(3984 more) -> n0\n"));
+  end_reading(&reading);
+  free(text);
+}
+
+static void directives_cannot_stall_the_parser(void **state) {
+  (void)state;
+  refuse("", "%TAG !a! b\n", 90000, "---\nsluice: 1\n", "%TAG");
+}
+
+static void broken_bytes_are_reported_with_their_place(void **state) {
+  (void)state;
+  struct reading reading;
+  static const char zero[] = "sluice: 1\nnodes:\n  \0x: 1\n";
+  read_bytes(zero, sizeof zero - 1, &reading);
+  assert_non_null(strstr(reading.messages, "text.yaml:3:3: error: control characters are not allowed"));
+  end_reading(&reading);
+  read_text("sluice: 1\ndescription: \xC3\xA9 \xFF\n", &reading);
+  assert_non_null(strstr(reading.messages, "text.yaml:2:16: error: invalid leading UTF-8 octet"));
+  end_reading(&reading);
+  read_bytes("", 0, &reading);
+  assert_non_null(strstr(reading.messages, "text.yaml:1:1: error: the file is empty"));
+  end_reading(&reading);
+  read_bytes("\xFF\xFEs\0l\0", 6, &reading); /* UTF-16 */
+  assert_int_equal(reading.result, SL_EGRAPH);
+  end_reading(&reading);
+}
+
+/* --------------------------------------------------------------------------------------------------- main */
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* The names of all cases, sorted, without ".yaml". */
+static size_t list_cases(char *names[CASES_MAX]) {
+  DIR *folder = opendir(".");
+  if (folder == NULL) return 0;
+  size_t count = 0;
+  for (const struct dirent *file = readdir(folder); file != NULL; file = readdir(folder)) {
+    const char *suffix = strstr(file->d_name, ".yaml");
+    if (suffix == NULL || suffix[5] != 0 || count == CASES_MAX) continue;
+    names[count++] = strndup(file->d_name, (size_t)(suffix - file->d_name));
+  }
+  closedir(folder);
+  qsort(names, count, sizeof *names, by_name);
+  return count;
+}
+
+int main(void) {
+  static const struct CMUnitTest by_hand[] = {
+      cmocka_unit_test(properties_are_written_by_type),
+      cmocka_unit_test(chosen_inputs_are_marked),
+      cmocka_unit_test(liveness_and_positions_agree),
+      cmocka_unit_test(lists_are_sorted_and_unique),
+      cmocka_unit_test(same_meaning_gives_same_text),
+      cmocka_unit_test(numbers_have_a_point_in_any_locale),
+      cmocka_unit_test(deep_nesting_is_refused),
+      cmocka_unit_test(alias_bombs_are_refused),
+      cmocka_unit_test(deep_aliases_are_refused),
+      cmocka_unit_test(large_texts_are_refused),
+      cmocka_unit_test(substitution_bombs_are_refused),
+      cmocka_unit_test(many_errors_are_counted),
+      cmocka_unit_test(many_nodes_are_refused),
+      cmocka_unit_test(long_cycles_are_cut_short),
+      cmocka_unit_test(directives_cannot_stall_the_parser),
+      cmocka_unit_test(broken_bytes_are_reported_with_their_place),
+  };
+  static char *names[CASES_MAX];
+  static struct CMUnitTest cases[CASES_MAX];
+  if (chdir(GRAPH_CASES) != 0) {
+    fprintf(stderr, "no folder %s\n", GRAPH_CASES);
+    return 1;
+  }
+  const size_t count = list_cases(names);
+  if (count < CASES_MIN) {
+    fprintf(stderr, "%zu cases in %s, at least %d are expected\n", count, GRAPH_CASES, CASES_MIN);
+    return 1;
+  }
+  for (size_t i = 0; i < count; i++)
+    cases[i] = (struct CMUnitTest){.name = names[i], .test_func = case_gives_expected_text, .initial_state = names[i]};
+  const int failed = _cmocka_run_group_tests("graph cases", cases, count, NULL, NULL) +
+                     cmocka_run_group_tests_name("graph reader", by_hand, NULL, NULL);
+  for (size_t i = 0; i < count; i++) free(names[i]);
+  return failed;
+}

@@ -1,0 +1,66 @@
+/* velo_support.h: what the tests of the VELO's decoding share: banks, a geometry of round numbers, clusters. */
+#ifndef TEST_VELO_SUPPORT_H
+#define TEST_VELO_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sluice/testing.h>
+
+#include <cmocka.h>
+
+#include "sample.h"
+#include "velo/event_model.h"
+
+enum { TEST_MAX_BANKS = 80000, TEST_MAX_EVENTS = 400 };
+
+/* Raw banks of one kind, being collected. Zeroed: no event yet. */
+struct banks {
+  uint32_t event_count, bank_count, word_count, word_space;
+  uint32_t offsets[TEST_MAX_EVENTS + 1];
+  uint16_t source_id[TEST_MAX_BANKS], size_bytes[TEST_MAX_BANKS];
+  uint8_t version[TEST_MAX_BANKS];
+  uint32_t first_word[TEST_MAX_BANKS];
+  uint32_t *payload;
+};
+
+struct banks *banks_new(void);
+void banks_free(struct banks *b);
+void banks_event(struct banks *b); /* what follows belongs to a new event */
+/* A bank as it should be: with a count word in versions 2 and 3. */
+void banks_add(struct banks *b, uint8_t version, uint16_t source_id, const uint32_t *words, uint32_t count);
+/* A bank of any payload; words up to `size_bytes`, rounded up. */
+void banks_add_raw(struct banks *b, uint8_t version, uint16_t source_id, const uint32_t *words, uint16_t size_bytes);
+/* All banks of a type of a sample. */
+void banks_of_sample(struct banks *b, const struct sample *s, uint8_t type);
+
+/* A geometry in which sums are exact. */
+struct geometry {
+  float local_x[VELO_SENSOR_COLUMNS], x_pitch[VELO_SENSOR_COLUMNS], transform[VELO_SENSORS * 12];
+};
+
+/* Column c at x = c, pitch 1 (in columns 255 and 511: 4); no rotation; sensor s moved by (100 s, 1000 s, 10000 s). */
+void geometry_round(struct geometry *g);
+/* The geometry of the samples; 0 if there is none. */
+int geometry_of_sample(struct geometry *g);
+
+/* Gives a decoder its input, all of `b`. */
+struct sl_test *decoder_new(const char *algorithm, const struct banks *b, const struct geometry *g);
+
+/* The output of a decoder, or what sort_by_phi takes and gives; `pair_width` is 26 (clusters) or 27 (hits). */
+struct clusters {
+  const uint32_t *offsets, *pair_first, *pair_count, *id, *order;
+  const int16_t *phi;
+  const float *x, *y, *z;
+};
+struct clusters clusters_of(const struct sl_test *t);
+
+/* Fails unless two runs gave the same valid bytes. `count_events`: events of the slice. */
+void clusters_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count);
+
+/* Fails if the module pairs' slices overlap, leave the event, or have anything but zeros behind what they hold. */
+void clusters_assert_slices(const struct sl_test *t, uint32_t event_count);
+
+#endif
