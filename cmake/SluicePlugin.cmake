@@ -1,15 +1,24 @@
 # sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...]
 #                   [TEST_ONLY])
 #
-# Builds one shared object a target: NAME.cpu.so, ... SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES
-# (constants, sources, sinks) and CPU_SOURCES (versions shaped for the cpu) into NAME.cpu.so only. A .cu file is
-# compiled through a one-line wrapper in the build tree, since CMake's LANGUAGE belongs to a file in a folder and not
-# to a target. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.
+# Builds one shared object a target: NAME.cpu.so, and, where there are .cu files, NAME.simt.so for the emulator of a
+# GPU. SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES
+# (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
+# #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
+# LANGUAGE belongs to a file in a folder and not to a target. A TEST_ONLY plugin goes to tests/plugins in the build
+# tree and is not installed.
 
 # What keeps the bits the same everywhere; see docs/determinism.md.
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(SLUICE_ARCH)
   list(APPEND SLUICE_COMPILE_OPTIONS -march=${SLUICE_ARCH})
+endif()
+
+# The emulator has a fiber switch for these processors only.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" ON)
+else()
+  option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" OFF)
 endif()
 
 function(sluice_wrap_sources result target language)
@@ -28,23 +37,35 @@ function(sluice_wrap_sources result target language)
   set(${result} ${wrapped} PARENT_SCOPE)
 endfunction()
 
+# For sluice_add_plugin, whose arguments it sees: NAME.TARGET.so of the sources that follow.
+function(sluice_add_plugin_target target define language)
+  sluice_wrap_sources(sources ${target} ${language} ${ARGN})
+  set(library ${name}.${target})
+  add_library(${library} MODULE ${sources})
+  target_compile_definitions(${library} PRIVATE SL_TARGET_${define}=1 SL_TARGET="${target}")
+  target_compile_options(${library} PRIVATE ${SLUICE_COMPILE_OPTIONS} -fvisibility=hidden)
+  target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include
+                             ${arg_INCLUDES})
+  target_link_libraries(${library} PRIVATE Sluice::headers ${arg_LIBRARIES})
+  set_target_properties(${library} PROPERTIES PREFIX "" OUTPUT_NAME ${library} SUFFIX ".so"
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins C_STANDARD 11 C_EXTENSIONS ON)
+  if(arg_TEST_ONLY)
+    set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
+  else()
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+  endif()
+endfunction()
+
 function(sluice_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_add_plugin(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  sluice_wrap_sources(sources cpu c ${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
-  add_library(${name}.cpu MODULE ${sources})
-  target_compile_definitions(${name}.cpu PRIVATE SL_TARGET_CPU=1 SL_TARGET="cpu")
-  target_compile_options(${name}.cpu PRIVATE ${SLUICE_COMPILE_OPTIONS} -fvisibility=hidden)
-  target_include_directories(${name}.cpu PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include
-                             ${arg_INCLUDES})
-  target_link_libraries(${name}.cpu PRIVATE Sluice::headers ${arg_LIBRARIES})
-  set_target_properties(${name}.cpu PROPERTIES PREFIX "" OUTPUT_NAME ${name}.cpu SUFFIX ".so"
-                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins C_STANDARD 11 C_EXTENSIONS ON)
-  if(arg_TEST_ONLY)
-    set_target_properties(${name}.cpu PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
-  else()
-    install(TARGETS ${name}.cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+  sluice_add_plugin_target(cpu CPU c ${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
+  if(SLUICE_SIMT AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
+    sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
+    # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/sluice_plugin.map CONTENT "{ global: sluice_plugin; local: *; };\n")
+    target_link_options(${name}.simt PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/sluice_plugin.map)
   endif()
 endfunction()

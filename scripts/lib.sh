@@ -2,7 +2,7 @@
 # set -euo pipefail. Every function may be called again; what is done already costs nothing.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-: "${SLUICE_DATA:=$root/../shared/data}"
+SLUICE_DATA=$(realpath -m "${SLUICE_DATA:-$root/../shared/data}")
 export SLUICE_DATA LC_ALL=C
 jobs=$(nproc)
 
@@ -34,12 +34,14 @@ need_packages() {
   "${as_root[@]}" apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build PRESET: configures once, then builds into build/PRESET. Prints nothing but what goes wrong.
+# build PRESET [CMAKE_OPTION...]: configures if there are options or it never was, then builds into build/PRESET. Prints
+# nothing but what goes wrong.
 build() {
-  local folder=$root/build/$1 log
-  log=$folder.log
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1.log
+  shift
   mkdir -p "$root/build"
-  if [[ ! -f $folder/build.ninja ]] && ! (cd "$root" && cmake --preset "$1") >"$log" 2>&1; then
+  if [[ ! -f $folder/build.ninja || $# -gt 0 ]] && ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
+    rm -f "$folder/build.ninja"
     cat "$log" >&2
     return 1
   fi

@@ -69,6 +69,12 @@ static int shrunk(const struct mdf_stream *m, const struct sl_services *s, uint6
   return SL_EIO;
 }
 
+static void start_file(struct mdf_stream *m) {
+  m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
+  m->record_count = m->recheck_offset = m->ahead = 0;
+  mdf_hasher_reset(&m->hasher);
+}
+
 static int open_file(struct mdf_stream *m, const struct sl_services *s) {
   char reason[128];
   const int error = input_file_open(&m->mapping, m->inputs.paths[m->file], reason, sizeof reason);
@@ -78,16 +84,21 @@ static int open_file(struct mdf_stream *m, const struct sl_services *s) {
   }
   m->is_open = 1;
   if (m->mapping.size < m->files[m->file].bytes) return shrunk(m, s, m->mapping.size);
-  m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
-  m->record_count = m->recheck_offset = m->ahead = 0;
-  mdf_hasher_reset(&m->hasher);
+  start_file(m);
   return SL_OK;
 }
 
-static void close_file(struct mdf_stream *m) {
+/* On to the next file, or pass. A single file stays mapped from pass to pass: mapping it anew costs more than to read
+ * it. */
+static void finish_file(struct mdf_stream *m) {
+  m->done_bytes += m->files[m->file].bytes;
+  if (m->inputs.path_count == 1 && m->pass + 1 < m->pass_count) {
+    m->pass++;
+    start_file(m);
+    return;
+  }
   input_file_close(&m->mapping);
   m->is_open = 0;
-  m->done_bytes += m->files[m->file].bytes;
   if (++m->file < m->inputs.path_count) return;
   m->file = 0;
   m->pass++;
@@ -101,7 +112,7 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
       if (error) return error;
     }
     if (m->reader.offset < m->reader.size) return 1;
-    close_file(m);
+    finish_file(m);
   }
   return 0;
 }

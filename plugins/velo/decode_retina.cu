@@ -175,9 +175,10 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
   if (status == SL_OK) status = SL_LAUNCH(l, decode_retina_write_tuned, SL_PER_EVENT, *a);
   return status;
 }
+#define DECODE_RETINA_TUNED run_tuned
 #else
-#define run_tuned NULL
+#define DECODE_RETINA_TUNED NULL
 #endif
 
 SL_ALGORITHM_TUNED_(decode_retina, "VELO clusters from retina cluster banks", 128, decode_retina_errors,
-                    SL_COUNT_(decode_retina_errors), run, run_tuned);
+                    SL_COUNT_(decode_retina_errors), run, DECODE_RETINA_TUNED);

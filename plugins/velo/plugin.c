@@ -1,7 +1,9 @@
 /* plugin.c: what the VELO plugin offers, in the order of the reconstruction. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU
 SL_DECLARE(geometry);
+#endif
 SL_DECLARE(decode_retina);
 SL_DECLARE(masked_clustering);
 SL_DECLARE(sort_by_phi);
@@ -19,7 +21,9 @@ SL_DECLARE(kalman_filter);
 #endif
 
 static const struct sl_algorithm *const algorithms[] = {
+#ifdef SL_TARGET_CPU
     SL_ENTRY(geometry),
+#endif
     SL_ENTRY(decode_retina),
     SL_ENTRY(masked_clustering),
     SL_ENTRY(sort_by_phi),

@@ -46,7 +46,8 @@ struct tile {
   int32_t edge[TILE_WINDOWS + LANES]; /* what to subtract from an azimuth to compare it with the window's width */
   int32_t first_bin[TILE_WINDOWS + LANES], end_bin[TILE_WINDOWS + LANES];
   int32_t h0[TILE_WINDOWS + LANES]; /* of the pair's hits */
-  int32_t found[TILE_WINDOWS];      /* of each group: 0 or 1 */
+  i64x4 least[TILE_WINDOWS];        /* of each group of windows: the lanes' minima, two in one */
+  int32_t found[TILE_WINDOWS];      /* 0 or 1 */
   int32_t visit[TILE_WINDOWS];
 };
 
@@ -135,14 +136,27 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
   }
 }
 
-/* The minimum over lanes, as one number: numbers that are not negative order as their bits do. */
-VECTOR_INLINE int64_t least_scatter_then_visit(f32x8 scatter, i32x8 visit) {
+/* Scatter and visit as one number, in which a smaller scatter comes first and then an earlier visit: numbers that are not
+ * negative order as their bits do. Of eight lanes, the smaller of each two. */
+VECTOR_INLINE i64x4 scatter_then_visit(f32x8 scatter, i32x8 visit) {
   const i32x8 bits = (i32x8)scatter;
-  i64x4 least = i64x4_min((i64x4)__builtin_shufflevector(visit, bits, 0, 8, 1, 9, 4, 12, 5, 13),
-                          (i64x4)__builtin_shufflevector(visit, bits, 2, 10, 3, 11, 6, 14, 7, 15));
-  least = i64x4_min(least, __builtin_shufflevector(least, least, 2, 3, 0, 1));
-  least = i64x4_min(least, __builtin_shufflevector(least, least, 1, 0, 3, 2));
-  return least[0];
+  return i64x4_min((i64x4)__builtin_shufflevector(visit, bits, 0, 8, 1, 9, 4, 12, 5, 13),
+                   (i64x4)__builtin_shufflevector(visit, bits, 2, 10, 3, 11, 6, 14, 7, 15));
+}
+
+/* The minimum over the lanes of each group, four groups at a time. Computes up to three more than there are. */
+static void reduce_lanes(struct tile *t, uint32_t groups, int64_t limit) {
+  for (uint32_t g = 0; g < groups; g += 4) {
+    const i64x4 a = t->least[g], b = t->least[g + 1], c = t->least[g + 2], d = t->least[g + 3];
+    const i64x4 ab = i64x4_min(__builtin_shufflevector(a, b, 0, 4, 2, 6), __builtin_shufflevector(a, b, 1, 5, 3, 7));
+    const i64x4 cd = i64x4_min(__builtin_shufflevector(c, d, 0, 4, 2, 6), __builtin_shufflevector(c, d, 1, 5, 3, 7));
+    const i64x4 least =
+        i64x4_min(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+    for (uint32_t i = 0; i < 4; i++) {
+      t->found[g + i] = least[i] < limit;
+      t->visit[g + i] = (int32_t)least[i];
+    }
+  }
 }
 
 /* The best hit of each group of windows: whether there is one, and its visit. */
@@ -181,10 +195,9 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
         if (at >= count + LANES) at -= count;
       }
     }
-    const int64_t least = least_scatter_then_visit(best, best_visit);
-    t->found[group] = least >> 32 < max_scatter_bits;
-    t->visit[group] = (int32_t)least;
+    t->least[group] = scatter_then_visit(best, best_visit);
   }
+  reduce_lanes(t, groups, (int64_t)max_scatter_bits << 32);
 }
 
 /* The hit of a visit, in the event. */
@@ -230,42 +243,66 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
   return found;
 }
 
-/* Sorts lanes that rise and then fall. */
-VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v) {
+/* Sorts lanes that rise and then fall; in halves: each half by itself. */
+VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
   const i32x8 upper_4 = {0, 0, 0, 0, -1, -1, -1, -1}, upper_2 = {0, 0, -1, -1, 0, 0, -1, -1};
   const i32x8 upper_1 = {0, -1, 0, -1, 0, -1, 0, -1};
   i32x8 other = LANES_SWAPPED_4(v);
-  v = i32x8_select((v < other) ^ upper_4, v, other);
+  if (!in_halves) v = i32x8_select((v < other) ^ upper_4, v, other);
   other = LANES_SWAPPED_2(v);
   v = i32x8_select((v < other) ^ upper_2, v, other);
   other = LANES_SWAPPED_1(v);
   return i32x8_select((v < other) ^ upper_1, v, other);
 }
 
-/* The unused hits of the pair that a middle hit of azimuth `phi` visits first, in order of visit: s, s + 1, s - 1, ...
- * A hit at distance d above s is visited as number 2d - 1 (s itself: any number below 1), one d below as 2d. */
-VECTOR_INLINE i32x8 nearest_unused(const struct search *s, const struct pair *p, int32_t phi) {
-  const int32_t start = (int32_t)lower_bound(p, phi), count = (int32_t)p->count;
-  const int32_t *unused = s->unused + s->unused_before[start];
-  const i32x8 above = 2 * (i32x8_load(unused) - start) - 1;
-  const i32x8 below = 2 * (start - i32x8_load(unused - LANES));
-  const i32x8 visits = sorted_bitonic(i32x8_select(above < below, above, below));
+/* The first unused hits that a middle hit visits, in order of visit: s, s + 1, s - 1, ... from `start` = s. A hit at
+ * distance d above s is visited as number 2d - 1 (s itself: any number below 1), one d below as 2d. `above`: the unused
+ * hits from s upwards; `below`: as many below s, the nearest last. In halves: of two middle hits. */
+VECTOR_INLINE i32x8 visited_first(i32x8 start, i32x8 above, i32x8 below, int32_t count, bool in_halves) {
+  const i32x8 above_visits = 2 * (above - start) - 1, below_visits = 2 * (start - below);
+  const i32x8 nearer = i32x8_select(above_visits < below_visits, above_visits, below_visits);
+  const i32x8 visits = sorted_bitonic(nearer, in_halves);
   const i32x8 distance = (visits + 1) >> 1;
   i32x8 place = start + i32x8_select((visits & 1) != 0, distance, -distance);
-  place = i32x8_select(place < 0, place + count, place);
-  return i32x8_select(place >= count, place - count, place);
+  place += (place < 0) & count;
+  return place - ((place >= count) & count);
+}
+
+/* Writes the candidates of each middle hit, four or eight of which the first `candidates` are wanted. */
+static void list_candidates(struct search *s, const struct pair *p0, const struct pair *p1, const int32_t *middle,
+                            uint32_t groups, uint32_t candidates) {
+  const int32_t *phi = p1->phi, *unused_before = s->unused_before, *unused = s->unused, count = (int32_t)p0->count;
+  int32_t *h0 = s->tile.h0;
+  if (candidates > 4) {
+    for (uint32_t group = 0; group < groups; group++, h0 += candidates) {
+      const int32_t start = (int32_t)lower_bound(p0, phi[middle[group]]);
+      const int32_t *above = unused + unused_before[start];
+      i32x8_store(h0, visited_first(i32x8_of(start), i32x8_load(above), i32x8_load(above - 8), count, false));
+    }
+    return;
+  }
+  for (uint32_t group = 0; group < groups; group += 2, h0 += 2 * candidates) {
+    const uint32_t second = group + 1 < groups ? group + 1 : group;
+    const int32_t a = (int32_t)lower_bound(p0, phi[middle[group]]), b = (int32_t)lower_bound(p0, phi[middle[second]]);
+    const int32_t *above_a = unused + unused_before[a], *above_b = unused + unused_before[b];
+    const i32x8 start = {a, a, a, a, b, b, b, b};
+    const i32x8 place = visited_first(start, i32x8_load_halves(above_a, above_b),
+                                      i32x8_load_halves(above_a - 4, above_b - 4), count, true);
+    i32x8_store_halves(h0, h0 + candidates, place);
+  }
 }
 
 static void list_lines(struct search *s, const struct pair *p0, const struct pair *p1, const int32_t *middle,
                        uint32_t groups, uint32_t candidates) {
   struct tile *t = &s->tile;
   const float *x = s->event_x + p0->first, *y = s->event_y + p0->first, *z = s->event_z + p0->first;
+  const float *middle_x = s->event_x + p1->first, *middle_y = s->event_y + p1->first;
+  const float *middle_z = s->event_z + p1->first;
+  list_candidates(s, p0, p1, middle, groups, candidates);
   for (uint32_t group = 0, w = 0; group < groups; group++, w += candidates) {
-    const uint32_t h1 = p1->first + (uint32_t)middle[group];
-    i32x8_store(t->h0 + w, nearest_unused(s, p0, p1->phi[middle[group]]));
-    f32x8_store(t->x1 + w, f32x8_of(s->event_x[h1]));
-    f32x8_store(t->y1 + w, f32x8_of(s->event_y[h1]));
-    f32x8_store(t->z1 + w, f32x8_of(s->event_z[h1]));
+    f32x8_store(t->x1 + w, f32x8_of(middle_x[middle[group]]));
+    f32x8_store(t->y1 + w, f32x8_of(middle_y[middle[group]]));
+    f32x8_store(t->z1 + w, f32x8_of(middle_z[middle[group]]));
   }
   for (uint32_t w = 0; w < groups * candidates; w++) {
     t->x0[w] = x[t->h0[w]];

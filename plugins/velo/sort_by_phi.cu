@@ -106,8 +106,9 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
   if (status == SL_OK) sort_by_phi_write_cpu(a);
   return status;
 }
+#define SORT_BY_PHI_TUNED run_tuned
 #else
-#define run_tuned NULL
+#define SORT_BY_PHI_TUNED NULL
 #endif
 
 static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
@@ -117,4 +118,4 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return status;
 }
 
-SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, run_tuned);
+SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SORT_BY_PHI_TUNED);

@@ -13,6 +13,7 @@ enum { LANES = 8 };
 
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
+typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
 
@@ -30,6 +31,18 @@ VECTOR_INLINE i32x8 i32x8_load(const int32_t *p) {
 }
 VECTOR_INLINE void f32x8_store(float *p, f32x8 v) { memcpy(p, &v, sizeof v); }
 VECTOR_INLINE void i32x8_store(int32_t *p, i32x8 v) { memcpy(p, &v, sizeof v); }
+/* Four values from or to either place; `low` is read or written first. */
+VECTOR_INLINE i32x8 i32x8_load_halves(const int32_t *low, const int32_t *high) {
+  i32x4 a, b;
+  memcpy(&a, low, sizeof a);
+  memcpy(&b, high, sizeof b);
+  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+VECTOR_INLINE void i32x8_store_halves(int32_t *low, int32_t *high, i32x8 v) {
+  const i32x4 a = __builtin_shufflevector(v, v, 0, 1, 2, 3), b = __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  memcpy(low, &a, sizeof a);
+  memcpy(high, &b, sizeof b);
+}
 
 VECTOR_INLINE f32x8 f32x8_of(float x) { return (f32x8){x, x, x, x, x, x, x, x}; }
 VECTOR_INLINE i32x8 i32x8_of(int32_t x) { return (i32x8){x, x, x, x, x, x, x, x}; }

@@ -1,4 +1,9 @@
-/* backend.h: what a device does for the executor. One table a target; cpu.c is the plain one. */
+/* backend.h: what a device does for the executor. One table a target; cpu.c is the plain one.
+ *
+ * A slot has one stream and as many flights as the backend says: slices that are under way at a time, each with its
+ * input and output memory. Work of a stream runs in the order in which it was enqueued. Functions return 0 or
+ * SL_EDEVICE, and sl_backend.error says why.
+ */
 #ifndef SL_BACKEND_H
 #define SL_BACKEND_H
 
@@ -8,24 +13,78 @@ struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
 
+struct sl_device; /* the backend's own */
+
+/* What sl_launch.backend points to; a backend's own stream begins with it. */
+struct sl_stream {
+  const uint32_t *event_count; /* of the slice, on the device; set by the executor before each use */
+  void *handle;                /* CUDA: the stream for kernels */
+  struct sl_device *device;
+};
+
+/* A field to bring to the host: its valid part, from entry 0 to the last of the slice. */
+struct sl_pack_field {
+  const void *source;
+  uint32_t entry_bytes, shape; /* SL_SHAPE_CODE_... */
+  const uint32_t *offsets;     /* of the field's collection, where it has any */
+  const uint32_t *item_offsets;
+};
+
+/* What the pack kernel writes at the start of the output memory; the fields follow at the offsets given. */
+struct sl_pack_header {
+  uint32_t refused; /* some event has an error: the error words follow the fields */
+  uint32_t field_count;
+  uint64_t bytes;         /* in all */
+  uint64_t errors_offset; /* if refused */
+  /* then uint64_t offset[field_count], then uint32_t used[used_count] */
+};
+
+struct sl_pack {
+  const struct sl_pack_field *fields; /* on the device */
+  uint32_t field_count, used_count;
+  const uint32_t *used, *event_count; /* on the device */
+  const uint64_t *errors;
+  void *output; /* host memory that the device can write */
+};
+
 struct sl_backend {
   const char *target;
   uint32_t default_slice_events;
   uint32_t block_threads; /* block size of every node, 0: the node's own */
-  /* Memory of the device, aligned to 256 bytes; NULL when there is none. */
-  void *(*allocate)(uint64_t bytes);
-  void (*release)(void *memory, uint64_t bytes);
-  /* Enqueued on the slot's stream, in order with kernels. */
-  void (*zero)(void *stream, void *memory, uint64_t bytes);
-  void (*intersect)(void *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
-                    uint32_t *numbers);
-  /* struct sl_launch's scan; sl_launch.backend points to a struct sl_stream. */
+  uint32_t flights;
+  uint32_t
+      is_device; /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */
+  int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
+  void (*close)(struct sl_device *device);
+  /* Memory of the device, and host memory that it reads and writes fast; aligned to 256 bytes; NULL when there is none.
+   */
+  void *(*allocate)(struct sl_device *device, uint64_t bytes);
+  void (*release)(struct sl_device *device, void *memory, uint64_t bytes);
+  void *(*allocate_host)(struct sl_device *device, uint64_t bytes);
+  void (*release_host)(struct sl_device *device, void *memory, uint64_t bytes);
+  int (*upload_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes); /* D: done on return */
+  struct sl_stream *(*stream_open)(struct sl_device *device);
+  void (*stream_close)(struct sl_stream *stream);
+  const char *(*error)(struct sl_device *device); /* text of the last failure */
+  /* Enqueued on the stream, in order with kernels. */
+  int (*zero)(struct sl_stream *stream, void *memory, uint64_t bytes);
+  int (*intersect)(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
+                   uint32_t *numbers);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
-};
-
-/* What sl_launch.backend points to. */
-struct sl_stream {
-  const uint32_t *event_count; /* of the slice, on the device */
+  /* D: copies for a flight, beside the kernels; `uploaded` lets the kernels that follow wait for them. */
+  int (*upload)(struct sl_stream *stream, void *to, const void *from, uint64_t bytes);
+  int (*uploaded)(struct sl_stream *stream, uint32_t flight);
+  int (*pack)(struct sl_stream *stream, const struct sl_pack *pack);
+  /* D: everything enqueued between begin and end becomes the flight's captured graph, run by replay. */
+  int (*capture_begin)(struct sl_stream *stream);
+  int (*capture_end)(struct sl_stream *stream, uint32_t flight);
+  int (*replay)(struct sl_stream *stream, uint32_t flight);
+  /* D: `finished` marks the end of a flight's work, `wait` blocks the host until it is reached. */
+  int (*finished)(struct sl_stream *stream, uint32_t flight);
+  int (*wait)(struct sl_stream *stream, uint32_t flight);
+  /* D: time stamps among the kernels, for --profile; microseconds from one to another, after a wait. */
+  int (*mark)(struct sl_stream *stream, uint32_t index);
+  double (*marked_us)(struct sl_stream *stream, uint32_t from, uint32_t to);
 };
 
 /* NULL for a target that this library does not have. */

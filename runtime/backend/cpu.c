@@ -1,28 +1,55 @@
 /* cpu.c: the backend of the target cpu. Device memory is the host's, a stream is the slot's thread. */
+#include "backend/backend.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "backend/backend.h"
-
 /* Mapped, not malloc'ed: pages that nobody touches cost nothing, whatever the capacities are. */
-static void *cpu_allocate(uint64_t bytes) {
-  void *memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static void *cpu_allocate(struct sl_device *device, uint64_t bytes) {
+  (void)device;
+  void *memory =
+      mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void cpu_release(void *memory, uint64_t bytes) {
+static void cpu_release(struct sl_device *device, void *memory, uint64_t bytes) {
+  (void)device;
   if (memory) munmap(memory, bytes ? bytes : 1);
 }
 
-static void cpu_zero(void *stream, void *memory, uint64_t bytes) {
+static int cpu_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
+  *device = NULL;
+  if (index == 0) return SL_OK;
+  snprintf(reason, reason_size, "there is one cpu, number 0");
+  return SL_EDEVICE;
+}
+
+static void cpu_close(struct sl_device *device) { (void)device; }
+
+static struct sl_stream *cpu_stream_open(struct sl_device *device) {
+  struct sl_stream *stream = calloc(1, sizeof *stream);
+  if (stream) stream->device = device;
+  return stream;
+}
+
+static void cpu_stream_close(struct sl_stream *stream) { free(stream); }
+
+static const char *cpu_error(struct sl_device *device) {
+  (void)device;
+  return "no error";
+}
+
+static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   (void)stream;
   memset(memory, 0, bytes);
+  return SL_OK;
 }
 
 /* Event numbers that are on all lists. The lists are ascending, so that one pass over each is enough. */
-static void cpu_intersect(void *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
-                          uint32_t *numbers) {
+static int cpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
+                         uint32_t *count, uint32_t *numbers) {
   (void)stream;
   const uint32_t *first = lists[0].numbers;
   uint32_t kept = *lists[0].count;
@@ -38,6 +65,7 @@ static void cpu_intersect(void *stream, const struct sl_list_pointers *lists, ui
     kept = out;
   }
   *count = kept;
+  return SL_OK;
 }
 
 static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
@@ -61,8 +89,16 @@ static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl
 static const struct sl_backend cpu_backend = {.target = "cpu",
                                               .default_slice_events = 8,
                                               .block_threads = 1,
+                                              .flights = 1,
+                                              .open = cpu_open,
+                                              .close = cpu_close,
                                               .allocate = cpu_allocate,
                                               .release = cpu_release,
+                                              .allocate_host = cpu_allocate,
+                                              .release_host = cpu_release,
+                                              .stream_open = cpu_stream_open,
+                                              .stream_close = cpu_stream_close,
+                                              .error = cpu_error,
                                               .zero = cpu_zero,
                                               .intersect = cpu_intersect,
                                               .scan = cpu_scan};

@@ -1,10 +1,10 @@
 /* arguments.c: the command line, from a table of options. */
+#include "cli/cli.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/cli.h"
 
 enum option_kind { FLAG, COUNT, TEXT, LIST, FILES, DIGEST };
 
@@ -22,8 +22,10 @@ struct option {
 
 static const struct option options[] = {
     {"-i", "--input", "FILE...", "input files or patterns, in this order", FILES, RUN, AT(inputs), 0},
-    {"-n", "--events", "EVENTS", "read the first EVENTS events (default: all of a file)", COUNT, RUN, AT(options.events), UINT64_MAX},
-    {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", COUNT, RUN, AT(options.repeat), UINT32_MAX},
+    {"-n", "--events", "EVENTS", "read the first EVENTS events (default: all of a file)", COUNT, RUN,
+     AT(options.events), UINT64_MAX},
+    {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", COUNT, RUN, AT(options.repeat),
+     UINT32_MAX},
     {"--device", NULL, "DEVICE", "cpu", TEXT, GRAPH, AT(options.device), 0},
     {"--slots", NULL, "N", "slices in flight (default 1)", COUNT, GRAPH, AT(options.slots), UINT32_MAX},
     {"--slice-events", NULL, "N", "most events in a slice", COUNT, GRAPH, AT(options.slice_events), UINT32_MAX},
@@ -32,9 +34,11 @@ static const struct option options[] = {
     {"--plugin-path", NULL, "DIR", "look for plugins here first", LIST, PLUGINS, AT(plugin_paths), 0},
     {"-o", "--output", "FILE", "where a sink writes its file", TEXT, RUN, AT(options.output_path), 0},
     {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", TEXT, RUN, AT(json_path), 0},
-    {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", DIGEST, RUN, AT(options.digest), 0},
+    {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", DIGEST, RUN,
+     AT(options.digest), 0},
     {"--profile", NULL, NULL, "print time per node and the fill of budgets", FLAG, RUN, AT(profile), 0},
-    {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", FLAG, GRAPH, AT(options.guard), 0},
+    {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", FLAG, GRAPH,
+     AT(options.guard), 0},
     {"--quiet", "-q", NULL, "print nothing but errors", FLAG, RUN, AT(quiet), 0},
 };
 
@@ -42,7 +46,8 @@ void cli_write_options(FILE *file) {
   fprintf(file, "options of run (those of check and plan are among them):\n");
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "", options[i].value ? options[i].value : "");
+    snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "",
+             options[i].value ? options[i].value : "");
     fprintf(file, "  %-30s %s\n", left, options[i].doc);
   }
 }
@@ -76,11 +81,14 @@ static int parse_count(const struct option *o, const char *text, void *target) {
   errno = 0;
   const unsigned long long value = strtoull(text, &end, 10);
   if (errno || end == text || *end || *text == '-' || value == 0 || value > o->maximum) {
-    fprintf(stderr, "error: %s wants a number from 1 to %llu, not '%s'\n", o->name, (unsigned long long)o->maximum, text);
+    fprintf(stderr, "error: %s wants a number from 1 to %llu, not '%s'\n", o->name, (unsigned long long)o->maximum,
+            text);
     return CLI_WRONG;
   }
-  if (o->maximum > UINT32_MAX) *(uint64_t *)target = value;
-  else *(uint32_t *)target = (uint32_t)value;
+  if (o->maximum > UINT32_MAX)
+    *(uint64_t *)target = value;
+  else
+    *(uint32_t *)target = (uint32_t)value;
   return CLI_OK;
 }
 
@@ -110,7 +118,8 @@ static int take_flag(const struct option *o, const char *inline_value, void *tar
 }
 
 /* Takes an option and its values; *used counts the arguments consumed. */
-static int take_option(struct cli_arguments *a, const struct option *o, const char *inline_value, int argc, char **argv, int *used) {
+static int take_option(struct cli_arguments *a, const struct option *o, const char *inline_value, int argc, char **argv,
+                       int *used) {
   void *target = (char *)a + o->offset;
   *used = 1;
   if (o->kind == FLAG || o->kind == DIGEST) return take_flag(o, inline_value, target);
@@ -124,13 +133,19 @@ static int take_option(struct cli_arguments *a, const struct option *o, const ch
     *used = 2;
   }
   switch (o->kind) {
-    case COUNT: return parse_count(o, value, target);
-    case TEXT: *(const char **)target = value; return CLI_OK;
-    case LIST: return append(target, value);
-    default: break;
+    case COUNT:
+      return parse_count(o, value, target);
+    case TEXT:
+      *(const char **)target = value;
+      return CLI_OK;
+    case LIST:
+      return append(target, value);
+    default:
+      break;
   }
   int status = append_files(a, value);
-  while (status == CLI_OK && !inline_value && *used < argc && argv[*used][0] != '-') status = append_files(a, argv[(*used)++]);
+  while (status == CLI_OK && !inline_value && *used < argc && argv[*used][0] != '-')
+    status = append_files(a, argv[(*used)++]);
   return status;
 }
 

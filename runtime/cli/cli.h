@@ -3,6 +3,7 @@
 #define SL_CLI_H
 
 #include <sluice/sluice.h>
+
 #include <stdio.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG = 2, CLI_HELP = -1 };

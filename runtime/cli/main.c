@@ -1,8 +1,9 @@
-/* main.c: the `sluice` command: a thin client of sluice.h. One file a group of subcommands; arguments in arguments.c. */
+/* main.c: the `sluice` command: a thin client of sluice.h. One file a group of subcommands; arguments in arguments.c.
+ */
+#include "cli/cli.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/cli.h"
 
 static const struct {
   const char *name, *usage, *doc;
@@ -21,8 +22,9 @@ static void write_help(FILE *file) {
     fprintf(file, "  sluice %-38s %s\n", commands[c].usage, commands[c].doc);
   fprintf(file, "  sluice %-38s %s\n\n", "--version, --help", "print the version, or this");
   cli_write_options(file);
-  fprintf(file, "\nExit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
-                "130 and 143 after SIGINT and SIGTERM.\n");
+  fprintf(file,
+          "\nExit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
+          "130 and 143 after SIGINT and SIGTERM.\n");
 }
 
 int main(int argc, char **argv) {

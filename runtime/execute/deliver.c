@@ -4,16 +4,35 @@
 #include "execute/bind.h"
 #include "execute/session.h"
 
-static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+/* Where a field is for the host, from event `first` on: in the results, or in the slice's input. */
+static void *host_pointer(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage) {
+  const struct sl_storage *where = &slot->session->layout->storage[storage];
+  if (where->kind == SL_STORAGE_CONSTANT) return slot->session->arrays[storage].values;
+  if (where->kind != SL_STORAGE_INPUT) return slot->host[storage];
+  return input->block + where->offset + first * where->event_stride_bytes;
+}
+
+/* An event with an error has no items in what the graph made; its input is as it was read. */
+static void point_sinks(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty) {
+  const struct sl_session *s = slot->session;
+  for (uint32_t p = 0; p < slot->sink_patch_count; p++) {
+    const int32_t storage = slot->sink_patches[p].storage;
+    const int made = s->layout->storage[storage].kind == SL_STORAGE_ARENA;
+    *slot->sink_patches[p].pointer = empty && made ? s->zeros : host_pointer(slot, input, first, storage);
+  }
+}
+
+static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *batch) {
   struct sl_session *s = slot->session;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK) continue;
-    const void *args = empty ? slot->empty_args[n] : slot->args[n];
-    const int status = node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, args, batch);
+    const int status =
+        node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], batch);
     if (status < 0) {
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use, sl_error_text(status));
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
+                  sl_error_text(status));
       return status;
     }
   }
@@ -40,13 +59,6 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_coll
   }
 }
 
-/* Where a field of an output is for the host: in the slot, or, of shared offsets, in the slice's input. */
-static const void *host_pointer(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage) {
-  const struct sl_storage *where = &slot->session->layout->storage[storage];
-  if (where->kind != SL_STORAGE_INPUT) return slot->storage[storage];
-  return input->block + where->offset + first * where->event_stride_bytes;
-}
-
 /* Points the views to the outputs of this slot. */
 static void gather_views(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty) {
   struct sl_session *s = slot->session;
@@ -56,7 +68,8 @@ static void gather_views(struct sl_slot *slot, const struct sl_input *input, uin
     const struct sl_collection *c = s->graph->nodes[port.node].algorithm->members[port.member].collection;
     const int32_t *storage = s->layout->members[port.node][port.member].storage;
     s->views[o] = (struct sl_output_view){s->graph->outputs[o].name, c, pointers};
-    for (uint32_t f = 0; f < c->field_count; f++) *pointers++ = empty ? s->zeros : host_pointer(slot, input, first, storage[f]);
+    for (uint32_t f = 0; f < c->field_count; f++)
+      *pointers++ = empty ? s->zeros : host_pointer(slot, input, first, storage[f]);
   }
 }
 
@@ -68,6 +81,7 @@ static int deliver_outputs(struct sl_slot *slot, const struct sl_input *input, u
     const struct sl_output_view *v = &s->views[o];
     if (!empty) s->output_items[o] += item_count(v->collection, v->fields, batch->event_count);
     if (s->options.digest) digest_output(s, o, v->collection, v->fields, batch);
+    if (s->options.guard && !empty && sl_guard_check_output(s, v, batch) < 0) return SL_EPLUGIN;
   }
   if (!s->options.on_batch) return SL_OK;
   const struct sl_batch_view view = {batch, s->views, s->graph->output_count, 0};
@@ -80,14 +94,17 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
   if (now - s->last_progress_ns < 200000000u) return;
   s->last_progress_ns = now;
   const int by_events = s->options.events > 0;
-  s->options.on_progress(s->options.context, s->delivered_events, by_events ? s->delivered_events : input->progress_done,
+  s->options.on_progress(s->options.context, s->delivered_events,
+                         by_events ? s->delivered_events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
 }
 
-int sl_deliver(struct sl_slot *slot, const struct sl_input *input, uint32_t first, uint32_t count, int empty) {
+int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
   struct sl_session *s = slot->session;
+  const struct sl_input *input = slot->flights[flight].input;
   const struct sl_batch batch = {count, 0, input->events + first};
-  int status = deliver_to_sinks(slot, &batch, empty);
+  point_sinks(slot, input, first, empty);
+  int status = deliver_to_sinks(slot, &batch);
   if (status == SL_OK) status = deliver_outputs(slot, input, first, &batch, empty);
   if (status != SL_OK) return status;
   s->delivered_events += count;

@@ -1,17 +1,18 @@
 /* layout.c: capacities, steps, storage, lifetimes, offsets; see layout.h.
  *
  *   1. capacities of all ports, in execution order (a port's terms name earlier ports or properties);
- *   2. steps: the live kernel nodes in order, and an intersection step before the first node of each list set of several;
+ *   2. steps: the live kernel nodes in order, and an intersection step before the first node of each list set of
+ * several;
  *   3. one storage for each field that is written, references to it for each field that is read;
  *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
  *   5. in-place partners are merged, then the planner places the rest.
  */
 #include "execute/layout.h"
 
+#include "execute/bind.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "execute/bind.h"
 
 enum { NO_INDEX = UINT32_MAX };
 
@@ -99,9 +100,15 @@ static void add_steps(struct sl_layout *l, uint32_t n) {
 
 static int32_t add_storage(struct sl_layout *l, uint32_t kind, uint32_t node, uint32_t member, uint32_t field,
                            uint64_t bytes, uint64_t event_stride_bytes) {
-  l->storage[l->storage_count] = (struct sl_storage){.kind = kind, .node = node, .member = member, .field = field,
-                                                     .bytes = bytes, .event_stride_bytes = event_stride_bytes,
-                                                     .lower = UINT32_MAX, .upper = 0, .in_place_of = SL_NONE};
+  l->storage[l->storage_count] = (struct sl_storage){.kind = kind,
+                                                     .node = node,
+                                                     .member = member,
+                                                     .field = field,
+                                                     .bytes = bytes,
+                                                     .event_stride_bytes = event_stride_bytes,
+                                                     .lower = UINT32_MAX,
+                                                     .upper = 0,
+                                                     .in_place_of = SL_NONE};
   return (int32_t)l->storage_count++;
 }
 
@@ -132,8 +139,8 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_SCRATCH) {
-      slot->storage[0] = add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX,
-                                     (uint64_t)slot->items * sl_type_bytes(member->type), 0);
+      slot->storage[0] =
+          add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, (uint64_t)slot->items * sl_type_bytes(member->type), 0);
     } else if (member->kind == SL_MEMBER_OUT) {
       for (uint32_t f = 0; f < member->collection->field_count; f++) {
         const struct sl_field *field = &member->collection->fields[f];
@@ -141,7 +148,8 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
           slot->storage[f] = shared_offsets(l, n, member);
         } else {
           const uint64_t values = sl_field_values(field, l->events, slot->items, slot->subitems);
-          slot->storage[f] = add_storage(l, kind, n, m, f, values * sl_type_bytes(field->type), event_stride_bytes(field));
+          slot->storage[f] =
+              add_storage(l, kind, n, m, f, values * sl_type_bytes(field->type), event_stride_bytes(field));
         }
       }
     }
@@ -165,6 +173,7 @@ static void link_inputs(struct sl_layout *l, uint32_t n) {
 static void live_at(struct sl_layout *l, int32_t storage, uint32_t step) {
   if (storage == SL_NONE) return;
   struct sl_storage *s = &l->storage[storage];
+  if (step < l->step_count) s->read_by_kernel = 1;
   if (step < s->lower) s->lower = step;
   if (step + 1 > s->upper) s->upper = step + 1;
 }
@@ -178,7 +187,8 @@ static void live_to_end(struct sl_layout *l, int32_t storage) {
 /* Does another output of the node share this input's offsets? Then the kernel may read them through it. */
 static int is_shared_by(const struct sl_algorithm *a, const struct sl_member *in) {
   for (uint32_t m = 0; m < a->member_count; m++)
-    if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].shares && strcmp(a->members[m].shares, in->name) == 0) return 1;
+    if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].shares && strcmp(a->members[m].shares, in->name) == 0)
+      return 1;
   return 0;
 }
 
@@ -197,8 +207,10 @@ static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
           continue;
         }
       }
-      if (host) live_to_end(l, slot->storage[f]);
-      else live_at(l, slot->storage[f], step);
+      if (host)
+        live_to_end(l, slot->storage[f]);
+      else
+        live_at(l, slot->storage[f], step);
     }
   }
 }
@@ -211,7 +223,8 @@ static void set_list_lifetimes(struct sl_layout *l, uint32_t step) {
     set->count_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 0, sizeof(uint32_t), 0);
     set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 1, l->events * sizeof(uint32_t), 0);
     for (uint32_t p = 0; p < set->port_count; p++)
-      for (uint32_t f = 0; f < 2; f++) live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
+      for (uint32_t f = 0; f < 2; f++)
+        live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
   } else if (set->port_count == 1) {
     const struct sl_slot_member *list = &l->members[set->ports[0].node][set->ports[0].member];
     set->count_storage = list->storage[0];
@@ -238,7 +251,8 @@ static void set_all_lifetimes(struct sl_layout *l) {
   struct sl_slot_member *source = l->members[g->source];
   for (uint32_t m = 0; m < g->nodes[g->source].algorithm->member_count; m++)
     for (uint32_t f = 0; f < field_count_of(member_of(l, g->source, m)); f++)
-      if (source[m].storage[f] != SL_NONE && l->storage[source[m].storage[f]].upper == 0) source[m].storage[f] = SL_NONE;
+      if (source[m].storage[f] != SL_NONE && l->storage[source[m].storage[f]].upper == 0)
+        source[m].storage[f] = SL_NONE;
 }
 
 /* -------------------------------------------------------------------------------------------- 5. placement */
@@ -256,7 +270,8 @@ static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const
     if (to == SL_NONE || l->storage[to].node != n || l->storage[to].member != m) continue;
     for (uint32_t g = 0; g < partner->collection->field_count; g++) {
       const int32_t linked = l->members[n][in].storage[g];
-      if (linked == SL_NONE || strcmp(partner->collection->fields[g].name, out->collection->fields[f].name) != 0) continue;
+      if (linked == SL_NONE || strcmp(partner->collection->fields[g].name, out->collection->fields[f].name) != 0)
+        continue;
       const int32_t from = find_root(l, linked);
       struct sl_storage *old = &l->storage[from], *new = &l->storage[to];
       const int dies_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
@@ -370,7 +385,8 @@ failed:
 void sl_layout_free(struct sl_layout *l) {
   if (!l) return;
   for (uint32_t n = 0; l->members && n < l->graph->node_count; n++) {
-    for (uint32_t m = 0; l->members[n] && m < l->graph->nodes[n].algorithm->member_count; m++) free(l->members[n][m].storage);
+    for (uint32_t m = 0; l->members[n] && m < l->graph->nodes[n].algorithm->member_count; m++)
+      free(l->members[n][m].storage);
     free(l->members[n]);
   }
   free(l->members);
@@ -388,12 +404,15 @@ void sl_layout_name(const struct sl_layout *l, uint32_t storage, char *text, siz
     size_t used = (size_t)snprintf(text, size, "intersection (%s) of", s->field == 0 ? "count" : "numbers");
     for (uint32_t p = 0; p < set->port_count && used < size; p++) {
       const struct sl_node *node = &l->graph->nodes[set->ports[p].node];
-      used += (size_t)snprintf(text + used, size - used, " %s.%s", node->name, node->algorithm->members[set->ports[p].member].name);
+      used += (size_t)snprintf(text + used, size - used, " %s.%s", node->name,
+                               node->algorithm->members[set->ports[p].member].name);
     }
     return;
   }
   const struct sl_node *node = &l->graph->nodes[s->node];
   const struct sl_member *m = &node->algorithm->members[s->member];
-  if (s->field == UINT32_MAX) snprintf(text, size, "%s.%s (scratch)", node->name, m->name);
-  else snprintf(text, size, "%s.%s.%s", node->name, m->name, m->collection->fields[s->field].name);
+  if (s->field == UINT32_MAX)
+    snprintf(text, size, "%s.%s (scratch)", node->name, m->name);
+  else
+    snprintf(text, size, "%s.%s.%s", node->name, m->name, m->collection->fields[s->field].name);
 }

@@ -22,6 +22,7 @@ struct sl_storage {
   uint32_t lower, upper;        /* steps in which it lives, half open */
   int32_t in_place_of;          /* shares that storage's place, or SL_NONE */
   uint32_t last_reader_is_host; /* lives to the end */
+  uint32_t read_by_kernel;
 };
 
 /* A member's capacities and the storage of its fields (SL_NONE: not connected, not read, or not wanted). Scratch has
@@ -49,7 +50,7 @@ struct sl_list_set {
 
 struct sl_layout {
   const struct sl_graph *graph;
-  uint32_t events; /* E */
+  uint32_t events;                 /* E */
   struct sl_slot_member **members; /* [node][member] */
   struct sl_storage *storage;
   uint32_t storage_count, storage_capacity;
@@ -57,7 +58,7 @@ struct sl_layout {
   uint32_t step_count;
   struct sl_list_set *sets;
   uint32_t set_count;
-  uint32_t *node_set; /* per node: index into sets, UINT32_MAX for all events */
+  uint32_t *node_set;  /* per node: index into sets, UINT32_MAX for all events */
   uint32_t used_count; /* number of `used` words */
   uint64_t arena_bytes, live_bytes_max, input_bytes;
   uint32_t optimal;

@@ -5,13 +5,12 @@
  * number of slots. With --repeat the slices are filled first and kept; the first pass delivers, the others only run.
  * The first failure by ticket wins: what lies before it is delivered, what lies behind is not.
  */
+#include "execute/bind.h"
+#include "execute/session.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-
-#include "execute/bind.h"
-#include "execute/session.h"
 
 /* ------------------------------------------------------------------------------------------------- source */
 
@@ -24,12 +23,13 @@ static int fill_next(struct sl_session *s, struct sl_input *input, uint64_t *tic
   if (limit == 0) return 0;
   struct sl_fill fill = {.events_max = (uint32_t)limit, .events = input->events};
   const uint64_t begin = sl_now_ns();
-  const int status = source->algorithm->source->fill(s->states[s->graph->source],
-                                                     &s->contexts[s->graph->source].services, input->source_args, &fill);
+  const int status = source->algorithm->source->fill(
+      s->states[s->graph->source], &s->contexts[s->graph->source].services, input->source_args, &fill);
   s->source_ns += sl_now_ns() - begin;
   if (status <= 0) s->source_ended = 1;
   if (status < 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use, sl_error_text(status));
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
+                sl_error_text(status));
   input->event_count = fill.event_count;
   input->progress_done = fill.progress_done;
   input->progress_total = fill.progress_total;
@@ -52,62 +52,90 @@ static void fail(struct sl_session *s, uint64_t ticket, int status) {
   pthread_mutex_unlock(&s->turn_lock);
 }
 
-int sl_wait_for_turn(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
+int sl_wait_for_turn(struct sl_session *s, uint64_t ticket) {
   pthread_mutex_lock(&s->turn_lock);
-  while (s->turn != slot->ticket && s->failed_ticket > slot->ticket) pthread_cond_wait(&s->turn_changed, &s->turn_lock);
-  const int failed = s->failed_ticket <= slot->ticket;
+  while (s->turn != ticket && s->failed_ticket > ticket) pthread_cond_wait(&s->turn_changed, &s->turn_lock);
+  const int failed = s->failed_ticket <= ticket;
   pthread_mutex_unlock(&s->turn_lock);
   return failed ? SL_EINTERRUPTED : SL_OK;
 }
 
-static void pass_turn(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
-  if (sl_wait_for_turn(slot) < 0) return;
+static void pass_turn(struct sl_session *s, uint64_t ticket) {
+  if (!s->delivering || sl_wait_for_turn(s, ticket) < 0) return;
   pthread_mutex_lock(&s->turn_lock);
-  s->turn = slot->ticket + 1;
+  s->turn = ticket + 1;
   pthread_cond_broadcast(&s->turn_changed);
   pthread_mutex_unlock(&s->turn_lock);
 }
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
-static void *stream_slices(void *argument) {
-  struct sl_slot *slot = argument;
-  struct sl_session *s = slot->session;
-  for (;;) {
-    pthread_mutex_lock(&s->source_lock);
-    const int filled = fill_next(s, &slot->input, &slot->ticket);
-    if (filled < 0) s->source_status = filled;
-    pthread_mutex_unlock(&s->source_lock);
-    if (filled <= 0) return NULL;
-    const int status = sl_slot_execute(slot, &slot->input);
-    if (status != SL_OK) {
-      fail(s, slot->ticket, status);
-      return NULL;
-    }
-    pass_turn(slot);
+/* Gives a flight the next slice: 1, or 0 when there is none left. */
+typedef int next_slice(struct sl_session *s, struct sl_flight *flight);
+
+static int next_from_source(struct sl_session *s, struct sl_flight *flight) {
+  flight->input = &flight->own_input;
+  pthread_mutex_lock(&s->source_lock);
+  const int filled = fill_next(s, flight->input, &flight->ticket);
+  if (filled < 0) s->source_status = filled;
+  pthread_mutex_unlock(&s->source_lock);
+  return filled > 0;
+}
+
+static int next_kept(struct sl_session *s, struct sl_flight *flight) {
+  const uint64_t index = atomic_fetch_add(&s->next_kept, 1);
+  if (index >= s->kept_turns) return 0;
+  if (atomic_load(&s->stopped)) {
+    fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
+    return 0;
   }
+  flight->ticket = index;
+  flight->input = &s->kept[index % s->kept_count];
+  return 1;
+}
+
+static int finish(struct sl_slot *slot, uint32_t k) {
+  const int status = sl_flight_finish(slot, k);
+  if (status != SL_OK)
+    fail(slot->session, slot->flights[k].ticket, status);
+  else
+    pass_turn(slot->session, slot->flights[k].ticket);
+  return status;
+}
+
+/* Starts slices as long as there are any; before a flight is used again, its slice is finished, so that the backend
+ * always has work while the host delivers. */
+static int fly(struct sl_slot *slot, next_slice *next) {
+  const uint32_t flights = slot->session->backend->flights;
+  int busy[2] = {0, 0}, status = SL_OK;
+  uint32_t k = 0;
+  while (status == SL_OK && next(slot->session, &slot->flights[k])) {
+    const int started = sl_flight_start(slot, k);
+    busy[k] = started == SL_OK;
+    const uint32_t oldest = (k + 1) % flights;
+    if (busy[oldest]) {
+      status = finish(slot, oldest);
+      busy[oldest] = 0;
+    }
+    if (started != SL_OK) {
+      fail(slot->session, slot->flights[k].ticket, started);
+      return started;
+    }
+    k = oldest;
+  }
+  for (uint32_t i = 0; i < flights && status == SL_OK; i++)
+    if (busy[(k + i) % flights]) status = finish(slot, (k + i) % flights);
+  return status;
+}
+
+static void *stream_slices(void *argument) {
+  fly(argument, next_from_source);
+  return NULL;
 }
 
 static void *run_kept_slices(void *argument) {
-  struct sl_slot *slot = argument;
-  struct sl_session *s = slot->session;
-  for (;;) {
-    const uint64_t index = atomic_fetch_add(&s->next_kept, 1);
-    if (index >= s->kept_turns) return NULL;
-    slot->ticket = index;
-    if (atomic_load(&s->stopped)) {
-      fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
-      return NULL;
-    }
-    const int status = sl_slot_execute(slot, &s->kept[index % s->kept_count]);
-    if (status != SL_OK) {
-      fail(s, slot->ticket, status);
-      return NULL;
-    }
-    if (s->delivering) pass_turn(slot);
-  }
+  fly(argument, next_kept);
+  return NULL;
 }
 
 static int run_threads(struct sl_session *s, void *(*body)(void *)) {
@@ -159,7 +187,8 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
   int status = keep_slices(s);
   if (status < 0) {
     if (status == SL_ENOMEM)
-      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n", "out of memory for the slices to repeat");
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
+                  "out of memory for the slices to repeat");
     return status;
   }
   if (s->kept_count == 0) return SL_OK;
@@ -191,9 +220,9 @@ static int open_hosts(struct sl_session *s) {
       uint32_t count = 0;
       while (s->options.input_paths && s->options.input_paths[count]) count++;
       const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
-      status = a->source->open(s->states[n], &s->contexts[n].services, s->slots[0].input.source_args, &inputs);
+      status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
     } else {
-      status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].args[n], s->options.output_path);
+      status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);
     }
     s->opened[n] = 1;
     if (status < 0) {
@@ -215,67 +244,6 @@ static void close_hosts(struct sl_session *s) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------- statistics */
-
-static void sum_nodes(struct sl_session *s) {
-  double total = 0;
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    struct sl_node_summary *node = &s->node_summaries[i];
-    const uint32_t n = s->kernel_nodes[i];
-    uint64_t ns = 0;
-    node->events = node->calls = 0;
-    for (uint32_t k = 0; k < s->slot_count; k++) {
-      ns += s->slots[k].node_ns[n];
-      node->events += s->slots[k].node_events[n];
-      node->calls += s->slots[k].node_calls[n];
-    }
-    node->microseconds = (double)ns * 1e-3;
-    total += node->microseconds;
-  }
-  for (uint32_t i = 0; i < s->summary.node_count; i++)
-    s->node_summaries[i].share = total > 0 ? s->node_summaries[i].microseconds / total : 0;
-}
-
-static void sum_budgets(struct sl_session *s) {
-  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
-    const uint32_t word = s->budget_words[i];
-    struct sl_budget_summary *b = &s->budget_summaries[i];
-    b->overflows = s->overflows[word];
-    b->used_max = 0;
-    for (uint32_t k = 0; k < s->slot_count; k++)
-      if (s->slots[k].used_max[word] > b->used_max) b->used_max = s->slots[k].used_max[word];
-  }
-}
-
-static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)events * 1e9 / (double)ns : 0; }
-
-static void sum_up(struct sl_session *s, uint64_t repeat_ns) {
-  struct sl_summary *sum = &s->summary;
-  uint64_t graph_ns = 0;
-  for (uint32_t k = 0; k < s->slot_count; k++) {
-    sum->retries += s->slots[k].retries;
-    sum->slices += s->slots[k].slices;
-    graph_ns += s->slots[k].graph_ns;
-  }
-  const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
-  sum->events = s->delivered_events;
-  sum->error_events = s->error_events;
-  sum->seconds = (double)wall_ns * 1e-9;
-  sum->wall_hz = rate(sum->events, wall_ns);
-  sum->source_hz = rate(s->events_read, s->source_ns);
-  sum->throughput_hz = repeat_ns ? rate(s->events_read * (sum->repeat - 1), repeat_ns)
-                                 : rate(sum->events * s->slot_count, graph_ns);
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  sum->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
-  sum_nodes(s);
-  sum_budgets(s);
-  for (uint32_t o = 0; o < sum->output_count; o++) {
-    s->output_summaries[o].items = s->output_items[o];
-    s->output_summaries[o].digest = s->options.digest ? sl_output_digest_value(&s->digests[o]) : 0;
-  }
-}
-
 int sl_session_run(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
   s->delivering = 1;
@@ -285,7 +253,7 @@ int sl_session_run(struct sl_session *s) {
   if (status == SL_OK) status = s->source_status;
   if (status == SL_OK) status = sl_finish_sinks(s);
   if (status == SL_OK && atomic_load(&s->stopped)) status = SL_EINTERRUPTED;
-  sum_up(s, repeat_ns);
+  sl_summary_sum(s, repeat_ns);
   close_hosts(s);
   return status;
 }

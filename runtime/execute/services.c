@@ -1,18 +1,19 @@
 /* services.c: what the runtime does for plugins, and the calls that need it before a run: checks of properties and the
  * making of constants.
  */
+#include "execute/bind.h"
+#include "execute/session.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "execute/bind.h"
-#include "execute/session.h"
 
 static void message(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_node_context *c = context;
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(c->session->diagnostics, severity, NULL, c->session->graph->nodes[c->node].name, NULL, format, arguments);
+  sl_vdiagnose(c->session->diagnostics, severity, NULL, c->session->graph->nodes[c->node].name, NULL, format,
+               arguments);
   va_end(arguments);
 }
 
@@ -31,7 +32,8 @@ static void *make_array(void *context, const char *port, const char *field, uint
   const int32_t storage = find_array(c, port, field);
   const int writable = storage != SL_NONE && s->layout->storage[storage].node == c->node;
   if (!writable || s->arrays[storage].values) {
-    message(c, SL_ERROR, "asked for an array %s.%s that it %s", port, field, writable ? "already has" : "does not have");
+    message(c, SL_ERROR, "asked for an array %s.%s that it %s", port, field,
+            writable ? "already has" : "does not have");
     return NULL;
   }
   const struct sl_storage *at = &s->layout->storage[storage];
@@ -41,12 +43,12 @@ static void *make_array(void *context, const char *port, const char *field, uint
     message(c, SL_ERROR, "asked for %llu values of %s.%s", (unsigned long long)count, port, field);
     return NULL;
   }
-  void *values = s->backend->allocate(count * bytes);
+  void *values = s->backend->allocate_host(s->device, count * bytes);
   if (!values) {
     message(c, SL_ERROR, "out of memory for %llu values of %s.%s", (unsigned long long)count, port, field);
     return NULL;
   }
-  s->arrays[storage] = (struct sl_array){values, count, count * bytes};
+  s->arrays[storage] = (struct sl_array){values, values, count, count * bytes};
   return values;
 }
 
@@ -54,6 +56,12 @@ static uint64_t array_count(void *context, const char *port, const char *field) 
   const struct sl_node_context *c = context;
   const int32_t storage = find_array(c, port, field);
   return storage == SL_NONE ? 0 : c->session->arrays[storage].count;
+}
+
+void sl_array_close(struct sl_session *s, struct sl_array *array) {
+  if (array->device_values && array->device_values != array->values)
+    s->backend->release(s->device, array->device_values, array->bytes);
+  if (array->values) s->backend->release_host(s->device, array->values, array->bytes);
 }
 
 void sl_services_open(struct sl_session *s, uint32_t node) {
@@ -114,6 +122,19 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   return SL_OK;
 }
 
+/* Constants that kernels read go to the device's memory, where it has one. */
+static int upload_constants(struct sl_session *s) {
+  if (!s->backend->is_device) return SL_OK;
+  for (uint32_t i = 0; i < s->layout->storage_count; i++) {
+    struct sl_array *array = &s->arrays[i];
+    if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
+    array->device_values = s->backend->allocate(s->device, array->bytes);
+    if (!array->device_values) return SL_ENOMEM;
+    if (s->backend->upload_now(s->device, array->device_values, array->values, array->bytes) < 0) return SL_EDEVICE;
+  }
+  return SL_OK;
+}
+
 /* All constants, in order; one that fails does not keep the others from saying what is wrong with them. */
 int sl_constants_make(struct sl_session *s) {
   int result = SL_OK;
@@ -123,5 +144,5 @@ int sl_constants_make(struct sl_session *s) {
     const int status = make_constant(s, n);
     if (status < 0 && result == SL_OK) result = status;
   }
-  return result;
+  return result == SL_OK ? upload_constants(s) : result;
 }

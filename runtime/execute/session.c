@@ -1,14 +1,15 @@
 /* session.c: opening a graph for a run, and closing it. See sluice.h for what a session is. */
+#include "execute/session.h"
+
+#include "execute/bind.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "execute/bind.h"
-#include "execute/session.h"
+#define SL_TARGETS "cpu"
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
-
-
 
 const char *sl_version(void) { return SLUICE_VERSION; }
 
@@ -53,76 +54,20 @@ static int open_graph(struct sl_session *s) {
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
   if (status == SL_OK) {
-    const struct sl_graph_request request = {.path = o->graph_path, .text = o->graph_text,
-                                             .text_bytes = o->graph_text_bytes, .target = s->backend->target,
-                                             .registry = &s->registry, .sets = sets, .uses = uses,
-                                             .set_count = set_count, .use_count = use_count};
+    const struct sl_graph_request request = {.path = o->graph_path,
+                                             .text = o->graph_text,
+                                             .text_bytes = o->graph_text_bytes,
+                                             .target = s->backend->target,
+                                             .registry = &s->registry,
+                                             .sets = sets,
+                                             .uses = uses,
+                                             .set_count = set_count,
+                                             .use_count = use_count};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
   free_overrides(sets, set_count);
   free_overrides(uses, use_count);
   return status;
-}
-
-/* ------------------------------------------------------------------------------------------- summaries */
-
-static int open_node_summaries(struct sl_session *s) {
-  const struct sl_graph *g = s->graph;
-  s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
-  s->kernel_nodes = calloc(g->order_count + 1, sizeof *s->kernel_nodes);
-  s->output_summaries = calloc(g->output_count + 1, sizeof *s->output_summaries);
-  s->budget_summaries = calloc(s->layout->used_count + 1, sizeof *s->budget_summaries);
-  s->budget_words = calloc(s->layout->used_count + 1, sizeof *s->budget_words);
-  if (!s->node_summaries || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries || !s->budget_words)
-    return SL_ENOMEM;
-  for (uint32_t i = 0; i < g->order_count; i++) {
-    const struct sl_node *node = &g->nodes[g->order[i]];
-    if (node->algorithm->kind != SL_KIND_KERNEL) continue;
-    s->kernel_nodes[s->summary.node_count] = g->order[i];
-    s->node_summaries[s->summary.node_count++] = (struct sl_node_summary){.name = node->name, .algorithm = node->use};
-  }
-  for (uint32_t o = 0; o < g->output_count; o++) s->output_summaries[o].port = g->outputs[o].name;
-  s->summary.output_count = g->output_count;
-  return SL_OK;
-}
-
-/* A budget is a capacity that `used` words watch, of a kernel's output that scans into it. */
-static void open_budget_summaries(struct sl_session *s) {
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    const uint32_t n = s->kernel_nodes[i];
-    const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-    for (uint32_t m = 0; m < a->member_count; m++) {
-      if (a->members[m].kind != SL_MEMBER_OUT) continue;
-      const struct sl_slot_member *at = &s->layout->members[n][m];
-      for (int sub = 0; sub < 2; sub++) {
-        const uint32_t word = sub ? at->used_subitems : at->used_items;
-        const int has = sub ? sl_has_subitems(a->members[m].collection)
-                            : !a->members[m].shares && sl_has_items(a->members[m].collection);
-        if (!has || word == UINT32_MAX) continue;
-        struct sl_budget_summary *b = &s->budget_summaries[s->summary.budget_count];
-        snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, a->members[m].name, sub ? " (subitems)" : "");
-        b->capacity = sub ? at->subitems : at->items;
-        s->budget_words[s->summary.budget_count++] = word;
-      }
-    }
-  }
-}
-
-static int open_summary(struct sl_session *s) {
-  if (open_node_summaries(s) < 0) return SL_ENOMEM;
-  open_budget_summaries(s);
-  struct sl_summary *sum = &s->summary;
-  sum->slots = s->slot_count;
-  sum->slice_events = s->slice_events;
-  sum->repeat = s->options.repeat > 1 ? s->options.repeat : 1;
-  sum->arena_bytes = s->layout->arena_bytes;
-  sum->live_bytes_max = s->layout->live_bytes_max;
-  sum->input_bytes = s->layout->input_bytes;
-  sum->graph_digest = XXH3_64bits(s->graph->text, strlen(s->graph->text));
-  sum->nodes = s->node_summaries;
-  sum->outputs = s->output_summaries;
-  sum->budgets = s->budget_summaries;
-  return SL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- memory */
@@ -166,12 +111,20 @@ static int open_tables(struct sl_session *s) {
   return SL_OK;
 }
 
+/* The source's properties, for its `open`. */
+static int open_source_args(struct sl_session *s) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  s->source_args = calloc(1, source->algorithm->args_size + 1u);
+  if (!s->source_args) return SL_ENOMEM;
+  sl_graph_fill_properties(source, s->source_args);
+  return SL_OK;
+}
+
 static int open_slots(struct sl_session *s) {
   s->slots = calloc(s->slot_count, sizeof *s->slots);
   if (!s->slots) return SL_ENOMEM;
   for (uint32_t i = 0; i < s->slot_count; i++) {
-    int status = sl_slot_open(s, &s->slots[i], i);
-    if (status == SL_OK) status = sl_input_open(s, &s->slots[i].input);
+    const int status = sl_slot_open(s, &s->slots[i], i);
     if (status < 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
                   "slot %u of %u: no memory for an arena of %llu bytes and an input of %llu bytes", i, s->slot_count,
@@ -182,6 +135,27 @@ static int open_slots(struct sl_session *s) {
   return SL_OK;
 }
 
+/* "cuda:1": target and number. */
+static int open_device(struct sl_session *s) {
+  char target[16], reason[256] = "";
+  const char *colon = strchr(s->options.device, ':');
+  const size_t length = colon ? (size_t)(colon - s->options.device) : strlen(s->options.device);
+  snprintf(target, sizeof target, "%.*s", (int)length, s->options.device);
+  char *end = NULL;
+  const unsigned long index = colon ? strtoul(colon + 1, &end, 10) : 0;
+  if (length < sizeof target) s->backend = sl_backend_find(target);
+  if (!s->backend || (colon && (end == colon + 1 || *end || index > 1023))) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
+                "write --device TARGET or TARGET:NUMBER; targets of this build: " SL_TARGETS, "there is no device '%s'",
+                s->options.device);
+    return SL_EINVAL;
+  }
+  const int status = s->backend->open((uint32_t)index, &s->device, reason, sizeof reason);
+  if (status < 0) sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "device %s: %s", s->options.device, reason);
+  s->device_open = status == SL_OK;
+  return status;
+}
+
 static int check_options(struct sl_session *s) {
   struct sl_diagnostics *d = s->diagnostics;
   if (s->options.size != sizeof(struct sl_options)) {
@@ -189,12 +163,8 @@ static int check_options(struct sl_session *s) {
                 s->options.size, sizeof(struct sl_options));
     return SL_EINVAL;
   }
-  s->backend = sl_backend_find(s->options.device);
-  if (!s->backend) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "devices of this build: cpu", "there is no device '%s'", s->options.device);
-    return SL_EINVAL;
-  }
   s->slot_count = s->options.slots ? s->options.slots : 1;
+  s->summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;
   if (s->slot_count > MAX_SLOTS) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->slot_count, MAX_SLOTS);
     return SL_EINVAL;
@@ -207,14 +177,16 @@ static int choose_slice_events(struct sl_session *s) {
                     : s->graph->slice_events ? s->graph->slice_events
                                              : s->backend->default_slice_events;
   if (s->slice_events <= MAX_SLICE_EVENTS) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events a slice are more than %d", s->slice_events, MAX_SLICE_EVENTS);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events a slice are more than %d", s->slice_events,
+              MAX_SLICE_EVENTS);
   return SL_EINVAL;
 }
 
 static int open_session(struct sl_session *s) {
   int status = check_options(s);
+  if (status == SL_OK) status = open_device(s);
   if (status < 0) return status;
-  const char *const targets[] = {"cpu", NULL};
+  const char *const targets[] = {"cpu", strcmp(s->backend->target, "cpu") ? s->backend->target : NULL, NULL};
   status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
   if (status == SL_OK) status = open_graph(s);
   if (status == SL_OK) status = choose_slice_events(s);
@@ -226,8 +198,9 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_constants_make(s);
-  if (status == SL_OK) status = open_summary(s);
+  if (status == SL_OK) status = sl_summary_open(s);
   if (status == SL_OK) status = open_slots(s);
+  if (status == SL_OK) status = open_source_args(s);
   return status;
 }
 
@@ -262,8 +235,7 @@ static void close_slots(struct sl_session *s) {
 }
 
 static void close_tables(struct sl_session *s) {
-  for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++)
-    if (s->arrays[i].values) s->backend->release(s->arrays[i].values, s->arrays[i].bytes);
+  for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++) sl_array_close(s, &s->arrays[i]);
   for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
     free(s->states[n]);
     free(s->sink_json[n]);
@@ -287,15 +259,13 @@ void sl_session_close(struct sl_session *s) {
   if (!s) return;
   close_slots(s);
   close_tables(s);
-  free(s->node_summaries);
-  free(s->kernel_nodes);
-  free(s->output_summaries);
-  free(s->budget_summaries);
-  free(s->budget_words);
+  sl_summary_close(s);
   free(s->contexts);
+  free(s->source_args);
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_registry_close(&s->registry);
+  if (s->device_open) s->backend->close(s->device);
   pthread_mutex_destroy(&s->source_lock);
   pthread_mutex_destroy(&s->turn_lock);
   pthread_cond_destroy(&s->turn_changed);

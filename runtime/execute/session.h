@@ -1,20 +1,22 @@
 /* session.h: the state of a run, shared by the parts of execute/ and report/.
  *
  *   session.c    opening: plugins, graph, constants, layout; closing
- *   slot.c       one slot: its memory, argument structs, and running one slice through the graph
- *   deliver.c    a finished slice: sinks, digests, callbacks, in input order
- *   run.c        threads, source, order of slices, statistics
+ *   slot.c       one slot: its memory and argument structs
+ *   execute.c    running one slice through the graph, in parts where it must
+ *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
+ *   run.c        threads, source, order of slices
+ *   statistics.c sums over slots, for the summary
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "backend/backend.h"
 #include "execute/layout.h"
 #include "report/digest.h"
 #include "report/json.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 /* What a node's services point back to. */
 struct sl_node_context {
@@ -23,25 +25,46 @@ struct sl_node_context {
   struct sl_services services;
 };
 
-/* A constant's array, by storage index. */
+/* A constant's array, by storage index. Without a device memory of its own both pointers are the same. */
 struct sl_array {
-  void *values;
+  void *values, *device_values;
   uint64_t count, bytes;
 };
+
+/* Error words name the node by its place among the kernel nodes; the earlier it runs, the larger the word. */
+#define SL_ERROR_BASE(step) ((uint64_t)(0xFFFFFF - (step)) << 40)
+#define SL_ERROR_STEP(word) (0xFFFFFF - (uint32_t)((word) >> 40))
 
 /* Input of a slice: one block that holds all source fields (offsets from the layout), and the events. */
 struct sl_input {
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
+  uint32_t *used; /* per member of the source and bound: how much the source filled of byte pools */
   uint32_t event_count;
   uint64_t progress_done, progress_total;
 };
 
-/* A pointer in an argument struct that depends on the slice's input block and first event. */
+/* A pointer in an argument struct that depends on the slice. */
 struct sl_patch {
   void **pointer;
-  uint64_t offset, event_stride_bytes;
+  int32_t storage;
+};
+
+/* A slice under way in a slot: the input that it reads, the arguments of the kernels for it, its results. A slot has as
+ * many as the backend can overlap. */
+struct sl_flight {
+  struct sl_input own_input; /* where slices are not kept */
+  struct sl_input *input;
+  uint64_t ticket;
+  unsigned char *device_input; /* backends with a memory of their own: the input's place there */
+  uint32_t *device_event_count;
+  void **args;              /* per kernel node */
+  struct sl_patch *patches; /* pointers into the input */
+  uint32_t patch_count;
+  void *output; /* packed results, in host memory */
+  int started;  /* the whole slice was enqueued */
+  int captured; /* its kernels were captured */
 };
 
 struct sl_slot {
@@ -49,22 +72,27 @@ struct sl_slot {
   pthread_t thread;
   uint32_t index;
   int started;
-  uint64_t ticket; /* of the slice that it runs: slices deliver in the order of their tickets */
   unsigned char *arena;
-  void **storage;        /* pointer of each storage, NULL for inputs */
+  void **storage; /* device pointer of each storage, NULL for inputs */
+  void **host;    /* host pointer of each storage that outputs and sinks read; of the part that ran last */
   unsigned char *arguments;
-  void **args;           /* per node */
-  void **empty_args;     /* per node, sinks only: as args, for an event with an error */
-  struct sl_patch *patches;
-  uint32_t patch_count;
+  struct sl_flight flights[2];
+  void **sink_args; /* per sink node */
+  struct sl_patch *sink_patches;
+  uint32_t sink_patch_count;
   struct sl_launch *launches; /* per node */
-  struct sl_stream stream;
-  uint32_t event_count;  /* of the part that runs; what the kernels see */
-  uint64_t *errors;
-  uint32_t *used, *used_max;
-  struct sl_input input; /* its own, where slices are not kept */
+  struct sl_stream *stream;
+  struct sl_pack pack;
+  int32_t *pack_storage; /* per pack field */
+  uint32_t event_count;  /* backends without a memory of their own: of the part that runs */
+  uint64_t *errors;      /* on the device */
+  uint32_t *used;
+  const uint64_t *errors_seen; /* of the part that ran last, on the host */
+  const uint32_t *used_seen;
+  uint32_t refused_seen;
+  uint32_t *used_max;
   uint64_t *node_ns, *node_events, *node_calls;
-  uint64_t graph_ns, retries, slices;
+  uint64_t graph_ns, retries, slices, bytes_up, bytes_down;
 };
 
 struct sl_session {
@@ -74,6 +102,9 @@ struct sl_session {
   struct sl_graph *graph;
   struct sl_layout *layout;
   const struct sl_backend *backend;
+  struct sl_device *device;
+  int device_open;
+  void *source_args;                /* properties only */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
   void **states;                    /* sources and sinks, per node */
@@ -89,23 +120,23 @@ struct sl_session {
 
   pthread_mutex_t turn_lock;
   pthread_cond_t turn_changed;
-  uint64_t turn;         /* the ticket whose results come next */
+  uint64_t turn;          /* the ticket whose results come next */
   uint64_t failed_ticket; /* slices from here on are not delivered */
-  atomic_int status; /* of the earliest failure so far */
+  atomic_int status;      /* of the earliest failure so far */
   atomic_int stopped;
 
-  struct sl_input *kept; /* with repeat: all slices */
+  struct sl_input *kept;           /* with repeat: all slices */
   uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
   atomic_uint_fast64_t next_kept;
   int delivering; /* 0 in the repeats */
 
   struct sl_output_digest *digests; /* per output */
   uint64_t *output_items;
-  struct sl_output_view *views;     /* of the part being delivered, and their field pointers */
+  struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
-  uint64_t *used_max, *overflows;   /* per used word */
+  uint64_t *used_max, *overflows; /* per used word */
   uint64_t begin_ns, last_progress_ns, delivered_events, error_events;
-  char **sink_json, **sink_lines;   /* per node */
+  char **sink_json, **sink_lines; /* per node */
   struct sl_summary summary;
   struct sl_node_summary *node_summaries;
   uint32_t *kernel_nodes; /* per node summary */
@@ -121,20 +152,43 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
 int sl_input_open(struct sl_session *s, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
-/* Runs the events of an input through the graph, in parts where it must, and delivers each part. */
-int sl_slot_execute(struct sl_slot *slot, struct sl_input *input);
+
+/* execute.c: `start` enqueues a whole slice where the backend runs beside the host; `finish` waits for it, or runs it,
+ * in parts where it must, and delivers each part. */
+int sl_flight_start(struct sl_slot *slot, uint32_t flight);
+int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
 
 /* run.c: blocks until all earlier slices are delivered; an error where one of them failed. */
-int sl_wait_for_turn(struct sl_slot *slot);
+int sl_wait_for_turn(struct sl_session *s, uint64_t ticket);
 
-/* deliver.c: one slot at a time, in its turn. */
-int sl_deliver(struct sl_slot *slot, const struct sl_input *input, uint32_t first, uint32_t count, int empty);
+/* guard.c */
+void *sl_guard_open(struct sl_session *s, uint64_t bytes);
+void sl_guard_close(struct sl_session *s, void *memory, uint64_t bytes);
+void sl_guard_poison(struct sl_slot *slot, uint32_t step);
+int sl_guard_check(struct sl_slot *slot, const struct sl_node *node);
+int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch);
+
+/* pack.c: backends with a memory of their own */
+int sl_pack_open(struct sl_slot *slot);
+void sl_pack_close(struct sl_slot *slot);
+int sl_pack_enqueue(struct sl_slot *slot, uint32_t flight);
+void sl_pack_read(struct sl_slot *slot, uint32_t flight);
+
+/* deliver.c: events [first, first + count) of the flight's input, in its turn. `empty`: they have an error, and no
+ * items. */
+int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
 /* Ends the sinks and keeps what they report. */
 int sl_finish_sinks(struct sl_session *s);
+
+/* statistics.c */
+int sl_summary_open(struct sl_session *s);
+void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
+void sl_summary_close(struct sl_session *s);
 
 /* services.c: what plugins get; and the constants, which need them. */
 void sl_services_open(struct sl_session *s, uint32_t node);
 int sl_constants_make(struct sl_session *s);
+void sl_array_close(struct sl_session *s, struct sl_array *array);
 int sl_properties_check(struct sl_session *s);
 
 #endif

@@ -1,9 +1,9 @@
 /* sinks.c: the end of sinks: what they report is kept as JSON text and as lines of the final table. */
+#include "execute/session.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "execute/session.h"
 
 struct report_context {
   struct sl_json json;
@@ -52,15 +52,17 @@ static int finish_sink(struct sl_session *s, uint32_t n) {
   struct report_context c = {0};
   sl_json_begin(&c.json);
   sl_json_begin_object(&c.json, NULL);
-  const struct sl_report report = {sizeof report, 0, &c, begin_object, end_object, begin_array, end_array,
-                                   integer, number, text, line};
+  const struct sl_report report = {sizeof report, 0,       &c,     begin_object, end_object, begin_array,
+                                   end_array,     integer, number, text,         line};
   int status = node->algorithm->sink->finish(s->states[n], &s->contexts[n].services, &report);
   sl_json_end_object(&c.json);
   const char *json = sl_json_text(&c.json);
   if (status < 0) {
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not finish: %s", node->use, sl_error_text(status));
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not finish: %s", node->use,
+                sl_error_text(status));
   } else if (!json || c.failed) {
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s gave a report that does not nest", node->use);
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s gave a report that does not nest",
+                node->use);
     status = SL_EPLUGIN;
   } else {
     s->sink_json[n] = strdup(json);

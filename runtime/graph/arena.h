@@ -1,8 +1,8 @@
 /* arena.h: memory for one graph, given back all at once.
  *
- * sl_arena_get never returns NULL: when memory is out, or the graph needs more than the limit (a hostile file), it jumps
- * to `failed`, which sl_graph_read sets before the first call. So the reader's stages need no check after each piece of
- * memory, and none can leak. Whatever lies outside of the arena meanwhile must be reachable from the reader.
+ * sl_arena_get never returns NULL: when memory is out, or the graph needs more than the limit (a hostile file), it
+ * jumps to `failed`, which sl_graph_read sets before the first call. So the reader's stages need no check after each
+ * piece of memory, and none can leak. Whatever lies outside of the arena meanwhile must be reachable from the reader.
  */
 #ifndef SL_ARENA_H
 #define SL_ARENA_H

@@ -47,7 +47,8 @@ static uint32_t decode(const unsigned char *c, uint32_t *bytes) {
     character = character << 6 | (c[i] & 0x3Fu);
   }
   const int surrogate = character >= 0xD800 && character <= 0xDFFF;
-  return c[0] < 0xC2 || c[0] > 0xF4 || character < smallest[*bytes] || character > 0x10FFFF || surrogate ? 0 : character;
+  return c[0] < 0xC2 || c[0] > 0xF4 || character < smallest[*bytes] || character > 0x10FFFF || surrogate ? 0
+                                                                                                         : character;
 }
 
 /* In double quotes, all but plain ASCII escaped; bytes that are no UTF-8 (from a command line) as they are. */
@@ -89,12 +90,24 @@ static void write_number(struct writer *w, double number, int is_float) {
 
 static void write_value(struct writer *w, uint32_t type, const struct sl_value *value) {
   switch (type) {
-    case SL_TYPE_string: write_string(w, value->text); break;
-    case SL_TYPE_bool: write_text(w, value->integer ? "true" : "false"); break;
-    case SL_TYPE_f32: write_number(w, value->number, 1); break;
-    case SL_TYPE_f64: write_number(w, value->number, 0); break;
-    case SL_TYPE_i32: write_line(w, "%" PRId64, (int64_t)value->number); break;
-    default: write_line(w, "%" PRIu64, value->integer); break;
+    case SL_TYPE_string:
+      write_string(w, value->text);
+      break;
+    case SL_TYPE_bool:
+      write_text(w, value->integer ? "true" : "false");
+      break;
+    case SL_TYPE_f32:
+      write_number(w, value->number, 1);
+      break;
+    case SL_TYPE_f64:
+      write_number(w, value->number, 0);
+      break;
+    case SL_TYPE_i32:
+      write_line(w, "%" PRId64, (int64_t)value->number);
+      break;
+    default:
+      write_line(w, "%" PRIu64, value->integer);
+      break;
   }
 }
 

@@ -2,10 +2,10 @@
  * every way out that is no success gives it back. */
 #include "graph/graph.h"
 
+#include "graph/stages.h"
+
 #include <locale.h>
 #include <string.h>
-
-#include "graph/stages.h"
 
 static void check_nodes(struct sl_draft *draft) {
   sl_draft_properties(draft);
@@ -79,14 +79,27 @@ void sl_graph_fill_properties(const struct sl_node *node, void *args) {
     char *place = (char *)args + property->args_offset;
     if (property->kind != SL_MEMBER_PROPERTY) continue;
     switch (property->type) {
-      case SL_TYPE_f32: memcpy(place, &(float){(float)value->number}, sizeof(float)); break;
-      case SL_TYPE_f64: memcpy(place, &value->number, sizeof(double)); break;
-      case SL_TYPE_i32: memcpy(place, &(int32_t){(int32_t)value->number}, sizeof(int32_t)); break;
-      case SL_TYPE_u64: memcpy(place, &value->integer, sizeof(uint64_t)); break;
+      case SL_TYPE_f32:
+        memcpy(place, &(float){(float)value->number}, sizeof(float));
+        break;
+      case SL_TYPE_f64:
+        memcpy(place, &value->number, sizeof(double));
+        break;
+      case SL_TYPE_i32:
+        memcpy(place, &(int32_t){(int32_t)value->number}, sizeof(int32_t));
+        break;
+      case SL_TYPE_u64:
+        memcpy(place, &value->integer, sizeof(uint64_t));
+        break;
       case SL_TYPE_bool:
-      case SL_TYPE_u32: memcpy(place, &(uint32_t){(uint32_t)value->integer}, sizeof(uint32_t)); break;
-      case SL_TYPE_string: memcpy(place, &value->text, sizeof value->text); break;
-      default: break; /* a plugin's check admits no other type */
+      case SL_TYPE_u32:
+        memcpy(place, &(uint32_t){(uint32_t)value->integer}, sizeof(uint32_t));
+        break;
+      case SL_TYPE_string:
+        memcpy(place, &value->text, sizeof value->text);
+        break;
+      default:
+        break; /* a plugin's check admits no other type */
     }
   }
 }

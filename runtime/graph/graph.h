@@ -27,13 +27,13 @@ struct sl_node {
   struct sl_place place;
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
-  uint32_t block_threads; /* from `block:`, or the algorithm's default */
-  uint32_t shared;        /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;          /* some output, sink or check depends on it */
-  uint32_t inferred;      /* bit per member (up to 32): the wiring was chosen, not given */
-  struct sl_port *inputs; /* per member of the algorithm; IN members only */
+  uint32_t block_threads;  /* from `block:`, or the algorithm's default */
+  uint32_t shared;         /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;           /* some output, sink or check depends on it */
+  uint32_t inferred;       /* bit per member (up to 32): the wiring was chosen, not given */
+  struct sl_port *inputs;  /* per member of the algorithm; IN members only */
   struct sl_value *values; /* per member; PROPERTY members only */
-  struct sl_port *lists;  /* event lists it runs on, sorted, none twice; empty: all events */
+  struct sl_port *lists;   /* event lists it runs on, sorted, none twice; empty: all events */
   uint32_t list_count;
   uint32_t order; /* position in `order` */
 };
@@ -50,8 +50,8 @@ struct sl_graph {
   uint32_t order_count;
   struct sl_output *outputs;
   uint32_t output_count;
-  uint32_t source;          /* the source node; there is exactly one */
-  uint32_t slice_events;    /* budgets.events, 0 if not given */
+  uint32_t source;       /* the source node; there is exactly one */
+  uint32_t slice_events; /* budgets.events, 0 if not given */
   const char *description;
   const char *text; /* canonical text of the merged graph: the digest's input */
   void *storage;    /* owns all of it */

@@ -2,15 +2,14 @@
  *
  * A kernel node runs on the lists that `events` names (several: their intersection; none, `events: []`: all events).
  * Without `events` it inherits the lists of the nodes that feed it. Constants and event lists taken as inputs say
- * nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ, `events` must
- * say which. Sinks take any mixture.
+ * nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ, `events`
+ * must say which. Sinks take any mixture.
  */
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "plugin/tables.h"
 
 /* --------------------------------------------------------------------------------------------- as given */
 
@@ -47,7 +46,8 @@ static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_e
   struct sl_reader *r = draft->reader;
   struct sl_node *node = &draft->graph->nodes[index];
   if (node->algorithm->kind != SL_KIND_KERNEL) {
-    const char *why = node->algorithm->kind == SL_KIND_SINK ? "a sink takes all events of its inputs" : "it is no kernel";
+    const char *why =
+        node->algorithm->kind == SL_KIND_SINK ? "a sink takes all events of its inputs" : "it is no kernel";
     if (events->inherited)
       sl_report(r, SL_NOTE, events->mark, node->name, NULL, "`events` is dropped: %s", why);
     else
@@ -121,10 +121,11 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
   const struct sl_node *b = &draft->graph->nodes[node->inputs[other].node];
   const struct sl_node *shorter = a->list_count > 0 ? a : b;
   draft->nodes[index].lists_unknown = 1;
-  sl_report_error(r, draft->nodes[index].mark, node->name,
-                  sl_arena_format(r->arena, "say on which events it runs, e.g. `events: [%s]`", lists_text(draft, shorter)),
-                  "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
-                  lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
+  sl_report_error(
+      r, draft->nodes[index].mark, node->name,
+      sl_arena_format(r->arena, "say on which events it runs, e.g. `events: [%s]`", lists_text(draft, shorter)),
+      "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
+      lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
 }
 
 static void inherit(struct sl_draft *draft, uint32_t index) {

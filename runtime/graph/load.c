@@ -18,7 +18,10 @@ struct chain {
 };
 
 static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *path, const char *reason) {
-  sl_report_error(r, mark, NULL, NULL, "%s: %s", path, reason);
+  if (mark.line == 0)
+    sl_report_error(r, mark, NULL, NULL, "%s", reason);
+  else
+    sl_report_error(r, mark, NULL, NULL, "%s: %s", path, reason);
   r->unreadable = 1;
 }
 
@@ -144,6 +147,6 @@ static void load_file(struct sl_reader *r, struct sl_tree *root, const struct ch
 }
 
 void sl_load(struct sl_reader *r, struct sl_tree *root) {
-  const char *path = r->request->path != NULL ? r->request->path : "graph";
-  load_file(r, root, NULL, path, (struct sl_mark){NULL, 0, 0});
+  const struct sl_mark mark = sl_mark_graph(r);
+  load_file(r, root, NULL, mark.text->name, mark);
 }

@@ -1,10 +1,9 @@
 /* nodes.c: one struct sl_node for each node of the merged document: its name, algorithm and block size. */
+#include "graph/scalar.h"
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <string.h>
-
-#include "graph/scalar.h"
-#include "plugin/tables.h"
 
 enum { BLOCK_STEP = 32, BLOCK_MAX = 1024 };
 
@@ -123,8 +122,8 @@ static void set_block(struct sl_draft *draft, struct sl_node *node, const struct
   }
   const struct sl_scalar scalar = sl_scalar_parse(entry->value->text, entry->value->quoted);
   const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
-                   (scalar.magnitude == 1 || (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 &&
-                                              scalar.magnitude <= BLOCK_MAX));
+                   (scalar.magnitude == 1 ||
+                    (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 && scalar.magnitude <= BLOCK_MAX));
   if (fits)
     node->block_threads = (uint32_t)scalar.magnitude;
   else

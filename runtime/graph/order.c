@@ -136,7 +136,7 @@ static void mark_live(struct sl_draft *draft) {
                 "no output and no sink depends on it, so it is left out");
   }
   if (useful == 0)
-    sl_report(draft->reader, SL_WARNING, (struct sl_mark){NULL, 0, 0}, NULL, NULL,
+    sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
               "the graph has neither outputs nor a sink: it only reads events");
 }
 

@@ -9,7 +9,8 @@
 static const char *offered_source(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   for (size_t e = 0; e < registry->entry_count; e++) {
-    const struct sl_plugin *plugin = registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
+    const struct sl_plugin *plugin =
+        registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
     for (uint32_t a = 0; plugin != NULL && a < plugin->algorithm_count; a++)
       if (plugin->algorithms[a]->kind == SL_KIND_SOURCE)
         return sl_arena_format(r->arena, "add a node such as `raw: { use: %s.%s }`", plugin->name,
@@ -34,7 +35,7 @@ void sl_draft_source(struct sl_draft *draft) {
   if (found != SL_NONE)
     graph->source = (uint32_t)found;
   else if (draft->unknown_algorithms == 0)
-    sl_report_error(r, (struct sl_mark){NULL, 0, 0}, NULL, offered_source(r),
+    sl_report_error(r, sl_mark_graph(r), NULL, offered_source(r),
                     "the graph has no source, a node that reads or makes events");
 }
 
@@ -49,9 +50,9 @@ static int has_bytes(const struct sl_collection *collection) {
 /* Why a port cannot be an output, or NULL. */
 static const char *objection(const struct sl_graph *graph, struct sl_port port) {
   const uint32_t kind = graph->nodes[port.node].algorithm->kind;
-  if (kind == SL_KIND_CONSTANT) return "is a constant: it is the same for all events";
-  if (kind == SL_KIND_SOURCE) return "is what the source reads";
-  if (has_bytes(sl_port_member(graph, port)->collection)) return "holds raw bytes; a sink can take it";
+  if (kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
+  if (kind == SL_KIND_SOURCE) return "the graph does not make it, its source does";
+  if (has_bytes(sl_port_member(graph, port)->collection)) return "it holds raw bytes, which only a sink can take";
   return NULL;
 }
 
@@ -70,7 +71,7 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   if (!sl_port_find(draft, text, NULL, NULL, "`outputs`", &port)) return;
   const char *name = output_name(draft, port), *why_not = objection(graph, port);
   if (why_not != NULL) {
-    sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: it %s", sl_port_name(draft, port), why_not);
+    sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: %s", sl_port_name(draft, port), why_not);
   } else if (sl_tree_find(seen, name) != NULL) {
     sl_report_error(r, text->mark, NULL, NULL, "`%s` is an output already", name);
   } else {

@@ -105,8 +105,8 @@ static void set_property(struct sl_reader *r, struct sl_tree *root, const char *
   if (set == NULL) set = sl_tree_add(r, tree, "set", value->mark, NULL);
   if (set->value == NULL) set->value = sl_tree_new(r, SL_TREE_MAP, value->mark);
   put_option(r, set->value, property, value);
-  struct sl_entry *budget = sl_tree_find(sl_tree_get(root, "budgets"),
-                                         sl_arena_format(r->arena, "%s.%s", node, property));
+  struct sl_entry *budget =
+      sl_tree_find(sl_tree_get(root, "budgets"), sl_arena_format(r->arena, "%s.%s", node, property));
   if (budget != NULL) budget->value = NULL; /* the command line has the last word */
 }
 

@@ -1,8 +1,8 @@
 /* parameters.c: ${name} in values.
  *
- * A value that is one ${name} and nothing else takes the parameter as it was written: a number stays a number, also where
- * YAML asked for quotes around ${...}. In any other value the parameter's text is put in. `$${` is a literal `${`.
- * Parameters do not refer to each other.
+ * A value that is one ${name} and nothing else takes the parameter as it was written: a number stays a number, also
+ * where YAML asked for quotes around ${...}. In any other value the parameter's text is put in. `$${` is a literal
+ * `${`. Parameters do not refer to each other.
  */
 #include "graph/stages.h"
 

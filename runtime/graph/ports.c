@@ -18,9 +18,9 @@ const char *sl_port_name(struct sl_draft *draft, struct sl_port port) {
 /* An output of `node` is looked for. */
 struct search {
   struct sl_draft *draft;
-  const struct sl_tree *text; /* as the user wrote it */
-  const char *user;           /* the node that asks, or NULL */
-  const char *wanted_by;      /* "input `hits`", "`outputs`" */
+  const struct sl_tree *text;             /* as the user wrote it */
+  const char *user;                       /* the node that asks, or NULL */
+  const char *wanted_by;                  /* "input `hits`", "`outputs`" */
   const struct sl_collection *collection; /* or NULL */
   int32_t index;
   const struct sl_node *node;
@@ -49,9 +49,11 @@ static int32_t find_named(const struct search *s, const char *port) {
   struct sl_guess guess;
   sl_guess_begin(r, &guess, port);
   for (uint32_t m = 0; m < s->node->algorithm->member_count; m++)
-    if (s->node->algorithm->members[m].kind == SL_MEMBER_OUT) sl_guess_offer(&guess, s->node->algorithm->members[m].name);
-  sl_report_error(r, s->text->mark, s->user, sl_guess_hint(r, &guess), "node `%s` (%s) has no output `%s`; it offers %s",
-                  s->node->name, s->node->use, sl_shown(r, port), list_outputs(s, NULL));
+    if (s->node->algorithm->members[m].kind == SL_MEMBER_OUT)
+      sl_guess_offer(&guess, s->node->algorithm->members[m].name);
+  sl_report_error(r, s->text->mark, s->user, sl_guess_hint(r, &guess),
+                  "node `%s` (%s) has no output `%s`; it offers %s", s->node->name, s->node->use, sl_shown(r, port),
+                  list_outputs(s, NULL));
   return SL_NONE;
 }
 

@@ -1,22 +1,25 @@
 /* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Each is
  * checked for type and range. */
+#include "graph/scalar.h"
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "graph/scalar.h"
-#include "plugin/tables.h"
 
 /* ------------------------------------------------------------------------------------------------- types */
 
 static const char *type_text(uint32_t type) {
   switch (type) {
-    case SL_TYPE_bool: return "true or false";
-    case SL_TYPE_string: return "a string";
+    case SL_TYPE_bool:
+      return "true or false";
+    case SL_TYPE_string:
+      return "a string";
     case SL_TYPE_f32:
-    case SL_TYPE_f64: return "a number";
-    default: return "an integer";
+    case SL_TYPE_f64:
+      return "a number";
+    default:
+      return "an integer";
   }
 }
 
@@ -47,7 +50,8 @@ static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *val
       value->number = scalar.number;
       return (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT) && isfinite(scalar.number) &&
              (type == SL_TYPE_f64 || isfinite((float)scalar.number));
-    default: return store_integer(type, &scalar, value);
+    default:
+      return store_integer(type, &scalar, value);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SOURCE_BYTES_MAX = 240, SHOWN_BYTES_MAX = 80, GUESSING_ERRORS_MAX = 100, GUESSES_MAX = 1000 };
+enum { SOURCE_BYTES_MAX = 240, SHOWN_BYTES_MAX = 80, GUESSES_COST_MAX = 10 * 1000 * 1000 };
 
 /* ------------------------------------------------------------------------------------------------ places */
 
@@ -48,7 +48,7 @@ static const char *source_line(struct sl_reader *r, struct sl_mark mark) {
   while (start + bytes < text->bytes && bytes < SOURCE_BYTES_MAX &&
          line_break_bytes(text->text, text->bytes, start + bytes) == 0)
     bytes++;
-  if (bytes == SOURCE_BYTES_MAX) {
+  if (bytes == SOURCE_BYTES_MAX && start + bytes < text->bytes) {
     while (bytes > 0 && continues_character(text->text[start + bytes])) bytes--;
     if (mark.column > SOURCE_BYTES_MAX / 2) return NULL;
   }
@@ -71,6 +71,12 @@ struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t
   for (size_t at = text->line_starts[line - 1]; at < offset; at++)
     if (!continues_character(text->text[at])) column++;
   return (struct sl_mark){text, line, column};
+}
+
+struct sl_mark sl_mark_graph(struct sl_reader *r) {
+  struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
+  text->name = r->request->path != NULL ? r->request->path : "graph";
+  return (struct sl_mark){text, 0, 0};
 }
 
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value) {
@@ -116,21 +122,21 @@ const char *sl_shown(struct sl_reader *r, const char *text) {
 /* ----------------------------------------------------------------------------------------- nearest names */
 
 void sl_guess_begin(struct sl_reader *r, struct sl_guess *guess, const char *word) {
-  *guess = (struct sl_guess){.word_bytes = strlen(word)};
-  guess->disabled = r->error_count > GUESSING_ERRORS_MAX || guess->word_bytes > SHOWN_BYTES_MAX;
+  *guess = (struct sl_guess){.reader = r, .word_bytes = strlen(word)};
   sl_nearest_begin(&guess->nearest, word);
 }
 
-/* A candidate of a very different length is no misspelling, and costs nothing. */
+/* A candidate of a very different length is no misspelling, and costs nothing; a comparison costs as the product of the
+ * lengths. */
 void sl_guess_offer(struct sl_guess *guess, const char *candidate) {
-  if (guess->disabled || guess->offered >= GUESSES_MAX) return;
   const size_t bytes = strlen(candidate), slack = guess->word_bytes / 3 + 1;
   if (bytes > guess->word_bytes + slack || bytes + slack < guess->word_bytes) return;
-  guess->offered++;
+  guess->reader->guesses_cost += bytes * guess->word_bytes;
+  if (guess->reader->guesses_cost > GUESSES_COST_MAX) return;
   sl_nearest_offer(&guess->nearest, candidate);
 }
 
 const char *sl_guess_hint(struct sl_reader *r, const struct sl_guess *guess) {
-  const char *best = guess->disabled ? NULL : sl_nearest_result(&guess->nearest);
+  const char *best = sl_nearest_result(&guess->nearest);
   return best != NULL ? sl_arena_format(r->arena, "did you mean %s?", best) : NULL;
 }

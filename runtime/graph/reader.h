@@ -8,13 +8,13 @@
 /* Limits, so that a hostile file costs milliseconds. */
 enum {
   SL_LIMIT_FILE_BYTES = 1 << 20,
-  SL_LIMIT_FILES = 64,          /* files read for one graph, the same one twice counts twice */
-  SL_LIMIT_DEPTH = 64,          /* maps and lists in each other */
-  SL_LIMIT_VALUES = 100000,     /* values in all files, aliases expanded */
+  SL_LIMIT_FILES = 64,      /* files read for one graph, the same one twice counts twice */
+  SL_LIMIT_DEPTH = 64,      /* maps and lists in each other */
+  SL_LIMIT_VALUES = 100000, /* values in all files, aliases expanded */
   SL_LIMIT_KEY_BYTES = 100,
   SL_LIMIT_NODES = 4096,
   SL_LIMIT_MEMORY_BYTES = 64 << 20,
-  SL_LIMIT_ERRORS = 1000        /* later ones are counted only; costly searches end here */
+  SL_LIMIT_ERRORS = 1000 /* later ones are counted only; costly searches end here */
 };
 
 /* A text that values came from: a file, or an option of the command line (text NULL). */
@@ -43,6 +43,7 @@ struct sl_reader {
   uint32_t value_count, file_count;
   uint32_t error_count;
   uint32_t unreadable; /* a file could not be read or parsed: what it would have said is unknown */
+  size_t guesses_cost; /* of all nearest names looked for */
 };
 
 /* Adds a message. `node` and `hint` may be NULL. Only sl_report_error counts as one. */
@@ -55,18 +56,20 @@ void sl_report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, cons
 struct sl_place sl_mark_place(struct sl_reader *r, struct sl_mark mark);
 /* The mark of byte `offset` of a text. */
 struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t offset);
+/* The graph's file, for messages about the graph as a whole. */
+struct sl_mark sl_mark_graph(struct sl_reader *r);
 /* A text for messages about an option, e.g. "--set" and "a.b=c": its marks have no line. */
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value);
 
 /* `text`, cut with "..." where it is too long for a message. */
 const char *sl_shown(struct sl_reader *r, const char *text);
 
-/* The nearest right name: begin, offer each, then sl_guess_hint, which gives "did you mean X?" or NULL. Costs nothing
- * once there are many errors. */
+/* The nearest right name: begin, offer each, then sl_guess_hint, which gives "did you mean X?" or NULL. The cost of all
+ * guesses of a graph together is bounded; beyond it there are no hints. */
 struct sl_guess {
   struct sl_nearest nearest;
+  struct sl_reader *reader;
   size_t word_bytes;
-  uint32_t offered, disabled;
 };
 void sl_guess_begin(struct sl_reader *r, struct sl_guess *guess, const char *word);
 void sl_guess_offer(struct sl_guess *guess, const char *candidate);

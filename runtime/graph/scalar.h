@@ -8,11 +8,11 @@ enum { SL_SCALAR_NULL, SL_SCALAR_BOOL, SL_SCALAR_INTEGER, SL_SCALAR_FLOAT, SL_SC
 
 struct sl_scalar {
   uint32_t kind;
-  uint32_t negative;   /* INTEGER */
-  uint32_t too_large;  /* INTEGER: magnitude beyond 64 bits */
-  uint32_t truth;      /* BOOL */
-  uint64_t magnitude;  /* INTEGER */
-  double number;       /* INTEGER, FLOAT; may be infinite or NaN */
+  uint32_t negative;  /* INTEGER */
+  uint32_t too_large; /* INTEGER: magnitude beyond 64 bits */
+  uint32_t truth;     /* BOOL */
+  uint64_t magnitude; /* INTEGER */
+  double number;      /* INTEGER, FLOAT; may be infinite or NaN */
 };
 
 /* Quoted scalars are strings. The C locale's decimal point is expected (sl_graph_read sees to it). */

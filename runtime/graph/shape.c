@@ -16,22 +16,17 @@ struct rule {
 static const struct rule scalar = {.kinds = SL_TREE_SCALAR};
 
 static const struct rule node_keys[] = {
-    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
-    {"in", SL_TREE_MAP, 0, NULL, &scalar, NULL},
-    {"set", SL_TREE_MAP, 0, NULL, &scalar, NULL},
-    {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
+    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"in", SL_TREE_MAP, 0, NULL, &scalar, NULL},
+    {"set", SL_TREE_MAP, 0, NULL, &scalar, NULL},   {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"block", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
 };
 
 static const struct rule node = {.kinds = SL_TREE_MAP, .keys = node_keys, .key_count = SL_COUNT_(node_keys)};
 
 static const struct rule document_keys[] = {
-    {"sluice", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
-    {"description", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
-    {"include", SL_TREE_LIST, 0, NULL, &scalar, NULL},
-    {"parameters", SL_TREE_MAP, 0, NULL, &scalar, "a parameter"},
-    {"nodes", SL_TREE_MAP, 0, NULL, &node, "a node"},
-    {"outputs", SL_TREE_LIST, 0, NULL, &scalar, NULL},
+    {"sluice", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"description", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
+    {"include", SL_TREE_LIST, 0, NULL, &scalar, NULL}, {"parameters", SL_TREE_MAP, 0, NULL, &scalar, "a parameter"},
+    {"nodes", SL_TREE_MAP, 0, NULL, &node, "a node"},  {"outputs", SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"budgets", SL_TREE_MAP, 0, NULL, &scalar, NULL},
 };
 
@@ -78,8 +73,8 @@ static void check_entries(struct sl_reader *r, const struct rule *rule, struct s
     if (strncmp(entry->key, "x-", 2) == 0) entry->value = NULL; /* the user's own */
     if (entry->value == NULL) continue;
     const struct rule *entry_rule = find_rule(r, rule, entry);
-    const int fits = entry_rule != NULL &&
-                     (sl_tree_is_null(entry->value) || check_value(r, entry_rule, entry->key, entry->value));
+    const int fits =
+        entry_rule != NULL && (sl_tree_is_null(entry->value) || check_value(r, entry_rule, entry->key, entry->value));
     if (!fits) sl_tree_refuse(entry);
   }
 }

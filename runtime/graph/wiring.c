@@ -142,6 +142,7 @@ static struct candidates find_candidates(struct choice *c, uint32_t index, const
     }
     if (found.count++ == 0) found.first = port;
     add_to_list(c, &found, port, found.count);
+    if (found.count > NAMED_MAX) break; /* more than a message lists */
   }
   return found;
 }
@@ -153,7 +154,9 @@ static const char *who_offers(struct sl_draft *draft, const char *collection) {
   const char *list = NULL;
   uint32_t count = 0;
   for (size_t e = 0; e < registry->entry_count; e++) {
-    const struct sl_plugin *plugin = registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
+    const struct sl_plugin *plugin =
+        registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;
+    const struct sl_plugin_entry *entry = NULL;
     for (uint32_t a = 0; plugin != NULL && a < plugin->algorithm_count && count < NAMED_MAX; a++) {
       const struct sl_algorithm *algorithm = plugin->algorithms[a];
       int offers = 0;
@@ -161,12 +164,14 @@ static const char *who_offers(struct sl_draft *draft, const char *collection) {
         offers |= algorithm->members[m].kind == SL_MEMBER_OUT &&
                   strcmp(algorithm->members[m].collection->name, collection) == 0;
       const char *name = sl_arena_format(r->arena, "%s.%s", plugin->name, algorithm->name);
-      if (!offers || sl_registry_find(registry, name, r->request->target, NULL) != algorithm) continue;
+      if (!offers || sl_registry_find(registry, name, r->request->target, &entry) == NULL) continue;
+      if (entry != &registry->entries[e]) continue; /* the target takes it from another plugin */
       list = count++ == 0 ? name : sl_arena_format(r->arena, "%s, %s", list, name);
     }
   }
   if (list == NULL) return NULL;
-  return sl_arena_format(r->arena, "%s: add a node that uses %s", count > 1 ? "several offer it" : "one offers it", list);
+  return sl_arena_format(r->arena, "%s: add a node that uses %s", count > 1 ? "several offer it" : "one offers it",
+                         list);
 }
 
 static void report_missing(struct choice *c, uint32_t index, const struct sl_member *input,
@@ -182,8 +187,8 @@ static void report_missing(struct choice *c, uint32_t index, const struct sl_mem
     return; /* one of the unknown ones may offer it */
   } else if (found->dependent > 0) {
     sl_report_error(r, source->mark, node, NULL,
-                    "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name, collection,
-                    found->list);
+                    "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name,
+                    collection, found->list);
   } else {
     sl_report_error(r, source->mark, node, who_offers(draft, collection),
                     "nothing in the graph offers %s, which input `%s` needs", collection, input->name);

@@ -1,17 +1,17 @@
 /* yaml_tree.c: libyaml's events to a tree.
  *
- * Recursive descent; the depth is bounded before it recurses. An alias becomes a copy of what its anchor marked, so that
- * later stages may change values in place; every copied value counts towards SL_LIMIT_VALUES, which bounds the
+ * Recursive descent; the depth is bounded before it recurses. An alias becomes a copy of what its anchor marked, so
+ * that later stages may change values in place; every copied value counts towards SL_LIMIT_VALUES, which bounds the
  * expansion. What ends the parse (syntax, limits) returns NULL all the way up; what is wrong with one value is reported
  * and left out.
  */
 #include "graph/yaml_tree.h"
 
+#include "graph/scalar.h"
+
 #include <string.h>
 #include <xxhash.h>
 #include <yaml.h>
-
-#include "graph/scalar.h"
 
 /* A parse at work. At most one event exists at a time. */
 struct sl_yaml {

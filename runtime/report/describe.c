@@ -1,12 +1,12 @@
 /* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring and plan.
  * Everything is read from the plugins' tables.
  */
+#include "execute/session.h"
+#include "plugin/tables.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "execute/session.h"
-#include "plugin/tables.h"
 
 static const char *const kind_names[] = {"kernel", "constant", "source", "sink"};
 static const char *const all_targets[] = {"cpu", "simt", "cuda", "hip", NULL};
@@ -33,7 +33,8 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
   for (size_t i = 0; i < r.entry_count; i++) {
     const struct sl_plugin_entry *e = sorted[i];
     if (e->status == SL_PLUGIN_LOADED) {
-      fprintf(file, "%s %s (%s)  %s\n    %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path, e->plugin->doc);
+      fprintf(file, "%s %s (%s)  %s\n    %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path,
+              e->plugin->doc);
       for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
         fprintf(file, "    %s.%-22s %-9s %s\n", e->plugin->name, e->plugin->algorithms[a]->name,
                 kind_names[e->plugin->algorithms[a]->kind], e->plugin->algorithms[a]->doc);
@@ -55,12 +56,23 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
 
 static void write_term(const struct sl_term *t, FILE *file) {
   switch (t->kind) {
-    case SL_TERM_CONSTANT: fprintf(file, "%u", t->add); return;
-    case SL_TERM_EVENTS: fprintf(file, "events"); break;
-    case SL_TERM_ITEMS: fprintf(file, "items of %s", t->of); break;
-    case SL_TERM_SUBITEMS: fprintf(file, "subitems of %s", t->of); break;
-    case SL_TERM_BUDGET: fprintf(file, "%s x events, at least %u", t->of, t->add); return;
-    default: return;
+    case SL_TERM_CONSTANT:
+      fprintf(file, "%u", t->add);
+      return;
+    case SL_TERM_EVENTS:
+      fprintf(file, "events");
+      break;
+    case SL_TERM_ITEMS:
+      fprintf(file, "items of %s", t->of);
+      break;
+    case SL_TERM_SUBITEMS:
+      fprintf(file, "subitems of %s", t->of);
+      break;
+    case SL_TERM_BUDGET:
+      fprintf(file, "%s x events, at least %u", t->of, t->add);
+      return;
+    default:
+      return;
   }
   if (t->multiply != 1) fprintf(file, " x %u", t->multiply);
   if (t->divide != 1) fprintf(file, " / %u", t->divide);
@@ -82,9 +94,13 @@ static void write_capacity(const char *what, const struct sl_capacity *c, FILE *
 
 static void write_property(const struct sl_member *m, FILE *file) {
   fprintf(file, "  %-10s %s: %s", m->flags & SL_FLAG_BUDGET ? "budget" : "property", m->name, sl_type_name(m->type));
-  if (m->type == SL_TYPE_string) fprintf(file, " = \"%s\"", m->default_text ? m->default_text : "");
-  else if (m->type == SL_TYPE_bool) fprintf(file, " = %s", m->default_value != 0 ? "true" : "false");
-  else fprintf(file, " = %.9g in [%.9g, %.9g]%s%s", m->default_value, m->minimum, m->maximum, *m->unit ? " " : "", m->unit);
+  if (m->type == SL_TYPE_string)
+    fprintf(file, " = \"%s\"", m->default_text ? m->default_text : "");
+  else if (m->type == SL_TYPE_bool)
+    fprintf(file, " = %s", m->default_value != 0 ? "true" : "false");
+  else
+    fprintf(file, " = %.9g in [%.9g, %.9g]%s%s", m->default_value, m->minimum, m->maximum, *m->unit ? " " : "",
+            m->unit);
   fprintf(file, "\n      %s\n", m->doc);
 }
 
@@ -103,10 +119,11 @@ static void write_port(const struct sl_member *m, FILE *file) {
 }
 
 static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, FILE *file) {
-  fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, kind_names[a->kind], e->plugin->name,
-          e->plugin->version, e->path);
+  fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, kind_names[a->kind],
+          e->plugin->name, e->plugin->version, e->path);
   if (a->kind == SL_KIND_KERNEL)
-    fprintf(file, "  block size %u%s\n", a->block_threads, a->run_tuned ? ", with a version shaped for this target" : "");
+    fprintf(file, "  block size %u%s\n", a->block_threads,
+            a->run_tuned ? ", with a version shaped for this target" : "");
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
     if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
@@ -118,7 +135,8 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
       write_capacity("elements", &member->capacity, file);
     }
   }
-  for (uint32_t i = 0; i < a->error_count; i++) fprintf(file, "  refuses an event: %s (code %u)\n", a->errors[i].text, a->errors[i].code);
+  for (uint32_t i = 0; i < a->error_count; i++)
+    fprintf(file, "  refuses an event: %s (code %u)\n", a->errors[i].text, a->errors[i].code);
 }
 
 static void write_collection(const struct sl_collection *c, FILE *file) {
@@ -127,7 +145,8 @@ static void write_collection(const struct sl_collection *c, FILE *file) {
     const struct sl_field *field = &c->fields[f];
     char shape[48];
     snprintf(shape, sizeof shape, field->width > 1 ? "%s of %u" : "%s", sl_shape_name(field->shape), field->width);
-    fprintf(file, "  %-14s %-4s %-16s %-10s %s\n", field->name, sl_type_name(field->type), shape, field->unit, field->doc);
+    fprintf(file, "  %-14s %-4s %-16s %-10s %s\n", field->name, sl_type_name(field->type), shape, field->unit,
+            field->doc);
   }
 }
 
@@ -136,7 +155,8 @@ static int describe_plugin(const struct sl_registry *r, const char *name, FILE *
   for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *e = &r->entries[i];
     if (e->status != SL_PLUGIN_LOADED || strcmp(e->plugin->name, name) != 0) continue;
-    fprintf(file, "%s %s (%s, %s)\n  %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path, e->plugin->doc);
+    fprintf(file, "%s %s (%s, %s)\n  %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path,
+            e->plugin->doc);
     for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
       fprintf(file, "  %s.%s: %s\n", e->plugin->name, e->plugin->algorithms[a]->name, e->plugin->algorithms[a]->doc);
     found = 1;
@@ -183,7 +203,8 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
       const struct sl_node *from = &g->nodes[node->inputs[m].node];
       const int inferred = m < 32 && (node->inferred >> m & 1u);
       fprintf(file, "    %-16s <- %s.%s (%s)%s\n", member->name, from->name,
-              from->algorithm->members[node->inputs[m].member].name, member->collection->name, inferred ? ", chosen" : "");
+              from->algorithm->members[node->inputs[m].member].name, member->collection->name,
+              inferred ? ", chosen" : "");
     }
     for (uint32_t l = 0; l < node->list_count; l++)
       fprintf(file, "    %-16s <- %s.%s\n", "events", g->nodes[node->lists[l].node].name,
@@ -208,14 +229,16 @@ void sl_session_write_plan(const struct sl_session *s, FILE *file) {
     if (st->kind == SL_STORAGE_CONSTANT || st->upper == 0) continue;
     sl_layout_name(l, i, name, sizeof name);
     fprintf(file, "%-44s %12" PRIu64 " ", name, st->bytes);
-    if (st->kind == SL_STORAGE_INPUT) fprintf(file, "%12s  in the slice's input\n", "-");
+    if (st->kind == SL_STORAGE_INPUT)
+      fprintf(file, "%12s  in the slice's input\n", "-");
     else
       fprintf(file, "%12" PRIu64 "  %s .. %s%s\n", st->offset, step_name(l, st->lower), step_name(l, st->upper - 1),
               st->in_place_of != SL_NONE ? ", in place" : "");
   }
   for (uint32_t i = 0; i < s->summary.budget_count; i++)
     fprintf(file, "capacity of %-32s %12" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
-  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n", l->arena_bytes,
-          l->live_bytes_max, l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
+  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
+          l->arena_bytes, l->live_bytes_max,
+          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
           l->optimal ? ", proved least" : "", l->input_bytes);
 }

@@ -3,9 +3,9 @@
 
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
-#include <xxhash.h>
-
 #include "execute/bind.h"
+
+#include <xxhash.h>
 
 /* Items [first, first + count) of the event, and its subitems. */
 struct extent {
@@ -49,9 +49,15 @@ uint64_t sl_digest_event(const struct sl_collection *c, const void *const *field
     const size_t bytes = (size_t)field->width * sl_type_bytes(field->type);
     const unsigned char *values = fields[f];
     switch (field->shape) {
-      case SL_SHAPE_CODE_PER_EVENT: XXH3_64bits_update(&state, values + event * bytes, bytes); break;
-      case SL_SHAPE_CODE_PER_ITEM: XXH3_64bits_update(&state, values + e.first * bytes, e.count * bytes); break;
-      case SL_SHAPE_CODE_PER_SUBITEM: XXH3_64bits_update(&state, values + e.first_sub * bytes, e.sub_count * bytes); break;
+      case SL_SHAPE_CODE_PER_EVENT:
+        XXH3_64bits_update(&state, values + event * bytes, bytes);
+        break;
+      case SL_SHAPE_CODE_PER_ITEM:
+        XXH3_64bits_update(&state, values + e.first * bytes, e.count * bytes);
+        break;
+      case SL_SHAPE_CODE_PER_SUBITEM:
+        XXH3_64bits_update(&state, values + e.first_sub * bytes, e.sub_count * bytes);
+        break;
       case SL_SHAPE_CODE_ITEM_OFFSETS: {
         const uint32_t *offsets = fields[f];
         for (uint32_t i = e.first; i < e.first + e.count; i++) {
@@ -60,7 +66,8 @@ uint64_t sl_digest_event(const struct sl_collection *c, const void *const *field
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return XXH3_64bits_digest(&state);
@@ -87,7 +94,9 @@ void sl_output_digest_add(struct sl_output_digest *d, const struct sl_event *eve
   XXH3_64bits_update(d->state, record, sizeof record);
 }
 
-uint64_t sl_output_digest_value(const struct sl_output_digest *d) { return d->state ? XXH3_64bits_digest(d->state) : 0; }
+uint64_t sl_output_digest_value(const struct sl_output_digest *d) {
+  return d->state ? XXH3_64bits_digest(d->state) : 0;
+}
 
 void sl_output_digest_close(struct sl_output_digest *d) {
   XXH3_freeState(d->state);

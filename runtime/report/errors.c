@@ -2,12 +2,15 @@
 #include "report/diagnostics.h"
 
 #define SL_ERROR_CASE_(name, value, text) \
-  case name: return text;
+  case name:                              \
+    return text;
 
 const char *sl_error_text(int code) {
   switch (code) {
-    case SL_OK: return "no error";
-    SL_ERRORS(SL_ERROR_CASE_)
-    default: return "an unknown error";
+    case SL_OK:
+      return "no error";
+      SL_ERRORS(SL_ERROR_CASE_)
+    default:
+      return "an unknown error";
   }
 }

@@ -1,8 +1,8 @@
 /* summary.c: the end of a run, as a table for people and as JSON for programs. */
+#include "execute/session.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "execute/session.h"
 
 /* 12.3 k, 4.56 M: three or four digits and a prefix. */
 static const char *with_prefix(double value, char *text, size_t size) {
@@ -17,9 +17,12 @@ static const char *with_prefix(double value, char *text, size_t size) {
 }
 
 static const char *as_bytes(uint64_t bytes, char *text, size_t size) {
-  if (bytes < 10240) snprintf(text, size, "%" PRIu64 " B", bytes);
-  else if (bytes < 10u * 1024 * 1024) snprintf(text, size, "%.1f KiB", (double)bytes / 1024);
-  else snprintf(text, size, "%.1f MiB", (double)bytes / (1024 * 1024));
+  if (bytes < 10240)
+    snprintf(text, size, "%" PRIu64 " B", bytes);
+  else if (bytes < 10u * 1024 * 1024)
+    snprintf(text, size, "%.1f KiB", (double)bytes / 1024);
+  else
+    snprintf(text, size, "%.1f MiB", (double)bytes / (1024 * 1024));
   return text;
 }
 
@@ -32,8 +35,8 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
   fprintf(file, "\n  %-20s %-28s %10s %12s %10s %7s\n", "node", "algorithm", "calls", "events", "us/event", "share");
   for (uint32_t i = 0; i < sum->node_count; i++) {
     const struct sl_node_summary *n = &sum->nodes[i];
-    fprintf(file, "  %-20s %-28s %10" PRIu64 " %12" PRIu64 " %10.3f %6.1f%%\n", n->name, n->algorithm, n->calls, n->events,
-            n->events ? n->microseconds / (double)n->events : 0.0, 100 * n->share);
+    fprintf(file, "  %-20s %-28s %10" PRIu64 " %12" PRIu64 " %10.3f %6.1f%%\n", n->name, n->algorithm, n->calls,
+            n->events, n->events ? n->microseconds / (double)n->events : 0.0, 100 * n->share);
   }
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
@@ -47,7 +50,9 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
   for (uint32_t i = 0; i < s->summary.budget_count; i++) {
     const struct sl_budget_summary *b = &s->summary.budgets[i];
     if (b->overflows)
-      fprintf(file, "budget       %s overflowed in %" PRIu64 " slices; capacity %" PRIu64 ", most used otherwise %" PRIu64 "\n",
+      fprintf(file,
+              "budget       %s overflowed in %" PRIu64 " slices; capacity %" PRIu64 ", most used otherwise %" PRIu64
+              "\n",
               b->port, b->overflows, b->capacity, b->used_max);
   }
 }
@@ -57,9 +62,11 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
-  fprintf(file, "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
+  fprintf(file,
+          "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
           with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
-          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s", sum->slice_events);
+          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
+          sum->slice_events);
   if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
   fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
           as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
@@ -143,8 +150,10 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "port", sum->outputs[o].port);
     sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
-    if (s->options.digest) json_digest(j, "digest", sum->outputs[o].digest);
-    else sl_json_string(j, "digest", NULL);
+    if (s->options.digest)
+      json_digest(j, "digest", sum->outputs[o].digest);
+    else
+      sl_json_string(j, "digest", NULL);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);

@@ -1,2 +1,5 @@
-sluice_add_test(graph_test graph_test.c graph_fake.c)
-target_compile_definitions(graph_test PRIVATE _GNU_SOURCE GRAPH_CASES="${CMAKE_CURRENT_SOURCE_DIR}/graph_cases")
+foreach(test graph_test graph_limits_test)
+  sluice_add_test(${test} ${test}.c graph_reading.c graph_fake.c)
+  target_compile_definitions(${test} PRIVATE GRAPH_CASES="${CMAKE_CURRENT_SOURCE_DIR}/graph_cases")
+endforeach()
+target_link_options(graph_limits_test PRIVATE -Wl,--wrap=calloc)

@@ -5,14 +5,12 @@
  * beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the expected
  * files anew: read the difference before you keep it.
  */
+#define _GNU_SOURCE
 #include "graph_fake.h"
+#include "graph_reading.h"
 
-#include "graph/graph.h"
-
-#include <ctype.h>
 #include <dirent.h>
 #include <locale.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,44 +20,6 @@
 #include <cmocka.h>
 
 enum { CASES_MIN = 90, CASES_MAX = 400, OVERRIDES_MAX = 8 };
-
-/* ------------------------------------------------------------------------------------------------ reading */
-
-/* A graph read, with its messages as printed. */
-struct reading {
-  struct sl_diagnostics *diagnostics;
-  struct sl_graph *graph;
-  char *messages;
-  int result;
-};
-
-static void read_request(const struct sl_graph_request *request, struct reading *reading) {
-  size_t bytes = 0;
-  reading->diagnostics = sl_diagnostics_new();
-  reading->messages = NULL;
-  assert_non_null(reading->diagnostics);
-  reading->result = sl_graph_read(request, reading->diagnostics, &reading->graph);
-  FILE *stream = open_memstream(&reading->messages, &bytes);
-  assert_non_null(stream);
-  sl_diagnostics_print(reading->diagnostics, stream);
-  fclose(stream);
-  assert_true((reading->result == SL_OK) == (reading->graph != NULL));
-  assert_true((reading->result == SL_OK) == (sl_diagnostics_errors(reading->diagnostics) == 0));
-}
-
-static void read_bytes(const char *text, size_t bytes, struct reading *reading) {
-  const struct sl_graph_request request = {
-      .path = "text.yaml", .text = text, .text_bytes = bytes, .target = "cpu", .registry = fake_registry()};
-  read_request(&request, reading);
-}
-
-static void read_text(const char *text, struct reading *reading) { read_bytes(text, strlen(text), reading); }
-
-static void end_reading(struct reading *reading) {
-  sl_graph_free(reading->graph);
-  sl_diagnostics_free(reading->diagnostics);
-  free(reading->messages);
-}
 
 /* Read as text, the canonical text of a graph must give itself. */
 static void check_canonical_text(const struct sl_graph *graph, const char *target) {
@@ -195,13 +155,13 @@ static void case_gives_expected_text(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ by hand */
 
-#define HEAD                                                             \
-  "sluice: 1\n"                                                          \
-  "nodes:\n"                                                             \
-  "  raw: { use: toy.reader }\n"                                         \
-  "  geometry: { use: toy.geometry }\n"                                  \
-  "  hits: { use: toy.decode }\n"                                        \
-  "  sorted: { use: toy.sort }\n"                                        \
+#define HEAD                            \
+  "sluice: 1\n"                         \
+  "nodes:\n"                            \
+  "  raw: { use: toy.reader }\n"        \
+  "  geometry: { use: toy.geometry }\n" \
+  "  hits: { use: toy.decode }\n"       \
+  "  sorted: { use: toy.sort }\n"       \
   "  tracks: { use: toy.search }\n"
 
 static const struct sl_node *find_node(const struct sl_graph *graph, const char *name) {
@@ -235,15 +195,16 @@ static void properties_are_written_by_type(void **state) {
             &reading);
   assert_null(reading.graph); /* two nodes give hits and sorted hits: sorted, tracks are ambiguous */
   end_reading(&reading);
-  read_text("sluice: 1\n"
-            "nodes:\n"
-            "  raw: { use: toy.reader }\n"
-            "  geometry: { use: toy.geometry }\n"
-            "  set: { use: toy.decode, set: { near_beam: 0.25, far: -1e300, shift: -100, planes: 0x10,\n"
-            "    mask: 0xFFFFFFFFFFFFFFFF, strict: true, label: \"a b\", max_hits: 0o17 } }\n"
-            "  plain: { use: toy.decode }\n"
-            "outputs: [set, plain]\n",
-            &reading);
+  read_text(
+      "sluice: 1\n"
+      "nodes:\n"
+      "  raw: { use: toy.reader }\n"
+      "  geometry: { use: toy.geometry }\n"
+      "  set: { use: toy.decode, set: { near_beam: 0.25, far: -1e300, shift: -100, planes: 0x10,\n"
+      "    mask: 0xFFFFFFFFFFFFFFFF, strict: true, label: \"a b\", max_hits: 0o17 } }\n"
+      "  plain: { use: toy.decode }\n"
+      "outputs: [set, plain]\n",
+      &reading);
   assert_non_null(reading.graph);
   const struct sl_node *node = find_node(reading.graph, "set");
   char *args = calloc(1, node->algorithm->args_size);
@@ -311,17 +272,18 @@ static void liveness_and_positions_agree(void **state) {
 static void lists_are_sorted_and_unique(void **state) {
   (void)state;
   struct reading reading;
-  read_text("sluice: 1\n"
-            "nodes:\n"
-            "  raw: { use: toy.reader }\n"
-            "  lumi: { use: toy.lumi }\n"
-            "  geometry: { use: toy.geometry }\n"
-            "  hits: { use: toy.decode }\n"
-            "  filter: { use: toy.filter }\n"
-            "  sorted: { use: toy.sort, events: [filter.failed, lumi, filter.passed, lumi.lumi, filter.failed] }\n"
-            "  tracks: { use: toy.search }\n"
-            "outputs: [tracks]\n",
-            &reading);
+  read_text(
+      "sluice: 1\n"
+      "nodes:\n"
+      "  raw: { use: toy.reader }\n"
+      "  lumi: { use: toy.lumi }\n"
+      "  geometry: { use: toy.geometry }\n"
+      "  hits: { use: toy.decode }\n"
+      "  filter: { use: toy.filter }\n"
+      "  sorted: { use: toy.sort, events: [filter.failed, lumi, filter.passed, lumi.lumi, filter.failed] }\n"
+      "  tracks: { use: toy.search }\n"
+      "outputs: [tracks]\n",
+      &reading);
   assert_non_null(reading.graph);
   const struct sl_node *sorted = find_node(reading.graph, "sorted"), *tracks = find_node(reading.graph, "tracks");
   assert_int_equal(sorted->list_count, 3);
@@ -337,15 +299,16 @@ static void same_meaning_gives_same_text(void **state) {
   (void)state;
   struct reading a, b;
   read_text(HEAD "outputs: [tracks]\n", &a);
-  read_text("outputs: [tracks.tracks]\nx-note: [anything]\ndescription: the same\nparameters: { scatter: 0.08 }\n"
-            "nodes:\n"
-            "  tracks: { use: toy.search, in: { hits: sorted.sorted, seeds: null }, set: { max_scatter: \"${scatter}\" } }\n"
-            "  sorted: { block: 128, use: toy.sort, in: { hits: hits }, events: [], set: { variant: tuned } }\n"
-            "  hits: { use: toy.decode, in: { banks: raw, geometry: geometry.geometry }, set: { near_beam: 1e-1 } }\n"
-            "  geometry: { use: toy.geometry, set: { path: '' } }\n"
-            "  raw: { use: toy.reader, set: { seed: 0x1 } }\n"
-            "sluice: 1\n",
-            &b);
+  read_text(
+      "outputs: [tracks.tracks]\nx-note: [anything]\ndescription: the same\nparameters: { scatter: 0.08 }\n"
+      "nodes:\n"
+      "  tracks: { use: toy.search, in: { hits: sorted.sorted, seeds: null }, set: { max_scatter: \"${scatter}\" } }\n"
+      "  sorted: { block: 128, use: toy.sort, in: { hits: hits }, events: [], set: { variant: tuned } }\n"
+      "  hits: { use: toy.decode, in: { banks: raw, geometry: geometry.geometry }, set: { near_beam: 1e-1 } }\n"
+      "  geometry: { use: toy.geometry, set: { path: '' } }\n"
+      "  raw: { use: toy.reader, set: { seed: 0x1 } }\n"
+      "sluice: 1\n",
+      &b);
   assert_non_null(a.graph);
   assert_non_null(b.graph);
   assert_string_equal(a.graph->text, b.graph->text);
@@ -363,152 +326,6 @@ static void numbers_have_a_point_in_any_locale(void **state) {
   assert_non_null(strstr(reading.graph->text, "max_scatter: 0.08\n"));
   end_reading(&reading);
   if (old != NULL) setlocale(LC_NUMERIC, "C");
-}
-
-/* -------------------------------------------------------------------------------------------- hostile text */
-
-/* `text` repeated, behind a beginning and before an end. */
-static char *repeated(const char *begin, const char *text, size_t times, const char *end, size_t *bytes) {
-  const size_t piece = strlen(text);
-  *bytes = strlen(begin) + piece * times + strlen(end);
-  char *whole = malloc(*bytes + 1);
-  assert_non_null(whole);
-  char *at = stpcpy(whole, begin);
-  for (size_t i = 0; i < times; i++) at = mempcpy(at, text, piece);
-  strcpy(at, end);
-  return whole;
-}
-
-static void refuse(const char *begin, const char *text, size_t times, const char *end, const char *message) {
-  struct reading reading;
-  size_t bytes;
-  char *whole = repeated(begin, text, times, end, &bytes);
-  read_bytes(whole, bytes, &reading);
-  assert_int_equal(reading.result, SL_EGRAPH);
-  if (strstr(reading.messages, message) == NULL) fail_msg("no `%s` in: %.2000s", message, reading.messages);
-  end_reading(&reading);
-  free(whole);
-}
-
-static void deep_nesting_is_refused(void **state) {
-  (void)state;
-  refuse("sluice: 1\nx-a: ", "[", 10000, "", "more than 64 deep");
-  refuse("", "[", (1 << 20) - 1, "", "more than 64 deep");
-  refuse("", "{", (1 << 20) - 1, "", "more than 64 deep");
-  refuse("", "- ", (1 << 19) - 1, "", "more than 64 deep");
-  refuse("", "? ", (1 << 19) - 1, "", "more than 64 deep");
-  refuse("x-a: ", "{a: ", 64, "", "more than 64 deep");
-}
-
-static void alias_bombs_are_refused(void **state) {
-  (void)state;
-  char text[4096] = "x-a0: &a0 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
-  for (int i = 1; i < 20; i++) {
-    char line[200];
-    snprintf(line, sizeof line, "x-a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i, i - 1, i - 1, i - 1,
-             i - 1, i - 1, i - 1, i - 1, i - 1);
-    strcat(text, line);
-  }
-  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, aliases expanded");
-}
-
-/* Each alias goes two levels deeper than the one before; the text itself is flat. */
-static void deep_aliases_are_refused(void **state) {
-  (void)state;
-  char text[8192] = "x-a0: &a0 [[0]]\n";
-  for (int i = 1; i < 40; i++) {
-    char line[100];
-    snprintf(line, sizeof line, "x-a%d: &a%d [[*a%d]]\n", i, i, i - 1);
-    strcat(text, line);
-  }
-  refuse(text, "", 0, "sluice: 1\n", "more than 64 deep");
-}
-
-static void large_texts_are_refused(void **state) {
-  (void)state;
-  refuse("sluice: 1\n#", "x", 1 << 20, "", "larger than 1 MiB");
-  refuse("sluice: 1\nx-a: [", "a,", 100000, "]", "more than 100000 values");
-  refuse("sluice: 1\nnodes: { ", "a", 200000, ": 1 }", "simple key");
-  refuse("sluice: 1\n? ", "a", 200000, "\n: 1", "a key is one word of at most 100 bytes");
-}
-
-static void substitution_bombs_are_refused(void **state) {
-  (void)state;
-  size_t bytes;
-  char *begin = repeated("sluice: 1\nparameters: { p: \"", "abcdefgh", 50000, "\" }\ndescription: \"", &bytes);
-  refuse(begin, "${p}", 10000, "\"\n", "more than 64 MiB");
-  free(begin);
-}
-
-static void many_errors_are_counted(void **state) {
-  (void)state;
-  struct reading reading;
-  size_t bytes = 0;
-  char *text = malloc(1 << 20);
-  assert_non_null(text);
-  bytes = (size_t)sprintf(text, "sluice: 1\nnodes: {");
-  for (int i = 0; i < 4000; i++) bytes += (size_t)sprintf(text + bytes, "node%d: {use: toy.serch, i: {a: b}},", i);
-  bytes += (size_t)sprintf(text + bytes, "}\n");
-  read_bytes(text, bytes, &reading);
-  assert_int_equal(reading.result, SL_EGRAPH);
-  assert_true(sl_diagnostics_errors(reading.diagnostics) >= 8000);
-  assert_true(strlen(reading.messages) < 1 << 20); /* the one long line is not repeated with each message */
-  end_reading(&reading);
-  free(text);
-}
-
-static void many_nodes_are_refused(void **state) {
-  (void)state;
-  struct reading reading;
-  char *text = malloc(1 << 20);
-  assert_non_null(text);
-  size_t bytes = (size_t)sprintf(text, "sluice: 1\nnodes:\n");
-  for (int i = 0; i < 4097; i++) bytes += (size_t)sprintf(text + bytes, "  n%d: {use: toy.search}\n", i);
-  read_bytes(text, bytes, &reading);
-  assert_non_null(strstr(reading.messages, "text.yaml:4099:3: error: the graph has more than 4096 nodes"));
-  assert_int_equal(sl_diagnostics_errors(reading.diagnostics), 1);
-  end_reading(&reading);
-  free(text);
-}
-
-/* 4,000 nodes in a ring: one message, which shows some of them. */
-static void long_cycles_are_cut_short(void **state) {
-  (void)state;
-  struct reading reading;
-  char *text = malloc(1 << 20);
-  assert_non_null(text);
-  size_t bytes = (size_t)sprintf(text, "sluice: 1\nnodes:\n  raw: {use: toy.reader}\n");
-  for (int i = 0; i < 4000; i++)
-    bytes += (size_t)sprintf(text + bytes, "  n%d: {use: toy.echo, in: {tracks: n%d}}\n", i, (i + 3999) % 4000);
-  read_bytes(text, bytes, &reading);
-  assert_int_equal(sl_diagnostics_errors(reading.diagnostics), 1);
-  assert_non_null(strstr(reading.messages, "n0 -> n1 -> n2"));
-  assert_non_null(strstr(reading.messages, "(3984 more) -> n0\n"));
-  end_reading(&reading);
-  free(text);
-}
-
-static void directives_cannot_stall_the_parser(void **state) {
-  (void)state;
-  refuse("", "%TAG !a! b\n", 90000, "---\nsluice: 1\n", "%TAG");
-}
-
-static void broken_bytes_are_reported_with_their_place(void **state) {
-  (void)state;
-  struct reading reading;
-  static const char zero[] = "sluice: 1\nnodes:\n  \0x: 1\n";
-  read_bytes(zero, sizeof zero - 1, &reading);
-  assert_non_null(strstr(reading.messages, "text.yaml:3:3: error: control characters are not allowed"));
-  end_reading(&reading);
-  read_text("sluice: 1\ndescription: \xC3\xA9 \xFF\n", &reading);
-  assert_non_null(strstr(reading.messages, "text.yaml:2:16: error: invalid leading UTF-8 octet"));
-  end_reading(&reading);
-  read_bytes("", 0, &reading);
-  assert_non_null(strstr(reading.messages, "text.yaml:1:1: error: the file is empty"));
-  end_reading(&reading);
-  read_bytes("\xFF\xFEs\0l\0", 6, &reading); /* UTF-16 */
-  assert_int_equal(reading.result, SL_EGRAPH);
-  end_reading(&reading);
 }
 
 /* --------------------------------------------------------------------------------------------------- main */
@@ -538,16 +355,6 @@ int main(void) {
       cmocka_unit_test(lists_are_sorted_and_unique),
       cmocka_unit_test(same_meaning_gives_same_text),
       cmocka_unit_test(numbers_have_a_point_in_any_locale),
-      cmocka_unit_test(deep_nesting_is_refused),
-      cmocka_unit_test(alias_bombs_are_refused),
-      cmocka_unit_test(deep_aliases_are_refused),
-      cmocka_unit_test(large_texts_are_refused),
-      cmocka_unit_test(substitution_bombs_are_refused),
-      cmocka_unit_test(many_errors_are_counted),
-      cmocka_unit_test(many_nodes_are_refused),
-      cmocka_unit_test(long_cycles_are_cut_short),
-      cmocka_unit_test(directives_cannot_stall_the_parser),
-      cmocka_unit_test(broken_bytes_are_reported_with_their_place),
   };
   static char *names[CASES_MAX];
   static struct CMUnitTest cases[CASES_MAX];

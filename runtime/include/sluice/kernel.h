@@ -20,8 +20,10 @@ enum { SL_PER_EVENT };
 
 #if defined(SL_TARGET_CPU)
 #include <sluice/kernel_cpu.h>
+#elif defined(SL_TARGET_SIMT)
+#include <sluice/kernel_simt.h>
 #else
-#error "define SL_TARGET_CPU; no other target is implemented yet"
+#error "define SL_TARGET_CPU or SL_TARGET_SIMT; no other target is implemented yet"
 #endif
 
 /* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.

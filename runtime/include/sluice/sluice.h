@@ -73,6 +73,7 @@ struct sl_options {
   const char *const *plugin_paths;  /* folders searched first */
   const char *output_path;          /* for sinks that write a file */
   uint32_t digest;                  /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
+  uint32_t profile;                 /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t guard;                   /* every field in an allocation of its own, with canaries and poison */
   void *context;                    /* first argument of the callbacks */
   /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */

@@ -1,4 +1,4 @@
-/* test_hit_radius.c: the algorithm alone, on two events worked out by hand. */
+/* hit_radius_test.c: the algorithm alone, on two events worked out by hand. */
 #include <sluice/testing.h>
 
 #include <setjmp.h>

@@ -1,0 +1,91 @@
+/* association.c: see association.h. The map from ids to particles is a hash table with chains; an id may belong to
+ * several particles. */
+#include "association.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_matches(const void *left, const void *right) {
+  const struct match *a = (const struct match *)left, *b = (const struct match *)right;
+  return a->particle < b->particle ? -1 : a->particle > b->particle;
+}
+
+void association_free(struct association *a) {
+  free(a->ids);
+  free(a->buckets);
+  free(a->shared);
+  free(a->matches);
+  *a = (struct association){0};
+}
+
+static int reserve_ids(struct association *a, uint32_t count) {
+  if (count <= a->id_capacity) return SL_OK;
+  uint32_t bits = 10;
+  while (bits < 31 && 1u << bits < count) bits++;
+  const size_t capacity = (size_t)1 << bits;
+  free(a->ids);
+  free(a->buckets);
+  a->ids = (struct id_of_particle *)malloc(capacity * sizeof *a->ids);
+  a->buckets = (uint32_t *)malloc(capacity * sizeof *a->buckets);
+  a->bucket_bits = bits;
+  a->id_capacity = a->ids && a->buckets ? (uint32_t)capacity : 0;
+  return a->id_capacity >= count ? SL_OK : SL_ENOMEM;
+}
+
+static int reserve_particles(struct association *a, uint32_t count) {
+  if (count <= a->particle_capacity) return SL_OK;
+  free(a->shared);
+  free(a->matches);
+  a->shared = (uint32_t *)calloc(count, sizeof *a->shared);
+  a->matches = (struct match *)calloc(count, sizeof *a->matches);
+  a->particle_capacity = a->shared && a->matches ? count : 0;
+  return a->particle_capacity == count ? SL_OK : SL_ENOMEM;
+}
+
+static uint32_t *bucket_of(const struct association *a, uint32_t id) {
+  return &a->buckets[id * 2654435761u >> (32 - a->bucket_bits)];
+}
+
+/* Adds an id of a particle, unless it has that id already. */
+static void add_id(struct association *a, uint32_t id, uint32_t particle) {
+  uint32_t *bucket = bucket_of(a, id);
+  for (uint32_t at = *bucket; at; at = a->ids[at - 1].next)
+    if (a->ids[at - 1].id == id && a->ids[at - 1].particle == particle) return;
+  a->ids[a->id_count++] = (struct id_of_particle){id, particle, *bucket};
+  *bucket = a->id_count;
+}
+
+int association_begin(struct association *a, const struct mc_event *mc, uint32_t id_mask) {
+  a->id_count = a->match_count = 0;
+  a->id_mask = id_mask;
+  if (reserve_ids(a, mc->id_count > 0 ? mc->id_count : 1) || reserve_particles(a, mc->particle_count)) return SL_ENOMEM;
+  memset(a->buckets, 0, sizeof a->buckets[0] << a->bucket_bits);
+  for (uint32_t particle = 0; particle < mc->particle_count; particle++) {
+    const struct mc_hits *hits = &mc->particles[particle].velo;
+    for (uint32_t i = 0; i < hits->count; i++) add_id(a, mc->ids[hits->first + i] & id_mask, particle);
+  }
+  return SL_OK;
+}
+
+/* 70 %, compared in integers: as a ratio of floats, 7 of 10 hits can fall below. */
+static int is_match(uint32_t shared_hits, uint32_t hit_count) {
+  return hit_count <= 2 || 10ull * shared_hits >= 7ull * hit_count;
+}
+
+void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count) {
+  uint32_t candidates = 0;
+  for (uint32_t i = 0; i < hit_count; i++) {
+    const uint32_t id = hit_ids[i] & a->id_mask;
+    for (uint32_t at = *bucket_of(a, id); at; at = a->ids[at - 1].next) {
+      const struct id_of_particle *entry = &a->ids[at - 1];
+      if (entry->id == id && a->shared[entry->particle]++ == 0) a->matches[candidates++].particle = entry->particle;
+    }
+  }
+  a->match_count = 0;
+  for (uint32_t i = 0; i < candidates; i++) {
+    const uint32_t particle = a->matches[i].particle, shared = a->shared[particle];
+    a->shared[particle] = 0;
+    if (is_match(shared, hit_count)) a->matches[a->match_count++] = (struct match){particle, shared};
+  }
+  if (a->match_count > 1) qsort(a->matches, a->match_count, sizeof a->matches[0], compare_matches);
+}

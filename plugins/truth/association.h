@@ -1,0 +1,40 @@
+/* association.h: which true particles a track matches, by the ids of its hits (spec velo_pv.md E.2).
+ *
+ * A struct association is used again for event after event; its memory only grows. Zero-initialise it.
+ */
+#ifndef TRUTH_ASSOCIATION_H
+#define TRUTH_ASSOCIATION_H
+
+#include "mc_particles.h"
+
+/* An entry of the map from ids to particles; `next` is the place, from 1, of another with the same hash, or 0. */
+struct id_of_particle {
+  uint32_t id, particle, next;
+};
+
+/* A particle that a track shares hits with. */
+struct match {
+  uint32_t particle;
+  uint32_t shared_hits;
+};
+
+struct association {
+  struct id_of_particle *ids;
+  uint32_t id_count, id_capacity;
+  uint32_t *buckets; /* place, from 1, of the first entry with each hash; at least as many as id_capacity */
+  uint32_t bucket_bits;
+  uint32_t id_mask;      /* bits of the ids that are compared */
+  uint32_t *shared;      /* per particle: hits shared with the track at hand; 0 between tracks */
+  struct match *matches; /* result of the last association_match_velo */
+  uint32_t match_count, particle_capacity;
+};
+
+/* Prepares for the tracks of an event: 0 or SL_ENOMEM. Ids are compared in the bits of id_mask only. */
+int association_begin(struct association *a, const struct mc_event *mc, uint32_t id_mask);
+
+/* Finds the particles that a VELO track matches: those with at least 70 % of its hits, in ascending order. */
+void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count);
+
+void association_free(struct association *a);
+
+#endif

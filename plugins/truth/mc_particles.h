@@ -1,0 +1,55 @@
+/* mc_particles.h: the true particles of an event, from its raw banks of type 32 (spec formats.md 7).
+ *
+ * A struct mc_event is used again for event after event; its memory only grows. Zero-initialise it. The banks may hold
+ * anything: what does not fit the format exactly is refused, and nothing outside the payloads is read.
+ */
+#ifndef TRUTH_MC_PARTICLES_H
+#define TRUTH_MC_PARTICLES_H
+
+#include "io/raw_banks.h"
+
+#include <stdint.h>
+
+enum {
+  MC_IS_LONG = 1,
+  MC_IS_DOWN = 2,
+  MC_HAS_VELO = 4,
+  MC_HAS_UT = 8,
+  MC_HAS_SCIFI = 16,
+  MC_FROM_BEAUTY = 32,
+  MC_FROM_CHARM = 64,
+  MC_FROM_STRANGE = 128,
+  MC_FROM_SIGNAL = 256
+};
+
+/* The ids of a particle's hits in one detector: ids[first] to ids[first + count - 1] of the event. */
+struct mc_hits {
+  uint32_t first, count;
+};
+
+struct mc_particle {
+  uint32_t key, mother_key;
+  int32_t pdg, mother_pdg;
+  float p, pt, eta, phi; /* MeV, rad */
+  float x, y, z;         /* origin, mm */
+  float charge;
+  uint32_t flags; /* MC_... */
+  uint32_t visible_vertex_count;
+  struct mc_hits velo, ut, scifi;
+};
+
+struct mc_event {
+  struct mc_particle *particles;
+  uint32_t particle_count, particle_capacity;
+  uint32_t *ids; /* LHCbIDs */
+  uint32_t id_count, id_capacity;
+  uint8_t *stream; /* the banks' payloads, one after the other */
+  uint64_t stream_bytes, stream_capacity;
+};
+
+/* Decodes event `event` of a slice: 0, SL_EFORMAT with the reason (a literal), or SL_ENOMEM. No banks: no particles. */
+int mc_event_decode(struct mc_event *mc, const struct mc_particle_banks_view *banks, uint32_t event,
+                    const char **reason);
+void mc_event_free(struct mc_event *mc);
+
+#endif

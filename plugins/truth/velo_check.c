@@ -1,0 +1,230 @@
+/* velo_check.c: truth.velo_check, how well VELO tracks agree with the true particles (spec velo_pv.md E.2, E.3).
+ *
+ * Counts, for each category of particles: those that should be found (reconstructible), those matched by a track
+ * (reconstructed), and further tracks of the same particle (clones). Purity is the mean, over matched tracks, of shared
+ * hits / hits of the track; hit efficiency that of shared hits / VELO hits of the particle. A track that matches no
+ * particle is a ghost. Events with an error, without particles or with malformed ones count in none of these.
+ */
+#include "association.h"
+#include "mc_particles.h"
+#include "velo/event_model.h"
+
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct velo_check_args {
+  struct velo_tracks_view tracks;
+  struct mc_particle_banks_view mc_particles;
+  uint32_t mask_fraction_bits;
+};
+#define SL_ARGS velo_check_args
+
+static const struct sl_member velo_check_members[] = {
+    SL_IN(tracks, velo_tracks, "offsets hit_offsets hit_id", "any order"),
+    SL_IN(mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order"),
+    SL_BOOL(mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels"),
+};
+
+/* ----------------------------------------------------------------------------------------------- categories */
+
+enum { ANY_ETA = 1, ELECTRONS = 2 }; /* default: 2 < eta < 5, no electrons */
+enum { PDG_ELECTRON = 11, MESSAGES_MAX = 10, VELO_ID_FRACTION_BITS = 3 << 26 };
+
+struct category {
+  const char *name;
+  uint32_t flags; /* MC_...: all are needed */
+  uint32_t choice;
+  float p_min; /* MeV; p must be larger */
+};
+
+static const struct category categories[] = {
+    {"velo", MC_HAS_VELO, 0, -1},
+    {"long", MC_IS_LONG, 0, -1},
+    {"long, p > 5 GeV", MC_IS_LONG, 0, 5000},
+    {"long from strange", MC_IS_LONG | MC_FROM_STRANGE, 0, -1},
+    {"long from strange, p > 5 GeV", MC_IS_LONG | MC_FROM_STRANGE, 0, 5000},
+    {"long from B", MC_IS_LONG | MC_FROM_BEAUTY, 0, -1},
+    {"long from B, p > 5 GeV", MC_IS_LONG | MC_FROM_BEAUTY, 0, 5000},
+    {"long electrons", MC_IS_LONG, ELECTRONS, -1},
+    {"long electrons from B", MC_IS_LONG | MC_FROM_BEAUTY, ELECTRONS, -1},
+    {"long electrons from B, p > 5 GeV", MC_IS_LONG | MC_FROM_BEAUTY, ELECTRONS, 5000},
+    {"long from signal", MC_IS_LONG | MC_FROM_SIGNAL, 0, -1},
+    {"all eta, not e", MC_HAS_VELO, ANY_ETA, -1},
+};
+enum { CATEGORIES = sizeof categories / sizeof categories[0] };
+
+static int belongs(const struct category *c, const struct mc_particle *p) {
+  const int is_electron = p->pdg == PDG_ELECTRON || p->pdg == -PDG_ELECTRON;
+  return (p->flags & c->flags) == c->flags && is_electron == ((c->choice & ELECTRONS) != 0) && p->p > c->p_min &&
+         ((c->choice & ANY_ETA) || (p->eta > 2 && p->eta < 5));
+}
+
+struct category_counts {
+  uint64_t reconstructible, reconstructed, clones, matches;
+  double purity_sum, hit_efficiency_sum; /* over matches */
+};
+
+/* ----------------------------------------------------------------------------------------------- the check */
+
+struct velo_check {
+  struct mc_event mc;
+  struct association association;
+  uint32_t *track_counts; /* per particle of the event: tracks that match it */
+  uint32_t track_counts_capacity;
+  uint32_t id_mask;
+  uint64_t events, error_events, malformed_events, events_without_truth, tracks, ghosts;
+  struct category_counts counts[CATEGORIES];
+};
+
+static int velo_check_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
+  struct velo_check *c = (struct velo_check *)state;
+  const uint32_t mask = ((const struct velo_check_args *)args)->mask_fraction_bits;
+  (void)s, (void)output_path;
+  *c = (struct velo_check){.id_mask = mask ? ~(uint32_t)VELO_ID_FRACTION_BITS : ~0u};
+  return SL_OK;
+}
+
+static void velo_check_close(void *state) {
+  struct velo_check *c = (struct velo_check *)state;
+  mc_event_free(&c->mc);
+  association_free(&c->association);
+  free(c->track_counts);
+  c->track_counts = NULL;
+}
+
+static void count_match(struct velo_check *c, const struct match *match, uint32_t hit_count) {
+  const struct mc_particle *particle = &c->mc.particles[match->particle];
+  c->track_counts[match->particle]++;
+  for (uint32_t k = 0; k < CATEGORIES; k++) {
+    if (!belongs(&categories[k], particle)) continue;
+    c->counts[k].matches++;
+    c->counts[k].purity_sum += (double)match->shared_hits / hit_count;
+    c->counts[k].hit_efficiency_sum += (double)match->shared_hits / particle->velo.count;
+  }
+}
+
+static void count_particles(struct velo_check *c) {
+  for (uint32_t i = 0; i < c->mc.particle_count; i++)
+    for (uint32_t k = 0; k < CATEGORIES; k++) {
+      if (!belongs(&categories[k], &c->mc.particles[i])) continue;
+      c->counts[k].reconstructible++;
+      if (c->track_counts[i] == 0) continue;
+      c->counts[k].reconstructed++;
+      c->counts[k].clones += c->track_counts[i] - 1;
+    }
+}
+
+static int reset_track_counts(struct velo_check *c) {
+  const uint32_t count = c->mc.particle_count;
+  if (count > c->track_counts_capacity) {
+    uint32_t *larger = (uint32_t *)realloc(c->track_counts, count * sizeof *larger);
+    if (!larger) return SL_ENOMEM;
+    c->track_counts = larger;
+    c->track_counts_capacity = count;
+  }
+  if (count) memset(c->track_counts, 0, count * sizeof c->track_counts[0]);
+  return SL_OK;
+}
+
+/* Compares the tracks of an event with the particles in c->mc. */
+static int check_event(struct velo_check *c, const struct velo_tracks_view *tracks, uint32_t event) {
+  if (association_begin(&c->association, &c->mc, c->id_mask) || reset_track_counts(c)) return SL_ENOMEM;
+  for (uint32_t track = tracks->offsets[event]; track < tracks->offsets[event + 1]; track++) {
+    const uint32_t first = tracks->hit_offsets[track], hit_count = tracks->hit_offsets[track + 1] - first;
+    association_match_velo(&c->association, tracks->hit_id + first, hit_count);
+    c->tracks++;
+    if (c->association.match_count == 0) c->ghosts++;
+    for (uint32_t i = 0; i < c->association.match_count; i++) count_match(c, &c->association.matches[i], hit_count);
+  }
+  count_particles(c);
+  c->events++;
+  return SL_OK;
+}
+
+static void complain(struct velo_check *c, const struct sl_services *s, const struct sl_event *event,
+                     const char *reason) {
+  if (c->malformed_events++ < MESSAGES_MAX)
+    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed MC particles: %s", event->run,
+               event->number, reason);
+}
+
+static int velo_check_consume(void *state, const struct sl_services *s, const void *args_,
+                              const struct sl_batch *batch) {
+  const struct velo_check_args *args = (const struct velo_check_args *)args_;
+  struct velo_check *c = (struct velo_check *)state;
+  for (uint32_t event = 0; event < batch->event_count; event++) {
+    if (batch->events[event].error != SL_EVENT_OK) {
+      c->error_events++;
+      continue;
+    }
+    const char *reason;
+    int error = mc_event_decode(&c->mc, &args->mc_particles, event, &reason);
+    if (error == SL_EFORMAT)
+      complain(c, s, &batch->events[event], reason);
+    else if (error == SL_OK && args->mc_particles.offsets[event] == args->mc_particles.offsets[event + 1])
+      c->events_without_truth++;
+    else if (error == SL_OK)
+      error = check_event(c, &args->tracks, event);
+    if (error == SL_ENOMEM) {
+      s->message(s->context, SL_ERROR, "out of memory");
+      return error;
+    }
+  }
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- the report */
+
+static double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : 0; }
+
+static void report_category(const struct sl_report *r, const struct category *category,
+                            const struct category_counts *n) {
+  const double efficiency = ratio((double)n->reconstructed, (double)n->reconstructible);
+  const double purity = ratio(n->purity_sum, (double)n->matches);
+  const double hit_efficiency = ratio(n->hit_efficiency_sum, (double)n->matches);
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", category->name);
+  r->integer(r->context, "reconstructible", (int64_t)n->reconstructible);
+  r->integer(r->context, "reconstructed", (int64_t)n->reconstructed);
+  r->integer(r->context, "clones", (int64_t)n->clones);
+  r->number(r->context, "efficiency", efficiency);
+  r->number(r->context, "purity", purity);
+  r->number(r->context, "hit_efficiency", hit_efficiency);
+  r->end_object(r->context);
+  if (n->reconstructible == 0) return;
+  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%",
+          category->name, n->reconstructed, n->reconstructible, 100 * efficiency,
+          100 * ratio((double)n->clones, (double)(n->reconstructed + n->clones)), 100 * purity, 100 * hit_efficiency);
+}
+
+static int velo_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct velo_check *c = (struct velo_check *)state;
+  const double ghost_rate = ratio((double)c->ghosts, (double)c->tracks);
+  r->integer(r->context, "events", (int64_t)c->events);
+  r->integer(r->context, "error_events", (int64_t)c->error_events);
+  r->integer(r->context, "malformed_events", (int64_t)c->malformed_events);
+  r->integer(r->context, "events_without_truth", (int64_t)c->events_without_truth);
+  r->integer(r->context, "tracks", (int64_t)c->tracks);
+  r->integer(r->context, "ghosts", (int64_t)c->ghosts);
+  r->number(r->context, "ghost_rate", ghost_rate);
+  r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->events,
+          c->tracks, c->ghosts, 100 * ghost_rate);
+  r->begin_array(r->context, "categories");
+  for (uint32_t k = 0; k < CATEGORIES; k++) report_category(r, &categories[k], &c->counts[k]);
+  r->end_array(r->context);
+  if (c->malformed_events > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events with malformed MC particles were not checked",
+               c->malformed_events);
+  if (c->events_without_truth > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events without MC particles were not checked",
+               c->events_without_truth);
+  return SL_OK;
+}
+
+static const struct sl_sink velo_check_functions = {velo_check_open, velo_check_consume, velo_check_finish,
+                                                    velo_check_close};
+
+SL_SINK(velo_check, "VELO tracks compared with the true particles", struct velo_check, velo_check_functions);

@@ -1,0 +1,44 @@
+/* simt.c: the backend of the target simt, the emulator of a GPU in runtime/simt. Its device is the host, so that all but
+ * the launch of kernels is the target cpu's; blocks have the node's own size. */
+#include "simt/simt.h"
+
+static const struct sl_backend *host(void) { return sl_backend_find("cpu"); }
+
+static void *simt_allocate(struct sl_device *device, uint64_t bytes) { return host()->allocate(device, bytes); }
+
+static void simt_release(struct sl_device *device, void *memory, uint64_t bytes) {
+  host()->release(device, memory, bytes);
+}
+
+/* What fails here says why through the launch's services. */
+static const char *simt_error(struct sl_device *device) { return host()->error(device); }
+
+static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
+  return host()->zero(stream, memory, bytes);
+}
+
+static int simt_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
+                          uint32_t *count, uint32_t *numbers) {
+  return host()->intersect(stream, lists, list_count, count, numbers);
+}
+
+static int simt_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  return host()->scan(l, counts, bound);
+}
+
+const struct sl_backend sl_backend_simt = {.target = "simt",
+                                           .default_slice_events = 8,
+                                           .block_threads = 0,
+                                           .flights = 1,
+                                           .open = sl_simt_device_open,
+                                           .close = sl_simt_device_close,
+                                           .allocate = simt_allocate,
+                                           .release = simt_release,
+                                           .allocate_host = simt_allocate,
+                                           .release_host = simt_release,
+                                           .stream_open = sl_simt_stream_open,
+                                           .stream_close = sl_simt_stream_close,
+                                           .error = simt_error,
+                                           .zero = simt_zero,
+                                           .intersect = simt_intersect,
+                                           .scan = simt_scan};

@@ -1,0 +1,368 @@
+/* execute.c: a slice through the graph.
+ *
+ * The steps of the graph are enqueued in order. Where the backend has a memory of its own, the input is copied up
+ * first, all steps and the packing of results are captured once a flight and replayed, and the host waits once, for the
+ * packed results. If an output overflowed, the slice is run again in two parts; if kernels refused events, again
+ * without them. A part is the same input seen from a later event: the pointers of fields that go by event move, all
+ * others stay, since offsets need not begin at 0.
+ */
+#include "execute/bind.h"
+#include "execute/session.h"
+
+#include <string.h>
+
+enum { NO_INDEX = UINT32_MAX, MAX_LISTS = 64 };
+
+/* -------------------------------------------------------------------------------------------------- steps */
+
+/* Events that are not on the node's list have empty outputs. */
+static int zero_outputs(struct sl_slot *slot, uint32_t n) {
+  const struct sl_session *s = slot->session;
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
+      const uint32_t shape = a->members[m].collection->fields[f].shape;
+      const int32_t storage = s->layout->members[n][m].storage[f];
+      const int own =
+          storage != SL_NONE && s->layout->storage[storage].node == n && s->layout->storage[storage].member == m;
+      const int shared_items = a->members[m].shares && shape == SL_SHAPE_CODE_PER_ITEM;
+      if (!own || (shape != SL_SHAPE_CODE_OFFSETS && shape != SL_SHAPE_CODE_PER_EVENT && !shared_items)) continue;
+      if (s->backend->zero(slot->stream, slot->storage[storage], s->layout->storage[storage].bytes) < 0)
+        return SL_EDEVICE;
+    }
+  }
+  return SL_OK;
+}
+
+static int intersect(struct sl_slot *slot, const struct sl_list_set *set) {
+  const struct sl_layout *l = slot->session->layout;
+  struct sl_list_pointers lists[MAX_LISTS];
+  if (set->port_count > MAX_LISTS) return SL_EGRAPH;
+  for (uint32_t p = 0; p < set->port_count; p++) {
+    const int32_t *storage = l->members[set->ports[p].node][set->ports[p].member].storage;
+    lists[p] = (struct sl_list_pointers){slot->storage[storage[0]], slot->storage[storage[1]]};
+  }
+  return slot->session->backend->intersect(slot->stream, lists, set->port_count, slot->storage[set->count_storage],
+                                           slot->storage[set->numbers_storage]);
+}
+
+static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32_t n) {
+  const struct sl_session *s = slot->session;
+  const struct sl_node *node = &s->graph->nodes[n];
+  const struct sl_algorithm *a = node->algorithm;
+  int status = s->layout->node_set[n] != NO_INDEX ? zero_outputs(slot, n) : SL_OK;
+  if (status == SL_OK)
+    status = a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
+                                           : a->run(&slot->launches[n], flight->args[n]);
+  if (status < 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
+                sl_error_text(status), status == SL_EDEVICE ? ": " : "",
+                status == SL_EDEVICE ? s->backend->error(s->device) : "");
+  return status;
+}
+
+/* Time and events of a step that has just run on the host. */
+static void count_step(struct sl_slot *slot, const struct sl_step *step, uint32_t count, uint64_t *before) {
+  const uint64_t after = sl_now_ns();
+  slot->node_ns[step->node] += after - *before;
+  *before = after;
+  slot->node_calls[step->node]++;
+  slot->node_events[step->node] +=
+      step->set == NO_INDEX ? count
+                            : *(const uint32_t *)slot->storage[slot->session->layout->sets[step->set].count_storage];
+}
+
+/* Enqueues all steps for `count` events; without a device, that is to run them. */
+static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) {
+  const struct sl_session *s = slot->session;
+  const struct sl_layout *l = s->layout;
+  const int is_device = s->backend->is_device, marks = is_device && s->options.profile;
+  slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
+  const uint32_t cleared = is_device ? s->slice_events : count;
+  int status = s->backend->zero(slot->stream, slot->errors, cleared * sizeof *slot->errors);
+  if (status == SL_OK) status = s->backend->zero(slot->stream, slot->used, l->used_count * sizeof *slot->used);
+  uint64_t before = sl_now_ns();
+  for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
+    const struct sl_step *at = &l->steps[step];
+    if (marks) s->backend->mark(slot->stream, step);
+    if (s->options.guard) sl_guard_poison(slot, step);
+    if (at->kind == SL_STEP_INTERSECT) {
+      status = intersect(slot, &l->sets[at->set]);
+      continue;
+    }
+    status = run_node(slot, &slot->flights[flight], at->node);
+    if (status < 0 || is_device) continue;
+    count_step(slot, at, count, &before);
+    if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->node]);
+  }
+  if (marks) s->backend->mark(slot->stream, l->step_count);
+  return status == SL_OK && is_device ? sl_pack_enqueue(slot, flight) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------- device */
+
+static int device_failed(struct sl_slot *slot, const char *what) {
+  struct sl_session *s = slot->session;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, s->options.guard ? NULL : "run with --guard to see in which node",
+              "%s: %s", what, s->backend->error(s->device));
+  return SL_EDEVICE;
+}
+
+/* How many entries of an input field are filled. */
+static uint64_t filled_entries(const struct sl_session *s, const struct sl_input *input,
+                               const struct sl_storage *storage) {
+  const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
+  const struct sl_field *field = &m->collection->fields[storage->field];
+  const uint32_t *used = &input->used[2 * storage->member];
+  return sl_field_values(field, input->event_count, used[0], used[1]) / field->width;
+}
+
+/* Copies what kernels read of an input, and of that what is filled. */
+static int upload(struct sl_slot *slot, struct sl_flight *flight) {
+  struct sl_session *s = slot->session;
+  const struct sl_input *input = flight->input;
+  int status = s->backend->upload(slot->stream, flight->device_event_count, &input->event_count, sizeof(uint32_t));
+  slot->bytes_up += sizeof(uint32_t);
+  for (uint32_t i = 0; i < s->layout->storage_count && status == SL_OK; i++) {
+    const struct sl_storage *storage = &s->layout->storage[i];
+    if (storage->kind != SL_STORAGE_INPUT || !storage->read_by_kernel) continue;
+    const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
+    const struct sl_field *field = &m->collection->fields[storage->field];
+    const uint64_t bytes = filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
+    status =
+        s->backend->upload(slot->stream, flight->device_input + storage->offset, input->block + storage->offset, bytes);
+    slot->bytes_up += bytes;
+  }
+  return status;
+}
+
+/* Points the kernels' arguments to the input, from event `first` on. */
+static void patch(struct sl_slot *slot, struct sl_flight *flight, uint32_t first) {
+  unsigned char *block = flight->device_input ? flight->device_input : flight->input->block;
+  for (uint32_t p = 0; p < flight->patch_count; p++) {
+    const struct sl_storage *storage = &slot->session->layout->storage[flight->patches[p].storage];
+    *flight->patches[p].pointer = block + storage->offset + first * storage->event_stride_bytes;
+  }
+}
+
+/* The flight's graph of all kernels of a whole slice, captured at the first need. */
+static int replay(struct sl_slot *slot, uint32_t flight) {
+  struct sl_session *s = slot->session;
+  if (!slot->flights[flight].captured) {
+    patch(slot, &slot->flights[flight], 0);
+    int status = s->backend->capture_begin(slot->stream);
+    if (status == SL_OK) status = enqueue_steps(slot, flight, s->slice_events);
+    if (status == SL_OK) status = s->backend->capture_end(slot->stream, flight);
+    if (status < 0) return device_failed(slot, "the kernels of a slice could not be captured");
+    slot->flights[flight].captured = 1;
+  }
+  return s->backend->replay(slot->stream, flight);
+}
+
+static int has_error_event(const struct sl_input *input) {
+  for (uint32_t e = 0; e < input->event_count; e++)
+    if (input->events[e].error) return 1;
+  return 0;
+}
+
+int sl_flight_start(struct sl_slot *slot, uint32_t k) {
+  struct sl_session *s = slot->session;
+  struct sl_flight *flight = &slot->flights[k];
+  flight->started = 0;
+  slot->slices++;
+  if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
+  int status = upload(slot, flight);
+  if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
+  if (status < 0) return device_failed(slot, "the input could not be copied to the device");
+  if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */
+  if (s->options.profile || s->options.guard) {
+    patch(slot, flight, 0);
+    status = enqueue_steps(slot, k, flight->input->event_count);
+  } else {
+    status = replay(slot, k);
+  }
+  if (status == SL_OK) status = s->backend->finished(slot->stream, k);
+  if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
+  flight->started = 1;
+  return SL_OK;
+}
+
+static void count_marks(struct sl_slot *slot, uint32_t count) {
+  const struct sl_session *s = slot->session;
+  for (uint32_t step = 0; step < s->layout->step_count; step++) {
+    const struct sl_step *at = &s->layout->steps[step];
+    if (at->kind != SL_STEP_RUN) continue;
+    slot->node_calls[at->node]++;
+    slot->node_events[at->node] += count;
+    slot->node_ns[at->node] += (uint64_t)(1000.0 * s->backend->marked_us(slot->stream, step, step + 1));
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- a part */
+
+static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  struct sl_session *s = slot->session;
+  struct sl_flight *flight = &slot->flights[k];
+  if (!flight->started || first != 0 || count != flight->input->event_count) {
+    patch(slot, flight, first);
+    slot->event_count = count;
+    int status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
+    if (status == SL_OK) status = enqueue_steps(slot, k, count);
+    if (status == SL_OK) status = s->backend->finished(slot->stream, k);
+    if (status < 0) return device_failed(slot, "a part of a slice could not be run");
+  }
+  flight->started = 0;
+  if (s->backend->wait(slot->stream, k) < 0) return device_failed(slot, "a kernel failed");
+  if (s->options.profile) count_marks(slot, count);
+  sl_pack_read(slot, k);
+  return SL_OK;
+}
+
+/* Runs events [first, first + count); on return the results are there for the host. */
+static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  if (slot->session->backend->is_device) return run_on_device(slot, k, first, count);
+  patch(slot, &slot->flights[k], first);
+  slot->event_count = count;
+  const int status = enqueue_steps(slot, k, count);
+  slot->used_seen = slot->used;
+  slot->errors_seen = slot->errors;
+  slot->refused_seen = 1; /* look */
+  return status;
+}
+
+/* --------------------------------------------------------------------------------------------- what went wrong */
+
+/* An output that overflowed. */
+struct overflow {
+  const struct sl_node *node;
+  const struct sl_member *member;
+  uint32_t word, capacity;
+  int sub;
+};
+
+/* Finds the first output, in order of the steps, that wanted more than its capacity. */
+static int find_overflow(const struct sl_slot *slot, struct overflow *o) {
+  const struct sl_session *s = slot->session;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+    for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
+      if (a->members[m].kind != SL_MEMBER_OUT) continue;
+      const struct sl_slot_member *at = &s->layout->members[n][m];
+      for (int sub = 0; sub < 2; sub++) {
+        const uint32_t word = sub ? at->used_subitems : at->used_items, capacity = sub ? at->subitems : at->items;
+        if (word == NO_INDEX || slot->used_seen[word] <= capacity) continue;
+        *o = (struct overflow){&s->graph->nodes[n], &a->members[m], word, capacity, sub};
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count);
+
+static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
+  if (!slot->session->delivering) return SL_OK;
+  const int status = sl_wait_for_turn(slot->session, slot->flights[k].ticket);
+  return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
+}
+
+static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, const struct overflow *o) {
+  struct sl_session *s = slot->session;
+  const uint32_t used = slot->used_seen[o->word];
+  pthread_mutex_lock(&s->turn_lock);
+  s->overflows[o->word]++;
+  pthread_mutex_unlock(&s->turn_lock);
+  if (count > 1) {
+    slot->retries++;
+    const int status = execute_range(slot, k, first, count / 2);
+    return status < 0 ? status : execute_range(slot, k, first + count / 2, count - count / 2);
+  }
+  struct sl_event *event = &slot->flights[k].input->events[first];
+  event->error = SL_EVENT_OVERFLOW;
+  if (s->delivering)
+    sl_diagnose(s->diagnostics, SL_WARNING, NULL, o->node->name, "raise the budget of this output, or --slice-events",
+                "run %u event %llu needs %u %s of %s, the capacity is %u", event->run,
+                (unsigned long long)event->number, used, o->sub ? "subitems" : "items", o->member->name, o->capacity);
+  return deliver(slot, k, first, 1, 1);
+}
+
+/* The kernel node that runs as the `index`th. */
+static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t index) {
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    if (node->algorithm->kind == SL_KIND_KERNEL && index-- == 0) return node;
+  }
+  return NULL;
+}
+
+static void tell_refused(const struct sl_session *s, const struct sl_event *event, uint64_t error) {
+  const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(error));
+  const uint32_t code = (uint32_t)(error >> 32) & 0xFF;
+  const char *text = "refused";
+  for (uint32_t c = 0; node && c < node->algorithm->error_count; c++)
+    if (node->algorithm->errors[c].code == code) text = node->algorithm->errors[c].text;
+  sl_diagnose(s->diagnostics, SL_WARNING, NULL, node ? node->name : NULL, NULL,
+              "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run, (unsigned long long)event->number,
+              event->file, (unsigned long long)event->offset, text, (uint32_t)error);
+}
+
+/* Marks the events that kernels refused. Returns how many. */
+static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  uint32_t refused = 0;
+  for (uint32_t e = 0; slot->refused_seen && e < count; e++) {
+    if (!slot->errors_seen[e]) continue;
+    struct sl_event *event = &slot->flights[k].input->events[first + e];
+    event->error = SL_EVENT_REFUSED;
+    refused++;
+    if (slot->session->delivering) tell_refused(slot->session, event, slot->errors_seen[e]);
+  }
+  return refused;
+}
+
+static void remember_fill(struct sl_slot *slot) {
+  for (uint32_t w = 0; w < slot->session->layout->used_count; w++)
+    if (slot->used_seen[w] > slot->used_max[w]) slot->used_max[w] = slot->used_seen[w];
+}
+
+/* --------------------------------------------------------------------------------------------------------- */
+
+/* Events without an error. */
+static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  const uint64_t begin = sl_now_ns();
+  const int status = run_part(slot, k, first, count);
+  slot->graph_ns += sl_now_ns() - begin;
+  if (status < 0) return status;
+  struct overflow o;
+  if (find_overflow(slot, &o)) return retry_in_parts(slot, k, first, count, &o);
+  if (mark_refused(slot, k, first, count)) {
+    slot->retries++;
+    return execute_range(slot, k, first, count);
+  }
+  remember_fill(slot);
+  return deliver(slot, k, first, count, 0);
+}
+
+static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  const struct sl_event *events = slot->flights[k].input->events;
+  const uint32_t end = first + count;
+  int status = SL_OK;
+  while (first < end && status == SL_OK) {
+    uint32_t next = first;
+    while (next < end && !events[next].error) next++;
+    if (next > first) {
+      status = execute_good(slot, k, first, next - first);
+    } else {
+      next = first + 1;
+      status = deliver(slot, k, first, 1, 1);
+    }
+    first = next;
+  }
+  return status;
+}
+
+int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
+  return execute_range(slot, flight, 0, slot->flights[flight].input->event_count);
+}

@@ -1,0 +1,136 @@
+/* statistics.c: the summary of a run: opened with the names, summed over the slots at the end. */
+#include "execute/bind.h"
+#include "execute/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <xxhash.h>
+
+static int open_node_summaries(struct sl_session *s) {
+  const struct sl_graph *g = s->graph;
+  s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
+  s->kernel_nodes = calloc(g->order_count + 1, sizeof *s->kernel_nodes);
+  s->output_summaries = calloc(g->output_count + 1, sizeof *s->output_summaries);
+  s->budget_summaries = calloc(s->layout->used_count + 1, sizeof *s->budget_summaries);
+  s->budget_words = calloc(s->layout->used_count + 1, sizeof *s->budget_words);
+  if (!s->node_summaries || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries || !s->budget_words)
+    return SL_ENOMEM;
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    if (node->algorithm->kind != SL_KIND_KERNEL) continue;
+    s->kernel_nodes[s->summary.node_count] = g->order[i];
+    s->node_summaries[s->summary.node_count++] = (struct sl_node_summary){.name = node->name, .algorithm = node->use};
+  }
+  for (uint32_t o = 0; o < g->output_count; o++) s->output_summaries[o].port = g->outputs[o].name;
+  s->summary.output_count = g->output_count;
+  return SL_OK;
+}
+
+/* A budget is a capacity that `used` words watch, of a kernel's output that scans into it. */
+static void open_budget_summaries(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    const uint32_t n = s->kernel_nodes[i];
+    const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+    for (uint32_t m = 0; m < a->member_count; m++) {
+      if (a->members[m].kind != SL_MEMBER_OUT) continue;
+      const struct sl_slot_member *at = &s->layout->members[n][m];
+      for (int sub = 0; sub < 2; sub++) {
+        const uint32_t word = sub ? at->used_subitems : at->used_items;
+        const int has = sub ? sl_has_subitems(a->members[m].collection)
+                            : !a->members[m].shares && sl_has_items(a->members[m].collection);
+        if (!has || word == UINT32_MAX) continue;
+        struct sl_budget_summary *b = &s->budget_summaries[s->summary.budget_count];
+        snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, a->members[m].name,
+                 sub ? " (subitems)" : "");
+        b->capacity = sub ? at->subitems : at->items;
+        s->budget_words[s->summary.budget_count++] = word;
+      }
+    }
+  }
+}
+
+int sl_summary_open(struct sl_session *s) {
+  if (open_node_summaries(s) < 0) return SL_ENOMEM;
+  open_budget_summaries(s);
+  struct sl_summary *sum = &s->summary;
+  sum->slots = s->slot_count;
+  sum->slice_events = s->slice_events;
+  sum->arena_bytes = s->layout->arena_bytes;
+  sum->live_bytes_max = s->layout->live_bytes_max;
+  sum->input_bytes = s->layout->input_bytes;
+  sum->graph_digest = XXH3_64bits(s->graph->text, strlen(s->graph->text));
+  sum->nodes = s->node_summaries;
+  sum->outputs = s->output_summaries;
+  sum->budgets = s->budget_summaries;
+  return SL_OK;
+}
+
+static void sum_nodes(struct sl_session *s) {
+  double total = 0;
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    struct sl_node_summary *node = &s->node_summaries[i];
+    const uint32_t n = s->kernel_nodes[i];
+    uint64_t ns = 0;
+    node->events = node->calls = 0;
+    for (uint32_t k = 0; k < s->slot_count; k++) {
+      ns += s->slots[k].node_ns[n];
+      node->events += s->slots[k].node_events[n];
+      node->calls += s->slots[k].node_calls[n];
+    }
+    node->microseconds = (double)ns * 1e-3;
+    total += node->microseconds;
+  }
+  for (uint32_t i = 0; i < s->summary.node_count; i++)
+    s->node_summaries[i].share = total > 0 ? s->node_summaries[i].microseconds / total : 0;
+}
+
+static void sum_budgets(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
+    const uint32_t word = s->budget_words[i];
+    struct sl_budget_summary *b = &s->budget_summaries[i];
+    b->overflows = s->overflows[word];
+    b->used_max = 0;
+    for (uint32_t k = 0; k < s->slot_count; k++)
+      if (s->slots[k].used_max[word] > b->used_max) b->used_max = s->slots[k].used_max[word];
+  }
+}
+
+static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)events * 1e9 / (double)ns : 0; }
+
+void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
+  struct sl_summary *sum = &s->summary;
+  uint64_t graph_ns = 0;
+  for (uint32_t k = 0; k < s->slot_count; k++) {
+    sum->retries += s->slots[k].retries;
+    sum->slices += s->slots[k].slices;
+    graph_ns += s->slots[k].graph_ns;
+    sum->bytes_up += s->slots[k].bytes_up;
+    sum->bytes_down += s->slots[k].bytes_down;
+  }
+  const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
+  sum->events = s->delivered_events;
+  sum->error_events = s->error_events;
+  sum->seconds = (double)wall_ns * 1e-9;
+  sum->wall_hz = rate(sum->events, wall_ns);
+  sum->source_hz = rate(s->events_read, s->source_ns);
+  sum->throughput_hz =
+      repeat_ns ? rate(s->events_read * (sum->repeat - 1), repeat_ns) : rate(sum->events * s->slot_count, graph_ns);
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  sum->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+  sum_nodes(s);
+  sum_budgets(s);
+  for (uint32_t o = 0; o < sum->output_count; o++) {
+    s->output_summaries[o].items = s->output_items[o];
+    s->output_summaries[o].digest = s->options.digest ? sl_output_digest_value(&s->digests[o]) : 0;
+  }
+}
+
+void sl_summary_close(struct sl_session *s) {
+  free(s->node_summaries);
+  free(s->kernel_nodes);
+  free(s->output_summaries);
+  free(s->budget_summaries);
+  free(s->budget_words);
+}

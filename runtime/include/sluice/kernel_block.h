@@ -1,0 +1,127 @@
+/* kernel_block.h: the collectives of kernel.h for blocks of many threads: simt, cuda, hip. Included by the target's
+ * header, which defines, for warps of 32 or 64 threads:
+ *
+ *   sl_warp_size()                            32 or 64
+ *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
+ *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
+ *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
+ *   sl_count_bits(mask)                       bits set in a uint64_t
+ *
+ * Blocks have a multiple of 32 threads, up to 1024. With warps of 64 the last warp may be half empty.
+ *
+ * Each collective works in its warps, leaves a value a warp in shared memory, and after a barrier lets every thread
+ * combine those. A second barrier frees the shared memory for the next collective. So each is a barrier for the
+ * caller too: what any thread wrote before it, all see after it. Common subset of C11 and CUDA C++.
+ */
+#ifndef SLUICE_KERNEL_BLOCK_H
+#define SLUICE_KERNEL_BLOCK_H
+
+enum { SL_BLOCK_MAX_WARPS = 1024 / 32 };
+
+static SL_DEVICE uint32_t sl_warp_lane(void) { return threadIdx.x % sl_warp_size(); }
+static SL_DEVICE uint32_t sl_warp_index(void) { return threadIdx.x / sl_warp_size(); }
+static SL_DEVICE uint32_t sl_block_warps(void) { return (blockDim.x + sl_warp_size() - 1) / sl_warp_size(); }
+
+/* Threads of this thread's warp. */
+static SL_DEVICE uint32_t sl_warp_lanes(void) {
+  const uint32_t rest = blockDim.x - sl_warp_index() * sl_warp_size();
+  return rest < sl_warp_size() ? rest : sl_warp_size();
+}
+
+/* Sum of `warp_sum` over the warps before this one; *total gets the sum over all. A warp's last lane gives its sum. */
+static SL_DEVICE uint32_t sl_block_scan_warps(uint32_t warp_sum, uint32_t *total) {
+  __shared__ uint32_t sums[SL_BLOCK_MAX_WARPS];
+  const uint32_t warp = sl_warp_index(), warps = sl_block_warps();
+  uint32_t before = 0, sum = 0;
+  if (sl_warp_lane() == sl_warp_lanes() - 1) sums[warp] = warp_sum;
+  __syncthreads();
+  for (uint32_t w = 0; w < warps; w++) {
+    if (w == warp) before = sum;
+    sum += sums[w];
+  }
+  __syncthreads();
+  *total = sum;
+  return before;
+}
+
+/* Sum of the values of all threads before this one; *total gets the sum over the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
+  uint32_t sum = value; /* of the lanes up to this one */
+  for (uint32_t delta = 1; delta < sl_warp_size(); delta *= 2) {
+    const uint32_t other = sl_warp_shuffle_up_u32(sum, delta);
+    if (sl_warp_lane() >= delta) sum += other;
+  }
+  return sl_block_scan_warps(sum, total) + sum - value;
+}
+
+/* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length
+ * grows by the number of threads that want one. Each thread keeps its own copy of *length. */
+static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
+  const uint64_t mask = sl_warp_ballot(wanted);
+  const uint32_t before = sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
+  uint32_t total;
+  const uint32_t place = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
+  *length += total;
+  return place;
+}
+
+/* Combines the values of all threads by an operation whose order does not matter. */
+#define SL_BLOCK_REDUCE_(name, type, shuffle_down, combine)                                \
+  static SL_DEVICE type name(type value) {                                                 \
+    __shared__ type of_warp[SL_BLOCK_MAX_WARPS];                                           \
+    const uint32_t lane = sl_warp_lane(), lanes = sl_warp_lanes(), warps = sl_block_warps(); \
+    for (uint32_t delta = sl_warp_size() / 2; delta > 0; delta /= 2) {                     \
+      const type other = shuffle_down(value, delta);                                       \
+      if (lane + delta < lanes) value = combine(value, other);                             \
+    }                                                                                      \
+    if (lane == 0) of_warp[sl_warp_index()] = value;                                       \
+    __syncthreads();                                                                       \
+    value = of_warp[0];                                                                    \
+    for (uint32_t w = 1; w < warps; w++) value = combine(value, of_warp[w]);               \
+    __syncthreads();                                                                       \
+    return value;                                                                          \
+  }
+#define SL_ADD_(a, b) ((a) + (b))
+#define SL_LESSER_(a, b) ((b) < (a) ? (b) : (a))
+SL_BLOCK_REDUCE_(sl_block_sum_u32, uint32_t, sl_warp_shuffle_down_u32, SL_ADD_)
+SL_BLOCK_REDUCE_(sl_block_sum_u64_, uint64_t, sl_warp_shuffle_down_u64, SL_ADD_)
+/* The smallest key of the block: put the quantity in the high bits, an index that breaks ties in the low ones. */
+SL_BLOCK_REDUCE_(sl_block_min_u64, uint64_t, sl_warp_shuffle_down_u64, SL_LESSER_)
+
+static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return (int64_t)sl_block_sum_u64_((uint64_t)value); }
+
+/* Thread t < 32 holds partial sum t. */
+struct sl_sum32 {
+  float lane;
+};
+
+static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
+  struct sl_sum32 s = {0.0f};
+  return s;
+}
+
+#define SL_FOR_SUM32(i, n) for (uint32_t i = threadIdx.x; threadIdx.x < 32 && i < (n); i += 32)
+
+/* The loop gives a thread its own indices only. */
+static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) {
+  (void)index;
+  s->lane += value;
+}
+
+static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
+  __shared__ float of_block;
+  float sum = s->lane;
+  if (sl_warp_index() == 0) { /* as one: all lanes or none */
+    for (uint32_t stride = 16; stride > 0; stride /= 2) {
+      const float other = sl_warp_shuffle_down_f32(sum, stride);
+      if (threadIdx.x < stride) sum += other;
+    }
+  }
+  if (threadIdx.x == 0) of_block = sum;
+  __syncthreads();
+  sum = of_block;
+  __syncthreads();
+  return sum;
+}
+
+#endif

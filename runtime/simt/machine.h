@@ -1,0 +1,65 @@
+/* machine.h: what the emulator's files share: the threads of a block, and who waits for whom. */
+#ifndef SL_SIMT_MACHINE_H
+#define SL_SIMT_MACHINE_H
+
+#include "simt/fiber.h"
+#include "simt/simt.h"
+
+#include <sluice/simt_abi.h>
+
+enum { SIMT_MAX_THREADS = 1024, SIMT_MAX_WARPS = SIMT_MAX_THREADS / 32, SIMT_MESSAGE_BYTES = 1536 };
+
+enum { SIMT_READY, SIMT_AT_BARRIER, SIMT_AT_WARP, SIMT_RETURNED };
+
+struct simt_thread {
+  struct sl_fiber fiber;
+  struct simt_machine *machine;
+  uint32_t index, state;
+  const struct sl_simt_site *site;       /* where it waits */
+  const struct sl_simt_site *collective; /* in which it is, while it does not run */
+  uint32_t operation, lane;              /* of a warp */
+  uint64_t value, result;
+};
+
+struct simt_warp {
+  uint32_t waiting, returned, threads;
+};
+
+struct sl_device {
+  uint64_t seed;
+  uint32_t warp_size;
+};
+
+/* A stream's emulator. */
+struct simt_machine {
+  struct sl_stream stream; /* the beginning of a struct sl_simt_stream */
+  const struct sl_simt_api *api;
+  struct simt_machine *self;
+  struct sl_device settings;
+  uint64_t launches, random;
+  struct sl_fiber host; /* the thread that launches */
+  const struct sl_simt_launch *launch;
+  struct sl_simt_block block;
+  uint32_t threads, opened; /* of a block; with a stack */
+  uint32_t waiting, returned, ready_count;
+  uint32_t ready[SIMT_MAX_THREADS];
+  struct simt_warp warps[SIMT_MAX_WARPS];
+  struct simt_thread thread[SIMT_MAX_THREADS];
+  uint64_t poison;
+  char message[SIMT_MESSAGE_BYTES]; /* not empty: the block failed */
+};
+
+/* machine.c. Runs one block of machine->launch; block.block_index, block_dim and grid_dim are set, the threads have
+ * stacks. Returns 0, or SL_EDEVICE with a message. */
+int simt_block_run(struct simt_machine *m);
+void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site);
+uint64_t simt_warp(struct sl_simt_block *block, const struct sl_simt_site *site, uint32_t operation, uint64_t value,
+                   uint32_t lane);
+void simt_pause(struct sl_simt_block *block);
+/* The next random number below `limit`. */
+uint32_t simt_draw(struct simt_machine *m, uint32_t limit);
+
+/* describe.c. Nobody can go on: writes into machine->message who waits where. */
+void simt_describe(struct simt_machine *m);
+
+#endif

@@ -1,0 +1,146 @@
+/* stream.c: the emulator's settings and streams, and a launch. See simt.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/machine.h"
+
+enum { STACK_BYTES = 256 << 10, MAX_GRID_BLOCKS = 5 }; /* of address space: what is not touched costs nothing */
+
+#define SAME_PLACE(member, theirs) \
+  SL_STATIC_ASSERT(offsetof(struct simt_machine, member) == offsetof(struct sl_simt_stream, theirs), "frozen by the ABI")
+SAME_PLACE(stream.event_count, event_count);
+SAME_PLACE(stream.device, device);
+SAME_PLACE(api, api);
+SAME_PLACE(self, machine);
+
+/* -------------------------------------------------------------------------------------------------- settings */
+
+int sl_simt_device_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
+  *device = NULL;
+  if (index != 0) {
+    snprintf(reason, reason_size, "there is one emulator, number 0");
+    return SL_EDEVICE;
+  }
+  *device = malloc(sizeof **device);
+  if (!*device) {
+    snprintf(reason, reason_size, "out of memory");
+    return SL_ENOMEM;
+  }
+  **device = (struct sl_device){.seed = 1, .warp_size = 32};
+  return SL_OK;
+}
+
+void sl_simt_device_close(struct sl_device *device) { free(device); }
+
+int sl_simt_device_set(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size) {
+  const int is_seed = strcmp(key, "seed") == 0;
+  if (!is_seed && strcmp(key, "warp") != 0) {
+    snprintf(reason, reason_size, "simt has no setting '%s'; it has seed and warp", key);
+    return SL_EINVAL;
+  }
+  char *end = NULL;
+  errno = 0;
+  const unsigned long long number = strtoull(value, &end, 10);
+  if (value[0] < '0' || value[0] > '9' || *end || errno || (!is_seed && number != 32 && number != 64)) {
+    snprintf(reason, reason_size, "simt.%s cannot be '%s'; it is %s", key, value,
+             is_seed ? "a number of at most 64 bits" : "32 or 64");
+    return SL_EINVAL;
+  }
+  if (is_seed) device->seed = number;
+  else device->warp_size = (uint32_t)number;
+  return SL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- launch */
+
+static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
+
+/* Gives the first `threads` threads stacks. */
+static int open_threads(struct simt_machine *m, uint32_t threads) {
+  for (; m->opened < threads; m->opened++)
+    if (sl_fiber_open(&m->thread[m->opened].fiber, STACK_BYTES) < 0) return SL_ENOMEM;
+  return SL_OK;
+}
+
+/* Each launch has random numbers of its own, so that none depends on how many the one before it drew. */
+static void seed_launch(struct simt_machine *m) {
+  m->random = m->settings.seed * 0xD1342543DE82EF95u + m->launches++ * 0xAF251AF3B0F025B5u;
+}
+
+/* The blocks of the grid, in an order drawn from the seed. */
+static int run_blocks(struct simt_machine *m) {
+  uint32_t order[MAX_GRID_BLOCKS] = {0};
+  const uint32_t blocks = m->block.grid_dim.x;
+  /* A grid larger than the table keeps its order from there on. */
+  const uint32_t shuffled = blocks < MAX_GRID_BLOCKS ? blocks : MAX_GRID_BLOCKS;
+  for (uint32_t i = 0; i < shuffled; i++) {
+    const uint32_t j = simt_draw(m, i + 1);
+    order[i] = order[j];
+    order[j] = i;
+  }
+  int status = SL_OK;
+  for (uint32_t i = 0; i < blocks && status == SL_OK; i++) {
+    m->block.block_index.x = i < shuffled ? order[i] : i;
+    status = simt_block_run(m);
+  }
+  return status;
+}
+
+static const struct sl_simt_api simt_api;
+
+static int launch_locked(struct simt_machine *m, const struct sl_launch *l, const struct sl_simt_launch *launch) {
+  if (open_threads(m, l->block_threads) < 0) return SL_ENOMEM;
+  seed_launch(m);
+  m->launch = launch;
+  m->threads = l->block_threads;
+  m->host = (struct sl_fiber){.stack = NULL};
+  m->block = (struct sl_simt_block){.block_dim = {l->block_threads},
+                                    .grid_dim = {l->grid_blocks ? l->grid_blocks : 1 + simt_draw(m, MAX_GRID_BLOCKS)},
+                                    .warp_size = m->settings.warp_size,
+                                    .api = &simt_api};
+  *launch->block = &m->block;
+  const int status = run_blocks(m);
+  *launch->block = NULL;
+  return status;
+}
+
+static int simt_launch(const struct sl_launch *l, const struct sl_simt_launch *launch) {
+  const struct sl_services *s = l->services;
+  struct simt_machine *m = ((const struct sl_simt_stream *)l->backend)->machine;
+  if (l->block_threads == 0 || l->block_threads % 32 || l->block_threads > SIMT_MAX_THREADS) {
+    s->message(s->context, SL_ERROR, "kernel %s: a block has a multiple of 32 threads, up to %d, not %u", launch->kernel,
+               SIMT_MAX_THREADS, l->block_threads);
+    return SL_EINVAL;
+  }
+  pthread_mutex_lock(&one_launch);
+  const int status = launch_locked(m, l, launch);
+  pthread_mutex_unlock(&one_launch);
+  if (status == SL_EDEVICE) s->message(s->context, SL_ERROR, "%s", m->message);
+  if (status == SL_ENOMEM) s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, l->block_threads);
+  return status;
+}
+
+static const struct sl_simt_api simt_api = {sizeof(struct sl_simt_api), SL_SIMT_VERSION, simt_launch,
+                                            simt_barrier, simt_warp, simt_pause};
+
+/* --------------------------------------------------------------------------------------------------- streams */
+
+struct sl_stream *sl_simt_stream_open(struct sl_device *device) {
+  struct simt_machine *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  m->stream.device = device;
+  m->api = &simt_api;
+  m->self = m;
+  m->settings = *device;
+  return &m->stream;
+}
+
+void sl_simt_stream_close(struct sl_stream *stream) {
+  if (!stream) return;
+  struct simt_machine *m = (struct simt_machine *)(void *)stream;
+  for (uint32_t i = 0; i < m->opened; i++) sl_fiber_close(&m->thread[i].fiber);
+  free(m);
+}

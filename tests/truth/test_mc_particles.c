@@ -1,0 +1,273 @@
+/* test_mc_particles.c: decoding of true particles, and their association with tracks. */
+#include "association.h"
+#include "mc_particles.h"
+#include "mc_writer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct true_particle three[] = {
+    {.key = 7,
+     .pdg = -211,
+     .p = 6000,
+     .eta = 3,
+     .flags = {1, 0, 1, 0, 1, 0, 0, 1, 1},
+     .hit_count = 3,
+     .hits = {1, 2, 3}},
+    {.key = 9, .pdg = 11, .p = 100, .eta = -2, .flags = {0, 1, 0, 1, 0, 1, 1, 0, 0}, .hit_count = 0},
+    {.key = 1,
+     .pdg = 13,
+     .p = 1e5f,
+     .eta = 2.5f,
+     .flags = {1, 1, 1, 1, 1, 0, 0, 0, 0},
+     .hit_count = 2,
+     .hits = {3, 0x2fffffff}},
+};
+
+static struct mc_banks *banks;
+static struct mc_stream stream;
+static struct mc_event mc;
+
+static int start(void **state) {
+  (void)state;
+  banks = calloc(1, sizeof *banks);
+  return banks ? 0 : -1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  mc_event_free(&mc);
+  free(banks);
+  return 0;
+}
+
+static int decode(uint32_t event, const char **reason) {
+  const struct mc_particle_banks_view view = view_of(banks);
+  return mc_event_decode(&mc, &view, event, reason);
+}
+
+static void assert_is_three(uint32_t version) {
+  assert_int_equal(mc.particle_count, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    const struct mc_particle *p = &mc.particles[i];
+    assert_int_equal(p->key, three[i].key);
+    assert_int_equal(p->pdg, three[i].pdg);
+    assert_int_equal(p->mother_key, three[i].key);
+    assert_true(p->p == three[i].p && p->eta == three[i].eta && p->z == 12 && p->charge == 1);
+    assert_int_equal(p->visible_vertex_count, 5);
+    for (uint32_t flag = 0; flag < FLAG_COUNT; flag++) {
+      const int expected = three[i].flags[flag] && (flag != SIGNAL || version >= 2);
+      assert_int_equal((p->flags >> flag) & 1, expected);
+    }
+    assert_int_equal(p->velo.count, three[i].hit_count);
+    assert_memory_equal(mc.ids + p->velo.first, three[i].hits, 4 * three[i].hit_count);
+    assert_int_equal(p->ut.count, 1);
+    assert_int_equal(mc.ids[p->ut.first], 0x30000000u + i);
+    assert_int_equal(p->scifi.count, 0);
+  }
+}
+
+static void both_versions_are_decoded(void **state) {
+  (void)state;
+  const char *reason;
+  for (uint8_t version = 1; version <= 2; version++) {
+    write_particles(&stream, version, three, 3);
+    add_part(banks, version, 0, stream.bytes, stream.size);
+    end_event(banks);
+  }
+  for (uint32_t event = 0; event < 2; event++) {
+    assert_int_equal(decode(event, &reason), 0);
+    assert_is_three(event + 1);
+  }
+}
+
+static void parts_are_joined_by_source_id(void **state) {
+  (void)state;
+  const char *reason;
+  write_particles(&stream, 2, three, 3);
+  /* Cut at odd places, so that the parts' padding would show. */
+  add_part(banks, 2, 2, stream.bytes + 150, stream.size - 150);
+  add_part(banks, 2, 0, stream.bytes, 33);
+  add_part(banks, 2, 1, stream.bytes + 33, 117);
+  end_event(banks);
+  assert_int_equal(decode(0, &reason), 0);
+  assert_is_three(2);
+}
+
+static void event_without_banks_has_no_particles(void **state) {
+  (void)state;
+  const char *reason;
+  end_event(banks);
+  assert_int_equal(decode(0, &reason), 0);
+  assert_int_equal(mc.particle_count, 0);
+}
+
+/* In memory of exactly the payload's size, so that a sanitizer sees a byte too many. */
+static int decode_exactly(const uint8_t *bytes, uint32_t size, uint8_t version, const char **reason) {
+  static const uint32_t offsets[] = {0, 1}, first_word[] = {0};
+  static const uint16_t source_id[] = {0};
+  const uint16_t size_bytes[] = {(uint16_t)size};
+  uint32_t *payload = malloc(size ? size : 1);
+  memcpy(payload, bytes, size);
+  const struct mc_particle_banks_view view = {.offsets = offsets,
+                                              .source_id = source_id,
+                                              .version = &version,
+                                              .size_bytes = size_bytes,
+                                              .first_word = first_word,
+                                              .payload = payload};
+  const int result = mc_event_decode(&mc, &view, 0, reason);
+  free(payload);
+  return result;
+}
+
+static void every_cut_and_every_extra_byte_is_refused(void **state) {
+  (void)state;
+  const char *reason;
+  write_particles(&stream, 2, three, 3);
+  for (uint32_t size = 0; size < stream.size; size++) {
+    assert_int_equal(decode_exactly(stream.bytes, size, 2, &reason), SL_EFORMAT);
+    assert_string_equal(reason, "the particles are cut short");
+    assert_int_equal(mc.particle_count, 0);
+  }
+  assert_int_equal(decode_exactly(stream.bytes, stream.size, 2, &reason), 0);
+  assert_int_equal(decode_exactly(stream.bytes, stream.size + 1, 2, &reason), SL_EFORMAT);
+  assert_string_equal(reason, "bytes are left behind the particles");
+  assert_int_equal(decode_exactly(stream.bytes, stream.size, 3, &reason), SL_EFORMAT);
+  assert_string_equal(reason, "the bank version is neither 1 nor 2");
+}
+
+static void changed_bytes_never_lead_outside(void **state) {
+  (void)state;
+  const char *reason;
+  uint32_t random = 1, accepted = 0;
+  for (uint32_t i = 0; i < 20000; i++) {
+    write_particles(&stream, 2, three, 3);
+    for (int changes = 0; changes < 3; changes++) {
+      random = random * 1664525u + 1013904223u;
+      stream.bytes[(random >> 8) % stream.size] ^= (uint8_t)(random >> 24);
+    }
+    const int result = decode_exactly(stream.bytes, stream.size, 2, &reason);
+    assert_true(result == 0 || result == SL_EFORMAT);
+    accepted += result == 0;
+    for (uint32_t k = 0; k < mc.particle_count; k++)
+      assert_true(mc.particles[k].scifi.first + mc.particles[k].scifi.count <= mc.id_count);
+  }
+  assert_in_range(accepted, 1, 19999);
+}
+
+static void missing_or_mixed_parts_are_refused(void **state) {
+  (void)state;
+  const char *reason;
+  write_particles(&stream, 2, three, 3);
+  add_part(banks, 2, 0, stream.bytes, 100);
+  add_part(banks, 2, 2, stream.bytes + 100, stream.size - 100);
+  end_event(banks);
+  add_part(banks, 2, 0, stream.bytes, 100);
+  add_part(banks, 1, 1, stream.bytes + 100, stream.size - 100);
+  end_event(banks);
+  assert_int_equal(decode(0, &reason), SL_EFORMAT);
+  assert_string_equal(reason, "a part of the particles is missing");
+  assert_int_equal(decode(1, &reason), SL_EFORMAT);
+  assert_string_equal(reason, "the parts have different versions");
+}
+
+/* ------------------------------------------------------------------------------------------------ association */
+
+static struct association association;
+
+static void associate(const struct true_particle *particles, uint32_t count, uint32_t id_mask) {
+  const char *reason;
+  add_event(banks, particles, count);
+  assert_int_equal(decode(banks->event_count - 1, &reason), 0);
+  assert_int_equal(association_begin(&association, &mc, id_mask), 0);
+}
+
+static int stop_association(void **state) {
+  association_free(&association);
+  return stop(state);
+}
+
+static void seven_hits_of_ten_match_and_six_do_not(void **state) {
+  (void)state;
+  const struct true_particle particle = {.hit_count = 7, .hits = {11, 12, 13, 14, 15, 16, 17}};
+  uint32_t hits[10] = {11, 12, 13, 14, 15, 16, 17, 100, 101, 102};
+  associate(&particle, 1, ~0u);
+  association_match_velo(&association, hits, 10);
+  assert_int_equal(association.match_count, 1);
+  assert_int_equal(association.matches[0].shared_hits, 7);
+  hits[0] = 103;
+  association_match_velo(&association, hits, 10);
+  assert_int_equal(association.match_count, 0);
+  association_match_velo(&association, hits + 1, 3); /* what was counted before is forgotten */
+  assert_int_equal(association.match_count, 1);
+  assert_int_equal(association.matches[0].shared_hits, 3);
+  /* The rule in integers, up to the longest track: ceil(0.7 n) hits are enough, one less is not. */
+  for (uint32_t count = 3; count <= 7; count++) {
+    const uint32_t needed = (7 * count + 9) / 10;
+    for (uint32_t shared = needed - 1; shared <= needed; shared++) {
+      for (uint32_t i = 0; i < count; i++) hits[i] = i < shared ? 11 + i : 200 + i;
+      association_match_velo(&association, hits, count);
+      assert_int_equal(association.match_count, shared >= needed);
+    }
+  }
+}
+
+static void one_id_may_belong_to_several_particles(void **state) {
+  (void)state;
+  const struct true_particle particles[] = {{.hit_count = 4, .hits = {1, 2, 3, 4}},
+                                            {.hit_count = 3, .hits = {90, 91, 92}},
+                                            {.hit_count = 5, .hits = {4, 3, 2, 50, 51}}};
+  const uint32_t hits[] = {2, 3, 4};
+  associate(particles, 3, ~0u);
+  association_match_velo(&association, hits, 3);
+  assert_int_equal(association.match_count, 2);
+  assert_int_equal(association.matches[0].particle, 0);
+  assert_int_equal(association.matches[1].particle, 2);
+  assert_int_equal(association.matches[1].shared_hits, 3);
+}
+
+static void fraction_bits_can_be_masked_and_count_once(void **state) {
+  (void)state;
+  const struct true_particle particle = {.hit_count = 4, .hits = {0x20000001, 0x24000001, 0x28000002, 0x2c000003}};
+  const uint32_t hits[] = {0x2c000001, 0x20000002, 0x24000003};
+  associate(&particle, 1, ~0u);
+  association_match_velo(&association, hits, 3);
+  assert_int_equal(association.match_count, 0);
+  assert_int_equal(association_begin(&association, &mc, ~(3u << 26)), 0);
+  association_match_velo(&association, hits, 3);
+  assert_int_equal(association.match_count, 1);
+  assert_int_equal(association.matches[0].shared_hits, 3); /* two ids of the particle became one */
+}
+
+static void track_without_hits_matches_nothing(void **state) {
+  (void)state;
+  associate(three, 3, ~0u);
+  association_match_velo(&association, NULL, 0);
+  assert_int_equal(association.match_count, 0);
+  associate(three, 0, ~0u);
+  const uint32_t hits[] = {1, 2, 3};
+  association_match_velo(&association, hits, 3);
+  assert_int_equal(association.match_count, 0);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_association)
+  const struct CMUnitTest tests[] = {
+      CASE(both_versions_are_decoded),
+      CASE(parts_are_joined_by_source_id),
+      CASE(event_without_banks_has_no_particles),
+      CASE(every_cut_and_every_extra_byte_is_refused),
+      CASE(changed_bytes_never_lead_outside),
+      CASE(missing_or_mixed_parts_are_refused),
+      CASE(seven_hits_of_ten_match_and_six_do_not),
+      CASE(one_id_may_belong_to_several_particles),
+      CASE(fraction_bits_can_be_masked_and_count_once),
+      CASE(track_without_hits_matches_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* test_velo_check.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
+#include "mc_writer.h"
+#include "velo/event_model.h"
+
+#include <sluice/testing.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TRACKS_MAX = 16, HITS_MAX = 128 };
+
+/* Tracks of a slice. */
+struct tracks {
+  uint32_t offsets[WRITER_EVENTS + 1], hit_offsets[TRACKS_MAX + 1], hit_id[HITS_MAX];
+  uint32_t event_count, track_count;
+};
+
+static void add_track(struct tracks *t, uint32_t count, const uint32_t *hits) {
+  const uint32_t first = t->hit_offsets[t->track_count];
+  memcpy(t->hit_id + first, hits, 4 * count);
+  t->hit_offsets[++t->track_count] = first + count;
+}
+#define TRACK(t, ...) add_track(t, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
+static void end_tracks(struct tracks *t) { t->offsets[++t->event_count] = t->track_count; }
+
+static struct mc_banks *banks;
+static struct tracks tracks;
+static struct sl_test *test;
+
+static int start(void **state) {
+  (void)state;
+  banks = calloc(1, sizeof *banks);
+  memset(&tracks, 0, sizeof tracks);
+  test = sl_test_new("plugins/truth.cpu.so", "velo_check");
+  return banks ? 0 : -1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  sl_test_free(test);
+  free(banks);
+  return 0;
+}
+
+static const char *run(void) {
+  assert_int_equal(banks->event_count, tracks.event_count);
+  sl_test_events(test, tracks.event_count);
+  sl_test_input(test, "tracks", "offsets", tracks.offsets, tracks.event_count + 1);
+  sl_test_input(test, "tracks", "hit_offsets", tracks.hit_offsets, tracks.track_count + 1);
+  sl_test_input(test, "tracks", "hit_id", tracks.hit_id, tracks.hit_offsets[tracks.track_count]);
+  sl_test_input(test, "mc_particles", "offsets", banks->offsets, banks->event_count + 1);
+  sl_test_input(test, "mc_particles", "source_id", banks->source_id, banks->bank_count);
+  sl_test_input(test, "mc_particles", "version", banks->version, banks->bank_count);
+  sl_test_input(test, "mc_particles", "size_bytes", banks->size_bytes, banks->bank_count);
+  sl_test_input(test, "mc_particles", "first_word", banks->first_word, banks->bank_count);
+  sl_test_input(test, "mc_particles", "payload", banks->payload, banks->word_count);
+  assert_int_equal(sl_test_run(test), 0);
+  return sl_test_report(test);
+}
+
+/* The number that stands behind "key": in the report, from `from` on. */
+static double number_in(const char *from, const char *key) {
+  char pattern[64];
+  snprintf(pattern, sizeof pattern, "\"%s\":", key);
+  const char *at = from ? strstr(from, pattern) : NULL;
+  if (!at) fail_msg("no %s in the report", key);
+  return strtod(at + strlen(pattern), NULL);
+}
+
+static const char *category(const char *report, const char *name) {
+  char pattern[64];
+  snprintf(pattern, sizeof pattern, "\"%s\"", name);
+  const char *at = strstr(report, pattern);
+  if (!at) fail_msg("no category %s in the report:\n%s", name, report);
+  return at;
+}
+
+static void assert_category(const char *report, const char *name, uint32_t found, uint32_t of, uint32_t clones) {
+  const char *c = category(report, name);
+  if (number_in(c, "reconstructed") != found || number_in(c, "reconstructible") != of ||
+      number_in(c, "clones") != clones)
+    fail_msg("%s: expected %u / %u, %u clones; the report:\n%s", name, found, of, clones, report);
+}
+
+static const char *const all_categories[] = {"velo",
+                                             "long",
+                                             "long, p > 5 GeV",
+                                             "long from strange",
+                                             "long from strange, p > 5 GeV",
+                                             "long from B",
+                                             "long from B, p > 5 GeV",
+                                             "long electrons",
+                                             "long electrons from B",
+                                             "long electrons from B, p > 5 GeV",
+                                             "long from signal",
+                                             "all eta, not e"};
+enum { CATEGORIES = sizeof all_categories / sizeof all_categories[0] };
+
+static void each_particle_counts_in_exactly_its_categories(void **state) {
+  (void)state;
+  static const struct {
+    struct true_particle particle;
+    uint32_t categories; /* bit k: all_categories[k] */
+  } cases[] = {
+      {{.pdg = 211, .p = 100, .eta = 3, .flags = {[HAS_VELO] = 1}}, 1 << 0 | 1 << 11},
+      {{.pdg = 211, .p = 100, .eta = 1.9f, .flags = {[HAS_VELO] = 1}}, 1 << 11},
+      {{.pdg = 211, .p = 100, .eta = 5, .flags = {[HAS_VELO] = 1, [LONG] = 1}}, 1 << 11},
+      {{.pdg = 211, .p = 9000, .eta = 3, .flags = {[DOWN] = 1}}, 0},
+      {{.pdg = 13, .p = 5000, .eta = 3, .flags = {[HAS_VELO] = 1, [LONG] = 1}}, 1 << 0 | 1 << 1 | 1 << 11},
+      {{.pdg = 13, .p = 5001, .eta = 3, .flags = {[HAS_VELO] = 1, [LONG] = 1, [STRANGE] = 1}},
+       1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 11},
+      {{.pdg = -13, .p = 4000, .eta = 3, .flags = {[HAS_VELO] = 1, [LONG] = 1, [BEAUTY] = 1, [SIGNAL] = 1}},
+       1 << 0 | 1 << 1 | 1 << 5 | 1 << 10 | 1 << 11},
+      {{.pdg = -11, .p = 4000, .eta = 3, .flags = {[HAS_VELO] = 1, [LONG] = 1, [STRANGE] = 1}}, 1 << 7},
+      {{.pdg = 11, .p = 6000, .eta = 3, .flags = {[HAS_VELO] = 1, [LONG] = 1, [BEAUTY] = 1, [SIGNAL] = 1}},
+       1 << 7 | 1 << 8 | 1 << 9},
+  };
+  uint32_t expected[CATEGORIES] = {0};
+  struct true_particle particles[sizeof cases / sizeof cases[0]];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    particles[i] = cases[i].particle;
+    for (uint32_t k = 0; k < CATEGORIES; k++) expected[k] += cases[i].categories >> k & 1;
+  }
+  add_event(banks, particles, sizeof cases / sizeof cases[0]);
+  end_tracks(&tracks);
+  const char *report = run();
+  for (uint32_t k = 0; k < CATEGORIES; k++) assert_category(report, all_categories[k], 0, expected[k], 0);
+}
+
+static void tracks_clones_and_ghosts_are_counted(void **state) {
+  (void)state;
+  static const struct true_particle particles[] = {
+      {.pdg = 211,
+       .p = 9000,
+       .eta = 3,
+       .flags = {[HAS_VELO] = 1, [LONG] = 1},
+       .hit_count = 8,
+       .hits = {1, 2, 3, 4, 5, 6, 7, 8}},
+      {.pdg = 211, .p = 1000, .eta = 4, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {21, 22, 23}},
+      {.pdg = 211, .p = 1000, .eta = 4, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {31, 32, 33}}};
+  add_event(banks, particles, 3);
+  TRACK(&tracks, 1, 2, 3, 4, 99); /* 4 of 5: purity 0.8, hit efficiency 0.5 */
+  TRACK(&tracks, 5, 6, 7, 8);     /* a clone: purity 1, hit efficiency 0.5 */
+  TRACK(&tracks, 21, 22, 23);     /* 1 and 1 */
+  TRACK(&tracks, 31, 32, 98);     /* 2 of 3 are too few: a ghost */
+  end_tracks(&tracks);
+  add_event(banks, particles, 1); /* a second event: its particle is not found, though its hits are in the first */
+  TRACK(&tracks, 51, 52, 53);
+  end_tracks(&tracks);
+  const char *report = run();
+  assert_int_equal(number_in(report, "events"), 2);
+  assert_int_equal(number_in(report, "tracks"), 5);
+  assert_int_equal(number_in(report, "ghosts"), 2);
+  assert_float_equal(number_in(report, "ghost_rate"), 0.4, 1e-9);
+  assert_category(report, "velo", 2, 4, 1);
+  assert_category(report, "long", 1, 2, 1);
+  assert_category(report, "long, p > 5 GeV", 1, 2, 1);
+  assert_category(report, "long from B", 0, 0, 0);
+  const char *velo = category(report, "velo");
+  assert_float_equal(number_in(velo, "efficiency"), 0.5, 1e-9);
+  assert_float_equal(number_in(velo, "purity"), (0.8 + 1 + 1) / 3, 1e-9);
+  assert_float_equal(number_in(velo, "hit_efficiency"), (0.5 + 0.5 + 1) / 3, 1e-9);
+  assert_string_equal(sl_test_messages(test), "");
+}
+
+static void fraction_bits_are_masked_on_request(void **state) {
+  (void)state;
+  static const struct true_particle particle = {.pdg = 211,
+                                                .p = 1,
+                                                .eta = 3,
+                                                .flags = {[HAS_VELO] = 1},
+                                                .hit_count = 3,
+                                                .hits = {0x24000001, 0x28000002, 0x20000003}};
+  add_event(banks, &particle, 1);
+  TRACK(&tracks, 0x20000001, 0x2c000002, 0x20000003);
+  end_tracks(&tracks);
+  assert_category(run(), "velo", 0, 1, 0);
+  sl_test_set(test, "mask_fraction_bits", 1);
+  assert_category(run(), "velo", 1, 1, 0);
+}
+
+static void events_without_usable_truth_count_in_nothing_else(void **state) {
+  (void)state;
+  static const struct true_particle particle = {
+      .pdg = 211, .p = 1, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}};
+  add_event(banks, &particle, 1);
+  banks->size_bytes[0]--; /* malformed */
+  TRACK(&tracks, 1, 2, 3);
+  end_tracks(&tracks);
+  end_event(banks); /* no banks at all */
+  TRACK(&tracks, 1, 2, 3);
+  end_tracks(&tracks);
+  add_event(banks, &particle, 1);
+  TRACK(&tracks, 1, 2, 3);
+  end_tracks(&tracks);
+  const char *report = run();
+  assert_int_equal(number_in(report, "events"), 1);
+  assert_int_equal(number_in(report, "malformed_events"), 1);
+  assert_int_equal(number_in(report, "events_without_truth"), 1);
+  assert_int_equal(number_in(report, "tracks"), 1);
+  assert_category(report, "velo", 1, 1, 0);
+  assert_non_null(strstr(sl_test_messages(test), "malformed MC particles: the particles are cut short"));
+  assert_non_null(strstr(sl_test_messages(test), "1 events with malformed MC particles were not checked"));
+}
+
+/* The harness knows no events with errors, so this one calls the sink itself. */
+SL_DECLARE(velo_check);
+
+static void ignore_message(void *context, uint32_t severity, const char *format, ...) {
+  (void)context;
+  (void)severity;
+  (void)format;
+}
+static void ignore_key(void *context, const char *key) {
+  (void)context;
+  (void)key;
+}
+static void ignore_end(void *context) { (void)context; }
+static int64_t reported_events, reported_errors;
+static void keep_integer(void *context, const char *key, int64_t value) {
+  (void)context;
+  if (strcmp(key, "events") == 0) reported_events = value;
+  if (strcmp(key, "error_events") == 0) reported_errors = value;
+}
+static void ignore_number(void *context, const char *key, double value) {
+  (void)context;
+  (void)key;
+  (void)value;
+}
+static void ignore_text(void *context, const char *key, const char *value) {
+  (void)context;
+  (void)key;
+  (void)value;
+}
+static void ignore_line(void *context, const char *format, ...) {
+  (void)context;
+  (void)format;
+}
+
+static void events_with_errors_are_no_losses(void **state) {
+  (void)state;
+  static const struct true_particle particle = {
+      .pdg = 211, .p = 1, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}};
+  struct {
+    struct velo_tracks_view tracks;
+    struct mc_particle_banks_view mc_particles;
+    uint32_t mask_fraction_bits;
+  } args = {.mask_fraction_bits = 0};
+  assert_int_equal(sizeof args, sl_algorithm_velo_check.args_size);
+  end_event(banks);
+  add_event(banks, &particle, 1);
+  end_tracks(&tracks);
+  TRACK(&tracks, 1, 2, 3);
+  end_tracks(&tracks);
+  args.tracks =
+      (struct velo_tracks_view){.offsets = tracks.offsets, .hit_offsets = tracks.hit_offsets, .hit_id = tracks.hit_id};
+  args.mc_particles = view_of(banks);
+  const struct sl_event events[] = {{.error = SL_EVENT_CORRUPT}, {.number = 1}};
+  const struct sl_batch batch = {2, 0, events};
+  const struct sl_services services = {.size = sizeof services, .message = ignore_message};
+  const struct sl_report report = {.size = sizeof report,
+                                   .begin_object = ignore_key,
+                                   .end_object = ignore_end,
+                                   .begin_array = ignore_key,
+                                   .end_array = ignore_end,
+                                   .integer = keep_integer,
+                                   .number = ignore_number,
+                                   .text = ignore_text,
+                                   .line = ignore_line};
+  const struct sl_sink *sink = sl_algorithm_velo_check.sink;
+  void *sink_state = calloc(1, sl_algorithm_velo_check.state_size);
+  assert_int_equal(sink->open(sink_state, &services, &args, NULL), 0);
+  assert_int_equal(sink->consume(sink_state, &services, &args, &batch), 0);
+  assert_int_equal(sink->finish(sink_state, &services, &report), 0);
+  sink->close(sink_state);
+  free(sink_state);
+  assert_int_equal(reported_events, 1);
+  assert_int_equal(reported_errors, 1);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+  const struct CMUnitTest tests[] = {
+      CASE(each_particle_counts_in_exactly_its_categories),
+      CASE(tracks_clones_and_ghosts_are_counted),
+      CASE(fraction_bits_are_masked_on_request),
+      CASE(events_without_usable_truth_count_in_nothing_else),
+      CASE(events_with_errors_are_no_losses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

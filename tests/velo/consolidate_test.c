@@ -1,0 +1,153 @@
+/* consolidate_test.c: tracks with their hits from candidates: order, offsets, budgets. */
+#include "tracking_sample.h"
+
+enum { EVENTS = 3, FIRST_CANDIDATE = 2, CANDIDATES = 7, FIRST_HIT = 5, HITS = 35 };
+
+/* Candidates 2 and 3 belong to event 0, none to event 1, 4 to 6 to event 2. */
+static const uint32_t candidate_offsets[] = {2, 4, 4, 7}, hit_offsets[] = {5, 15, 20, 35};
+static const uint8_t lengths[CANDIDATES] = {99, 99, 4, 3, 6, 4, 3};
+
+struct input {
+  uint16_t hits[CANDIDATES][VELO_MAX_HITS_PER_TRACK];
+  uint32_t id[HITS];
+  float x[HITS], y[HITS], z[HITS];
+};
+
+static void make_input(struct input *in) {
+  memset(in, 0, sizeof *in);
+  for (uint32_t c = 2; c < CANDIDATES; c++)
+    for (uint32_t i = 0; i < lengths[c]; i++) in->hits[c][i] = (uint16_t)((c + 2 * i) % (c < 4 ? 10 : 15));
+  for (uint32_t i = 0; i < HITS; i++) {
+    in->id[i] = 1000 + i;
+    in->x[i] = (float)i;
+    in->y[i] = 0.5f * (float)i;
+    in->z[i] = -2.0f * (float)i;
+  }
+}
+
+static struct sl_test *open_test(struct input *in) {
+  struct sl_test *t = sl_test_new(VELO_PLUGIN, "consolidate");
+  make_input(in);
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "candidates", "offsets", candidate_offsets, EVENTS + 1);
+  sl_test_input(t, "candidates", "hit_count", lengths, CANDIDATES);
+  sl_test_input(t, "candidates", "hits", in->hits, CANDIDATES * VELO_MAX_HITS_PER_TRACK);
+  sl_test_input(t, "hits", "offsets", hit_offsets, EVENTS + 1);
+  sl_test_input(t, "hits", "id", in->id, HITS);
+  sl_test_input(t, "hits", "x", in->x, HITS);
+  sl_test_input(t, "hits", "y", in->y, HITS);
+  sl_test_input(t, "hits", "z", in->z, HITS);
+  return t;
+}
+
+static void assert_u32(const struct sl_test *t, const char *field, const uint32_t *expected, size_t n) {
+  assert_memory_equal(sl_test_output(t, "tracks", field), expected, n * sizeof *expected);
+}
+
+/* The hits of the candidates, in turn, are the hits of the tracks. */
+static void assert_hits(const struct sl_test *t, const struct input *in, const uint32_t *candidates, uint32_t n) {
+  const uint32_t *id = sl_test_output(t, "tracks", "hit_id");
+  const float *x = sl_test_output(t, "tracks", "hit_x"), *y = sl_test_output(t, "tracks", "hit_y");
+  const float *z = sl_test_output(t, "tracks", "hit_z");
+  for (uint32_t c = 0, hit = 0; c < n; c++)
+    for (uint32_t i = 0; i < lengths[candidates[c]]; i++, hit++) {
+      const uint32_t from = hit_offsets[candidates[c] < 4 ? 0 : 2] + in->hits[candidates[c]][i];
+      assert_int_equal(id[hit], 1000 + from);
+      assert_true(x[hit] == in->x[from] && y[hit] == in->y[from] && z[hit] == in->z[from]);
+    }
+}
+
+static void all_candidates_become_tracks_if_nothing_says_which(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 2, 2, 5}, 4);
+  assert_u32(t, "hit_offsets", (const uint32_t[]){0, 4, 7, 13, 17, 20}, 6);
+  assert_hits(t, &in, (const uint32_t[]){2, 3, 4, 5, 6}, 5);
+  assert_int_equal(sl_test_used(t, "tracks", 0), 5);
+  assert_int_equal(sl_test_used(t, "tracks", 1), 20);
+  sl_test_free(t);
+}
+
+static void only_accepted_candidates_become_tracks(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  const uint8_t accepted[CANDIDATES] = {1, 1, 0, 1, 1, 0, 1};
+  sl_test_input(t, "accepted", "flag", accepted, CANDIDATES);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 1, 1, 3}, 4);
+  assert_u32(t, "hit_offsets", (const uint32_t[]){0, 3, 9, 12}, 4);
+  assert_hits(t, &in, (const uint32_t[]){3, 4, 6}, 3);
+  sl_test_free(t);
+}
+
+static void nothing_accepted_leaves_no_tracks(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  const uint8_t accepted[CANDIDATES] = {1, 1, 0, 0, 0, 0, 0};
+  sl_test_input(t, "accepted", "flag", accepted, CANDIDATES);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+  assert_u32(t, "hit_offsets", (const uint32_t[]){0}, 1);
+  sl_test_free(t);
+}
+
+static void events_off_the_list_have_no_tracks(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  sl_test_list(t, (const uint32_t[]){2}, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 0, 0, 3}, 4);
+  assert_u32(t, "hit_offsets", (const uint32_t[]){0, 6, 10, 13}, 4);
+  assert_hits(t, &in, (const uint32_t[]){4, 5, 6}, 3);
+  sl_test_list(t, NULL, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+  assert_u32(t, "hit_offsets", (const uint32_t[]){0}, 1); /* written also if no event is on the list */
+  sl_test_free(t);
+}
+
+static void too_many_tracks_or_hits_leave_no_tracks(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  const uint32_t capacities[][2] = {{0, 20}, {4, 20}, {5, 0}, {5, 19}, {4, 19}, {0, 0}};
+  for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
+    sl_test_budget(t, "tracks", capacities[i][0], capacities[i][1]);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_u32(t, "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+    assert_u32(t, "hit_offsets", (const uint32_t[]){0}, 1);
+    assert_int_equal(sl_test_used(t, "tracks", 1), 20);
+    assert_int_equal(sl_test_used(t, "tracks", 0), capacities[i][1] < 20 ? 0 : 5);
+  }
+  sl_test_budget(t, "tracks", 5, 20);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", (const uint32_t[]){0, 2, 2, 5}, 4);
+  sl_test_free(t);
+}
+
+static void hits_are_bounded_by_candidates_and_by_the_budget(void **state) {
+  (void)state;
+  struct input in;
+  struct sl_test *t = open_test(&in);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "tracks", "hit_id"), VELO_MAX_HITS_PER_TRACK * CANDIDATES);
+  assert_int_equal(sl_test_output_count(t, "tracks", "hit_offsets"), CANDIDATES + 1);
+  sl_test_free(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_candidates_become_tracks_if_nothing_says_which),
+      cmocka_unit_test(only_accepted_candidates_become_tracks),
+      cmocka_unit_test(nothing_accepted_leaves_no_tracks),
+      cmocka_unit_test(events_off_the_list_have_no_tracks),
+      cmocka_unit_test(too_many_tracks_or_hits_leave_no_tracks),
+      cmocka_unit_test(hits_are_bounded_by_candidates_and_by_the_budget),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

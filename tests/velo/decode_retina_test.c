@@ -1,0 +1,572 @@
+/* velo.decode_retina: words decoded by hand for each bank version, banks that are wrong, and the samples. Every test runs
+ * twice, with the shared version and with the one shaped for the target.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "velo_support.h"
+
+static uint32_t word_3(uint32_t column, uint32_t quarters_x, uint32_t row, uint32_t quarters_y) {
+  return column << 12 | quarters_x << 10 | row << 2 | quarters_y;
+}
+
+static uint32_t word_2(uint32_t column, uint32_t eighths_x, uint32_t row, uint32_t eighths_y) {
+  return column << 14 | eighths_x << 11 | row << 3 | eighths_y;
+}
+
+static struct sl_test *prepare(const struct banks *b, const struct geometry *g, void **state) {
+  struct sl_test *t = decoder_new("decode_retina", b, g);
+  sl_test_shared(t, *(const int *)*state);
+  return t;
+}
+
+/* Runs on banks in the round geometry. */
+static struct sl_test *decode(const struct banks *b, void **state) {
+  struct geometry g;
+  geometry_round(&g);
+  struct sl_test *t = prepare(b, &g, state);
+  assert_int_equal(sl_test_run(t), 0);
+  clusters_assert_slices(t, b->event_count);
+  return t;
+}
+
+/* Cluster i of the slice lies on `sensor` of the round geometry, at this column and row of it. */
+static void assert_cluster(const struct sl_test *t, uint32_t i, uint32_t id, uint32_t sensor, float column, float row) {
+  const struct clusters c = clusters_of(t);
+  const float local_y = (0.5f + row) * 0.055f;
+  assert_int_equal(c.id[i], id);
+  assert_true(c.x[i] == column + 100.0f * (float)sensor);
+  assert_true(c.y[i] == local_y + 1000.0f * (float)sensor);
+  assert_true(c.z[i] == 10000.0f * (float)sensor);
+}
+
+/* ----------------------------------------------------------------------------------------------- words */
+
+static void version_3_has_quarters_and_flags_for_them(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(300, 3, 17, 0), word_3(12, 0, 255, 1), word_3(700, 0, 0, 0),
+                            0x7FC00000u | word_3(5, 1, 6, 3)}; /* with firmware flags */
+  banks_event(b);
+  banks_add(b, 3, 9, words, 4);
+  struct sl_test *t = decode(b, state);
+  const struct clusters c = clusters_of(t);
+  assert_int_equal(c.offsets[1], 4);
+  assert_int_equal(c.pair_first[1], 0);
+  assert_int_equal(c.pair_count[1], 4);
+  assert_cluster(t, 0, 2u << 28 | 1u << 27 | 9u << 18 | 1u << 16 | 44u << 8 | 17u, 9, 300.75f, 17.0f);
+  assert_cluster(t, 1, 2u << 28 | 1u << 26 | 9u << 18 | 0u << 16 | 12u << 8 | 255u, 9, 12.0f, 255.25f);
+  assert_cluster(t, 2, 2u << 28 | 9u << 18 | 2u << 16 | 188u << 8 | 0u, 9, 700.0f, 0.0f);
+  assert_cluster(t, 3, 2u << 28 | 3u << 26 | 9u << 18 | 0u << 16 | 5u << 8 | 6u, 9, 5.25f, 6.75f);
+  for (uint32_t i = 0; i < 4; i++) assert_int_equal(c.order[i], words[i]);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void version_2_has_eighths_and_no_flags(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_2(300, 5, 17, 0), word_2(767, 0, 255, 7)};
+  banks_event(b);
+  banks_add(b, 2, 207, words, 2);
+  struct sl_test *t = decode(b, state);
+  assert_int_equal(clusters_of(t).pair_count[25], 2);
+  assert_cluster(t, 0, 2u << 28 | 207u << 18 | 1u << 16 | 44u << 8 | 17u, 207, 300.625f, 17.0f);
+  assert_cluster(t, 1, 2u << 28 | 207u << 18 | 2u << 16 | 255u << 8 | 255u, 207, 767.0f, 255.875f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void version_4_has_two_sensors_a_bank_and_no_count_word(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(10, 0, 1, 2), 1u << 22 | word_3(10, 0, 1, 2), word_3(11, 0, 2, 0)};
+  banks_event(b);
+  banks_add(b, 4, 0x1000 | 50, words, 3); /* the high bits name the subsystem */
+  banks_add(b, 4, 0x1800 | 103, words, 2);
+  struct sl_test *t = decode(b, state);
+  const struct clusters c = clusters_of(t);
+  assert_int_equal(c.pair_count[12], 3);
+  assert_int_equal(c.pair_count[25], 2);
+  assert_int_equal(c.pair_first[25], 3);
+  assert_cluster(t, 0, 2u << 28 | 1u << 26 | 100u << 18 | 10u << 8 | 1u, 100, 10.0f, 1.5f);
+  assert_cluster(t, 1, 2u << 28 | 1u << 26 | 101u << 18 | 10u << 8 | 1u, 101, 10.0f, 1.5f);
+  assert_cluster(t, 2, 2u << 28 | 100u << 18 | 11u << 8 | 2u, 100, 11.0f, 2.0f);
+  assert_cluster(t, 3, 2u << 28 | 1u << 26 | 206u << 18 | 10u << 8 | 1u, 206, 10.0f, 1.5f);
+  assert_cluster(t, 4, 2u << 28 | 1u << 26 | 207u << 18 | 10u << 8 | 1u, 207, 10.0f, 1.5f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void fractions_span_the_long_pixels_at_the_chip_borders(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(254, 2, 0, 0), word_3(255, 2, 0, 0), word_3(256, 2, 0, 0), word_3(511, 1, 0, 0)};
+  banks_event(b);
+  banks_add(b, 3, 0, words, 4);
+  struct sl_test *t = decode(b, state);
+  assert_cluster(t, 0, 2u << 28 | 1u << 27 | 0u << 16 | 254u << 8, 0, 254.5f, 0.0f);
+  assert_cluster(t, 1, 2u << 28 | 1u << 27 | 0u << 16 | 255u << 8, 0, 257.0f, 0.0f); /* half of a pitch of 4 */
+  assert_cluster(t, 2, 2u << 28 | 1u << 27 | 1u << 16 | 0u << 8, 0, 256.5f, 0.0f);
+  assert_cluster(t, 3, 2u << 28 | 1u << 27 | 1u << 16 | 255u << 8, 0, 512.0f, 0.0f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void words_of_zero_are_no_clusters_and_leave_no_gaps(void **state) {
+  struct banks *b = banks_new();
+  uint32_t words[20] = {0};
+  words[3] = word_3(1, 0, 1, 0);
+  words[17] = word_3(2, 0, 2, 0);
+  banks_event(b);
+  banks_add(b, 3, 16, words, 20);
+  banks_add(b, 3, 17, words, 3); /* nothing but zeros */
+  banks_add(b, 3, 18, words + 3, 1);
+  banks_add(b, 3, 24, words + 17, 1);
+  banks_event(b);
+  banks_add(b, 4, 0, words, 1);
+  banks_event(b);
+  banks_add(b, 2, 1, words + 3, 1);
+  struct sl_test *t = decode(b, state);
+  const struct clusters c = clusters_of(t);
+  assert_int_equal(c.pair_count[2], 3);
+  assert_int_equal(c.pair_count[3], 1);
+  assert_cluster(t, c.pair_first[2], 2u << 28 | 16u << 18 | 1u << 8 | 1u, 16, 1.0f, 1.0f);
+  assert_cluster(t, c.pair_first[2] + 1, 2u << 28 | 16u << 18 | 2u << 8 | 2u, 16, 2.0f, 2.0f);
+  assert_cluster(t, c.pair_first[2] + 2, 2u << 28 | 18u << 18 | 1u << 8 | 1u, 18, 1.0f, 1.0f);
+  assert_cluster(t, c.pair_first[3], 2u << 28 | 24u << 18 | 2u << 8 | 2u, 24, 2.0f, 2.0f);
+  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) assert_int_equal(c.pair_count[VELO_MODULE_PAIRS + pair], 0);
+  assert_int_equal(c.pair_count[2 * VELO_MODULE_PAIRS], 1);
+  for (uint32_t event = 0; event < 3; event++) assert_int_equal(sl_test_event_error(t, event), 0);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void phi_is_exact_at_multiples_of_an_eighth_turn_and_wraps_at_half_a_turn(void **state) {
+  static const struct {
+    float x, y;
+    int16_t phi;
+  } places[] = {{1, 0, 0},       {1, 1, 8192},    {0, 1, 16384},   {-1, 1, 24576}, {-1, 0, -32768},  {-1, -0.0f, -32768},
+                {-1, -1, -24576}, {0, -1, -16384}, {1, -1, -8192},  {0, 0, 0},      {3, 1, 4096},     {-3, -1, -28672},
+                {-1e6f, -1e-6f, -32768}, {-1e6f, 1e-6f, -32768}, {1e6f, -1e-6f, 0}, {-0.0f, 2, 16384}};
+  struct banks *b = banks_new();
+  struct geometry g;
+  geometry_round(&g);
+  const uint32_t word = word_3(0, 0, 0, 0) | 1u << 25; /* not zero; local x is 0 */
+  banks_event(b);
+  for (uint16_t s = 0; s < sizeof places / sizeof *places; s++) {
+    float *transform = g.transform + 12 * s;
+    banks_add(b, 3, s, &word, 1);
+    memset(transform, 0, 12 * sizeof *transform);
+    transform[0] = transform[1] = places[s].x < 0 || 1 / places[s].x < 0 ? -0.0f : 0.0f;
+    transform[3] = transform[4] = places[s].y < 0 || 1 / places[s].y < 0 ? -0.0f : 0.0f;
+    transform[9] = places[s].x;
+    transform[10] = places[s].y;
+  }
+  struct sl_test *t = prepare(b, &g, state);
+  assert_int_equal(sl_test_run(t), 0);
+  const struct clusters c = clusters_of(t);
+  for (uint32_t s = 0; s < sizeof places / sizeof *places; s++) {
+    assert_memory_equal(&c.x[s], &places[s].x, sizeof(float));
+    assert_memory_equal(&c.y[s], &places[s].y, sizeof(float));
+    assert_int_equal(c.phi[s], places[s].phi);
+  }
+  sl_test_free(t);
+  banks_free(b);
+}
+
+/* ----------------------------------------------------------------------------------------------- banks */
+
+static void events_without_banks_or_words_are_empty_and_sound(void **state) {
+  struct banks *b = banks_new();
+  banks_event(b);
+  banks_event(b);
+  for (uint16_t sensor = 0; sensor < VELO_SENSORS; sensor++) banks_add(b, 3, sensor, NULL, 0);
+  banks_event(b);
+  banks_add_raw(b, 3, 5, NULL, 0); /* not even a count word */
+  banks_add(b, 4, 100, NULL, 0);
+  struct sl_test *t = decode(b, state);
+  const struct clusters c = clusters_of(t);
+  for (uint32_t i = 0; i <= 3; i++) assert_int_equal(c.offsets[i], 0);
+  for (uint32_t i = 0; i < 3 * VELO_MODULE_PAIRS; i++) assert_true(c.pair_first[i] == 0 && c.pair_count[i] == 0);
+  for (uint32_t i = 0; i < 3; i++) assert_int_equal(sl_test_event_error(t, i), 0);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void a_slice_of_no_events_works(void **state) {
+  struct banks *b = banks_new();
+  struct sl_test *t = decode(b, state);
+  assert_int_equal(clusters_of(t).offsets[0], 0);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void words_behind_those_announced_are_ignored(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t payload[] = {1, word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), 0xFFFFFFFF};
+  banks_event(b);
+  banks_add_raw(b, 3, 8, payload, sizeof payload);
+  struct sl_test *t = decode(b, state);
+  assert_int_equal(clusters_of(t).offsets[1], 1);
+  assert_cluster(t, 0, 2u << 28 | 8u << 18 | 1u << 8 | 1u, 8, 1.0f, 1.0f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+/* Some words that depend on `seed`. */
+static void add_random_bank(struct banks *b, uint8_t version, uint16_t source_id, uint32_t count, uint32_t *seed) {
+  uint32_t words[1000];
+  for (uint32_t i = 0; i < count; i++) {
+    *seed = *seed * 1664525u + 1013904223u;
+    const uint32_t column = *seed >> 8 & 0x3FF;
+    const uint32_t kept = column < VELO_SENSOR_COLUMNS ? column : column - 512;
+    words[i] = version == 2 ? word_2(kept, *seed >> 18 & 7, *seed >> 21 & 0xFF, *seed >> 5 & 7)
+                            : (*seed << 20 & 1u << 22) | word_3(kept, *seed >> 18 & 3, *seed >> 21 & 0xFF, *seed >> 5 & 3);
+  }
+  banks_add(b, version, source_id, words, count);
+}
+
+static void both_versions_give_the_same_bytes_for_banks_of_every_length(void **state) {
+  (void)state;
+  struct geometry g;
+  geometry_round(&g);
+  for (uint32_t i = 0; i < VELO_SENSORS * 12; i++) g.transform[i] += 0.37f * (float)(i % 7) - 1.0f;
+  for (uint8_t version = 2; version <= 4; version++) {
+    struct banks *b = banks_new();
+    uint32_t seed = 17u * version;
+    for (uint32_t event = 0; event < 12; event++) {
+      banks_event(b);
+      for (uint16_t s = 0; s < (version == 4 ? 104 : 208); s++)
+        if ((s + event) % 3) add_random_bank(b, version, s, (s * 7 + event) % 41, &seed);
+    }
+    struct sl_test *shared = decoder_new("decode_retina", b, &g), *tuned = decoder_new("decode_retina", b, &g);
+    sl_test_shared(shared, 1);
+    assert_int_equal(sl_test_run(shared), 0);
+    assert_int_equal(sl_test_run(tuned), 0);
+    clusters_assert_slices(shared, b->event_count);
+    clusters_assert_equal(shared, tuned, b->event_count);
+    sl_test_free(shared);
+    sl_test_free(tuned);
+    banks_free(b);
+  }
+}
+
+static void the_order_of_banks_does_not_matter(void **state) {
+  struct banks *forwards = banks_new(), *backwards = banks_new();
+  banks_event(forwards);
+  banks_event(backwards);
+  for (uint16_t i = 0; i < VELO_SENSORS; i++) {
+    uint32_t seed = 100u + i, same_seed = 100u + (VELO_SENSORS - 1u - i);
+    add_random_bank(forwards, 3, i, i % 13, &seed);
+    add_random_bank(backwards, 3, (uint16_t)(VELO_SENSORS - 1 - i), (VELO_SENSORS - 1u - i) % 13, &same_seed);
+  }
+  struct sl_test *a = decode(forwards, state), *c = decode(backwards, state);
+  clusters_assert_equal(a, c, 1);
+  sl_test_free(a);
+  sl_test_free(c);
+  banks_free(forwards);
+  banks_free(backwards);
+}
+
+static void offsets_may_begin_behind_the_first_bank(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
+  banks_event(b);
+  banks_add(b, 3, 1, words, 3);
+  banks_add(b, 3, 2, words, 3);
+  banks_event(b);
+  banks_add(b, 3, 3, words, 1);
+  banks_event(b);
+  banks_add(b, 3, 40, words, 2);
+  struct geometry g;
+  geometry_round(&g);
+  struct sl_test *t = prepare(b, &g, state);
+  sl_test_events(t, 2); /* the last two events only */
+  sl_test_input(t, "banks", "offsets", b->offsets + 1, 3);
+  assert_int_equal(sl_test_run(t), 0);
+  const struct clusters c = clusters_of(t);
+  assert_true(c.offsets[0] == 0 && c.offsets[1] == 1 && c.offsets[2] == 3);
+  assert_cluster(t, 0, 2u << 28 | 3u << 18 | 1u << 8 | 1u, 3, 1.0f, 1.0f);
+  assert_cluster(t, 2, 2u << 28 | 40u << 18 | 2u << 8 | 2u, 40, 2.0f, 2.0f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void events_that_are_not_on_the_list_are_empty_and_not_looked_at(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)}, list[] = {1, 3};
+  for (uint16_t event = 0; event < 4; event++) {
+    banks_event(b);
+    banks_add(b, event == 2 ? 77 : 3, (uint16_t)(10 * event), words, 2); /* event 2 would be refused */
+  }
+  struct geometry g;
+  geometry_round(&g);
+  struct sl_test *t = prepare(b, &g, state);
+  sl_test_list(t, list, 2);
+  assert_int_equal(sl_test_run(t), 0);
+  const struct clusters c = clusters_of(t);
+  const uint32_t offsets[] = {0, 0, 2, 2, 4};
+  assert_memory_equal(c.offsets, offsets, sizeof offsets);
+  assert_int_equal(sl_test_event_error(t, 2), 0);
+  assert_cluster(t, 0, 2u << 28 | 10u << 18 | 1u << 8 | 1u, 10, 1.0f, 1.0f);
+  assert_cluster(t, 3, 2u << 28 | 30u << 18 | 2u << 8 | 2u, 30, 2.0f, 2.0f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+/* ------------------------------------------------------------------------------------ what is refused */
+
+enum { BAD_VERSION = 1, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, TWO_BANKS, TOO_MANY };
+
+/* The middle one of three events is refused; the others have their clusters. */
+static void assert_refused(void **state, void (*add)(struct banks *), uint32_t code, uint32_t detail) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)};
+  banks_event(b);
+  banks_add(b, 3, 1, words, 2);
+  banks_event(b);
+  banks_add(b, 3, 100, words, 2);
+  add(b);
+  banks_add(b, 3, 200, words, 2);
+  banks_event(b);
+  banks_add(b, 3, 2, words, 2);
+  struct sl_test *t = decode(b, state);
+  const struct clusters c = clusters_of(t);
+  assert_int_equal(sl_test_event_error(t, 0), 0);
+  assert_int_equal(sl_test_event_error(t, 1), (uint64_t)code << 32 | detail);
+  assert_int_equal(sl_test_event_error(t, 2), 0);
+  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) assert_int_equal(c.pair_count[VELO_MODULE_PAIRS + pair], 0);
+  assert_int_equal(c.pair_count[0], 2);
+  assert_int_equal(c.pair_count[2 * VELO_MODULE_PAIRS], 2);
+  assert_cluster(t, c.offsets[2], 2u << 28 | 2u << 18 | 1u << 8 | 1u, 2, 1.0f, 1.0f);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static const uint32_t one_word[] = {4096}; /* column 1 */
+
+static void add_version_1(struct banks *b) { banks_add(b, 1, 7, one_word, 1); }
+static void add_version_5(struct banks *b) { banks_add(b, 5, 7, one_word, 1); }
+static void an_unknown_version_refuses_the_event(void **state) {
+  assert_refused(state, add_version_1, BAD_VERSION, 7);
+  assert_refused(state, add_version_5, BAD_VERSION, 7);
+}
+
+static void add_sensor_208(struct banks *b) { banks_add(b, 3, 208, one_word, 1); }
+static void add_pair_104(struct banks *b) { banks_add(b, 4, 0x1068, one_word, 1); }
+static void add_sensor_65535(struct banks *b) { banks_add(b, 2, 65535, NULL, 0); }
+static void a_sensor_that_does_not_exist_refuses_the_event(void **state) {
+  assert_refused(state, add_sensor_208, BAD_SENSOR, 208);
+  assert_refused(state, add_pair_104, BAD_SENSOR, 0x1068);
+  assert_refused(state, add_sensor_65535, BAD_SENSOR, 65535);
+}
+
+static void add_7_bytes(struct banks *b) { banks_add_raw(b, 4, 3, (const uint32_t[]){4096, 0}, 7); }
+static void add_1_byte(struct banks *b) { banks_add_raw(b, 3, 3, (const uint32_t[]){0}, 1); }
+static void a_size_that_is_no_multiple_of_4_refuses_the_event(void **state) {
+  assert_refused(state, add_7_bytes, BAD_SIZE, 3);
+  assert_refused(state, add_1_byte, BAD_SIZE, 3);
+}
+
+static void add_count_2_of_1(struct banks *b) { banks_add_raw(b, 3, 3, (const uint32_t[]){2, 4096}, 8); }
+static void add_count_of_all_ones(struct banks *b) { banks_add_raw(b, 2, 3, (const uint32_t[]){0xFFFFFFFF, 4096}, 8); }
+static void a_count_beyond_the_payload_refuses_the_event(void **state) {
+  assert_refused(state, add_count_2_of_1, BAD_COUNT, 3);
+  assert_refused(state, add_count_of_all_ones, BAD_COUNT, 3);
+}
+
+static void add_column_768(struct banks *b) { banks_add(b, 3, 90, (const uint32_t[]){4096, 768u << 12, 0}, 3); }
+static void add_column_1023_of_version_2(struct banks *b) { banks_add(b, 2, 90, (const uint32_t[]){1023u << 14}, 1); }
+static void add_column_768_of_version_4(struct banks *b) { banks_add(b, 4, 90, (const uint32_t[]){1, 2, 768u << 12}, 3); }
+static void a_column_that_does_not_exist_refuses_the_event(void **state) {
+  assert_refused(state, add_column_768, BAD_COLUMN, 90);
+  assert_refused(state, add_column_1023_of_version_2, BAD_COLUMN, 90);
+  assert_refused(state, add_column_768_of_version_4, BAD_COLUMN, 90);
+}
+
+static void add_sensor_100(struct banks *b) { banks_add(b, 3, 100, one_word, 1); }
+static void add_empty_sensor_100(struct banks *b) { banks_add(b, 3, 100, NULL, 0); }
+static void add_pair_of_sensor_101(struct banks *b) {
+  banks_add(b, 3, 101, one_word, 1);
+  banks_add(b, 4, 50, NULL, 0);
+}
+static void add_pair_50_twice(struct banks *b) {
+  banks_add(b, 4, 0x1000 | 20, one_word, 1);
+  banks_add(b, 4, 0x1800 | 20, one_word, 1);
+}
+static void two_banks_of_a_sensor_refuse_the_event(void **state) {
+  assert_refused(state, add_sensor_100, TWO_BANKS, 100);
+  assert_refused(state, add_empty_sensor_100, TWO_BANKS, 100);
+  assert_refused(state, add_pair_of_sensor_101, TWO_BANKS, 101);
+  assert_refused(state, add_pair_50_twice, TWO_BANKS, 0x1814);
+}
+
+static void add_thousands(struct banks *b) {
+  static uint32_t words[16383];
+  for (uint32_t i = 0; i < 16383; i++) words[i] = 4096;
+  for (uint16_t sensor = 0; sensor < 4; sensor++) banks_add(b, 4, sensor, words, 16381);
+  banks_add(b, 4, 4, words, 8);
+}
+static void more_than_65535_clusters_refuse_the_event(void **state) {
+  assert_refused(state, add_thousands, TOO_MANY, 4 * 16381 + 8 + 4);
+}
+
+static void of_several_errors_the_largest_is_told_whatever_the_order(void **state) {
+  struct banks *b = banks_new();
+  for (int turn = 0; turn < 2; turn++) {
+    banks_event(b);
+    if (turn) add_count_2_of_1(b);
+    add_version_1(b);
+    add_7_bytes(b);
+    if (!turn) add_count_2_of_1(b);
+  }
+  struct sl_test *t = decode(b, state);
+  for (uint32_t event = 0; event < 2; event++)
+    assert_int_equal(sl_test_event_error(t, event), (uint64_t)BAD_COUNT << 32 | 3);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
+  struct banks *b = banks_new();
+  static uint32_t words[16383];
+  for (uint32_t i = 0; i < 16383; i++) words[i] = word_3(i % 768, i % 4, i % 256, i / 4 % 4) | 1u << 25;
+  banks_event(b);
+  for (uint16_t sensor = 0; sensor < 4; sensor++) banks_add(b, 4, sensor, words, 16381);
+  banks_add(b, 4, 103, words, 65535 - 4 * 16381);
+  struct sl_test *t = decode(b, state);
+  assert_int_equal(sl_test_event_error(t, 0), 0);
+  assert_int_equal(clusters_of(t).offsets[1], 65535);
+  assert_int_equal(sl_test_used(t, "clusters", 0), 65535);
+  assert_int_equal(clusters_of(t).order[65534], words[65535 - 4 * 16381 - 1]);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+static void an_overflow_is_told_and_nothing_is_written(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
+  banks_event(b);
+  banks_add(b, 3, 1, words, 3);
+  struct geometry g;
+  geometry_round(&g);
+  struct sl_test *t = prepare(b, &g, state);
+  sl_test_budget(t, "clusters", 2, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_used(t, "clusters", 0), 3);
+  assert_int_equal(clusters_of(t).offsets[1], 0);
+  assert_int_equal(clusters_of(t).pair_count[0], 0);
+  sl_test_free(t);
+  banks_free(b);
+}
+
+/* --------------------------------------------------------------------------------------------- samples */
+
+struct search {
+  const uint32_t *sorted;
+  uint32_t count, asked, found;
+};
+
+static int compare_u32(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void look_for(void *context, uint32_t id) {
+  struct search *s = context;
+  s->asked++;
+  s->found += bsearch(&id, s->sorted, s->count, sizeof id, compare_u32) ? 1u : 0u;
+}
+
+/* Decodes a sample, and counts the true hits that are found. */
+static struct sl_test *decode_sample(const char *name, uint32_t events, uint32_t clusters, uint32_t true_hits,
+                                     void **state) {
+  const char *path = sample_path(name);
+  struct geometry g;
+  if (!path) return NULL;
+  struct sample sample = sample_open(path);
+  if (!geometry_of_sample(&g)) return NULL;
+  struct banks *b = banks_new();
+  banks_of_sample(b, &sample, 73);
+  struct sl_test *t = prepare(b, &g, state);
+  assert_int_equal(sl_test_run(t), 0);
+  clusters_assert_slices(t, b->event_count);
+  const struct clusters c = clusters_of(t);
+  assert_int_equal(b->event_count, events);
+  assert_int_equal(c.offsets[events], clusters);
+  uint32_t *ids = malloc(4 * clusters), asked = 0, found = 0;
+  assert_non_null(ids);
+  memcpy(ids, c.id, 4 * clusters);
+  for (uint32_t event = 0; event < events; event++) {
+    struct search search = {ids + c.offsets[event], c.offsets[event + 1] - c.offsets[event], 0, 0};
+    qsort(ids + c.offsets[event], search.count, sizeof *ids, compare_u32);
+    sample_for_true_hits(&sample, event, look_for, &search);
+    asked += search.asked;
+    found += search.found;
+    assert_int_equal(sl_test_event_error(t, event), 0);
+  }
+  assert_int_equal(asked, true_hits);
+  assert_int_equal(found, true_hits);
+  free(ids);
+  banks_free(b);
+  sample_close(&sample);
+  return t;
+}
+
+static void the_six_events_have_their_clusters_and_all_true_hits(void **state) {
+  static const uint32_t expected[] = {3744, 984, 1586, 1575, 2340, 746};
+  struct sl_test *t = decode_sample("lhcb/minbias.mdf", 6, 10975, 11173, state);
+  if (!t) skip();
+  const struct clusters c = clusters_of(t);
+  for (uint32_t event = 0; event < 6; event++)
+    assert_int_equal(c.offsets[event + 1] - c.offsets[event], expected[event]);
+  uint32_t examples = 0; /* the worked example of the specification: sensor 0, word 0x6117839A */
+  for (uint32_t i = 0; i < c.offsets[6]; i++) {
+    if (c.order[i] != 0x6117839A || c.id[i] != 0x240178E6) continue;
+    assert_float_equal(c.x[i], 7.157689, 1e-6);
+    assert_float_equal(c.y[i], -16.31472, 1e-5);
+    assert_float_equal(c.z[i], -288.081, 1e-4);
+    assert_int_equal(c.phi[i], -11387);
+    examples++;
+  }
+  assert_int_equal(examples, 1);
+  sl_test_free(t);
+}
+
+static void the_300_events_have_their_clusters_and_true_hits(void **state) {
+  struct sl_test *t = decode_sample("velo/minbias_300.mdf", 300, 576590, 515304, state);
+  if (!t) skip();
+  sl_test_free(t);
+}
+
+static int is_shared = 1, is_tuned = 0;
+#define BOTH(test) \
+  { #test " (shared)", test, NULL, NULL, &is_shared }, { #test " (tuned)", test, NULL, NULL, &is_tuned }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BOTH(version_3_has_quarters_and_flags_for_them),
+      BOTH(version_2_has_eighths_and_no_flags),
+      BOTH(version_4_has_two_sensors_a_bank_and_no_count_word),
+      BOTH(fractions_span_the_long_pixels_at_the_chip_borders),
+      BOTH(words_of_zero_are_no_clusters_and_leave_no_gaps),
+      BOTH(phi_is_exact_at_multiples_of_an_eighth_turn_and_wraps_at_half_a_turn),
+      BOTH(events_without_banks_or_words_are_empty_and_sound),
+      BOTH(a_slice_of_no_events_works),
+      BOTH(words_behind_those_announced_are_ignored),
+      cmocka_unit_test(both_versions_give_the_same_bytes_for_banks_of_every_length),
+      BOTH(the_order_of_banks_does_not_matter),
+      BOTH(offsets_may_begin_behind_the_first_bank),
+      BOTH(events_that_are_not_on_the_list_are_empty_and_not_looked_at),
+      BOTH(an_unknown_version_refuses_the_event),
+      BOTH(a_sensor_that_does_not_exist_refuses_the_event),
+      BOTH(a_size_that_is_no_multiple_of_4_refuses_the_event),
+      BOTH(a_count_beyond_the_payload_refuses_the_event),
+      BOTH(a_column_that_does_not_exist_refuses_the_event),
+      BOTH(two_banks_of_a_sensor_refuse_the_event),
+      BOTH(more_than_65535_clusters_refuse_the_event),
+      BOTH(of_several_errors_the_largest_is_told_whatever_the_order),
+      BOTH(as_many_as_65535_clusters_and_a_full_pool_fit),
+      BOTH(an_overflow_is_told_and_nothing_is_written),
+      BOTH(the_six_events_have_their_clusters_and_all_true_hits),
+      BOTH(the_300_events_have_their_clusters_and_true_hits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* search_random_test.c: both versions of the search find the same tracks in random events, byte for byte. */
+#include "tracking_sample.h"
+
+struct result {
+  uint32_t offsets[SAMPLE_EVENTS + 1];
+  uint8_t *hit_count, *used;
+  uint16_t *hits;
+};
+
+static void *copy(const struct sl_test *t, const char *port, const char *field, size_t bytes) {
+  void *memory = malloc(bytes ? bytes : 1);
+  assert_non_null(memory);
+  memcpy(memory, sl_test_output(t, port, field), bytes);
+  return memory;
+}
+
+static void search(struct sl_test *t, const struct sample *s, int shared, struct result *r) {
+  sl_test_shared(t, shared);
+  assert_int_equal(sl_test_run(t), 0);
+  memcpy(r->offsets, sl_test_output(t, "candidates", "offsets"), (s->event_count + 1) * sizeof(uint32_t));
+  const size_t candidates = r->offsets[s->event_count];
+  r->hit_count = copy(t, "candidates", "hit_count", candidates);
+  r->hits = copy(t, "candidates", "hits", candidates * VELO_MAX_HITS_PER_TRACK * sizeof(uint16_t));
+  r->used = copy(t, "used", "flag", s->hit_count);
+}
+
+static void release(struct result *r) {
+  free(r->hit_count);
+  free(r->hits);
+  free(r->used);
+}
+
+/* Returns the number of candidates. */
+static uint32_t assert_versions_agree(struct sl_test *t, const struct sample *s) {
+  struct result tuned, plain;
+  search(t, s, 0, &tuned);
+  search(t, s, 1, &plain);
+  const uint32_t candidates = plain.offsets[s->event_count];
+  assert_memory_equal(tuned.offsets, plain.offsets, (s->event_count + 1) * sizeof(uint32_t));
+  assert_memory_equal(tuned.hit_count, plain.hit_count, candidates);
+  assert_memory_equal(tuned.hits, plain.hits, candidates * VELO_MAX_HITS_PER_TRACK * sizeof(uint16_t));
+  assert_memory_equal(tuned.used + s->first_hit, plain.used + s->first_hit, s->hit_count - s->first_hit);
+  release(&tuned);
+  release(&plain);
+  return candidates;
+}
+
+/* Places are multiples of `grid` mm, if given: then many distances are equal. */
+static double on_grid(double value, double grid) { return grid > 0 ? grid * floor(value / grid) : value; }
+
+static void add_random_event(struct sample *s, uint32_t tracks, uint32_t noise_per_pair, double grid) {
+  for (uint32_t i = 0; i < tracks; i++) {
+    const double tx = sample_uniform(-0.1, 0.1), ty = sample_uniform(-0.1, 0.1), origin = sample_uniform(0, 900);
+    const uint32_t loss = sample_random(30);
+    for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
+      const uint32_t side = sample_random(2);
+      const double dz = (double)s->module_z[2 * pair + side] - origin;
+      if (fabs(tx * dz) > 40 || fabs(ty * dz) > 40 || sample_random(100) < loss) continue;
+      sample_hit_at(s, pair, side, on_grid(tx * dz + sample_uniform(-0.02, 0.02), grid),
+                    on_grid(ty * dz + sample_uniform(-0.02, 0.02), grid));
+    }
+  }
+  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
+    const uint32_t noise = noise_per_pair ? sample_random(2 * noise_per_pair) : 0;
+    for (uint32_t i = 0; i < noise; i++)
+      sample_hit_at(s, pair, sample_random(2), on_grid(sample_uniform(-40, 40), grid),
+                    on_grid(sample_uniform(-40, 40), grid));
+  }
+  sample_end_event(s);
+}
+
+static struct sl_test *open_search(const struct sample *s) {
+  struct sl_test *t = sl_test_new(VELO_PLUGIN, "search_by_triplet");
+  sample_give_hits(s, t);
+  sl_test_input(t, "geometry", "module_z", s->module_z, VELO_MODULES);
+  return t;
+}
+
+static void set_random_properties(struct sl_test *t) {
+  static const double scatters[] = {0.0, 0.08, 1.0, 100.0};
+  sl_test_set(t, "phi_tolerance", sample_random(4) ? sample_uniform(0, 0.2) : sample_uniform(0, 1));
+  sl_test_set(t, "max_scatter", scatters[sample_random(4)]);
+  sl_test_set(t, "max_skipped_modules", sample_random(4));
+  sl_test_set(t, "first_seed_candidates", 1 + sample_random(8));
+  sl_test_set(t, "seed_candidates", 1 + sample_random(8));
+}
+
+static void check_random(uint32_t slices, uint32_t max_tracks, uint32_t max_noise, double grid, int properties) {
+  uint32_t candidates = 0;
+  for (uint32_t slice = 0; slice < slices; slice++) {
+    struct sample *s = sample_new(sample_random(20));
+    const uint32_t events = 1 + sample_random(SAMPLE_EVENTS);
+    for (uint32_t event = 0; event < events; event++)
+      add_random_event(s, sample_random(max_tracks), sample_random(max_noise + 1), grid);
+    struct sl_test *t = open_search(s);
+    if (properties) set_random_properties(t);
+    candidates += assert_versions_agree(t, s);
+    sl_test_free(t);
+    free(s);
+  }
+  assert_true(candidates > slices); /* something was compared */
+}
+
+static void events_of_usual_size_agree(void **state) {
+  (void)state;
+  sample_seed(1);
+  check_random(10, 200, 20, 0, 0);
+}
+
+static void any_properties_agree(void **state) {
+  (void)state;
+  sample_seed(2);
+  check_random(60, 60, 10, 0, 1);
+}
+
+static void nearly_empty_pairs_agree(void **state) {
+  (void)state;
+  sample_seed(3);
+  check_random(150, 12, 3, 0, 1);
+}
+
+static void equal_distances_agree(void **state) {
+  (void)state;
+  sample_seed(4);
+  check_random(40, 60, 10, 0.25, 1);
+  check_random(40, 30, 20, 2.0, 1);
+}
+
+/* More hits in a pair than the shared version keeps in fast memory, and many steps a window. */
+static void crowded_pairs_agree(void **state) {
+  (void)state;
+  sample_seed(5);
+  struct sample *s = sample_new(3);
+  for (uint32_t i = 0; i < 3000; i++)
+    for (uint32_t pair = 20; pair < 24; pair++)
+      sample_hit_at(s, pair, sample_random(2), sample_uniform(20, 30), sample_uniform(-5, 5));
+  sample_end_event(s);
+  add_random_event(s, 20, 2, 0);
+  struct sl_test *t = open_search(s);
+  sl_test_set(t, "candidates_per_event", 10000);
+  assert_true(assert_versions_agree(t, s) > 100);
+  sl_test_free(t);
+  free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(events_of_usual_size_agree), cmocka_unit_test(any_properties_agree),
+      cmocka_unit_test(nearly_empty_pairs_agree),   cmocka_unit_test(equal_distances_agree),
+      cmocka_unit_test(crowded_pairs_agree),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
