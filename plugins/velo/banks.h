@@ -7,12 +7,12 @@
 #ifndef VELO_BANKS_H
 #define VELO_BANKS_H
 
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
 
+#include <sluice/kernel.h>
+
 /* Why an event is refused. The detail is the bank's source id, but for too many clusters: their number. */
-#define VELO_BANK_ERRORS(E)                                                                       \
+#define VELO_BANK_ERRORS(E)                                                                        \
   E(VELO_BAD_VERSION, 1, "a VELO bank has a version other than 2, 3 or 4 (detail: its source id)") \
   E(VELO_BAD_SENSOR, 2, "a VELO bank names a sensor beyond 207 (detail: its source id)")           \
   E(VELO_BAD_SIZE, 3, "a VELO bank's size is not a multiple of 4 bytes (detail: its source id)")   \
@@ -20,7 +20,7 @@
   E(VELO_BAD_COLUMN, 5, "a VELO bank names a pixel column beyond 767 (detail: its source id)")     \
   E(VELO_TWO_BANKS, 6, "two VELO banks of one sensor (detail: their source id)")                   \
   E(VELO_TOO_MANY, 7, "more than 65535 VELO clusters in an event (detail: how many)")
-#define VELO_BANK_ERROR_CODE_(name, code, text) name = code,
+#define VELO_BANK_ERROR_CODE_(name, code, text)  name = code,
 #define VELO_BANK_ERROR_ENTRY_(name, code, text) {code, 0, text},
 enum { VELO_BANK_ERRORS(VELO_BANK_ERROR_CODE_) VELO_MAX_CLUSTERS = 65535 };
 
@@ -79,7 +79,8 @@ struct velo_slots {
 };
 
 /* Puts bank `index` into its slot. Returns 1 if it shares a sensor with a bank that is there already. */
-static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const struct velo_bank *bank, uint32_t index) {
+static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const struct velo_bank *bank,
+                                           uint32_t index) {
   uint32_t others = atomicAdd(&slots->claims[bank->sensor], 1u);
   if (bank->version == 4) others += atomicAdd(&slots->claims[bank->sensor + 1], 1u);
   slots->bank[bank->sensor] = (uint16_t)index;
@@ -102,7 +103,8 @@ static SL_DEVICE void velo_slots_refuse_doubles(const struct velo_slots *slots, 
 /* Checks the event's banks, [begin, end) of the slice, and puts them into their slots, a thread a bank. Returns the
  * number of their words; 0 if the event is refused. Every thread of the block calls it, and all see the slots then. */
 static SL_DEVICE uint32_t velo_slots_fill(const struct velo_slots *slots, const struct velo_bank_list *list,
-                                          uint32_t begin, uint32_t end, const struct sl_events *events, uint32_t event) {
+                                          uint32_t begin, uint32_t end, const struct sl_events *events,
+                                          uint32_t event) {
   for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
     slots->claims[slot] = 0;
     slots->words[slot] = 0;
@@ -129,7 +131,7 @@ static SL_DEVICE uint32_t velo_slots_fill(const struct velo_slots *slots, const 
  * total. Every thread of the block calls it, and all see `first` afterwards. */
 static SL_DEVICE void velo_slots_scan(const uint16_t *counts, uint32_t *first) {
   uint32_t before = 0;
-  SL_FOR_BLOCK(slot, VELO_SENSORS) {
+  SL_FOR_BLOCK (slot, VELO_SENSORS) {
     uint32_t total;
     const uint32_t place = sl_block_exclusive_scan(slot < VELO_SENSORS ? counts[slot] : 0u, &total);
     if (slot < VELO_SENSORS) first[slot] = before + place;

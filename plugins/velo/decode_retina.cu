@@ -9,23 +9,24 @@
  *    words. So the order is fixed, and a module pair, which is 8 sensors, is one slice. Rarely, words equal to 0 have
  *    to be taken out again, or a word is so wrong that the event is refused after all.
  */
-#include "decode_retina.h"
-
-#include <sluice/kernel.h>
-#include <sluice/plugin.h>
-
 #include "banks.h"
+#include "decode_retina.h"
 #include "io/raw_banks.h"
 #include "position.h"
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+#include <sluice/plugin.h>
 
 #define SL_ARGS decode_retina_args
 static const struct sl_member decode_retina_members[] = {
     SL_EVENTS(),
     SL_IN(banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order"),
     SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
-    SL_OUT(clusters, velo_clusters, "by sensor, then in the order of the words", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks)))),
-    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
+    SL_OUT(clusters, velo_clusters, "by sensor, then in the order of the words",
+           SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks)))),
+    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first",
+               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(slot_words, u16, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
 };
 
@@ -36,7 +37,7 @@ static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VE
 SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   __shared__ uint32_t claims[VELO_SENSORS];
   const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const struct velo_slots slots = {claims, a.slot_bank + event * VELO_SENSORS, a.slot_words + event * VELO_SENSORS};
     const uint32_t begin = a.banks.offsets[event], end = a.banks.offsets[event + 1];
     uint32_t words = velo_slots_fill(&slots, &list, begin, end, &a.events, event);
@@ -61,7 +62,8 @@ static SL_DEVICE uint32_t write_cluster(const struct decode_retina_args *a, uint
   const uint32_t column = word_column < VELO_SENSOR_COLUMNS ? word_column : 0;
   const uint32_t sensor = bank_sensor + (version == 4 ? word >> 22 & 1 : 0);
   const float step = version == 2 ? 0.125f : 0.25f;
-  const float local_x = a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
+  const float local_x =
+      a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
   const float local_y = (0.5f + (float)(int32_t)row + (float)(int32_t)row_fraction * step) * VELO_PIXEL_PITCH;
   const struct velo_point point = velo_global(a->geometry.transform + 12 * sensor, local_x, local_y);
   uint32_t id = velo_id(sensor, column, row);
@@ -125,7 +127,8 @@ static SL_DEVICE void write_event(const struct decode_retina_args *a, uint32_t e
   uint32_t unusual = 0;
   for (uint32_t slot = threadIdx.x / lanes; slot < VELO_SENSORS; slot += blockDim.x / lanes) {
     if (slot_words[slot] == 0) continue;
-    const struct velo_bank bank = velo_bank_open(&list, a->banks.offsets[event] + a->slot_bank[event * VELO_SENSORS + slot]);
+    const struct velo_bank bank =
+        velo_bank_open(&list, a->banks.offsets[event] + a->slot_bank[event * VELO_SENSORS + slot]);
     const uint32_t place = event_first + first[slot];
 #ifdef SL_TARGET_CPU
     if (tuned) {
@@ -142,7 +145,7 @@ static SL_DEVICE void write_event(const struct decode_retina_args *a, uint32_t e
 }
 
 static SL_DEVICE void write_events(const struct decode_retina_args *a, uint32_t *first, uint32_t tuned) {
-  SL_FOR_EVENTS(event, a->events) {
+  SL_FOR_EVENTS (event, a->events) {
     if (a->clusters.offsets[event] != a->clusters.offsets[event + 1])
       write_event(a, event, first, tuned);
     else

@@ -15,13 +15,13 @@
  * The flag "isolated" is believed: a super-pixel that has it is a cluster of its own (or two), also if the flag is
  * wrong. Two words for the same super-pixel without that flag are one.
  */
-#include <sluice/kernel.h>
-#include <sluice/plugin.h>
-
 #include "banks.h"
 #include "io/raw_banks.h"
 #include "position.h"
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+#include <sluice/plugin.h>
 
 struct masked_clustering_args {
   struct sl_events events;
@@ -44,11 +44,13 @@ static const struct sl_member masked_clustering_members[] = {
     SL_IN(banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order"),
     SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
     SL_OUT(clusters, velo_clusters, "by sensor", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))),
-    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
+    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first",
+               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(slot_words, u16, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(slot_clusters, u16, "clusters of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks))),
-    SL_SCRATCH(parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
+    SL_SCRATCH(parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",
+               SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
     SL_SCRATCH(pixels, u32, "pixels of a part, then of a cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
     SL_SCRATCH(column_sum, u32, "the sum of their columns", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
     SL_SCRATCH(row_sum, u32, "the sum of their rows", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
@@ -263,7 +265,7 @@ static SL_DEVICE uint32_t find_clusters(const struct masked_clustering_args *a, 
 SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
   __shared__ uint32_t claims[VELO_SENSORS];
   const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const struct velo_slots slots = {claims, a.slot_bank + event * VELO_SENSORS, a.slot_words + event * VELO_SENSORS};
     uint16_t *slot_clusters = a.slot_clusters + event * VELO_SENSORS;
     const uint32_t begin = a.banks.offsets[event], end = a.banks.offsets[event + 1];
@@ -314,7 +316,7 @@ SL_KERNEL(masked_clustering_write, struct masked_clustering_args) {
   __shared__ uint32_t first[VELO_SENSORS + 1];
   const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
   const uint32_t lanes = blockDim.x < 8 ? 1 : 8, lane = threadIdx.x % lanes;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t event_first = a.clusters.offsets[event];
     if (a.clusters.offsets[event + 1] == event_first) { /* none, or refused, or the slice overflowed */
       velo_pairs_clear(&a.clusters, event);

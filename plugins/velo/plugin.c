@@ -1,44 +1,23 @@
 /* plugin.c: what the VELO plugin offers, in the order of the reconstruction. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU
+#ifdef SL_TARGET_CPU /* constants are made on the host */
 SL_DECLARE(geometry);
 #endif
 SL_DECLARE(decode_retina);
 SL_DECLARE(masked_clustering);
 SL_DECLARE(sort_by_phi);
-#ifdef HAVE_search_by_triplet
 SL_DECLARE(search_by_triplet);
-#endif
-#ifdef HAVE_three_hit_filter
 SL_DECLARE(three_hit_filter);
-#endif
-#ifdef HAVE_consolidate
 SL_DECLARE(consolidate);
-#endif
-#ifdef HAVE_kalman_filter
 SL_DECLARE(kalman_filter);
-#endif
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
     SL_ENTRY(geometry),
 #endif
-    SL_ENTRY(decode_retina),
-    SL_ENTRY(masked_clustering),
-    SL_ENTRY(sort_by_phi),
-#ifdef HAVE_search_by_triplet
-    SL_ENTRY(search_by_triplet),
-#endif
-#ifdef HAVE_three_hit_filter
-    SL_ENTRY(three_hit_filter),
-#endif
-#ifdef HAVE_consolidate
-    SL_ENTRY(consolidate),
-#endif
-#ifdef HAVE_kalman_filter
-    SL_ENTRY(kalman_filter),
-#endif
+    SL_ENTRY(decode_retina),    SL_ENTRY(masked_clustering), SL_ENTRY(sort_by_phi),   SL_ENTRY(search_by_triplet),
+    SL_ENTRY(three_hit_filter), SL_ENTRY(consolidate),       SL_ENTRY(kalman_filter),
 };
 
-SL_PLUGIN("velo", "0.1.0", "LHCb's vertex locator: clusters, hits, tracks");
+SL_PLUGIN("velo", "0.1.0", "LHCb's vertex locator: clusters, hits and straight tracks");

@@ -5,9 +5,9 @@
 #ifndef VELO_POSITION_H
 #define VELO_POSITION_H
 
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
 
 /* Pixels are squares of this side, in mm, but for the elongated ones beside the chips' borders. */
 #define VELO_PIXEL_PITCH 0.055f

@@ -86,19 +86,23 @@ static uint32_t phi_bin(uint32_t phi) { return (phi ^ 1u << 31) >> (32 - BIN_BIT
 
 static void load_phi(struct search *s, uint32_t number) {
   struct pair *p = &s->pairs[number % 3];
-  p->first = s->pair_first[number];
-  p->count = s->pair_first[number + 1] - p->first;
-  if (p->count == 0) return;
-  uint32_t in_bin[BINS] = {0};
-  for (uint32_t i = 0; i < p->count; i++) p->phi[i] = (int32_t)((uint32_t)s->event_phi[p->first + i] << 16);
-  for (uint32_t i = 0; i < p->count; i++) in_bin[phi_bin((uint32_t)p->phi[i])]++;
+  const uint32_t first = s->pair_first[number], count = s->pair_first[number + 1] - first;
+  const int16_t *restrict event_phi = s->event_phi + first;
+  int32_t *restrict phi = p->phi;
+  p->first = first;
+  p->count = count;
+  if (count == 0) return;
+  uint32_t in_bin[BINS];
+  for (uint32_t b = 0; b < BINS; b += LANES) i32x8_store((int32_t *)in_bin + b, i32x8_of(0));
+  for (uint32_t i = 0; i < count; i++) phi[i] = (int32_t)((uint32_t)event_phi[i] << 16);
+  for (uint32_t i = 0; i < count; i++) in_bin[phi_bin((uint32_t)phi[i])]++;
   for (uint32_t b = 0, sum = 0; b < BINS; b++) {
     p->bin_first[b] = sum;
     sum += in_bin[b];
   }
   const uint32_t reach = (2 * s->phi_window >> (16 - BIN_BITS)) + 3;
-  for (uint32_t b = 0; b < reach && b <= BINS; b++) p->bin_first[BINS + b] = p->bin_first[b % BINS] + p->count;
-  repeat_first(p->phi, p->count);
+  for (uint32_t b = 0; b < reach && b <= BINS; b++) p->bin_first[BINS + b] = p->bin_first[b % BINS] + count;
+  repeat_first(phi, count);
 }
 
 static void load_position(struct search *s, const struct pair *p) {
@@ -121,13 +125,12 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
     f32x8_store(t->y1 + w, ty);
     const f32x8 delta_z = f32x8_load(t->delta_z + w);
     const f32x8 x = x0 + tx * delta_z, y = y0 + ty * delta_z;
-    /* As velo_phi; 0 / 0 converts to a number whose low 16 bits are 0. */
-    const f32x8 abs_y = f32x8_select(y < 0.0f, -y, y);
-    const i32x8 right = x > 0.0f;
-    const f32x8 sum = x + abs_y;
-    const f32x8 ratio = f32x8_select(right, x - abs_y, sum) / f32x8_select(right, sum, abs_y - x);
+    /* As velo_phi, with one subtraction for x - |y| and |y| - x; 0 / 0 converts to a number whose low 16 bits are 0. */
+    const i32x8 right = x > 0.0f, down = (y < 0.0f) & INT32_MIN;
+    const f32x8 abs_y = (f32x8)((i32x8)y & INT32_MAX), sum = x + abs_y, difference = x - abs_y;
+    const f32x8 ratio = f32x8_select(right, difference, sum) / f32x8_select(right, sum, -difference);
     const f32x8 positive = f32x8_select(right, f32x8_of(8192.0f), f32x8_of(24576.0f)) - 8192.0f * ratio;
-    const u32x8 phi = (u32x8)__builtin_convertvector(f32x8_select(y < 0.0f, -positive, positive), i32x8);
+    const u32x8 phi = (u32x8)__builtin_convertvector((f32x8)((i32x8)positive ^ down), i32x8);
     const u32x8 lower = phi - phi_window;
     const u32x8 from_bottom = (lower + 32768) & 0xFFFF;
     i32x8_store(t->edge + w, (i32x8)((lower << 16) ^ 1u << 31));
@@ -186,9 +189,9 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
         const f32x8 dx = x0 + tx * dz - f32x8_load(x + at);
         const f32x8 dy = y0 + ty * dz - f32x8_load(y + at);
         const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
-        const i32x8 better = scatter < best;
-        best = f32x8_select(better, scatter, best);
-        best_visit = i32x8_select(better, i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane, best_visit);
+        const i32x8 visit = i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane;
+        best_visit = i32x8_max(best_visit, visit & (scatter < best)); /* visits rise */
+        best = f32x8_min(scatter, best);
         place += LANES;
         if (__builtin_expect(place >= end, 1)) break;
         at += LANES;
@@ -245,14 +248,13 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
 
 /* Sorts lanes that rise and then fall; in halves: each half by itself. */
 VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
-  const i32x8 upper_4 = {0, 0, 0, 0, -1, -1, -1, -1}, upper_2 = {0, 0, -1, -1, 0, 0, -1, -1};
-  const i32x8 upper_1 = {0, -1, 0, -1, 0, -1, 0, -1};
   i32x8 other = LANES_SWAPPED_4(v);
-  if (!in_halves) v = i32x8_select((v < other) ^ upper_4, v, other);
+  if (!in_halves)
+    v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
   other = LANES_SWAPPED_2(v);
-  v = i32x8_select((v < other) ^ upper_2, v, other);
+  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 10, 11, 4, 5, 14, 15);
   other = LANES_SWAPPED_1(v);
-  return i32x8_select((v < other) ^ upper_1, v, other);
+  return __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 9, 2, 11, 4, 13, 6, 15);
 }
 
 /* The first unused hits that a middle hit visits, in order of visit: s, s + 1, s - 1, ... from `start` = s. A hit at
@@ -260,8 +262,7 @@ VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
  * hits from s upwards; `below`: as many below s, the nearest last. In halves: of two middle hits. */
 VECTOR_INLINE i32x8 visited_first(i32x8 start, i32x8 above, i32x8 below, int32_t count, bool in_halves) {
   const i32x8 above_visits = 2 * (above - start) - 1, below_visits = 2 * (start - below);
-  const i32x8 nearer = i32x8_select(above_visits < below_visits, above_visits, below_visits);
-  const i32x8 visits = sorted_bitonic(nearer, in_halves);
+  const i32x8 visits = sorted_bitonic(i32x8_min(above_visits, below_visits), in_halves);
   const i32x8 distance = (visits + 1) >> 1;
   i32x8 place = start + i32x8_select((visits & 1) != 0, distance, -distance);
   place += (place < 0) & count;
@@ -411,7 +412,7 @@ static uint32_t extend_live(const struct search *s, const struct pair *p, uint32
     base[hits[1] & -found] = 1;
     base[hits[2] & -found] = 1;
     hits[length] = (uint16_t)h2;
-    const uint32_t skipped = found ? 0 : skips[track] + 1u;
+    const uint32_t skipped = (skips[track] + 1u) & (found - 1); /* 0 if found */
     lengths[track] = (uint8_t)(length + found);
     skips[track] = (uint8_t)skipped;
     live[kept] = (uint16_t)track;

@@ -5,11 +5,11 @@
  * all three keys keep the order of the input, so that places are unique whatever the input.
  * Source: spec velo_pv.md A.4, H.1.
  */
-#include <sluice/kernel.h>
-#include <sluice/plugin.h>
-
 #include "sort_by_phi.h"
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+#include <sluice/plugin.h>
 
 #define SL_ARGS sort_by_phi_args
 static const struct sl_member sort_by_phi_members[] = {
@@ -20,7 +20,7 @@ static const struct sl_member sort_by_phi_members[] = {
 
 /* Writes, in the event's place of the offsets, the number of its hits. */
 SL_KERNEL(sort_by_phi_count, struct sort_by_phi_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t mine = 0;
     for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x)
       mine += a.clusters.pair_count[event * VELO_MODULE_PAIRS + pair];
@@ -30,7 +30,8 @@ SL_KERNEL(sort_by_phi_count, struct sort_by_phi_args) {
 }
 
 /* The clusters of a pair: `count` from `first` on in the slice. How many come before cluster i? */
-static SL_DEVICE uint32_t rank_of(const struct velo_clusters_view *clusters, uint32_t first, uint32_t count, uint32_t i) {
+static SL_DEVICE uint32_t rank_of(const struct velo_clusters_view *clusters, uint32_t first, uint32_t count,
+                                  uint32_t i) {
   const int16_t *phi = clusters->phi + first;
   const uint32_t *id = clusters->id + first, *order = clusters->order + first;
   uint32_t before = 0, equal = 0;
@@ -52,7 +53,7 @@ static SL_DEVICE void place_pairs(const struct sort_by_phi_args *a, uint32_t eve
   /* Equal offsets: the event has no hits, or the slice overflowed. */
   const uint32_t empty = a->hits.offsets[event + 1] == a->hits.offsets[event] ? 1u : 0u;
   uint32_t before = 0;
-  SL_FOR_BLOCK(pair, VELO_MODULE_PAIRS + 1) {
+  SL_FOR_BLOCK (pair, VELO_MODULE_PAIRS + 1) {
     const uint32_t has_clusters = pair < VELO_MODULE_PAIRS && !empty ? 1u : 0u;
     const uint32_t count = has_clusters ? a->clusters.pair_count[event * VELO_MODULE_PAIRS + pair] : 0u;
     uint32_t total;
@@ -70,7 +71,7 @@ static SL_DEVICE void place_pairs(const struct sort_by_phi_args *a, uint32_t eve
 SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
   __shared__ uint32_t first[VELO_MODULE_PAIRS + 1];
   const uint32_t lanes = blockDim.x < 32 ? 1 : 32, lane = threadIdx.x % lanes;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     place_pairs(&a, event, first);
     for (uint32_t pair = threadIdx.x / lanes; pair < VELO_MODULE_PAIRS; pair += blockDim.x / lanes) {
       const uint32_t count = first[pair + 1] - first[pair], to = a.hits.offsets[event] + first[pair];
@@ -91,7 +92,7 @@ SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
 #ifdef SL_TARGET_CPU
 static void sort_by_phi_write_cpu(const struct sort_by_phi_args *a) {
   uint32_t first[VELO_MODULE_PAIRS + 1];
-  SL_FOR_EVENTS(event, a->events) {
+  SL_FOR_EVENTS (event, a->events) {
     place_pairs(a, event, first);
     for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++)
       sort_by_phi_pair_cpu(a, a->clusters.offsets[event] + a->clusters.pair_first[event * VELO_MODULE_PAIRS + pair],

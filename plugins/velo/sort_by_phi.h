@@ -2,9 +2,9 @@
 #ifndef VELO_SORT_BY_PHI_H
 #define VELO_SORT_BY_PHI_H
 
-#include <sluice/plugin.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/plugin.h>
 
 struct sort_by_phi_args {
   struct sl_events events;

@@ -55,6 +55,24 @@ VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
   return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
 }
 
+/* One instruction each, as long as no compiler unrolls the loop before it sees the vector in it. */
+#define LANES_LOOP(i) _Pragma("GCC unroll 1") for (int i = 0; i < LANES; i++)
+/* b where a is not a number. */
+VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) {
+  f32x8 r;
+  LANES_LOOP(i) r[i] = a[i] < b[i] ? a[i] : b[i];
+  return r;
+}
+VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) {
+  i32x8 r;
+  LANES_LOOP(i) r[i] = a[i] < b[i] ? a[i] : b[i];
+  return r;
+}
+VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) {
+  i32x8 r;
+  LANES_LOOP(i) r[i] = a[i] > b[i] ? a[i] : b[i];
+  return r;
+}
 VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
   const i64x4 less = a < b;
   return (a & less) | (b & ~less);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SOURCE_BYTES_MAX = 240, SHOWN_BYTES_MAX = 80, GUESSES_COST_MAX = 10 * 1000 * 1000 };
+enum { SOURCE_BYTES_MAX = 240, SHOWN_BYTES_MAX = 80, GUESSES_COST_MAX = 4 * 1000 * 1000 };
 
 /* ------------------------------------------------------------------------------------------------ places */
 

@@ -159,22 +159,22 @@ static void broken_bytes_are_reported_with_their_place(void **state) {
   end_reading(&reading);
 }
 
-/* A last line of exactly the length at which lines are cut; a fuzzer found a read behind it. */
+/* A last line of exactly the length at which lines are cut, with no break behind it. */
 static void long_last_line_is_shown(void **state) {
   (void)state;
   struct reading reading;
-  char text[] =
-      "sluice: 1\n{                                                                                             "
-      "                                                                                                     "
-      "                                                                                                     ";
-  for (size_t length = 230; length <= 250; length++) {
-    char *exact = malloc(10 + length); /* not ended by a zero, so that a read behind it is seen */
-    assert_non_null(exact);
-    memcpy(exact, text, 10 + length);
-    read_bytes(exact, 10 + length, &reading);
-    if (strstr(reading.messages, "text.yaml:2:") == NULL) fail_msg("length %zu: %s", length, reading.messages);
+  static const char begin[] = "sluice: 1\nx: ]";
+  for (size_t blanks = 230; blanks <= 250; blanks++) {
+    const size_t bytes = strlen(begin) + blanks;
+    char *text = malloc(bytes); /* of its exact size, so that a read behind it is seen */
+    assert_non_null(text);
+    memcpy(text, begin, strlen(begin));
+    memset(text + strlen(begin), ' ', blanks);
+    read_bytes(text, bytes, &reading);
+    assert_non_null(strstr(reading.messages, "text.yaml:2:4: error: "));
+    assert_non_null(strstr(reading.messages, "  x: ]   "));
     end_reading(&reading);
-    free(exact);
+    free(text);
   }
 }
 

@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "graph_reading.h"
 
+#include "graph_fake.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "graph_fake.h"
 
 #include <cmocka.h>
 

@@ -349,12 +349,9 @@ static size_t list_cases(char *names[CASES_MAX]) {
 
 int main(void) {
   static const struct CMUnitTest by_hand[] = {
-      cmocka_unit_test(properties_are_written_by_type),
-      cmocka_unit_test(chosen_inputs_are_marked),
-      cmocka_unit_test(liveness_and_positions_agree),
-      cmocka_unit_test(lists_are_sorted_and_unique),
-      cmocka_unit_test(same_meaning_gives_same_text),
-      cmocka_unit_test(numbers_have_a_point_in_any_locale),
+      cmocka_unit_test(properties_are_written_by_type), cmocka_unit_test(chosen_inputs_are_marked),
+      cmocka_unit_test(liveness_and_positions_agree),   cmocka_unit_test(lists_are_sorted_and_unique),
+      cmocka_unit_test(same_meaning_gives_same_text),   cmocka_unit_test(numbers_have_a_point_in_any_locale),
   };
   static char *names[CASES_MAX];
   static struct CMUnitTest cases[CASES_MAX];

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,71 @@ static void missing_or_mixed_parts_are_refused(void **state) {
   assert_string_equal(reason, "the parts have different versions");
 }
 
+/* ------------------------------------------------------------------------------------------------ real events */
+
+/* The particle banks of one MDF record with a header of 48 bytes; returns the record's length. */
+static uint32_t read_record(const uint8_t *record) {
+  uint32_t length;
+  memcpy(&length, record, 4);
+  *banks = (struct mc_banks){.event_count = 0};
+  for (const uint8_t *bank = record + 48; bank < record + length;) {
+    const uint32_t bytes = bank[2] | (uint32_t)bank[3] << 8;
+    if (bank[4] == 32) add_part(banks, bank[5], (uint16_t)(bank[6] | bank[7] << 8), bank + 8, bytes - 8);
+    bank += (bytes + 3) & ~3u;
+  }
+  end_event(banks);
+  return length;
+}
+
+struct totals {
+  uint64_t events, particles, long_particles, velo_ids;
+};
+
+/* 0 if there is no such file. */
+static int sum_file(const char *name, struct totals *totals) {
+  const char *folder = getenv("SLUICE_DATA");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", folder ? folder : SLUICE_DATA_DEFAULT, name);
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    printf("no shared data: %s (set SLUICE_DATA)\n", path);
+    return 0;
+  }
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  const size_t size = (size_t)ftell(file);
+  rewind(file);
+  uint8_t *bytes = malloc(size);
+  assert_int_equal(fread(bytes, 1, size, file), size);
+  fclose(file);
+  *totals = (struct totals){0};
+  for (size_t offset = 0; offset < size; totals->events++) {
+    const char *reason;
+    offset += read_record(bytes + offset);
+    if (decode(0, &reason)) fail_msg("event %d: %s", (int)totals->events, reason);
+    totals->particles += mc.particle_count;
+    for (uint32_t i = 0; i < mc.particle_count; i++) {
+      totals->long_particles += (mc.particles[i].flags & MC_IS_LONG) != 0;
+      totals->velo_ids += mc.particles[i].velo.count;
+    }
+  }
+  free(bytes);
+  return 1;
+}
+
+static void samples_have_the_published_particles(void **state) {
+  (void)state;
+  struct totals totals;
+  if (!sum_file("lhcb/minbias.mdf", &totals)) skip();
+  assert_int_equal(totals.events, 6);
+  assert_int_equal(totals.particles, 1934 + 599 + 690 + 717 + 896 + 458);
+  assert_int_equal(totals.long_particles, 121 + 30 + 49 + 69 + 105 + 24);
+  if (!sum_file("velo/minbias_300.mdf", &totals)) skip();
+  assert_int_equal(totals.events, 300);
+  assert_int_equal(totals.particles, 80855);
+  assert_int_equal(totals.long_particles, 21012);
+  assert_int_equal(totals.velo_ids, 515304);
+}
+
 /* ------------------------------------------------------------------------------------------------ association */
 
 static struct association association;
@@ -264,6 +330,7 @@ int main(void) {
       CASE(every_cut_and_every_extra_byte_is_refused),
       CASE(changed_bytes_never_lead_outside),
       CASE(missing_or_mixed_parts_are_refused),
+      CASE(samples_have_the_published_particles),
       CASE(seven_hits_of_ten_match_and_six_do_not),
       CASE(one_id_may_belong_to_several_particles),
       CASE(fraction_bits_can_be_masked_and_count_once),

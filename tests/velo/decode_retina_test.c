@@ -1,10 +1,10 @@
-/* velo.decode_retina: words decoded by hand for each bank version, banks that are wrong, and the samples. Every test runs
- * twice, with the shared version and with the one shaped for the target.
+/* velo.decode_retina: words decoded by hand for each bank version, banks that are wrong, and the samples. Every test
+ * runs twice, with the shared version and with the one shaped for the target.
  */
+#include "velo_support.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "velo_support.h"
 
 static uint32_t word_3(uint32_t column, uint32_t quarters_x, uint32_t row, uint32_t quarters_y) {
   return column << 12 | quarters_x << 10 | row << 2 | quarters_y;
@@ -142,9 +142,11 @@ static void phi_is_exact_at_multiples_of_an_eighth_turn_and_wraps_at_half_a_turn
   static const struct {
     float x, y;
     int16_t phi;
-  } places[] = {{1, 0, 0},       {1, 1, 8192},    {0, 1, 16384},   {-1, 1, 24576}, {-1, 0, -32768},  {-1, -0.0f, -32768},
-                {-1, -1, -24576}, {0, -1, -16384}, {1, -1, -8192},  {0, 0, 0},      {3, 1, 4096},     {-3, -1, -28672},
-                {-1e6f, -1e-6f, -32768}, {-1e6f, 1e-6f, -32768}, {1e6f, -1e-6f, 0}, {-0.0f, 2, 16384}};
+  } places[] = {
+      {1, 0, 0},           {1, 1, 8192},     {0, 1, 16384},           {-1, 1, 24576},         {-1, 0, -32768},
+      {-1, -0.0f, -32768}, {-1, -1, -24576}, {0, -1, -16384},         {1, -1, -8192},         {0, 0, 0},
+      {3, 1, 4096},        {-3, -1, -28672}, {-1e6f, -1e-6f, -32768}, {-1e6f, 1e-6f, -32768}, {1e6f, -1e-6f, 0},
+      {-0.0f, 2, 16384}};
   struct banks *b = banks_new();
   struct geometry g;
   geometry_round(&g);
@@ -217,8 +219,9 @@ static void add_random_bank(struct banks *b, uint8_t version, uint16_t source_id
     *seed = *seed * 1664525u + 1013904223u;
     const uint32_t column = *seed >> 8 & 0x3FF;
     const uint32_t kept = column < VELO_SENSOR_COLUMNS ? column : column - 512;
-    words[i] = version == 2 ? word_2(kept, *seed >> 18 & 7, *seed >> 21 & 0xFF, *seed >> 5 & 7)
-                            : (*seed << 20 & 1u << 22) | word_3(kept, *seed >> 18 & 3, *seed >> 21 & 0xFF, *seed >> 5 & 3);
+    words[i] = version == 2
+                   ? word_2(kept, *seed >> 18 & 7, *seed >> 21 & 0xFF, *seed >> 5 & 7)
+                   : (*seed << 20 & 1u << 22) | word_3(kept, *seed >> 18 & 3, *seed >> 21 & 0xFF, *seed >> 5 & 3);
   }
   banks_add(b, version, source_id, words, count);
 }
@@ -374,7 +377,9 @@ static void a_count_beyond_the_payload_refuses_the_event(void **state) {
 
 static void add_column_768(struct banks *b) { banks_add(b, 3, 90, (const uint32_t[]){4096, 768u << 12, 0}, 3); }
 static void add_column_1023_of_version_2(struct banks *b) { banks_add(b, 2, 90, (const uint32_t[]){1023u << 14}, 1); }
-static void add_column_768_of_version_4(struct banks *b) { banks_add(b, 4, 90, (const uint32_t[]){1, 2, 768u << 12}, 3); }
+static void add_column_768_of_version_4(struct banks *b) {
+  banks_add(b, 4, 90, (const uint32_t[]){1, 2, 768u << 12}, 3);
+}
 static void a_column_that_does_not_exist_refuses_the_event(void **state) {
   assert_refused(state, add_column_768, BAD_COLUMN, 90);
   assert_refused(state, add_column_1023_of_version_2, BAD_COLUMN, 90);
@@ -538,7 +543,7 @@ static void the_300_events_have_their_clusters_and_true_hits(void **state) {
 
 static int is_shared = 1, is_tuned = 0;
 #define BOTH(test) \
-  { #test " (shared)", test, NULL, NULL, &is_shared }, { #test " (tuned)", test, NULL, NULL, &is_tuned }
+  {#test " (shared)", test, NULL, NULL, &is_shared}, { #test " (tuned)", test, NULL, NULL, &is_tuned }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,4 +1,9 @@
 /* velo.geometry: files that are right, and every way for them to be wrong. */
+#include "sample.h"
+#include "velo/event_model.h"
+
+#include <sluice/testing.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,12 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <sluice/testing.h>
-
 #include <cmocka.h>
-
-#include "sample.h"
-#include "velo/event_model.h"
 
 enum {
   GEOMETRY_BYTES = 16376,
@@ -149,7 +149,8 @@ static void a_wrong_length_is_refused_with_what_was_found_and_expected(void **st
   static const struct {
     size_t at;
     const char *expected;
-  } lengths[] = {{AT_MODULES, "52"}, {AT_COLUMNS, "768"}, {AT_PITCHES, "768"}, {AT_SENSORS, "208"}, {AT_SENSORS + 8, "12"}};
+  } lengths[] = {
+      {AT_MODULES, "52"}, {AT_COLUMNS, "768"}, {AT_PITCHES, "768"}, {AT_SENSORS, "208"}, {AT_SENSORS + 8, "12"}};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     unsigned char *bytes = good_bytes();
     put_u64(bytes + lengths[i].at, 4711);

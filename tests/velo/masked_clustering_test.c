@@ -1,10 +1,10 @@
-/* velo.masked_clustering: shapes by hand, and random ones against a flood fill that is written from the definition; banks
- * that are wrong; the sample.
+/* velo.masked_clustering: shapes by hand, and random ones against a flood fill that is written from the definition;
+ * banks that are wrong; the sample.
  */
+#include "velo_support.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "velo_support.h"
 
 enum { COLUMNS = VELO_SENSOR_COLUMNS, ROWS = VELO_SENSOR_ROWS };
 #define ISOLATED (1u << 31)
@@ -36,7 +36,8 @@ static int has_neighbour(const struct pixels *p, uint32_t column, uint32_t row) 
   for (int c = -1; c <= 1; c++)
     for (int r = -1; r <= 1; r++) {
       const int x = (int)column + c, y = (int)row + r;
-      if ((c || r) && x >= 0 && x < COLUMNS / 2 && y >= 0 && y < ROWS / 4 && mask_at(p, (uint32_t)x, (uint32_t)y)) return 1;
+      if ((c || r) && x >= 0 && x < COLUMNS / 2 && y >= 0 && y < ROWS / 4 && mask_at(p, (uint32_t)x, (uint32_t)y))
+        return 1;
     }
   return 0;
 }
@@ -98,7 +99,9 @@ static struct sl_test *cluster(const struct banks *b) {
 }
 
 /* Where the sums put a cluster in the round geometry. */
-static struct sums where(uint32_t pixels, uint32_t columns, uint32_t rows) { return (struct sums){pixels, columns, rows}; }
+static struct sums where(uint32_t pixels, uint32_t columns, uint32_t rows) {
+  return (struct sums){pixels, columns, rows};
+}
 
 /* Takes away (id 0) the cluster with these sums from those of a sensor's module pair; fails if there is none. */
 static void take(uint32_t *ids, const struct clusters *c, uint32_t event, uint32_t sensor, struct sums s) {
@@ -119,7 +122,8 @@ static void take(uint32_t *ids, const struct clusters *c, uint32_t event, uint32
 }
 
 /* The clusters of an event's sensor are those with these sums and no others. */
-static void assert_clusters(const struct sl_test *t, uint32_t event, uint32_t sensor, const struct sums *sums, uint32_t count) {
+static void assert_clusters(const struct sl_test *t, uint32_t event, uint32_t sensor, const struct sums *sums,
+                            uint32_t count) {
   const struct clusters c = clusters_of(t);
   const uint32_t begin = c.offsets[event], end = c.offsets[event + 1];
   uint32_t *ids = malloc(4 * (end + 1));

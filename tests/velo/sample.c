@@ -59,7 +59,8 @@ void sample_for_banks(const struct sample *s, uint8_t type, sample_bank *bank, v
     const unsigned char *end = s->bytes + at + load_u32(s->bytes + at);
     for (const unsigned char *b = s->bytes + at + MDF_HEADER_BYTES; b < end; b += (load_u16(b + 2) + 3) / 4 * 4)
       if (b[4] == type)
-        bank(context, event, load_u16(b + 6), b[5], b + BANK_HEADER_BYTES, (uint16_t)(load_u16(b + 2) - BANK_HEADER_BYTES));
+        bank(context, event, load_u16(b + 6), b[5], b + BANK_HEADER_BYTES,
+             (uint16_t)(load_u16(b + 2) - BANK_HEADER_BYTES));
   }
 }
 
@@ -70,8 +71,8 @@ struct particles {
   size_t size;
 };
 
-static void add_payload(void *context, uint32_t event, uint16_t source_id, uint8_t version, const unsigned char *payload,
-                        uint16_t size_bytes) {
+static void add_payload(void *context, uint32_t event, uint16_t source_id, uint8_t version,
+                        const unsigned char *payload, uint16_t size_bytes) {
   struct particles *p = context;
   (void)source_id, (void)version;
   if (event != p->event) return;

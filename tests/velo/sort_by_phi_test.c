@@ -1,10 +1,10 @@
-/* velo.sort_by_phi: against a sort from the definition, with ties, gaps and lists. Every test runs twice, with the shared
- * version and with the one shaped for the target.
+/* velo.sort_by_phi: against a sort from the definition, with ties, gaps and lists. Every test runs twice, with the
+ * shared version and with the one shaped for the target.
  */
+#include "velo_support.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "velo_support.h"
 
 /* Clusters to be sorted; x, y and z tell where a cluster was. */
 struct input {
@@ -36,7 +36,8 @@ static struct input *input_new(uint32_t event_count, uint32_t count) {
 }
 
 static void input_free(struct input *in) {
-  void *const all[] = {in->offsets, in->pair_first, in->pair_count, in->id, in->order, in->phi, in->x, in->y, in->z, in};
+  void *const all[] = {in->offsets, in->pair_first, in->pair_count, in->id, in->order,
+                       in->phi,     in->x,          in->y,          in->z,  in};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -70,7 +71,8 @@ static void assert_pair(const struct sl_test *t, const struct input *in, uint32_
   const uint32_t hits = ((const uint32_t *)sl_test_output(t, "hits", "offsets"))[event];
   const uint32_t *id = sl_test_output(t, "hits", "id");
   const int16_t *phi = sl_test_output(t, "hits", "phi");
-  const float *x = sl_test_output(t, "hits", "x"), *y = sl_test_output(t, "hits", "y"), *z = sl_test_output(t, "hits", "z");
+  const float *x = sl_test_output(t, "hits", "x"), *y = sl_test_output(t, "hits", "y"),
+              *z = sl_test_output(t, "hits", "z");
   const uint32_t from = in->offsets[event] + in->pair_first[event * VELO_MODULE_PAIRS + pair];
   const uint32_t count = in->pair_count[event * VELO_MODULE_PAIRS + pair];
   uint32_t previous = 0;
@@ -211,7 +213,7 @@ static void an_overflow_is_told_and_nothing_is_written(void **state) {
 
 static int is_shared = 1, is_tuned = 0;
 #define BOTH(test) \
-  { #test " (shared)", test, NULL, NULL, &is_shared }, { #test " (tuned)", test, NULL, NULL, &is_tuned }
+  {#test " (shared)", test, NULL, NULL, &is_shared}, { #test " (tuned)", test, NULL, NULL, &is_tuned }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

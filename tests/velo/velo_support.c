@@ -135,7 +135,8 @@ void clusters_assert_equal(const struct sl_test *a, const struct sl_test *b, uin
   assert_memory_equal(ca.pair_first, cb.pair_first, 4 * VELO_MODULE_PAIRS * event_count);
   assert_memory_equal(ca.pair_count, cb.pair_count, 4 * VELO_MODULE_PAIRS * event_count);
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-    const unsigned char *of_a = sl_test_output(a, "clusters", fields[f]), *of_b = sl_test_output(b, "clusters", fields[f]);
+    const unsigned char *of_a = sl_test_output(a, "clusters", fields[f]),
+                        *of_b = sl_test_output(b, "clusters", fields[f]);
     if (ca.offsets[event_count] > 0) assert_memory_equal(of_a, of_b, bytes[f] * ca.offsets[event_count]);
   }
 }

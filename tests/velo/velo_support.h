@@ -2,17 +2,17 @@
 #ifndef TEST_VELO_SUPPORT_H
 #define TEST_VELO_SUPPORT_H
 
+#include "sample.h"
+#include "velo/event_model.h"
+
+#include <sluice/testing.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <sluice/testing.h>
-
 #include <cmocka.h>
-
-#include "sample.h"
-#include "velo/event_model.h"
 
 enum { TEST_MAX_BANKS = 80000, TEST_MAX_EVENTS = 400 };
 

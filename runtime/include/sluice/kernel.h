@@ -22,8 +22,10 @@ enum { SL_PER_EVENT };
 #include <sluice/kernel_cpu.h>
 #elif defined(SL_TARGET_SIMT)
 #include <sluice/kernel_simt.h>
+#elif defined(SL_TARGET_CUDA) || defined(SL_TARGET_HIP)
+#include <sluice/kernel_cuda.h>
 #else
-#error "define SL_TARGET_CPU or SL_TARGET_SIMT; no other target is implemented yet"
+#error "define one of SL_TARGET_CPU, SL_TARGET_SIMT, SL_TARGET_CUDA, SL_TARGET_HIP"
 #endif
 
 /* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
@@ -41,7 +43,7 @@ static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t ind
  * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be
  * valid (no items, say). Of several errors, the earliest node's with the largest code and detail is reported. */
 static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event, uint32_t code, uint32_t detail) {
-  atomicMax(&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
+  atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
 }
 
 /* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */

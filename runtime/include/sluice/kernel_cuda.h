@@ -1,0 +1,77 @@
+/* kernel_cuda.h: kernels for NVIDIA GPUs through nvcc, and for AMD's through hipcc. Included by kernel.h only.
+ *
+ * A CUDA warp has 32 lanes, an AMD one 64 (gfx9) or 32 (gfx10): warpSize tells. Warp operations take part as a whole:
+ * the collectives of kernel_block.h are reached by all threads of a block.
+ */
+#ifndef SLUICE_KERNEL_CUDA_H
+#define SLUICE_KERNEL_CUDA_H
+
+#if defined(SL_TARGET_HIP)
+#include <hip/hip_runtime.h>
+#define SL_GPU_(name) hip##name
+#else
+#include <cuda_runtime.h>
+#define SL_GPU_(name) cuda##name
+#endif
+
+#define SL_DEVICE __device__ inline SL_UNUSED
+/* A node's block may be any size; what needs many registers says the largest that it is made for. */
+#define SL_KERNEL(name, args_type) static __global__ void name(const args_type a)
+
+/* sl_launch.backend points to a struct that begins with these. */
+struct sl_cuda_stream {
+  const uint32_t *event_count;
+  void *handle;
+};
+
+static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel) {
+  const SL_GPU_(Error_t) error = SL_GPU_(GetLastError)();
+  if (error == SL_GPU_(Success)) return SL_OK;
+  l->services->message(l->services->context, SL_ERROR, "kernel %s with blocks of %u threads could not be launched: %s", kernel,
+                       l->block_threads, SL_GPU_(GetErrorString)(error));
+  return SL_EDEVICE;
+}
+
+#define SL_LAUNCH(l, kernel, grid, args)                                                                    \
+  ((void)(grid),                                                                                            \
+   (kernel)<<<(l)->grid_blocks, (l)->block_threads, 0,                                                      \
+              (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle>>>(args),            \
+   sl_cuda_launched(l, #kernel))
+
+typedef unsigned long long sl_atomic_u64;
+
+static SL_DEVICE uint32_t sl_warp_size(void) { return warpSize; }
+static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__popcll(mask); }
+
+#if defined(SL_TARGET_HIP)
+static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) {
+  return (uint32_t)__shfl_up((int)value, delta);
+}
+static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delta) {
+  return (uint32_t)__shfl_down((int)value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
+  return (uint64_t)__shfl_down((long long)value, delta);
+}
+static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) { return __shfl_down(value, delta); }
+static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot((int)predicate); }
+#else
+/* Blocks have whole warps here, so that every lane takes part. */
+static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) {
+  return __shfl_up_sync(0xFFFFFFFFu, value, delta);
+}
+static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delta) {
+  return __shfl_down_sync(0xFFFFFFFFu, value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
+  return __shfl_down_sync(0xFFFFFFFFu, (unsigned long long)value, delta);
+}
+static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) {
+  return __shfl_down_sync(0xFFFFFFFFu, value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot_sync(0xFFFFFFFFu, (int)predicate); }
+#endif
+
+#include <sluice/kernel_block.h>
+
+#endif

@@ -1,0 +1,98 @@
+/* collectives.cu: every collective and every atomic of sluice/kernel.h, one directly after the other. */
+#include "collectives.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS collectives_args
+static const struct sl_member collectives_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, collectives_numbers, "", "any"),
+    SL_OUT(results, collectives_results, "one entry a number", SL_SHARES_OFFSETS(numbers)),
+};
+#undef SL_ARGS
+
+struct sums {
+  uint32_t prefix, kept, sum;
+  int64_t signed_sum;
+  uint64_t smallest;
+  float weight;
+};
+
+/* Writes prefix and kept of an event. */
+static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t first, uint32_t count) {
+  const uint32_t *value = a->numbers.value + first;
+  struct sums s = {0, 0, 0, 0, UINT64_MAX, 0.0f};
+  SL_FOR_BLOCK(i, count) {
+    const uint32_t mine = i < count ? value[i] : 0;
+    const uint32_t wanted = i < count && mine % 3 == 0 ? 1u : 0u;
+    uint32_t total;
+    const uint32_t before = s.prefix + sl_block_exclusive_scan(mine, &total);
+    const uint32_t place = sl_block_append(wanted, &s.kept);
+    s.prefix += total;
+    if (i < count) a->results.prefix[first + i] = before;
+    if (wanted) a->results.kept[first + place] = i;
+    s.sum += mine;
+    s.signed_sum += i % 2 ? -(int64_t)mine : (int64_t)mine;
+    if (i < count && ((uint64_t)mine << 32 | i) < s.smallest) s.smallest = (uint64_t)mine << 32 | i;
+  }
+  s.sum = sl_block_sum_u32(s.sum);
+  s.signed_sum = sl_block_sum_i64(s.signed_sum);
+  s.smallest = sl_block_min_u64(s.smallest);
+  struct sl_sum32 weights = sl_sum32_zero();
+  SL_FOR_SUM32(i, count) sl_sum32_add(&weights, i, a->numbers.weight[first + i]);
+  s.weight = sl_sum32_total(&weights);
+  return s;
+}
+
+/* Some results in shared, some in global memory; all are independent of the order of threads. */
+static SL_DEVICE void use_atomics(const struct collectives_args *a, uint32_t event, uint32_t first, uint32_t count) {
+  __shared__ uint32_t shared[4];
+  uint32_t *global = a->results.atomics + 7 * event;
+  if (threadIdx.x == 0) {
+    shared[0] = shared[1] = shared[2] = global[4] = global[6] = 0;
+    shared[3] = UINT32_MAX;
+    global[5] = UINT32_MAX;
+  }
+  __syncthreads();
+  uint32_t exchanged = 0;
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const uint32_t value = a->numbers.value[first + i];
+    atomicAdd(&shared[0], value);
+    atomicSub(&shared[1], value);
+    atomicOr(&shared[2], value);
+    atomicAnd(&shared[3], value | 0xFFu);
+    atomicMax(&global[4], value);
+    atomicMin(&global[5], value);
+    exchanged += atomicExch(&global[6], value); /* each value but the last comes back once */
+  }
+  exchanged = sl_block_sum_u32(exchanged);
+  if (threadIdx.x == 0) {
+    for (uint32_t i = 0; i < 4; i++) global[i] = shared[i];
+    global[6] += exchanged;
+  }
+}
+
+SL_KERNEL(collectives_all, struct collectives_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    const uint32_t first = a.numbers.offsets[event], count = a.numbers.offsets[event + 1] - first;
+    const struct sums s = reduce(&a, first, count);
+    if (threadIdx.x == 0) {
+      a.results.kept_count[event] = s.kept;
+      a.results.sum[event] = s.sum;
+      a.results.signed_sum[event] = s.signed_sum;
+      a.results.smallest[event] = s.smallest;
+      a.results.weight_sum[event] = s.weight;
+    }
+    use_atomics(&a, event, first, count);
+    const uint32_t agrees = s.kept == a.results.kept_count[event] && s.sum == a.results.sum[event] &&
+                            s.signed_sum == a.results.signed_sum[event] &&
+                            s.smallest == a.results.smallest[event] && s.weight == a.results.weight_sum[event];
+    const uint32_t agreeing = sl_block_sum_u32(agrees);
+    if (threadIdx.x == 0) a.results.agree[event] = agreeing == blockDim.x ? 1u : 0u;
+  }
+}
+
+static int run(const struct sl_launch *l, const struct collectives_args *a) {
+  return SL_LAUNCH(l, collectives_all, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(collectives, "every collective and every atomic", 64, run);

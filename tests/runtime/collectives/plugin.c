@@ -1,0 +1,6 @@
+/* plugin.c: a kernel that uses all of sluice/kernel.h. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(collectives);
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(collectives)};
+SL_PLUGIN("collectives", "1.0", "what sluice/kernel.h offers, for its tests");

@@ -1,0 +1,6 @@
+sluice_add_test(plan_test plan_test.c)
+sluice_add_test(plan_minimalloc_test plan_minimalloc_test.c)
+target_compile_definitions(plan_minimalloc_test PRIVATE SLUICE_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
+sluice_add_test(math_test math_test.c)
+sluice_add_test(kernel_test kernel_test.c)
+target_compile_definitions(kernel_test PRIVATE SL_TARGET_CPU=1)

@@ -1,0 +1,385 @@
+/* plan_test.c: the planner against hand-worked cases, a brute-force optimum, problems with a known optimum, and the
+ * independent checker, which is itself tested on plans with planted errors.
+ *
+ * Random cases print their seed; SLUICE_TEST_SEED replays one. */
+#include "support.h"
+
+#include <inttypes.h>
+
+#include "plan/plan.h"
+
+#include <sluice/plugin.h>
+
+enum { BUFFERS_MAX = 128 };
+
+/* A buffer as the tables below write it. */
+#define BUFFER(size_, lower_, upper_) {.size = size_, .lower = lower_, .upper = upper_}
+#define COUNT(array) (uint32_t)(sizeof(array) / sizeof(array)[0])
+
+static struct sl_plan_result solve_with(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment,
+                                        uint64_t capacity, double seconds) {
+  const struct sl_plan_request request = {buffers, count, alignment, capacity, seconds};
+  struct sl_plan_result result;
+  char reason[256] = "";
+  assert_int_equal(sl_plan_solve(&request, &result), SL_OK);
+  if (sl_plan_verify(buffers, count, alignment, result.arena_bytes, reason, sizeof reason)) fail_msg("%s", reason);
+  assert_true(result.arena_bytes >= result.lower_bound_bytes);
+  return result;
+}
+
+static struct sl_plan_result solve(struct sl_plan_buffer *buffers, uint32_t count) {
+  return solve_with(buffers, count, 1, 0, 20);
+}
+
+static void assert_optimal(struct sl_plan_result result, uint64_t arena, uint64_t lower_bound) {
+  assert_int_equal(result.arena_bytes, arena);
+  assert_int_equal(result.lower_bound_bytes, lower_bound);
+  assert_int_equal(result.optimal, 1);
+}
+
+/* ------------------------------------------------------------------------------------------- hand-worked */
+
+static void no_buffers_need_no_arena(void **state) {
+  (void)state;
+  assert_optimal(solve(NULL, 0), 0, 0);
+}
+
+static void one_buffer_lies_on_the_ground(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(100, 3, 4)};
+  assert_optimal(solve(b, 1), 100, 100);
+  assert_int_equal(b[0].offset, 0);
+}
+
+static void buffers_of_one_interval_are_stacked(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[20];
+  for (uint32_t i = 0; i < COUNT(b); i++) b[i] = (struct sl_plan_buffer)BUFFER(10, 5, 9);
+  assert_optimal(solve(b, COUNT(b)), 200, 200);
+}
+
+static void intervals_that_only_touch_share_memory(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(64, 0, 1), BUFFER(64, 1, 2), BUFFER(64, 2, 7), BUFFER(32, 7, 8)};
+  assert_optimal(solve(b, COUNT(b)), 64, 64);
+}
+
+static void stairs_reach_the_lower_bound(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[30];
+  for (uint32_t i = 0; i < COUNT(b); i++) b[i] = (struct sl_plan_buffer)BUFFER(1 + i % 3, i, i + 3);
+  assert_optimal(solve(b, COUNT(b)), 6, 6);
+}
+
+static void a_chain_of_producers_and_consumers_reaches_the_lower_bound(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(1000, 0, 2), BUFFER(300, 1, 3), BUFFER(700, 2, 4), BUFFER(200, 3, 5),
+                               BUFFER(1100, 4, 6), BUFFER(50, 0, 6)};
+  assert_optimal(solve(b, COUNT(b)), 1350, 1350);
+}
+
+/* Largest first puts both 4s on the ground, the 3 above them, and the 2, which meets both 3 and 4, at 7. The optimum
+ * puts the 2 on the ground below everything. */
+static void the_optimum_is_found_where_largest_first_fragments(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(4, 0, 2), BUFFER(4, 4, 6), BUFFER(3, 1, 3), BUFFER(2, 2, 5),
+                               BUFFER(2, 0, 1), BUFFER(1, 5, 6), BUFFER(2, 3, 4)};
+  assert_optimal(solve(b, COUNT(b)), 7, 7);
+}
+
+/* Every step is full to the lower bound of 6, and yet no plan has it: the three long units meet at step 2 and cannot be
+ * adjacent to the same neighbours before and after. */
+static struct sl_plan_buffer gap[] = {BUFFER(1, 0, 3), BUFFER(1, 1, 4), BUFFER(1, 2, 5), BUFFER(2, 0, 5), BUFFER(3, 4, 5),
+                                      BUFFER(3, 0, 1), BUFFER(2, 1, 2), BUFFER(1, 2, 3), BUFFER(2, 3, 4)};
+
+static void an_optimum_above_the_lower_bound_is_proved(void **state) {
+  (void)state;
+  assert_optimal(solve(gap, COUNT(gap)), 7, 6);
+}
+
+static void what_is_not_proved_is_not_called_optimal(void **state) {
+  (void)state;
+  const struct sl_plan_result result = solve_with(gap, COUNT(gap), 1, 8, 20);
+  assert_in_range(result.arena_bytes, 7, 8);
+  assert_int_equal(result.optimal, 0);
+}
+
+static void buffers_of_size_0_get_offset_0_and_disturb_nothing(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(0, 0, 9), BUFFER(8, 0, 9), BUFFER(0, 2, 3), BUFFER(8, 0, 9)};
+  b[0].offset = b[2].offset = 77;
+  assert_optimal(solve(b, COUNT(b)), 16, 16);
+  assert_int_equal(b[0].offset, 0);
+  assert_int_equal(b[2].offset, 0);
+  struct sl_plan_buffer none[] = {BUFFER(0, 0, 1)};
+  assert_optimal(solve(none, 1), 0, 0);
+}
+
+static void sizes_are_rounded_up_to_the_alignment(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(1, 0, 2), BUFFER(300, 0, 2), BUFFER(256, 1, 3), BUFFER(513, 2, 4)};
+  assert_optimal(solve_with(b, COUNT(b), 256, 0, 20), 1024, 1024);
+  assert_int_equal(b[1].size, 300);
+}
+
+static void sizes_near_the_limit_do_not_overflow(void **state) {
+  (void)state;
+  const uint64_t large = UINT64_C(1) << 60;
+  struct sl_plan_buffer b[] = {BUFFER(large, 0, 3), BUFFER(large - 1, 1, 4), BUFFER(large + 1, 2, 6), BUFFER(5, 0, 9)};
+  assert_optimal(solve(b, COUNT(b)), 3 * large + 5, 3 * large + 5);
+}
+
+static void a_capacity_ends_the_search_early(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[] = {BUFFER(3, 0, 4), BUFFER(2, 2, 6), BUFFER(4, 5, 9)};
+  const struct sl_plan_result result = solve_with(b, COUNT(b), 1, 1000, 20);
+  assert_true(result.arena_bytes <= 1000);
+  assert_int_equal(result.steps, 0);
+}
+
+static int solve_status(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment) {
+  const struct sl_plan_request request = {buffers, count, alignment, 0, 1};
+  struct sl_plan_result result;
+  return sl_plan_solve(&request, &result);
+}
+
+static void bad_requests_are_refused(void **state) {
+  (void)state;
+  struct sl_plan_buffer good[] = {BUFFER(4, 0, 1)}, empty[] = {BUFFER(4, 3, 3)}, reversed[] = {BUFFER(4, 3, 2)};
+  struct sl_plan_buffer large[] = {BUFFER(UINT64_MAX, 0, 1)};
+  struct sl_plan_buffer sum[] = {BUFFER(UINT64_C(1) << 62, 0, 1), BUFFER(1, 0, 1)};
+  assert_int_equal(solve_status(good, 1, 1), SL_OK);
+  assert_int_equal(solve_status(good, 1, 0), SL_EINVAL);
+  assert_int_equal(solve_status(good, 1, 24), SL_EINVAL);
+  assert_int_equal(solve_status(empty, 1, 1), SL_EINVAL);
+  assert_int_equal(solve_status(reversed, 1, 1), SL_EINVAL);
+  assert_int_equal(solve_status(large, 1, 1), SL_EINVAL);
+  assert_int_equal(solve_status(sum, 2, 1), SL_EINVAL);
+}
+
+/* ------------------------------------------------------------------------------------------------ random */
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t n) {
+  random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+  return (uint32_t)(random_state >> 33) % n;
+}
+
+static void random_start(void) {
+  const char *text = getenv("SLUICE_TEST_SEED");
+  random_state = text ? strtoull(text, NULL, 0) : 20240607;
+  print_message("SLUICE_TEST_SEED=%" PRIu64 "\n", random_state);
+}
+
+static struct sl_plan_buffer random_buffer(uint32_t steps, uint32_t size_max) {
+  const uint32_t lower = random_below(steps), upper = lower + 1 + random_below(steps - lower);
+  return (struct sl_plan_buffer)BUFFER(1 + random_below(size_max), lower, upper);
+}
+
+/* Buffers at random, then one more in each step that fills it to the most bytes live: with no room to waste, the
+ * optimum is often above the lower bound. */
+static uint32_t full_problem(struct sl_plan_buffer *b) {
+  const uint32_t steps = 4 + random_below(3);
+  uint32_t count = 4 + random_below(2);
+  uint64_t live[8] = {0}, most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    b[i] = random_buffer(steps, 3);
+    for (uint32_t t = b[i].lower; t < b[i].upper; t++) live[t] += b[i].size;
+  }
+  for (uint32_t t = 0; t < steps; t++) most = live[t] > most ? live[t] : most;
+  for (uint32_t t = 0; t < steps && count < 10; t++)
+    if (live[t] < most) b[count++] = (struct sl_plan_buffer)BUFFER(most - live[t], t, t + 1);
+  return count;
+}
+
+/* The optimum: in every order of ascending offsets, each buffer on top of those before it. */
+struct brute {
+  const struct sl_plan_buffer *buffers;
+  uint32_t count;
+  uint64_t best;
+  uint64_t offsets[16];
+};
+
+static void brute_extend(struct brute *s, uint32_t placed, uint64_t last, uint64_t arena) {
+  if (arena >= s->best) return;
+  if (placed == (1u << s->count) - 1) s->best = arena;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct sl_plan_buffer *b = &s->buffers[i];
+    uint64_t offset = 0;
+    if (placed >> i & 1) continue;
+    for (uint32_t k = 0; k < s->count; k++) {
+      const struct sl_plan_buffer *below = &s->buffers[k];
+      if (!(placed >> k & 1) || below->lower >= b->upper || b->lower >= below->upper) continue;
+      if (s->offsets[k] + below->size > offset) offset = s->offsets[k] + below->size;
+    }
+    if (offset < last) continue;
+    s->offsets[i] = offset;
+    brute_extend(s, placed | 1u << i, offset, offset + b->size > arena ? offset + b->size : arena);
+  }
+}
+
+static uint64_t brute_optimum(const struct sl_plan_buffer *buffers, uint32_t count) {
+  struct brute s = {.buffers = buffers, .count = count, .best = UINT64_MAX};
+  brute_extend(&s, 0, 0, 0);
+  return s.best;
+}
+
+static void the_hand_worked_gap_is_one(void **state) {
+  (void)state;
+  assert_int_equal(brute_optimum(gap, COUNT(gap)), 7);
+}
+
+static void small_problems_are_solved_to_the_brute_force_optimum(void **state) {
+  (void)state;
+  uint32_t above_bound = 0;
+  random_start();
+  for (uint32_t round = 0; round < 4000; round++) {
+    struct sl_plan_buffer b[16];
+    const uint64_t seed = random_state;
+    uint32_t count = 1 + random_below(7);
+    if (round % 2)
+      count = full_problem(b);
+    else
+      for (uint32_t i = 0; i < count; i++) b[i] = random_buffer(6, 9);
+    const uint64_t optimum = brute_optimum(b, count);
+    const struct sl_plan_result result = solve(b, count);
+    if (result.arena_bytes != optimum || !result.optimal)
+      fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": arena %" PRIu64 ", optimum %" PRIu64 ", optimal %" PRIu32, seed,
+               result.arena_bytes, optimum, result.optimal);
+    above_bound += optimum > result.lower_bound_bytes;
+  }
+  print_message("%" PRIu32 " of 4000 have an optimum above the lower bound\n", above_bound);
+}
+
+/* Cuts a rectangle of time and memory into buffers: they fit into its height, without a gap. */
+static uint32_t cut_problem(struct sl_plan_buffer *b, uint32_t count, uint32_t steps, uint32_t height) {
+  b[0] = (struct sl_plan_buffer)BUFFER(height, 0, steps);
+  uint32_t made = 1;
+  for (uint32_t tries = 0; made < count && tries < 100 * count; tries++) {
+    struct sl_plan_buffer *old = &b[random_below(made)];
+    struct sl_plan_buffer *new = &b[made];
+    *new = *old;
+    if (random_below(2) && old->upper - old->lower > 1) {
+      old->upper = new->lower = old->lower + 1 + random_below(old->upper - old->lower - 1);
+    } else if (old->size > 1) {
+      old->size = 1 + random_below((uint32_t)old->size - 1);
+      new->size -= old->size;
+    } else {
+      continue;
+    }
+    made++;
+  }
+  return made;
+}
+
+static void a_rectangle_cut_to_pieces_is_put_together(void **state) {
+  (void)state;
+  random_start();
+  for (uint32_t round = 0; round < 40; round++) {
+    struct sl_plan_buffer b[BUFFERS_MAX];
+    const uint32_t count = cut_problem(b, 10 + round, 24, 1000);
+    const struct sl_plan_result result = solve(b, count);
+    assert_optimal(result, 1000, 1000);
+  }
+}
+
+static void large_random_plans_pass_the_checker_at_any_alignment(void **state) {
+  (void)state;
+  random_start();
+  for (uint32_t round = 0; round < 40; round++) {
+    struct sl_plan_buffer b[BUFFERS_MAX];
+    for (uint32_t i = 0; i < BUFFERS_MAX; i++) b[i] = random_buffer(200, 100000);
+    const struct sl_plan_result result = solve_with(b, BUFFERS_MAX, 1u << round % 10, 0, 0);
+    assert_true(result.arena_bytes <= result.lower_bound_bytes + result.lower_bound_bytes / 4);
+  }
+}
+
+static void the_same_request_gives_the_same_plan(void **state) {
+  (void)state;
+  struct sl_plan_buffer a[100], b[100];
+  random_start();
+  const uint32_t count = cut_problem(a, 100, 60, 100000);
+  memcpy(b, a, sizeof b);
+  const struct sl_plan_result first = solve_with(a, count, 1, 0, 0), second = solve_with(b, count, 1, 0, 0);
+  assert_memory_equal(&first, &second, sizeof first);
+  assert_memory_equal(a, b, count * sizeof *a);
+}
+
+/* ------------------------------------------------------------------------------------------- the checker */
+
+static void assert_refused(const struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment, uint64_t arena,
+                           const char *expected) {
+  char reason[256] = "";
+  assert_int_equal(sl_plan_verify(buffers, count, alignment, arena, reason, sizeof reason), SL_EINVAL);
+  if (!strstr(reason, expected)) fail_msg("\"%s\" does not say \"%s\"", reason, expected);
+}
+
+static void the_checker_accepts_neighbours_in_time_and_place(void **state) {
+  (void)state;
+  const struct sl_plan_buffer b[] = {{8, 0, 0, 2}, {8, 8, 0, 2}, {16, 0, 2, 3}, {0, 0, 0, 3}};
+  char reason[256];
+  assert_int_equal(sl_plan_verify(b, COUNT(b), 8, 16, reason, sizeof reason), SL_OK);
+  assert_int_equal(sl_plan_verify(NULL, 0, 1, 0, reason, sizeof reason), SL_OK);
+}
+
+static void the_checker_refuses_planted_errors(void **state) {
+  (void)state;
+  const struct sl_plan_buffer same_place[] = {{8, 0, 0, 2}, {8, 0, 2, 3}, {8, 0, 1, 2}};
+  const struct sl_plan_buffer one_byte[] = {{8, 0, 0, 2}, {8, 7, 1, 3}};
+  const struct sl_plan_buffer within[] = {{8, 2, 1, 2}, {64, 0, 0, 3}};
+  const struct sl_plan_buffer misaligned[] = {{8, 0, 0, 2}, {8, 12, 0, 2}};
+  const struct sl_plan_buffer beyond[] = {{8, 9, 0, 2}};
+  const struct sl_plan_buffer wraps[] = {{8, UINT64_MAX - 3, 0, 2}};
+  const struct sl_plan_buffer timeless[] = {{8, 0, 2, 2}};
+  assert_refused(same_place, 3, 1, 16, "buffers 0 and 2 are live together");
+  assert_refused(one_byte, 2, 1, 16, "buffers 0 and 1 are live together");
+  assert_refused(within, 2, 1, 64, "buffers 0 and 1 are live together");
+  assert_refused(misaligned, 2, 8, 64, "buffer 1: offset 12 is no multiple of 8");
+  assert_refused(beyond, 1, 1, 16, "buffer 0: 8 bytes at 9 end beyond the arena of 16");
+  assert_refused(wraps, 1, 1, UINT64_MAX, "beyond the arena");
+  assert_refused(timeless, 1, 1, 16, "buffer 0: its interval");
+  assert_refused(timeless, 1, 0, 16, "alignment");
+}
+
+static void the_checker_notices_any_buffer_moved_down_in_a_tight_plan(void **state) {
+  (void)state;
+  struct sl_plan_buffer b[40];
+  random_start();
+  const uint32_t count = cut_problem(b, COUNT(b), 12, 1000);
+  const struct sl_plan_result result = solve(b, count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (b[i].offset == 0) continue;
+    b[i].offset--; /* it stands on another buffer, or the plan would have a gap */
+    assert_refused(b, count, 1, result.arena_bytes, "are live together");
+    b[i].offset++;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_buffers_need_no_arena),
+      cmocka_unit_test(one_buffer_lies_on_the_ground),
+      cmocka_unit_test(buffers_of_one_interval_are_stacked),
+      cmocka_unit_test(intervals_that_only_touch_share_memory),
+      cmocka_unit_test(stairs_reach_the_lower_bound),
+      cmocka_unit_test(a_chain_of_producers_and_consumers_reaches_the_lower_bound),
+      cmocka_unit_test(the_optimum_is_found_where_largest_first_fragments),
+      cmocka_unit_test(an_optimum_above_the_lower_bound_is_proved),
+      cmocka_unit_test(what_is_not_proved_is_not_called_optimal),
+      cmocka_unit_test(buffers_of_size_0_get_offset_0_and_disturb_nothing),
+      cmocka_unit_test(sizes_are_rounded_up_to_the_alignment),
+      cmocka_unit_test(sizes_near_the_limit_do_not_overflow),
+      cmocka_unit_test(a_capacity_ends_the_search_early),
+      cmocka_unit_test(bad_requests_are_refused),
+      cmocka_unit_test(the_hand_worked_gap_is_one),
+      cmocka_unit_test(small_problems_are_solved_to_the_brute_force_optimum),
+      cmocka_unit_test(a_rectangle_cut_to_pieces_is_put_together),
+      cmocka_unit_test(large_random_plans_pass_the_checker_at_any_alignment),
+      cmocka_unit_test(the_same_request_gives_the_same_plan),
+      cmocka_unit_test(the_checker_accepts_neighbours_in_time_and_place),
+      cmocka_unit_test(the_checker_refuses_planted_errors),
+      cmocka_unit_test(the_checker_notices_any_buffer_moved_down_in_a_tight_plan),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
