@@ -1,19 +1,28 @@
-/* kalman_filter.cpu.c: the filter of kalman_filter.cu on eight tracks at a time, one a lane; the same bits.
+/* kalman_filter.cpu.c: the filter of kalman_filter.cu on sixteen tracks at a time, one a lane; the same bits.
  *
- * An event's tracks are ordered by their number of hits, so that the lanes have about the same length. The hits of eight
+ * An event's tracks are ordered by their number of hits, so that the lanes have about the same length. The hits of the
  * tracks are transposed once, in the order of the first fit: towards the beam. The second fit reads them backwards. Rows
- * that not all lanes have are masked.
+ * that not all lanes have are masked. Two vectors of eight lanes go side by side, since a step is a long chain of
+ * operations that wait for each other.
  */
 #include "kalman_filter.h"
 
 #include "vectors.h"
 
+enum { VECTORS = 2, BATCH = VECTORS * LANES };
+
+/* Eight tracks. */
 struct lanes {
   f32x8 x[VELO_MAX_HITS_PER_TRACK], y[VELO_MAX_HITS_PER_TRACK], z[VELO_MAX_HITS_PER_TRACK];
+  f32x8 tx, ty;                 /* of the straight line through the first and the last hit */
   f32x8 last_x, last_y, last_z; /* each lane's last row */
   i32x8 length, backward;
-  uint32_t shortest, longest;
   uint32_t track[LANES];
+};
+
+struct batch {
+  struct lanes lanes[VECTORS];
+  uint32_t shortest, longest;
   float beam_x, beam_y, noise, noise_per_slope2;
 };
 
@@ -21,9 +30,9 @@ struct kalman_states {
   f32x8 x, y, z, tx, ty, c_xx, c_xt, c_tt;
 };
 
-VECTOR_INLINE f32x8 distance_to_beam(const struct lanes *l, f32x8 x, f32x8 y, f32x8 tx, f32x8 ty) {
+VECTOR_INLINE f32x8 distance_to_beam(const struct batch *b, f32x8 x, f32x8 y, f32x8 tx, f32x8 ty) {
   const f32x8 slope2 = tx * tx + ty * ty;
-  const f32x8 distance = (tx * (l->beam_x - x) + ty * (l->beam_y - y)) / slope2;
+  const f32x8 distance = (tx * (b->beam_x - x) + ty * (b->beam_y - y)) / slope2;
   return f32x8_select(slope2 < KALMAN_PARALLEL, f32x8_of(0.0f), distance);
 }
 
@@ -73,23 +82,41 @@ VECTOR_INLINE struct kalman_states start(f32x8 x, f32x8 y, f32x8 z, f32x8 tx, f3
   return s;
 }
 
-VECTOR_INLINE struct kalman_states fit_to_beam(const struct lanes *l, f32x8 tx, f32x8 ty) {
-  const f32x8 noise = l->noise + l->noise_per_slope2 * (tx * tx + ty * ty);
-  struct kalman_states s = start(l->x[0], l->y[0], l->z[0], tx, ty);
-  for (uint32_t row = 1; row < l->shortest; row++) s = step_row(l, s, noise, row);
-  for (uint32_t row = l->shortest; row < l->longest; row++) s = step_some(l, s, noise, row, l->length > (int32_t)row);
-  s.c_tt += noise;
-  return s;
+VECTOR_INLINE f32x8 noise_of(const struct batch *b, f32x8 tx, f32x8 ty) {
+  return b->noise + b->noise_per_slope2 * (tx * tx + ty * ty);
 }
 
-VECTOR_INLINE struct kalman_states fit_from_beam(const struct lanes *l, f32x8 tx, f32x8 ty) {
-  const f32x8 noise = l->noise + l->noise_per_slope2 * (tx * tx + ty * ty);
-  struct kalman_states s = start(l->last_x, l->last_y, l->last_z, tx, ty);
-  uint32_t row = l->longest - 1; /* the first row to come lies below */
-  for (; row >= l->shortest; row--) s = step_some(l, s, noise, row - 1, l->length > (int32_t)row);
-  for (; row > 0; row--) s = step_row(l, s, noise, row - 1);
-  s.c_tt += noise;
-  return s;
+VECTOR_INLINE void fit_to_beam(const struct batch *b, struct kalman_states *s) {
+  f32x8 noise[VECTORS];
+  for (uint32_t v = 0; v < VECTORS; v++) {
+    const struct lanes *l = &b->lanes[v];
+    noise[v] = noise_of(b, l->tx, l->ty);
+    s[v] = start(l->x[0], l->y[0], l->z[0], l->tx, l->ty);
+  }
+  uint32_t row = 1;
+  for (; row < b->shortest; row++)
+    for (uint32_t v = 0; v < VECTORS; v++) s[v] = step_row(&b->lanes[v], s[v], noise[v], row);
+  for (; row < b->longest; row++)
+    for (uint32_t v = 0; v < VECTORS; v++)
+      s[v] = step_some(&b->lanes[v], s[v], noise[v], row, b->lanes[v].length > (int32_t)row);
+  for (uint32_t v = 0; v < VECTORS; v++) s[v].c_tt += noise[v];
+}
+
+/* With the slopes in `s`. */
+VECTOR_INLINE void fit_from_beam(const struct batch *b, struct kalman_states *s) {
+  f32x8 noise[VECTORS];
+  for (uint32_t v = 0; v < VECTORS; v++) {
+    const struct lanes *l = &b->lanes[v];
+    noise[v] = noise_of(b, s[v].tx, s[v].ty);
+    s[v] = start(l->last_x, l->last_y, l->last_z, s[v].tx, s[v].ty);
+  }
+  uint32_t row = b->longest - 1; /* the first row to come lies below */
+  for (; row >= b->shortest; row--)
+    for (uint32_t v = 0; v < VECTORS; v++)
+      s[v] = step_some(&b->lanes[v], s[v], noise[v], row - 1, b->lanes[v].length > (int32_t)row);
+  for (; row > 0; row--)
+    for (uint32_t v = 0; v < VECTORS; v++) s[v] = step_row(&b->lanes[v], s[v], noise[v], row - 1);
+  for (uint32_t v = 0; v < VECTORS; v++) s[v].c_tt += noise[v];
 }
 
 VECTOR_INLINE struct kalman_states propagate(struct kalman_states s, f32x8 dz) {
@@ -101,17 +128,15 @@ VECTOR_INLINE struct kalman_states propagate(struct kalman_states s, f32x8 dz) {
   return s;
 }
 
-/* The straight line through the first and the last hit: its slopes, and on which side of them the beam is. */
-static void load_lanes(struct lanes *l, const struct velo_tracks_view *tracks, const uint32_t *order, uint32_t count,
-                       f32x8 *tx, f32x8 *ty) {
+/* Takes eight tracks; the last one also stands in the lanes left over. */
+static void load_lanes(struct batch *b, struct lanes *l, const struct velo_tracks_view *tracks, const uint32_t *order,
+                       uint32_t count) {
   f32x8 first_x, first_y, first_z, last_x, last_y, last_z;
   uint32_t begin[LANES];
-  l->shortest = VELO_MAX_HITS_PER_TRACK;
-  l->longest = 0;
-  for (uint32_t lane = 0; lane < LANES; lane++) { /* the last track also stands in the lanes left over */
+  for (uint32_t lane = 0; lane < LANES; lane++) {
     const uint32_t track = order[lane < count ? lane : count - 1];
-    const uint32_t hits = tracks->hit_offsets[track + 1] - tracks->hit_offsets[track];
-    const uint32_t first = tracks->hit_offsets[track], last = first + hits - 1;
+    const uint32_t first = tracks->hit_offsets[track], hits = tracks->hit_offsets[track + 1] - first;
+    const uint32_t last = first + hits - 1;
     l->track[lane] = track;
     l->length[lane] = (int32_t)hits;
     begin[lane] = first;
@@ -121,13 +146,11 @@ static void load_lanes(struct lanes *l, const struct velo_tracks_view *tracks, c
     last_x[lane] = tracks->hit_x[last];
     last_y[lane] = tracks->hit_y[last];
     last_z[lane] = tracks->hit_z[last];
-    l->shortest = hits < l->shortest ? hits : l->shortest;
-    l->longest = hits > l->longest ? hits : l->longest;
   }
   const f32x8 dz = last_z - first_z, none = f32x8_of(0.0f);
-  *tx = f32x8_select(dz == 0.0f, none, (last_x - first_x) / dz);
-  *ty = f32x8_select(dz == 0.0f, none, (last_y - first_y) / dz);
-  l->backward = last_z + distance_to_beam(l, last_x, last_y, *tx, *ty) > first_z;
+  l->tx = f32x8_select(dz == 0.0f, none, (last_x - first_x) / dz);
+  l->ty = f32x8_select(dz == 0.0f, none, (last_y - first_y) / dz);
+  l->backward = last_z + distance_to_beam(b, last_x, last_y, l->tx, l->ty) > first_z;
   l->last_x = f32x8_select(l->backward, first_x, last_x);
   l->last_y = f32x8_select(l->backward, first_y, last_y);
   l->last_z = f32x8_select(l->backward, first_z, last_z);
@@ -164,15 +187,24 @@ static void load_lanes(struct lanes *l, const struct velo_tracks_view *tracks, c
     }                                                   \
   } while (0)
 
-static void fit_lanes(const struct kalman_filter_args *a, struct lanes *l, const uint32_t *order, uint32_t count) {
-  f32x8 tx, ty;
-  load_lanes(l, &a->tracks, order, count, &tx, &ty);
-  struct kalman_states s = fit_to_beam(l, tx, ty);
-  s = propagate(s, distance_to_beam(l, s.x, s.y, s.tx, s.ty));
-  STORE(a->beamline_states, s, *l, count);
-  s = fit_from_beam(l, s.tx, s.ty);
-  s = propagate(s, KALMAN_END_Z - s.z);
-  STORE(a->end_states, s, *l, count);
+/* Fits `count` tracks, listed by ascending length. */
+static void fit_batch(const struct kalman_filter_args *a, struct batch *b, const uint32_t *order, uint32_t count) {
+  const uint32_t in_vector[VECTORS] = {count < LANES ? count : LANES, count < LANES ? 0 : count - LANES};
+  struct kalman_states s[VECTORS];
+  load_lanes(b, &b->lanes[0], &a->tracks, order, in_vector[0]);
+  load_lanes(b, &b->lanes[1], &a->tracks, in_vector[1] ? order + LANES : order, in_vector[1] ? in_vector[1] : in_vector[0]);
+  b->shortest = (uint32_t)b->lanes[0].length[0];
+  b->longest = (uint32_t)b->lanes[in_vector[1] ? 1 : 0].length[LANES - 1];
+  fit_to_beam(b, s);
+  for (uint32_t v = 0; v < VECTORS; v++) {
+    s[v] = propagate(s[v], distance_to_beam(b, s[v].x, s[v].y, s[v].tx, s[v].ty));
+    STORE(a->beamline_states, s[v], b->lanes[v], in_vector[v]);
+  }
+  fit_from_beam(b, s);
+  for (uint32_t v = 0; v < VECTORS; v++) {
+    s[v] = propagate(s[v], KALMAN_END_Z - s[v].z);
+    STORE(a->end_states, s[v], b->lanes[v], in_vector[v]);
+  }
 }
 
 /* Lists the event's tracks by ascending number of hits; returns how many there are. */
@@ -194,17 +226,17 @@ static uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t eve
 
 int kalman_filter_tuned(const struct sl_launch *launch, const void *args) {
   const struct kalman_filter_args *a = args;
-  struct lanes l;
+  struct batch b;
   (void)launch;
-  memset(&l, 0, sizeof l);
-  l.beam_x = a->geometry.beam[0];
-  l.beam_y = a->geometry.beam[1];
-  l.noise = a->noise;
-  l.noise_per_slope2 = a->noise_per_slope2;
+  memset(&b, 0, sizeof b);
+  b.beam_x = a->geometry.beam[0];
+  b.beam_y = a->geometry.beam[1];
+  b.noise = a->noise;
+  b.noise_per_slope2 = a->noise_per_slope2;
   SL_FOR_EVENTS(event, a->events) {
     const uint32_t count = order_by_length(a, event);
-    for (uint32_t i = 0; i < count; i += LANES)
-      fit_lanes(a, &l, a->order + i, count - i < LANES ? count - i : LANES);
+    for (uint32_t i = 0; i < count; i += BATCH)
+      fit_batch(a, &b, a->order + i, count - i < BATCH ? count - i : BATCH);
   }
   return SL_OK;
 }

@@ -10,7 +10,9 @@
 
 enum { LANES = 16, BLOCK = 2 * LANES };
 typedef int16_t vector_i16 __attribute__((vector_size(2 * LANES)));
+typedef uint16_t vector_u16 __attribute__((vector_size(2 * LANES))); /* ranks: up to 65535 */
 typedef vector_i16 vector_i16_anywhere __attribute__((aligned(2), may_alias));
+typedef vector_u16 vector_u16_anywhere __attribute__((aligned(2), may_alias));
 
 /* The clusters of a module pair, and where its hits go. */
 struct pair {
@@ -65,14 +67,14 @@ static int sort_distinct(const struct pair *p) {
     struct block b;
     block_load(&b, p, base);
     const vector_i16 phi0 = b.phi[0], phi1 = b.phi[1];
-    vector_i16 less0 = {0}, less1 = {0};
+    vector_u16 less0 = {0}, less1 = {0};
 #pragma GCC unroll 4
     for (uint32_t j = 0; j < p->count; j++) {
-      less0 -= p->phi[j] < phi0;
-      less1 -= p->phi[j] < phi1;
+      less0 -= (vector_u16)(p->phi[j] < phi0);
+      less1 -= (vector_u16)(p->phi[j] < phi1);
     }
-    *(vector_i16_anywhere *)b.rank = less0;
-    *(vector_i16_anywhere *)(b.rank + LANES) = less1;
+    *(vector_u16_anywhere *)b.rank = less0;
+    *(vector_u16_anywhere *)(b.rank + LANES) = less1;
     for (uint32_t i = 0; i < b.count; i++) sum += b.rank[i];
     block_move(&b, p);
   }
@@ -95,19 +97,19 @@ static void sort_with_equals(const struct pair *p) {
     struct block b;
     block_load(&b, p, base);
     const vector_i16 phi0 = b.phi[0], phi1 = b.phi[1];
-    vector_i16 less0 = {0}, less1 = {0}, equal0 = {0}, equal1 = {0};
+    vector_u16 less0 = {0}, less1 = {0}, equal0 = {0}, equal1 = {0};
     uint16_t equal[BLOCK];
 #pragma GCC unroll 4
     for (uint32_t j = 0; j < p->count; j++) {
-      less0 -= p->phi[j] < phi0;
-      less1 -= p->phi[j] < phi1;
-      equal0 -= p->phi[j] == phi0;
-      equal1 -= p->phi[j] == phi1;
+      less0 -= (vector_u16)(p->phi[j] < phi0);
+      less1 -= (vector_u16)(p->phi[j] < phi1);
+      equal0 -= (vector_u16)(p->phi[j] == phi0);
+      equal1 -= (vector_u16)(p->phi[j] == phi1);
     }
-    *(vector_i16_anywhere *)b.rank = less0;
-    *(vector_i16_anywhere *)(b.rank + LANES) = less1;
-    *(vector_i16_anywhere *)equal = equal0;
-    *(vector_i16_anywhere *)(equal + LANES) = equal1;
+    *(vector_u16_anywhere *)b.rank = less0;
+    *(vector_u16_anywhere *)(b.rank + LANES) = less1;
+    *(vector_u16_anywhere *)equal = equal0;
+    *(vector_u16_anywhere *)(equal + LANES) = equal1;
     for (uint32_t i = 0; i < b.count; i++)
       if (equal[i] != 1) b.rank[i] = (uint16_t)(b.rank[i] + rank_among_equals(p, base + i));
     block_move(&b, p);

@@ -48,8 +48,9 @@ struct sl_pack {
 };
 
 struct sl_backend {
-  const char *target;
+  uint32_t size; /* sizeof(struct sl_backend): of a library that is loaded, compared first */
   uint32_t default_slice_events;
+  const char *target;
   uint32_t block_threads; /* block size of every node, 0: the node's own */
   uint32_t flights;
   uint32_t
@@ -82,12 +83,19 @@ struct sl_backend {
   /* D: `finished` marks the end of a flight's work, `wait` blocks the host until it is reached. */
   int (*finished)(struct sl_stream *stream, uint32_t flight);
   int (*wait)(struct sl_stream *stream, uint32_t flight);
+  int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels have run */
   /* D: time stamps among the kernels, for --profile; microseconds from one to another, after a wait. */
   int (*mark)(struct sl_stream *stream, uint32_t index);
   double (*marked_us)(struct sl_stream *stream, uint32_t from, uint32_t to);
 };
 
-/* NULL for a target that this library does not have. */
+/* A backend that is built in: cpu and simt; NULL for other targets. */
 const struct sl_backend *sl_backend_find(const char *target);
+/* One that is a library: `../backends/TARGET.so` beside the plugin folders given (NULL-terminated). NULL, with the
+ * reason, where there is none. It is never unloaded. */
+const struct sl_backend *sl_backend_load(const char *target, char *const *folders, size_t folder_count, char *reason,
+                                         size_t reason_size);
+
+extern const struct sl_backend sl_cpu_backend;
 
 #endif

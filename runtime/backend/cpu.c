@@ -86,23 +86,20 @@ static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl
   return SL_OK;
 }
 
-static const struct sl_backend cpu_backend = {.target = "cpu",
-                                              .default_slice_events = 8,
-                                              .block_threads = 1,
-                                              .flights = 1,
-                                              .open = cpu_open,
-                                              .close = cpu_close,
-                                              .allocate = cpu_allocate,
-                                              .release = cpu_release,
-                                              .allocate_host = cpu_allocate,
-                                              .release_host = cpu_release,
-                                              .stream_open = cpu_stream_open,
-                                              .stream_close = cpu_stream_close,
-                                              .error = cpu_error,
-                                              .zero = cpu_zero,
-                                              .intersect = cpu_intersect,
-                                              .scan = cpu_scan};
-
-const struct sl_backend *sl_backend_find(const char *target) {
-  return strcmp(target, "cpu") == 0 ? &cpu_backend : NULL;
-}
+const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
+                                          .target = "cpu",
+                                          .default_slice_events = 8,
+                                          .block_threads = 1,
+                                          .flights = 1,
+                                          .open = cpu_open,
+                                          .close = cpu_close,
+                                          .allocate = cpu_allocate,
+                                          .release = cpu_release,
+                                          .allocate_host = cpu_allocate,
+                                          .release_host = cpu_release,
+                                          .stream_open = cpu_stream_open,
+                                          .stream_close = cpu_stream_close,
+                                          .error = cpu_error,
+                                          .zero = cpu_zero,
+                                          .intersect = cpu_intersect,
+                                          .scan = cpu_scan};

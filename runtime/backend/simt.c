@@ -1,32 +1,31 @@
-/* simt.c: the backend of the target simt, the emulator of a GPU in runtime/simt. Its device is the host, so that all but
- * the launch of kernels is the target cpu's; blocks have the node's own size. */
+/* simt.c: the backend of the target simt, the emulator of a GPU in runtime/simt. Its device is the host, so that all
+ * but the launch of kernels is the target cpu's; blocks have the node's own size. */
 #include "simt/simt.h"
 
-static const struct sl_backend *host(void) { return sl_backend_find("cpu"); }
-
-static void *simt_allocate(struct sl_device *device, uint64_t bytes) { return host()->allocate(device, bytes); }
+static void *simt_allocate(struct sl_device *device, uint64_t bytes) { return sl_cpu_backend.allocate(device, bytes); }
 
 static void simt_release(struct sl_device *device, void *memory, uint64_t bytes) {
-  host()->release(device, memory, bytes);
+  sl_cpu_backend.release(device, memory, bytes);
 }
 
 /* What fails here says why through the launch's services. */
-static const char *simt_error(struct sl_device *device) { return host()->error(device); }
+static const char *simt_error(struct sl_device *device) { return sl_cpu_backend.error(device); }
 
 static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
-  return host()->zero(stream, memory, bytes);
+  return sl_cpu_backend.zero(stream, memory, bytes);
 }
 
 static int simt_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
                           uint32_t *count, uint32_t *numbers) {
-  return host()->intersect(stream, lists, list_count, count, numbers);
+  return sl_cpu_backend.intersect(stream, lists, list_count, count, numbers);
 }
 
 static int simt_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  return host()->scan(l, counts, bound);
+  return sl_cpu_backend.scan(l, counts, bound);
 }
 
-const struct sl_backend sl_backend_simt = {.target = "simt",
+const struct sl_backend sl_simt_backend = {.size = sizeof(struct sl_backend),
+                                           .target = "simt",
                                            .default_slice_events = 8,
                                            .block_threads = 0,
                                            .flights = 1,

@@ -146,18 +146,22 @@ static void patch(struct sl_slot *slot, struct sl_flight *flight, uint32_t first
   }
 }
 
-/* The flight's graph of all kernels of a whole slice, captured at the first need. */
-static int replay(struct sl_slot *slot, uint32_t flight) {
+/* Makes the flight's graph of all kernels of a whole slice. They run once before, for no event: what the vendor's
+ * runtime loads at the first use would not do so in a capture. */
+static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_session *s = slot->session;
-  if (!slot->flights[flight].captured) {
-    patch(slot, &slot->flights[flight], 0);
-    int status = s->backend->capture_begin(slot->stream);
-    if (status == SL_OK) status = enqueue_steps(slot, flight, s->slice_events);
-    if (status == SL_OK) status = s->backend->capture_end(slot->stream, flight);
-    if (status < 0) return device_failed(slot, "the kernels of a slice could not be captured");
-    slot->flights[flight].captured = 1;
-  }
-  return s->backend->replay(slot->stream, flight);
+  struct sl_flight *flight = &slot->flights[k];
+  patch(slot, flight, 0);
+  int status = s->backend->zero(slot->stream, flight->device_input, s->layout->input_bytes);
+  if (status == SL_OK) status = s->backend->zero(slot->stream, flight->device_event_count, sizeof(uint32_t));
+  if (status == SL_OK) status = sl_pack_point(slot, k, 0);
+  if (status == SL_OK) status = enqueue_steps(slot, k, 0);
+  if (status == SL_OK) status = s->backend->settle(slot->stream);
+  if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
+  if (status == SL_OK) status = enqueue_steps(slot, k, s->slice_events);
+  if (status == SL_OK) status = s->backend->capture_end(slot->stream, k);
+  flight->captured = status == SL_OK;
+  return status < 0 ? device_failed(slot, "the kernels of a slice could not be captured") : SL_OK;
 }
 
 static int has_error_event(const struct sl_input *input) {
@@ -172,16 +176,14 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   flight->started = 0;
   slot->slices++;
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
-  int status = upload(slot, flight);
+  int status = flight->captured ? SL_OK : capture(slot, k);
+  if (status < 0) return status;
+  status = upload(slot, flight);
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
   if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */
-  if (s->options.profile || s->options.guard) {
-    patch(slot, flight, 0);
-    status = enqueue_steps(slot, k, flight->input->event_count);
-  } else {
-    status = replay(slot, k);
-  }
+  const int step_by_step = s->options.profile || s->options.guard;
+  status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count) : s->backend->replay(slot->stream, k);
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
   flight->started = 1;
@@ -201,19 +203,29 @@ static void count_marks(struct sl_slot *slot, uint32_t count) {
 
 /* ------------------------------------------------------------------------------------------------- a part */
 
+/* A part of a slice that is on the device already. */
+static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+  struct sl_session *s = slot->session;
+  struct sl_flight *flight = &slot->flights[k];
+  patch(slot, flight, first);
+  int status = s->backend->settle(slot->stream);
+  if (status == SL_OK) status = sl_pack_point(slot, k, first);
+  if (status == SL_OK) status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
+  if (status == SL_OK) status = enqueue_steps(slot, k, count);
+  if (status == SL_OK) status = s->backend->finished(slot->stream, k);
+  if (status == SL_OK) status = s->backend->wait(slot->stream, k);
+  if (status == SL_OK) status = sl_pack_point(slot, k, 0);
+  patch(slot, flight, 0);
+  return status;
+}
+
 static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   struct sl_session *s = slot->session;
   struct sl_flight *flight = &slot->flights[k];
-  if (!flight->started || first != 0 || count != flight->input->event_count) {
-    patch(slot, flight, first);
-    slot->event_count = count;
-    int status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
-    if (status == SL_OK) status = enqueue_steps(slot, k, count);
-    if (status == SL_OK) status = s->backend->finished(slot->stream, k);
-    if (status < 0) return device_failed(slot, "a part of a slice could not be run");
-  }
+  const int started = flight->started;
   flight->started = 0;
-  if (s->backend->wait(slot->stream, k) < 0) return device_failed(slot, "a kernel failed");
+  const int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
+  if (status < 0) return device_failed(slot, "a kernel failed");
   if (s->options.profile) count_marks(slot, count);
   sl_pack_read(slot, k);
   return SL_OK;

@@ -22,70 +22,75 @@ static uint64_t output_bytes(const struct sl_slot *slot) {
   return bytes;
 }
 
-/* Where the offsets of the collection of a storage are: its own, or those that it shares. */
-static const uint32_t *offsets_of(const struct sl_slot *slot, const struct sl_storage *storage, uint32_t shape) {
+/* Where the offsets of a storage's collection are on the device: its own, or those that it shares, which may be of the
+ * input, from event `first` on. */
+static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t i, uint32_t shape) {
   const struct sl_layout *l = slot->session->layout;
-  const struct sl_member *m = &l->graph->nodes[storage->node].algorithm->members[storage->member];
-  for (uint32_t f = 0; f < m->collection->field_count; f++) {
-    if (m->collection->fields[f].shape != shape) continue;
-    const int32_t at = l->members[storage->node][storage->member].storage[f];
-    return at == SL_NONE ? NULL : slot->storage[at];
+  const struct sl_storage *s = &l->storage[i];
+  const struct sl_collection *c = l->graph->nodes[s->node].algorithm->members[s->member].collection;
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const int32_t at = c->fields[f].shape == shape ? l->members[s->node][s->member].storage[f] : SL_NONE;
+    if (at == SL_NONE) continue;
+    const struct sl_storage *where = &l->storage[at];
+    if (where->kind != SL_STORAGE_INPUT) return slot->storage[at];
+    return (const uint32_t *)(slot->flights[k].device_input + where->offset + first * where->event_stride_bytes);
   }
   return NULL;
 }
 
-static struct sl_pack_field describe(const struct sl_slot *slot, uint32_t i) {
-  const struct sl_layout *l = slot->session->layout;
-  const struct sl_storage *s = &l->storage[i];
-  const struct sl_field *field = &l->graph->nodes[s->node].algorithm->members[s->member].collection->fields[s->field];
-  return (struct sl_pack_field){slot->storage[i], field->width * sl_type_bytes(field->type), field->shape,
-                                offsets_of(slot, s, SL_SHAPE_CODE_OFFSETS),
-                                offsets_of(slot, s, SL_SHAPE_CODE_ITEM_OFFSETS)};
+int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
+  const struct sl_session *s = slot->session;
+  for (uint32_t p = 0; p < slot->pack.field_count; p++) {
+    const uint32_t i = (uint32_t)slot->pack_storage[p];
+    const struct sl_storage *at = &s->layout->storage[i];
+    const struct sl_field *field =
+        &s->graph->nodes[at->node].algorithm->members[at->member].collection->fields[at->field];
+    slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i], field->width * sl_type_bytes(field->type),
+                                                  field->shape, offsets_of(slot, k, first, i, SL_SHAPE_CODE_OFFSETS),
+                                                  offsets_of(slot, k, first, i, SL_SHAPE_CODE_ITEM_OFFSETS)};
+  }
+  return s->backend->upload_now(s->device, slot->flights[k].pack_fields, slot->pack_fields,
+                                slot->pack.field_count * sizeof *slot->pack_fields);
 }
 
 int sl_pack_open(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
-  struct sl_pack_field *fields = calloc(l->storage_count + 1, sizeof *fields);
+  slot->pack_fields = calloc(l->storage_count + 1, sizeof *slot->pack_fields);
   slot->pack_storage = calloc(l->storage_count + 1, sizeof *slot->pack_storage);
-  int status = SL_ENOMEM;
-  if (!fields || !slot->pack_storage) goto done;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < l->storage_count; i++) {
-    if (l->storage[i].kind != SL_STORAGE_ARENA || !l->storage[i].last_reader_is_host) continue;
-    slot->pack_storage[count] = (int32_t)i;
-    fields[count++] = describe(slot, i);
-  }
-  slot->pack.field_count = count;
+  if (!slot->pack_fields || !slot->pack_storage) return SL_ENOMEM;
+  for (uint32_t i = 0; i < l->storage_count; i++)
+    if (l->storage[i].kind == SL_STORAGE_ARENA && l->storage[i].last_reader_is_host)
+      slot->pack_storage[slot->pack.field_count++] = (int32_t)i;
   slot->pack.used_count = l->used_count;
   slot->pack.used = slot->used;
   slot->pack.errors = slot->errors;
-  void *on_device = s->backend->allocate(s->device, (count + 1) * sizeof *fields);
-  slot->pack.fields = on_device;
-  if (!on_device || s->backend->upload_now(s->device, on_device, fields, count * sizeof *fields) < 0) goto done;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
-    slot->flights[k].output = s->backend->allocate_host(s->device, output_bytes(slot));
-    if (!slot->flights[k].output) goto done;
+    struct sl_flight *flight = &slot->flights[k];
+    flight->pack_fields = s->backend->allocate(s->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+    flight->output = s->backend->allocate_host(s->device, output_bytes(slot));
+    if (!flight->pack_fields || !flight->output) return SL_ENOMEM;
   }
-  status = SL_OK;
-done:
-  free(fields);
-  return status;
+  return SL_OK;
 }
 
 void sl_pack_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
-  for (uint32_t k = 0; k < s->backend->flights; k++)
-    if (slot->flights[k].output) s->backend->release_host(s->device, slot->flights[k].output, output_bytes(slot));
-  if (slot->pack.fields)
-    s->backend->release(s->device, (void *)slot->pack.fields, (slot->pack.field_count + 1) * sizeof *slot->pack.fields);
+  for (uint32_t k = 0; k < s->backend->flights; k++) {
+    struct sl_flight *flight = &slot->flights[k];
+    if (flight->output) s->backend->release_host(s->device, flight->output, output_bytes(slot));
+    if (flight->pack_fields)
+      s->backend->release(s->device, flight->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+  }
+  free(slot->pack_fields);
   free(slot->pack_storage);
 }
 
-int sl_pack_enqueue(struct sl_slot *slot, uint32_t flight) {
+int sl_pack_enqueue(struct sl_slot *slot, uint32_t k) {
   struct sl_pack pack = slot->pack;
-  pack.output = slot->flights[flight].output;
-  pack.event_count = slot->flights[flight].device_event_count;
+  pack.fields = slot->flights[k].pack_fields;
+  pack.output = slot->flights[k].output;
+  pack.event_count = slot->flights[k].device_event_count;
   return slot->session->backend->pack(slot->stream, &pack);
 }
 

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define SL_TARGETS "cpu"
-
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
 
 const char *sl_version(void) { return SLUICE_VERSION; }
@@ -135,23 +133,36 @@ static int open_slots(struct sl_session *s) {
   return SL_OK;
 }
 
-/* "cuda:1": target and number. */
-static int open_device(struct sl_session *s) {
-  char target[16], reason[256] = "";
-  const char *colon = strchr(s->options.device, ':');
-  const size_t length = colon ? (size_t)(colon - s->options.device) : strlen(s->options.device);
-  snprintf(target, sizeof target, "%.*s", (int)length, s->options.device);
+/* "cuda:1" into target and number; 0 if it is no such thing. */
+static int split_device(const char *device, char *target, size_t size, uint32_t *index) {
+  const char *colon = strchr(device, ':');
+  const size_t length = colon ? (size_t)(colon - device) : strlen(device);
   char *end = NULL;
-  const unsigned long index = colon ? strtoul(colon + 1, &end, 10) : 0;
-  if (length < sizeof target) s->backend = sl_backend_find(target);
-  if (!s->backend || (colon && (end == colon + 1 || *end || index > 1023))) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
-                "write --device TARGET or TARGET:NUMBER; targets of this build: " SL_TARGETS, "there is no device '%s'",
-                s->options.device);
+  const unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
+  if (length == 0 || length >= size || number > 1023 || (colon && (end == colon + 1 || *end))) return 0;
+  snprintf(target, size, "%.*s", (int)length, device);
+  *index = (uint32_t)number;
+  return 1;
+}
+
+/* Finds the plugins for the device, then its backend, and opens it. */
+static int open_device(struct sl_session *s) {
+  char target[16], reason[512] = "";
+  uint32_t index = 0;
+  if (!split_device(s->options.device, target, sizeof target, &index)) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device TARGET or TARGET:NUMBER, as in cpu or cuda:1",
+                "'%s' is no device", s->options.device);
     return SL_EINVAL;
   }
-  const int status = s->backend->open((uint32_t)index, &s->device, reason, sizeof reason);
-  if (status < 0) sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "device %s: %s", s->options.device, reason);
+  const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
+  int status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
+  if (status < 0) return status;
+  s->backend = sl_backend_find(target);
+  if (!s->backend)
+    s->backend = sl_backend_load(target, s->registry.folders, s->registry.folder_count, reason, sizeof reason);
+  status = s->backend ? s->backend->open(index, &s->device, reason, sizeof reason) : SL_EINVAL;
+  if (status < 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
   s->device_open = status == SL_OK;
   return status;
 }
@@ -186,8 +197,6 @@ static int open_session(struct sl_session *s) {
   int status = check_options(s);
   if (status == SL_OK) status = open_device(s);
   if (status < 0) return status;
-  const char *const targets[] = {"cpu", strcmp(s->backend->target, "cpu") ? s->backend->target : NULL, NULL};
-  status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
   if (status == SL_OK) status = open_graph(s);
   if (status == SL_OK) status = choose_slice_events(s);
   if (status < 0) return status;

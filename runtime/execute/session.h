@@ -62,9 +62,10 @@ struct sl_flight {
   void **args;              /* per kernel node */
   struct sl_patch *patches; /* pointers into the input */
   uint32_t patch_count;
-  void *output; /* packed results, in host memory */
-  int started;  /* the whole slice was enqueued */
-  int captured; /* its kernels were captured */
+  void *output;                      /* packed results, in host memory */
+  struct sl_pack_field *pack_fields; /* on the device */
+  int started;                       /* the whole slice was enqueued */
+  int captured;                      /* its kernels were captured */
 };
 
 struct sl_slot {
@@ -83,9 +84,10 @@ struct sl_slot {
   struct sl_launch *launches; /* per node */
   struct sl_stream *stream;
   struct sl_pack pack;
-  int32_t *pack_storage; /* per pack field */
-  uint32_t event_count;  /* backends without a memory of their own: of the part that runs */
-  uint64_t *errors;      /* on the device */
+  int32_t *pack_storage;             /* per pack field */
+  struct sl_pack_field *pack_fields; /* the host's copy */
+  uint32_t event_count;              /* backends without a memory of their own: of the part that runs */
+  uint64_t *errors;                  /* on the device */
   uint32_t *used;
   const uint64_t *errors_seen; /* of the part that ran last, on the host */
   const uint32_t *used_seen;
@@ -171,6 +173,8 @@ int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, 
 /* pack.c: backends with a memory of their own */
 int sl_pack_open(struct sl_slot *slot);
 void sl_pack_close(struct sl_slot *slot);
+/* Tells the packing where offsets are for parts that begin at event `first` of the input. */
+int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first);
 int sl_pack_enqueue(struct sl_slot *slot, uint32_t flight);
 void sl_pack_read(struct sl_slot *slot, uint32_t flight);
 

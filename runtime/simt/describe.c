@@ -32,7 +32,9 @@ static int same_place(const struct simt_thread *a, const struct simt_thread *b) 
 
 /* "threads 0-3, 7" of those that are where `like` is. */
 static void add_threads(struct text *text, const struct simt_machine *m, const struct simt_thread *like) {
-  uint32_t ranges = 0;
+  uint32_t ranges = 0, count = 0;
+  for (uint32_t i = 0; i < m->threads; i++) count += same_place(&m->thread[i], like) ? 1u : 0u;
+  add(text, count > 1 ? "threads " : "thread ");
   for (uint32_t i = 0; i < m->threads;) {
     if (!same_place(&m->thread[i], like)) {
       i++;
@@ -41,7 +43,7 @@ static void add_threads(struct text *text, const struct simt_machine *m, const s
     const uint32_t first = i;
     while (i < m->threads && same_place(&m->thread[i], like)) i++;
     if (++ranges > MAX_RANGES) continue;
-    add(text, ranges == 1 ? (i - first > 1 ? "threads %u" : "thread %u") : ", %u", first);
+    add(text, ranges > 1 ? ", %u" : "%u", first);
     if (i - first > 1) add(text, "-%u", i - 1);
   }
   if (ranges > MAX_RANGES) add(text, " and more");

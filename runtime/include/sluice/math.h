@@ -134,8 +134,10 @@ SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
   const float n = shifted - round_to_integer;
   const uint32_t quadrant = sl_bits_from_f32(shifted) & 3u;
   const float first = fmaf(n, -0x1.921fb6p+0f, bounded); /* exact */
-  const float r = fmaf(n, 0x1.777a5cp-25f, first);
-  const float r_rest = fmaf(n, 0x1.ee59dap-50f, fmaf(n, 0x1.777a5cp-25f, first - r));
+  const float second = n * 0x1.777a5cp-25f, second_rest = fmaf(n, 0x1.777a5cp-25f, -second);
+  const float r = first + second, added = r - first;
+  const float sum_rest = (first - (r - added)) + (second - added);
+  const float r_rest = sum_rest + fmaf(n, 0x1.ee59dap-50f, second_rest);
   const float z = r * r;
   float s = 0x1.7b20a8p-19f;
   s = fmaf(s, z, -0x1.a05636p-13f);

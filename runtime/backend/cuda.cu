@@ -1,0 +1,415 @@
+/* cuda.cu: the backend of the targets cuda and hip, in a library of its own (backends/cuda.so), so that nothing else
+ * meets the vendor's runtime. Shapes of work that are the executor's and not an algorithm's: scans of counts,
+ * intersections of event lists, packing of results.
+ *
+ * A slot has two streams: kernels, and copies up. An event a flight lets kernels wait for their input, another lets the
+ * host wait for the flight's end. Kernels of a slice are captured once a flight and replayed as one launch. Results are
+ * packed straight into pinned host memory, which the device writes over the bus while later slices compute.
+ */
+#include "backend/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(SL_TARGET_HIP)
+#include <hip/hip_runtime.h>
+#define GPU(name) hip##name
+#define GPU_HOST_ALLOC hipHostMalloc
+#define GPU_HOST_FREE hipHostFree
+#define GPU_TARGET "hip"
+#else
+#include <cuda_runtime.h>
+#define GPU(name) cuda##name
+#define GPU_HOST_ALLOC cudaHostAlloc
+#define GPU_HOST_FREE cudaFreeHost
+#define GPU_TARGET "cuda"
+#endif
+
+enum { FLIGHTS = 2, MAX_MARKS = 512, SCAN_THREADS = 1024, PACK_BLOCKS = 64, PACK_THREADS = 256, MAX_PACK_FIELDS = 512, MAX_LISTS = 64 };
+
+struct sl_device {
+  int index;
+  char error[256];
+};
+
+struct gpu_stream {
+  struct sl_stream base;
+  GPU(Stream_t) kernels, copies;
+  GPU(Event_t) uploaded[FLIGHTS], finished[FLIGHTS];
+  GPU(GraphExec_t) graph[FLIGHTS];
+  GPU(Event_t) marks[MAX_MARKS];
+  uint32_t mark_count;
+};
+
+static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
+  if (error == GPU(Success)) return SL_OK;
+  if (device && !device->error[0]) snprintf(device->error, sizeof device->error, "%s: %s", what, GPU(GetErrorString)(error));
+  return SL_EDEVICE;
+}
+#define CHECK(device, call) check(device, call, #call)
+
+static struct gpu_stream *gpu(struct sl_stream *stream) { return (struct gpu_stream *)stream; }
+
+/* ------------------------------------------------------------------------------------------------- device */
+
+static int gpu_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
+  int count = 0;
+  const GPU(Error_t) error = GPU(GetDeviceCount)(&count);
+  if (error != GPU(Success) || count == 0) {
+    snprintf(reason, reason_size, "no usable GPU: %s", error != GPU(Success) ? GPU(GetErrorString)(error) : "none found");
+    return SL_EDEVICE;
+  }
+  if (index >= (uint32_t)count) {
+    snprintf(reason, reason_size, "there is no GPU number %u; there are %d", index, count);
+    return SL_EDEVICE;
+  }
+  struct sl_device *d = (struct sl_device *)calloc(1, sizeof *d);
+  if (!d) return SL_ENOMEM;
+  d->index = (int)index;
+  if (CHECK(d, GPU(SetDevice)(d->index)) < 0 || CHECK(d, GPU(Free)(NULL)) < 0) {
+    snprintf(reason, reason_size, "%s", d->error);
+    free(d);
+    return SL_EDEVICE;
+  }
+  *device = d;
+  return SL_OK;
+}
+
+static void gpu_close(struct sl_device *device) { free(device); }
+
+static void *gpu_allocate(struct sl_device *device, uint64_t bytes) {
+  void *memory = NULL;
+  GPU(SetDevice)(device->index);
+  return CHECK(device, GPU(Malloc)(&memory, bytes ? bytes : 1)) < 0 ? NULL : memory;
+}
+
+static void gpu_release(struct sl_device *device, void *memory, uint64_t bytes) {
+  (void)device, (void)bytes;
+  GPU(Free)(memory);
+}
+
+static void *gpu_allocate_host(struct sl_device *device, uint64_t bytes) {
+  void *memory = NULL;
+  GPU(SetDevice)(device->index);
+  if (CHECK(device, GPU_HOST_ALLOC(&memory, bytes ? bytes : 1, 0)) < 0) return NULL;
+  return memory;
+}
+
+static void gpu_release_host(struct sl_device *device, void *memory, uint64_t bytes) {
+  (void)device, (void)bytes;
+  GPU_HOST_FREE(memory);
+}
+
+/* On a stream of the default kind the copy would wait for everything else. */
+static int gpu_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+  GPU(Stream_t) stream;
+  GPU(SetDevice)(device->index);
+  int status = CHECK(device, GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking)));
+  if (status < 0) return status;
+  status = CHECK(device, GPU(MemcpyAsync)(to, from, bytes, GPU(MemcpyHostToDevice), stream));
+  if (status == SL_OK) status = CHECK(device, GPU(StreamSynchronize)(stream));
+  GPU(StreamDestroy)(stream);
+  return status;
+}
+
+static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "no error"; }
+
+/* ------------------------------------------------------------------------------------------------- stream */
+
+static void gpu_stream_close(struct sl_stream *stream) {
+  struct gpu_stream *s = gpu(stream);
+  if (s->kernels) GPU(StreamSynchronize)(s->kernels);
+  if (s->copies) GPU(StreamSynchronize)(s->copies);
+  for (uint32_t f = 0; f < FLIGHTS; f++) {
+    if (s->graph[f]) GPU(GraphExecDestroy)(s->graph[f]);
+    if (s->uploaded[f]) GPU(EventDestroy)(s->uploaded[f]);
+    if (s->finished[f]) GPU(EventDestroy)(s->finished[f]);
+  }
+  for (uint32_t m = 0; m < s->mark_count; m++) GPU(EventDestroy)(s->marks[m]);
+  if (s->kernels) GPU(StreamDestroy)(s->kernels);
+  if (s->copies) GPU(StreamDestroy)(s->copies);
+  free(s);
+}
+
+static struct sl_stream *gpu_stream_open(struct sl_device *device) {
+  struct gpu_stream *s = (struct gpu_stream *)calloc(1, sizeof *s);
+  if (!s) return NULL;
+  GPU(SetDevice)(device->index);
+  s->base.device = device;
+  int status = CHECK(device, GPU(StreamCreateWithFlags)(&s->kernels, GPU(StreamNonBlocking)));
+  if (status == SL_OK) status = CHECK(device, GPU(StreamCreateWithFlags)(&s->copies, GPU(StreamNonBlocking)));
+  for (uint32_t f = 0; f < FLIGHTS && status == SL_OK; f++) {
+    status = CHECK(device, GPU(EventCreateWithFlags)(&s->uploaded[f], GPU(EventDisableTiming)));
+    if (status == SL_OK)
+      status = CHECK(device, GPU(EventCreateWithFlags)(&s->finished[f], GPU(EventDisableTiming) | GPU(EventBlockingSync)));
+  }
+  s->base.handle = s->kernels;
+  if (status == SL_OK) return &s->base;
+  gpu_stream_close(&s->base);
+  return NULL;
+}
+
+static int gpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
+  return bytes ? CHECK(stream->device, GPU(MemsetAsync)(memory, 0, bytes, gpu(stream)->kernels)) : SL_OK;
+}
+
+static int gpu_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
+  if (!bytes) return SL_OK;
+  return CHECK(stream->device, GPU(MemcpyAsync)(to, from, bytes, GPU(MemcpyHostToDevice), gpu(stream)->copies));
+}
+
+static int gpu_uploaded(struct sl_stream *stream, uint32_t flight) {
+  struct gpu_stream *s = gpu(stream);
+  const int status = CHECK(stream->device, GPU(EventRecord)(s->uploaded[flight], s->copies));
+  return status < 0 ? status : CHECK(stream->device, GPU(StreamWaitEvent)(s->kernels, s->uploaded[flight], 0));
+}
+
+static int gpu_capture_begin(struct sl_stream *stream) {
+  GPU(SetDevice)(stream->device->index);
+  return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
+}
+
+static int gpu_capture_end(struct sl_stream *stream, uint32_t flight) {
+  struct gpu_stream *s = gpu(stream);
+  GPU(Graph_t) graph = NULL;
+  int status = CHECK(stream->device, GPU(StreamEndCapture)(s->kernels, &graph));
+#if defined(SL_TARGET_HIP)
+  if (status == SL_OK) status = CHECK(stream->device, hipGraphInstantiate(&s->graph[flight], graph, NULL, NULL, 0));
+#else
+  if (status == SL_OK) status = CHECK(stream->device, cudaGraphInstantiate(&s->graph[flight], graph, 0));
+#endif
+  if (graph) GPU(GraphDestroy)(graph);
+  return status;
+}
+
+static int gpu_replay(struct sl_stream *stream, uint32_t flight) {
+  return CHECK(stream->device, GPU(GraphLaunch)(gpu(stream)->graph[flight], gpu(stream)->kernels));
+}
+
+static int gpu_finished(struct sl_stream *stream, uint32_t flight) {
+  return CHECK(stream->device, GPU(EventRecord)(gpu(stream)->finished[flight], gpu(stream)->kernels));
+}
+
+static int gpu_wait(struct sl_stream *stream, uint32_t flight) {
+  return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[flight]));
+}
+
+static int gpu_settle(struct sl_stream *stream) {
+  return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
+}
+
+static int gpu_mark(struct sl_stream *stream, uint32_t index) {
+  struct gpu_stream *s = gpu(stream);
+  if (index >= MAX_MARKS) return SL_OK;
+  for (; s->mark_count <= index; s->mark_count++) {
+    const int status = CHECK(stream->device, GPU(EventCreate)(&s->marks[s->mark_count]));
+    if (status < 0) return status;
+  }
+  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], s->kernels));
+}
+
+static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
+  struct gpu_stream *s = gpu(stream);
+  float milliseconds = 0;
+  if (to >= s->mark_count || GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]) != GPU(Success)) return 0;
+  return 1000.0 * milliseconds;
+}
+
+/* -------------------------------------------------------------------------------------------------- scans */
+
+/* Exclusive prefix sums in shared memory, of one value a thread; returns the sum over the block. */
+static __device__ uint64_t scan_block(uint64_t *sums, uint64_t value, uint64_t *before) {
+  sums[threadIdx.x] = value;
+  __syncthreads();
+  for (uint32_t stride = 1; stride < blockDim.x; stride *= 2) {
+    const uint64_t other = threadIdx.x >= stride ? sums[threadIdx.x - stride] : 0;
+    __syncthreads();
+    sums[threadIdx.x] += other;
+    __syncthreads();
+  }
+  *before = sums[threadIdx.x] - value;
+  const uint64_t total = sums[blockDim.x - 1];
+  __syncthreads();
+  return total;
+}
+
+/* One block. Turns of a tile of blockDim.x counts; reads and writes each count once, and again where it overflows. */
+static __global__ void scan_counts(uint32_t *counts, const uint32_t *event_count, uint32_t *used, uint32_t capacity) {
+  __shared__ uint64_t sums[SCAN_THREADS];
+  const uint32_t n = *event_count;
+  uint64_t total = 0;
+  for (uint32_t first = 0; first < n; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    uint64_t before;
+    const uint64_t sum = scan_block(sums, i < n ? counts[i] : 0, &before);
+    if (i < n) counts[i] = (uint32_t)(total + before);
+    total += sum;
+  }
+  if (threadIdx.x == 0) counts[n] = (uint32_t)total;
+  if (!used) return;
+  if (threadIdx.x == 0) {
+    const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+    if (wanted > *used) *used = wanted;
+  }
+  __syncthreads();
+  if (total <= capacity) return;
+  for (uint32_t i = threadIdx.x; i <= n; i += blockDim.x) counts[i] = 0;
+}
+
+static int gpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  struct gpu_stream *s = (struct gpu_stream *)l->backend;
+  scan_counts<<<1, SCAN_THREADS, 0, s->kernels>>>(counts, s->base.event_count, bound ? bound->used : NULL,
+                                                  bound ? bound->capacity : 0);
+  return CHECK(s->base.device, GPU(GetLastError)());
+}
+
+/* -------------------------------------------------------------------------------------------------- lists */
+
+struct list_table {
+  struct sl_list_pointers lists[MAX_LISTS];
+  uint32_t count;
+};
+
+static __device__ int is_on_list(struct sl_list_pointers list, uint32_t event) {
+  uint32_t low = 0, high = *list.count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (list.numbers[middle] < event) low = middle + 1;
+    else high = middle;
+  }
+  return low < *list.count && list.numbers[low] == event;
+}
+
+/* One block: keeps the events of the first list that are on all others, in order. */
+static __global__ void intersect_lists(const struct list_table table, uint32_t *count, uint32_t *numbers) {
+  __shared__ uint64_t sums[SCAN_THREADS];
+  const uint32_t n = *table.lists[0].count;
+  uint32_t kept = 0;
+  for (uint32_t first = 0; first < n; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    const uint32_t event = i < n ? table.lists[0].numbers[i] : 0;
+    int wanted = i < n;
+    for (uint32_t l = 1; l < table.count && wanted; l++) wanted = is_on_list(table.lists[l], event);
+    uint64_t before;
+    const uint64_t sum = scan_block(sums, (uint64_t)wanted, &before);
+    if (wanted) numbers[kept + before] = event;
+    kept += (uint32_t)sum;
+  }
+  if (threadIdx.x == 0) *count = kept;
+}
+
+static int gpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
+                         uint32_t *numbers) {
+  struct list_table table;
+  if (list_count > MAX_LISTS) return SL_EGRAPH;
+  memcpy(table.lists, lists, list_count * sizeof *lists);
+  table.count = list_count;
+  intersect_lists<<<1, SCAN_THREADS, 0, gpu(stream)->kernels>>>(table, count, numbers);
+  return CHECK(stream->device, GPU(GetLastError)());
+}
+
+/* ------------------------------------------------------------------------------------------------- packing */
+
+static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
+  const uint64_t items = f->offsets ? f->offsets[events] : 0;
+  switch (f->shape) {
+    case SL_SHAPE_CODE_PER_SLICE: return f->entry_bytes;
+    case SL_SHAPE_CODE_PER_EVENT: return (uint64_t)events * f->entry_bytes;
+    case SL_SHAPE_CODE_OFFSETS: return (events + 1ull) * f->entry_bytes;
+    case SL_SHAPE_CODE_PER_ITEM: return items * f->entry_bytes;
+    case SL_SHAPE_CODE_ITEM_OFFSETS: return (items + 1) * f->entry_bytes;
+    case SL_SHAPE_CODE_PER_SUBITEM: return f->item_offsets ? f->item_offsets[items] * (uint64_t)f->entry_bytes : 0;
+    default: return 0;
+  }
+}
+
+static __device__ uint64_t round_up(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* Copies whole 16-byte words: both sides are aligned and padded. */
+static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
+  const uint64_t words = (bytes + 15) / 16, stride = (uint64_t)gridDim.x * blockDim.x;
+  for (uint64_t w = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; w < words; w += stride)
+    ((uint4 *)to)[w] = ((const uint4 *)from)[w];
+}
+
+/* Every block computes where the fields go, and copies its share of each; the first one writes the header. */
+static __global__ void pack_results(const struct sl_pack p) {
+  __shared__ uint64_t bytes[MAX_PACK_FIELDS], offsets[MAX_PACK_FIELDS + 1];
+  __shared__ uint32_t refused;
+  const uint32_t events = *p.event_count;
+  struct sl_pack_header *header = (struct sl_pack_header *)p.output;
+  uint64_t *header_offsets = (uint64_t *)(header + 1);
+  uint32_t *header_used = (uint32_t *)(header_offsets + p.field_count);
+  if (threadIdx.x == 0) refused = 0;
+  for (uint32_t f = threadIdx.x; f < p.field_count; f += blockDim.x) bytes[f] = packed_bytes(&p.fields[f], events);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    uint64_t next = round_up(sizeof *header + p.field_count * sizeof(uint64_t) + p.used_count * sizeof(uint32_t));
+    for (uint32_t f = 0; f < p.field_count; f++) {
+      offsets[f] = next;
+      next += round_up(bytes[f]);
+    }
+    offsets[p.field_count] = next;
+  }
+  if (blockIdx.x == 0)
+    for (uint32_t e = threadIdx.x; e < events; e += blockDim.x)
+      if (p.errors[e]) atomicOr(&refused, 1u);
+  __syncthreads();
+  for (uint32_t f = 0; f < p.field_count; f++)
+    copy_words((char *)p.output + offsets[f], p.fields[f].source, bytes[f]);
+  if (blockIdx.x != 0) return;
+  const uint64_t errors_offset = offsets[p.field_count];
+  for (uint32_t e = threadIdx.x; refused && e < events; e += blockDim.x)
+    ((uint64_t *)((char *)p.output + errors_offset))[e] = p.errors[e];
+  for (uint32_t f = threadIdx.x; f < p.field_count; f += blockDim.x) header_offsets[f] = offsets[f];
+  for (uint32_t u = threadIdx.x; u < p.used_count; u += blockDim.x) header_used[u] = p.used[u];
+  if (threadIdx.x == 0) {
+    header->refused = refused;
+    header->field_count = p.field_count;
+    header->errors_offset = errors_offset;
+    header->bytes = errors_offset + (refused ? events * sizeof(uint64_t) : 0);
+  }
+}
+
+static int gpu_pack(struct sl_stream *stream, const struct sl_pack *pack) {
+  if (pack->field_count > MAX_PACK_FIELDS) return SL_EGRAPH;
+  pack_results<<<PACK_BLOCKS, PACK_THREADS, 0, gpu(stream)->kernels>>>(*pack);
+  return CHECK(stream->device, GPU(GetLastError)());
+}
+
+/* --------------------------------------------------------------------------------------------------------- */
+
+extern "C" __attribute__((visibility("default"))) const struct sl_backend sluice_backend;
+const struct sl_backend sluice_backend = {
+    .size = sizeof(struct sl_backend),
+    .default_slice_events = 1000,
+    .target = GPU_TARGET,
+    .block_threads = 0,
+    .flights = FLIGHTS,
+    .is_device = 1,
+    .open = gpu_open,
+    .close = gpu_close,
+    .allocate = gpu_allocate,
+    .release = gpu_release,
+    .allocate_host = gpu_allocate_host,
+    .release_host = gpu_release_host,
+    .upload_now = gpu_upload_now,
+    .stream_open = gpu_stream_open,
+    .stream_close = gpu_stream_close,
+    .error = gpu_error,
+    .zero = gpu_zero,
+    .intersect = gpu_intersect,
+    .scan = gpu_scan,
+    .upload = gpu_upload,
+    .uploaded = gpu_uploaded,
+    .pack = gpu_pack,
+    .capture_begin = gpu_capture_begin,
+    .capture_end = gpu_capture_end,
+    .replay = gpu_replay,
+    .finished = gpu_finished,
+    .wait = gpu_wait,
+    .settle = gpu_settle,
+    .mark = gpu_mark,
+    .marked_us = gpu_marked_us,
+};

@@ -1,0 +1,45 @@
+/* find.c: the backend of a target: built in, or a library that is loaded when somebody asks for it. */
+#include "backend/backend.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(SLUICE_SIMT)
+extern const struct sl_backend sl_backend_simt;
+#endif
+
+const struct sl_backend *sl_backend_find(const char *target) {
+  if (strcmp(target, "cpu") == 0) return &sl_cpu_backend;
+#if defined(SLUICE_SIMT)
+  if (strcmp(target, "simt") == 0) return &sl_backend_simt;
+#endif
+  return NULL;
+}
+
+static const struct sl_backend *load_file(const char *path, const char *target, char *reason, size_t reason_size) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) {
+    snprintf(reason, reason_size, "%s", dlerror());
+    return NULL;
+  }
+  const struct sl_backend *backend = dlsym(library, "sluice_backend");
+  if (!backend || backend->size != sizeof *backend || strcmp(backend->target, target) != 0) {
+    snprintf(reason, reason_size, "%s is not a backend for %s of this version", path, target);
+    return NULL;
+  }
+  return backend;
+}
+
+const struct sl_backend *sl_backend_load(const char *target, char *const *folders, size_t folder_count, char *reason,
+                                         size_t reason_size) {
+  char path[PATH_MAX];
+  for (size_t f = 0; f < folder_count; f++) {
+    snprintf(path, sizeof path, "%s/../backends/%s.so", folders[f], target);
+    if (access(path, F_OK) == 0) return load_file(path, target, reason, reason_size);
+  }
+  snprintf(reason, reason_size, "this build has no backend for it");
+  return NULL;
+}
