@@ -60,12 +60,16 @@ SL_KERNEL(consolidate_count_tracks, struct consolidate_args) {
 static SL_DEVICE void copy_hits(const struct consolidate_args *a, uint32_t candidate, uint32_t first_hit, uint32_t to) {
   const uint16_t *hits = a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * candidate;
   const uint32_t count = a->candidates.hit_count[candidate];
+  const uint32_t *id = a->hits.id + first_hit;
+  const float *x = a->hits.x + first_hit, *y = a->hits.y + first_hit, *z = a->hits.z + first_hit;
+  uint32_t *__restrict__ to_id = a->tracks.hit_id + to;
+  float *__restrict__ to_x = a->tracks.hit_x + to, *__restrict__ to_y = a->tracks.hit_y + to;
+  float *__restrict__ to_z = a->tracks.hit_z + to;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t from = first_hit + hits[i];
-    a->tracks.hit_id[to + i] = a->hits.id[from];
-    a->tracks.hit_x[to + i] = a->hits.x[from];
-    a->tracks.hit_y[to + i] = a->hits.y[from];
-    a->tracks.hit_z[to + i] = a->hits.z[from];
+    to_id[i] = id[hits[i]];
+    to_x[i] = x[hits[i]];
+    to_y[i] = y[hits[i]];
+    to_z[i] = z[hits[i]];
   }
 }
 

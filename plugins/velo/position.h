@@ -32,7 +32,7 @@ static SL_DEVICE int16_t velo_phi(float x, float y) {
   const float part = 8192.0f * ((abs_x - abs_y) / (sum > 0.0f ? sum : 1.0f));
   const float upper = x > 0.0f ? 8192.0f - part : 24576.0f + part;
   const float phi = y < 0.0f ? -upper : upper;
-  return (int16_t)(uint16_t)(int32_t)(sum > 0.0f ? phi : 0.0f);
+  return (int16_t)(uint16_t)sl_to_i32(sum > 0.0f ? phi : 0.0f);
 }
 
 /* `column` runs over the sensor's three chips: 256 columns each, so that it holds the chip's number too. */

@@ -2,7 +2,7 @@
  *
  * The ranks of 32 clusters are counted at once, by 16-bit comparisons of phi alone. That gives every cluster a place of
  * its own unless two of the pair have the same phi, which shows in the sum of the ranks; such a pair, one in ten, is
- * done again with all three keys.
+ * done again with all three keys. Ranks are 16 bits: an event has at most 65535 clusters, as their makers see to.
  */
 #include "sort_by_phi.h"
 

@@ -24,7 +24,7 @@ static int simt_scan(const struct sl_launch *l, uint32_t *counts, const struct s
   return sl_cpu_backend.scan(l, counts, bound);
 }
 
-const struct sl_backend sl_simt_backend = {.size = sizeof(struct sl_backend),
+const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .target = "simt",
                                            .default_slice_events = 8,
                                            .block_threads = 0,

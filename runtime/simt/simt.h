@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-extern const struct sl_backend sl_simt_backend; /* backend/simt.c */
+extern const struct sl_backend sl_backend_simt; /* backend/simt.c */
 
 /* There is one, number 0. */
 int sl_simt_device_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);

@@ -70,20 +70,23 @@ static void seed_launch(struct simt_machine *m) {
   m->random = m->settings.seed * 0xD1342543DE82EF95u + m->launches++ * 0xAF251AF3B0F025B5u;
 }
 
+/* Few blocks, so that each takes several events, and not always as many. */
+static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks_wanted) {
+  return 1 + simt_draw(m, blocks_wanted < MAX_GRID_BLOCKS ? blocks_wanted : MAX_GRID_BLOCKS);
+}
+
 /* The blocks of the grid, in an order drawn from the seed. */
 static int run_blocks(struct simt_machine *m) {
   uint32_t order[MAX_GRID_BLOCKS] = {0};
   const uint32_t blocks = m->block.grid_dim.x;
-  /* A grid larger than the table keeps its order from there on. */
-  const uint32_t shuffled = blocks < MAX_GRID_BLOCKS ? blocks : MAX_GRID_BLOCKS;
-  for (uint32_t i = 0; i < shuffled; i++) {
+  for (uint32_t i = 0; i < blocks; i++) {
     const uint32_t j = simt_draw(m, i + 1);
     order[i] = order[j];
     order[j] = i;
   }
   int status = SL_OK;
   for (uint32_t i = 0; i < blocks && status == SL_OK; i++) {
-    m->block.block_index.x = i < shuffled ? order[i] : i;
+    m->block.block_index.x = order[i];
     status = simt_block_run(m);
   }
   return status;
@@ -98,7 +101,7 @@ static int launch_locked(struct simt_machine *m, const struct sl_launch *l, cons
   m->threads = l->block_threads;
   m->host = (struct sl_fiber){.stack = NULL};
   m->block = (struct sl_simt_block){.block_dim = {l->block_threads},
-                                    .grid_dim = {l->grid_blocks ? l->grid_blocks : 1 + simt_draw(m, MAX_GRID_BLOCKS)},
+                                    .grid_dim = {draw_grid(m, l->grid_blocks)},
                                     .warp_size = m->settings.warp_size,
                                     .api = &simt_api};
   *launch->block = &m->block;

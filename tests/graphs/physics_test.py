@@ -7,9 +7,9 @@ checks = Checks()
 
 
 def category(result, name):
-    found = [c for c in result["categories"] if c["name"].startswith(name)]
+    found = [c for c in result["categories"] if c["name"] == name]
     if len(found) != 1:
-        raise SystemExit(f"{len(found)} categories begin with '{name}': {[c['name'] for c in result['categories']]}")
+        raise SystemExit(f"{len(found)} categories are called '{name}': {[c['name'] for c in result['categories']]}")
     return found[0]
 
 
@@ -28,19 +28,20 @@ six = run("velo.yaml", SIX)["results"]["check"]
 same(six["tracks"], 1435, 0, "six events: tracks")
 same(six["ghosts"], 10, 0, "six events: ghosts")
 checks.that(six["ghost_rate"] <= 0.010, f"six events: ghost rate {six['ghost_rate']:.4f} at most 0.010")
-velo = found_of(six, "01", 590, 597, "six events")
-same(velo["clones"], 11, 0, "six events, 01: clones")
-same(velo["purity"], 0.9979, 0.0001, "six events, 01: purity")
-same(velo["hit_efficiency"], 0.9771, 0.0001, "six events, 01: hit efficiency")
-long_tracks = found_of(six, "02", 340, 342, "six events")
-same(long_tracks["clones"], 4, 0, "six events, 02: clones")
-found_of(six, "03", 223, 223, "six events")
-found_of(six, "04", 11, 11, "six events")
-electrons = found_of(six, "08", 28, 28, "six events")
-same(electrons["clones"], 3, 0, "six events, 08: clones")
+velo = found_of(six, "velo", 590, 597, "six events")
+same(velo["clones"], 11, 0, "six events, velo: clones")
+same(velo["purity"], 0.9979, 0.0001, "six events, velo: purity")
+same(velo["hit_efficiency"], 0.9771, 0.0001, "six events, velo: hit efficiency")
+long_tracks = found_of(six, "long", 340, 342, "six events")
+same(long_tracks["clones"], 4, 0, "six events, long: clones")
+found_of(six, "long, p > 5 GeV", 223, 223, "six events")
+found_of(six, "long from strange", 11, 11, "six events")
+found_of(six, "all eta, not e", 1257, 1320, "six events")
+electrons = found_of(six, "long electrons", 28, 28, "six events")
+same(electrons["clones"], 3, 0, "six events, long electrons: clones")
 
 superpixels = run("velo_superpixels.yaml", SIX)["results"]["check"]
-for name in ("01", "02", "03", "04", "08"):
+for name in ("velo", "long", "long, p > 5 GeV", "long from strange", "long electrons"):
     retina, pixels = category(six, name), category(superpixels, name)
     checks.that(abs(retina["efficiency"] - pixels["efficiency"]) <= 0.01,
                 f"super-pixels, {name}: efficiency {pixels['efficiency']:.4f} within 0.01 of {retina['efficiency']:.4f}")
@@ -49,21 +50,23 @@ checks.that(superpixels["ghost_rate"] <= 0.010, f"super-pixels: ghost rate {supe
 first = run("velo.yaml", MANY, "-n", 20)["results"]["check"]
 same(first["tracks"], 4860, 0.002 * 4860, "events 1 to 20: tracks")
 same(first["ghosts"], 71, 1, "events 1 to 20: ghosts")
-found_of(first, "01", 1965, 2000, "events 1 to 20")
-found_of(first, "02", 1153, 1157, "events 1 to 20")
-found_of(first, "03", 729, 730, "events 1 to 20")
-found_of(first, "04", 54, 55, "events 1 to 20")
-found_of(first, "08", 95, 96, "events 1 to 20")
+found_of(first, "velo", 1965, 2000, "events 1 to 20")
+found_of(first, "long", 1153, 1157, "events 1 to 20")
+found_of(first, "long, p > 5 GeV", 729, 730, "events 1 to 20")
+found_of(first, "long from strange", 54, 55, "events 1 to 20")
+found_of(first, "long electrons", 95, 96, "events 1 to 20")
+found_of(first, "all eta, not e", 4250, 4462, "events 1 to 20")
 
 many = run("velo.yaml", MANY)["results"]["check"]
 same(many["tracks"], 75805, 0, "300 events: tracks")
 same(many["ghosts"], 972, 2, "300 events: ghosts")
 checks.that(many["ghost_rate"] <= 0.02, f"300 events: ghost rate {many['ghost_rate']:.4f} at most 0.02")
-velo = found_of(many, "01", 31835, 32521, "300 events")
+velo = found_of(many, "velo", 31835, 32521, "300 events")
 checks.that(velo["efficiency"] >= 0.975, f"300 events, VELO: efficiency {velo['efficiency']:.4f} at least 0.975")
-long_tracks = found_of(many, "02", 18009, 18160, "300 events")
+long_tracks = found_of(many, "long", 18009, 18160, "300 events")
 checks.that(long_tracks["efficiency"] >= 0.99, f"300 events, long: efficiency {long_tracks['efficiency']:.4f} at least 0.99")
-found_of(many, "03", 11452, 11518, "300 events")
-found_of(many, "04", 961, 987, "300 events")
-found_of(many, "08", 1383, 1431, "300 events")
+found_of(many, "long, p > 5 GeV", 11452, 11518, "300 events")
+found_of(many, "long from strange", 961, 987, "300 events")
+found_of(many, "long electrons", 1383, 1431, "300 events")
+found_of(many, "all eta, not e", 66464, 70202, "300 events")
 checks.end()

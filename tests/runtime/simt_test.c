@@ -76,7 +76,7 @@ static void use_emulator(struct target *t, uint64_t seed, uint32_t warp, uint32_
   t->stream = sl_simt_stream_open(t->device);
   assert_non_null(t->stream);
   t->block_threads = block_threads;
-  t->grid_blocks = 0;
+  t->grid_blocks = 8;
   t->messages[0] = '\0';
 }
 
