@@ -2,7 +2,7 @@
 #                   [TEST_ONLY])
 #
 # Builds one shared object a target: NAME.cpu.so, and, where there are .cu files, NAME.simt.so for the emulator of a
-# GPU. SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES
+# GPU and NAME.cuda.so for NVIDIA GPUs, if nvcc was found. SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES
 # (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
 # #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
 # LANGUAGE belongs to a file in a folder and not to a target. A TEST_ONLY plugin goes to tests/plugins in the build
@@ -20,6 +20,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 else()
   option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" OFF)
 endif()
+
+# nvcc: no contraction; what a header offers and a kernel does not use is no fault.
+set(SLUICE_CUDA_OPTIONS -std=c++20 -fmad=false --diag-suppress=177 -Xcompiler=-ffp-contract=off,-fvisibility=hidden,-Wall)
 
 function(sluice_wrap_sources result target language)
   set(wrapped)
@@ -43,7 +46,8 @@ function(sluice_add_plugin_target target define language)
   set(library ${name}.${target})
   add_library(${library} MODULE ${sources})
   target_compile_definitions(${library} PRIVATE SL_TARGET_${define}=1 SL_TARGET="${target}")
-  target_compile_options(${library} PRIVATE ${SLUICE_COMPILE_OPTIONS} -fvisibility=hidden)
+  target_compile_options(${library} PRIVATE "$<$<COMPILE_LANGUAGE:C>:${SLUICE_COMPILE_OPTIONS};-fvisibility=hidden>"
+                         "$<$<COMPILE_LANGUAGE:CUDA>:${SLUICE_CUDA_OPTIONS}>")
   target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include
                              ${arg_INCLUDES})
   target_link_libraries(${library} PRIVATE Sluice::headers ${arg_LIBRARIES})
@@ -56,6 +60,18 @@ function(sluice_add_plugin_target target define language)
   endif()
 endfunction()
 
+function(sluice_show_only library symbol)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${symbol}.map CONTENT "{ global: ${symbol}; local: *; };\n")
+  target_link_options(${library} PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/${symbol}.map)
+endfunction()
+
+# No relocatable device code, the shared runtime, one symbol.
+function(sluice_use_cuda library symbol)
+  set_target_properties(${library} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
+                        CUDA_SEPARABLE_COMPILATION OFF)
+  sluice_show_only(${library} ${symbol})
+endfunction()
+
 function(sluice_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
@@ -65,7 +81,10 @@ function(sluice_add_plugin name)
   if(SLUICE_SIMT AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
     # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/sluice_plugin.map CONTENT "{ global: sluice_plugin; local: *; };\n")
-    target_link_options(${name}.simt PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/sluice_plugin.map)
+    sluice_show_only(${name}.simt sluice_plugin)
+  endif()
+  if(SLUICE_CUDA AND CMAKE_CUDA_COMPILER AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
+    sluice_add_plugin_target(cuda CUDA cu ${arg_SOURCES})
+    sluice_use_cuda(${name}.cuda sluice_plugin)
   endif()
 endfunction()

@@ -1,14 +1,14 @@
 /* consolidate.cu: VELO tracks with their hits, from those candidates that were accepted (spec velo_pv.md A.6).
  *
- * Counts hits, sums them, counts tracks, sums them, copies. Tracks are counted after the hits are summed, so that a slice
- * whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
+ * Counts hits, sums them, counts tracks, sums them, copies. Tracks are counted after the hits are summed, so that a
+ * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
  *
  * One thread a candidate: some 250 an event with 6 hits each; reads and writes 16 bytes a hit. The places of tracks and
  * of hits come from scans, so that the order of threads doesn't matter.
  */
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
 
 struct consolidate_args {
   struct sl_events events;
@@ -37,7 +37,7 @@ SL_KERNEL(consolidate_clear, struct consolidate_launch) {
 }
 
 SL_KERNEL(consolidate_count_hits, struct consolidate_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.candidates.offsets[event + 1];
     uint32_t hits = 0;
     for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x)
@@ -48,7 +48,7 @@ SL_KERNEL(consolidate_count_hits, struct consolidate_args) {
 }
 
 SL_KERNEL(consolidate_count_tracks, struct consolidate_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.candidates.offsets[event + 1];
     uint32_t tracks = 0;
     for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x) tracks += is_accepted(&a, i);
@@ -74,11 +74,11 @@ static SL_DEVICE void copy_hits(const struct consolidate_args *a, uint32_t candi
 }
 
 SL_KERNEL(consolidate_write, struct consolidate_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.candidates.offsets[event], first_track = a.tracks.offsets[event];
     const uint32_t candidates = a.tracks.offsets[event + 1] > first_track ? a.candidates.offsets[event + 1] - begin : 0;
     uint32_t tracks = 0, hits = a.hit_offsets[event];
-    SL_FOR_BLOCK(i, candidates) {
+    SL_FOR_BLOCK (i, candidates) {
       const uint32_t wanted = i < candidates ? is_accepted(&a, begin + i) : 0;
       const uint32_t track = first_track + sl_block_append(wanted, &tracks);
       const uint32_t count = wanted ? a.candidates.hit_count[begin + i] : 0;

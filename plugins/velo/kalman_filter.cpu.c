@@ -1,8 +1,8 @@
 /* kalman_filter.cpu.c: the filter of kalman_filter.cu on sixteen tracks at a time, one a lane; the same bits.
  *
  * An event's tracks are ordered by their number of hits, so that the lanes have about the same length. The hits of the
- * tracks are transposed once, in the order of the first fit: towards the beam. The second fit reads them backwards. Rows
- * that not all lanes have are masked. Two vectors of eight lanes go side by side, since a step is a long chain of
+ * tracks are transposed once, in the order of the first fit: towards the beam. The second fit reads them backwards.
+ * Rows that not all lanes have are masked. Two vectors of eight lanes go side by side, since a step is a long chain of
  * operations that wait for each other.
  */
 #include "kalman_filter.h"
@@ -77,8 +77,7 @@ VECTOR_INLINE struct kalman_states step_some(const struct lanes *l, struct kalma
 }
 
 VECTOR_INLINE struct kalman_states start(f32x8 x, f32x8 y, f32x8 z, f32x8 tx, f32x8 ty) {
-  const struct kalman_states s = {
-      x, y, z, tx, ty, f32x8_of(KALMAN_HIT_VARIANCE), f32x8_of(0.0f), f32x8_of(1.0f)};
+  const struct kalman_states s = {x, y, z, tx, ty, f32x8_of(KALMAN_HIT_VARIANCE), f32x8_of(0.0f), f32x8_of(1.0f)};
   return s;
 }
 
@@ -168,23 +167,23 @@ static void load_lanes(struct batch *b, struct lanes *l, const struct velo_track
 }
 
 /* Both collections of states have the same fields. */
-#define STORE(states, s, lanes, count)                  \
-  do {                                                  \
-    for (uint32_t lane = 0; lane < (count); lane++) {   \
-      const uint32_t track = (lanes).track[lane];       \
-      (states).x[track] = (s).x[lane];                  \
-      (states).y[track] = (s).y[lane];                  \
-      (states).z[track] = (s).z[lane];                  \
-      (states).tx[track] = (s).tx[lane];                \
-      (states).ty[track] = (s).ty[lane];                \
-      (states).c00[track] = (s).c_xx[lane];             \
-      (states).c20[track] = (s).c_xt[lane];             \
-      (states).c22[track] = (s).c_tt[lane];             \
-      (states).c11[track] = (s).c_xx[lane];             \
-      (states).c31[track] = (s).c_xt[lane];             \
-      (states).c33[track] = (s).c_tt[lane];             \
+#define STORE(states, s, lanes, count)                           \
+  do {                                                           \
+    for (uint32_t lane = 0; lane < (count); lane++) {            \
+      const uint32_t track = (lanes).track[lane];                \
+      (states).x[track] = (s).x[lane];                           \
+      (states).y[track] = (s).y[lane];                           \
+      (states).z[track] = (s).z[lane];                           \
+      (states).tx[track] = (s).tx[lane];                         \
+      (states).ty[track] = (s).ty[lane];                         \
+      (states).c00[track] = (s).c_xx[lane];                      \
+      (states).c20[track] = (s).c_xt[lane];                      \
+      (states).c22[track] = (s).c_tt[lane];                      \
+      (states).c11[track] = (s).c_xx[lane];                      \
+      (states).c31[track] = (s).c_xt[lane];                      \
+      (states).c33[track] = (s).c_tt[lane];                      \
       (states).backward[track] = (lanes).backward[lane] ? 1 : 0; \
-    }                                                   \
+    }                                                            \
   } while (0)
 
 /* Fits `count` tracks, listed by ascending length. */
@@ -192,7 +191,8 @@ static void fit_batch(const struct kalman_filter_args *a, struct batch *b, const
   const uint32_t in_vector[VECTORS] = {count < LANES ? count : LANES, count < LANES ? 0 : count - LANES};
   struct kalman_states s[VECTORS];
   load_lanes(b, &b->lanes[0], &a->tracks, order, in_vector[0]);
-  load_lanes(b, &b->lanes[1], &a->tracks, in_vector[1] ? order + LANES : order, in_vector[1] ? in_vector[1] : in_vector[0]);
+  load_lanes(b, &b->lanes[1], &a->tracks, in_vector[1] ? order + LANES : order,
+             in_vector[1] ? in_vector[1] : in_vector[0]);
   b->shortest = (uint32_t)b->lanes[0].length[0];
   b->longest = (uint32_t)b->lanes[in_vector[1] ? 1 : 0].length[LANES - 1];
   fit_to_beam(b, s);
@@ -233,10 +233,9 @@ int kalman_filter_tuned(const struct sl_launch *launch, const void *args) {
   b.beam_y = a->geometry.beam[1];
   b.noise = a->noise;
   b.noise_per_slope2 = a->noise_per_slope2;
-  SL_FOR_EVENTS(event, a->events) {
+  SL_FOR_EVENTS (event, a->events) {
     const uint32_t count = order_by_length(a, event);
-    for (uint32_t i = 0; i < count; i += BATCH)
-      fit_batch(a, &b, a->order + i, count - i < BATCH ? count - i : BATCH);
+    for (uint32_t i = 0; i < count; i += BATCH) fit_batch(a, &b, a->order + i, count - i < BATCH ? count - i : BATCH);
   }
   return SL_OK;
 }

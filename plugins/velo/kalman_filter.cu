@@ -104,7 +104,7 @@ static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t tra
 }
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.tracks.offsets[event + 1];
     for (uint32_t track = a.tracks.offsets[event] + threadIdx.x; track < end; track += blockDim.x) fit_track(&a, track);
   }

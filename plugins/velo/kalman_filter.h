@@ -2,9 +2,9 @@
 #ifndef VELO_KALMAN_FILTER_H
 #define VELO_KALMAN_FILTER_H
 
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
 
 /* Variance of a hit in x and in y, in mm^2, and the plane of the downstream state, in mm. */
 #define KALMAN_HIT_VARIANCE 1.5625e-4f

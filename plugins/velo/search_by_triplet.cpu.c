@@ -17,16 +17,16 @@
  */
 #include "search_by_triplet.h"
 
-#include <stdbool.h>
-
 #include "vectors.h"
+
+#include <stdbool.h>
 
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
-  REPEATS = 16,                                           /* hits repeated behind each pair's */
-  TILE_WINDOWS = 256,                                     /* lines and windows in work at a time */
-  VISIT_BITS = 20                                        /* a visit: window of the group << 20 | place of the hit */
+  REPEATS = 16,       /* hits repeated behind each pair's */
+  TILE_WINDOWS = 256, /* lines and windows in work at a time */
+  VISIT_BITS = 20     /* a visit: window of the group << 20 | place of the hit */
 };
 _Static_assert((int)SEARCH_MAX_SEED_CANDIDATES == (int)LANES, "candidates of a middle hit are taken one a lane");
 static const float out_of_reach = 1e18f; /* its square is finite */
@@ -130,7 +130,7 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
     const f32x8 abs_y = (f32x8)((i32x8)y & INT32_MAX), sum = x + abs_y, difference = x - abs_y;
     const f32x8 ratio = f32x8_select(right, difference, sum) / f32x8_select(right, sum, -difference);
     const f32x8 positive = f32x8_select(right, f32x8_of(8192.0f), f32x8_of(24576.0f)) - 8192.0f * ratio;
-    const u32x8 phi = (u32x8)__builtin_convertvector((f32x8)((i32x8)positive ^ down), i32x8);
+    const u32x8 phi = (u32x8) __builtin_convertvector((f32x8)((i32x8)positive ^ down), i32x8);
     const u32x8 lower = phi - phi_window;
     const u32x8 from_bottom = (lower + 32768) & 0xFFFF;
     i32x8_store(t->edge + w, (i32x8)((lower << 16) ^ 1u << 31));
@@ -139,8 +139,8 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
   }
 }
 
-/* Scatter and visit as one number, in which a smaller scatter comes first and then an earlier visit: numbers that are not
- * negative order as their bits do. Of eight lanes, the smaller of each two. */
+/* Scatter and visit as one number, in which a smaller scatter comes first and then an earlier visit: numbers that are
+ * not negative order as their bits do. Of eight lanes, the smaller of each two. */
 VECTOR_INLINE i64x4 scatter_then_visit(f32x8 scatter, i32x8 visit) {
   const i32x8 bits = (i32x8)scatter;
   return i64x4_min((i64x4)__builtin_shufflevector(visit, bits, 0, 8, 1, 9, 4, 12, 5, 13),
@@ -249,8 +249,7 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
 /* Sorts lanes that rise and then fall; in halves: each half by itself. */
 VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
   i32x8 other = LANES_SWAPPED_4(v);
-  if (!in_halves)
-    v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
+  if (!in_halves) v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
   other = LANES_SWAPPED_2(v);
   v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 10, 11, 4, 5, 14, 15);
   other = LANES_SWAPPED_1(v);
@@ -394,8 +393,9 @@ static void list_live(struct search *s, const uint16_t *live, uint32_t count, co
   }
 }
 
-/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. The first three hits of a longer
- * track are marked already, so that marking them again is harmless; what is not to be marked goes to `nowhere`. */
+/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. The first three hits of a
+ * longer track are marked already, so that marking them again is harmless; what is not to be marked goes to `nowhere`.
+ */
 static uint32_t extend_live(const struct search *s, const struct pair *p, uint32_t begin, uint32_t count,
                             uint32_t kept) {
   const struct tile *t = &s->tile;
@@ -510,7 +510,7 @@ int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {
   share_workspace(&s, a);
   uint32_t total = 0; /* events without a place on the list have none */
   bool fits = true;
-  SL_FOR_EVENTS(event, a->events) {
+  SL_FOR_EVENTS (event, a->events) {
     search_event(&s, event);
     fits = fits && s.track_count <= a->candidates.bound.capacity - total;
     if (fits) {

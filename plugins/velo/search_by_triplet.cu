@@ -14,9 +14,8 @@
  * bytes a hit, and 54 bytes of slot for each track. One thread has one middle hit or one live track. Azimuths of the
  * three pairs in play and a table of where each of 64 bins of azimuth begins lie in shared memory.
  */
-#include "search_by_triplet.h"
-
 #include "position.h"
+#include "search_by_triplet.h"
 
 enum { BIN_BITS = 6, BINS = 1 << BIN_BITS, CACHED_HITS = 512 };
 
@@ -69,8 +68,7 @@ static SL_DEVICE void pair_load(const struct velo_hits_view *hits, struct search
   const int16_t *phi = hits->phi + e.first + first;
   for (uint32_t i = threadIdx.x; i <= count; i += blockDim.x) {
     const uint32_t bin = i < count ? phi_bin(phi[i]) : BINS;
-    for (uint32_t b = i > 0 ? phi_bin(phi[i - 1]) + 1 : 0; b <= bin; b++)
-      cache->bin_first[pair % 3][b] = (uint16_t)i;
+    for (uint32_t b = i > 0 ? phi_bin(phi[i - 1]) + 1 : 0; b <= bin; b++) cache->bin_first[pair % 3][b] = (uint16_t)i;
     if (i < count && count <= CACHED_HITS) cache->phi[pair % 3][i] = phi[i];
   }
 }
@@ -129,7 +127,7 @@ static SL_DEVICE uint32_t seed(const struct search_launch *launch, struct search
   const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? a->first_seed_candidates : a->seed_candidates;
   const uint8_t *used = a->used.flag + e.first;
   const uint32_t middle_count = p0.count > 0 && p2.count > 0 ? p1.count : 0;
-  SL_FOR_BLOCK(j, middle_count) {
+  SL_FOR_BLOCK (j, middle_count) {
     const uint32_t h1 = p1.first + j;
     struct search_best best = {a->max_scatter, 0};
     uint32_t best_h0 = 0, found = 0;
@@ -196,7 +194,7 @@ static SL_DEVICE uint32_t forward(const struct search_launch *launch, struct sea
   const struct search_pair p = pair_open(&launch->a.hits, e, event, pair, cache);
   uint16_t *live = launch->a.live + e.first;
   uint32_t kept = 0;
-  SL_FOR_BLOCK(i, live_count) {
+  SL_FOR_BLOCK (i, live_count) {
     const uint32_t h1 = i < live_count ? live[i] : 0;
     const uint32_t stays = i < live_count ? extend(launch, e, &p, pair, h1) : 0;
     const uint32_t place = sl_block_append(stays, &kept); /* place <= i: all have read theirs */
@@ -207,7 +205,7 @@ static SL_DEVICE uint32_t forward(const struct search_launch *launch, struct sea
 
 SL_KERNEL(search_by_triplet_find, struct search_launch) {
   __shared__ struct search_cache cache;
-  SL_FOR_EVENTS(event, a.a.events) {
+  SL_FOR_EVENTS (event, a.a.events) {
     const struct search_event e = search_event_open(&a.a.hits, event);
     for (uint32_t i = threadIdx.x; i < e.count; i += blockDim.x) {
       a.a.used.flag[e.first + i] = 0;
@@ -235,13 +233,13 @@ SL_KERNEL(search_by_triplet_find, struct search_launch) {
 
 /* Slots to candidates. Where the candidates don't fit, all offsets are 0 and nothing is written. */
 SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const struct search_event e = search_event_open(&a.hits, event);
     const uint32_t begin = a.candidates.offsets[event];
     const uint32_t slots = a.candidates.offsets[event + 1] > begin ? e.count : 0;
     uint32_t written = 0;
     for (uint32_t weak = 0; weak < 2; weak++) {
-      SL_FOR_BLOCK(h1, slots) {
+      SL_FOR_BLOCK (h1, slots) {
         const uint32_t length = h1 < slots ? a.track_length[e.first + h1] : 0;
         const uint32_t wanted = length > 0 && (length == 3) == (weak == 1);
         const uint32_t place = sl_block_append(wanted, &written);

@@ -2,9 +2,9 @@
 #ifndef VELO_SEARCH_BY_TRIPLET_H
 #define VELO_SEARCH_BY_TRIPLET_H
 
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
 
 enum {
   SEARCH_MAX_SEED_CANDIDATES = 8,

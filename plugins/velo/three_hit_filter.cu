@@ -1,14 +1,14 @@
 /* three_hit_filter.cu: which track candidates are tracks (spec velo_pv.md A.5).
  *
  * Candidates of four hits and more are. One of three hits is if none of its hits is on a longer track, and if straight
- * lines x(z) and y(z), fitted to it by least squares, have chi2 / ndf < max_chi2; ndf is 2. Sums are over the three hits
- * in their order, with z relative to the middle hit's, since in float32 they lose their precision otherwise.
+ * lines x(z) and y(z), fitted to it by least squares, have chi2 / ndf < max_chi2; ndf is 2. Sums are over the three
+ * hits in their order, with z relative to the middle hit's, since in float32 they lose their precision otherwise.
  *
  * One thread a candidate: some 250 an event, 50 of them of three hits.
  */
-#include <sluice/kernel.h>
-
 #include "velo/event_model.h"
+
+#include <sluice/kernel.h>
 
 /* 1 / sigma^2 of a hit in x and in y, in 1 / mm^2: sigma is 12.5 um. */
 #define HIT_WEIGHT 6400.0f
@@ -58,7 +58,7 @@ static SL_DEVICE uint32_t is_track(const struct three_hit_filter_args *a, uint32
 }
 
 SL_KERNEL(three_hit_filter_decide, struct three_hit_filter_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.candidates.offsets[event + 1];
     for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x)
       a.accepted.flag[i] = (uint8_t)is_track(&a, i, a.hits.offsets[event]);

@@ -148,15 +148,25 @@ static void prepare_members(struct sl_test *t) {
   }
 }
 
-struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
-  char path[PATH_MAX + 256], reason[1024];
-  struct sl_test *t = test_allocate(1, sizeof(*t));
-  find_file(plugin_path, path, sizeof(path));
+static void open_algorithm(struct sl_test *t, const char *path, const char *algorithm) {
+  char reason[1024];
   if (sl_plugin_open(path, &t->handle, &t->plugin, reason, sizeof(reason))) test_die(NULL, "%s: %s", path, reason);
   const int index = sl_algorithm_index(t->plugin, algorithm);
   if (index < 0) test_die(NULL, "%s: there is no algorithm %s", path, algorithm);
   t->algorithm = t->plugin->algorithms[index];
+}
+
+struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
+  char path[PATH_MAX + 256];
+  struct sl_test *t = test_allocate(1, sizeof(*t));
+  find_file(plugin_path, path, sizeof(path));
+  open_algorithm(t, path, algorithm);
   if (t->algorithm->kind == SL_KIND_SOURCE) test_die(t, "the harness does not run sources");
+  if (t->algorithm->kind == SL_KIND_KERNEL && test_other_target(t->plugin->target, path, sizeof(path))) {
+    dlclose(t->handle);
+    open_algorithm(t, path, algorithm);
+  }
+  if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
   pthread_mutex_init(&t->mutex, NULL);
   t->event_count = 1;
   t->block_threads = t->algorithm->block_threads;
@@ -197,6 +207,7 @@ void sl_test_free(struct sl_test *t) {
   free(t->args);
   free(t->list);
   free(t->messages.text);
+  test_emulator_close(t);
   pthread_mutex_destroy(&t->mutex);
   dlclose(t->handle);
   free(t);

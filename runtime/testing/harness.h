@@ -43,6 +43,7 @@ struct sl_test {
   uint32_t event_count;
   uint32_t block_threads;
   int shared, has_run;
+  struct test_emulator *emulator; /* target simt; emulator.c */
   uint32_t *list; /* NULL: all events */
   uint32_t list_count;
   struct sl_guarded count, numbers, errors; /* behind struct sl_events */
@@ -62,5 +63,13 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 uint64_t test_bytes_hash(const void *values, size_t bytes);
 void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments);
 void test_release_run(struct sl_test *t); /* frees what the last run allocated */
+
+/* emulator.c. Opened once, for a plugin of target simt; the stream is what sl_launch.backend points to. */
+void test_emulator_open(struct sl_test *t);
+struct sl_stream *test_emulator_stream(struct sl_test *t);
+void test_emulator_close(struct sl_test *t);
+/* Makes of the path of a plugin for `target` that of the same plugin for SLUICE_TEST_TARGET, and returns 1, if that is
+ * set and is another one. */
+int test_other_target(const char *target, char *path, size_t size);
 
 #endif

@@ -219,6 +219,7 @@ static int run_kernel(struct sl_test *t) {
                                    .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
                                    .events_max = t->event_count,
                                    .services = &t->services,
+                                   .backend = t->emulator ? test_emulator_stream(t) : NULL,
                                    .scan = scan};
   const int tuned = t->algorithm->run_tuned && !t->shared;
   return tuned ? t->algorithm->run_tuned(&launch, t->args) : t->algorithm->run(&launch, t->args);

@@ -68,7 +68,7 @@ def check_graph(sluice, block, geometry):
         shutil.copytree(ROOT / "graphs", graphs)
         path = graphs / "from_docs.yaml"
         path.write_text(block)
-        command = [sluice, "check", path] + (["--set", f"geometry={geometry}"] if "geometry" in block else [])
+        command = [sluice, "check", path, "--set", f"geometry={geometry}"]
         result = subprocess.run(command, capture_output=True, text=True)
         return "" if result.returncode == 0 else result.stdout + result.stderr
 

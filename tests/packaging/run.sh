@@ -41,7 +41,7 @@ for header in "$prefix"/include/sluice/*.h "$prefix"/include/sluice-plugins/*/*.
   name=${header#"$prefix"/include/}
   name=${name#sluice-plugins/}
   case $name in
-    sluice/kernel_cpu.h) continue ;; # included by kernel.h only
+    sluice/kernel_*.h) continue ;; # parts of kernel.h
   esac
   printf '#include <%s>\n' "$name" >"$work/header.c"
   cp "$work/header.c" "$work/header.cpp"
@@ -84,6 +84,13 @@ outputs = {output["port"]: output for output in run["outputs"]}
 assert run["events"] > 0 and run["error_events"] == 0, run["events"]
 assert outputs["radii"]["items"] > 100 * run["events"], outputs
 PYTHON
+digests=()
+for device in cpu simt; do
+  "$sluice" run "$graph" --plugin-path "$work/plugin/build/plugins" -i "$sample" --set "$geometry" --device "$device" -n 2 \
+    --digest >"$work/run.log" 2>&1 || fail "$device: $(cat "$work/run.log")"
+  digests+=("$(grep -o 'digest .*' "$work/run.log")")
+done
+[[ ${digests[0]} == "${digests[1]}" ]] || fail "cpu gives ${digests[0]}, simt ${digests[1]}"
 expect " radii" "$work/embed" -p "$work/plugin/build/plugins" -i "$sample" -s "$geometry" "$graph"
 "$sluice" run "$prefix/share/sluice/graphs/velo.yaml" -i "$sample" --set "$geometry" >"$work/run.log" 2>&1 ||
   fail "the installed velo.yaml: $(cat "$work/run.log")"

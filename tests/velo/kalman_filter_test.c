@@ -4,8 +4,7 @@
 
 enum { MAX_TRACKS = 400, MAX_HITS = MAX_TRACKS * VELO_MAX_HITS_PER_TRACK, FIELDS = 11 };
 enum { X, Y, Z, TX, TY, C00, C20, C22, C11, C31, C33 };
-static const char *const field_names[FIELDS] = {"x",   "y",   "z",   "tx",  "ty", "c00",
-                                                "c20", "c22", "c11", "c31", "c33"};
+static const char *const field_names[FIELDS] = {"x", "y", "z", "tx", "ty", "c00", "c20", "c22", "c11", "c31", "c33"};
 
 struct tracks {
   uint32_t event_count, track_count, hit_count, first_track;
@@ -29,7 +28,8 @@ static void end_track(struct tracks *tracks) { tracks->hit_offsets[++tracks->tra
 static void end_event(struct tracks *tracks) { tracks->offsets[++tracks->event_count] = tracks->track_count; }
 
 /* Hits of the line x = x0 + tx z, y = y0 + ty z, at n places from z downwards. */
-static void add_line(struct tracks *tracks, double x0, double y0, double tx, double ty, double z, double dz, uint32_t n) {
+static void add_line(struct tracks *tracks, double x0, double y0, double tx, double ty, double z, double dz,
+                     uint32_t n) {
   for (uint32_t i = 0; i < n; i++, z -= dz) add_hit(tracks, x0 + tx * z, y0 + ty * z, z);
   end_track(tracks);
 }
@@ -236,7 +236,8 @@ static void add_random_tracks(struct tracks *tracks, uint32_t n, uint32_t shorte
     const uint32_t hits = shortest + sample_random(VELO_MAX_HITS_PER_TRACK + 1 - shortest);
     double z = sample_random(2) ? sample_uniform(300, 700) : sample_uniform(-100, 200);
     for (uint32_t j = 0; j < hits; j++, z -= sample_uniform(10, 30))
-      add_hit(tracks, tx * (z - origin) + sample_uniform(-0.02, 0.02), ty * (z - origin) + sample_uniform(-0.02, 0.02), z);
+      add_hit(tracks, tx * (z - origin) + sample_uniform(-0.02, 0.02), ty * (z - origin) + sample_uniform(-0.02, 0.02),
+              z);
     end_track(tracks);
   }
   end_event(tracks);

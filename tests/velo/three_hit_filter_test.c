@@ -3,7 +3,8 @@
 
 enum { HITS = 8 };
 
-/* Two events of one candidate each; the second candidate has three hits, with the middle one off the line by (dx, dy). */
+/* Two events of one candidate each; the second candidate has three hits, with the middle one off the line by (dx, dy).
+ */
 static const uint8_t *filter(struct sl_test *t, double dx, double dy, const uint8_t *used, uint8_t first_length) {
   const uint32_t hit_offsets[] = {1, 5, HITS}, candidate_offsets[] = {2, 3, 4};
   const uint8_t lengths[] = {0, 0, first_length, 3};

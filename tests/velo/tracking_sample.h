@@ -6,6 +6,8 @@
 #ifndef TRACKING_SAMPLE_H
 #define TRACKING_SAMPLE_H
 
+#include "velo/event_model.h"
+
 #include <sluice/testing.h>
 
 #include <math.h>
@@ -18,9 +20,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "velo/event_model.h"
-
 
 enum { SAMPLE_EVENTS = 8, SAMPLE_HITS = 40000 };
 
@@ -126,6 +125,8 @@ static inline uint32_t sample_random(uint32_t below) {
   return (uint32_t)((sample_random_state >> 33) % below);
 }
 
-static inline double sample_uniform(double from, double to) { return from + (to - from) * sample_random(1u << 20) / (1u << 20); }
+static inline double sample_uniform(double from, double to) {
+  return from + (to - from) * sample_random(1u << 20) / (1u << 20);
+}
 
 #endif

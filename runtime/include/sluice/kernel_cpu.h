@@ -18,20 +18,21 @@ static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
 #define __restrict__ restrict
 
 typedef uint64_t sl_atomic_u64;
-#define SL_ATOMIC_(p, expression)                \
-  __extension__({                                \
-    __typeof__(p) sl_p = (p);                    \
-    __typeof__(*sl_p) sl_old = *sl_p;            \
-    *sl_p = (__typeof__(*sl_p))(expression);     \
-    sl_old;                                      \
+#define SL_ATOMIC_(p, v, expression)                     \
+  __extension__({                                        \
+    __typeof__(p) sl_p = (p);                            \
+    const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v); \
+    const __typeof__(*sl_p) sl_old = *sl_p;              \
+    *sl_p = (__typeof__(*sl_p))(expression);             \
+    sl_old;                                              \
   })
-#define atomicAdd(p, v) SL_ATOMIC_(p, sl_old + (v))
-#define atomicSub(p, v) SL_ATOMIC_(p, sl_old - (v))
-#define atomicOr(p, v) SL_ATOMIC_(p, sl_old | (v))
-#define atomicAnd(p, v) SL_ATOMIC_(p, sl_old & (v))
-#define atomicMax(p, v) SL_ATOMIC_(p, sl_old > (v) ? sl_old : (v))
-#define atomicMin(p, v) SL_ATOMIC_(p, sl_old < (v) ? sl_old : (v))
-#define atomicExch(p, v) SL_ATOMIC_(p, v)
+#define atomicAdd(p, v) SL_ATOMIC_(p, v, sl_old + sl_v)
+#define atomicSub(p, v) SL_ATOMIC_(p, v, sl_old - sl_v)
+#define atomicOr(p, v) SL_ATOMIC_(p, v, sl_old | sl_v)
+#define atomicAnd(p, v) SL_ATOMIC_(p, v, sl_old & sl_v)
+#define atomicMax(p, v) SL_ATOMIC_(p, v, sl_old > sl_v ? sl_old : sl_v)
+#define atomicMin(p, v) SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
+#define atomicExch(p, v) SL_ATOMIC_(p, v, sl_v)
 
 /* Sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {

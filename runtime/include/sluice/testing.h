@@ -14,6 +14,9 @@
  * a sanitizer sees what an arena would hide. The input capacities are the sizes of the arrays given. Fields that the
  * algorithm does not name as read are null. Wrong names end the program with a message: a test that asks for what is
  * not there is a broken test.
+ *
+ * With SLUICE_TEST_TARGET=simt in the environment the kernels of NAME.cpu.so are run as those of NAME.simt.so, by the
+ * emulator of a GPU, with SLUICE_TEST_SIMT_SEED and SLUICE_TEST_SIMT_WARP as its settings.
  */
 #ifndef SLUICE_TESTING_H
 #define SLUICE_TESTING_H
@@ -38,6 +41,9 @@ SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const
 SL_TEST_API void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems);
 SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: the shared version even if there is a tuned one */
 SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
+/* For plugins/NAME.simt.so: the order of threads, and 32 or 64 threads a warp. No effect on other targets. */
+SL_TEST_API void sl_test_seed(struct sl_test *t, uint64_t seed);
+SL_TEST_API void sl_test_warp(struct sl_test *t, uint32_t threads);
 
 /* 0, or what the algorithm returned. Ends the program if a canary is damaged. */
 SL_TEST_API int sl_test_run(struct sl_test *t);
