@@ -1,12 +1,12 @@
 # sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...]
-#                   [TEST_ONLY])
+#                   [TARGETS target...] [TEST_ONLY])
 #
 # Builds one shared object a target: NAME.cpu.so, and, where there are .cu files, NAME.simt.so for the emulator of a
 # GPU and NAME.cuda.so for NVIDIA GPUs, if nvcc was found. SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES
 # (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
 # #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
-# LANGUAGE belongs to a file in a folder and not to a target. A TEST_ONLY plugin goes to tests/plugins in the build
-# tree and is not installed.
+# LANGUAGE belongs to a file in a folder and not to a target. TARGETS names those beside cpu that it is for, if not
+# all. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.
 
 # What keeps the bits the same everywhere; see docs/determinism.md.
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
@@ -73,17 +73,20 @@ function(sluice_use_cuda library symbol)
 endfunction()
 
 function(sluice_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES;TARGETS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_add_plugin(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
+  if(NOT arg_TARGETS)
+    set(arg_TARGETS cpu simt cuda)
+  endif()
   sluice_add_plugin_target(cpu CPU c ${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
-  if(SLUICE_SIMT AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
+  if(SLUICE_SIMT AND simt IN_LIST arg_TARGETS AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
     # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.
     sluice_show_only(${name}.simt sluice_plugin)
   endif()
-  if(SLUICE_CUDA AND CMAKE_CUDA_COMPILER AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
+  if(CMAKE_CUDA_COMPILER AND cuda IN_LIST arg_TARGETS AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(cuda CUDA cu ${arg_SOURCES})
     sluice_use_cuda(${name}.cuda sluice_plugin)
   endif()

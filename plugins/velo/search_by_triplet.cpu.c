@@ -125,12 +125,12 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
     f32x8_store(t->y1 + w, ty);
     const f32x8 delta_z = f32x8_load(t->delta_z + w);
     const f32x8 x = x0 + tx * delta_z, y = y0 + ty * delta_z;
-    /* As velo_phi, with one subtraction for x - |y| and |y| - x; 0 / 0 converts to a number whose low 16 bits are 0. */
+    /* As velo_phi, but that 0 / 0 converts to a number whose low 16 bits are 0. */
     const i32x8 right = x > 0.0f, down = (y < 0.0f) & INT32_MIN;
-    const f32x8 abs_y = (f32x8)((i32x8)y & INT32_MAX), sum = x + abs_y, difference = x - abs_y;
-    const f32x8 ratio = f32x8_select(right, difference, sum) / f32x8_select(right, sum, -difference);
-    const f32x8 positive = f32x8_select(right, f32x8_of(8192.0f), f32x8_of(24576.0f)) - 8192.0f * ratio;
-    const u32x8 phi = (u32x8) __builtin_convertvector((f32x8)((i32x8)positive ^ down), i32x8);
+    const f32x8 abs_x = (f32x8)((i32x8)x & INT32_MAX), abs_y = (f32x8)((i32x8)y & INT32_MAX);
+    const f32x8 part = 8192.0f * ((abs_x - abs_y) / (abs_x + abs_y));
+    const f32x8 upper = f32x8_select(right, 8192.0f - part, 24576.0f + part);
+    const u32x8 phi = (u32x8) __builtin_convertvector((f32x8)((i32x8)upper ^ down), i32x8);
     const u32x8 lower = phi - phi_window;
     const u32x8 from_bottom = (lower + 32768) & 0xFFFF;
     i32x8_store(t->edge + w, (i32x8)((lower << 16) ^ 1u << 31));
@@ -373,7 +373,10 @@ static void seed(struct search *s, uint32_t top) {
     const uint32_t groups = middle_count - begin < tile_groups ? middle_count - begin : tile_groups;
     list_lines(s, p0, p1, s->middle + begin, groups, candidates);
     predict(&s->tile, groups * candidates, s->phi_window);
-    scan(s, p2, s->seed_x, &s->tile, groups, candidates);
+    if (candidates == 4) /* the usual number, as a constant */
+      scan(s, p2, s->seed_x, &s->tile, groups, 4);
+    else
+      scan(s, p2, s->seed_x, &s->tile, groups, candidates);
     write_seeds(s, p0, p1, p2, s->middle + begin, groups, candidates);
   }
 }
@@ -393,31 +396,30 @@ static void list_live(struct search *s, const uint16_t *live, uint32_t count, co
   }
 }
 
-/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. The first three hits of a
- * longer track are marked already, so that marking them again is harmless; what is not to be marked goes to `nowhere`.
- */
+/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. A hit that was not found is
+ * written all the same, but where it does no harm: behind the track's end, and as a mark in `nowhere`. */
 static uint32_t extend_live(const struct search *s, const struct pair *p, uint32_t begin, uint32_t count,
                             uint32_t kept) {
   const struct tile *t = &s->tile;
-  uint16_t *live = s->live;
+  uint16_t *live = s->live, fourth[TILE_WINDOWS]; /* tracks that found their fourth hit */
   uint8_t *lengths = s->length, *skips = s->skips, *used = s->used, nowhere;
   const uint32_t max_skips = s->a->max_skipped_modules, hits_first = p->first, hits_count = p->count;
+  uint32_t fourth_count = 0;
   for (uint32_t w = 0; w < count; w++) {
     const uint32_t track = live[begin + w], found = (uint32_t)t->found[w], length = lengths[track];
     const uint32_t h2 = visited_hit(hits_first, hits_count, t->visit[w]) & -found;
-    uint16_t *hits = s->tracks[track];
-    uint8_t *base = found ? used : &nowhere;
-    base[h2] = 1;
-    base[hits[0] & -found] = 1;
-    base[hits[1] & -found] = 1;
-    base[hits[2] & -found] = 1;
-    hits[length] = (uint16_t)h2;
+    *(found ? used + h2 : &nowhere) = 1;
+    s->tracks[track][length] = (uint16_t)h2;
+    fourth[fourth_count] = (uint16_t)track;
+    fourth_count += found & (length == 3);
     const uint32_t skipped = (skips[track] + 1u) & (found - 1); /* 0 if found */
     lengths[track] = (uint8_t)(length + found);
     skips[track] = (uint8_t)skipped;
     live[kept] = (uint16_t)track;
     kept += (skipped <= max_skips) & (length + found < VELO_MAX_HITS_PER_TRACK);
   }
+  for (uint32_t i = 0; i < fourth_count; i++)
+    for (uint32_t j = 0; j < 3; j++) used[s->tracks[fourth[i]][j]] = 1;
   return kept;
 }
 
@@ -470,8 +472,8 @@ static void search_event(struct search *s, uint32_t event) {
   s->event_phi = hits->phi + e.first;
   s->used = s->a->used.flag + e.first;
   s->track_count = s->live_count = s->seeding_count = 0;
-  if (e.count == 0) return;
   memset(s->used, 0, e.count);
+  if (!search_event_is_searched(e)) return;
   load_phi(s, VELO_MODULE_PAIRS - 1);
   load_phi(s, VELO_MODULE_PAIRS - 2);
   for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {

@@ -212,7 +212,7 @@ SL_KERNEL(search_by_triplet_find, struct search_launch) {
       a.a.track_length[e.first + i] = 0;
     }
     uint32_t live_count = 0;
-    if (e.count > 0) { /* the same for all threads */
+    if (search_event_is_searched(e)) { /* the same for all threads */
       pair_load(&a.a.hits, e, event, VELO_MODULE_PAIRS - 1, &cache);
       pair_load(&a.a.hits, e, event, VELO_MODULE_PAIRS - 2, &cache);
       for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {

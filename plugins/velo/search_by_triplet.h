@@ -29,17 +29,21 @@ struct search_by_triplet_args {
 /* The workspace holds this many arrays of 32-bit values, each with room for the hits of one event and the repeats. */
 enum { SEARCH_WORK_ARRAYS = 10, SEARCH_WORK_SLACK = 32 };
 
+/* An event's hits in the arrays of the slice. */
 struct search_event {
-  uint32_t first; /* in the arrays of the slice */
-  uint32_t count; /* 0 also if there are too many hits to be indexed */
+  uint32_t first, count;
 };
 
 static SL_DEVICE struct search_event search_event_open(const struct velo_hits_view *hits, uint32_t event) {
   struct search_event e;
   e.first = hits->offsets[event];
   e.count = hits->offsets[event + 1] - e.first;
-  if (e.count > SEARCH_MAX_HITS) e.count = 0;
   return e;
+}
+
+/* With too many hits to be indexed, which the decoders refuse, an event has no tracks. */
+static SL_DEVICE uint32_t search_event_is_searched(struct search_event e) {
+  return e.count > 0 && e.count <= SEARCH_MAX_HITS ? 1u : 0u;
 }
 
 /* An angle in the units of phi: 32768 is pi. Truncates. */

@@ -55,24 +55,28 @@ VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
   return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
 }
 
-/* One instruction each, as long as no compiler unrolls the loop before it sees the vector in it. */
-#define LANES_LOOP(i) _Pragma("GCC unroll 1") for (int i = 0; i < LANES; i++)
-/* b where a is not a number. */
+/* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
+ * that first. f32x8_min gives b where a is not a number. */
+#ifdef __clang__
+VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return f32x8_select(a < b, a, b); }
+VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) { return i32x8_select(a < b, a, b); }
+VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) { return i32x8_select(a > b, a, b); }
+#else
+#define EACH_LANE(i) _Pragma("GCC unroll 1") for (int i = 0; i < LANES; i++)
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) {
-  f32x8 r;
-  LANES_LOOP(i) r[i] = a[i] < b[i] ? a[i] : b[i];
-  return r;
+  EACH_LANE(i) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
 }
 VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) {
-  i32x8 r;
-  LANES_LOOP(i) r[i] = a[i] < b[i] ? a[i] : b[i];
-  return r;
+  EACH_LANE(i) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
 }
 VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) {
-  i32x8 r;
-  LANES_LOOP(i) r[i] = a[i] > b[i] ? a[i] : b[i];
-  return r;
+  EACH_LANE(i) b[i] = a[i] > b[i] ? a[i] : b[i];
+  return b;
 }
+#endif
+
 VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
   const i64x4 less = a < b;
   return (a & less) | (b & ~less);

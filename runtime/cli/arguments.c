@@ -36,7 +36,7 @@ static const struct option options[] = {
     {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", TEXT, RUN, AT(json_path), 0},
     {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", DIGEST, RUN,
      AT(options.digest), 0},
-    {"--profile", NULL, NULL, "print time per node and the fill of budgets", FLAG, RUN, AT(profile), 0},
+    {"--profile", NULL, NULL, "print time per node and the fill of budgets", FLAG, RUN, AT(options.profile), 0},
     {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", FLAG, GRAPH,
      AT(options.guard), 0},
     {"--quiet", "-q", NULL, "print nothing but errors", FLAG, RUN, AT(quiet), 0},

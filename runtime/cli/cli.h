@@ -18,7 +18,7 @@ struct cli_arguments {
   const char *operand; /* GRAPH or NAME */
   struct cli_list inputs, sets, uses, plugin_paths;
   const char *json_path;
-  int profile, quiet;
+  int quiet;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 

@@ -22,6 +22,7 @@ static int fill_next(struct sl_session *s, struct sl_input *input, uint64_t *tic
   if (s->options.events && s->options.events - s->events_read < limit) limit = s->options.events - s->events_read;
   if (limit == 0) return 0;
   struct sl_fill fill = {.events_max = (uint32_t)limit, .events = input->events};
+  memset(input->used, 0, 2 * (size_t)source->algorithm->member_count * sizeof *input->used);
   const uint64_t begin = sl_now_ns();
   const int status = source->algorithm->source->fill(
       s->states[s->graph->source], &s->contexts[s->graph->source].services, input->source_args, &fill);
@@ -183,6 +184,25 @@ static int keep_slices(struct sl_session *s) {
   }
 }
 
+/* The passes after the first, in stretches that are timed one by one, so that a run shows its own spread. */
+static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
+  const uint32_t passes = s->options.repeat - 1;
+  const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
+    const uint64_t turns = s->kept_count * (passes / stretches + (i < passes % stretches));
+    atomic_store(&s->next_kept, 0);
+    s->kept_turns = turns;
+    const uint64_t begin = sl_now_ns();
+    status = run_threads(s, run_kept_slices);
+    const uint64_t ns = sl_now_ns() - begin;
+    *repeat_ns += ns;
+    s->summary.stretch_hz[s->summary.stretch_count++] =
+        ns ? (double)(s->events_read * (turns / s->kept_count)) * 1e9 / (double)ns : 0;
+  }
+  return status;
+}
+
 static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
   int status = keep_slices(s);
   if (status < 0) {
@@ -196,13 +216,7 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
   status = run_threads(s, run_kept_slices);
   if (status != SL_OK) return status;
   s->delivering = 0;
-  for (uint32_t i = 0; i < s->slot_count; i++) s->slots[i].graph_ns = 0;
-  atomic_store(&s->next_kept, 0);
-  s->kept_turns = s->kept_count * (s->options.repeat - 1);
-  const uint64_t begin = sl_now_ns();
-  status = run_threads(s, run_kept_slices);
-  *repeat_ns = sl_now_ns() - begin;
-  return status;
+  return run_stretches(s, repeat_ns);
 }
 
 /* ------------------------------------------------------------------------------------------------ sinks */

@@ -2,6 +2,7 @@
 #include "execute/session.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* 12.3 k, 4.56 M: three or four digits and a prefix. */
@@ -117,6 +118,9 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "slices", (int64_t)sum->slices);
   sl_json_number(j, "seconds", sum->seconds);
   sl_json_number(j, "throughput_hz", sum->throughput_hz);
+  sl_json_begin_array(j, "stretch_hz");
+  for (uint32_t i = 0; i < sum->stretch_count; i++) sl_json_number(j, NULL, sum->stretch_hz[i]);
+  sl_json_end_array(j);
   sl_json_number(j, "source_hz", sum->source_hz);
   sl_json_number(j, "wall_hz", sum->wall_hz);
   sl_json_integer(j, "bytes_up", (int64_t)sum->bytes_up);
@@ -140,7 +144,8 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_string(j, "algorithm", sum->nodes[i].algorithm);
     sl_json_integer(j, "calls", (int64_t)sum->nodes[i].calls);
     sl_json_integer(j, "events", (int64_t)sum->nodes[i].events);
-    sl_json_number(j, "microseconds", sum->nodes[i].microseconds);
+    sl_json_number(j, "microseconds",
+                   sum->nodes[i].calls ? sum->nodes[i].microseconds : NAN); /* NaN: null, not timed */
     sl_json_number(j, "share", sum->nodes[i].share);
     sl_json_end_object(j);
   }

@@ -1,13 +1,12 @@
 /* plan_minimalloc_test.c: six hard problems, known to fit their capacity, each solved to it. They are files
  * `id,lower,upper,size` in SLUICE_DATA/minimalloc; skipped where these are absent. Times are printed, not judged. */
+#include "plan/plan.h"
 #include "support.h"
+
+#include <sluice/plugin.h>
 
 #include <inttypes.h>
 #include <time.h>
-
-#include "plan/plan.h"
-
-#include <sluice/plugin.h>
 
 enum { BUFFERS_MAX = 512, CAPACITY = 1048576, SECONDS_MAX = 60 };
 
@@ -58,7 +57,9 @@ int main(void) {
   FILE *file = problem_open('A');
   if (!file) return 77;
   fclose(file);
-#define PROBLEM(letter) {"problem_" letter "_fits_its_capacity", problem_fits_its_capacity, NULL, NULL, (void *)letter}
-  const struct CMUnitTest tests[] = {PROBLEM("A"), PROBLEM("B"), PROBLEM("C"), PROBLEM("D"), PROBLEM("E"), PROBLEM("F")};
+#define PROBLEM(letter) \
+  { "problem_" letter "_fits_its_capacity", problem_fits_its_capacity, NULL, NULL, (void *)letter }
+  const struct CMUnitTest tests[] = {PROBLEM("A"), PROBLEM("B"), PROBLEM("C"),
+                                     PROBLEM("D"), PROBLEM("E"), PROBLEM("F")};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,19 @@
  * independent checker, which is itself tested on plans with planted errors.
  *
  * Random cases print their seed; SLUICE_TEST_SEED replays one. */
-#include "support.h"
-
-#include <inttypes.h>
-
 #include "plan/plan.h"
 
+#include "support.h"
+
 #include <sluice/plugin.h>
+
+#include <inttypes.h>
 
 enum { BUFFERS_MAX = 128 };
 
 /* A buffer as the tables below write it. */
-#define BUFFER(size_, lower_, upper_) {.size = size_, .lower = lower_, .upper = upper_}
+#define BUFFER(size_, lower_, upper_) \
+  { .size = size_, .lower = lower_, .upper = upper_ }
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof(array)[0])
 
 static struct sl_plan_result solve_with(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment,
@@ -73,8 +74,8 @@ static void stairs_reach_the_lower_bound(void **state) {
 
 static void a_chain_of_producers_and_consumers_reaches_the_lower_bound(void **state) {
   (void)state;
-  struct sl_plan_buffer b[] = {BUFFER(1000, 0, 2), BUFFER(300, 1, 3), BUFFER(700, 2, 4), BUFFER(200, 3, 5),
-                               BUFFER(1100, 4, 6), BUFFER(50, 0, 6)};
+  struct sl_plan_buffer b[] = {BUFFER(1000, 0, 2), BUFFER(300, 1, 3),  BUFFER(700, 2, 4),
+                               BUFFER(200, 3, 5),  BUFFER(1100, 4, 6), BUFFER(50, 0, 6)};
   assert_optimal(solve(b, COUNT(b)), 1350, 1350);
 }
 
@@ -109,8 +110,9 @@ static void the_optimum_is_found_where_largest_first_fragments(void **state) {
 
 /* Every step is full to the lower bound of 6, and yet no plan has it: the three long units meet at step 2 and cannot be
  * adjacent to the same neighbours before and after. */
-static struct sl_plan_buffer gap[] = {BUFFER(1, 0, 3), BUFFER(1, 1, 4), BUFFER(1, 2, 5), BUFFER(2, 0, 5), BUFFER(3, 4, 5),
-                                      BUFFER(3, 0, 1), BUFFER(2, 1, 2), BUFFER(1, 2, 3), BUFFER(2, 3, 4)};
+static struct sl_plan_buffer gap[] = {BUFFER(1, 0, 3), BUFFER(1, 1, 4), BUFFER(1, 2, 5),
+                                      BUFFER(2, 0, 5), BUFFER(3, 4, 5), BUFFER(3, 0, 1),
+                                      BUFFER(2, 1, 2), BUFFER(1, 2, 3), BUFFER(2, 3, 4)};
 
 static void an_optimum_above_the_lower_bound_is_proved(void **state) {
   (void)state;

@@ -434,6 +434,26 @@ static void candidates_beyond_the_budget_are_counted_and_not_written(void **stat
   }
 }
 
+static void an_event_with_more_hits_than_16_bits_count_has_no_tracks(void **state) {
+  (void)state;
+  for (int shared = 0; shared < 2; shared++) {
+    struct search s;
+    uint32_t ids[4];
+    struct sample *sample = sample_new(0);
+    for (uint32_t pair = 0; pair < 3; pair++)
+      for (uint32_t i = 0; i < 65536 / 3 + 1; i++) sample_hit(sample, pair, 20 + i * 1e-4, 1);
+    sample_end_event(sample);
+    add_track(sample, 25, 4, 0.01, ids);
+    sample_end_event(sample);
+    search_open(&s, sample);
+    search_run(&s, shared);
+    assert_candidates(&s, 0, 0);
+    assert_candidates(&s, 1, 1);
+    assert_int_equal(used_count(&s), 4);
+    search_close(&s);
+  }
+}
+
 static void only_events_on_the_list_are_searched(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
@@ -475,6 +495,7 @@ int main(void) {
       cmocka_unit_test(the_side_of_the_older_hit_places_the_window),
       cmocka_unit_test(long_tracks_come_first_and_each_kind_by_its_second_hit),
       cmocka_unit_test(candidates_beyond_the_budget_are_counted_and_not_written),
+      cmocka_unit_test(an_event_with_more_hits_than_16_bits_count_has_no_tracks),
       cmocka_unit_test(only_events_on_the_list_are_searched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

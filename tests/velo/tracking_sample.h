@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { SAMPLE_EVENTS = 8, SAMPLE_HITS = 40000 };
+enum { SAMPLE_EVENTS = 8, SAMPLE_HITS = 70000 };
 
 struct sample_hit {
   uint32_t pair, id;
@@ -63,7 +63,7 @@ static inline uint32_t sample_hit_at(struct sample *s, uint32_t pair, uint32_t s
   assert_true(s->hit_count < SAMPLE_HITS);
   struct sample_hit *h = &s->hit[s->hit_count];
   h->pair = pair;
-  h->id = 2u << 28 | (2 * pair + side) << 20 | s->hit_count;
+  h->id = 2u << 28 | (2 * pair + side) << 20 | (s->hit_count & 0xFFFFF);
   h->x = (float)x;
   h->y = (float)y;
   h->z = s->module_z[2 * pair + side];

@@ -159,7 +159,7 @@ SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
 
 /* The angle of the point (x, y) in [-pi, pi], with the sign of y, as C's atan2f also for zeros and infinities.
  * The angle is j pi/2 +- atan(t), where t <= 1 is the ratio of the smaller to the larger coordinate.
- * Error: 1.49 ulp. */
+ * Error: 1.5 ulp. */
 SL_MATH_FUNCTION float sl_atan2f(float y, float x) {
   const float infinity = sl_f32_from_bits(0x7f800000u);
   const float x_size = sl_abs_f32(x), y_size = sl_abs_f32(y);
@@ -168,7 +168,7 @@ SL_MATH_FUNCTION float sl_atan2f(float y, float x) {
   const float ratio = small / (large == 0.0f ? 1.0f : large);
   const float t = small == infinity ? 1.0f : ratio;
   const float z = t * t;
-  float p = 0x1.29687ep-10f;
+  float p = 0x1.2968bep-10f;
   p = fmaf(p, z, -0x1.e6a0ecp-8f);
   p = fmaf(p, z, 0x1.753040p-6f);
   p = fmaf(p, z, -0x1.7080bap-5f);

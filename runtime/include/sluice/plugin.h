@@ -24,21 +24,21 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION 1u
-#define SL_UNUSED __attribute__((unused))
+#define SL_ABI_VERSION  1u
+#define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
 /* What functions return: 0, or one of these. Text for a person goes through the services' `message`. */
-#define SL_ERRORS(E)                                          \
-  E(SL_ENOMEM, -1, "out of memory")                           \
-  E(SL_EINVAL, -2, "a value is out of range or inconsistent") \
-  E(SL_EIO, -3, "a file could not be read or written")        \
-  E(SL_EFORMAT, -4, "data has the wrong format")              \
-  E(SL_EGRAPH, -5, "the graph is wrong")                      \
+#define SL_ERRORS(E)                                              \
+  E(SL_ENOMEM, -1, "out of memory")                               \
+  E(SL_EINVAL, -2, "a value is out of range or inconsistent")     \
+  E(SL_EIO, -3, "a file could not be read or written")            \
+  E(SL_EFORMAT, -4, "data has the wrong format")                  \
+  E(SL_EGRAPH, -5, "the graph is wrong")                          \
   E(SL_EPLUGIN, -6, "a plugin was refused or broke its contract") \
-  E(SL_EDEVICE, -7, "the device reported an error")           \
-  E(SL_ESTRICT, -8, "a bad event in strict mode")             \
+  E(SL_EDEVICE, -7, "the device reported an error")               \
+  E(SL_ESTRICT, -8, "a bad event in strict mode")                 \
   E(SL_EINTERRUPTED, -9, "stopped by a signal")
 #define SL_ERROR_ENUM_(name, value, text) name = value,
 enum { SL_OK = 0, SL_ERRORS(SL_ERROR_ENUM_) SL_ERROR_END_ = -1000 };
@@ -48,16 +48,16 @@ enum { SL_NOTE = 0, SL_WARNING = 1, SL_ERROR = 2 }; /* severities of messages */
 /* ------------------------------------------------------------------------------------------- collections */
 
 /* Element types: name, C type, bytes. */
-#define SL_TYPES(T)    \
-  T(u8, uint8_t, 1)    \
-  T(i8, int8_t, 1)     \
-  T(u16, uint16_t, 2)  \
-  T(i16, int16_t, 2)   \
-  T(u32, uint32_t, 4)  \
-  T(i32, int32_t, 4)   \
-  T(u64, uint64_t, 8)  \
-  T(i64, int64_t, 8)   \
-  T(f32, float, 4)     \
+#define SL_TYPES(T)   \
+  T(u8, uint8_t, 1)   \
+  T(i8, int8_t, 1)    \
+  T(u16, uint16_t, 2) \
+  T(i16, int16_t, 2)  \
+  T(u32, uint32_t, 4) \
+  T(i32, int32_t, 4)  \
+  T(u64, uint64_t, 8) \
+  T(i64, int64_t, 8)  \
+  T(f32, float, 4)    \
   T(f64, double, 8)
 #define SL_TYPE_ENUM_(name, c, bytes) SL_TYPE_##name,
 enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_COUNT };
@@ -85,16 +85,16 @@ enum {
   SL_SHAPE_CODE_BYTES,
   SL_SHAPE_CODE_ARRAY
 };
-#define SL_SHAPE_PER_SLICE SL_SHAPE_CODE_PER_SLICE, 1
-#define SL_SHAPE_PER_EVENT SL_SHAPE_CODE_PER_EVENT, 1
+#define SL_SHAPE_PER_SLICE       SL_SHAPE_CODE_PER_SLICE, 1
+#define SL_SHAPE_PER_EVENT       SL_SHAPE_CODE_PER_EVENT, 1
 #define SL_SHAPE_PER_EVENT_OF(n) SL_SHAPE_CODE_PER_EVENT, n
-#define SL_SHAPE_OFFSETS SL_SHAPE_CODE_OFFSETS, 1
-#define SL_SHAPE_PER_ITEM SL_SHAPE_CODE_PER_ITEM, 1
-#define SL_SHAPE_PER_ITEM_OF(n) SL_SHAPE_CODE_PER_ITEM, n
-#define SL_SHAPE_ITEM_OFFSETS SL_SHAPE_CODE_ITEM_OFFSETS, 1
-#define SL_SHAPE_PER_SUBITEM SL_SHAPE_CODE_PER_SUBITEM, 1
-#define SL_SHAPE_BYTES SL_SHAPE_CODE_BYTES, 1
-#define SL_SHAPE_ARRAY SL_SHAPE_CODE_ARRAY, 1
+#define SL_SHAPE_OFFSETS         SL_SHAPE_CODE_OFFSETS, 1
+#define SL_SHAPE_PER_ITEM        SL_SHAPE_CODE_PER_ITEM, 1
+#define SL_SHAPE_PER_ITEM_OF(n)  SL_SHAPE_CODE_PER_ITEM, n
+#define SL_SHAPE_ITEM_OFFSETS    SL_SHAPE_CODE_ITEM_OFFSETS, 1
+#define SL_SHAPE_PER_SUBITEM     SL_SHAPE_CODE_PER_SUBITEM, 1
+#define SL_SHAPE_BYTES           SL_SHAPE_CODE_BYTES, 1
+#define SL_SHAPE_ARRAY           SL_SHAPE_CODE_ARRAY, 1
 
 struct sl_field {
   const char *name;
@@ -126,27 +126,28 @@ struct sl_bound {
 /* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
  * `struct NAME_view` (pointers to read), and `NAME_collection`, their description. Both structs are the field
  * pointers in order, then `bound` (items) and `sub_bound` (subitems or bytes). */
-#define SL_COLLECTION(name_, FIELDS, doc_)                                                                        \
-  struct name_ {                                                                                                  \
-    FIELDS(SL_POINTER_)                                                                                           \
-    struct sl_bound bound, sub_bound;                                                                             \
-  };                                                                                                              \
-  struct name_##_view {                                                                                           \
-    FIELDS(SL_CONST_POINTER_)                                                                                     \
-    struct sl_bound bound, sub_bound;                                                                             \
-  };                                                                                                              \
-  static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                            \
-  static const struct sl_collection name_##_collection SL_UNUSED = {                                              \
-      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0};                       \
-  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) +  \
-                                               2 * sizeof(struct sl_bound), "a collection holds pointers only")
-#define SL_POINTER_(name, type, shape, unit, doc) sl_c_##type *name;
+#define SL_COLLECTION(name_, FIELDS, doc_)                                                                       \
+  struct name_ {                                                                                                 \
+    FIELDS(SL_POINTER_)                                                                                          \
+    struct sl_bound bound, sub_bound;                                                                            \
+  };                                                                                                             \
+  struct name_##_view {                                                                                          \
+    FIELDS(SL_CONST_POINTER_)                                                                                    \
+    struct sl_bound bound, sub_bound;                                                                            \
+  };                                                                                                             \
+  static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                           \
+  static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
+      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0};                      \
+  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
+                                               2 * sizeof(struct sl_bound),                                      \
+                   "a collection holds pointers only")
+#define SL_POINTER_(name, type, shape, unit, doc)       sl_c_##type *name;
 #define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;
-#define SL_FIELD_ENTRY_(name, type, shape, unit, doc) {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
+#define SL_FIELD_ENTRY_(name, type, shape, unit, doc)   {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
 
 /* The runtime's own collection: a list of events, in ascending order. */
-#define SL_EVENT_LIST_FIELDS(F)                                   \
-  F(count, u32, PER_SLICE, "", "number of events on the list")    \
+#define SL_EVENT_LIST_FIELDS(F)                                \
+  F(count, u32, PER_SLICE, "", "number of events on the list") \
   F(numbers, u32, PER_EVENT, "", "their numbers in the slice, ascending; `count` of them are valid")
 SL_COLLECTION(sl_event_list, SL_EVENT_LIST_FIELDS, "a list of events, on which nodes can run");
 
@@ -183,16 +184,34 @@ struct sl_capacity {
   struct sl_term terms[2];
 };
 
-#define SL_CONSTANT_TERM(n) {SL_TERM_CONSTANT, 1, 1, n, NULL}
-#define SL_EVENTS_TERM(multiply, add) {SL_TERM_EVENTS, multiply, 1, add, NULL}
-#define SL_ITEMS_TERM(port) {SL_TERM_ITEMS, 1, 1, 0, #port}
-#define SL_ITEMS_SCALED(port, multiply, divide, add) {SL_TERM_ITEMS, multiply, divide, add, #port}
-#define SL_SUBITEMS_TERM(port) {SL_TERM_SUBITEMS, 1, 1, 0, #port}
-#define SL_SUBITEMS_SCALED(port, multiply, divide, add) {SL_TERM_SUBITEMS, multiply, divide, add, #port}
-#define SL_BUDGET_TERM(property, at_least) {SL_TERM_BUDGET, 1, 1, at_least, #property}
-#define SL_ONE(term) {SL_COMBINE_MAX, 0, {term, {SL_TERM_NONE, 0, 1, 0, NULL}}}
-#define SL_MIN(a, b) {SL_COMBINE_MIN, 0, {a, b}}
-#define SL_MAX(a, b) {SL_COMBINE_MAX, 0, {a, b}}
+#define SL_CONSTANT_TERM(n) \
+  { SL_TERM_CONSTANT, 1, 1, n, NULL }
+#define SL_EVENTS_TERM(multiply, add) \
+  { SL_TERM_EVENTS, multiply, 1, add, NULL }
+#define SL_ITEMS_TERM(port) \
+  { SL_TERM_ITEMS, 1, 1, 0, #port }
+#define SL_ITEMS_SCALED(port, multiply, divide, add) \
+  { SL_TERM_ITEMS, multiply, divide, add, #port }
+#define SL_SUBITEMS_TERM(port) \
+  { SL_TERM_SUBITEMS, 1, 1, 0, #port }
+#define SL_SUBITEMS_SCALED(port, multiply, divide, add) \
+  { SL_TERM_SUBITEMS, multiply, divide, add, #port }
+#define SL_BUDGET_TERM(property, at_least) \
+  { SL_TERM_BUDGET, 1, 1, at_least, #property }
+#define SL_ONE(term)                        \
+  {                                         \
+    SL_COMBINE_MAX, 0, {                    \
+      term, { SL_TERM_NONE, 0, 1, 0, NULL } \
+    }                                       \
+  }
+#define SL_MIN(a, b)            \
+  {                             \
+    SL_COMBINE_MIN, 0, { a, b } \
+  }
+#define SL_MAX(a, b)            \
+  {                             \
+    SL_COMBINE_MAX, 0, { a, b } \
+  }
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -233,51 +252,67 @@ struct sl_member {
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
-#define SL_OFFSET_(member, c_type)               \
-  (uint32_t)(offsetof(struct SL_ARGS, member) +  \
-             0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), c_type) ? 1 : -1]))
+#define SL_OFFSET_(member, c_type)       \
+  (uint32_t)(                            \
+      offsetof(struct SL_ARGS, member) + \
+      0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), c_type) ? 1 : -1]))
 #endif
 #define SL_SIZE_(member) (uint32_t)sizeof(((struct SL_ARGS *)0)->member)
 
-#define SL_EVENTS()                                                                                     \
-  {.name = "events", .doc = "the events to run on", .kind = SL_MEMBER_EVENTS, .flags = 0,               \
-   .args_offset = SL_OFFSET_(events, struct sl_events), .args_size = SL_SIZE_(events)}
-#define SL_IN_(member, coll, fields_, doc_, flags_)                                                     \
-  {.name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                                 \
-   .args_offset = SL_OFFSET_(member, struct coll##_view), .args_size = SL_SIZE_(member),                \
-   .collection = &coll##_collection, .fields = fields_}
-#define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, fields_, doc_, 0)
+#define SL_EVENTS()                                                                        \
+  {                                                                                        \
+    .name = "events", .doc = "the events to run on", .kind = SL_MEMBER_EVENTS, .flags = 0, \
+    .args_offset = SL_OFFSET_(events, struct sl_events), .args_size = SL_SIZE_(events)     \
+  }
+#define SL_IN_(member, coll, fields_, doc_, flags_)                                       \
+  {                                                                                       \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                  \
+    .args_offset = SL_OFFSET_(member, struct coll##_view), .args_size = SL_SIZE_(member), \
+    .collection = &coll##_collection, .fields = fields_                                   \
+  }
+#define SL_IN(member, coll, fields_, doc_)          SL_IN_(member, coll, fields_, doc_, 0)
 #define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, fields_, doc_, SL_FLAG_OPTIONAL)
-#define SL_OUT(member, coll, doc_, ...)                                                                 \
-  {.name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0,                                     \
-   .args_offset = SL_OFFSET_(member, struct coll), .args_size = SL_SIZE_(member),                       \
-   .collection = &coll##_collection, __VA_ARGS__}
+#define SL_OUT(member, coll, doc_, ...)                                                                              \
+  {                                                                                                                  \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
+    .args_size = SL_SIZE_(member), .collection = &coll##_collection, __VA_ARGS__                                     \
+  }
 #define SL_SHARES_OFFSETS(port) .shares = #port
-#define SL_IN_PLACE(port) .in_place = #port
-#define SL_ITEMS(...) .capacity = __VA_ARGS__
-#define SL_SUBITEMS(...) .sub_capacity = __VA_ARGS__
-#define SL_SCRATCH(member, type_, doc_, ...)                                                            \
-  {.name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = 0,                                 \
-   .args_offset = SL_OFFSET_(member, sl_c_##type_ *), .args_size = SL_SIZE_(member),                    \
-   .type = SL_TYPE_##type_, .capacity = __VA_ARGS__}
-#define SL_PROPERTY_(member, c_type, type_, default_, min_, max_, unit_, doc_, flags_)                  \
-  {.name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = flags_,                           \
-   .args_offset = SL_OFFSET_(member, c_type), .args_size = SL_SIZE_(member),                            \
-   .unit = unit_, .type = SL_TYPE_##type_,                                                              \
-   .default_value = default_, .minimum = min_, .maximum = max_}
-#define SL_F32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, float, f32, default_, min_, max_, unit, doc, 0)
-#define SL_F64(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, double, f64, default_, min_, max_, unit, doc, 0)
-#define SL_U32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, unit, doc, 0)
-#define SL_I32(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, int32_t, i32, default_, min_, max_, unit, doc, 0)
-#define SL_U64(member, default_, min_, max_, unit, doc) SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
+#define SL_IN_PLACE(port)       .in_place = #port
+#define SL_ITEMS(...)           .capacity = __VA_ARGS__
+#define SL_SUBITEMS(...)        .sub_capacity = __VA_ARGS__
+#define SL_SCRATCH(member, type_, doc_, ...)                                                                   \
+  {                                                                                                            \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = 0,                                       \
+    .args_offset = SL_OFFSET_(member, sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_, \
+    .capacity = __VA_ARGS__                                                                                    \
+  }
+#define SL_PROPERTY_(member, c_type, type_, default_, min_, max_, unit_, doc_, flags_)                                \
+  {                                                                                                                   \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = flags_,                                        \
+    .args_offset = SL_OFFSET_(member, c_type), .args_size = SL_SIZE_(member), .unit = unit_, .type = SL_TYPE_##type_, \
+    .default_value = default_, .minimum = min_, .maximum = max_                                                       \
+  }
+#define SL_F32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, float, f32, default_, min_, max_, unit, doc, 0)
+#define SL_F64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, double, f64, default_, min_, max_, unit, doc, 0)
+#define SL_U32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, unit, doc, 0)
+#define SL_I32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, int32_t, i32, default_, min_, max_, unit, doc, 0)
+#define SL_U64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
 #define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
 /* A budget: a u32 property, per event, that a capacity names. */
 #define SL_BUDGET(member, default_, min_, max_, doc) \
   SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
-#define SL_STRING(member, default_, doc_)                                                               \
-  {.name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0,                                \
-   .args_offset = SL_OFFSET_(member, const char *), .args_size = SL_SIZE_(member),                      \
-   .unit = "", .default_text = default_, .type = SL_TYPE_string}
+#define SL_STRING(member, default_, doc_)                                                       \
+  {                                                                                             \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0,                       \
+    .args_offset = SL_OFFSET_(member, const char *), .args_size = SL_SIZE_(member), .unit = "", \
+    .default_text = default_, .type = SL_TYPE_string                                            \
+  }
 
 /* ----------------------------------------------------------------------------------------------- services */
 
@@ -351,7 +386,8 @@ struct sl_source {
   int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
   /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
-   * 0. A bad event is appended with its error and no items. Returns 1 if there may be more, 0 at the end, or an error.
+   * 0, and says in each port's bound.used and sub_bound.used how many items, and subitems or bytes, there are. A bad
+   * event is appended with its error and no items. Returns 1 if there may be more, 0 at the end, or an error.
    * Calls never overlap, but come from several threads. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state);
@@ -381,7 +417,8 @@ struct sl_batch {
 struct sl_sink {
   int (*open)(void *state, const struct sl_services *s, const void *args, const char *output_path);
   /* Called in input order, never twice at a time. args: properties and input ports, pointing to host memory, valid
-   * until the call returns. An event with an error has no items in any port. */
+   * until the call returns. An event with an error has no items in any port but the source's, which are as they were
+   * read. */
   int (*consume)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch);
   /* After the last batch, if no call failed. */
   int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
@@ -392,7 +429,8 @@ struct sl_sink {
 
 enum { SL_KIND_KERNEL, SL_KIND_CONSTANT, SL_KIND_SOURCE, SL_KIND_SINK };
 
-/* Text of an error that kernels raise with sl_event_fail(): printed with the event's place; `detail` as "(detail N)". */
+/* Text of an error that kernels raise with sl_event_fail(): printed with the event's place; `detail` as "(detail N)".
+ */
 struct sl_event_error {
   uint32_t code; /* 1..255 */
   uint32_t reserved;
@@ -416,7 +454,8 @@ struct sl_algorithm {
   int (*run_tuned)(const struct sl_launch *l, const void *args);
   /* Optional: do the properties agree with each other? Says what is wrong through `message`. */
   int (*check)(const struct sl_services *s, const void *args);
-  /* Constants: fills the arrays of the output ports, got from make_array. args: properties, inputs (other constants). */
+  /* Constants: fills the arrays of the output ports, got from make_array. args: properties, inputs (other constants).
+   */
   int (*make)(const struct sl_services *s, const void *args);
   const struct sl_source *source;
   const struct sl_sink *sink;
@@ -462,17 +501,24 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #else
 #define SL_EXTERN_ extern
 #endif
-#define SL_DECLARE(name) \
-  SL_EXTERN_ __attribute__((visibility("hidden"))) const struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                              \
-  static int name_##_run_(const struct sl_launch *l, const void *args) {                                          \
-    return run_(l, (const struct name_##_args *)args);                                                            \
-  }                                                                                                               \
-  SL_DECLARE(name_);                                                                                              \
-  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
-      .name = #name_, .doc = doc_, .kind = SL_KIND_KERNEL, .args_size = (uint32_t)sizeof(struct name_##_args),    \
-      .member_count = SL_COUNT_(name_##_members), .error_count = error_count_, .block_threads = block_,           \
-      .state_size = 0, .members = name_##_members, .errors = errors_, .run = name_##_run_, .run_tuned = tuned_}
+#define SL_DECLARE(name) SL_EXTERN_ __attribute__((visibility("hidden"))) const struct sl_algorithm sl_algorithm_##name
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                   \
+  static int name_##_run_(const struct sl_launch *l, const void *args) {                                \
+    return run_(l, (const struct name_##_args *)args);                                                  \
+  }                                                                                                     \
+  SL_DECLARE(name_);                                                                                    \
+  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                    .doc = doc_,                                        \
+                                                    .kind = SL_KIND_KERNEL,                             \
+                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                    .member_count = SL_COUNT_(name_##_members),         \
+                                                    .error_count = error_count_,                        \
+                                                    .block_threads = block_,                            \
+                                                    .state_size = 0,                                    \
+                                                    .members = name_##_members,                         \
+                                                    .errors = errors_,                                  \
+                                                    .run = name_##_run_,                                \
+                                                    .run_tuned = tuned_}
 /* A kernel algorithm: name, doc, default block size, run. */
 #define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
 /* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
@@ -482,34 +528,53 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
  * or NULL. */
 #define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
   SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
-#define SL_CONSTANT(name_, doc_, make_)                                                                           \
-  static int name_##_make_(const struct sl_services *s, const void *args) {                                       \
-    return make_(s, (const struct name_##_args *)args);                                                           \
-  }                                                                                                               \
-  SL_DECLARE(name_);                                                                                              \
-  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
-      .name = #name_, .doc = doc_, .kind = SL_KIND_CONSTANT, .args_size = (uint32_t)sizeof(struct name_##_args),  \
-      .member_count = SL_COUNT_(name_##_members), .members = name_##_members, .make = name_##_make_}
-#define SL_SOURCE(name_, doc_, state_, source_)                                                                   \
-  SL_DECLARE(name_);                                                                                              \
-  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
-      .name = #name_, .doc = doc_, .kind = SL_KIND_SOURCE, .args_size = (uint32_t)sizeof(struct name_##_args),    \
-      .member_count = SL_COUNT_(name_##_members), .state_size = (uint32_t)sizeof(state_),                         \
-      .members = name_##_members, .source = &(source_)}
-#define SL_SINK(name_, doc_, state_, sink_)                                                                       \
-  SL_DECLARE(name_);                                                                                              \
-  const struct sl_algorithm sl_algorithm_##name_ = {                                                              \
-      .name = #name_, .doc = doc_, .kind = SL_KIND_SINK, .args_size = (uint32_t)sizeof(struct name_##_args),      \
-      .member_count = SL_COUNT_(name_##_members), .state_size = (uint32_t)sizeof(state_),                         \
-      .members = name_##_members, .sink = &(sink_)}
+#define SL_CONSTANT(name_, doc_, make_)                                                                 \
+  static int name_##_make_(const struct sl_services *s, const void *args) {                             \
+    return make_(s, (const struct name_##_args *)args);                                                 \
+  }                                                                                                     \
+  SL_DECLARE(name_);                                                                                    \
+  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                    .doc = doc_,                                        \
+                                                    .kind = SL_KIND_CONSTANT,                           \
+                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                    .member_count = SL_COUNT_(name_##_members),         \
+                                                    .members = name_##_members,                         \
+                                                    .make = name_##_make_}
+#define SL_SOURCE(name_, doc_, state_, source_)                                                         \
+  SL_DECLARE(name_);                                                                                    \
+  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                    .doc = doc_,                                        \
+                                                    .kind = SL_KIND_SOURCE,                             \
+                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                    .member_count = SL_COUNT_(name_##_members),         \
+                                                    .state_size = (uint32_t)sizeof(state_),             \
+                                                    .members = name_##_members,                         \
+                                                    .source = &(source_)}
+#define SL_SINK(name_, doc_, state_, sink_)                                                             \
+  SL_DECLARE(name_);                                                                                    \
+  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                    .doc = doc_,                                        \
+                                                    .kind = SL_KIND_SINK,                               \
+                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                    .member_count = SL_COUNT_(name_##_members),         \
+                                                    .state_size = (uint32_t)sizeof(state_),             \
+                                                    .members = name_##_members,                         \
+                                                    .sink = &(sink_)}
 
 /* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc). The build defines SL_TARGET. */
 #define SL_ENTRY(name) &sl_algorithm_##name
-#define SL_PLUGIN(name_, version_, doc_)                                                                   \
-  SL_EXTERN_ __attribute__((visibility("default"))) const struct sl_plugin sluice_plugin;                  \
-  const struct sl_plugin sluice_plugin = {                                                                 \
-      SL_PLUGIN_MAGIC, (uint32_t)sizeof(struct sl_plugin), SL_ABI_VERSION, name_, version_, SL_TARGET, doc_, \
-      algorithms, SL_COUNT_(algorithms), 0}
+#define SL_PLUGIN(name_, version_, doc_)                                                  \
+  SL_EXTERN_ __attribute__((visibility("default"))) const struct sl_plugin sluice_plugin; \
+  const struct sl_plugin sluice_plugin = {SL_PLUGIN_MAGIC,                                \
+                                          (uint32_t)sizeof(struct sl_plugin),             \
+                                          SL_ABI_VERSION,                                 \
+                                          name_,                                          \
+                                          version_,                                       \
+                                          SL_TARGET,                                      \
+                                          doc_,                                           \
+                                          algorithms,                                     \
+                                          SL_COUNT_(algorithms),                          \
+                                          0}
 
 #ifdef __cplusplus
 }

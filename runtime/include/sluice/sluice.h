@@ -111,17 +111,19 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
+enum { SL_STRETCHES = 5 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;       /* of the whole run */
   double throughput_hz; /* graph only: over the repeats, or, without any, over the time spent in the graph */
+  double stretch_hz[SL_STRETCHES]; /* the same over fifths of the repeats, to show the spread; stretch_count of them */
   double source_hz;     /* reading and packing alone */
   double wall_hz;       /* events over seconds */
   uint64_t bytes_up, bytes_down; /* moved to and from the device, all passes; 0 on cpu */
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
-  uint32_t node_count, output_count, budget_count, reserved;
+  uint32_t node_count, output_count, budget_count, stretch_count;
   const struct sl_node_summary *nodes;
   const struct sl_output_summary *outputs;
   const struct sl_budget_summary *budgets;

@@ -38,10 +38,11 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
     const uint32_t count = bad ? 0 : toy_count(number);
     if (items + count > a->numbers.bound.capacity) return 1;
     for (uint32_t i = 0; i < count; i++) a->numbers.value[items++] = toy_value(number, i);
-    fill->events[fill->event_count] = (struct sl_event){.number = number, .offset = 100 * number, .run = 7,
-                                                        .error = bad ? SL_EVENT_CORRUPT : SL_EVENT_OK};
+    fill->events[fill->event_count] = (struct sl_event){
+        .number = number, .offset = 100 * number, .run = 7, .error = bad ? SL_EVENT_CORRUPT : SL_EVENT_OK};
     a->numbers.offsets[++fill->event_count] = items;
     source->next++;
+    *a->numbers.bound.used = items;
   }
   fill->progress_done = source->next;
   fill->progress_total = a->events;
@@ -69,7 +70,8 @@ static int order_open(void *state, const struct sl_services *s, const void *args
   return SL_OK;
 }
 
-static int order_consume(void *state, const struct sl_services *s, const void *arguments, const struct sl_batch *batch) {
+static int order_consume(void *state, const struct sl_services *s, const void *arguments,
+                         const struct sl_batch *batch) {
   (void)s;
   struct order_state *o = state;
   const struct order_args *a = arguments;
@@ -101,4 +103,5 @@ static int order_finish(void *state, const struct sl_services *s, const struct s
 }
 
 static const struct sl_sink toy_order = {order_open, order_consume, order_finish, NULL};
-SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state, toy_order);
+SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state,
+        toy_order);

@@ -95,4 +95,11 @@ SL_COLLECTION(velo_tracks, VELO_TRACKS_FIELDS, "VELO tracks with their hits");
 SL_COLLECTION(velo_beamline_states, VELO_STATES_FIELDS, "states of VELO tracks at their closest approach to the beam line");
 SL_COLLECTION(velo_end_states, VELO_STATES_FIELDS, "states of VELO tracks at the end of the VELO, z = 770 mm");
 
+/* Figures of an event, for monitoring. */
+#define VELO_COUNTS_FIELDS(F)                                          \
+  F(tracks, u32, PER_EVENT, "", "number of tracks")                    \
+  F(hits, u32, PER_EVENT, "", "number of hits on tracks")              \
+  F(backward, u32, PER_EVENT, "", "number of backward tracks")
+SL_COLLECTION(velo_counts, VELO_COUNTS_FIELDS, "numbers of VELO tracks and hits");
+
 #endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, one factor varied at a time.
+
+    bench/gpu_proof.py [--device cuda] [--quick]
+
+Prints a row a case: digests of the three outputs on the cpu, and whether the device's are the same. Exits with 1 if any
+differ. `bench/gpu_proof.py --device simt --quick` does the same with the emulator.
+"""
+import argparse
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
+from common import MANY, SIX, need_data, run  # noqa: E402
+
+NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
+
+
+def digests(graph, sample, *arguments):
+    return [o["digest"] for o in run(graph, sample, "--digest", *arguments)["outputs"]]
+
+
+def shuffled_copy(path, count):
+    """`count` records of the 300-event file, in an order that scatters them."""
+    data, at, records = MANY.read_bytes(), 0, []
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at)[0]
+        records.append(data[at:at + length])
+        at += length
+    with open(path, "wb") as out:
+        for i in range(count):
+            out.write(records[i * 7919 % 10007 % len(records)])
+
+
+def blocks(threads):
+    return [word for node in NODES for word in ("--set", f"{node}.block={threads}")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    need_data()
+    failures = cases = 0
+
+    def compare(name, graph, sample, expected, *arguments):
+        nonlocal failures, cases
+        found = digests(graph, sample, "--device", options.device, *arguments)
+        cases += 1
+        failures += found != expected
+        print(f"{name:44} {' '.join(expected)}  {'same' if found == expected else 'DIFFERENT: ' + ' '.join(found)}", flush=True)
+
+    print(f"{'case':44} {'tracks':16} {'beam-line states':16} {'end states':16}  {options.device}")
+    for graph, label in (("velo.yaml", "retina"), ("velo_superpixels.yaml", "super-pixels")):
+        expected = digests(graph, SIX)
+        compare(f"six events, {label}", graph, SIX, expected)
+        for threads in (32, 64, 128, 256):
+            compare(f"six events, {label}, blocks of {threads}", graph, SIX, expected, *blocks(threads))
+    if not options.quick:
+        expected = digests("velo.yaml", MANY)
+        compare("300 events", "velo.yaml", MANY, expected)
+        for threads in (32, 64, 128, 256):
+            compare(f"300 events, blocks of {threads}", "velo.yaml", MANY, expected, *blocks(threads))
+        for events in (1, 2, 7, 32, 100, 300, 10000):
+            compare(f"300 events, slices of {events}", "velo.yaml", MANY, expected, "--slice-events", events)
+        for slots in (1, 2, 3, 4, 8, 16):
+            compare(f"300 events, {slots} slots, slices of 10", "velo.yaml", MANY, expected, "--slots", slots, "--slice-events", 10)
+        compare("300 events, budgets that overflow", "velo.yaml", MANY, expected, "--slice-events", 100,
+                "--set", "search.candidates_per_event=1", "--set", "tracks.hits_per_event=1")
+        compare("300 events, --guard", "velo.yaml", MANY, expected, "--guard")
+        with tempfile.TemporaryDirectory() as folder:
+            many = Path(folder) / "shuffled.mdf"
+            shuffled_copy(many, 10000)
+            expected = digests("velo.yaml", many, "--slots", 4)
+            for events in (500, 1000, 2000, 10000):
+                compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
+            compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
+    print(f"{cases - failures} passed, {failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Upload rate of the VELO chain on a GPU, by the protocol of docs/performance.md.
+
+    bench/gpu_throughput.py [--device cuda] [--slices 500,1000,2000,8000] [--slots 1,2,4,8,16] [--seconds 2]
+                            [--samples six,300] [--download counts|tracks] [--profile] [--set NODE.PROPERTY=VALUE]...
+
+Slices are read and packed into pinned memory first; the first pass warms up and gives the digest; the passes after it
+are timed in five stretches. Upload of inputs, all kernels and the download of the outputs are inside the clock.
+`counts`: graphs/velo_counts.yaml, 12 bytes an event come back; `tracks`: all tracks with hits and both states.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_CHECK = "sluice: 1\ninclude: [{root}/graphs/velo.yaml]\nnodes: {{ check: null }}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))
+    parser.add_argument("--data", default=os.environ.get("SLUICE_DATA", str(ROOT.parent / "shared/data")))
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--slices", default="500,1000,2000,8000")
+    parser.add_argument("--slots", default="1,2,4,8,16")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--samples", default="six,300")
+    parser.add_argument("--download", default="counts")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--set", action="append", default=[])
+    options = parser.parse_args()
+    samples = {"six": (f"{options.data}/lhcb/minbias.mdf", 6, 10975 / 6), "300": (f"{options.data}/velo/minbias_300.mdf", 300, 576590 / 300)}
+    graphs = {"counts": ROOT / "graphs/velo_counts.yaml"}
+    with tempfile.TemporaryDirectory() as folder:
+        graphs["tracks"] = Path(folder) / "velo_tracks.yaml"
+        graphs["tracks"].write_text(NO_CHECK.format(root=ROOT))
+
+        def run(sample, slots, slice_events, repeat, *more):
+            path, distinct, _ = samples[sample]
+            events = max(slice_events * slots * 4, 20000)
+            events -= events % slice_events
+            command = [options.sluice, "run", str(graphs[options.download]), "-i", path, "-n", str(events), "--repeat", str(repeat),
+                       "--slots", str(slots), "--slice-events", str(slice_events), "--device", options.device, "--quiet", "--digest",
+                       "--json", "-", "--set", f"geometry={options.data}/lhcb/geometry", "--set", "raw.checksum=false",
+                       "--set", f"raw.passes={events // distinct + 1}", *more]
+            for setting in options.set:
+                command += ["--set", setting]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"{' '.join(command)}\n{done.stderr}")
+            return json.loads(done.stdout)
+
+        print(f"{options.download} downloaded, {options.device}; five stretches of about {options.seconds:g} s")
+        print(f"{'sample':6} {'slice':>6} {'slots':>5} {'Mevents/s':>9} {'min':>6} {'max':>6} {'Gclusters/s':>11} {'B up':>7} {'B down':>7} digest")
+        for sample in options.samples.split(","):
+            for slice_events in map(int, options.slices.split(",")):
+                for slots in map(int, options.slots.split(",")):
+                    first = run(sample, slots, slice_events, 6)
+                    repeat = max(6, 1 + round(5 * options.seconds * first["throughput_hz"] / first["events"]))
+                    r = run(sample, slots, slice_events, repeat)
+                    rates = r["stretch_hz"]
+                    passes = r["events"] * r["repeat"]
+                    print(f"{sample:6} {slice_events:6d} {slots:5d} {statistics.median(rates) / 1e6:9.3f} {min(rates) / 1e6:6.3f} "
+                          f"{max(rates) / 1e6:6.3f} {statistics.median(rates) * samples[sample][2] / 1e9:11.3f} "
+                          f"{r['bytes_up'] / passes:7.0f} {r['bytes_down'] / passes:7.0f} {r['outputs'][0]['digest']}", flush=True)
+            if options.profile:
+                for slice_events in map(int, options.slices.split(",")):
+                    r = run(sample, 1, slice_events, 20, "--profile")
+                    print(f"time per node, {sample}, one slot, slices of {slice_events}, without the captured graph")
+                    for node in r["nodes"]:
+                        print(f"  {node['name']:12} {node['microseconds'] / node['calls']:9.1f} us/slice {1000 * node['microseconds'] / node['events']:8.1f} ns/event")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+/* count_tracks.cu: how many tracks, hits on them and backward tracks an event has: what monitoring wants of the chain
+ * when the tracks themselves stay on the device.
+ *
+ * Work of an event: reads one byte a track. Integer sums, so that the order of threads does not matter.
+ */
+#include <sluice/kernel.h>
+#include <velo/event_model.h>
+
+struct count_tracks_args {
+  struct sl_events events;
+  struct velo_tracks_view tracks;
+  struct velo_beamline_states_view states;
+  struct velo_counts counts;
+};
+
+SL_KERNEL(count_tracks, struct count_tracks_args) {
+  SL_FOR_EVENTS(event, a.events) {
+    const uint32_t first = a.tracks.offsets[event], last = a.tracks.offsets[event + 1];
+    uint32_t backward = 0;
+    for (uint32_t t = first + threadIdx.x; t < last; t += blockDim.x) backward += a.states.backward[t];
+    backward = sl_block_sum_u32(backward);
+    if (threadIdx.x == 0) {
+      a.counts.tracks[event] = last - first;
+      a.counts.hits[event] = a.tracks.hit_offsets[last] - a.tracks.hit_offsets[first];
+      a.counts.backward[event] = backward;
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct count_tracks_args *a) {
+  return SL_LAUNCH(l, count_tracks, SL_PER_EVENT, *a);
+}
+
+#define SL_ARGS count_tracks_args
+static const struct sl_member count_tracks_members[] = {
+    SL_EVENTS(),
+    SL_IN(tracks, velo_tracks, "offsets hit_offsets", "any tracks"),
+    SL_IN(states, velo_beamline_states, "backward", "their states"),
+    SL_OUT(counts, velo_counts, "counts of each event"),
+};
+SL_ALGORITHM(count_tracks, "numbers of VELO tracks and hits of each event", 32, run);
