@@ -15,7 +15,7 @@ if(SLUICE_ARCH)
 endif()
 
 # The emulator has a fiber switch for these processors only.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
   option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" ON)
 else()
   option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" OFF)

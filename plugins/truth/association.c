@@ -25,7 +25,7 @@ static int reserve_ids(struct association *a, uint32_t count) {
   const size_t capacity = (size_t)1 << bits;
   free(a->ids);
   free(a->buckets);
-  a->ids = (struct id_of_particle *)malloc(capacity * sizeof *a->ids);
+  a->ids = (struct id_of_particle *)calloc(capacity, sizeof *a->ids);
   a->buckets = (uint32_t *)malloc(capacity * sizeof *a->buckets);
   a->bucket_bits = bits;
   a->id_capacity = a->ids && a->buckets ? (uint32_t)capacity : 0;

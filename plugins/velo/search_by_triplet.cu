@@ -179,7 +179,7 @@ static SL_DEVICE uint32_t extend(const struct search_launch *launch, struct sear
     return a->track_skips[e.first + h1] <= a->max_skipped_modules;
   }
   uint8_t *used = a->used.flag + e.first;
-  used[best.hit] = 1;
+  used[best.hit] = 1; /* several threads may do so */
   if (length == 3)
     for (uint32_t i = 0; i < 3; i++) used[track[i]] = 1;
   track[length] = (uint16_t)best.hit;

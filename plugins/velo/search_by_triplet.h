@@ -8,7 +8,10 @@
 
 enum {
   SEARCH_MAX_SEED_CANDIDATES = 8,
-  SEARCH_MAX_HITS = 65535 /* of an event: indices are 16 bits */
+  SEARCH_MAX_HITS = 65535, /* of an event: indices are 16 bits */
+  /* The workspace holds so many arrays of 32-bit values, each with room for an event's hits and some more. */
+  SEARCH_WORK_ARRAYS = 10,
+  SEARCH_WORK_SLACK = 32
 };
 
 struct search_by_triplet_args {
@@ -25,9 +28,6 @@ struct search_by_triplet_args {
   uint16_t *live;
   uint32_t *workspace; /* of the version shaped for the CPU */
 };
-
-/* The workspace holds this many arrays of 32-bit values, each with room for the hits of one event and the repeats. */
-enum { SEARCH_WORK_ARRAYS = 10, SEARCH_WORK_SLACK = 32 };
 
 /* An event's hits in the arrays of the slice. */
 struct search_event {

@@ -70,7 +70,8 @@ static int append_files(struct cli_arguments *a, const char *pattern) {
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
     status = copy ? append(&a->owned, copy) : CLI_FAILED;
-    if (status == CLI_OK) status = append(&a->inputs, copy);
+    if (status != CLI_OK) free(copy);
+    else status = append(&a->inputs, copy);
   }
   globfree(&found);
   return status;

@@ -73,6 +73,11 @@ static void count_step(struct sl_slot *slot, const struct sl_step *step, uint32_
                             : *(const uint32_t *)slot->storage[slot->session->layout->sets[step->set].count_storage];
 }
 
+/* Time stamps: one before each step and one behind the last, for each flight. */
+static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
+  return flight * (slot->session->layout->step_count + 1) + step;
+}
+
 /* Enqueues all steps for `count` events; without a device, that is to run them. */
 static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) {
   const struct sl_session *s = slot->session;
@@ -85,7 +90,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   uint64_t before = sl_now_ns();
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
-    if (marks) s->backend->mark(slot->stream, step);
+    if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step));
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_INTERSECT) {
       status = intersect(slot, &l->sets[at->set]);
@@ -96,7 +101,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     count_step(slot, at, count, &before);
     if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->node]);
   }
-  if (marks) s->backend->mark(slot->stream, l->step_count);
+  if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, l->step_count));
   return status == SL_OK && is_device ? sl_pack_enqueue(slot, flight) : status;
 }
 
@@ -190,14 +195,15 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   return SL_OK;
 }
 
-static void count_marks(struct sl_slot *slot, uint32_t count) {
+static void count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
   const struct sl_session *s = slot->session;
   for (uint32_t step = 0; step < s->layout->step_count; step++) {
     const struct sl_step *at = &s->layout->steps[step];
     if (at->kind != SL_STEP_RUN) continue;
     slot->node_calls[at->node]++;
     slot->node_events[at->node] += count;
-    slot->node_ns[at->node] += (uint64_t)(1000.0 * s->backend->marked_us(slot->stream, step, step + 1));
+    slot->node_ns[at->node] += (uint64_t)(1000.0 * s->backend->marked_us(slot->stream, mark_of(slot, flight, step),
+                                                                         mark_of(slot, flight, step + 1)));
   }
 }
 
@@ -226,7 +232,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   flight->started = 0;
   const int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
-  if (s->options.profile) count_marks(slot, count);
+  if (s->options.profile) count_marks(slot, k, count);
   sl_pack_read(slot, k);
   return SL_OK;
 }

@@ -19,7 +19,11 @@ struct cycle {
   uint32_t start; /* the node that comes first in the document: where the message begins */
 };
 
-static uint32_t cycle_node(const struct cycle *c, uint32_t i) { return c->path[(c->start + i) % c->length]; }
+/* i from 0 to `length`. */
+static uint32_t cycle_node(const struct cycle *c, uint32_t i) {
+  const uint32_t at = c->start + i;
+  return c->path[at < c->length ? at : at - c->length];
+}
 
 static const char *cycle_text(struct sl_draft *draft, const struct cycle *c) {
   struct sl_reader *r = draft->reader;

@@ -5,7 +5,8 @@
  *   3. The search for a plan of a given capacity (search.c): first the goal, then, while that is undecided, capacities
  *      half-way between what is known to be too small (or was too hard) and the best plan so far. When these meet, it
  *      begins again with four times the effort. A capacity proved impossible raises the lower end for good; when that
- *      reaches the best plan, it is optimal. Without a time limit, one short try of the goal.
+ *      reaches the best plan, it is optimal. Without a time limit, one short try of the goal, shorter for large
+ * problems.
  *
  * A plan depends on the request only, unless the time limit ends the search. */
 #include "plan.h"
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 
 enum { STEPS_WITHOUT_LIMIT = 50000, STEPS_FIRST = 200000, EFFORT_GROWTH = 4 };
+#define WORK_WITHOUT_LIMIT UINT64_C(1000000000) /* a step costs about a third of a nanosecond an overlapping pair */
 
 struct solver {
   const struct sl_plan_problem *problem;
@@ -65,7 +67,9 @@ static int round_search(struct solver *s, uint64_t steps) {
 
 static int search_run(struct solver *s, double seconds) {
   if (seconds <= 0) {
-    const int status = capacity_attempt(s, s->goal, STEPS_WITHOUT_LIMIT);
+    const uint64_t affordable = WORK_WITHOUT_LIMIT / (sl_plan_search_pairs(s->search) + 1);
+    const uint64_t steps = affordable < STEPS_WITHOUT_LIMIT ? affordable : STEPS_WITHOUT_LIMIT;
+    const int status = capacity_attempt(s, s->goal, steps);
     return status < 0 ? status : SL_OK;
   }
   for (uint64_t steps = STEPS_FIRST; !finished(s); steps *= EFFORT_GROWTH) {

@@ -90,7 +90,7 @@ int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_p
   const size_t count = request->count;
   if (count == 0) return SL_OK;
   struct moment *moments = malloc(2 * count * sizeof *moments);
-  problem->items = malloc(count * sizeof *problem->items);
+  problem->items = calloc(count, sizeof *problem->items);
   problem->slab_live = malloc(count * sizeof *problem->slab_live);
   if (!moments || !problem->items || !problem->slab_live) {
     free(moments);

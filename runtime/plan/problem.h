@@ -54,13 +54,17 @@ int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct s
 struct sl_plan_search;
 enum { SL_PLAN_SOLVED, SL_PLAN_IMPOSSIBLE, SL_PLAN_UNDECIDED };
 
-/* 0, or SL_ENOMEM; *search is NULL with 0 where the problem is too large to be searched. */
+/* deadline: on sl_plan_clock, 0 for none. 0, or SL_ENOMEM; *search is NULL with 0 where the problem is too large to be
+ * searched. */
 int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, struct sl_plan_search **search);
 void sl_plan_search_free(struct sl_plan_search *search);
 /* Visits at most `step_limit` nodes; offsets are filled when it returns SL_PLAN_SOLVED. SL_PLAN_IMPOSSIBLE is a proof.
  * Negative: SL_ENOMEM. */
 int sl_plan_search_attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
 uint64_t sl_plan_search_steps(const struct sl_plan_search *search);
+/* How many pairs of items overlap in time, each counted twice: what a step costs. */
+uint64_t sl_plan_search_pairs(const struct sl_plan_search *search);
+/* Has the deadline passed? */
 int sl_plan_search_late(const struct sl_plan_search *search);
 
 /* Seconds on a clock that never jumps. */

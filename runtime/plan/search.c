@@ -336,7 +336,7 @@ static uint32_t item_choose(const struct sl_plan_search *s, uint32_t begin, uint
 static int step_take(struct sl_plan_search *s) {
   s->steps++;
   if (s->steps >= s->step_end) s->stopped = 1;
-  if (s->steps % 256 == 0 && s->deadline > 0 && sl_plan_clock() > s->deadline) s->late = s->stopped = 1;
+  if (s->steps % 16 == 0 && s->deadline > 0 && sl_plan_clock() > s->deadline) s->late = s->stopped = 1;
   return !s->stopped;
 }
 
@@ -433,6 +433,7 @@ int sl_plan_search_attempt(struct sl_plan_search *s, int64_t capacity, uint64_t 
 }
 
 uint64_t sl_plan_search_steps(const struct sl_plan_search *s) { return s->steps; }
+uint64_t sl_plan_search_pairs(const struct sl_plan_search *s) { return s->neighbour_starts[s->count]; }
 int sl_plan_search_late(const struct sl_plan_search *s) { return s->late; }
 
 /* ------------------------------------------------------------------------------------------------- making */

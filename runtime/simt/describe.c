@@ -3,10 +3,10 @@
  *   kernel count_hits, block 2 of 3: the threads do not meet: threads 0-15 wait at __syncthreads() at hits.cu:12;
  *   threads 16-31 returned (simt.seed=1, simt.warp=32)
  */
+#include "simt/machine.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "simt/machine.h"
 
 enum { MAX_GROUPS = 6, MAX_RANGES = 6 };
 

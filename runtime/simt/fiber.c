@@ -1,11 +1,11 @@
 /* fiber.c: see fiber.h. A switch saves what the ABI lets a callee keep: registers and floating-point control words. */
 #include "simt/fiber.h"
 
+#include <sluice/plugin.h>
+
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <sluice/plugin.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -77,6 +77,67 @@ static void *first_frame(char *top, void (*entry)(void *), void *argument) {
   frame[4] = (uint64_t)(uintptr_t)entry;    /* r12 */
   frame[5] = (uint64_t)(uintptr_t)argument; /* rbx */
   frame[7] = (uint64_t)(uintptr_t)sl_fiber_start;
+  return frame;
+}
+#elif defined(__aarch64__)
+/* Frame: x19 to x30, d8 to d15, floating-point control register, one word unused. */
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".globl sl_fiber_switch_stacks\n"
+    ".hidden sl_fiber_switch_stacks\n"
+    ".type sl_fiber_switch_stacks, %function\n"
+    "sl_fiber_switch_stacks:\n"
+    "  sub sp, sp, #176\n"
+    "  stp x19, x20, [sp]\n"
+    "  stp x21, x22, [sp, #16]\n"
+    "  stp x23, x24, [sp, #32]\n"
+    "  stp x25, x26, [sp, #48]\n"
+    "  stp x27, x28, [sp, #64]\n"
+    "  stp x29, x30, [sp, #80]\n"
+    "  stp d8, d9, [sp, #96]\n"
+    "  stp d10, d11, [sp, #112]\n"
+    "  stp d12, d13, [sp, #128]\n"
+    "  stp d14, d15, [sp, #144]\n"
+    "  mrs x9, fpcr\n"
+    "  str x9, [sp, #160]\n"
+    "  mov x9, sp\n"
+    "  str x9, [x0]\n"
+    "  mov sp, x1\n"
+    "  ldr x9, [sp, #160]\n"
+    "  msr fpcr, x9\n"
+    "  ldp x19, x20, [sp]\n"
+    "  ldp x21, x22, [sp, #16]\n"
+    "  ldp x23, x24, [sp, #32]\n"
+    "  ldp x25, x26, [sp, #48]\n"
+    "  ldp x27, x28, [sp, #64]\n"
+    "  ldp x29, x30, [sp, #80]\n"
+    "  ldp d8, d9, [sp, #96]\n"
+    "  ldp d10, d11, [sp, #112]\n"
+    "  ldp d12, d13, [sp, #128]\n"
+    "  ldp d14, d15, [sp, #144]\n"
+    "  add sp, sp, #176\n"
+    "  ret\n"
+    ".size sl_fiber_switch_stacks, .-sl_fiber_switch_stacks\n"
+    ".p2align 4\n"
+    ".globl sl_fiber_start\n"
+    ".hidden sl_fiber_start\n"
+    ".type sl_fiber_start, %function\n"
+    "sl_fiber_start:\n"
+    "  mov x0, x20\n"
+    "  mov x29, #0\n" /* the end of the stack for who walks it */
+    "  mov x30, #0\n"
+    "  blr x19\n"
+    "  brk #0\n"
+    ".size sl_fiber_start, .-sl_fiber_start\n");
+
+static void *first_frame(char *top, void (*entry)(void *), void *argument) {
+  uint64_t *frame = (uint64_t *)(void *)top - 22;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(frame[20]));
+  frame[0] = (uint64_t)(uintptr_t)entry;    /* x19 */
+  frame[1] = (uint64_t)(uintptr_t)argument; /* x20 */
+  frame[10] = 0;                            /* x29 */
+  frame[11] = (uint64_t)(uintptr_t)sl_fiber_start;
   return frame;
 }
 #else

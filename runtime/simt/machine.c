@@ -85,11 +85,13 @@ void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site) 
 
 /* -------------------------------------------------------------------------------------------------- warps */
 
-static uint64_t warp_result(const struct simt_machine *m, const struct simt_thread *t, uint32_t first, uint64_t ballot) {
+static uint64_t warp_result(const struct simt_machine *m, const struct simt_thread *t, uint32_t first,
+                            uint64_t ballot) {
   if (t->operation == SL_SIMT_BALLOT) return ballot;
   if (t->operation == SL_SIMT_SYNC) return 0;
   const uint32_t source = first + t->lane;
-  if (t->lane >= m->settings.warp_size || source >= m->threads || m->thread[source].state == SIMT_RETURNED) return m->poison;
+  if (t->lane >= m->settings.warp_size || source >= m->threads || m->thread[source].state == SIMT_RETURNED)
+    return m->poison;
   return m->thread[source].value;
 }
 
@@ -167,8 +169,8 @@ int simt_block_run(struct simt_machine *m) {
   m->waiting = m->returned = m->ready_count = 0;
   m->message[0] = '\0';
   for (uint32_t first = 0, w = 0; first < m->threads; first += m->settings.warp_size, w++)
-    m->warps[w] = (struct simt_warp){
-        .threads = m->threads - first < m->settings.warp_size ? m->threads - first : m->settings.warp_size};
+    m->warps[w] = (struct simt_warp){.threads = m->threads - first < m->settings.warp_size ? m->threads - first
+                                                                                           : m->settings.warp_size};
   for (uint32_t i = 0; i < m->threads; i++) {
     struct simt_thread *t = &m->thread[i];
     t->machine = m;

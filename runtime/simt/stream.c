@@ -1,16 +1,17 @@
 /* stream.c: the emulator's settings and streams, and a launch. See simt.h. */
+#include "simt/machine.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "simt/machine.h"
-
 enum { STACK_BYTES = 256 << 10, MAX_GRID_BLOCKS = 5 }; /* of address space: what is not touched costs nothing */
 
-#define SAME_PLACE(member, theirs) \
-  SL_STATIC_ASSERT(offsetof(struct simt_machine, member) == offsetof(struct sl_simt_stream, theirs), "frozen by the ABI")
+#define SAME_PLACE(member, theirs)                                                                   \
+  SL_STATIC_ASSERT(offsetof(struct simt_machine, member) == offsetof(struct sl_simt_stream, theirs), \
+                   "frozen by the ABI")
 SAME_PLACE(stream.event_count, event_count);
 SAME_PLACE(stream.device, device);
 SAME_PLACE(api, api);
@@ -49,8 +50,10 @@ int sl_simt_device_set(struct sl_device *device, const char *key, const char *va
              is_seed ? "a number of at most 64 bits" : "32 or 64");
     return SL_EINVAL;
   }
-  if (is_seed) device->seed = number;
-  else device->warp_size = (uint32_t)number;
+  if (is_seed)
+    device->seed = number;
+  else
+    device->warp_size = (uint32_t)number;
   return SL_OK;
 }
 
@@ -114,20 +117,21 @@ static int simt_launch(const struct sl_launch *l, const struct sl_simt_launch *l
   const struct sl_services *s = l->services;
   struct simt_machine *m = ((const struct sl_simt_stream *)l->backend)->machine;
   if (l->block_threads == 0 || l->block_threads % 32 || l->block_threads > SIMT_MAX_THREADS) {
-    s->message(s->context, SL_ERROR, "kernel %s: a block has a multiple of 32 threads, up to %d, not %u", launch->kernel,
-               SIMT_MAX_THREADS, l->block_threads);
+    s->message(s->context, SL_ERROR, "kernel %s: a block has a multiple of 32 threads, up to %d, not %u",
+               launch->kernel, SIMT_MAX_THREADS, l->block_threads);
     return SL_EINVAL;
   }
   pthread_mutex_lock(&one_launch);
   const int status = launch_locked(m, l, launch);
   pthread_mutex_unlock(&one_launch);
   if (status == SL_EDEVICE) s->message(s->context, SL_ERROR, "%s", m->message);
-  if (status == SL_ENOMEM) s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, l->block_threads);
+  if (status == SL_ENOMEM)
+    s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, l->block_threads);
   return status;
 }
 
-static const struct sl_simt_api simt_api = {sizeof(struct sl_simt_api), SL_SIMT_VERSION, simt_launch,
-                                            simt_barrier, simt_warp, simt_pause};
+static const struct sl_simt_api simt_api = {
+    sizeof(struct sl_simt_api), SL_SIMT_VERSION, simt_launch, simt_barrier, simt_warp, simt_pause};
 
 /* --------------------------------------------------------------------------------------------------- streams */
 

@@ -1,8 +1,8 @@
 /* emulator.c: the harness on the target simt, and tests that run on another target than they name.
  *
- *   SLUICE_TEST_TARGET=simt      kernels of NAME.cpu.so are run as those of NAME.simt.so, so that a test written for one
- *                                target runs on both
- *   SLUICE_TEST_SIMT_SEED=N, SLUICE_TEST_SIMT_WARP=32|64     the emulator's settings, until the test sets its own
+ *   SLUICE_TEST_TARGET=simt      kernels of NAME.cpu.so are run as those of NAME.simt.so, so that a test written for
+ * one target runs on both SLUICE_TEST_SIMT_SEED=N, SLUICE_TEST_SIMT_WARP=32|64     the emulator's settings, until the
+ * test sets its own
  */
 #include "testing/harness.h"
 
@@ -53,7 +53,9 @@ static void set_number(struct sl_test *t, const char *key, uint64_t value) {
 }
 #else
 void test_emulator_open(struct sl_test *t) { test_die(t, "this build has no emulator"); }
-struct sl_stream *test_emulator_stream(struct sl_test *t) { test_die(t, "this build has no emulator"); }
+struct sl_stream *test_emulator_stream(struct sl_test *t) {
+  test_die(t, "this build has no emulator");
+}
 void test_emulator_close(struct sl_test *t) { (void)t; }
 static void set_number(struct sl_test *t, const char *key, uint64_t value) { (void)t, (void)key, (void)value; }
 #endif

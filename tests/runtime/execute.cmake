@@ -1,7 +1,34 @@
-sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu
-                  HOST_SOURCES toy/host.c TEST_ONLY
+# The executor, on the toy plugin: on the cpu, on the emulator, on a mock device, and on a GPU where there is one.
+sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu HOST_SOURCES toy/host.c TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
+
+# The mock device's kernels are the cpu's.
+sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/host.c)
+add_library(toy.mock MODULE ${mock_sources})
+target_compile_definitions(toy.mock PRIVATE SL_TARGET_CPU=1 SL_TARGET="mock")
+target_include_directories(toy.mock PRIVATE toy)
+target_link_libraries(toy.mock PRIVATE Sluice::headers)
+set_target_properties(toy.mock PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
+add_library(mock_backend MODULE toy/mock_backend.c)
+target_link_libraries(mock_backend PRIVATE sluice_core)
+set_target_properties(mock_backend PROPERTIES PREFIX "" OUTPUT_NAME mock
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/backends)
+
 sluice_add_test(execute_test execute_test.c)
 target_compile_definitions(execute_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
-target_include_directories(execute_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/toy)
-add_dependencies(execute_test toy.cpu)
+target_include_directories(execute_test PRIVATE toy)
+add_dependencies(execute_test toy.cpu toy.mock mock_backend)
+set(devices mock)
+if(SLUICE_SIMT)
+  add_dependencies(execute_test toy.simt)
+  list(APPEND devices simt)
+endif()
+if(CMAKE_CUDA_COMPILER)
+  add_dependencies(execute_test toy.cuda sluice_backend_cuda)
+  list(APPEND devices cuda)
+endif()
+foreach(device ${devices})
+  add_test(NAME execute_test_${device} COMMAND execute_test)
+  set_tests_properties(execute_test_${device} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+                       ENVIRONMENT "SLUICE_TEST_DEVICE=${device}")
+endforeach()

@@ -92,6 +92,11 @@ static int on_batch(void *context, const struct sl_batch_view *view) {
   return 0;
 }
 
+/* The target to run on; `mock` is a device with a memory of its own and no captures, so that steps are enqueued one by
+ * one, as with --profile. */
+static const char *device = "cpu";
+static uint32_t profile;
+
 struct outcome {
   int opened, status;
   struct seen seen;
@@ -115,6 +120,8 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
   o.guard = guard;
   o.digest = 1;
   o.repeat = repeat;
+  o.device = device;
+  o.profile = profile;
   o.on_batch = on_batch;
   o.context = &r.seen;
   struct sl_session *session = NULL;
@@ -292,7 +299,7 @@ static void wrong_options_are_refused_with_a_reason(void **state) {
   o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
   o.device = "abacus";
   assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
-  o.device = "cpu";
+  o.device = device;
   o.slots = 100000;
   assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
   o.slots = 1;
@@ -308,7 +315,42 @@ static void wrong_options_are_refused_with_a_reason(void **state) {
   sl_diagnostics_free(d);
 }
 
+/* A node that writes behind its output is named by --guard, and one that makes a NaN. */
+static void guard_finds_what_an_arena_hides(void **state) {
+  (void)state;
+  if (strcmp(device, "cpu") != 0 && strcmp(device, "simt") != 0) skip();
+  struct outcome r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
+  assert_int_equal(r.status, SL_EPLUGIN);
+  if (!strstr(r.messages, "node all: wrote 1 bytes behind the end of all.sums.sum")) fail_msg("%s", r.messages);
+  free(r.messages);
+  r = run((const char *const[]){"raw.events=20", "all.not_a_number=true", NULL}, 1, 8, 1, 0, 1);
+  assert_int_equal(r.status, SL_EPLUGIN);
+  if (!strstr(r.messages, "output all: mean[0] is not a number")) fail_msg("%s", r.messages);
+  free(r.messages);
+}
+
+/* Is there such a device, and was this built for it? */
+static int has_device(void) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = sl_options_default();
+  struct sl_session *session = NULL;
+  o.graph_path = "toy.yaml";
+  o.graph_text = GRAPH;
+  o.graph_text_bytes = strlen(GRAPH);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.device = device;
+  o.slice_events = 8;
+  const int status = sl_session_open(&o, d, &session);
+  if (status < 0 && sl_diagnostics_count(d) > 0) printf("skipped: %s\n", sl_diagnostics_at(d, 0)->message);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return status == SL_OK;
+}
+
 int main(void) {
+  if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
+  profile = strcmp(device, "mock") == 0;
+  if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),
       cmocka_unit_test(a_tight_budget_costs_retries_and_changes_nothing),
@@ -321,6 +363,7 @@ int main(void) {
       cmocka_unit_test(repeats_deliver_once),
       cmocka_unit_test(no_event_is_a_good_run),
       cmocka_unit_test(the_arena_is_as_small_as_it_can_be),
+      cmocka_unit_test(guard_finds_what_an_arena_hides),
       cmocka_unit_test(wrong_options_are_refused_with_a_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

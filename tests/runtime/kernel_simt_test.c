@@ -9,7 +9,7 @@ static int launch_on_emulator(const struct sl_simt_launch *what) { return sl_sim
 
 int kernel_test_main(void);
 #define sl_simt_launch(l, what) ((void)(l), launch_on_emulator(what)) /* what SL_LAUNCH ends in */
-#define main kernel_test_main
+#define main                    kernel_test_main
 #include "kernel_test.c"
 #undef main
 
@@ -33,8 +33,11 @@ static int run_cases(const char *seed, const char *warp, uint32_t block_threads)
   int failures = sl_simt_device_set(device, "seed", seed, reason, sizeof reason) != SL_OK;
   failures += sl_simt_device_set(device, "warp", warp, reason, sizeof reason) != SL_OK;
   struct sl_stream *stream = sl_simt_stream_open(device);
-  emulator_launch = (struct sl_launch){.size = sizeof(struct sl_launch), .block_threads = block_threads,
-                                       .grid_blocks = 1, .services = &services, .backend = stream};
+  emulator_launch = (struct sl_launch){.size = sizeof(struct sl_launch),
+                                       .block_threads = block_threads,
+                                       .grid_blocks = 1,
+                                       .services = &services,
+                                       .backend = stream};
   printf("seed %s, warp %s, block %u\n", seed, warp, block_threads);
   failures += stream ? kernel_test_main() : 1;
   sl_simt_stream_close(stream);

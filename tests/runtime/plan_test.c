@@ -2,8 +2,7 @@
  * independent checker, which is itself tested on plans with planted errors.
  *
  * Random cases print their seed; SLUICE_TEST_SEED replays one. */
-#include "plan/plan.h"
-
+#include "plan/problem.h"
 #include "support.h"
 
 #include <sluice/plugin.h>
@@ -257,31 +256,85 @@ static uint64_t brute_optimum(const struct sl_plan_buffer *buffers, uint32_t cou
   return s.best;
 }
 
+static uint64_t sweep_lower_bound(const struct sl_plan_buffer *buffers, uint32_t count) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t live = 0;
+    for (uint32_t k = 0; k < count; k++)
+      if (buffers[k].lower <= buffers[i].lower && buffers[i].lower < buffers[k].upper) live += buffers[k].size;
+    if (live > most) most = live;
+  }
+  return most;
+}
+
 static void the_hand_worked_gap_is_one(void **state) {
   (void)state;
   assert_int_equal(brute_optimum(gap, COUNT(gap)), 7);
 }
 
+/* A small problem with its optimum: random, full to the brim, or near the hand-worked gap. */
+static uint64_t small_problem(struct sl_plan_buffer *b, uint32_t *count, uint32_t kind) {
+  *count = 1 + random_below(7);
+  if (kind % 4 < 2)
+    for (uint32_t i = 0; i < *count; i++) b[i] = random_buffer(6, 9);
+  else
+    *count = kind % 4 == 2 ? full_problem(b) : gap_problem(b);
+  return brute_optimum(b, *count);
+}
+
 static void small_problems_are_solved_to_the_brute_force_optimum(void **state) {
   (void)state;
-  uint32_t above_bound = 0;
   random_start();
-  for (uint32_t round = 0; round < 4000; round++) {
+  for (uint32_t round = 0; round < 2000; round++) {
     struct sl_plan_buffer b[16];
-    const uint64_t seed = random_state;
-    uint32_t count = 1 + random_below(7);
-    if (round % 4 < 2)
-      for (uint32_t i = 0; i < count; i++) b[i] = random_buffer(6, 9);
-    else
-      count = round % 4 == 2 ? full_problem(b) : gap_problem(b);
-    const uint64_t optimum = brute_optimum(b, count);
+    uint32_t count;
+    const uint64_t seed = random_state, optimum = small_problem(b, &count, round);
     const struct sl_plan_result result = solve(b, count);
     if (result.arena_bytes != optimum || !result.optimal)
       fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": arena %" PRIu64 ", optimum %" PRIu64 ", optimal %" PRIu32, seed,
                result.arena_bytes, optimum, result.optimal);
-    above_bound += optimum > result.lower_bound_bytes;
   }
-  print_message("%" PRIu32 " of 4000 have an optimum above the lower bound\n", above_bound);
+}
+
+/* The search alone, without the greedy orders that solve most small problems before it: a plan at the optimum, a proof
+ * one unit below, in each of its ways to choose. */
+static void assert_search_decides(struct sl_plan_buffer *b, uint32_t count, uint64_t optimum, uint64_t seed) {
+  const struct sl_plan_request request = {b, count, 1, 0, 0};
+  struct sl_plan_problem problem;
+  struct sl_plan_search *search;
+  int64_t offsets[16];
+  char reason[256] = "";
+  assert_int_equal(sl_plan_problem_make(&request, &problem), SL_OK);
+  assert_int_equal(sl_plan_search_make(&problem, 0, &search), SL_OK);
+  const int64_t capacity = (int64_t)(optimum / problem.unit_bytes);
+  for (int way = 0; way < 4; way++) {
+    const int below = sl_plan_search_attempt(search, capacity - 1, UINT64_MAX / 2, offsets);
+    if (below != SL_PLAN_IMPOSSIBLE) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d below the optimum", seed, below);
+    /* twice, since each attempt goes on to the next way */
+    for (int again = 0; again < 2; again++) {
+      const int at = sl_plan_search_attempt(search, capacity, UINT64_MAX / 2, offsets);
+      if (at != SL_PLAN_SOLVED) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d at the optimum", seed, at);
+      for (uint32_t i = 0; i < count; i++) b[i].offset = (uint64_t)offsets[i] * problem.unit_bytes;
+      if (sl_plan_verify(b, count, 1, optimum, reason, sizeof reason))
+        fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", seed, reason);
+    }
+  }
+  sl_plan_search_free(search);
+  sl_plan_problem_free(&problem);
+}
+
+static void the_search_alone_finds_the_optimum_and_proves_it(void **state) {
+  (void)state;
+  uint32_t above_bound = 0;
+  random_start();
+  for (uint32_t round = 0; round < 6000; round++) {
+    struct sl_plan_buffer b[16];
+    uint32_t count;
+    const uint64_t seed = random_state, optimum = small_problem(b, &count, round);
+    assert_search_decides(b, count, optimum, seed);
+    above_bound += optimum > sweep_lower_bound(b, count);
+  }
+  print_message("%" PRIu32 " of 6000 have an optimum above the lower bound\n", above_bound);
   assert_true(getenv("SLUICE_TEST_SEED") || above_bound >= 50);
 }
 
@@ -407,6 +460,7 @@ int main(void) {
       cmocka_unit_test(bad_requests_are_refused),
       cmocka_unit_test(the_hand_worked_gap_is_one),
       cmocka_unit_test(small_problems_are_solved_to_the_brute_force_optimum),
+      cmocka_unit_test(the_search_alone_finds_the_optimum_and_proves_it),
       cmocka_unit_test(a_rectangle_cut_to_pieces_is_put_together),
       cmocka_unit_test(large_random_plans_pass_the_checker_at_any_alignment),
       cmocka_unit_test(the_same_request_gives_the_same_plan),

@@ -6,19 +6,19 @@
  *   by a result that is not the cpu's: missing_barrier, uninitialised_shared at every seed; missing_last_barrier,
  *   order_dependent at most seeds; warp_assumed with warps of 64.
  */
+#include "simt/simt.h"
+
 #include "collectives.h"
 #include "faults.h"
-#include "simt/simt.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
 
 #include <cmocka.h>
 
@@ -81,8 +81,11 @@ static void use_emulator(struct target *t, uint64_t seed, uint32_t warp, uint32_
 }
 
 static int run(struct target *t, const void *args) {
-  const struct sl_launch launch = {.size = sizeof launch, .block_threads = t->block_threads,
-                                   .grid_blocks = t->grid_blocks, .services = &t->services, .backend = t->stream};
+  const struct sl_launch launch = {.size = sizeof launch,
+                                   .block_threads = t->block_threads,
+                                   .grid_blocks = t->grid_blocks,
+                                   .services = &t->services,
+                                   .backend = t->stream};
   return t->algorithm->run(&launch, args);
 }
 
@@ -158,12 +161,17 @@ static void expect_results(const struct numbers *n, struct results *r) {
 static int run_collectives(struct target *t, const struct numbers *n, struct results *r) {
   const uint32_t event_count = EVENTS;
   memset(r, 0, sizeof *r);
-  const struct collectives_args args = {
-      .events = {.count = &event_count},
-      .numbers = {.offsets = n->offsets, .value = n->value, .weight = n->weight},
-      .results = {.prefix = r->prefix, .kept = r->kept, .kept_count = r->kept_count, .sum = r->sum,
-                  .signed_sum = r->signed_sum, .smallest = r->smallest, .weight_sum = r->weight_sum,
-                  .atomics = r->atomics, .agree = r->agree}};
+  const struct collectives_args args = {.events = {.count = &event_count},
+                                        .numbers = {.offsets = n->offsets, .value = n->value, .weight = n->weight},
+                                        .results = {.prefix = r->prefix,
+                                                    .kept = r->kept,
+                                                    .kept_count = r->kept_count,
+                                                    .sum = r->sum,
+                                                    .signed_sum = r->signed_sum,
+                                                    .smallest = r->smallest,
+                                                    .weight_sum = r->weight_sum,
+                                                    .atomics = r->atomics,
+                                                    .agree = r->agree}};
   return run(t, &args);
 }
 
@@ -243,7 +251,8 @@ static int run_faulty(struct target *t, uint32_t fault, uint32_t *sums) {
   static uint32_t list[FAULTY_EVENTS * FAULTY_ITEMS];
   const uint32_t event_count = FAULTY_EVENTS;
   memset(sums, 0, FAULTY_EVENTS * sizeof *sums);
-  const struct faulty_args args = {.events = {.count = &event_count}, .sums = {.value = sums}, .list = list, .fault = fault};
+  const struct faulty_args args = {
+      .events = {.count = &event_count}, .sums = {.value = sums}, .list = list, .fault = fault};
   return run(t, &args);
 }
 
@@ -384,8 +393,9 @@ static void bad_blocks_and_a_missing_emulator_are_errors(void **state) {
 
 static void settings_out_of_range_are_refused(void **state) {
   (void)state;
-  static const char *const bad[][2] = {{"warp", "16"}, {"warp", "32x"}, {"warp", ""},  {"seed", "-1"},
-                                       {"seed", ""},   {"seed", " 1"},  {"sead", "1"}, {"seed", "18446744073709551616"}};
+  static const char *const bad[][2] = {
+      {"warp", "16"}, {"warp", "32x"}, {"warp", ""},  {"seed", "-1"},
+      {"seed", ""},   {"seed", " 1"},  {"sead", "1"}, {"seed", "18446744073709551616"}};
   struct sl_device *device;
   char reason[128];
   assert_int_equal(sl_simt_device_open(1, &device, reason, sizeof reason), SL_EDEVICE);

@@ -66,22 +66,22 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
 }
 
 /* Combines the values of all threads by an operation whose order does not matter. */
-#define SL_BLOCK_REDUCE_(name, type, shuffle_down, combine)                                \
-  static SL_DEVICE type name(type value) {                                                 \
-    __shared__ type of_warp[SL_BLOCK_MAX_WARPS];                                           \
+#define SL_BLOCK_REDUCE_(name, type, shuffle_down, combine)                                  \
+  static SL_DEVICE type name(type value) {                                                   \
+    __shared__ type of_warp[SL_BLOCK_MAX_WARPS];                                             \
     const uint32_t lane = sl_warp_lane(), lanes = sl_warp_lanes(), warps = sl_block_warps(); \
-    for (uint32_t delta = sl_warp_size() / 2; delta > 0; delta /= 2) {                     \
-      const type other = shuffle_down(value, delta);                                       \
-      if (lane + delta < lanes) value = combine(value, other);                             \
-    }                                                                                      \
-    if (lane == 0) of_warp[sl_warp_index()] = value;                                       \
-    __syncthreads();                                                                       \
-    value = of_warp[0];                                                                    \
-    for (uint32_t w = 1; w < warps; w++) value = combine(value, of_warp[w]);               \
-    __syncthreads();                                                                       \
-    return value;                                                                          \
+    for (uint32_t delta = sl_warp_size() / 2; delta > 0; delta /= 2) {                       \
+      const type other = shuffle_down(value, delta);                                         \
+      if (lane + delta < lanes) value = combine(value, other);                               \
+    }                                                                                        \
+    if (lane == 0) of_warp[sl_warp_index()] = value;                                         \
+    __syncthreads();                                                                         \
+    value = of_warp[0];                                                                      \
+    for (uint32_t w = 1; w < warps; w++) value = combine(value, of_warp[w]);                 \
+    __syncthreads();                                                                         \
+    return value;                                                                            \
   }
-#define SL_ADD_(a, b) ((a) + (b))
+#define SL_ADD_(a, b)    ((a) + (b))
 #define SL_LESSER_(a, b) ((b) < (a) ? (b) : (a))
 SL_BLOCK_REDUCE_(sl_block_sum_u32, uint32_t, sl_warp_shuffle_down_u32, SL_ADD_)
 SL_BLOCK_REDUCE_(sl_block_sum_u64_, uint64_t, sl_warp_shuffle_down_u64, SL_ADD_)

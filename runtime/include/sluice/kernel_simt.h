@@ -1,4 +1,4 @@
-/* kernel_simt.h: kernels for the emulator of a GPU (docs/testing.md). Included by kernel.h only.
+/* kernel_simt.h: kernels for the emulator of a GPU (docs/simt.md). Included by kernel.h only.
  *
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
  * or, now and then, an atomic, where the emulator goes on with another one, drawn from a seed. What differs between
@@ -14,6 +14,7 @@
 #define SLUICE_KERNEL_SIMT_H
 
 #include <sluice/simt_abi.h>
+
 #include <string.h>
 
 static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
@@ -21,21 +22,21 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 /* ------------------------------------------------------------------------------------- kernels and launch */
 
 #define SL_DEVICE inline SL_UNUSED
-#define SL_KERNEL(name, args_type)                                                                          \
-  static void name(const args_type a);                                                                      \
-  static SL_UNUSED void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); }          \
+#define SL_KERNEL(name, args_type)                                                                 \
+  static void name(const args_type a);                                                             \
+  static SL_UNUSED void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); } \
   static void name(const args_type a)
 
 /* As in kernel_cpu.h. The struct is copied: a launch reads its arguments at the call on every target. CUDA passes at
  * most 4 KiB of them. */
-#define SL_LAUNCH(l, kernel, grid, args)                                                                    \
-  __extension__({                                                                                           \
-    const __typeof__(args) sl_args = (args);                                                                \
-    (void)(grid), (void)sizeof(((kernel)(sl_args), 0)); /* checks the type */                               \
-    SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments");             \
-    const struct sl_simt_launch sl_what = {sizeof sl_what, __LINE__, __FILE__, #kernel, kernel##_thread_,   \
-                                           &sl_args, &sl_simt, __start_sl_shared, __stop_sl_shared};        \
-    sl_simt_launch(l, &sl_what);                                                                            \
+#define SL_LAUNCH(l, kernel, grid, args)                                                                   \
+  __extension__({                                                                                          \
+    const __typeof__(args) sl_args = (args);                                                               \
+    (void)(grid), (void)sizeof(((kernel)(sl_args), 0)); /* checks the type */                              \
+    SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments");            \
+    const struct sl_simt_launch sl_what = {sizeof sl_what, 0,        #kernel,           kernel##_thread_,  \
+                                           &sl_args,       &sl_simt, __start_sl_shared, __stop_sl_shared}; \
+    sl_simt_launch(l, &sl_what);                                                                           \
   })
 
 /* The linker sets these to the bounds of the section; the anchor makes sure that there is one. */
@@ -54,46 +55,46 @@ static SL_UNUSED int sl_simt_launch(const struct sl_launch *l, const struct sl_s
 }
 
 #define threadIdx (sl_simt->thread_index)
-#define blockIdx (sl_simt->block_index)
-#define blockDim (sl_simt->block_dim)
-#define gridDim (sl_simt->grid_dim)
+#define blockIdx  (sl_simt->block_index)
+#define blockDim  (sl_simt->block_dim)
+#define gridDim   (sl_simt->grid_dim)
 #define __restrict__ restrict
 
 #define SL_SIMT_SITE_(what) static const struct sl_simt_site sl_site = {what, __FILE__, __LINE__, 0}
-#define __syncthreads()                      \
-  __extension__({                            \
-    SL_SIMT_SITE_("__syncthreads()");        \
+#define __syncthreads()                       \
+  __extension__({                             \
+    SL_SIMT_SITE_("__syncthreads()");         \
     sl_simt->api->barrier(sl_simt, &sl_site); \
   })
 
 /* ------------------------------------------------------------------------------------------------ atomics */
 
 typedef uint64_t sl_atomic_u64;
-#define SL_ATOMIC_(p, v, expression)                                                                        \
-  __extension__({                                                                                           \
-    __typeof__(p) sl_p = (p);                                                                               \
-    const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v);                                                  \
-    SL_STATIC_ASSERT(sizeof *sl_p == 4 || sizeof *sl_p == 8, "a GPU has atomics of 32 and 64 bits only");   \
+#define SL_ATOMIC_(p, v, expression)                                                                         \
+  __extension__({                                                                                            \
+    __typeof__(p) sl_p = (p);                                                                                \
+    const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v);                                                   \
+    SL_STATIC_ASSERT(sizeof *sl_p == 4 || sizeof *sl_p == 8, "a GPU has atomics of 32 and 64 bits only");    \
     SL_STATIC_ASSERT((__typeof__(*sl_p))0.5 == 0, "sums of floats depend on their order: no float atomics"); \
-    if (--sl_simt->atomics_to_pause == 0) sl_simt->api->pause(sl_simt);                                     \
-    const __typeof__(*sl_p) sl_old = *sl_p;                                                                 \
-    *sl_p = (__typeof__(*sl_p))(expression);                                                                \
-    sl_old;                                                                                                 \
+    if (--sl_simt->atomics_to_pause == 0) sl_simt->api->pause(sl_simt);                                      \
+    const __typeof__(*sl_p) sl_old = *sl_p;                                                                  \
+    *sl_p = (__typeof__(*sl_p))(expression);                                                                 \
+    sl_old;                                                                                                  \
   })
-#define atomicAdd(p, v) SL_ATOMIC_(p, v, sl_old + sl_v)
-#define atomicSub(p, v) SL_ATOMIC_(p, v, sl_old - sl_v)
-#define atomicOr(p, v) SL_ATOMIC_(p, v, sl_old | sl_v)
-#define atomicAnd(p, v) SL_ATOMIC_(p, v, sl_old & sl_v)
-#define atomicMax(p, v) SL_ATOMIC_(p, v, sl_old > sl_v ? sl_old : sl_v)
-#define atomicMin(p, v) SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
+#define atomicAdd(p, v)  SL_ATOMIC_(p, v, sl_old + sl_v)
+#define atomicSub(p, v)  SL_ATOMIC_(p, v, sl_old - sl_v)
+#define atomicOr(p, v)   SL_ATOMIC_(p, v, sl_old | sl_v)
+#define atomicAnd(p, v)  SL_ATOMIC_(p, v, sl_old &(sl_v))
+#define atomicMax(p, v)  SL_ATOMIC_(p, v, sl_old > sl_v ? sl_old : sl_v)
+#define atomicMin(p, v)  SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
 #define atomicExch(p, v) SL_ATOMIC_(p, v, sl_v)
 
 /* --------------------------------------------------------------------------- warps, for kernel_block.h only */
 
-#define SL_SIMT_WARP_(what, operation, value, lane)                                     \
-  __extension__({                                                                       \
-    SL_SIMT_SITE_(what);                                                                \
-    sl_simt->api->warp(sl_simt, &sl_site, operation, value, lane);                      \
+#define SL_SIMT_WARP_(what, operation, value, lane)                \
+  __extension__({                                                  \
+    SL_SIMT_SITE_(what);                                           \
+    sl_simt->api->warp(sl_simt, &sl_site, operation, value, lane); \
   })
 
 static SL_DEVICE uint32_t sl_warp_size(void) { return sl_simt->warp_size; }
@@ -116,42 +117,42 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
   return value;
 }
 
-#define sl_warp_shuffle_u64(value, lane) SL_SIMT_WARP_("shuffle", SL_SIMT_SHUFFLE, value, lane)
+#define sl_warp_shuffle_u64(value, lane)     SL_SIMT_WARP_("shuffle", SL_SIMT_SHUFFLE, value, lane)
 #define sl_warp_shuffle_up_u64(value, delta) SL_SIMT_WARP_("shuffle up", SL_SIMT_SHUFFLE, value, sl_simt_lane_up(delta))
 #define sl_warp_shuffle_down_u64(value, delta) \
   SL_SIMT_WARP_("shuffle down", SL_SIMT_SHUFFLE, value, sl_simt_lane_down(delta))
 #define sl_warp_shuffle_xor_u64(value, mask) \
   SL_SIMT_WARP_("shuffle xor", SL_SIMT_SHUFFLE, value, (threadIdx.x ^ (mask)) % sl_warp_size())
-#define sl_warp_shuffle_u32(value, lane) ((uint32_t)sl_warp_shuffle_u64(value, lane))
-#define sl_warp_shuffle_up_u32(value, delta) ((uint32_t)sl_warp_shuffle_up_u64(value, delta))
+#define sl_warp_shuffle_u32(value, lane)       ((uint32_t)sl_warp_shuffle_u64(value, lane))
+#define sl_warp_shuffle_up_u32(value, delta)   ((uint32_t)sl_warp_shuffle_up_u64(value, delta))
 #define sl_warp_shuffle_down_u32(value, delta) ((uint32_t)sl_warp_shuffle_down_u64(value, delta))
-#define sl_warp_shuffle_xor_u32(value, mask) ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
+#define sl_warp_shuffle_xor_u32(value, mask)   ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
 #define sl_warp_shuffle_down_f32(value, delta) sl_simt_float(sl_warp_shuffle_down_u32(sl_simt_bits(value), delta))
-#define sl_warp_ballot(predicate) SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
-#define sl_warp_any(predicate) (sl_warp_ballot(predicate) != 0)
-#define sl_warp_all(predicate) (sl_warp_ballot(!(predicate)) == 0)
-#define sl_warp_sync() ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
-#define sl_count_bits(mask) ((uint32_t)__builtin_popcountll(mask))
+#define sl_warp_ballot(predicate)              SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
+#define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0)
+#define sl_warp_all(predicate)                 (sl_warp_ballot(!(predicate)) == 0)
+#define sl_warp_sync()                         ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
+#define sl_count_bits(mask)                    ((uint32_t)__builtin_popcountll(mask))
 
 /* ------------------------------------------------------------------------------------------- collectives */
 
 #include <sluice/kernel_block.h>
 
 /* A collective is one place, that of its call: threads that call it from two places don't meet. */
-#define SL_SIMT_COLLECTIVE_(type, function, ...)                             \
-  __extension__({                                                            \
-    SL_SIMT_SITE_(#function);                                                \
-    const struct sl_simt_site *const sl_outer = sl_simt->collective;         \
-    sl_simt->collective = &sl_site;                                          \
-    const type sl_result = function(__VA_ARGS__);                            \
-    sl_simt->collective = sl_outer;                                          \
-    sl_result;                                                               \
+#define SL_SIMT_COLLECTIVE_(type, function, ...)                     \
+  __extension__({                                                    \
+    SL_SIMT_SITE_(#function);                                        \
+    const struct sl_simt_site *const sl_outer = sl_simt->collective; \
+    sl_simt->collective = &sl_site;                                  \
+    const type sl_result = function(__VA_ARGS__);                    \
+    sl_simt->collective = sl_outer;                                  \
+    sl_result;                                                       \
   })
 #define sl_block_exclusive_scan(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
-#define sl_block_sum_u32(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
-#define sl_block_sum_i64(...) SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
-#define sl_block_min_u64(...) SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
-#define sl_block_append(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
-#define sl_sum32_total(...) SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
+#define sl_block_sum_u32(...)        SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
+#define sl_block_sum_i64(...)        SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
+#define sl_block_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
+#define sl_block_append(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
+#define sl_sum32_total(...)          SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
 
 #endif

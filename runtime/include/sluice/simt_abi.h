@@ -1,4 +1,5 @@
-/* simt_abi.h: what a kernel compiled for the emulator (kernel_simt.h) and the emulator (runtime/simt) know of each other.
+/* simt_abi.h: what a kernel compiled for the emulator (kernel_simt.h) and the emulator (runtime/simt) know of each
+ * other.
  *
  * Frozen by SL_SIMT_VERSION: the emulator refuses no plugin, a plugin refuses an emulator of another version.
  */
@@ -25,7 +26,7 @@ struct sl_simt_api;
 /* The running block, as its running thread sees it. */
 struct sl_simt_block {
   struct sl_dim3 thread_index, block_index, block_dim, grid_dim;
-  uint32_t warp_size;       /* 32 or 64 */
+  uint32_t warp_size;        /* 32 or 64 */
   uint32_t atomics_to_pause; /* counted down by atomics; at 0 another thread may run */
   const struct sl_simt_api *api;
   const struct sl_simt_site *collective; /* that the running thread is in, or NULL */
@@ -35,8 +36,8 @@ enum { SL_SIMT_SHUFFLE, SL_SIMT_BALLOT, SL_SIMT_SYNC };
 
 /* What SL_LAUNCH gives. All is borrowed until `launch` returns. */
 struct sl_simt_launch {
-  uint32_t size, line; /* line, file: of SL_LAUNCH */
-  const char *file, *kernel;
+  uint32_t size, reserved;
+  const char *kernel;
   void (*thread)(const void *args); /* one thread of the kernel */
   const void *args;
   struct sl_simt_block **block; /* set while the kernel runs, NULL after */
@@ -67,7 +68,7 @@ struct sl_simt_stream {
 
 SL_STATIC_ASSERT(sizeof(struct sl_simt_site) == 24, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_block) == 40, "frozen by SL_SIMT_VERSION");
-SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 64, "frozen by SL_SIMT_VERSION");
+SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 56, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_api) == 40, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_stream) == 40, "frozen by SL_SIMT_VERSION");
 

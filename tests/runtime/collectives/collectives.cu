@@ -22,7 +22,7 @@ struct sums {
 static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t first, uint32_t count) {
   const uint32_t *value = a->numbers.value + first;
   struct sums s = {0, 0, 0, 0, UINT64_MAX, 0.0f};
-  SL_FOR_BLOCK(i, count) {
+  SL_FOR_BLOCK (i, count) {
     const uint32_t mine = i < count ? value[i] : 0;
     const uint32_t wanted = i < count && mine % 3 == 0 ? 1u : 0u;
     uint32_t total;
@@ -39,7 +39,7 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
   s.signed_sum = sl_block_sum_i64(s.signed_sum);
   s.smallest = sl_block_min_u64(s.smallest);
   struct sl_sum32 weights = sl_sum32_zero();
-  SL_FOR_SUM32(i, count) sl_sum32_add(&weights, i, a->numbers.weight[first + i]);
+  SL_FOR_SUM32 (i, count) sl_sum32_add(&weights, i, a->numbers.weight[first + i]);
   s.weight = sl_sum32_total(&weights);
   return s;
 }
@@ -73,7 +73,7 @@ static SL_DEVICE void use_atomics(const struct collectives_args *a, uint32_t eve
 }
 
 SL_KERNEL(collectives_all, struct collectives_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.numbers.offsets[event], count = a.numbers.offsets[event + 1] - first;
     const struct sums s = reduce(&a, first, count);
     if (threadIdx.x == 0) {
@@ -85,8 +85,8 @@ SL_KERNEL(collectives_all, struct collectives_args) {
     }
     use_atomics(&a, event, first, count);
     const uint32_t agrees = s.kept == a.results.kept_count[event] && s.sum == a.results.sum[event] &&
-                            s.signed_sum == a.results.signed_sum[event] &&
-                            s.smallest == a.results.smallest[event] && s.weight == a.results.weight_sum[event];
+                            s.signed_sum == a.results.signed_sum[event] && s.smallest == a.results.smallest[event] &&
+                            s.weight == a.results.weight_sum[event];
     const uint32_t agreeing = sl_block_sum_u32(agrees);
     if (threadIdx.x == 0) a.results.agree[event] = agreeing == blockDim.x ? 1u : 0u;
   }

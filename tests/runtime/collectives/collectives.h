@@ -4,22 +4,22 @@
 
 #include <sluice/plugin.h>
 
-#define COLLECTIVES_NUMBERS(F)                                \
-  F(offsets, u32, OFFSETS, "", "first number of each event")  \
-  F(value, u32, PER_ITEM, "", "the number")                   \
+#define COLLECTIVES_NUMBERS(F)                               \
+  F(offsets, u32, OFFSETS, "", "first number of each event") \
+  F(value, u32, PER_ITEM, "", "the number")                  \
   F(weight, f32, PER_ITEM, "", "what the sum of floats adds")
 SL_COLLECTION(collectives_numbers, COLLECTIVES_NUMBERS, "numbers by event");
 
-#define COLLECTIVES_RESULTS(F)                                                            \
-  F(offsets, u32, OFFSETS, "", "as the numbers'")                                         \
-  F(prefix, u32, PER_ITEM, "", "sum of the event's numbers before this one")              \
+#define COLLECTIVES_RESULTS(F)                                                                \
+  F(offsets, u32, OFFSETS, "", "as the numbers'")                                             \
+  F(prefix, u32, PER_ITEM, "", "sum of the event's numbers before this one")                  \
   F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them") \
-  F(kept_count, u32, PER_EVENT, "", "how many there are")                                 \
-  F(sum, u32, PER_EVENT, "", "sum of all numbers")                                        \
-  F(signed_sum, i64, PER_EVENT, "", "sum of the numbers, those of odd index negative")    \
-  F(smallest, u64, PER_EVENT, "", "the smallest number, and its index in the low 32 bits") \
-  F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")              \
-  F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange") \
+  F(kept_count, u32, PER_EVENT, "", "how many there are")                                     \
+  F(sum, u32, PER_EVENT, "", "sum of all numbers")                                            \
+  F(signed_sum, i64, PER_EVENT, "", "sum of the numbers, those of odd index negative")        \
+  F(smallest, u64, PER_EVENT, "", "the smallest number, and its index in the low 32 bits")    \
+  F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")                  \
+  F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange")  \
   F(agree, u32, PER_EVENT, "", "1: all threads got the same results")
 SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "what collectives and atomics make of numbers");
 

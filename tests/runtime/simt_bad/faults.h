@@ -5,16 +5,16 @@
 #include <sluice/plugin.h>
 
 /* All give the same, right, result on cpu. */
-#define SIMT_FAULTS(F)   \
-  F(correct)             \
-  F(missing_barrier)     \
+#define SIMT_FAULTS(F)    \
+  F(correct)              \
+  F(missing_barrier)      \
   F(missing_last_barrier) \
-  F(divergent_barrier)   \
-  F(early_return)        \
-  F(uneven_loop)         \
+  F(divergent_barrier)    \
+  F(early_return)         \
+  F(uneven_loop)          \
   F(divergent_collective) \
-  F(partial_warp)        \
-  F(order_dependent)     \
+  F(partial_warp)         \
+  F(order_dependent)      \
   F(uninitialised_shared) \
   F(warp_assumed)
 #define SIMT_FAULT_ENUM_(name) SIMT_FAULT_##name,

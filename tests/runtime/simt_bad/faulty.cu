@@ -17,7 +17,7 @@ static SL_DEVICE uint32_t item_value(uint32_t event, uint32_t item) { return eve
 
 SL_KERNEL(correct, struct faulty_args) {
   __shared__ uint32_t sum;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) atomicAdd(&sum, item_value(event, i));
@@ -29,7 +29,7 @@ SL_KERNEL(correct, struct faulty_args) {
 /* A thread reads what another may not have written yet. */
 SL_KERNEL(missing_barrier, struct faulty_args) {
   __shared__ uint32_t staged[FAULTY_ITEMS];
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) staged[i] = item_value(event, i);
     uint32_t sum = 0;
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) sum += staged[FAULTY_ITEMS - 1 - i];
@@ -41,7 +41,7 @@ SL_KERNEL(missing_barrier, struct faulty_args) {
 /* Thread 0 may begin the next event before the last thread has read the sum of this one. */
 SL_KERNEL(missing_last_barrier, struct faulty_args) {
   __shared__ uint32_t sum;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) atomicAdd(&sum, item_value(event, i));
@@ -52,7 +52,7 @@ SL_KERNEL(missing_last_barrier, struct faulty_args) {
 
 /* Two barriers where there must be one. */
 SL_KERNEL(divergent_barrier, struct faulty_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) sum += item_value(event, i);
     if (threadIdx.x < 32)
@@ -68,7 +68,7 @@ SL_KERNEL(divergent_barrier, struct faulty_args) {
 SL_KERNEL(early_return, struct faulty_args) {
   __shared__ uint32_t sum;
   if (threadIdx.x >= FAULTY_ITEMS) return;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) atomicAdd(&sum, item_value(event, i));
@@ -79,7 +79,7 @@ SL_KERNEL(early_return, struct faulty_args) {
 
 /* A barrier in a loop that not all threads turn equally often. */
 SL_KERNEL(uneven_loop, struct faulty_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) {
       sum += item_value(event, i);
@@ -92,7 +92,7 @@ SL_KERNEL(uneven_loop, struct faulty_args) {
 
 /* Threads meet in the same collective, called from two places. */
 SL_KERNEL(divergent_collective, struct faulty_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) sum += item_value(event, i);
     if (threadIdx.x % 2 == 0)
@@ -105,7 +105,7 @@ SL_KERNEL(divergent_collective, struct faulty_args) {
 
 /* Half of a warp takes part in a warp operation, the other half goes on to the barrier. */
 SL_KERNEL(partial_warp, struct faulty_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) sum += item_value(event, i);
 #ifndef SL_TARGET_CPU
@@ -119,7 +119,7 @@ SL_KERNEL(partial_warp, struct faulty_args) {
 /* The order of a list is that in which threads come. */
 SL_KERNEL(order_dependent, struct faulty_args) {
   __shared__ uint32_t count;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t *list = a.list + FAULTY_ITEMS * event;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
@@ -134,7 +134,7 @@ SL_KERNEL(order_dependent, struct faulty_args) {
 
 /* Nobody sets the sum to 0. (On cpu the compiler would say so.) */
 SL_KERNEL(uninitialised_shared, struct faulty_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
 #ifdef SL_TARGET_CPU
     uint32_t sum = 0;
 #else
@@ -150,10 +150,10 @@ SL_KERNEL(uninitialised_shared, struct faulty_args) {
 /* Counts the items of a warp's lanes by a vote, in 32 bits. */
 SL_KERNEL(warp_assumed, struct faulty_args) {
   __shared__ uint32_t count;
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    SL_FOR_BLOCK(i, FAULTY_ITEMS) {
+    SL_FOR_BLOCK (i, FAULTY_ITEMS) {
       const uint32_t wanted = i < FAULTY_ITEMS && item_value(event, i) % 3 == 0 ? 1u : 0u;
 #ifdef SL_TARGET_CPU
       count += wanted;

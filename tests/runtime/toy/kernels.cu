@@ -125,7 +125,7 @@ struct sum_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_sums sums;
-  uint32_t refuse_value, fail;
+  uint32_t refuse_value, fail, overrun, not_a_number, slice_events;
 };
 #define SL_ARGS sum_args
 static const struct sl_member sum_members[] = {
@@ -133,7 +133,9 @@ static const struct sl_member sum_members[] = {
     SL_IN(numbers, toy_numbers, "", "numbers"),
     SL_OUT(sums, toy_sums, "sums"),
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
-    SL_BOOL(fail, 0, "fail at the first event list that is not empty"),
+    SL_BOOL(fail, 0, "fail"),
+    SL_BOOL(overrun, 0, "write one value behind the sums"),
+    SL_BOOL(not_a_number, 0, "give means that are not numbers"),
 };
 #undef SL_ARGS
 static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"}};
@@ -149,12 +151,17 @@ SL_KERNEL(sum_values, struct sum_args) {
     if (threadIdx.x == 0) {
       a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
       a.sums.sum[event] = sum;
+      const float count = (float)a.sums.count[event];
+      a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count) : count > 0.0f ? (float)sum / count : 0.0f;
+      if (a.overrun) a.sums.sum[a.slice_events] = 0;
     }
   }
 }
 
 static int run_sum(const struct sl_launch *l, const struct sum_args *a) {
   if (a->fail) return SL_EDEVICE;
-  return SL_LAUNCH(l, sum_values, SL_PER_EVENT, *a);
+  struct sum_args with_size = *a;
+  with_size.slice_events = l->events_max;
+  return SL_LAUNCH(l, sum_values, SL_PER_EVENT, with_size);
 }
 SL_ALGORITHM_WITH_ERRORS(sum, "sums numbers by event", 64, run_sum);

@@ -11,9 +11,10 @@ SL_COLLECTION(toy_numbers, TOY_NUMBERS_FIELDS, "numbers by event");
 SL_COLLECTION(toy_scaled, TOY_NUMBERS_FIELDS, "numbers times a factor");
 SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "each number as often as its value modulo three");
 
-#define TOY_SUMS_FIELDS(F)                               \
-  F(count, u32, PER_EVENT, "", "how many numbers")       \
-  F(sum, u32, PER_EVENT, "", "their sum")
+#define TOY_SUMS_FIELDS(F)                         \
+  F(count, u32, PER_EVENT, "", "how many numbers") \
+  F(sum, u32, PER_EVENT, "", "their sum")          \
+  F(mean, f32, PER_EVENT, "", "their mean, 0 for none")
 SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
 
 /* What the source makes of event `number`: this many values, and value i. */

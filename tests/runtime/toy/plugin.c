@@ -7,8 +7,10 @@ SL_DECLARE(expand);
 SL_DECLARE(sum);
 
 #ifdef SL_TARGET_CPU
+#ifdef SL_TARGET_CPU
 SL_DECLARE(source);
 SL_DECLARE(order);
+#endif
 #endif
 
 static const struct sl_algorithm *const algorithms[] = {

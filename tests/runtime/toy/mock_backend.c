@@ -1,0 +1,157 @@
+/* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs copied
+ * up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is enqueued.
+ * Memory begins poisoned, so that what was not uploaded is not there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "execute/bind.h"
+
+static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
+  (void)index, (void)reason, (void)reason_size;
+  *device = NULL;
+  return SL_OK;
+}
+static void mock_close(struct sl_device *device) { (void)device; }
+
+static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
+  (void)device;
+  void *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
+  if (memory) memset(memory, 0xA5, bytes);
+  return memory;
+}
+static void mock_release(struct sl_device *device, void *memory, uint64_t bytes) {
+  (void)device, (void)bytes;
+  free(memory);
+}
+
+static int mock_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+  (void)device;
+  memcpy(to, from, bytes);
+  return SL_OK;
+}
+
+static struct sl_stream *mock_stream_open(struct sl_device *device) {
+  (void)device;
+  return calloc(1, sizeof(struct sl_stream));
+}
+static void mock_stream_close(struct sl_stream *stream) { free(stream); }
+
+static const char *mock_error(struct sl_device *device) {
+  (void)device;
+  return "no error";
+}
+
+static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
+  (void)stream;
+  memset(memory, 0, bytes);
+  return SL_OK;
+}
+
+static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
+  (void)stream;
+  memcpy(to, from, bytes);
+  return SL_OK;
+}
+
+static int mock_flight(struct sl_stream *stream, uint32_t flight) {
+  (void)stream, (void)flight;
+  return SL_OK;
+}
+static int mock_stream(struct sl_stream *stream) {
+  (void)stream;
+  return SL_OK;
+}
+static double mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
+  (void)stream;
+  return to - from;
+}
+
+static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
+  const uint32_t items = f->offsets ? f->offsets[events] : 0;
+  const struct sl_field field = {.shape = f->shape, .width = 1};
+  return f->entry_bytes * sl_field_values(&field, events, items, f->item_offsets ? f->item_offsets[items] : 0);
+}
+
+static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
+  (void)stream;
+  struct sl_pack_header *header = p->output;
+  uint64_t *offsets = (uint64_t *)(header + 1);
+  uint64_t next = sizeof *header + p->field_count * sizeof *offsets + p->used_count * sizeof *p->used;
+  for (uint32_t f = 0; f < p->field_count; f++) {
+    next = (next + 255) / 256 * 256;
+    offsets[f] = next;
+    memcpy((char *)p->output + next, p->fields[f].source, packed_bytes(&p->fields[f], *p->event_count));
+    next += packed_bytes(&p->fields[f], *p->event_count);
+  }
+  memcpy(offsets + p->field_count, p->used, p->used_count * sizeof *p->used);
+  next = (next + 255) / 256 * 256;
+  *header = (struct sl_pack_header){0, p->field_count, next, next};
+  for (uint32_t e = 0; e < *p->event_count; e++) header->refused |= p->errors[e] != 0;
+  if (header->refused) memcpy((char *)p->output + next, p->errors, *p->event_count * sizeof *p->errors);
+  return SL_OK;
+}
+
+static int mock_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
+                          uint32_t *count, uint32_t *numbers) {
+  (void)stream;
+  *count = 0;
+  for (uint32_t i = 0; i < *lists[0].count; i++) {
+    uint32_t on = 1;
+    for (uint32_t l = 1; l < list_count; l++) {
+      uint32_t found = 0;
+      for (uint32_t j = 0; j < *lists[l].count; j++) found |= lists[l].numbers[j] == lists[0].numbers[i];
+      on &= found;
+    }
+    if (on) numbers[(*count)++] = lists[0].numbers[i];
+  }
+  return SL_OK;
+}
+
+static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  const uint32_t n = *((const struct sl_stream *)l->backend)->event_count;
+  uint32_t total = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t value = counts[i];
+    counts[i] = total;
+    total += value;
+  }
+  counts[n] = total;
+  if (bound && total > *bound->used) *bound->used = total;
+  if (bound && total > bound->capacity) memset(counts, 0, (n + 1) * sizeof *counts);
+  return SL_OK;
+}
+
+__attribute__((visibility("default"))) extern const struct sl_backend sluice_backend;
+const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
+                                          .default_slice_events = 16,
+                                          .target = "mock",
+                                          .block_threads = 1,
+                                          .flights = 2,
+                                          .is_device = 1,
+                                          .open = mock_open,
+                                          .close = mock_close,
+                                          .allocate = mock_allocate,
+                                          .release = mock_release,
+                                          .allocate_host = mock_allocate,
+                                          .release_host = mock_release,
+                                          .upload_now = mock_upload_now,
+                                          .stream_open = mock_stream_open,
+                                          .stream_close = mock_stream_close,
+                                          .error = mock_error,
+                                          .zero = mock_zero,
+                                          .intersect = mock_intersect,
+                                          .scan = mock_scan,
+                                          .upload = mock_upload,
+                                          .uploaded = mock_flight,
+                                          .pack = mock_pack,
+                                          .capture_begin = mock_stream,
+                                          .capture_end = mock_flight,
+                                          .replay = mock_flight,
+                                          .finished = mock_flight,
+                                          .wait = mock_flight,
+                                          .settle = mock_stream,
+                                          .mark = mock_flight,
+                                          .marked_us = mock_marked_us};
