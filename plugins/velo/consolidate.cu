@@ -114,7 +114,7 @@ static const struct sl_member consolidate_members[] = {
     SL_IN(hits, velo_hits, "offsets id x y z", "the hits that were searched"),
     SL_OUT(tracks, velo_tracks, "in the order of the candidates", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),
            SL_SUBITEMS(SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0),
-                              SL_BUDGET_TERM(hits_per_event, 16384)))),
+                              SL_BUDGET_TERM(hits_per_event, 65536)))),
     SL_BUDGET(hits_per_event, 3000, 1, 1000000, "hits on tracks"),
     SL_SCRATCH(hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1))),
 };

@@ -270,7 +270,7 @@ static const struct sl_member search_by_triplet_members[] = {
     SL_IN(hits, velo_hits, "", "sorted by azimuth in each module pair"),
     SL_IN(geometry, velo_geometry, "module_z", "where the modules stand"),
     SL_OUT(candidates, velo_track_candidates, "tracks of four hits and more, then those of three",
-           SL_ITEMS(SL_MIN(SL_ITEMS_TERM(hits), SL_BUDGET_TERM(candidates_per_event, 2048)))),
+           SL_ITEMS(SL_MIN(SL_ITEMS_TERM(hits), SL_BUDGET_TERM(candidates_per_event, 8192)))),
     SL_OUT(used, velo_used_hits, "hits on tracks of four hits and more", SL_SHARES_OFFSETS(hits)),
     SL_F32(phi_tolerance, 0.045, 0.0, 1.0, "rad", "half the width of the windows in azimuth"),
     SL_F32(max_scatter, 0.08, 0.0, 1e6, "mm2", "largest squared distance of a hit from the line of the two before it"),
