@@ -57,6 +57,8 @@ struct sl_backend {
       is_device; /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   void (*close)(struct sl_device *device);
+  /* A setting of the device, `--set TARGET.KEY=VALUE`; NULL: it has none. Comes before any stream is opened. */
+  int (*set)(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size);
   /* Memory of the device, and host memory that it reads and writes fast; aligned to 256 bytes; NULL when there is none.
    */
   void *(*allocate)(struct sl_device *device, uint64_t bytes);

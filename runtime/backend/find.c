@@ -7,9 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sluice/sluice.h>
+
 #if defined(SLUICE_SIMT)
 extern const struct sl_backend sl_backend_simt;
 #endif
+
+const char *sl_devices(void) { return SLUICE_DEVICES; }
 
 const struct sl_backend *sl_backend_find(const char *target) {
   if (strcmp(target, "cpu") == 0) return &sl_cpu_backend;

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-    printf("sluice %s (plugin interface %u, devices: cpu)\n", sl_version(), SL_ABI_VERSION);
+    printf("sluice %s (plugin interface %u; devices: %s)\n", sl_version(), SL_ABI_VERSION, sl_devices());
     return CLI_OK;
   }
   for (size_t c = 0; c < sizeof commands / sizeof commands[0]; c++) {

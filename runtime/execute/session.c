@@ -43,12 +43,40 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
   free(overrides);
 }
 
+/* "simt.seed": the part behind the dot, if the part before it is the device's target, and it has settings. */
+static const char *device_setting(const struct sl_session *s, const char *key) {
+  const size_t length = strlen(s->backend->target);
+  return s->backend->set && strncmp(key, s->backend->target, length) == 0 && key[length] == '.' ? key + length + 1
+                                                                                                : NULL;
+}
+
+/* Takes the device's settings out of the overrides. */
+static int set_device(struct sl_session *s, struct sl_override *sets, uint32_t *count) {
+  uint32_t kept = 0;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < *count; i++) {
+    const char *key = device_setting(s, sets[i].key);
+    char reason[256] = "";
+    if (key && s->backend->set(s->device, key, sets[i].value, reason, sizeof reason) < 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
+      status = SL_EGRAPH;
+    }
+    if (key)
+      free((char *)sets[i].key);
+    else
+      sets[kept++] = sets[i];
+  }
+  *count = kept;
+  return status;
+}
+
 static int open_graph(struct sl_session *s) {
   const struct sl_options *o = &s->options;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
                                s->diagnostics, &sets, &set_count);
+  if (status == SL_OK) status = set_device(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
   if (status == SL_OK) {

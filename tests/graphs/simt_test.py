@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""The emulator of a GPU gives the cpu's digests: six real events and thirty of the 300, three seeds, both warp sizes."""
+from common import MANY, ROOT, SIX, Checks, call, need_data, run
+
+need_data()
+checks = Checks()
+
+
+def digests(graph, sample, *arguments):
+    return [o["digest"] for o in run(graph, sample, "--digest", *arguments)["outputs"]]
+
+
+if "simt" not in call("--version").stdout:
+    print("skipped: this build has no emulator")
+    raise SystemExit(77)
+for graph, sample, events in (("velo.yaml", SIX, 6), ("velo_superpixels.yaml", SIX, 6), ("velo.yaml", MANY, 30)):
+    expected = digests(graph, sample, "-n", events)
+    for seed in (1, 2, 3):
+        for warp in (32, 64):
+            found = digests(graph, sample, "-n", events, "--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}",
+                            "--slots", 2, "--slice-events", 5)
+            checks.that(found == expected, f"{graph} {sample.name}, {events} events: seed {seed}, warps of {warp}")
+message = call("run", ROOT / "graphs/velo.yaml", "--device", "simt", "--set", "simt.warp=48", expect=2).stderr
+checks.that("simt.warp=48" in message, "a warp of 48 is refused")
+checks.end()
