@@ -13,6 +13,8 @@ import pathlib
 import re
 import subprocess
 
+NAMES_MAX = 2
+
 
 def quote(text):
     text = str(text)
@@ -81,10 +83,13 @@ def print_skipped(out):
         if header:
             name = header.group(1)
         in_output = line == "Output:" or (in_output and line != "<end of output>")
-        if in_output and re.search(r"\bskipp(ed|ing)\b", line, re.IGNORECASE) and not re.search(r"\d+ test\(s\)", line):
-            reasons.setdefault(line.strip(), []).append(name)
+        reason = re.match(r"\s*(?:skipped: |\[\s*SKIPPED\s*\] (?!\d))(.*)", line, re.IGNORECASE)
+        if in_output and reason:
+            reasons.setdefault(reason.group(1), set()).add(name)
     for reason, names in reasons.items():
-        print(f"skipped in {', '.join(sorted(set(names)))}: {reason}")
+        first = ", ".join(sorted(names)[:NAMES_MAX])
+        more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+        print(f"skipped: {reason} ({first}{more})")
 
 
 def main():

@@ -14,19 +14,27 @@
 
 #if defined(SL_TARGET_HIP)
 #include <hip/hip_runtime.h>
-#define GPU(name) hip##name
+#define GPU(name)      hip##name
 #define GPU_HOST_ALLOC hipHostMalloc
-#define GPU_HOST_FREE hipHostFree
-#define GPU_TARGET "hip"
+#define GPU_HOST_FREE  hipHostFree
+#define GPU_TARGET     "hip"
 #else
 #include <cuda_runtime.h>
-#define GPU(name) cuda##name
+#define GPU(name)      cuda##name
 #define GPU_HOST_ALLOC cudaHostAlloc
-#define GPU_HOST_FREE cudaFreeHost
-#define GPU_TARGET "cuda"
+#define GPU_HOST_FREE  cudaFreeHost
+#define GPU_TARGET     "cuda"
 #endif
 
-enum { FLIGHTS = 2, MAX_MARKS = 512, SCAN_THREADS = 1024, PACK_BLOCKS = 64, PACK_THREADS = 256, MAX_PACK_FIELDS = 512, MAX_LISTS = 64 };
+enum {
+  FLIGHTS = 2,
+  MAX_MARKS = 512,
+  SCAN_THREADS = 1024,
+  PACK_BLOCKS = 64,
+  PACK_THREADS = 256,
+  MAX_PACK_FIELDS = 512,
+  MAX_LISTS = 64
+};
 
 struct sl_device {
   int index;
@@ -44,7 +52,8 @@ struct gpu_stream {
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
   if (error == GPU(Success)) return SL_OK;
-  if (device && !device->error[0]) snprintf(device->error, sizeof device->error, "%s: %s", what, GPU(GetErrorString)(error));
+  if (device && !device->error[0])
+    snprintf(device->error, sizeof device->error, "%s: %s", what, GPU(GetErrorString)(error));
   return SL_EDEVICE;
 }
 #define CHECK(device, call) check(device, call, #call)
@@ -57,7 +66,8 @@ static int gpu_open(uint32_t index, struct sl_device **device, char *reason, siz
   int count = 0;
   const GPU(Error_t) error = GPU(GetDeviceCount)(&count);
   if (error != GPU(Success) || count == 0) {
-    snprintf(reason, reason_size, "no usable GPU: %s", error != GPU(Success) ? GPU(GetErrorString)(error) : "none found");
+    snprintf(reason, reason_size, "no usable GPU: %s",
+             error != GPU(Success) ? GPU(GetErrorString)(error) : "none found");
     return SL_EDEVICE;
   }
   if (index >= (uint32_t)count) {
@@ -80,36 +90,36 @@ static void gpu_close(struct sl_device *device) { free(device); }
 
 static void *gpu_allocate(struct sl_device *device, uint64_t bytes) {
   void *memory = NULL;
-  GPU(SetDevice)(device->index);
+  (void)GPU(SetDevice)(device->index);
   return CHECK(device, GPU(Malloc)(&memory, bytes ? bytes : 1)) < 0 ? NULL : memory;
 }
 
 static void gpu_release(struct sl_device *device, void *memory, uint64_t bytes) {
   (void)device, (void)bytes;
-  GPU(Free)(memory);
+  (void)GPU(Free)(memory);
 }
 
 static void *gpu_allocate_host(struct sl_device *device, uint64_t bytes) {
   void *memory = NULL;
-  GPU(SetDevice)(device->index);
+  (void)GPU(SetDevice)(device->index);
   if (CHECK(device, GPU_HOST_ALLOC(&memory, bytes ? bytes : 1, 0)) < 0) return NULL;
   return memory;
 }
 
 static void gpu_release_host(struct sl_device *device, void *memory, uint64_t bytes) {
   (void)device, (void)bytes;
-  GPU_HOST_FREE(memory);
+  (void)GPU_HOST_FREE(memory);
 }
 
 /* On a stream of the default kind the copy would wait for everything else. */
 static int gpu_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
   GPU(Stream_t) stream;
-  GPU(SetDevice)(device->index);
+  (void)GPU(SetDevice)(device->index);
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking)));
   if (status < 0) return status;
   status = CHECK(device, GPU(MemcpyAsync)(to, from, bytes, GPU(MemcpyHostToDevice), stream));
   if (status == SL_OK) status = CHECK(device, GPU(StreamSynchronize)(stream));
-  GPU(StreamDestroy)(stream);
+  (void)GPU(StreamDestroy)(stream);
   return status;
 }
 
@@ -119,30 +129,31 @@ static const char *gpu_error(struct sl_device *device) { return device->error[0]
 
 static void gpu_stream_close(struct sl_stream *stream) {
   struct gpu_stream *s = gpu(stream);
-  if (s->kernels) GPU(StreamSynchronize)(s->kernels);
-  if (s->copies) GPU(StreamSynchronize)(s->copies);
+  if (s->kernels) (void)GPU(StreamSynchronize)(s->kernels);
+  if (s->copies) (void)GPU(StreamSynchronize)(s->copies);
   for (uint32_t f = 0; f < FLIGHTS; f++) {
-    if (s->graph[f]) GPU(GraphExecDestroy)(s->graph[f]);
-    if (s->uploaded[f]) GPU(EventDestroy)(s->uploaded[f]);
-    if (s->finished[f]) GPU(EventDestroy)(s->finished[f]);
+    if (s->graph[f]) (void)GPU(GraphExecDestroy)(s->graph[f]);
+    if (s->uploaded[f]) (void)GPU(EventDestroy)(s->uploaded[f]);
+    if (s->finished[f]) (void)GPU(EventDestroy)(s->finished[f]);
   }
-  for (uint32_t m = 0; m < s->mark_count; m++) GPU(EventDestroy)(s->marks[m]);
-  if (s->kernels) GPU(StreamDestroy)(s->kernels);
-  if (s->copies) GPU(StreamDestroy)(s->copies);
+  for (uint32_t m = 0; m < s->mark_count; m++) (void)GPU(EventDestroy)(s->marks[m]);
+  if (s->kernels) (void)GPU(StreamDestroy)(s->kernels);
+  if (s->copies) (void)GPU(StreamDestroy)(s->copies);
   free(s);
 }
 
 static struct sl_stream *gpu_stream_open(struct sl_device *device) {
   struct gpu_stream *s = (struct gpu_stream *)calloc(1, sizeof *s);
   if (!s) return NULL;
-  GPU(SetDevice)(device->index);
+  (void)GPU(SetDevice)(device->index);
   s->base.device = device;
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&s->kernels, GPU(StreamNonBlocking)));
   if (status == SL_OK) status = CHECK(device, GPU(StreamCreateWithFlags)(&s->copies, GPU(StreamNonBlocking)));
   for (uint32_t f = 0; f < FLIGHTS && status == SL_OK; f++) {
     status = CHECK(device, GPU(EventCreateWithFlags)(&s->uploaded[f], GPU(EventDisableTiming)));
     if (status == SL_OK)
-      status = CHECK(device, GPU(EventCreateWithFlags)(&s->finished[f], GPU(EventDisableTiming) | GPU(EventBlockingSync)));
+      status =
+          CHECK(device, GPU(EventCreateWithFlags)(&s->finished[f], GPU(EventDisableTiming) | GPU(EventBlockingSync)));
   }
   s->base.handle = s->kernels;
   if (status == SL_OK) return &s->base;
@@ -166,7 +177,7 @@ static int gpu_uploaded(struct sl_stream *stream, uint32_t flight) {
 }
 
 static int gpu_capture_begin(struct sl_stream *stream) {
-  GPU(SetDevice)(stream->device->index);
+  (void)GPU(SetDevice)(stream->device->index);
   return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
 }
 
@@ -179,7 +190,7 @@ static int gpu_capture_end(struct sl_stream *stream, uint32_t flight) {
 #else
   if (status == SL_OK) status = CHECK(stream->device, cudaGraphInstantiate(&s->graph[flight], graph, 0));
 #endif
-  if (graph) GPU(GraphDestroy)(graph);
+  if (graph) (void)GPU(GraphDestroy)(graph);
   return status;
 }
 
@@ -212,7 +223,8 @@ static int gpu_mark(struct sl_stream *stream, uint32_t index) {
 static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
   struct gpu_stream *s = gpu(stream);
   float milliseconds = 0;
-  if (to >= s->mark_count || GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]) != GPU(Success)) return 0;
+  if (to >= s->mark_count || GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]) != GPU(Success))
+    return 0;
   return 1000.0 * milliseconds;
 }
 
@@ -275,8 +287,10 @@ static __device__ int is_on_list(struct sl_list_pointers list, uint32_t event) {
   uint32_t low = 0, high = *list.count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (list.numbers[middle] < event) low = middle + 1;
-    else high = middle;
+    if (list.numbers[middle] < event)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < *list.count && list.numbers[low] == event;
 }
@@ -299,8 +313,8 @@ static __global__ void intersect_lists(const struct list_table table, uint32_t *
   if (threadIdx.x == 0) *count = kept;
 }
 
-static int gpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
-                         uint32_t *numbers) {
+static int gpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
+                         uint32_t *count, uint32_t *numbers) {
   struct list_table table;
   if (list_count > MAX_LISTS) return SL_EGRAPH;
   memcpy(table.lists, lists, list_count * sizeof *lists);
@@ -314,13 +328,20 @@ static int gpu_intersect(struct sl_stream *stream, const struct sl_list_pointers
 static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
   const uint64_t items = f->offsets ? f->offsets[events] : 0;
   switch (f->shape) {
-    case SL_SHAPE_CODE_PER_SLICE: return f->entry_bytes;
-    case SL_SHAPE_CODE_PER_EVENT: return (uint64_t)events * f->entry_bytes;
-    case SL_SHAPE_CODE_OFFSETS: return (events + 1ull) * f->entry_bytes;
-    case SL_SHAPE_CODE_PER_ITEM: return items * f->entry_bytes;
-    case SL_SHAPE_CODE_ITEM_OFFSETS: return (items + 1) * f->entry_bytes;
-    case SL_SHAPE_CODE_PER_SUBITEM: return f->item_offsets ? f->item_offsets[items] * (uint64_t)f->entry_bytes : 0;
-    default: return 0;
+    case SL_SHAPE_CODE_PER_SLICE:
+      return f->entry_bytes;
+    case SL_SHAPE_CODE_PER_EVENT:
+      return (uint64_t)events * f->entry_bytes;
+    case SL_SHAPE_CODE_OFFSETS:
+      return (events + 1ull) * f->entry_bytes;
+    case SL_SHAPE_CODE_PER_ITEM:
+      return items * f->entry_bytes;
+    case SL_SHAPE_CODE_ITEM_OFFSETS:
+      return (items + 1) * f->entry_bytes;
+    case SL_SHAPE_CODE_PER_SUBITEM:
+      return f->item_offsets ? f->item_offsets[items] * (uint64_t)f->entry_bytes : 0;
+    default:
+      return 0;
   }
 }
 
@@ -356,8 +377,7 @@ static __global__ void pack_results(const struct sl_pack p) {
     for (uint32_t e = threadIdx.x; e < events; e += blockDim.x)
       if (p.errors[e]) atomicOr(&refused, 1u);
   __syncthreads();
-  for (uint32_t f = 0; f < p.field_count; f++)
-    copy_words((char *)p.output + offsets[f], p.fields[f].source, bytes[f]);
+  for (uint32_t f = 0; f < p.field_count; f++) copy_words((char *)p.output + offsets[f], p.fields[f].source, bytes[f]);
   if (blockIdx.x != 0) return;
   const uint64_t errors_offset = offsets[p.field_count];
   for (uint32_t e = threadIdx.x; refused && e < events; e += blockDim.x)
@@ -380,8 +400,14 @@ static int gpu_pack(struct sl_stream *stream, const struct sl_pack *pack) {
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-extern "C" __attribute__((visibility("default"))) const struct sl_backend sluice_backend;
-const struct sl_backend sluice_backend = {
+/* hipcc would copy a constant table into device code, where these functions are not. */
+#if defined(SL_TARGET_HIP)
+#define TABLE
+#else
+#define TABLE const
+#endif
+extern "C" __attribute__((visibility("default"))) TABLE struct sl_backend sluice_backend;
+TABLE struct sl_backend sluice_backend = {
     .size = sizeof(struct sl_backend),
     .default_slice_events = 1000,
     .target = GPU_TARGET,

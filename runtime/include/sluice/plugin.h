@@ -501,24 +501,31 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #else
 #define SL_EXTERN_ extern
 #endif
-#define SL_DECLARE(name) SL_EXTERN_ __attribute__((visibility("hidden"))) const struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                   \
-  static int name_##_run_(const struct sl_launch *l, const void *args) {                                \
-    return run_(l, (const struct name_##_args *)args);                                                  \
-  }                                                                                                     \
-  SL_DECLARE(name_);                                                                                    \
-  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
-                                                    .doc = doc_,                                        \
-                                                    .kind = SL_KIND_KERNEL,                             \
-                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
-                                                    .member_count = SL_COUNT_(name_##_members),         \
-                                                    .error_count = error_count_,                        \
-                                                    .block_threads = block_,                            \
-                                                    .state_size = 0,                                    \
-                                                    .members = name_##_members,                         \
-                                                    .errors = errors_,                                  \
-                                                    .run = name_##_run_,                                \
-                                                    .run_tuned = tuned_}
+/* hipcc would copy a constant table into device code, where the functions that it names are not. */
+#if defined(__HIPCC__)
+#define SL_TABLE_
+#else
+#define SL_TABLE_ const
+#endif
+#define SL_DECLARE(name) \
+  SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                       \
+  static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
+    return run_(l, (const struct name_##_args *)args);                                                      \
+  }                                                                                                         \
+  SL_DECLARE(name_);                                                                                        \
+  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                        .doc = doc_,                                        \
+                                                        .kind = SL_KIND_KERNEL,                             \
+                                                        .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                        .member_count = SL_COUNT_(name_##_members),         \
+                                                        .error_count = error_count_,                        \
+                                                        .block_threads = block_,                            \
+                                                        .state_size = 0,                                    \
+                                                        .members = name_##_members,                         \
+                                                        .errors = errors_,                                  \
+                                                        .run = name_##_run_,                                \
+                                                        .run_tuned = tuned_}
 /* A kernel algorithm: name, doc, default block size, run. */
 #define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
 /* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
@@ -528,38 +535,38 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
  * or NULL. */
 #define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
   SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
-#define SL_CONSTANT(name_, doc_, make_)                                                                 \
-  static int name_##_make_(const struct sl_services *s, const void *args) {                             \
-    return make_(s, (const struct name_##_args *)args);                                                 \
-  }                                                                                                     \
-  SL_DECLARE(name_);                                                                                    \
-  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
-                                                    .doc = doc_,                                        \
-                                                    .kind = SL_KIND_CONSTANT,                           \
-                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
-                                                    .member_count = SL_COUNT_(name_##_members),         \
-                                                    .members = name_##_members,                         \
-                                                    .make = name_##_make_}
-#define SL_SOURCE(name_, doc_, state_, source_)                                                         \
-  SL_DECLARE(name_);                                                                                    \
-  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
-                                                    .doc = doc_,                                        \
-                                                    .kind = SL_KIND_SOURCE,                             \
-                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
-                                                    .member_count = SL_COUNT_(name_##_members),         \
-                                                    .state_size = (uint32_t)sizeof(state_),             \
-                                                    .members = name_##_members,                         \
-                                                    .source = &(source_)}
-#define SL_SINK(name_, doc_, state_, sink_)                                                             \
-  SL_DECLARE(name_);                                                                                    \
-  const struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
-                                                    .doc = doc_,                                        \
-                                                    .kind = SL_KIND_SINK,                               \
-                                                    .args_size = (uint32_t)sizeof(struct name_##_args), \
-                                                    .member_count = SL_COUNT_(name_##_members),         \
-                                                    .state_size = (uint32_t)sizeof(state_),             \
-                                                    .members = name_##_members,                         \
-                                                    .sink = &(sink_)}
+#define SL_CONSTANT(name_, doc_, make_)                                                                     \
+  static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
+    return make_(s, (const struct name_##_args *)args);                                                     \
+  }                                                                                                         \
+  SL_DECLARE(name_);                                                                                        \
+  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                        .doc = doc_,                                        \
+                                                        .kind = SL_KIND_CONSTANT,                           \
+                                                        .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                        .member_count = SL_COUNT_(name_##_members),         \
+                                                        .members = name_##_members,                         \
+                                                        .make = name_##_make_}
+#define SL_SOURCE(name_, doc_, state_, source_)                                                             \
+  SL_DECLARE(name_);                                                                                        \
+  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                        .doc = doc_,                                        \
+                                                        .kind = SL_KIND_SOURCE,                             \
+                                                        .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                        .member_count = SL_COUNT_(name_##_members),         \
+                                                        .state_size = (uint32_t)sizeof(state_),             \
+                                                        .members = name_##_members,                         \
+                                                        .source = &(source_)}
+#define SL_SINK(name_, doc_, state_, sink_)                                                                 \
+  SL_DECLARE(name_);                                                                                        \
+  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
+                                                        .doc = doc_,                                        \
+                                                        .kind = SL_KIND_SINK,                               \
+                                                        .args_size = (uint32_t)sizeof(struct name_##_args), \
+                                                        .member_count = SL_COUNT_(name_##_members),         \
+                                                        .state_size = (uint32_t)sizeof(state_),             \
+                                                        .members = name_##_members,                         \
+                                                        .sink = &(sink_)}
 
 /* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc). The build defines SL_TARGET. */
 #define SL_ENTRY(name) &sl_algorithm_##name
