@@ -69,6 +69,11 @@ struct sl_backend {
   struct sl_stream *(*stream_open)(struct sl_device *device);
   void (*stream_close)(struct sl_stream *stream);
   const char *(*error)(struct sl_device *device); /* text of the last failure */
+  /* "NVIDIA H200", "seed 1, warps of 32": what the summary says of the device; NULL: nothing. */
+  void (*describe)(struct sl_device *device, char *text, size_t size);
+  /* Names what the calling thread does next, for the vendor's profilers; they nest. NULL: nobody looks. */
+  void (*range_begin)(const char *name);
+  void (*range_end)(void);
   /* Enqueued on the stream, in order with kernels. */
   int (*zero)(struct sl_stream *stream, void *memory, uint64_t bytes);
   int (*intersect)(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,

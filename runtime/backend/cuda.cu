@@ -14,16 +14,19 @@
 
 #if defined(SL_TARGET_HIP)
 #include <hip/hip_runtime.h>
-#define GPU(name)      hip##name
-#define GPU_HOST_ALLOC hipHostMalloc
-#define GPU_HOST_FREE  hipHostFree
-#define GPU_TARGET     "hip"
+#define GPU(name)         hip##name
+#define GPU_HOST_ALLOC    hipHostMalloc
+#define GPU_HOST_FREE     hipHostFree
+#define GPU_TARGET        "hip"
+#define DEVICE_PROPERTIES hipDeviceProp_t
 #else
 #include <cuda_runtime.h>
-#define GPU(name)      cuda##name
-#define GPU_HOST_ALLOC cudaHostAlloc
-#define GPU_HOST_FREE  cudaFreeHost
-#define GPU_TARGET     "cuda"
+#include <nvtx3/nvToolsExt.h>
+#define GPU(name)         cuda##name
+#define GPU_HOST_ALLOC    cudaHostAlloc
+#define GPU_HOST_FREE     cudaFreeHost
+#define GPU_TARGET        "cuda"
+#define DEVICE_PROPERTIES cudaDeviceProp
 #endif
 
 enum {
@@ -124,6 +127,17 @@ static int gpu_upload_now(struct sl_device *device, void *to, const void *from, 
 }
 
 static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "no error"; }
+
+static void gpu_describe(struct sl_device *device, char *text, size_t size) {
+  DEVICE_PROPERTIES properties;
+  if (GPU(GetDeviceProperties)(&properties, device->index) != GPU(Success)) return;
+  snprintf(text, size, "%s, %d multiprocessors", properties.name, properties.multiProcessorCount);
+}
+
+#if !defined(SL_TARGET_HIP)
+static void gpu_range_begin(const char *name) { nvtxRangePushA(name); }
+static void gpu_range_end(void) { nvtxRangePop(); }
+#endif
 
 /* ------------------------------------------------------------------------------------------------- stream */
 
@@ -424,6 +438,11 @@ TABLE struct sl_backend sluice_backend = {
     .stream_open = gpu_stream_open,
     .stream_close = gpu_stream_close,
     .error = gpu_error,
+    .describe = gpu_describe,
+#if !defined(SL_TARGET_HIP)
+    .range_begin = gpu_range_begin,
+    .range_end = gpu_range_end,
+#endif
     .zero = gpu_zero,
     .intersect = gpu_intersect,
     .scan = gpu_scan,

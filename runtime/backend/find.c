@@ -1,13 +1,13 @@
 /* find.c: the backend of a target: built in, or a library that is loaded when somebody asks for it. */
 #include "backend/backend.h"
 
+#include <sluice/sluice.h>
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <sluice/sluice.h>
 
 #if defined(SLUICE_SIMT)
 extern const struct sl_backend sl_backend_simt;

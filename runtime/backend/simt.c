@@ -39,6 +39,7 @@ const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .stream_open = sl_simt_stream_open,
                                            .stream_close = sl_simt_stream_close,
                                            .error = simt_error,
+                                           .describe = sl_simt_device_describe,
                                            .zero = simt_zero,
                                            .intersect = simt_intersect,
                                            .scan = simt_scan};

@@ -51,10 +51,12 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
+  if (s->backend->range_begin) s->backend->range_begin(node->name);
   int status = s->layout->node_set[n] != NO_INDEX ? zero_outputs(slot, n) : SL_OK;
   if (status == SL_OK)
     status = a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
                                            : a->run(&slot->launches[n], flight->args[n]);
+  if (s->backend->range_end) s->backend->range_end();
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
                 sl_error_text(status), status == SL_EDEVICE ? ": " : "",

@@ -96,11 +96,22 @@ static int next_kept(struct sl_session *s, struct sl_flight *flight) {
 }
 
 static int finish(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->session->backend;
+  if (backend->range_begin) backend->range_begin("finish slice");
   const int status = sl_flight_finish(slot, k);
+  if (backend->range_end) backend->range_end();
   if (status != SL_OK)
     fail(slot->session, slot->flights[k].ticket, status);
   else
     pass_turn(slot->session, slot->flights[k].ticket);
+  return status;
+}
+
+static int start(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->session->backend;
+  if (backend->range_begin) backend->range_begin("start slice");
+  const int status = sl_flight_start(slot, k);
+  if (backend->range_end) backend->range_end();
   return status;
 }
 
@@ -111,7 +122,7 @@ static int fly(struct sl_slot *slot, next_slice *next) {
   int busy[2] = {0, 0}, status = SL_OK;
   uint32_t k = 0;
   while (status == SL_OK && next(slot->session, &slot->flights[k])) {
-    const int started = sl_flight_start(slot, k);
+    const int started = start(slot, k);
     busy[k] = started == SL_OK;
     const uint32_t oldest = (k + 1) % flights;
     if (busy[oldest]) {
@@ -196,9 +207,9 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
     const uint64_t begin = sl_now_ns();
     status = run_threads(s, run_kept_slices);
     const uint64_t ns = sl_now_ns() - begin;
+    const uint64_t events = s->events_read * (turns / s->kept_count);
     *repeat_ns += ns;
-    s->summary.stretch_hz[s->summary.stretch_count++] =
-        ns ? (double)(s->events_read * (turns / s->kept_count)) * 1e9 / (double)ns : 0;
+    s->summary.stretch_hz[s->summary.stretch_count++] = ns ? (double)events * 1e9 / (double)ns : 0;
   }
   return status;
 }

@@ -108,7 +108,10 @@ static void json_plugins(const struct sl_session *s, struct sl_json *j) {
 
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = &s->summary;
-  sl_json_string(j, "device", s->backend->target);
+  char device[128] = "";
+  if (s->backend->describe) s->backend->describe(s->device, device, sizeof device);
+  sl_json_string(j, "device", s->options.device);
+  sl_json_string(j, "device_description", device);
   sl_json_integer(j, "slots", sum->slots);
   sl_json_integer(j, "slice_events", sum->slice_events);
   sl_json_integer(j, "repeat", sum->repeat);

@@ -24,6 +24,9 @@ void sl_simt_device_close(struct sl_device *device);
  * first, or 64) for the streams opened after. SL_EINVAL, with the reason, if there is no such key or value. */
 int sl_simt_device_set(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size);
 
+/* "seed 1, warps of 32" */
+void sl_simt_device_describe(struct sl_device *device, char *text, size_t size);
+
 /* For one thread at a time. The order of its launches follows from the settings alone. NULL when memory is out. */
 struct sl_stream *sl_simt_stream_open(struct sl_device *device);
 void sl_simt_stream_close(struct sl_stream *stream);

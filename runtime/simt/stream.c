@@ -57,6 +57,10 @@ int sl_simt_device_set(struct sl_device *device, const char *key, const char *va
   return SL_OK;
 }
 
+void sl_simt_device_describe(struct sl_device *device, char *text, size_t size) {
+  snprintf(text, size, "emulator, seed %llu, warps of %u", (unsigned long long)device->seed, device->warp_size);
+}
+
 /* ---------------------------------------------------------------------------------------------------- launch */
 
 static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
