@@ -115,15 +115,23 @@ static void gpu_release_host(struct sl_device *device, void *memory, uint64_t by
 }
 
 /* On a stream of the default kind the copy would wait for everything else. */
-static int gpu_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+static int copy_now(struct sl_device *device, void *to, const void *from, uint64_t bytes, GPU(MemcpyKind) kind) {
   GPU(Stream_t) stream;
   (void)GPU(SetDevice)(device->index);
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking)));
   if (status < 0) return status;
-  status = CHECK(device, GPU(MemcpyAsync)(to, from, bytes, GPU(MemcpyHostToDevice), stream));
+  status = CHECK(device, GPU(MemcpyAsync)(to, from, bytes, kind, stream));
   if (status == SL_OK) status = CHECK(device, GPU(StreamSynchronize)(stream));
   (void)GPU(StreamDestroy)(stream);
   return status;
+}
+
+static int gpu_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+  return copy_now(device, to, from, bytes, GPU(MemcpyHostToDevice));
+}
+
+static int gpu_download_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+  return copy_now(device, to, from, bytes, GPU(MemcpyDeviceToHost));
 }
 
 static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "no error"; }
@@ -435,6 +443,7 @@ TABLE struct sl_backend sluice_backend = {
     .allocate_host = gpu_allocate_host,
     .release_host = gpu_release_host,
     .upload_now = gpu_upload_now,
+    .download_now = gpu_download_now,
     .stream_open = gpu_stream_open,
     .stream_close = gpu_stream_close,
     .error = gpu_error,

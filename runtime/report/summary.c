@@ -63,6 +63,9 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
+  char device[128] = "";
+  if (s->backend->describe) s->backend->describe(s->device, device, sizeof device);
+  if (*device) fprintf(file, "\ndevice       %s: %s", s->options.device, device);
   fprintf(file,
           "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
           with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),

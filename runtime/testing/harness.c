@@ -166,7 +166,9 @@ struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
     dlclose(t->handle);
     open_algorithm(t, path, algorithm);
   }
+  const int on_host = strcmp(t->plugin->target, "cpu") == 0 || strcmp(t->plugin->target, "simt") == 0;
   if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
+  if (!on_host) test_device_open(t, path);
   pthread_mutex_init(&t->mutex, NULL);
   t->event_count = 1;
   t->block_threads = t->algorithm->block_threads;
@@ -208,6 +210,7 @@ void sl_test_free(struct sl_test *t) {
   free(t->list);
   free(t->messages.text);
   test_emulator_close(t);
+  test_device_close(t);
   pthread_mutex_destroy(&t->mutex);
   dlclose(t->handle);
   free(t);

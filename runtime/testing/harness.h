@@ -44,7 +44,8 @@ struct sl_test {
   uint32_t block_threads;
   int shared, has_run;
   struct test_emulator *emulator; /* target simt; emulator.c */
-  uint32_t *list; /* NULL: all events */
+  struct test_device *device;     /* targets with a memory of their own; device.c */
+  uint32_t *list;                 /* NULL: all events */
   uint32_t list_count;
   struct sl_guarded count, numbers, errors; /* behind struct sl_events */
   pthread_mutex_t mutex;                    /* of the messages */
@@ -68,6 +69,11 @@ void test_release_run(struct sl_test *t); /* frees what the last run allocated *
 void test_emulator_open(struct sl_test *t);
 struct sl_stream *test_emulator_stream(struct sl_test *t);
 void test_emulator_close(struct sl_test *t);
+/* device.c. Opened once; ends the program with 77, skipped, where there is no such device. */
+void test_device_open(struct sl_test *t, const char *plugin_path);
+void test_device_close(struct sl_test *t);
+/* Runs the kernels on copies of all that the arguments point to, and copies all back. Completes `launch`. */
+int test_device_run(struct sl_test *t, struct sl_launch *launch);
 /* Makes of the path of a plugin for `target` that of the same plugin for SLUICE_TEST_TARGET, and returns 1, if that is
  * set and is another one. */
 int test_other_target(const char *target, char *path, size_t size);

@@ -214,13 +214,14 @@ static int scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bou
 
 static int run_kernel(struct sl_test *t) {
   const int on_cpu = strcmp(t->plugin->target, "cpu") == 0;
-  const struct sl_launch launch = {.size = sizeof(launch),
-                                   .block_threads = on_cpu ? 1 : t->block_threads,
-                                   .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
-                                   .events_max = t->event_count,
-                                   .services = &t->services,
-                                   .backend = t->emulator ? test_emulator_stream(t) : NULL,
-                                   .scan = scan};
+  struct sl_launch launch = {.size = sizeof(launch),
+                             .block_threads = on_cpu ? 1 : t->block_threads,
+                             .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
+                             .events_max = t->event_count,
+                             .services = &t->services,
+                             .backend = t->emulator ? test_emulator_stream(t) : NULL,
+                             .scan = scan};
+  if (t->device) return test_device_run(t, &launch);
   const int tuned = t->algorithm->run_tuned && !t->shared;
   return tuned ? t->algorithm->run_tuned(&launch, t->args) : t->algorithm->run(&launch, t->args);
 }

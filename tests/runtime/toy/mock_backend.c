@@ -1,13 +1,13 @@
-/* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs copied
- * up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is enqueued.
- * Memory begins poisoned, so that what was not uploaded is not there.
+/* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
+ * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
+ * enqueued. Memory begins poisoned, so that what was not uploaded is not there.
  */
+#include "backend/backend.h"
+#include "execute/bind.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backend/backend.h"
-#include "execute/bind.h"
 
 static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
   (void)index, (void)reason, (void)reason_size;
@@ -138,6 +138,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .allocate_host = mock_allocate,
                                           .release_host = mock_release,
                                           .upload_now = mock_upload_now,
+                                          .download_now = mock_upload_now,
                                           .stream_open = mock_stream_open,
                                           .stream_close = mock_stream_close,
                                           .error = mock_error,

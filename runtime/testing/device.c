@@ -1,0 +1,150 @@
+/* device.c: the harness on a device with a memory of its own. Everything that the run's arguments point to is copied up
+ * with its canaries, the arguments are translated, and all is copied back after the kernels, so that the checks of
+ * run.c see what happened there.
+ */
+#include "backend/backend.h"
+#include "execute/bind.h"
+#include "testing/harness.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARGIN_BYTES = 64 }; /* the canaries of struct sl_guarded */
+
+struct test_mirror {
+  const struct sl_guarded *host;
+  unsigned char *device; /* of the margin in front */
+};
+
+struct test_device {
+  const struct sl_backend *backend;
+  struct sl_device *device;
+  struct sl_stream *stream;
+  struct test_mirror *mirrors;
+  size_t mirror_count, mirror_capacity;
+};
+
+/* A test for a device that is not there is skipped. */
+void test_device_open(struct sl_test *t, const char *plugin_path) {
+  char folder[PATH_MAX + 256], reason[512] = "";
+  struct test_device *d = t->device = test_allocate(1, sizeof(*d));
+  snprintf(folder, sizeof(folder), "%s", plugin_path);
+  char *const folders[] = {dirname(folder)};
+  d->backend = sl_backend_load(t->plugin->target, folders, 1, reason, sizeof(reason));
+  if (!d->backend) { /* plugins of the tests stand deeper in the build folder */
+    char *const above[] = {dirname(folder)};
+    d->backend = sl_backend_load(t->plugin->target, above, 1, reason, sizeof(reason));
+  }
+  if (!d->backend || d->backend->open(0, &d->device, reason, sizeof(reason)) < 0) {
+    printf("skipped: no device for %s: %s\n", t->plugin->target, reason);
+    exit(77);
+  }
+  d->stream = d->backend->stream_open(d->device);
+  if (!d->stream) test_die(t, "no stream: %s", d->backend->error(d->device));
+}
+
+void test_device_close(struct sl_test *t) {
+  if (!t->device) return;
+  t->device->backend->stream_close(t->device->stream);
+  t->device->backend->close(t->device->device);
+  free(t->device->mirrors);
+  free(t->device);
+}
+
+static void upload(const struct sl_test *t, void *to, const void *from, uint64_t bytes) {
+  if (t->device->backend->upload_now(t->device->device, to, from, bytes) < 0)
+    test_die(t, "upload: %s", t->device->backend->error(t->device->device));
+}
+
+static void mirror(struct sl_test *t, const struct sl_guarded *g) {
+  struct test_device *d = t->device;
+  if (!g->values) return;
+  if (d->mirror_count == d->mirror_capacity) {
+    d->mirror_capacity = d->mirror_capacity ? 2 * d->mirror_capacity : 64;
+    d->mirrors = realloc(d->mirrors, d->mirror_capacity * sizeof(*d->mirrors));
+    if (!d->mirrors) test_die(t, "no memory");
+  }
+  const uint64_t bytes = g->bytes + 2u * MARGIN_BYTES;
+  unsigned char *device = d->backend->allocate(d->device, bytes);
+  if (!device) test_die(t, "no device memory: %s", d->backend->error(d->device));
+  upload(t, device, (const unsigned char *)g->values - MARGIN_BYTES, bytes);
+  d->mirrors[d->mirror_count++] = (struct test_mirror){g, device};
+}
+
+static void *translated(const struct sl_test *t, const void *host) {
+  const unsigned char *at = host;
+  if (!host) return NULL;
+  for (size_t i = 0; i < t->device->mirror_count; i++) {
+    const struct test_mirror *m = &t->device->mirrors[i];
+    const unsigned char *values = m->host->values;
+    if (at >= values && at <= values + m->host->bytes) return m->device + MARGIN_BYTES + (at - values);
+  }
+  test_die(t, "an argument points to memory that is not the test's");
+}
+
+static void mirror_all(struct sl_test *t) {
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    mirror(t, &t->members[i].used);
+    for (uint32_t f = 0; f < t->members[i].field_count; f++) mirror(t, &t->members[i].fields[f].memory);
+  }
+  mirror(t, &t->count);
+  mirror(t, &t->numbers);
+  mirror(t, &t->errors);
+}
+
+static void translate_arguments(const struct sl_test *t, unsigned char *args) {
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    const struct sl_member *m = &t->algorithm->members[i];
+    if (m->kind == SL_MEMBER_EVENTS) {
+      struct sl_events *e = (struct sl_events *)(void *)(args + m->args_offset);
+      e->count = translated(t, e->count);
+      e->numbers = translated(t, e->numbers);
+      e->errors = translated(t, e->errors);
+    } else if (m->kind == SL_MEMBER_SCRATCH) {
+      void **pointer = (void **)(void *)(args + m->args_offset);
+      *pointer = translated(t, *pointer);
+    } else if (m->kind != SL_MEMBER_PROPERTY) {
+      for (uint32_t f = 0; f < m->collection->field_count; f++)
+        *sl_args_pointer(args, m, f) = translated(t, *sl_args_pointer(args, m, f));
+      for (int sub = 0; sub < 2; sub++)
+        sl_args_bound(args, m, sub)->used = translated(t, sl_args_bound(args, m, sub)->used);
+    }
+  }
+}
+
+/* Copies everything back, canaries too. */
+static void fetch_all(struct sl_test *t) {
+  struct test_device *d = t->device;
+  for (size_t i = 0; i < d->mirror_count; i++) {
+    const struct test_mirror *m = &d->mirrors[i];
+    const uint64_t bytes = m->host->bytes + 2u * MARGIN_BYTES;
+    if (d->backend->download_now(d->device, (unsigned char *)m->host->values - MARGIN_BYTES, m->device, bytes) < 0)
+      test_die(t, "download: %s", d->backend->error(d->device));
+    d->backend->release(d->device, m->device, bytes);
+  }
+  d->mirror_count = 0;
+}
+
+int test_device_run(struct sl_test *t, struct sl_launch *launch) {
+  struct test_device *d = t->device;
+  const struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0);
+  struct sl_guarded owned = event_count;
+  *(uint32_t *)event_count.values = t->event_count;
+  unsigned char *args = test_allocate(1, t->algorithm->args_size);
+  memcpy(args, t->args, t->algorithm->args_size);
+  mirror_all(t);
+  mirror(t, &event_count);
+  translate_arguments(t, args);
+  d->stream->event_count = translated(t, event_count.values);
+  launch->backend = d->stream;
+  launch->scan = d->backend->scan;
+  const int tuned = t->algorithm->run_tuned && !t->shared;
+  int status = tuned ? t->algorithm->run_tuned(launch, args) : t->algorithm->run(launch, args);
+  if (d->backend->settle(d->stream) < 0) test_die(t, "a kernel failed: %s", d->backend->error(d->device));
+  fetch_all(t);
+  free(args);
+  sl_guarded_free(&owned);
+  return status;
+}
