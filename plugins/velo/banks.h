@@ -74,8 +74,8 @@ static SL_DEVICE struct velo_bank velo_bank_open(const struct velo_bank_list *li
 /* The slots of an event, VELO_SENSORS of each. */
 struct velo_slots {
   uint32_t *claims; /* in shared memory: how many banks want the slot */
-  uint16_t *bank;   /* relative to the event's first; valid where there are words */
-  uint16_t *words;  /* without the count word */
+  uint32_t *bank;   /* relative to the event's first; valid where there are words */
+  uint32_t *words;  /* without the count word */
 };
 
 /* Puts bank `index` into its slot. Returns 1 if it shares a sensor with a bank that is there already. */
@@ -83,8 +83,8 @@ static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const
                                            uint32_t index) {
   uint32_t others = atomicAdd(&slots->claims[bank->sensor], 1u);
   if (bank->version == 4) others += atomicAdd(&slots->claims[bank->sensor + 1], 1u);
-  slots->bank[bank->sensor] = (uint16_t)index;
-  slots->words[bank->sensor] = (uint16_t)bank->word_count;
+  slots->bank[bank->sensor] = index;
+  slots->words[bank->sensor] = bank->word_count;
   return others > 0 ? 1u : 0u;
 }
 

@@ -2,12 +2,13 @@
  * cluster, and a word equal to 0 is none. Source: spec velo_pv.md A.2, formats.md 4.2.
  *
  * Count, scan, write:
- * 1. decode_retina_count checks the headers of an event's banks, finds the bank of each sensor (a slot), and counts
- *    words. A bank that is wrong refuses the event.
+ * 1. decode_retina_count checks the headers of an event's banks, finds the bank of each sensor (a slot), and places the
+ *    slots' words one behind the other. A bank that is wrong refuses the event. Nearly always the banks are those of
+ *    all sensors in order, and bank i is slot i; what is not so takes the long way of banks.h.
  * 2. The scan makes offsets of the counts.
- * 3. decode_retina_write decodes the words of each slot to their place: by sensor, and in a bank in the order of its
- *    words. So the order is fixed, and a module pair, which is 8 sensors, is one slice. Rarely, words equal to 0 have
- *    to be taken out again, or a word is so wrong that the event is refused after all.
+ * 3. decode_retina_write decodes word i of that order to cluster i: by sensor, and in a bank in the order of its words.
+ *    So the order is fixed, and a module pair, which is 8 sensors, is one slice. Rarely, words equal to 0 have to be
+ *    taken out again, or a word is so wrong that the event is refused after all.
  */
 #include "banks.h"
 #include "decode_retina.h"
@@ -25,22 +26,71 @@ static const struct sl_member decode_retina_members[] = {
     SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
     SL_OUT(clusters, velo_clusters, "by sensor, then in the order of the words",
            SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks)))),
-    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first",
+    SL_SCRATCH(slot_word, u32, "where the words of each sensor begin in the payloads",
                SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(slot_words, u16, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
+    SL_SCRATCH(slot_place, u32, "high half: where its clusters begin, relative to the event's; low half: bank version",
+               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
 };
 
 static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};
 
-/* Per event: a thread a bank. Reads headers and count words; writes the event's slots and, in its place of the offsets,
- * the number of its words. */
+enum { PLACE_SHIFT = 16, VERSION_MASK = 0xFFFF };
+
+/* Places the slots of an event whose 208 banks are those of the sensors in order, none wrong; a thread a bank. Returns
+ * the number of words and, times 2^24, that of the banks that are otherwise: then nothing is valid. */
+static SL_DEVICE uint32_t place_usual_banks(const struct decode_retina_args *a, uint32_t event, uint32_t begin) {
+  const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (slot, VELO_SENSORS) {
+    uint32_t total, mine = 0;
+    struct velo_bank bank = {0, 0, 0, 0, 0};
+    if (slot < VELO_SENSORS) {
+      bank = velo_bank_open(&list, begin + slot);
+      mine = bank.error != 0 || bank.version == 4 || bank.sensor != slot ? 1u << 24 : bank.word_count;
+    }
+    const uint32_t place = sum + sl_block_exclusive_scan(mine, &total);
+    if (slot < VELO_SENSORS) {
+      a->slot_word[event * VELO_SENSORS + slot] = bank.first_word;
+      a->slot_place[event * VELO_SENSORS + slot] = place << PLACE_SHIFT | bank.version;
+    }
+    sum += total;
+  }
+  return sum;
+}
+
+/* The same for any banks: `bank` and `words` of each slot are in the two arrays, and are replaced. */
+static SL_DEVICE void place_slots(const struct decode_retina_args *a, uint32_t event, uint32_t begin) {
+  const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
+  uint32_t *slot_word = a->slot_word + event * VELO_SENSORS, *slot_place = a->slot_place + event * VELO_SENSORS;
+  uint32_t before = 0;
+  SL_FOR_BLOCK (slot, VELO_SENSORS) {
+    const uint32_t words = slot < VELO_SENSORS ? slot_place[slot] : 0u;
+    uint32_t total;
+    const uint32_t place = before + sl_block_exclusive_scan(words, &total);
+    if (words > 0) {
+      const struct velo_bank bank = velo_bank_open(&list, begin + slot_word[slot]);
+      slot_word[slot] = bank.first_word;
+      slot_place[slot] = place << PLACE_SHIFT | bank.version;
+    } else if (slot < VELO_SENSORS) {
+      slot_place[slot] = place << PLACE_SHIFT;
+    }
+    before += total;
+  }
+}
+
+/* Per event: a thread a bank. Reads headers and count words, 3 kB; writes the event's slots, 2 kB, and, in its place of
+ * the offsets, the number of its words. */
 SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   __shared__ uint32_t claims[VELO_SENSORS];
   const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
   SL_FOR_EVENTS (event, a.events) {
-    const struct velo_slots slots = {claims, a.slot_bank + event * VELO_SENSORS, a.slot_words + event * VELO_SENSORS};
+    const struct velo_slots slots = {claims, a.slot_word + event * VELO_SENSORS, a.slot_place + event * VELO_SENSORS};
     const uint32_t begin = a.banks.offsets[event], end = a.banks.offsets[event + 1];
-    uint32_t words = velo_slots_fill(&slots, &list, begin, end, &a.events, event);
+    uint32_t words = end - begin == VELO_SENSORS ? place_usual_banks(&a, event, begin) : UINT32_MAX;
+    if (words >= 1u << 24) {
+      words = velo_slots_fill(&slots, &list, begin, end, &a.events, event);
+      place_slots(&a, event, begin);
+    }
     if (threadIdx.x == 0) {
       if (words > VELO_MAX_CLUSTERS) {
         sl_event_fail(&a.events, event, VELO_TOO_MANY, words);
@@ -52,22 +102,23 @@ SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   }
 }
 
-/* Decodes `word` to cluster `i` of the slice. Returns what is unusual. */
-static SL_DEVICE uint32_t write_cluster(const struct decode_retina_args *a, uint32_t version, uint32_t bank_sensor,
+/* Decodes `word` of the bank in slot `slot` to cluster `i` of the slice. Returns what is unusual. */
+static SL_DEVICE uint32_t write_cluster(const struct decode_retina_args *a, uint32_t version, uint32_t slot,
                                         uint32_t word, uint32_t i) {
   const uint32_t bits = version == 2 ? 3 : 2; /* of a fraction */
-  const uint32_t row_fraction = word & ((1u << bits) - 1), row = word >> bits & 0xFF;
+  const uint32_t row_and_fraction = word & ((1u << (8 + bits)) - 1), row = row_and_fraction >> bits;
   const uint32_t column_fraction = word >> (8 + bits) & ((1u << bits) - 1);
   const uint32_t word_column = word >> (8 + 2 * bits) & 0x3FF;
   const uint32_t column = word_column < VELO_SENSOR_COLUMNS ? word_column : 0;
-  const uint32_t sensor = bank_sensor + (version == 4 ? word >> 22 & 1 : 0);
+  const uint32_t sensor = slot + (version == 4 ? word >> 22 & 1 : 0);
   const float step = version == 2 ? 0.125f : 0.25f;
-  const float local_x =
-      a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
-  const float local_y = (0.5f + (float)(int32_t)row + (float)(int32_t)row_fraction * step) * VELO_PIXEL_PITCH;
+  const float local_x = a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
+  /* As 0.5 + row + row_fraction * step, which has no rounding either. */
+  const float local_y = (float)(int32_t)(row_and_fraction + (1u << (bits - 1))) * step * VELO_PIXEL_PITCH;
   const struct velo_point point = velo_global(a->geometry.transform + 12 * sensor, local_x, local_y);
   uint32_t id = velo_id(sensor, column, row);
-  if (version > 2) id |= (column_fraction != 0 ? 1u << 27 : 0u) | (row_fraction != 0 ? 1u << 26 : 0u);
+  if (version > 2 && column_fraction != 0) id |= 1u << 27;
+  if (version > 2 && (row_and_fraction & 3) != 0) id |= 1u << 26;
   a->clusters.id[i] = id;
   a->clusters.phi[i] = velo_phi(point.x, point.y);
   a->clusters.x[i] = point.x;
@@ -104,58 +155,74 @@ static SL_DEVICE void refuse_bad_columns(const struct decode_retina_args *a, uin
   velo_pairs_clear(&a->clusters, event);
 }
 
-/* After all words of an event are decoded: `unusual` is what this thread found. */
+/* After all words of an event are decoded: `unusual` is what this thread found. Every thread of the block calls it. */
 static SL_DEVICE void finish_event(const struct decode_retina_args *a, uint32_t event, uint32_t unusual) {
-  const uint32_t zero_words = sl_block_sum_u32(unusual & RETINA_ZERO_WORD ? 1u : 0u);
-  const uint32_t bad_columns = sl_block_sum_u32(unusual & RETINA_BAD_COLUMN ? 1u : 0u);
-  if (bad_columns > 0)
+  const uint32_t zero_words = unusual & RETINA_ZERO_WORD ? 1u : 0u, bad_columns = unusual & RETINA_BAD_COLUMN ? 1u : 0u;
+  const uint32_t threads = sl_block_sum_u32(bad_columns << 16 | zero_words);
+  if (threads == 0) return;
+  if (threads >> 16 != 0)
     refuse_bad_columns(a, event);
-  else if (zero_words > 0)
+  else
     remove_zero_words(&a->clusters, event, a->clusters.offsets[event]);
+}
+
+/* An event's slots in shared memory. */
+struct slots {
+  uint32_t word[VELO_SENSORS];
+  uint32_t place[256]; /* as slot_place; beyond the last sensor more than any, so that a binary search ends there */
+};
+
+/* Every thread of the block calls it. */
+static SL_DEVICE void load_slots(const struct decode_retina_args *a, uint32_t event, struct slots *s) {
+  for (uint32_t slot = threadIdx.x; slot < 256; slot += blockDim.x) {
+    const uint32_t is_sensor = slot < VELO_SENSORS;
+    if (is_sensor) s->word[slot] = a->slot_word[event * VELO_SENSORS + slot];
+    s->place[slot] = is_sensor ? a->slot_place[event * VELO_SENSORS + slot] : UINT32_MAX;
+  }
   __syncthreads();
 }
 
-/* Per event: 8 threads a slot. Reads the words; writes clusters and the slices of the module pairs. `tuned`, on a cpu
- * only: with vectors. */
-static SL_DEVICE void write_event(const struct decode_retina_args *a, uint32_t event, uint32_t *first, uint32_t tuned) {
-  const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
-  const uint32_t lanes = blockDim.x < 8 ? 1 : 8, lane = threadIdx.x % lanes;
-  const uint32_t event_first = a->clusters.offsets[event], event_end = a->clusters.offsets[event + 1];
-  const uint16_t *slot_words = a->slot_words + event * VELO_SENSORS;
-  velo_slots_scan(slot_words, first);
-  velo_pairs_write(&a->clusters, event, first);
-  uint32_t unusual = 0;
-  for (uint32_t slot = threadIdx.x / lanes; slot < VELO_SENSORS; slot += blockDim.x / lanes) {
-    if (slot_words[slot] == 0) continue;
-    const struct velo_bank bank =
-        velo_bank_open(&list, a->banks.offsets[event] + a->slot_bank[event * VELO_SENSORS + slot]);
-    const uint32_t place = event_first + first[slot];
-#ifdef SL_TARGET_CPU
-    if (tuned) {
-      unusual |= decode_retina_bank_cpu(a, &bank, place, event_end);
+/* The slot of the event's word `i`: the last one that does not begin behind it. */
+static SL_DEVICE uint32_t find_slot(const struct slots *s, uint32_t i) {
+  const uint32_t behind = (i + 1) << PLACE_SHIFT;
+  uint32_t slot = 0;
+  for (uint32_t step = 128; step > 0; step /= 2)
+    if (s->place[slot + step] < behind) slot += step;
+  return slot;
+}
+
+/* The slices of the module pairs, 8 slots each. */
+static SL_DEVICE void write_pairs(const struct velo_clusters *clusters, uint32_t event, const struct slots *s,
+                                  uint32_t words) {
+  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
+    const uint32_t begin = s->place[8 * pair] >> PLACE_SHIFT;
+    const uint32_t end = pair + 1 < VELO_MODULE_PAIRS ? s->place[8 * pair + 8] >> PLACE_SHIFT : words;
+    clusters->pair_first[event * VELO_MODULE_PAIRS + pair] = begin;
+    clusters->pair_count[event * VELO_MODULE_PAIRS + pair] = end - begin;
+  }
+}
+
+/* Per event: a thread a word; 9 words a bank would leave most lanes idle if they were dealt out by banks. Reads words,
+ * 4 bytes a cluster, and 2 kB of slots; writes 22 bytes a cluster. */
+SL_KERNEL(decode_retina_write, struct decode_retina_args) {
+  __shared__ struct slots s;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t event_first = a.clusters.offsets[event], words = a.clusters.offsets[event + 1] - event_first;
+    if (words == 0) { /* none, or refused, or the slice overflowed */
+      velo_pairs_clear(&a.clusters, event);
       continue;
     }
-#else
-    (void)event_end, (void)tuned;
-#endif
-    for (uint32_t i = lane; i < bank.word_count; i += lanes)
-      unusual |= write_cluster(a, bank.version, slot, list.payload[bank.first_word + i], place + i);
+    load_slots(&a, event, &s);
+    write_pairs(&a.clusters, event, &s, words);
+    uint32_t unusual = 0;
+    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
+      const uint32_t slot = find_slot(&s, i), place = s.place[slot];
+      const uint32_t word = a.banks.payload[s.word[slot] + i - (place >> PLACE_SHIFT)];
+      unusual |= write_cluster(&a, place & VERSION_MASK, slot, word, event_first + i);
+    }
+    finish_event(&a, event, unusual);
+    __syncthreads();
   }
-  finish_event(a, event, unusual);
-}
-
-static SL_DEVICE void write_events(const struct decode_retina_args *a, uint32_t *first, uint32_t tuned) {
-  SL_FOR_EVENTS (event, a->events) {
-    if (a->clusters.offsets[event] != a->clusters.offsets[event + 1])
-      write_event(a, event, first, tuned);
-    else
-      velo_pairs_clear(&a->clusters, event); /* no words, or refused, or the slice overflowed */
-  }
-}
-
-SL_KERNEL(decode_retina_write, struct decode_retina_args) {
-  __shared__ uint32_t first[VELO_SENSORS + 1];
-  write_events(&a, first, 0);
 }
 
 static int run(const struct sl_launch *l, const struct decode_retina_args *a) {
@@ -166,9 +233,26 @@ static int run(const struct sl_launch *l, const struct decode_retina_args *a) {
 }
 
 #ifdef SL_TARGET_CPU
+/* The same, a bank at a time with vectors. */
 SL_KERNEL(decode_retina_write_tuned, struct decode_retina_args) {
-  uint32_t first[VELO_SENSORS + 1];
-  write_events(&a, first, 1);
+  struct slots s;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t event_first = a.clusters.offsets[event], event_end = a.clusters.offsets[event + 1];
+    if (event_first == event_end) {
+      velo_pairs_clear(&a.clusters, event);
+      continue;
+    }
+    load_slots(&a, event, &s);
+    write_pairs(&a.clusters, event, &s, event_end - event_first);
+    uint32_t unusual = 0, place = 0;
+    for (uint32_t slot = 0; slot < VELO_SENSORS; slot++) {
+      const uint32_t next = slot + 1 < VELO_SENSORS ? s.place[slot + 1] >> PLACE_SHIFT : event_end - event_first;
+      const struct velo_bank bank = {0, s.place[slot] & VERSION_MASK, slot, s.word[slot], next - place};
+      if (next != place) unusual |= decode_retina_bank_cpu(&a, &bank, event_first + place, event_end);
+      place = next;
+    }
+    finish_event(&a, event, unusual);
+  }
 }
 
 static int run_tuned(const struct sl_launch *l, const void *args) {

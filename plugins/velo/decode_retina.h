@@ -19,8 +19,8 @@ struct decode_retina_args {
   struct velo_retina_banks_view banks;
   struct velo_geometry_view geometry;
   struct velo_clusters clusters;
-  uint16_t *slot_bank;
-  uint16_t *slot_words;
+  uint32_t *slot_word;
+  uint32_t *slot_place;
 };
 
 /* What is unusual about the words of a bank; or-ed together over an event. */

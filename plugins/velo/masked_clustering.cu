@@ -28,8 +28,8 @@ struct masked_clustering_args {
   struct velo_superpixel_banks_view banks;
   struct velo_geometry_view geometry;
   struct velo_clusters clusters;
-  uint16_t *slot_bank;
-  uint16_t *slot_words;
+  uint32_t *slot_bank;
+  uint32_t *slot_words;
   uint16_t *slot_clusters;
   uint32_t *sorted;
   uint32_t *parent;
@@ -44,9 +44,9 @@ static const struct sl_member masked_clustering_members[] = {
     SL_IN(banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order"),
     SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
     SL_OUT(clusters, velo_clusters, "by sensor", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))),
-    SL_SCRATCH(slot_bank, u16, "bank of each sensor, relative to the event's first",
+    SL_SCRATCH(slot_bank, u32, "bank of each sensor, relative to the event's first",
                SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(slot_words, u16, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
+    SL_SCRATCH(slot_words, u32, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(slot_clusters, u16, "clusters of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
     SL_SCRATCH(sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks))),
     SL_SCRATCH(parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",

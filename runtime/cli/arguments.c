@@ -37,6 +37,8 @@ static const struct option options[] = {
     {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", DIGEST, RUN,
      AT(options.digest), 0},
     {"--profile", NULL, NULL, "print time per node and the fill of budgets", FLAG, RUN, AT(options.profile), 0},
+    {"--resident", NULL, NULL, "repeats without uploads, on a GPU: kernels and downloads alone", FLAG, RUN,
+     AT(options.resident), 0},
     {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", FLAG, GRAPH,
      AT(options.guard), 0},
     {"--quiet", "-q", NULL, "print nothing but errors", FLAG, RUN, AT(quiet), 0},
@@ -70,8 +72,10 @@ static int append_files(struct cli_arguments *a, const char *pattern) {
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
     status = copy ? append(&a->owned, copy) : CLI_FAILED;
-    if (status != CLI_OK) free(copy);
-    else status = append(&a->inputs, copy);
+    if (status != CLI_OK)
+      free(copy);
+    else
+      status = append(&a->inputs, copy);
   }
   globfree(&found);
   return status;

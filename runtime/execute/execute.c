@@ -185,7 +185,8 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
   int status = flight->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
-  status = upload(slot, flight);
+  const int is_there = s->options.resident && !s->delivering; /* what the last pass with uploads left */
+  if (!is_there) status = upload(slot, flight);
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
   if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */

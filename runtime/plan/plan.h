@@ -15,17 +15,17 @@ struct sl_plan_buffer {
 struct sl_plan_request {
   struct sl_plan_buffer *buffers;
   uint32_t count;
-  uint32_t alignment;    /* power of two; sizes are rounded up to it */
-  uint64_t capacity;     /* stop when the arena is no larger; 0: the lower bound */
-  double seconds;        /* time limit of the search after the greedy orders; 0: one short try of fixed length */
+  uint32_t alignment; /* power of two; sizes are rounded up to it */
+  uint64_t capacity;  /* stop when the arena is no larger; 0: the lower bound */
+  double seconds;     /* time limit of the search after the greedy orders; 0: one short try of fixed length */
 };
 
 struct sl_plan_result {
-  uint64_t arena_bytes;      /* the highest end of a buffer */
+  uint64_t arena_bytes;       /* the highest end of a buffer */
   uint64_t lower_bound_bytes; /* most bytes live at once, aligned sizes */
-  uint32_t optimal;          /* 1: arena equals the lower bound, or the search proved that no plan is smaller */
+  uint32_t optimal;           /* 1: arena equals the lower bound, or the search proved that no plan is smaller */
   uint32_t reserved;
-  uint64_t steps;            /* search nodes visited */
+  uint64_t steps; /* search nodes visited */
 };
 
 /* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, alignment no power of two, sum of sizes above 2^62). The

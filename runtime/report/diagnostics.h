@@ -4,6 +4,7 @@
 #define SL_DIAGNOSTICS_H
 
 #include <sluice/sluice.h>
+
 #include <stdarg.h>
 
 /* A place in a text file; line and column count from 1, 0 = unknown. `source` is the whole line, or NULL. */

@@ -1,5 +1,5 @@
-/* velo_events_test.c: graphs/velo.yaml on the six real events, figure by figure against the table of spec velo_pv.md E.6,
- * and the hits of every track by the checksums given there.
+/* velo_events_test.c: graphs/velo.yaml on the six real events, figure by figure against the table of spec velo_pv.md
+ * E.6, and the hits of every track by the checksums given there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include <cmocka.h>
 #include <sluice/sluice.h>
+
 #include <sys/stat.h>
+
+#include <cmocka.h>
 
 enum { EVENTS = 6 };
 
@@ -66,7 +68,8 @@ static uint32_t track_checksum(const struct sl_output_view *tracks, uint32_t fir
 static int on_batch(void *context, const struct sl_batch_view *view) {
   (void)context;
   const struct sl_output_view *hits = output(view, "sorted"), *tracks = output(view, "tracks");
-  const struct sl_output_view *candidates = output(view, "search.candidates"), *states = output(view, "fit.beamline_states");
+  const struct sl_output_view *candidates = output(view, "search.candidates"),
+                              *states = output(view, "fit.beamline_states");
   const uint32_t *hit_first = field(hits, "offsets"), *track_first = field(tracks, "offsets");
   const uint32_t *candidate_first = field(candidates, "offsets"), *hit_offsets = field(tracks, "hit_offsets");
   const uint8_t *backward = field(states, "backward");
@@ -91,8 +94,10 @@ static void six_events_give_the_figures_of_the_table(void **state) {
   char geometry[600], input[600], text[900];
   snprintf(geometry, sizeof geometry, "geometry=%s/lhcb/geometry", data);
   snprintf(input, sizeof input, "%s/lhcb/minbias.mdf", data);
-  snprintf(text, sizeof text, "sluice: 1\ninclude: [%s]\noutputs: [sorted, search.candidates, tracks, fit.beamline_states]\n"
-           "nodes: { search: { set: { variant: %s } } }\n", graph, variant);
+  snprintf(text, sizeof text,
+           "sluice: 1\ninclude: [%s]\noutputs: [sorted, search.candidates, tracks, fit.beamline_states]\n"
+           "nodes: { search: { set: { variant: %s } } }\n",
+           graph, variant);
   memset(found, 0, sizeof found);
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = sl_options_default();
@@ -120,8 +125,10 @@ static void six_events_give_the_figures_of_the_table(void **state) {
 int main(void) {
   const char *root = getenv("SLUICE_ROOT"), *folder = getenv("SLUICE_DATA");
   snprintf(graph, sizeof graph, "%s/graphs/velo.yaml", root ? root : ".");
-  if (folder) snprintf(data, sizeof data, "%s", folder);
-  else snprintf(data, sizeof data, "%s/../shared/data", root ? root : ".");
+  if (folder)
+    snprintf(data, sizeof data, "%s", folder);
+  else
+    snprintf(data, sizeof data, "%s/../shared/data", root ? root : ".");
   char sample[600];
   struct stat status;
   snprintf(sample, sizeof sample, "%s/lhcb/minbias.mdf", data);

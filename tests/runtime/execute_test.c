@@ -20,7 +20,7 @@
   "  even: { use: toy.select, set: { modulus: 2 } }\n"                        \
   "  third: { use: toy.select, set: { modulus: 3 } }\n"                       \
   "  scaled: { use: toy.scale }\n"                                            \
-  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                         \
+  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                 \
   "  all: { use: toy.sum }\n"                                                 \
   "  some: { use: toy.sum, events: even.passed }\n"                           \
   "  few: { use: toy.sum, events: [third.passed, even.passed] }\n"            \

@@ -34,6 +34,14 @@ typedef uint64_t sl_atomic_u64;
 #define atomicMin(p, v) SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
 #define atomicExch(p, v) SL_ATOMIC_(p, v, sl_v)
 
+/* The warps of a block: one, of one thread. */
+static SL_DEVICE uint32_t sl_block_warps(void) { return 1; }
+static SL_DEVICE uint32_t sl_warp_index(void) { return 0; }
+static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
+static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
+static SL_DEVICE void sl_warp_sync(void) {}
+static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
+
 /* Sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
   *total = value;

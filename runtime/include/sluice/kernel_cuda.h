@@ -55,6 +55,11 @@ static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delt
 }
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) { return __shfl_down(value, delta); }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot((int)predicate); }
+static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return (uint32_t)__any((int)predicate); }
+static SL_DEVICE void sl_warp_sync(void) {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
 #else
 /* Blocks have whole warps here, so that every lane takes part. */
 static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) {
@@ -70,6 +75,8 @@ static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, value, delta);
 }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot_sync(0xFFFFFFFFu, (int)predicate); }
+static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return (uint32_t)__any_sync(0xFFFFFFFFu, (int)predicate); }
+static SL_DEVICE void sl_warp_sync(void) { __syncwarp(); }
 #endif
 
 #include <sluice/kernel_block.h>

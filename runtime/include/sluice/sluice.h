@@ -4,9 +4,8 @@
  *   struct sl_options options = sl_options_default();
  *   options.graph_path = "graphs/velo.yaml";
  *   struct sl_session *session = NULL;
- *   if (sl_session_open(&options, d, &session) == 0 && sl_session_run(session) == 0) ... sl_session_summary(session) ...
- *   sl_session_close(session);
- *   sl_diagnostics_print(d, stderr); sl_diagnostics_free(d);
+ *   if (sl_session_open(&options, d, &session) == 0 && sl_session_run(session) == 0) ... sl_session_summary(session)
+ * ... sl_session_close(session); sl_diagnostics_print(d, stderr); sl_diagnostics_free(d);
  *
  * Nothing here prints, exits or aborts. A session is used by one thread at a time; several sessions may coexist.
  * Functions return 0 or a negative SL_E... of sluice/plugin.h, with the reason in the diagnostics.
@@ -15,6 +14,7 @@
 #define SLUICE_SLUICE_H
 
 #include <sluice/plugin.h>
+
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -26,7 +26,7 @@ extern "C" {
 /* --------------------------------------------------------------------------------------------- diagnostics */
 
 struct sl_diagnostic {
-  uint32_t severity; /* SL_NOTE, SL_WARNING, SL_ERROR */
+  uint32_t severity;     /* SL_NOTE, SL_WARNING, SL_ERROR */
   uint32_t line, column; /* from 1; 0: unknown */
   uint32_t reserved;
   const char *file, *source_line, *node, *message, *hint; /* NULL where absent */
@@ -58,7 +58,7 @@ struct sl_batch_view {
 
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
 struct sl_options {
-  uint32_t size; /* sizeof(struct sl_options) */
+  uint32_t size;         /* sizeof(struct sl_options) */
   uint32_t slots;        /* slices in flight; 0: the default, 1 */
   uint32_t slice_events; /* largest number of events in a slice; 0: the graph's budget, else the target's default */
   uint32_t repeat;       /* passes over the prepared slices; 0 and 1: one */
@@ -66,16 +66,17 @@ struct sl_options {
   const char *graph_path;
   const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
   size_t graph_text_bytes;
-  const char *device;               /* "cpu" */
-  const char *const *input_paths;   /* NULL-terminated, or NULL */
-  const char *const *sets;          /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
-  const char *const *uses;          /* "NODE=PLUGIN.ALGORITHM" */
-  const char *const *plugin_paths;  /* folders searched first */
-  const char *output_path;          /* for sinks that write a file */
-  uint32_t digest;                  /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
-  uint32_t profile;                 /* times of single nodes also where that costs speed (devices other than cpu) */
-  uint32_t guard;                   /* every field in an allocation of its own, with canaries and poison */
-  void *context;                    /* first argument of the callbacks */
+  const char *device;              /* "cpu" */
+  const char *const *input_paths;  /* NULL-terminated, or NULL */
+  const char *const *sets;         /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
+  const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
+  const char *const *plugin_paths; /* folders searched first */
+  const char *output_path;         /* for sinks that write a file */
+  uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
+  uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
+  uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
+  uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
+  void *context;                   /* first argument of the callbacks */
   /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
   int (*on_batch)(void *context, const struct sl_batch_view *view);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
@@ -114,12 +115,12 @@ struct sl_budget_summary {
 enum { SL_STRETCHES = 5 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
-  double seconds;       /* of the whole run */
-  double throughput_hz; /* graph only: over the repeats, or, without any, over the time spent in the graph */
+  double seconds;                  /* of the whole run */
+  double throughput_hz;            /* graph only: over the repeats, or, without any, over the time spent in the graph */
   double stretch_hz[SL_STRETCHES]; /* the same over fifths of the repeats, to show the spread; stretch_count of them */
-  double source_hz;     /* reading and packing alone */
-  double wall_hz;       /* events over seconds */
-  uint64_t bytes_up, bytes_down; /* moved to and from the device, all passes; 0 on cpu */
+  double source_hz;                /* reading and packing alone */
+  double wall_hz;                  /* events over seconds */
+  uint64_t bytes_up, bytes_down;   /* moved to and from the device, all passes; 0 on cpu */
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
@@ -142,7 +143,8 @@ SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 /* Plugins and algorithms found, and from where; plugins hidden and refused, and why. */
 SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
-SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file);
+SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                FILE *file);
 SL_API const char *sl_version(void);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);

@@ -4,7 +4,7 @@
 
 #include <sluice/plugin.h>
 
-#define TOY_NUMBERS_FIELDS(F)                            \
+#define TOY_NUMBERS_FIELDS(F)                                \
   F(offsets, u32, OFFSETS, "", "first number of each event") \
   F(value, u32, PER_ITEM, "", "the number")
 SL_COLLECTION(toy_numbers, TOY_NUMBERS_FIELDS, "numbers by event");
@@ -19,6 +19,8 @@ SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
 
 /* What the source makes of event `number`: this many values, and value i. */
 static inline uint32_t toy_count(uint64_t number) { return (uint32_t)(number * 7 % 13); }
-static inline uint32_t toy_value(uint64_t number, uint32_t i) { return (uint32_t)((number * 2654435761u + i * 40503u) >> 3) % 1000; }
+static inline uint32_t toy_value(uint64_t number, uint32_t i) {
+  return (uint32_t)((number * 2654435761u + i * 40503u) >> 3) % 1000;
+}
 
 #endif
