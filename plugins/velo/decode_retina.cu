@@ -112,7 +112,8 @@ static SL_DEVICE uint32_t write_cluster(const struct decode_retina_args *a, uint
   const uint32_t column = word_column < VELO_SENSOR_COLUMNS ? word_column : 0;
   const uint32_t sensor = slot + (version == 4 ? word >> 22 & 1 : 0);
   const float step = version == 2 ? 0.125f : 0.25f;
-  const float local_x = a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
+  const float local_x =
+      a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
   /* As 0.5 + row + row_fraction * step, which has no rounding either. */
   const float local_y = (float)(int32_t)(row_and_fraction + (1u << (bits - 1))) * step * VELO_PIXEL_PITCH;
   const struct velo_point point = velo_global(a->geometry.transform + 12 * sensor, local_x, local_y);
@@ -221,7 +222,6 @@ SL_KERNEL(decode_retina_write, struct decode_retina_args) {
       unusual |= write_cluster(&a, place & VERSION_MASK, slot, word, event_first + i);
     }
     finish_event(&a, event, unusual);
-    __syncthreads();
   }
 }
 
