@@ -23,7 +23,7 @@ static const struct sl_member select_members[] = {
 /* One block makes the list, in ascending order. */
 SL_KERNEL(select_events, struct select_args) {
   uint32_t length = 0;
-  SL_FOR_BLOCK(i, *a.events.count) {
+  SL_FOR_BLOCK (i, *a.events.count) {
     uint32_t wanted = 0, event = 0;
     if (i < *a.events.count) {
       event = sl_event_at(&a.events, i);
@@ -58,7 +58,7 @@ static const struct sl_member scale_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(scale_values, struct scale_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x)
       a.scaled.value[i] = a.numbers.value[i] * a.factor;
   }
@@ -89,7 +89,7 @@ static const struct sl_member expand_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(count_copies, struct expand_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = a.scaled.offsets[event] + threadIdx.x; i < a.scaled.offsets[event + 1]; i += blockDim.x) {
       a.scratch[i] = a.scaled.value[i] % 3;
@@ -101,7 +101,7 @@ SL_KERNEL(count_copies, struct expand_args) {
 }
 
 SL_KERNEL(write_copies, struct expand_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) {
       uint32_t to = a.expanded.offsets[event];
       const uint32_t end = a.expanded.offsets[event + 1];
@@ -141,7 +141,7 @@ static const struct sl_member sum_members[] = {
 static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"}};
 
 SL_KERNEL(sum_values, struct sum_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x) {
       if (a.numbers.value[i] == a.refuse_value) sl_event_fail(&a.events, event, 5, a.numbers.value[i]);
@@ -152,7 +152,9 @@ SL_KERNEL(sum_values, struct sum_args) {
       a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
       a.sums.sum[event] = sum;
       const float count = (float)a.sums.count[event];
-      a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count) : count > 0.0f ? (float)sum / count : 0.0f;
+      a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count)
+                           : count > 0.0f ? (float)sum / count
+                                          : 0.0f;
       if (a.overrun) a.sums.sum[a.slice_events] = 0;
     }
   }
