@@ -9,61 +9,164 @@ static void member(FILE *out, const char *name, size_t offset, size_t bytes) {
   fprintf(out, "  %-20s %4zu %4zu\n", name, offset, bytes);
 }
 
-#define BEGIN(s) fprintf(out, "%s %zu\n", #s, sizeof(struct s));
-#define M(s, m)  member(out, #m, offsetof(struct s, m), sizeof(((struct s *)0)->m));
+#define BEGIN(s) fprintf(out, "%s %zu\n", #s, sizeof(struct s))
+#define M(s, m)  member(out, #m, offsetof(struct s, m), sizeof(((struct s *)0)->m))
 
 static void write_tables(FILE *out) {
-  BEGIN(sl_field)
-  M(sl_field, name)
-  M(sl_field, type) M(sl_field, shape) M(sl_field, width) M(sl_field, reserved) M(sl_field, unit) M(sl_field, doc)
-      BEGIN(sl_collection) M(sl_collection, name) M(sl_collection, doc) M(sl_collection, fields)
-          M(sl_collection, field_count) M(sl_collection, reserved) BEGIN(sl_bound) M(sl_bound, capacity)
-              M(sl_bound, reserved) M(sl_bound, used) BEGIN(sl_event_list) M(sl_event_list, count)
-                  M(sl_event_list, numbers) M(sl_event_list, bound) M(sl_event_list, sub_bound) BEGIN(sl_events)
-                      M(sl_events, count) M(sl_events, numbers) M(sl_events, errors) M(sl_events, error_base)
-                          BEGIN(sl_term) M(sl_term, kind) M(sl_term, multiply) M(sl_term, divide) M(sl_term, add)
-                              M(sl_term, of) BEGIN(sl_capacity) M(sl_capacity, combine) M(sl_capacity, reserved)
-                                  M(sl_capacity, terms) BEGIN(sl_member) M(sl_member, name) M(sl_member, doc)
-                                      M(sl_member, kind) M(sl_member, flags) M(sl_member, args_offset)
-                                          M(sl_member, args_size) M(sl_member, collection) M(sl_member, fields)
-                                              M(sl_member, shares) M(sl_member, in_place) M(sl_member, unit)
-                                                  M(sl_member, default_text) M(sl_member, type) M(sl_member, reserved)
-                                                      M(sl_member, default_value) M(sl_member, minimum)
-                                                          M(sl_member, maximum) M(sl_member, capacity)
-                                                              M(sl_member, sub_capacity)
+  BEGIN(sl_field);
+  M(sl_field, name);
+  M(sl_field, type);
+  M(sl_field, shape);
+  M(sl_field, width);
+  M(sl_field, reserved);
+  M(sl_field, unit);
+  M(sl_field, doc);
+  BEGIN(sl_collection);
+  M(sl_collection, name);
+  M(sl_collection, doc);
+  M(sl_collection, fields);
+  M(sl_collection, field_count);
+  M(sl_collection, reserved);
+  BEGIN(sl_bound);
+  M(sl_bound, capacity);
+  M(sl_bound, reserved);
+  M(sl_bound, used);
+  BEGIN(sl_event_list);
+  M(sl_event_list, count);
+  M(sl_event_list, numbers);
+  M(sl_event_list, bound);
+  M(sl_event_list, sub_bound);
+  BEGIN(sl_events);
+  M(sl_events, count);
+  M(sl_events, numbers);
+  M(sl_events, errors);
+  M(sl_events, error_base);
+  BEGIN(sl_term);
+  M(sl_term, kind);
+  M(sl_term, multiply);
+  M(sl_term, divide);
+  M(sl_term, add);
+  M(sl_term, of);
+  BEGIN(sl_capacity);
+  M(sl_capacity, combine);
+  M(sl_capacity, reserved);
+  M(sl_capacity, terms);
+  BEGIN(sl_member);
+  M(sl_member, name);
+  M(sl_member, doc);
+  M(sl_member, kind);
+  M(sl_member, flags);
+  M(sl_member, args_offset);
+  M(sl_member, args_size);
+  M(sl_member, collection);
+  M(sl_member, fields);
+  M(sl_member, shares);
+  M(sl_member, in_place);
+  M(sl_member, unit);
+  M(sl_member, default_text);
+  M(sl_member, type);
+  M(sl_member, reserved);
+  M(sl_member, default_value);
+  M(sl_member, minimum);
+  M(sl_member, maximum);
+  M(sl_member, capacity);
+  M(sl_member, sub_capacity);
 }
 
 static void write_calls(FILE *out) {
-  BEGIN(sl_services)
-  M(sl_services, size)
-  M(sl_services, reserved) M(sl_services, context) M(sl_services, message) M(sl_services, make_array)
-      M(sl_services, array_count) BEGIN(sl_launch) M(sl_launch, size) M(sl_launch, block_threads)
-          M(sl_launch, grid_blocks) M(sl_launch, events_max) M(sl_launch, services) M(sl_launch, backend)
-              M(sl_launch, scan) BEGIN(sl_event) M(sl_event, number) M(sl_event, offset) M(sl_event, run)
-                  M(sl_event, file) M(sl_event, error) M(sl_event, reserved) BEGIN(sl_fill) M(sl_fill, events_max)
-                      M(sl_fill, event_count) M(sl_fill, events) M(sl_fill, progress_done) M(sl_fill, progress_total)
-                          BEGIN(sl_inputs) M(sl_inputs, paths) M(sl_inputs, path_count) M(sl_inputs, reserved)
-                              M(sl_inputs, names) BEGIN(sl_source) M(sl_source, open) M(sl_source, fill)
-                                  M(sl_source, close) BEGIN(sl_report) M(sl_report, size) M(sl_report, reserved)
-                                      M(sl_report, context) M(sl_report, begin_object) M(sl_report, end_object)
-                                          M(sl_report, begin_array) M(sl_report, end_array) M(sl_report, integer)
-                                              M(sl_report, number) M(sl_report, text) M(sl_report, line) BEGIN(sl_batch)
-                                                  M(sl_batch, event_count) M(sl_batch, reserved) M(sl_batch, events)
-                                                      BEGIN(sl_sink) M(sl_sink, open) M(sl_sink, consume)
-                                                          M(sl_sink, finish) M(sl_sink, close)
+  BEGIN(sl_services);
+  M(sl_services, size);
+  M(sl_services, reserved);
+  M(sl_services, context);
+  M(sl_services, message);
+  M(sl_services, make_array);
+  M(sl_services, array_count);
+  BEGIN(sl_launch);
+  M(sl_launch, size);
+  M(sl_launch, block_threads);
+  M(sl_launch, grid_blocks);
+  M(sl_launch, events_max);
+  M(sl_launch, services);
+  M(sl_launch, backend);
+  M(sl_launch, scan);
+  BEGIN(sl_event);
+  M(sl_event, number);
+  M(sl_event, offset);
+  M(sl_event, run);
+  M(sl_event, file);
+  M(sl_event, error);
+  M(sl_event, reserved);
+  BEGIN(sl_fill);
+  M(sl_fill, events_max);
+  M(sl_fill, event_count);
+  M(sl_fill, events);
+  M(sl_fill, progress_done);
+  M(sl_fill, progress_total);
+  BEGIN(sl_inputs);
+  M(sl_inputs, paths);
+  M(sl_inputs, path_count);
+  M(sl_inputs, reserved);
+  M(sl_inputs, names);
+  BEGIN(sl_source);
+  M(sl_source, open);
+  M(sl_source, fill);
+  M(sl_source, close);
+  BEGIN(sl_report);
+  M(sl_report, size);
+  M(sl_report, reserved);
+  M(sl_report, context);
+  M(sl_report, begin_object);
+  M(sl_report, end_object);
+  M(sl_report, begin_array);
+  M(sl_report, end_array);
+  M(sl_report, integer);
+  M(sl_report, number);
+  M(sl_report, text);
+  M(sl_report, line);
+  BEGIN(sl_batch);
+  M(sl_batch, event_count);
+  M(sl_batch, reserved);
+  M(sl_batch, events);
+  BEGIN(sl_sink);
+  M(sl_sink, open);
+  M(sl_sink, consume);
+  M(sl_sink, finish);
+  M(sl_sink, close);
 }
 
 static void write_plugin(FILE *out) {
-  BEGIN(sl_event_error)
-  M(sl_event_error, code)
-  M(sl_event_error, reserved) M(sl_event_error, text) BEGIN(sl_algorithm) M(sl_algorithm, name) M(sl_algorithm, doc)
-      M(sl_algorithm, kind) M(sl_algorithm, args_size) M(sl_algorithm, member_count) M(sl_algorithm, error_count)
-          M(sl_algorithm, block_threads) M(sl_algorithm, state_size) M(sl_algorithm, members) M(sl_algorithm, errors)
-              M(sl_algorithm, run) M(sl_algorithm, run_tuned) M(sl_algorithm, check) M(sl_algorithm, make)
-                  M(sl_algorithm, source) M(sl_algorithm, sink) BEGIN(sl_plugin) M(sl_plugin, magic) M(sl_plugin, size)
-                      M(sl_plugin, abi_version) M(sl_plugin, name) M(sl_plugin, version) M(sl_plugin, target)
-                          M(sl_plugin, doc) M(sl_plugin, algorithms) M(sl_plugin, algorithm_count)
-                              M(sl_plugin, reserved)
+  BEGIN(sl_event_error);
+  M(sl_event_error, code);
+  M(sl_event_error, reserved);
+  M(sl_event_error, text);
+  BEGIN(sl_algorithm);
+  M(sl_algorithm, name);
+  M(sl_algorithm, doc);
+  M(sl_algorithm, kind);
+  M(sl_algorithm, args_size);
+  M(sl_algorithm, member_count);
+  M(sl_algorithm, error_count);
+  M(sl_algorithm, block_threads);
+  M(sl_algorithm, state_size);
+  M(sl_algorithm, members);
+  M(sl_algorithm, errors);
+  M(sl_algorithm, run);
+  M(sl_algorithm, run_tuned);
+  M(sl_algorithm, check);
+  M(sl_algorithm, make);
+  M(sl_algorithm, source);
+  M(sl_algorithm, sink);
+  BEGIN(sl_plugin);
+  M(sl_plugin, magic);
+  M(sl_plugin, size);
+  M(sl_plugin, abi_version);
+  M(sl_plugin, name);
+  M(sl_plugin, version);
+  M(sl_plugin, target);
+  M(sl_plugin, doc);
+  M(sl_plugin, algorithms);
+  M(sl_plugin, algorithm_count);
+  M(sl_plugin, reserved);
 }
 
 /* Numbers in the tables mean something too. */
@@ -77,15 +180,17 @@ static void write_codes(FILE *out) {
 #define CODE(name) fprintf(out, "%s %d\n", #name, (int)name);
   CODE(SL_SHAPE_CODE_PER_SLICE)
   CODE(SL_SHAPE_CODE_PER_EVENT)
-  CODE(SL_SHAPE_CODE_OFFSETS) CODE(SL_SHAPE_CODE_PER_ITEM) CODE(SL_SHAPE_CODE_ITEM_OFFSETS)
-      CODE(SL_SHAPE_CODE_PER_SUBITEM) CODE(SL_SHAPE_CODE_BYTES) CODE(SL_SHAPE_CODE_ARRAY) CODE(SL_MEMBER_EVENTS)
-          CODE(SL_MEMBER_IN) CODE(SL_MEMBER_OUT) CODE(SL_MEMBER_SCRATCH) CODE(SL_MEMBER_PROPERTY) CODE(SL_FLAG_OPTIONAL)
-              CODE(SL_FLAG_BUDGET) CODE(SL_TERM_NONE) CODE(SL_TERM_CONSTANT) CODE(SL_TERM_EVENTS) CODE(SL_TERM_ITEMS)
-                  CODE(SL_TERM_SUBITEMS) CODE(SL_TERM_BUDGET) CODE(SL_COMBINE_MIN) CODE(SL_COMBINE_MAX)
-                      CODE(SL_KIND_KERNEL) CODE(SL_KIND_CONSTANT) CODE(SL_KIND_SOURCE) CODE(SL_KIND_SINK) CODE(SL_NOTE)
-                          CODE(SL_WARNING) CODE(SL_ERROR) CODE(SL_EVENT_OK) CODE(SL_EVENT_CORRUPT)
-                              CODE(SL_EVENT_TRUNCATED) CODE(SL_EVENT_TOO_LARGE) CODE(SL_EVENT_OVERFLOW)
-                                  CODE(SL_EVENT_REFUSED)
+  CODE(SL_SHAPE_CODE_OFFSETS)
+  CODE(SL_SHAPE_CODE_PER_ITEM)
+  CODE(SL_SHAPE_CODE_ITEM_OFFSETS)
+  CODE(SL_SHAPE_CODE_PER_SUBITEM)
+  CODE(SL_SHAPE_CODE_BYTES) CODE(SL_SHAPE_CODE_ARRAY) CODE(SL_MEMBER_EVENTS) CODE(SL_MEMBER_IN) CODE(SL_MEMBER_OUT)
+      CODE(SL_MEMBER_SCRATCH) CODE(SL_MEMBER_PROPERTY) CODE(SL_FLAG_OPTIONAL) CODE(SL_FLAG_BUDGET) CODE(SL_TERM_NONE)
+          CODE(SL_TERM_CONSTANT) CODE(SL_TERM_EVENTS) CODE(SL_TERM_ITEMS) CODE(SL_TERM_SUBITEMS) CODE(SL_TERM_BUDGET)
+              CODE(SL_COMBINE_MIN) CODE(SL_COMBINE_MAX) CODE(SL_KIND_KERNEL) CODE(SL_KIND_CONSTANT) CODE(SL_KIND_SOURCE)
+                  CODE(SL_KIND_SINK) CODE(SL_NOTE) CODE(SL_WARNING) CODE(SL_ERROR) CODE(SL_EVENT_OK)
+                      CODE(SL_EVENT_CORRUPT) CODE(SL_EVENT_TRUNCATED) CODE(SL_EVENT_TOO_LARGE) CODE(SL_EVENT_OVERFLOW)
+                          CODE(SL_EVENT_REFUSED)
 }
 
 static char *layout_text(void) {
