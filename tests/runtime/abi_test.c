@@ -177,7 +177,7 @@ static void write_codes(FILE *out) {
   fprintf(out, "type bool %d\ntype string %d\n", (int)SL_TYPE_bool, (int)SL_TYPE_string);
 #define ERROR(name, code, text) fprintf(out, "error %s %d\n", #name, (int)name);
   SL_ERRORS(ERROR)
-  CODE(name);
+#define CODE(name) fprintf(out, "%s %d\n", #name, (int)name)
   CODE(SL_SHAPE_CODE_PER_SLICE);
   CODE(SL_SHAPE_CODE_PER_EVENT);
   CODE(SL_SHAPE_CODE_OFFSETS);
