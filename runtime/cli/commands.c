@@ -69,7 +69,8 @@ int cli_run(const struct cli_arguments *a) {
     running = NULL;
     if (terminal) fprintf(stderr, "\r\033[K");
     status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
-    if (!a->quiet)
+    const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
+    if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile,
                              a->json_path && strcmp(a->json_path, "-") == 0 ? stderr : stdout);
     if (a->json_path && write_json_file(session, a->json_path) != CLI_OK && status == CLI_OK) status = CLI_FAILED;
