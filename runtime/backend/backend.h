@@ -91,6 +91,8 @@ struct sl_backend {
   /* D: `finished` marks the end of a flight's work, `wait` blocks the host until it is reached. */
   int (*finished)(struct sl_stream *stream, uint32_t flight);
   int (*wait)(struct sl_stream *stream, uint32_t flight);
+  /* D: the byte, in memory of allocate_host, gets the value when all work before this is done. */
+  int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
   int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels have run */
   /* D: time stamps among the kernels, for --profile; microseconds from one to another, after a wait. */
   int (*mark)(struct sl_stream *stream, uint32_t index);

@@ -228,6 +228,10 @@ static int gpu_wait(struct sl_stream *stream, uint32_t flight) {
   return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[flight]));
 }
 
+static int gpu_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
+  return CHECK(stream->device, GPU(MemsetAsync)(byte, value, 1, gpu(stream)->kernels));
+}
+
 static int gpu_settle(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
@@ -463,6 +467,7 @@ TABLE struct sl_backend sluice_backend = {
     .replay = gpu_replay,
     .finished = gpu_finished,
     .wait = gpu_wait,
+    .note = gpu_note,
     .settle = gpu_settle,
     .mark = gpu_mark,
     .marked_us = gpu_marked_us,

@@ -93,6 +93,8 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
     if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step));
+    if (is_device) status = s->backend->note(slot->stream, slot->running, (uint8_t)(step + 1));
+    if (status < 0) break;
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_INTERSECT) {
       status = intersect(slot, &l->sets[at->set]);
@@ -109,10 +111,15 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
 
 /* ------------------------------------------------------------------------------------------------- device */
 
+/* A failure of the device is final: nothing more runs on it. The step that it was at is known. */
 static int device_failed(struct sl_slot *slot, const char *what) {
   struct sl_session *s = slot->session;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, s->options.guard ? NULL : "run with --guard to see in which node",
-              "%s: %s", what, s->backend->error(s->device));
+  const uint32_t step = slot->running ? *slot->running - 1u : NO_INDEX;
+  const int is_known = step < s->layout->step_count && s->layout->steps[step].kind == SL_STEP_RUN;
+  const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].node] : NULL;
+  sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
+              node ? "compute-sanitizer names the kernel and the line" : NULL, "%s%s%s: %s", what, node ? " in " : "",
+              node ? node->use : "", s->backend->error(s->device));
   return SL_EDEVICE;
 }
 

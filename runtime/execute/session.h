@@ -86,8 +86,9 @@ struct sl_slot {
   struct sl_pack pack;
   int32_t *pack_storage;             /* per pack field */
   struct sl_pack_field *pack_fields; /* the host's copy */
-  uint32_t event_count;              /* backends without a memory of their own: of the part that runs */
-  uint64_t *errors;                  /* on the device */
+  uint8_t *running;     /* backends with a memory of their own: one more than the step that runs; in host memory */
+  uint32_t event_count; /* backends without a memory of their own: of the part that runs */
+  uint64_t *errors;     /* on the device */
   uint32_t *used;
   const uint64_t *errors_seen; /* of the part that ran last, on the host */
   const uint32_t *used_seen;

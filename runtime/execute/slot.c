@@ -260,7 +260,10 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = open_flights(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
-  if (status == SL_OK && s->backend->is_device) status = sl_pack_open(slot);
+  if (status == SL_OK && s->backend->is_device) {
+    slot->running = s->backend->allocate_host(s->device, 1);
+    status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
+  }
   return status;
 }
 
@@ -280,6 +283,7 @@ void sl_slot_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   if (!s) return;
   if (s->backend->is_device) sl_pack_close(slot);
+  if (slot->running) s->backend->release_host(s->device, slot->running, 1);
   close_flights(slot);
   close_storage(slot);
   if (slot->errors) s->backend->release(s->device, slot->errors, s->slice_events * sizeof *slot->errors);

@@ -329,6 +329,16 @@ static void guard_finds_what_an_arena_hides(void **state) {
   free(r.messages);
 }
 
+/* On a GPU the run ends cleanly and names the node; nothing more can run on it, so that this comes last. */
+static void a_kernel_that_crashes_is_named(void **state) {
+  (void)state;
+  if (strncmp(device, "cuda", 4) != 0) skip();
+  struct outcome r = run((const char *const[]){"raw.events=100", "some.crash=true", NULL}, 1, 8, 0, 0, 1);
+  assert_int_equal(r.status, SL_EDEVICE);
+  if (!strstr(r.messages, "node some: a kernel failed in toy.sum: ")) fail_msg("%s", r.messages);
+  free(r.messages);
+}
+
 /* Is there such a device, and was this built for it? */
 static int has_device(void) {
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -365,6 +375,7 @@ int main(void) {
       cmocka_unit_test(the_arena_is_as_small_as_it_can_be),
       cmocka_unit_test(guard_finds_what_an_arena_hides),
       cmocka_unit_test(wrong_options_are_refused_with_a_reason),
+      cmocka_unit_test(a_kernel_that_crashes_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

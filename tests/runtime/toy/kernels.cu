@@ -125,7 +125,7 @@ struct sum_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_sums sums;
-  uint32_t refuse_value, fail, overrun, not_a_number, slice_events;
+  uint32_t refuse_value, fail, overrun, not_a_number, crash, slice_events;
 };
 #define SL_ARGS sum_args
 static const struct sl_member sum_members[] = {
@@ -135,6 +135,7 @@ static const struct sl_member sum_members[] = {
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
     SL_BOOL(fail, 0, "fail"),
     SL_BOOL(overrun, 0, "write one value behind the sums"),
+    SL_BOOL(crash, 0, "write to address 64"),
     SL_BOOL(not_a_number, 0, "give means that are not numbers"),
 };
 #undef SL_ARGS
@@ -155,6 +156,7 @@ SL_KERNEL(sum_values, struct sum_args) {
       a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count)
                            : count > 0.0f ? (float)sum / count
                                           : 0.0f;
+      if (a.crash) *(volatile uint32_t *)(uintptr_t)64 = 0;
       if (a.overrun) a.sums.sum[a.slice_events] = 0;
     }
   }

@@ -64,6 +64,11 @@ static int mock_stream(struct sl_stream *stream) {
   (void)stream;
   return SL_OK;
 }
+static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
+  (void)stream;
+  *byte = value;
+  return SL_OK;
+}
 static double mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
   (void)stream;
   return to - from;
@@ -153,6 +158,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .replay = mock_flight,
                                           .finished = mock_flight,
                                           .wait = mock_flight,
+                                          .note = mock_note,
                                           .settle = mock_stream,
                                           .mark = mock_flight,
                                           .marked_us = mock_marked_us};
