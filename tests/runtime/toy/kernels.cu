@@ -156,7 +156,7 @@ SL_KERNEL(sum_values, struct sum_args) {
       a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count)
                            : count > 0.0f ? (float)sum / count
                                           : 0.0f;
-      if (a.crash) *(volatile uint32_t *)(uintptr_t)64 = 0;
+      if (a.crash) *(volatile uint32_t *)(uintptr_t)(64u * a.crash) = 0;
       if (a.overrun) a.sums.sum[a.slice_events] = 0;
     }
   }
