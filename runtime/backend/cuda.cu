@@ -14,25 +14,30 @@
 
 #if defined(SL_TARGET_HIP)
 #include <hip/hip_runtime.h>
-#define GPU(name)         hip##name
-#define GPU_HOST_ALLOC    hipHostMalloc
-#define GPU_HOST_FREE     hipHostFree
-#define GPU_TARGET        "hip"
-#define DEVICE_PROPERTIES hipDeviceProp_t
+#define GPU(name)                hip##name
+#define GPU_HOST_ALLOC           hipHostMalloc
+#define GPU_HOST_FREE            hipHostFree
+#define GPU_TARGET               "hip"
+#define DEVICE_PROPERTIES        hipDeviceProp_t
+#define SHUFFLE_UP(value, delta) __shfl_up(value, delta)
+#define SYNC_WARP()              ((void)0) /* warps run in step, and there is none */
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
-#define GPU(name)         cuda##name
-#define GPU_HOST_ALLOC    cudaHostAlloc
-#define GPU_HOST_FREE     cudaFreeHost
-#define GPU_TARGET        "cuda"
-#define DEVICE_PROPERTIES cudaDeviceProp
+#define GPU(name)                cuda##name
+#define GPU_HOST_ALLOC           cudaHostAlloc
+#define GPU_HOST_FREE            cudaFreeHost
+#define GPU_TARGET               "cuda"
+#define DEVICE_PROPERTIES        cudaDeviceProp
+#define SHUFFLE_UP(value, delta) __shfl_up_sync(0xFFFFFFFFu, value, delta)
+#define SYNC_WARP()              __syncwarp()
 #endif
 
 enum {
   FLIGHTS = 2,
   MAX_MARKS = 512,
   SCAN_THREADS = 1024,
+  SCAN_ITEMS = 8, /* consecutive counts a thread: one tile holds the events of most slices */
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
   MAX_PACK_FIELDS = 512,
@@ -256,33 +261,55 @@ static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to
 
 /* -------------------------------------------------------------------------------------------------- scans */
 
-/* Exclusive prefix sums in shared memory, of one value a thread; returns the sum over the block. */
-static __device__ uint64_t scan_block(uint64_t *sums, uint64_t value, uint64_t *before) {
-  sums[threadIdx.x] = value;
-  __syncthreads();
-  for (uint32_t stride = 1; stride < blockDim.x; stride *= 2) {
-    const uint64_t other = threadIdx.x >= stride ? sums[threadIdx.x - stride] : 0;
-    __syncthreads();
-    sums[threadIdx.x] += other;
-    __syncthreads();
+static __device__ uint64_t warp_inclusive_scan(uint64_t value) {
+  const uint32_t lane = threadIdx.x % warpSize;
+  for (uint32_t delta = 1; delta < warpSize; delta *= 2) {
+    const uint64_t other = SHUFFLE_UP((unsigned long long)value, delta);
+    if (lane >= delta) value += other;
   }
-  *before = sums[threadIdx.x] - value;
-  const uint64_t total = sums[blockDim.x - 1];
-  __syncthreads();
-  return total;
+  return value;
 }
 
-/* One block. Turns of a tile of blockDim.x counts; reads and writes each count once, and again where it overflows. */
-static __global__ void scan_counts(uint32_t *counts, const uint32_t *event_count, uint32_t *used, uint32_t capacity) {
-  __shared__ uint64_t sums[SCAN_THREADS];
+/* Sum of the values of the threads before this one; *total gets the sum over the block. Ends with a barrier. */
+static __device__ uint64_t scan_block(uint64_t value, uint64_t *total) {
+  __shared__ uint64_t sums[SCAN_THREADS / 32 + 1];
+  const uint32_t warp = threadIdx.x / warpSize, warps = blockDim.x / warpSize;
+  const uint64_t up_to = warp_inclusive_scan(value);
+  if (threadIdx.x % warpSize == warpSize - 1) sums[warp] = up_to;
+  __syncthreads();
+  if (warp == 0) {
+    const uint64_t of_warp = threadIdx.x < warps ? sums[threadIdx.x] : 0;
+    const uint64_t scanned = warp_inclusive_scan(of_warp);
+    SYNC_WARP();
+    if (threadIdx.x < warps) sums[threadIdx.x] = scanned - of_warp;
+    if (threadIdx.x == warps - 1) sums[SCAN_THREADS / 32] = scanned;
+  }
+  __syncthreads();
+  *total = sums[SCAN_THREADS / 32];
+  const uint64_t before = sums[warp] + up_to - value;
+  __syncthreads();
+  return before;
+}
+
+/* One block. Reads and writes each count once, and again where the total overflows. */
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    scan_counts(uint32_t *counts, const uint32_t *event_count, uint32_t *used, uint32_t capacity) {
   const uint32_t n = *event_count;
   uint64_t total = 0;
-  for (uint32_t first = 0; first < n; first += blockDim.x) {
-    const uint32_t i = first + threadIdx.x;
-    uint64_t before;
-    const uint64_t sum = scan_block(sums, i < n ? counts[i] : 0, &before);
-    if (i < n) counts[i] = (uint32_t)(total + before);
-    total += sum;
+  for (uint32_t first = 0; first < n; first += SCAN_THREADS * SCAN_ITEMS) {
+    const uint32_t begin = first + threadIdx.x * SCAN_ITEMS;
+    uint32_t mine[SCAN_ITEMS];
+    uint64_t sum = 0, tile;
+    for (uint32_t i = 0; i < SCAN_ITEMS; i++) {
+      mine[i] = begin + i < n ? counts[begin + i] : 0;
+      sum += mine[i];
+    }
+    uint64_t before = total + scan_block(sum, &tile);
+    for (uint32_t i = 0; i < SCAN_ITEMS; i++) {
+      if (begin + i < n) counts[begin + i] = (uint32_t)before;
+      before += mine[i];
+    }
+    total += tile;
   }
   if (threadIdx.x == 0) counts[n] = (uint32_t)total;
   if (!used) return;
@@ -323,7 +350,6 @@ static __device__ int is_on_list(struct sl_list_pointers list, uint32_t event) {
 
 /* One block: keeps the events of the first list that are on all others, in order. */
 static __global__ void intersect_lists(const struct list_table table, uint32_t *count, uint32_t *numbers) {
-  __shared__ uint64_t sums[SCAN_THREADS];
   const uint32_t n = *table.lists[0].count;
   uint32_t kept = 0;
   for (uint32_t first = 0; first < n; first += blockDim.x) {
@@ -331,8 +357,8 @@ static __global__ void intersect_lists(const struct list_table table, uint32_t *
     const uint32_t event = i < n ? table.lists[0].numbers[i] : 0;
     int wanted = i < n;
     for (uint32_t l = 1; l < table.count && wanted; l++) wanted = is_on_list(table.lists[l], event);
-    uint64_t before;
-    const uint64_t sum = scan_block(sums, (uint64_t)wanted, &before);
+    uint64_t sum;
+    const uint64_t before = scan_block((uint64_t)wanted, &sum);
     if (wanted) numbers[kept + before] = event;
     kept += (uint32_t)sum;
   }

@@ -86,9 +86,13 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   const struct sl_layout *l = s->layout;
   const int is_device = s->backend->is_device, marks = is_device && s->options.profile;
   slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
-  const uint32_t cleared = is_device ? s->slice_events : count;
-  int status = s->backend->zero(slot->stream, slot->errors, cleared * sizeof *slot->errors);
-  if (status == SL_OK) status = s->backend->zero(slot->stream, slot->used, l->used_count * sizeof *slot->used);
+  int status = SL_OK;
+  if (is_device) {
+    status = s->backend->zero(slot->stream, slot->errors, sl_counters_bytes(s));
+  } else {
+    memset(slot->errors, 0, count * sizeof *slot->errors);
+    memset(slot->used, 0, l->used_count * sizeof *slot->used);
+  }
   uint64_t before = sl_now_ns();
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];

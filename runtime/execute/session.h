@@ -88,7 +88,7 @@ struct sl_slot {
   struct sl_pack_field *pack_fields; /* the host's copy */
   uint8_t *running;     /* backends with a memory of their own: one more than the step that runs; in host memory */
   uint32_t event_count; /* backends without a memory of their own: of the part that runs */
-  uint64_t *errors;     /* on the device */
+  uint64_t *errors;     /* on the device: the error words of events, then the used words */
   uint32_t *used;
   const uint64_t *errors_seen; /* of the part that ran last, on the host */
   const uint32_t *used_seen;
@@ -153,6 +153,7 @@ uint64_t sl_now_ns(void);
 /* slot.c */
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
+uint64_t sl_counters_bytes(const struct sl_session *s); /* of a slot's error words and used words */
 int sl_input_open(struct sl_session *s, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
 

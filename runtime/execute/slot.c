@@ -225,11 +225,15 @@ static int open_arguments(struct sl_slot *slot) {
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
+uint64_t sl_counters_bytes(const struct sl_session *s) {
+  return s->slice_events * sizeof(uint64_t) + (s->layout->used_count + 1) * sizeof(uint32_t);
+}
+
 static int open_counts(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const uint32_t nodes = s->graph->node_count + 1;
-  slot->errors = s->backend->allocate(s->device, s->slice_events * sizeof *slot->errors);
-  slot->used = s->backend->allocate(s->device, (s->layout->used_count + 1) * sizeof *slot->used);
+  slot->errors = s->backend->allocate(s->device, sl_counters_bytes(s));
+  if (slot->errors) slot->used = (uint32_t *)(slot->errors + s->slice_events);
   slot->used_max = calloc(s->layout->used_count + 1, sizeof *slot->used_max);
   slot->node_ns = calloc(nodes, sizeof *slot->node_ns);
   slot->node_events = calloc(nodes, sizeof *slot->node_events);
@@ -286,8 +290,7 @@ void sl_slot_close(struct sl_slot *slot) {
   if (slot->running) s->backend->release_host(s->device, slot->running, 1);
   close_flights(slot);
   close_storage(slot);
-  if (slot->errors) s->backend->release(s->device, slot->errors, s->slice_events * sizeof *slot->errors);
-  if (slot->used) s->backend->release(s->device, slot->used, (s->layout->used_count + 1) * sizeof *slot->used);
+  if (slot->errors) s->backend->release(s->device, slot->errors, sl_counters_bytes(s));
   if (slot->stream) s->backend->stream_close(slot->stream);
   free(slot->arguments);
   free(slot->sink_args);
