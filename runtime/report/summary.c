@@ -33,6 +33,9 @@ static double arena_ratio(const struct sl_summary *sum) {
 
 static void write_nodes(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = &s->summary;
+  if (s->backend->is_device)
+    fprintf(file,
+            "\n  times are from events between the nodes' kernels, which ran one by one, without the captured graph");
   fprintf(file, "\n  %-20s %-28s %10s %12s %10s %7s\n", "node", "algorithm", "calls", "events", "us/event", "share");
   for (uint32_t i = 0; i < sum->node_count; i++) {
     const struct sl_node_summary *n = &sum->nodes[i];
@@ -139,6 +142,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "input_bytes", (int64_t)sum->input_bytes);
   sl_json_integer(j, "peak_rss_bytes", (int64_t)sum->peak_rss_bytes);
   sl_json_integer(j, "host_syncs_per_slice", sum->host_syncs_per_slice);
+  sl_json_boolean(j, "captured_graph", s->backend->is_device && !s->options.profile && !s->options.guard);
 }
 
 static void json_tables(const struct sl_session *s, struct sl_json *j) {
