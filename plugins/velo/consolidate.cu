@@ -1,14 +1,16 @@
 /* consolidate.cu: VELO tracks with their hits, from those candidates that were accepted (spec velo_pv.md A.6).
  *
- * Counts hits, sums them, counts tracks, sums them, copies. Tracks are counted after the hits are summed, so that a
+ * Counts tracks and hits, sums the hits, takes the tracks back where the hits don't fit, sums the tracks, copies. A
  * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
  *
- * One thread a candidate: some 250 an event with 6 hits each; reads and writes 16 bytes a hit. The places of tracks and
- * of hits come from scans, so that the order of threads doesn't matter.
+ * Some 250 candidates an event with 6 hits each; reads and writes 16 bytes a hit, by way of shared memory. The places
+ * of tracks and of hits come from scans, so that the order of threads doesn't matter.
  */
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
+
+enum { STAGED_HITS = 1024 };
 
 struct consolidate_args {
   struct sl_events events;
@@ -36,71 +38,97 @@ SL_KERNEL(consolidate_clear, struct consolidate_launch) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.a.tracks.hit_offsets[0] = 0;
 }
 
-SL_KERNEL(consolidate_count_hits, struct consolidate_args) {
+SL_KERNEL(consolidate_count, struct consolidate_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.candidates.offsets[event + 1];
-    uint32_t hits = 0;
-    for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x)
-      hits += is_accepted(&a, i) ? a.candidates.hit_count[i] : 0u;
-    hits = sl_block_sum_u32(hits);
-    if (threadIdx.x == 0) a.hit_offsets[event] = hits;
-  }
-}
-
-SL_KERNEL(consolidate_count_tracks, struct consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t end = a.candidates.offsets[event + 1];
-    uint32_t tracks = 0;
-    for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x) tracks += is_accepted(&a, i);
+    uint32_t tracks = 0, hits = 0;
+    for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x) {
+      const uint32_t count = a.candidates.hit_count[i], wanted = is_accepted(&a, i);
+      tracks += wanted;
+      hits += wanted ? count : 0u;
+    }
     tracks = sl_block_sum_u32(tracks);
-    if (threadIdx.x == 0) a.tracks.offsets[event] = a.hit_offsets[event + 1] > a.hit_offsets[event] ? tracks : 0;
+    hits = sl_block_sum_u32(hits);
+    if (threadIdx.x == 0) {
+      a.tracks.offsets[event] = tracks;
+      a.hit_offsets[event] = hits;
+    }
   }
 }
 
-static SL_DEVICE void copy_hits(const struct consolidate_args *a, uint32_t candidate, uint32_t first_hit, uint32_t to) {
+/* A thread an event. */
+SL_KERNEL(consolidate_drop, struct consolidate_launch) {
+  for (uint32_t event = blockIdx.x * blockDim.x + threadIdx.x; event < a.events_max; event += gridDim.x * blockDim.x)
+    if (event < *a.a.events.count) {
+      const uint32_t number = sl_event_at(&a.a.events, event);
+      if (a.a.hit_offsets[number + 1] == a.a.hit_offsets[number]) a.a.tracks.offsets[number] = 0;
+    }
+}
+
+/* Hits of neighbouring tracks, which stand near each other in the event, are read together by one thread a track, and
+ * written from here by one thread a hit. */
+struct consolidate_hits {
+  uint32_t id[STAGED_HITS];
+  float x[STAGED_HITS], y[STAGED_HITS], z[STAGED_HITS];
+};
+
+/* The `count` hits of a candidate, which go to place `at` and following ones; those outside are left out. */
+static SL_DEVICE void stage_hits(const struct consolidate_args *a, uint32_t candidate, uint32_t count,
+                                 uint32_t first_hit, struct consolidate_hits *staged, uint32_t at) {
   const uint16_t *hits = a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * candidate;
-  const uint32_t count = a->candidates.hit_count[candidate];
-  const uint32_t *id = a->hits.id + first_hit;
-  const float *x = a->hits.x + first_hit, *y = a->hits.y + first_hit, *z = a->hits.z + first_hit;
-  uint32_t *__restrict__ to_id = a->tracks.hit_id + to;
-  float *__restrict__ to_x = a->tracks.hit_x + to, *__restrict__ to_y = a->tracks.hit_y + to;
-  float *__restrict__ to_z = a->tracks.hit_z + to;
-  for (uint32_t i = 0; i < count; i++) {
-    to_id[i] = id[hits[i]];
-    to_x[i] = x[hits[i]];
-    to_y[i] = y[hits[i]];
-    to_z[i] = z[hits[i]];
+  for (uint32_t h = 0; h < count; h++) {
+    if (at + h >= STAGED_HITS) continue; /* `at` may be negative */
+    const uint32_t hit = first_hit + hits[h];
+    staged->id[at + h] = a->hits.id[hit];
+    staged->x[at + h] = a->hits.x[hit];
+    staged->y[at + h] = a->hits.y[hit];
+    staged->z[at + h] = a->hits.z[hit];
+  }
+}
+
+static SL_DEVICE void write_hits(const struct consolidate_args *a, const struct consolidate_hits *staged, uint32_t to,
+                                 uint32_t count) {
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    a->tracks.hit_id[to + i] = staged->id[i];
+    a->tracks.hit_x[to + i] = staged->x[i];
+    a->tracks.hit_y[to + i] = staged->y[i];
+    a->tracks.hit_z[to + i] = staged->z[i];
   }
 }
 
 SL_KERNEL(consolidate_write, struct consolidate_args) {
+  __shared__ struct consolidate_hits staged;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.candidates.offsets[event], first_track = a.tracks.offsets[event];
     const uint32_t candidates = a.tracks.offsets[event + 1] > first_track ? a.candidates.offsets[event + 1] - begin : 0;
+    const uint32_t first_hit = a.hits.offsets[event];
     uint32_t tracks = 0, hits = a.hit_offsets[event];
     SL_FOR_BLOCK (i, candidates) {
       const uint32_t wanted = i < candidates ? is_accepted(&a, begin + i) : 0;
-      const uint32_t track = first_track + sl_block_append(wanted, &tracks);
       const uint32_t count = wanted ? a.candidates.hit_count[begin + i] : 0;
+      const uint32_t track = first_track + sl_block_append(wanted, &tracks);
       uint32_t total;
-      const uint32_t to = hits + sl_block_exclusive_scan(count, &total);
-      hits += total;
-      if (wanted) {
-        a.tracks.hit_offsets[track + 1] = to + count;
-        copy_hits(&a, begin + i, a.hits.offsets[event], to);
+      const uint32_t before = sl_block_exclusive_scan(count, &total);
+      if (wanted) a.tracks.hit_offsets[track + 1] = hits + before + count;
+      for (uint32_t done = 0; done < total; done += STAGED_HITS) { /* mostly once */
+        stage_hits(&a, begin + i, count, first_hit, &staged, before - done);
+        __syncthreads();
+        write_hits(&a, &staged, hits + done, total - done < STAGED_HITS ? total - done : STAGED_HITS);
+        __syncthreads();
       }
+      hits += total;
     }
   }
 }
 
 static int run(const struct sl_launch *l, const struct consolidate_args *a) {
-  struct consolidate_launch clear;
-  clear.a = *a;
-  clear.events_max = l->events_max;
-  int error = SL_LAUNCH(l, consolidate_clear, SL_PER_EVENT, clear);
-  if (!error) error = SL_LAUNCH(l, consolidate_count_hits, SL_PER_EVENT, *a);
+  struct consolidate_launch launch;
+  launch.a = *a;
+  launch.events_max = l->events_max;
+  int error = SL_LAUNCH(l, consolidate_clear, SL_PER_EVENT, launch);
+  if (!error) error = SL_LAUNCH(l, consolidate_count, SL_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->hit_offsets, &a->tracks.sub_bound);
-  if (!error) error = SL_LAUNCH(l, consolidate_count_tracks, SL_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, consolidate_drop, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
   if (!error) error = SL_LAUNCH(l, consolidate_write, SL_PER_EVENT, *a);
   return error;

@@ -78,8 +78,8 @@ static SL_DEVICE void place_slots(const struct decode_retina_args *a, uint32_t e
   }
 }
 
-/* Per event: a thread a bank. Reads headers and count words, 3 kB; writes the event's slots, 2 kB, and, in its place of
- * the offsets, the number of its words. */
+/* Per event: a thread a bank. Reads headers, 2 kB, and count words, each with the 32 bytes around it, 7 kB; writes the
+ * event's slots, 2 kB, and, in its place of the offsets, the number of its words. */
 SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   __shared__ uint32_t claims[VELO_SENSORS];
   const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
@@ -102,31 +102,49 @@ SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   }
 }
 
+/* What a word says. */
+struct word_fields {
+  uint32_t column, row;
+  uint32_t column_eighths, row_eighths; /* fractions */
+  uint32_t flags;                       /* of the id */
+};
+
+static SL_DEVICE struct word_fields read_word(uint32_t version, uint32_t word) {
+  struct word_fields f;
+  if (version == 2) {
+    f.column = word >> 14 & 0x3FF;
+    f.row = word >> 3 & 0xFF;
+    f.column_eighths = word >> 11 & 7;
+    f.row_eighths = word & 7;
+    f.flags = 0;
+  } else {
+    f.column = word >> 12 & 0x3FF;
+    f.row = word >> 2 & 0xFF;
+    f.column_eighths = word >> 9 & 6;
+    f.row_eighths = word << 1 & 6;
+    f.flags = (f.column_eighths != 0 ? 1u << 27 : 0u) | (f.row_eighths != 0 ? 1u << 26 : 0u);
+  }
+  return f;
+}
+
 /* Decodes `word` of the bank in slot `slot` to cluster `i` of the slice. Returns what is unusual. */
 static SL_DEVICE uint32_t write_cluster(const struct decode_retina_args *a, uint32_t version, uint32_t slot,
                                         uint32_t word, uint32_t i) {
-  const uint32_t bits = version == 2 ? 3 : 2; /* of a fraction */
-  const uint32_t row_and_fraction = word & ((1u << (8 + bits)) - 1), row = row_and_fraction >> bits;
-  const uint32_t column_fraction = word >> (8 + bits) & ((1u << bits) - 1);
-  const uint32_t word_column = word >> (8 + 2 * bits) & 0x3FF;
-  const uint32_t column = word_column < VELO_SENSOR_COLUMNS ? word_column : 0;
+  const struct word_fields f = read_word(version, word);
+  const uint32_t column = f.column < VELO_SENSOR_COLUMNS ? f.column : 0;
   const uint32_t sensor = slot + (version == 4 ? word >> 22 & 1 : 0);
-  const float step = version == 2 ? 0.125f : 0.25f;
   const float local_x =
-      a->geometry.local_x[column] + (float)(int32_t)column_fraction * step * a->geometry.x_pitch[column];
-  /* As 0.5 + row + row_fraction * step, which has no rounding either. */
-  const float local_y = (float)(int32_t)(row_and_fraction + (1u << (bits - 1))) * step * VELO_PIXEL_PITCH;
+      a->geometry.local_x[column] + (float)(int32_t)f.column_eighths * 0.125f * a->geometry.x_pitch[column];
+  /* 0.5 + row + fraction has no rounding, whatever the order. */
+  const float local_y = (float)(int32_t)(f.row * 8 + f.row_eighths + 4) * 0.125f * VELO_PIXEL_PITCH;
   const struct velo_point point = velo_global(a->geometry.transform + 12 * sensor, local_x, local_y);
-  uint32_t id = velo_id(sensor, column, row);
-  if (version > 2 && column_fraction != 0) id |= 1u << 27;
-  if (version > 2 && (row_and_fraction & 3) != 0) id |= 1u << 26;
-  a->clusters.id[i] = id;
+  a->clusters.id[i] = velo_id(sensor, column, f.row) | f.flags;
   a->clusters.phi[i] = velo_phi(point.x, point.y);
   a->clusters.x[i] = point.x;
   a->clusters.y[i] = point.y;
   a->clusters.z[i] = point.z;
   a->clusters.order[i] = word;
-  return (word == 0 ? RETINA_ZERO_WORD : 0u) | (column != word_column ? RETINA_BAD_COLUMN : 0u);
+  return (word == 0 ? RETINA_ZERO_WORD : 0u) | (column != f.column ? RETINA_BAD_COLUMN : 0u);
 }
 
 /* Takes clusters made of zero words out of each module pair's slice, from `event_first` on; a thread a pair. */
@@ -203,6 +221,8 @@ static SL_DEVICE void write_pairs(const struct velo_clusters *clusters, uint32_t
   }
 }
 
+enum { WORDS = 4 }; /* of a thread, read at a time: one wait for them all */
+
 /* Per event: a thread a word; 9 words a bank would leave most lanes idle if they were dealt out by banks. Reads words,
  * 4 bytes a cluster, and 2 kB of slots; writes 22 bytes a cluster. */
 SL_KERNEL(decode_retina_write, struct decode_retina_args) {
@@ -216,10 +236,19 @@ SL_KERNEL(decode_retina_write, struct decode_retina_args) {
     load_slots(&a, event, &s);
     write_pairs(&a.clusters, event, &s, words);
     uint32_t unusual = 0;
-    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
-      const uint32_t slot = find_slot(&s, i), place = s.place[slot];
-      const uint32_t word = a.banks.payload[s.word[slot] + i - (place >> PLACE_SHIFT)];
-      unusual |= write_cluster(&a, place & VERSION_MASK, slot, word, event_first + i);
+    for (uint32_t base = threadIdx.x; base < words; base += WORDS * blockDim.x) {
+      uint32_t slot[WORDS] = {0}, word[WORDS] = {0};
+      for (uint32_t w = 0; w < WORDS; w++) {
+        const uint32_t i = base + w * blockDim.x;
+        if (i >= words) continue;
+        slot[w] = find_slot(&s, i);
+        word[w] = a.banks.payload[s.word[slot[w]] + i - (s.place[slot[w]] >> PLACE_SHIFT)];
+      }
+      for (uint32_t w = 0; w < WORDS; w++) {
+        const uint32_t i = base + w * blockDim.x;
+        if (i >= words) continue;
+        unusual |= write_cluster(&a, s.place[slot[w]] & VERSION_MASK, slot[w], word[w], event_first + i);
+      }
     }
     finish_event(&a, event, unusual);
   }
@@ -267,5 +296,5 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
 #define DECODE_RETINA_TUNED NULL
 #endif
 
-SL_ALGORITHM_TUNED_(decode_retina, "VELO clusters from retina cluster banks", 128, decode_retina_errors,
+SL_ALGORITHM_TUNED_(decode_retina, "VELO clusters from retina cluster banks", 384, decode_retina_errors,
                     SL_COUNT_(decode_retina_errors), run, DECODE_RETINA_TUNED);

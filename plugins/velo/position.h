@@ -26,13 +26,14 @@ static SL_DEVICE struct velo_point velo_global(const float *t, float local_x, fl
 }
 
 /* Azimuth in units of pi/32768, in the diamond metric: first-order, monotone, exact at multiples of pi/4, one division.
- * The product with 8192 is exact. pi itself wraps to -32768; the point 0, 0 has the azimuth 0. */
+ * x and y are finite, as geometry.c sees to. The product with 8192 is exact. pi itself wraps to -32768; the point 0, 0
+ * has the azimuth 0. */
 static SL_DEVICE int16_t velo_phi(float x, float y) {
   const float abs_x = x < 0.0f ? -x : x, abs_y = y < 0.0f ? -y : y, sum = abs_x + abs_y;
   const float part = 8192.0f * ((abs_x - abs_y) / (sum > 0.0f ? sum : 1.0f));
   const float upper = x > 0.0f ? 8192.0f - part : 24576.0f + part;
   const float phi = y < 0.0f ? -upper : upper;
-  return (int16_t)(uint16_t)sl_to_i32(sum > 0.0f ? phi : 0.0f);
+  return (int16_t)(uint16_t)(int32_t)(sum > 0.0f ? phi : 0.0f); /* at most 32768 */
 }
 
 /* `column` runs over the sensor's three chips: 256 columns each, so that it holds the chip's number too. */

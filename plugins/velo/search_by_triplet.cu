@@ -5,35 +5,96 @@
  * in azimuth one pair downstream, and for each such line the best unused hit h2 in a window of azimuth one pair
  * upstream. A track that has found a fourth hit marks its hits as used; used hits make no seeds.
  *
- * What makes the result independent of the order of threads (D.2): the middle hit identifies a track, so that a track
- * lives in the slot of its middle hit; "seed" only reads the marks and "forward" only sets them, with a barrier
- * between; minima are taken by one thread in a fixed order. Slots are read out in ascending order at the end, once for
- * tracks of four hits and more and once for those of three.
+ * What makes the result independent of the order of threads (D.2): the middle hit identifies a track; "seed" only reads
+ * the marks and "forward" only sets them, with a barrier between; of the third hits of a middle hit the least scatter
+ * wins, then the earliest visit. Tracks and live tracks are numbered in the order in which threads find them, which
+ * differs from run to run; at the end a bit for each middle hit and sums of bits give each track its place in the
+ * canonical order: by ascending middle hit, those of four hits and more, then those of three.
  *
- * Work of an event: some 800 middle hits with 4 windows each and 1200 windows of live tracks, 2 hits a window. Reads 22
- * bytes a hit, and 54 bytes of slot for each track. One thread has one middle hit or one live track. Azimuths of the
- * three pairs in play and a table of where each of 64 bins of azimuth begins lie in shared memory.
+ * Work of an event: some 760 unused middle hits with 4 windows each and 1200 windows of live tracks, 1.7 hits a window.
+ * One thread has one window: a group of threads shares a middle hit, and only unused hits are dealt out, from lists
+ * that the block's warps make in each turn. Reads 14 bytes a hit once and 28 for each live track and turn; writes 52
+ * bytes of scratch and as many of output for each of 260 tracks. The hits of the three pairs in play with the table of
+ * where each of 128 bins of azimuth begins, the marks and the live tracks lie in shared memory; of an event that is too
+ * large for that, in scratch.
  */
 #include "position.h"
 #include "search_by_triplet.h"
 
-enum { BIN_BITS = 6, BINS = 1 << BIN_BITS, CACHED_HITS = 512 };
+enum {
+  BIN_BITS = 7,
+  BINS = 1 << BIN_BITS,
+  PAIRS = 3,          /* in play: pair p has place p % 3 */
+  MIDDLE_THREADS = 4, /* to a middle hit */
+  SHARED_PAIR_HITS = 192,
+  SHARED_EVENT_HITS = 6144,
+  SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
+  SHARED_LIVE_TRACKS = 192
+};
 
 struct search_launch {
   struct search_by_triplet_args a;
   int32_t phi_window;
 };
 
-/* The azimuths of the pairs in play: pair p lies in entry p % 3. */
-struct search_cache {
-  int16_t phi[3][CACHED_HITS];
-  uint16_t bin_first[3][BINS + 1];
+struct search_hit {
+  float x, y, z;
+  uint32_t phi_start; /* azimuth; << 16: the first hit of the next pair downstream with as large an azimuth */
+} __attribute__((aligned(16)));
+
+struct search_live {
+  uint16_t track, older, newest; /* its number, and its last two hits */
+  uint8_t length, skips;
+};
+
+/* A bit for each hit of the event, in words of 32. */
+struct search_bits {
+  uint32_t *used;
+  uint32_t *strong, *weak; /* middle hits of tracks with four hits and more, and with three */
+  uint32_t *before;        /* strong tracks before each word; << 16: weak ones */
+};
+
+/* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
+ * event, or, in shared memory, at pair % 3 * SHARED_PAIR_HITS. */
+struct search_memory {
+  struct search_hit *hits;
+  uint16_t *unused;        /* of each pair: which hits are not used */
+  uint16_t *unused_before; /* of each hit: how many of its pair before it are not */
+  struct search_bits bits;
+};
+
+struct search_shared {
+  union {
+    struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
+    uint32_t bits[3 * SHARED_EVENT_WORDS]; /* when all pairs are done */
+  } u;
+  uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
+  uint32_t used[SHARED_EVENT_WORDS];
+  struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
+  uint16_t bin_first[PAIRS][BINS + 1];
+  uint32_t unused_count[PAIRS];
+  uint32_t live_count[2], track_count;
+  uint32_t pair_first[VELO_MODULE_PAIRS + 1];
+};
+
+/* What all threads of a block know alike. */
+struct search {
+  const struct search_launch *launch;
+  const struct search_by_triplet_args *a;
+  struct search_event e;
+  struct search_shared *shared;
+  struct search_memory memory;
+  uint32_t is_shared;       /* the memory is */
+  struct search_live *live; /* those beyond the shared ones, twice as many as hits */
+  uint16_t *track_hits;     /* of the event, as the next two */
+  uint8_t *track_length;
+  uint16_t *track_place;
 };
 
 /* The hits of a module pair. */
 struct search_pair {
-  const int16_t *phi;
-  const uint16_t *bin_first;
+  struct search_hit *hits;
+  uint16_t *unused, *unused_before, *bin_first;
   uint32_t first; /* in the event */
   uint32_t count;
 };
@@ -42,214 +103,406 @@ struct search_line {
   float x0, y0, z0, tx, ty;
 };
 
-struct search_best {
-  float scatter;
-  uint32_t hit; /* in the event */
-};
+static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)hit->phi_start; }
 
 static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
 
-static SL_DEVICE struct search_pair pair_open(const struct velo_hits_view *hits, struct search_event e, uint32_t event,
-                                              uint32_t pair, const struct search_cache *cache) {
-  const uint32_t *pair_first = hits->pair_first + event * (VELO_MODULE_PAIRS + 1);
+static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
+
+static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
   struct search_pair p;
-  p.first = pair_first[pair];
-  p.count = pair_first[pair + 1] - p.first;
-  p.phi = p.count <= CACHED_HITS ? cache->phi[pair % 3] : hits->phi + e.first + p.first;
-  p.bin_first = cache->bin_first[pair % 3];
+  p.first = s->shared->pair_first[pair];
+  p.count = s->shared->pair_first[pair + 1] - p.first;
+  const uint32_t begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
+  p.hits = s->memory.hits + begin;
+  p.unused = s->memory.unused + begin;
+  p.unused_before = s->memory.unused_before + begin;
+  p.bin_first = s->shared->bin_first[pair % PAIRS];
   return p;
 }
 
-/* Brings a pair's azimuths into shared memory. All threads; a barrier must follow. */
-static SL_DEVICE void pair_load(const struct velo_hits_view *hits, struct search_event e, uint32_t event, uint32_t pair,
-                                struct search_cache *cache) {
-  const uint32_t first = hits->pair_first[event * (VELO_MODULE_PAIRS + 1) + pair];
-  const uint32_t count = hits->pair_first[event * (VELO_MODULE_PAIRS + 1) + pair + 1] - first;
-  const int16_t *phi = hits->phi + e.first + first;
-  for (uint32_t i = threadIdx.x; i <= count; i += blockDim.x) {
-    const uint32_t bin = i < count ? phi_bin(phi[i]) : BINS;
-    for (uint32_t b = i > 0 ? phi_bin(phi[i - 1]) + 1 : 0; b <= bin; b++) cache->bin_first[pair % 3][b] = (uint16_t)i;
-    if (i < count && count <= CACHED_HITS) cache->phi[pair % 3][i] = phi[i];
+/* The first hit of the pair with an azimuth of `phi` or more; the first of all if there is none. */
+static SL_DEVICE uint32_t pair_start(const struct search_pair *p, int16_t phi) {
+  const uint32_t bin = phi_bin(phi), end = p->bin_first[bin + 1];
+  uint32_t i = p->bin_first[bin];
+  while (i < end && hit_phi(&p->hits[i]) < phi) i++;
+  return i == p->count ? 0 : i;
+}
+
+/* Brings a pair's hits into play. All threads; the next pair downstream, if there is one, is in play. */
+static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
+  const struct search_pair p = pair_open(s, pair);
+  const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
+  const struct search_pair downstream = pair_open(s, pair + has_downstream);
+  const struct velo_hits_view *from = &s->a->hits;
+  const uint32_t first = s->e.first + p.first;
+  for (uint32_t i = threadIdx.x; i <= p.count; i += blockDim.x) {
+    const uint32_t is_hit = i < p.count ? 1 : 0;
+    const int16_t phi = is_hit ? from->phi[first + i] : (int16_t)0;
+    const uint32_t bin = is_hit ? phi_bin(phi) : BINS;
+    for (uint32_t b = i > 0 ? phi_bin(from->phi[first + i - 1]) + 1 : 0; b <= bin; b++) p.bin_first[b] = (uint16_t)i;
+    if (!is_hit) break;
+    const uint32_t start = has_downstream ? pair_start(&downstream, phi) : 0;
+    struct search_hit hit;
+    hit.x = from->x[first + i];
+    hit.y = from->y[first + i];
+    hit.z = from->z[first + i];
+    hit.phi_start = (uint16_t)phi | start << 16;
+    p.hits[i] = hit;
   }
 }
 
-/* The first hit of the pair with an azimuth of `phi` or more; `count` if there is none. */
-static SL_DEVICE uint32_t pair_lower_bound(const struct search_pair *p, int16_t phi) {
-  const uint32_t bin = phi_bin(phi), end = p->bin_first[bin + 1];
-  uint32_t i = p->bin_first[bin];
-  while (i < end && p->phi[i] < phi) i++;
-  return i;
-}
-
-static SL_DEVICE struct search_line line_through(const struct velo_hits_view *hits, uint32_t h0, uint32_t h1) {
-  struct search_line line;
-  line.x0 = hits->x[h0];
-  line.y0 = hits->y[h0];
-  line.z0 = hits->z[h0];
-  line.tx = (hits->x[h1] - line.x0) / (hits->z[h1] - line.z0);
-  line.ty = (hits->y[h1] - line.y0) / (hits->z[h1] - line.z0);
+static SL_DEVICE struct search_line line_through(float x0, float y0, float z0, float x1, float y1, float z1) {
+  const struct search_line line = {x0, y0, z0, (x1 - x0) / (z1 - z0), (y1 - y0) / (z1 - z0)};
   return line;
 }
 
-/* Looks for a hit nearer to the line than `best` among those of the pair whose azimuth is at most `window` from that of
- * the line at z0 + delta_z, upwards from the window's lower edge. Hits marked in `used` are passed over, if given. */
-static SL_DEVICE void search_window(const struct velo_hits_view *hits, struct search_event e,
-                                    const struct search_pair *p, const struct search_line *line, float delta_z,
-                                    int32_t window, const uint8_t *used, struct search_best *best) {
-  const int16_t phi = velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
-  uint32_t i = pair_lower_bound(p, (int16_t)(uint16_t)(phi - window));
-  for (uint32_t visited = 0; visited < p->count; visited++, i++) {
-    if (i == p->count) i = 0;
-    const int32_t distance = (int16_t)(uint16_t)(p->phi[i] - phi);
-    if ((distance < 0 ? -distance : distance) > window) break;
-    const uint32_t hit = p->first + i;
-    if (used && used[hit]) continue;
-    const float dz = hits->z[e.first + hit] - line->z0;
-    const float dx = line->x0 + line->tx * dz - hits->x[e.first + hit];
-    const float dy = line->y0 + line->ty * dz - hits->y[e.first + hit];
-    const float scatter = dx * dx + dy * dy;
-    if (scatter < best->scatter) {
-      best->scatter = scatter;
-      best->hit = hit;
+static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z) {
+  return velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
+}
+
+/* A window of azimuth: it begins at `lower`. Hits are visited from the beginning of that one's bin on, upwards, until
+ * one lies beyond the window. */
+enum { BEFORE_WINDOW, IN_WINDOW, BEYOND_WINDOW };
+
+static SL_DEVICE uint32_t window_side(const struct search_hit *hit, uint32_t lower, int32_t width) {
+  const int32_t distance = (int16_t)(uint16_t)(hit->phi_start - lower);
+  if (distance > width || distance < -(65536 >> BIN_BITS)) return BEYOND_WINDOW;
+  return distance < 0 ? BEFORE_WINDOW : IN_WINDOW;
+}
+
+/* The first hit of the bin with `lower`, or the next one; the first of all if there is none. */
+static SL_DEVICE uint32_t window_begin(const struct search_pair *p, uint32_t lower) {
+  const uint32_t i = p->bin_first[phi_bin((int16_t)(uint16_t)lower)];
+  return i == p->count ? 0 : i;
+}
+
+static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {
+  const float dz = hit->z - line->z0;
+  const float dx = line->x0 + line->tx * dz - hit->x;
+  const float dy = line->y0 + line->ty * dz - hit->y;
+  return dx * dx + dy * dy;
+}
+
+/* ------------------------------------------------------------------------------------------------- forward */
+
+static SL_DEVICE struct search_live *live_at(const struct search *s, uint32_t list, uint32_t i) {
+  return i < SHARED_LIVE_TRACKS ? &s->shared->live[list][i] : &s->live[list * s->e.count + i];
+}
+
+static SL_DEVICE void live_append(const struct search *s, uint32_t list, struct search_live live) {
+  *live_at(s, list, atomicAdd(&s->shared->live_count[list], 1u)) = live;
+}
+
+static SL_DEVICE void mark_used(const struct search *s, uint32_t hit) {
+  atomicOr(&s->memory.bits.used[hit / 32], 1u << hit % 32);
+}
+
+/* Extends a track by its best hit in the pair; returns whether it stays live. Hits may be used already. */
+static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pair *p, uint32_t pair,
+                                 struct search_live *live) {
+  const struct velo_hits_view *from = &s->a->hits;
+  const uint32_t older = s->e.first + live->older, newest = s->e.first + live->newest;
+  const struct search_line line =
+      line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
+  const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
+  const int32_t window = s->launch->phi_window;
+  const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
+  const uint32_t lower = (uint32_t)(phi - window);
+  float least = s->a->max_scatter;
+  uint32_t best = p->count;
+  uint32_t i = window_begin(p, lower);
+  for (uint32_t visited = 0; visited < p->count; visited++) {
+    const struct search_hit hit = p->hits[i];
+    const uint32_t where = window_side(&hit, lower, 2 * window);
+    if (where == BEYOND_WINDOW) break;
+    const float scatter = scatter_from(&line, &hit);
+    if (where == IN_WINDOW && scatter < least) {
+      least = scatter;
+      best = i;
     }
+    i = i + 1 == p->count ? 0 : i + 1;
+  }
+  if (best == p->count) return ++live->skips <= s->a->max_skipped_modules;
+  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * live->track;
+  if (live->length == 3) {
+    mark_used(s, track[0]);
+    mark_used(s, live->older);
+    mark_used(s, live->newest);
+  }
+  mark_used(s, p->first + best);
+  track[live->length] = (uint16_t)(p->first + best);
+  live->older = live->newest;
+  live->newest = (uint16_t)(p->first + best);
+  live->skips = 0;
+  live->length++;
+  s->track_length[live->track] = live->length;
+  return live->length < VELO_MAX_HITS_PER_TRACK;
+}
+
+/* Extends all tracks of one list of live ones, and lists those that stay so. */
+static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t list) {
+  const struct search_pair p = pair_open(s, pair);
+  const uint32_t count = s->shared->live_count[list];
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    struct search_live live = *live_at(s, list, i);
+    if (extend(s, &p, pair, &live)) live_append(s, 1 - list, live);
   }
 }
 
-/* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. Returns
- * the new number of live tracks. */
-static SL_DEVICE uint32_t seed(const struct search_launch *launch, struct search_event e, uint32_t event, uint32_t top,
-                               const struct search_cache *cache, uint32_t live_count) {
-  const struct search_by_triplet_args *a = &launch->a;
-  const struct search_pair p0 = pair_open(&a->hits, e, event, top, cache);
-  const struct search_pair p1 = pair_open(&a->hits, e, event, top - 1, cache);
-  const struct search_pair p2 = pair_open(&a->hits, e, event, top - 2, cache);
-  const float delta_z = a->geometry.module_z[2 * (top - 2)] - a->geometry.module_z[2 * top];
-  const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? a->first_seed_candidates : a->seed_candidates;
-  const uint8_t *used = a->used.flag + e.first;
-  const uint32_t middle_count = p0.count > 0 && p2.count > 0 ? p1.count : 0;
-  SL_FOR_BLOCK (j, middle_count) {
-    const uint32_t h1 = p1.first + j;
-    struct search_best best = {a->max_scatter, 0};
-    uint32_t best_h0 = 0, found = 0;
-    if (j < middle_count && !used[h1]) {
-      uint32_t up = pair_lower_bound(&p0, p1.phi[j]) % p0.count, down = up, candidates = 0;
-      for (uint32_t visit = 0; visit < p0.count && candidates < wanted; visit++) { /* s, s + 1, s - 1, s + 2, ... */
-        if (visit % 2 == 1) up = up + 1 == p0.count ? 0 : up + 1;
-        if (visit % 2 == 0 && visit > 0) down = down == 0 ? p0.count - 1 : down - 1;
-        const uint32_t h0 = p0.first + (visit % 2 == 1 ? up : down);
-        if (used[h0]) continue;
-        candidates++;
-        const struct search_line line = line_through(&a->hits, e.first + h0, e.first + h1);
-        const float scatter_before = best.scatter;
-        search_window(&a->hits, e, &p2, &line, delta_z, launch->phi_window, used, &best);
-        if (best.scatter < scatter_before) {
-          best_h0 = h0;
-          found = 1;
-        }
-      }
+/* ---------------------------------------------------------------------------------------------------- seed */
+
+/* Lists the unused hits of the three pairs in play, each pair's by one warp. */
+static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
+  for (uint32_t job = sl_warp_index(); job < PAIRS; job += sl_block_warps()) {
+    const struct search_pair p = pair_open(s, top - job);
+    uint32_t count = 0;
+    SL_FOR_WARP(i, p.count) {
+      const uint32_t wanted = i < p.count && !bit_is_set(s->memory.bits.used, p.first + i);
+      const uint32_t place = sl_warp_append(wanted, &count);
+      if (i < p.count) p.unused_before[i] = (uint16_t)place;
+      if (wanted) p.unused[place] = (uint16_t)i;
     }
-    const uint32_t place = sl_block_append(found, &live_count);
-    if (found) {
-      uint16_t *track = a->track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * (e.first + h1);
-      track[0] = (uint16_t)best_h0;
-      track[1] = (uint16_t)h1;
-      track[2] = (uint16_t)best.hit;
-      a->track_length[e.first + h1] = 3;
-      a->track_skips[e.first + h1] = 0;
-      a->live[e.first + place] = (uint16_t)h1;
-    }
+    if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
   }
-  return live_count;
 }
 
-/* Extends the track in slot `h1` by its best hit in the pair; returns whether it stays live. */
-static SL_DEVICE uint32_t extend(const struct search_launch *launch, struct search_event e, const struct search_pair *p,
-                                 uint32_t pair, uint32_t h1) {
-  const struct search_by_triplet_args *a = &launch->a;
-  uint16_t *track = a->track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * (e.first + h1);
-  const uint32_t length = a->track_length[e.first + h1];
-  const uint32_t older = e.first + track[length - 2], newest = e.first + track[length - 1];
-  const struct search_line line = line_through(&a->hits, older, newest);
-  const uint32_t side = a->hits.id[older] >> 20 & 1; /* the module's number, even or odd */
-  struct search_best best = {a->max_scatter, 0};
-  search_window(&a->hits, e, p, &line, a->geometry.module_z[2 * pair + side] - line.z0, launch->phi_window, NULL,
-                &best);
-  if (!(best.scatter < a->max_scatter)) {
-    a->track_skips[e.first + h1]++;
-    return a->track_skips[e.first + h1] <= a->max_skipped_modules;
-  }
-  uint8_t *used = a->used.flag + e.first;
-  used[best.hit] = 1; /* several threads may do so */
-  if (length == 3)
-    for (uint32_t i = 0; i < 3; i++) used[track[i]] = 1;
-  track[length] = (uint16_t)best.hit;
-  a->track_length[e.first + h1] = (uint8_t)(length + 1);
-  a->track_skips[e.first + h1] = 0;
-  return length + 1 < VELO_MAX_HITS_PER_TRACK;
+/* Around a middle hit, a pair's hits are visited as s, s + 1, s - 1, s + 2, ... from `start` = s: the one at distance
+ * d above s as number 2d, one below as 2d + 1. The first n unused ones are those of smaller number of the k-th above
+ * and the (n - 1 - k)-th below, for all k < n: this gives the number. n is at most the number of unused hits. */
+static SL_DEVICE uint32_t candidate_visit(const struct search_pair *p, uint32_t unused_count, uint32_t start,
+                                          uint32_t n, uint32_t k) {
+  const uint32_t before = p->unused_before[start];
+  const uint32_t above = before + k, below = before + unused_count - n + k;
+  const uint32_t hit_above = above < unused_count ? p->unused[above] : p->unused[above - unused_count] + p->count;
+  const uint32_t hit_below = below < unused_count ? p->unused[below] : p->unused[below - unused_count] + p->count;
+  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + p->count - hit_below) + 1;
+  return visit_above < visit_below ? visit_above : visit_below;
 }
 
-/* Extends all live tracks; returns how many stay live, in the same order. */
-static SL_DEVICE uint32_t forward(const struct search_launch *launch, struct search_event e, uint32_t event,
-                                  uint32_t pair, const struct search_cache *cache, uint32_t live_count) {
-  const struct search_pair p = pair_open(&launch->a.hits, e, event, pair, cache);
-  uint16_t *live = launch->a.live + e.first;
-  uint32_t kept = 0;
-  SL_FOR_BLOCK (i, live_count) {
-    const uint32_t h1 = i < live_count ? live[i] : 0;
-    const uint32_t stays = i < live_count ? extend(launch, e, &p, pair, h1) : 0;
-    const uint32_t place = sl_block_append(stays, &kept); /* place <= i: all have read theirs */
-    if (stays) live[place] = (uint16_t)h1;
+static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t start, uint32_t visit) {
+  const uint32_t hit = visit % 2 == 0 ? start + visit / 2 : start + p->count - visit / 2;
+  return hit >= p->count ? hit - p->count : hit;
+}
+
+/* The best third hit on the line: scatter << 32 | visit << 16 | hit; UINT64_MAX if there is none. */
+static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                         const struct search_line *line, float delta_z, uint32_t visit) {
+  const int32_t window = s->launch->phi_window;
+  const uint32_t lower = (uint32_t)(line_phi(line, delta_z) - window);
+  float least = s->a->max_scatter;
+  uint32_t best = UINT32_MAX;
+  uint32_t i = p->unused_before[window_begin(p, lower)];
+  for (uint32_t visited = 0; visited < unused_count; visited++, i++) {
+    if (i >= unused_count) i = 0;
+    const uint32_t place = p->unused[i];
+    const struct search_hit hit = p->hits[place];
+    const uint32_t where = window_side(&hit, lower, 2 * window);
+    if (where == BEYOND_WINDOW) break;
+    const float scatter = scatter_from(line, &hit);
+    if (where == IN_WINDOW && scatter < least) {
+      least = scatter;
+      best = place;
+    }
   }
-  return kept;
+  if (best == UINT32_MAX) return UINT64_MAX;
+  return (uint64_t)sl_bits_from_f32(least) << 32 | visit << 16 | best;
+}
+
+static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_t h0, uint32_t h1, uint32_t h2) {
+  const uint32_t number = atomicAdd(&s->shared->track_count, 1u);
+  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * number;
+  track[0] = (uint16_t)h0;
+  track[1] = (uint16_t)h1;
+  track[2] = (uint16_t)h2;
+  s->track_length[number] = 3;
+  const struct search_live live = {(uint16_t)number, (uint16_t)h1, (uint16_t)h2, 3, 0};
+  live_append(s, list, live);
+}
+
+/* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. */
+static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) {
+  const struct search_pair p0 = pair_open(s, top), p1 = pair_open(s, top - 1), p2 = pair_open(s, top - 2);
+  const uint32_t unused0 = s->shared->unused_count[top % PAIRS], unused1 = s->shared->unused_count[(top - 1) % PAIRS];
+  const uint32_t unused2 = s->shared->unused_count[(top - 2) % PAIRS];
+  const float delta_z = s->a->geometry.module_z[2 * (top - 2)] - s->a->geometry.module_z[2 * top];
+  const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
+  const uint32_t candidates = wanted < unused0 ? wanted : unused0;
+  const uint32_t middle_count = candidates > 0 && unused2 > 0 ? unused1 : 0;
+  SL_FOR_GROUPS(j, middle_count, MIDDLE_THREADS) {
+    const uint32_t middle = j < middle_count ? p1.unused[j] : 0;
+    const struct search_hit h1 = p1.hits[middle];
+    const uint32_t start = h1.phi_start >> 16;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
+         k += SL_GROUP(MIDDLE_THREADS)) {
+      const uint32_t visit = candidate_visit(&p0, unused0, start, candidates, k);
+      const struct search_hit h0 = p0.hits[visited_hit(&p0, start, visit)];
+      const struct search_line line = line_through(h0.x, h0.y, h0.z, h1.x, h1.y, h1.z);
+      const uint64_t third = best_third_hit(s, &p2, unused2, &line, delta_z, visit);
+      best = third < best ? third : best;
+    }
+    best = sl_group_min_u64(best, MIDDLE_THREADS);
+    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0)
+      track_begin(s, list, p0.first + visited_hit(&p0, start, (uint32_t)best >> 16), p1.first + middle,
+                  p2.first + ((uint32_t)best & 0xFFFF));
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- order */
+
+/* The place of each track in the canonical order. */
+static SL_DEVICE void order_tracks(const struct search *s, uint32_t words) {
+  const struct search_bits *bits = &s->memory.bits;
+  const uint32_t tracks = s->shared->track_count;
+  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->strong[w] = bits->weak[w] = 0;
+  __syncthreads();
+  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
+    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1];
+    atomicOr(s->track_length[t] > 3 ? &bits->strong[h1 / 32] : &bits->weak[h1 / 32], 1u << h1 % 32);
+  }
+  __syncthreads();
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (w, words) {
+    const uint32_t in_word = w < words ? sl_count_bits(bits->strong[w]) | sl_count_bits(bits->weak[w]) << 16 : 0;
+    uint32_t total;
+    const uint32_t before = sum + sl_block_exclusive_scan(in_word, &total);
+    if (w < words) bits->before[w] = before;
+    sum += total;
+  }
+  __syncthreads();
+  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
+    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1], lower = (1u << h1 % 32) - 1;
+    const uint32_t before = bits->before[h1 / 32];
+    const uint32_t strong = (before & 0xFFFF) + sl_count_bits(bits->strong[h1 / 32] & lower);
+    const uint32_t weak = (sum & 0xFFFF) + (before >> 16) + sl_count_bits(bits->weak[h1 / 32] & lower);
+    s->track_place[t] = (uint16_t)(s->track_length[t] > 3 ? strong : weak);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- kernels */
+
+static SL_DEVICE void search_event(const struct search *s) {
+  const uint32_t words = (s->e.count + 31) / 32;
+  const struct search_bits *bits = &s->memory.bits;
+  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = 0;
+  if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = s->shared->track_count = 0;
+  pair_load(s, VELO_MODULE_PAIRS - 1);
+  __syncthreads();
+  pair_load(s, VELO_MODULE_PAIRS - 2);
+  __syncthreads();
+  for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
+    const uint32_t list = top % 2;
+    pair_load(s, top - 2);
+    __syncthreads();
+    forward(s, top - 2, list);
+    __syncthreads(); /* marks are set */
+    if (threadIdx.x == 0) s->shared->live_count[list] = 0;
+    list_unused(s, top);
+    __syncthreads();
+    seed(s, top, 1 - list);
+    __syncthreads(); /* the pair farthest downstream is no longer needed */
+  }
+  order_tracks(s, words);
+  uint8_t *used = s->a->used.flag + s->e.first;
+  for (uint32_t i = threadIdx.x; i < s->e.count; i += blockDim.x) used[i] = (uint8_t)bit_is_set(bits->used, i);
+}
+
+static SL_DEVICE struct search_memory shared_memory(struct search_shared *shared) {
+  uint32_t *bits = shared->u.bits;
+  const struct search_memory memory = {shared->u.hits,
+                                       shared->unused,
+                                       shared->unused_before,
+                                       {shared->used, bits, bits + SHARED_EVENT_WORDS, bits + 2 * SHARED_EVENT_WORDS}};
+  return memory;
+}
+
+/* An event's part of the workspace: of the arrays for all hits, of 4 words a hit, 4 words (live tracks), 1 and 1. */
+static SL_DEVICE struct search_memory scratch_memory(const struct search_by_triplet_args *a, struct search_event e) {
+  const size_t all = a->hits.bound.capacity;
+  const uint32_t words = (e.count + 31) / 32;
+  uint16_t *lists = (uint16_t *)(a->workspace + 8 * all + e.first);
+  uint32_t *bits = a->workspace + 9 * all + e.first; /* SHARED_PAIR_HITS or more: room for four arrays of bits */
+  const struct search_memory memory = {(struct search_hit *)a->workspace + e.first,
+                                       lists,
+                                       lists + e.count,
+                                       {bits, bits + words, bits + 2 * words, bits + 3 * words}};
+  return memory;
+}
+
+static SL_DEVICE uint32_t fits_shared(const struct search_event *e, const struct search_shared *shared) {
+  uint32_t too_large = e->count > SHARED_EVENT_HITS ? 1 : 0;
+  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x)
+    too_large += shared->pair_first[pair + 1] - shared->pair_first[pair] > SHARED_PAIR_HITS ? 1u : 0u;
+  return sl_block_sum_u32(too_large) == 0;
+}
+
+/* Lists the events with the largest first, so that none of them is alone at the end. Each block counts the events that
+ * go before its own: 8 bytes for each of them, from caches. */
+SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
+  const uint32_t events = *a.events.count;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t hits = search_event_open(&a.hits, event).count;
+    uint32_t before = 0;
+    for (uint32_t i = threadIdx.x; i < events; i += blockDim.x) {
+      const uint32_t other = sl_event_at(&a.events, i), other_hits = search_event_open(&a.hits, other).count;
+      before += other_hits > hits || (other_hits == hits && other < event) ? 1u : 0u;
+    }
+    before = sl_block_sum_u32(before);
+    if (threadIdx.x == 0) a.event_order[before] = event;
+  }
 }
 
 SL_KERNEL(search_by_triplet_find, struct search_launch) {
-  __shared__ struct search_cache cache;
-  SL_FOR_EVENTS (event, a.a.events) {
-    const struct search_event e = search_event_open(&a.a.hits, event);
-    for (uint32_t i = threadIdx.x; i < e.count; i += blockDim.x) {
-      a.a.used.flag[e.first + i] = 0;
-      a.a.track_length[e.first + i] = 0;
+  __shared__ struct search_shared shared;
+  for (uint32_t turn = blockIdx.x; turn < *a.a.events.count; turn += gridDim.x) {
+    const uint32_t event = a.a.event_order[turn];
+    struct search s;
+    s.launch = &a;
+    s.a = &a.a;
+    s.e = search_event_open(&a.a.hits, event);
+    s.shared = &shared;
+    s.live = (struct search_live *)(a.a.workspace + 4 * (size_t)a.a.hits.bound.capacity) + 2 * (size_t)s.e.first;
+    s.track_hits = a.a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
+    s.track_length = a.a.track_length + s.e.first;
+    s.track_place = a.a.track_place + s.e.first;
+    const uint32_t *pair_first = a.a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
+    for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
+    if (threadIdx.x == 0) shared.track_count = 0;
+    __syncthreads();
+    if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
+      for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.a.used.flag[s.e.first + i] = 0;
+    } else if (fits_shared(&s.e, &shared)) {
+      s.is_shared = 1;
+      s.memory = shared_memory(&shared);
+      search_event(&s);
+    } else {
+      s.is_shared = 0;
+      s.memory = scratch_memory(&a.a, s.e);
+      search_event(&s);
     }
-    uint32_t live_count = 0;
-    if (search_event_is_searched(e)) { /* the same for all threads */
-      pair_load(&a.a.hits, e, event, VELO_MODULE_PAIRS - 1, &cache);
-      pair_load(&a.a.hits, e, event, VELO_MODULE_PAIRS - 2, &cache);
-      for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
-        pair_load(&a.a.hits, e, event, top - 2, &cache);
-        __syncthreads();
-        if (top < VELO_MODULE_PAIRS - 1) live_count = forward(&a, e, event, top - 2, &cache, live_count);
-        __syncthreads(); /* marks are set */
-        live_count = seed(&a, e, event, top, &cache, live_count);
-        __syncthreads(); /* marks are read, and the oldest pair of the cache is free */
-      }
-    }
-    uint32_t tracks = 0;
-    for (uint32_t i = threadIdx.x; i < e.count; i += blockDim.x) tracks += a.a.track_length[e.first + i] > 0 ? 1u : 0u;
-    tracks = sl_block_sum_u32(tracks);
-    if (threadIdx.x == 0) a.a.candidates.offsets[event] = tracks;
+    __syncthreads(); /* the counter is complete */
+    if (threadIdx.x == 0) a.a.candidates.offsets[event] = shared.track_count;
+    __syncthreads(); /* and free for the next event */
   }
 }
 
-/* Slots to candidates. Where the candidates don't fit, all offsets are 0 and nothing is written. */
+typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+
+/* Tracks to candidates, two hits a thread. Where the candidates don't fit, all offsets are 0 and nothing is written. */
 SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
+  enum { WORDS = VELO_MAX_HITS_PER_TRACK / 2 };
   SL_FOR_EVENTS (event, a.events) {
-    const struct search_event e = search_event_open(&a.hits, event);
-    const uint32_t begin = a.candidates.offsets[event];
-    const uint32_t slots = a.candidates.offsets[event + 1] > begin ? e.count : 0;
-    uint32_t written = 0;
-    for (uint32_t weak = 0; weak < 2; weak++) {
-      SL_FOR_BLOCK (h1, slots) {
-        const uint32_t length = h1 < slots ? a.track_length[e.first + h1] : 0;
-        const uint32_t wanted = length > 0 && (length == 3) == (weak == 1);
-        const uint32_t place = sl_block_append(wanted, &written);
-        if (wanted) {
-          const uint16_t *track = a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * (e.first + h1);
-          uint16_t *out = a.candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * (begin + place);
-          for (uint32_t i = 0; i < VELO_MAX_HITS_PER_TRACK; i++) out[i] = i < length ? track[i] : 0;
-          a.candidates.hit_count[begin + place] = (uint8_t)length;
-        }
-      }
+    const uint32_t begin = a.candidates.offsets[event], tracks = a.candidates.offsets[event + 1] - begin;
+    const uint32_t first = a.hits.offsets[event];
+    const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)WORDS * first;
+    search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)WORDS * begin;
+    for (uint32_t i = threadIdx.x; i < tracks * WORDS; i += blockDim.x) {
+      const uint32_t t = i / WORDS, word = i % WORDS;
+      const uint32_t length = a.track_length[first + t], place = a.track_place[first + t];
+      const uint32_t hits = 2 * word < length ? from[i] : 0;
+      to[WORDS * place + word] = 2 * word + 1 < length ? hits : hits & 0xFFFF;
+      if (word == 0) a.candidates.hit_count[begin + place] = (uint8_t)length;
     }
   }
 }
@@ -258,7 +511,8 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   struct search_launch launch;
   launch.a = *args;
   launch.phi_window = search_phi_units(args->phi_tolerance);
-  int error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
+  int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
+  if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);
   if (!error) error = SL_LAUNCH(l, search_by_triplet_write, SL_PER_EVENT, *args);
   return error;
@@ -279,14 +533,15 @@ static const struct sl_member search_by_triplet_members[] = {
            "first hits tried for a seed's middle hit, most downstream seeds"),
     SL_U32(seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit"),
     SL_BUDGET(candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included"),
-    SL_SCRATCH(track_hits, u16, "tracks in the slots of their middle hits",
+    SL_SCRATCH(track_hits, u16, "tracks as they are found",
                SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0))),
-    SL_SCRATCH(track_length, u8, "hits of each track, 0 for an empty slot", SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(track_skips, u8, "pairs that each live track has just passed without a hit",
+    SL_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
+    SL_SCRATCH(track_length, u8, "hits of each track", SL_ONE(SL_ITEMS_TERM(hits))),
+    SL_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit, on the CPU",
                SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(live, u16, "slots of the tracks that may still be extended", SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(workspace, u32, "copies of single pairs for the CPU",
-               SL_MIN(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK),
-                      SL_CONSTANT_TERM(SEARCH_WORK_ARRAYS *(SEARCH_MAX_HITS + SEARCH_WORK_SLACK)))),
+    SL_SCRATCH(track_place, u16, "each track's place in the order of candidates; on the CPU, tracks that are live",
+               SL_ONE(SL_ITEMS_TERM(hits))),
+    SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
+               SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),
 };
-SL_ALGORITHM_TUNED(search_by_triplet, "VELO tracks by triplets of hits", 64, run, SEARCH_BY_TRIPLET_TUNED);
+SL_ALGORITHM_TUNED(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SEARCH_BY_TRIPLET_TUNED);

@@ -22,11 +22,12 @@ struct search_by_triplet_args {
   struct velo_used_hits used;
   float phi_tolerance, max_scatter;
   uint32_t max_skipped_modules, first_seed_candidates, seed_candidates, candidates_per_event;
+  uint32_t *event_order;
   uint16_t *track_hits;  /* 26 a hit */
   uint8_t *track_length; /* one a hit, as the next two */
   uint8_t *track_skips;
-  uint16_t *live;
-  uint32_t *workspace; /* of the version shaped for the CPU */
+  uint16_t *track_place;
+  uint32_t *workspace;
 };
 
 /* An event's hits in the arrays of the slice. */

@@ -4,11 +4,14 @@
  * clusters, so that counting beats anything cleverer. Two clusters that agree in all three keys keep the order of the
  * input, so that places are unique whatever the input.
  *
- * A warp sorts a pair alone, without a barrier: phi and the place in the input make a key of 32 bits that is unique,
- * keys stand in shared memory, and a lane counts for up to four clusters with every key that it reads. Neighbours of
- * equal phi show only in the result; one pair in eight has some, and these are put in order by id and order. Then
- * clusters are gathered, so that hits are written in one piece. Pairs that are too large for this, and those of a cpu,
- * whose warp is one thread, are ranked straight from memory.
+ * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
+ * the grid, so that a large event is shared by many. The pair's phi stand in shared memory as floats, since a GPU adds
+ * floats twice as fast as it compares anything: a difference limited to [0, 1] is 1 for what comes before. A lane
+ * counts for up to four clusters with every phi that it reads. Clusters of equal phi, in one pair of eight, get the
+ * same rank and stand behind each other as their atomics came; then each counts those of its group that come before it
+ * by id and order. At last clusters are gathered, so that hits are written in one piece. Pairs that are too large for
+ * this, and those of a cpu, whose warp is one thread, are ranked straight from memory.
+ *
  * Source: spec velo_pv.md A.4, H.1.
  */
 #include "sort_by_phi.h"
@@ -52,12 +55,15 @@ static SL_DEVICE struct slice slice_of(const struct sort_by_phi_args *a, uint32_
   return p;
 }
 
-/* Equal offsets though there are hits: the slice overflowed, so that the event must have none. */
-static SL_DEVICE uint32_t clear_if_empty(const struct sort_by_phi_args *a, uint32_t event) {
-  if (a->hits.offsets[event + 1] != a->hits.offsets[event]) return 0;
-  for (uint32_t pair = threadIdx.x; pair <= VELO_MODULE_PAIRS; pair += blockDim.x)
-    a->hits.pair_first[event * (VELO_MODULE_PAIRS + 1) + pair] = 0;
-  return 1;
+/* Equal offsets: the event has no hits, or the slice overflowed. */
+static SL_DEVICE uint32_t is_empty(const struct sort_by_phi_args *a, uint32_t event) {
+  return a->hits.offsets[event + 1] == a->hits.offsets[event];
+}
+
+static SL_DEVICE void clear_pair(const struct sort_by_phi_args *a, uint32_t event, uint32_t pair) {
+  uint32_t *first = a->hits.pair_first + event * (VELO_MODULE_PAIRS + 1) + pair;
+  first[0] = 0;
+  if (pair + 1 == VELO_MODULE_PAIRS) first[1] = 0;
 }
 
 /* Of clusters i and j of a pair, which have the same phi: does j come before i? */
@@ -94,83 +100,88 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
   }
 }
 
-/* ---------------------------------------------------------------------------------- ranks by a warp's keys */
+/* -------------------------------------------------------------------------------- ranks from shared memory */
 
 enum {
   WARPS = 4,  /* of a block, that sort: what there is shared memory for */
-  KEYS = 256, /* clusters of a pair, that there is shared memory for */
-  ROWS = 4,   /* clusters of a lane, at a time */
-  PLACE_MASK = 0xFFFF
+  KEYS = 320, /* clusters of a pair, that there is shared memory for; a multiple of 4 */
+  ROWS = 4    /* clusters of a lane, at a time */
 };
 
-/* A warp's: keys as they come, padded to a multiple of four by keys that are greater than any; then sorted. A key has
- * phi, made unsigned, in its high half and the cluster's place in its low one. */
-struct keys {
-  uint32_t unsorted[KEYS], sorted[KEYS];
-};
-struct four_keys {
-  uint32_t key[4];
+struct four_floats {
+  float value[4];
 } __attribute__((aligned(16)));
 
-/* The key of cluster i as it is sorted: 0x8000 makes phi unsigned. */
-static SL_DEVICE uint32_t key_of(const struct sort_by_phi_args *a, const struct slice *p, uint32_t i) {
-  return ((uint32_t)(uint16_t)a->clusters.phi[p->from + i] ^ 0x8000u) << 16 | i;
-}
+/* The clusters of a pair; a warp's. */
+struct __attribute__((aligned(16))) keys {
+  float phi[KEYS];      /* as phi_key, behind the last one greater than any */
+  uint32_t equal[KEYS]; /* of each rank: how many have it */
+  uint16_t rank[KEYS];  /* how many have a smaller phi */
+  uint16_t order[KEYS]; /* the clusters, sorted */
+};
 
-/* Puts keys `i`, i + lanes, ... into their places, `rows` of them; `rows` is known to the compiler. */
-static SL_DEVICE void rank_keys(struct keys *k, uint32_t count, uint32_t i, const uint32_t rows) {
-  uint32_t mine[ROWS], before[ROWS];
+/* Phi, made unsigned, plus 2^23: a float that has phi in its low bits. */
+static SL_DEVICE float phi_key(int16_t phi) { return sl_f32_from_bits(0x4B000000u | ((uint16_t)phi ^ 0x8000u)); }
+static SL_DEVICE int16_t phi_of_key(float key) { return (int16_t)(uint16_t)(sl_bits_from_f32(key) ^ 0x8000u); }
+
+/* Ranks clusters `i`, i + lanes, ... by phi, `rows` of them, which is known to the compiler. Returns whether one has
+ * the phi of another. */
+static SL_DEVICE uint32_t rank_rows(struct keys *k, uint32_t count, uint32_t i, const uint32_t rows) {
+  float mine[ROWS], before[ROWS];
+  uint32_t has_equals = 0;
   for (uint32_t r = 0; r < rows; r++) {
-    const uint32_t place = i + r * sl_warp_lanes();
-    mine[r] = place < count ? k->unsorted[place] : 0;
-    before[r] = 0;
+    const uint32_t cluster = i + r * sl_warp_lanes();
+    mine[r] = cluster < count ? k->phi[cluster] : 0.0f;
+    before[r] = 8388608.0f; /* the count will stand in the low bits */
   }
   for (uint32_t j = 0; j < count; j += 4) {
-    const struct four_keys other = *(const struct four_keys *)(k->unsorted + j);
+    const struct four_floats other = *(const struct four_floats *)(k->phi + j);
     for (uint32_t r = 0; r < rows; r++)
-      for (uint32_t o = 0; o < 4; o++)
-        if (other.key[o] < mine[r]) before[r]++;
+      for (uint32_t o = 0; o < 4; o++) before[r] += sl_saturate_f32(mine[r] - other.value[o]);
   }
-  for (uint32_t r = 0; r < rows; r++)
-    if (i + r * sl_warp_lanes() < count) k->sorted[before[r]] = mine[r];
+  for (uint32_t r = 0; r < rows; r++) {
+    const uint32_t cluster = i + r * sl_warp_lanes(), rank = sl_bits_from_f32(before[r]) & 0xFFFFu;
+    if (cluster >= count) continue;
+    const uint32_t others = atomicAdd(&k->equal[rank], 1u);
+    k->rank[cluster] = (uint16_t)rank;
+    k->order[rank + others] = (uint16_t)cluster;
+    has_equals |= others;
+  }
+  return has_equals;
 }
 
-/* Among the sorted keys some neighbours have the same phi: puts all keys into their final order, and these in the
- * place of the unsorted ones. */
+/* Puts clusters of the same phi in order. */
 static SL_DEVICE void order_equals(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
   for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t key = k->sorted[i];
-    uint32_t begin = i, end = i + 1;
-    while (begin > 0 && k->sorted[begin - 1] >> 16 == key >> 16) begin--;
-    while (end < p->count && k->sorted[end] >> 16 == key >> 16) end++;
-    uint32_t place = begin;
-    for (uint32_t j = begin; end - begin > 1 && j < end; j++)
-      place += comes_before(a, p->from, k->sorted[j] & PLACE_MASK, key & PLACE_MASK);
-    k->unsorted[place] = key;
+    const uint32_t rank = k->rank[i], end = rank + k->equal[rank];
+    uint32_t place = rank;
+    for (uint32_t j = rank; end - rank > 1 && j < end; j++) place += comes_before(a, p->from, k->order[j], i);
+    k->rank[i] = (uint16_t)place;
   }
+  sl_warp_sync();
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) k->order[k->rank[i]] = (uint16_t)i;
 }
 
-/* Writes hits `i`, i + lanes, ... of the pair, `rows` of them, in the order of `sorted`. All is read before anything is
- * written, so that one wait is enough. */
-static SL_DEVICE void write_hits(const struct sort_by_phi_args *a, const struct slice *p, const uint32_t *sorted,
+/* Writes hits `i`, i + lanes, ... of the pair, `rows` of them. All is read before anything is written, so that one wait
+ * is enough. */
+static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct slice *p, const struct keys *k,
                                  uint32_t i, const uint32_t rows) {
-  uint32_t key[ROWS] = {0}, id[ROWS] = {0};
-  float x[ROWS] = {0}, y[ROWS] = {0}, z[ROWS] = {0};
+  uint32_t id[ROWS] = {0};
+  float phi[ROWS] = {0}, x[ROWS] = {0}, y[ROWS] = {0}, z[ROWS] = {0};
   for (uint32_t r = 0; r < rows; r++) {
-    const uint32_t place = i + r * sl_warp_lanes();
-    if (place >= p->count) continue;
-    key[r] = sorted[place];
-    const uint32_t cluster = p->from + (key[r] & PLACE_MASK);
+    if (i + r * sl_warp_lanes() >= p->count) continue;
+    const uint32_t place = k->order[i + r * sl_warp_lanes()], cluster = p->from + place;
+    phi[r] = k->phi[place];
     id[r] = a->clusters.id[cluster];
     x[r] = a->clusters.x[cluster];
     y[r] = a->clusters.y[cluster];
     z[r] = a->clusters.z[cluster];
   }
   for (uint32_t r = 0; r < rows; r++) {
+    if (i + r * sl_warp_lanes() >= p->count) continue;
     const uint32_t hit = p->to + i + r * sl_warp_lanes();
-    if (hit >= p->to + p->count) continue;
     a->hits.id[hit] = id[r];
-    a->hits.phi[hit] = (int16_t)(uint16_t)(key[r] >> 16 ^ 0x8000u);
+    a->hits.phi[hit] = phi_of_key(phi[r]);
     a->hits.x[hit] = x[r];
     a->hits.y[hit] = y[r];
     a->hits.z[hit] = z[r];
@@ -179,66 +190,78 @@ static SL_DEVICE void write_hits(const struct sort_by_phi_args *a, const struct 
 
 /* Sorts a pair of up to KEYS clusters. All lanes of the warp call it. */
 static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
-  const uint32_t count = p->count, lanes = sl_warp_lanes(), padded = (count + 3) / 4 * 4;
-  for (uint32_t i = sl_warp_lane(); i < padded; i += lanes) k->unsorted[i] = i < count ? key_of(a, p, i) : UINT32_MAX;
-  sl_warp_sync();
-  for (uint32_t base = 0; base < count; base += ROWS * lanes) {
-    const uint32_t i = base + sl_warp_lane(), rows = (count - base + lanes - 1) / lanes;
-    if (rows == 1)
-      rank_keys(k, count, i, 1);
-    else if (rows == 2)
-      rank_keys(k, count, i, 2);
-    else if (rows == 3)
-      rank_keys(k, count, i, 3);
-    else
-      rank_keys(k, count, i, ROWS);
+  const uint32_t count = p->count, lane = sl_warp_lane(), lanes = sl_warp_lanes(), padded = (count + 3) / 4 * 4;
+  for (uint32_t base = lane; base < padded; base += ROWS * lanes) {
+    int16_t phi[ROWS];
+    for (uint32_t r = 0; r < ROWS; r++)
+      phi[r] = base + r * lanes < count ? a->clusters.phi[p->from + base + r * lanes] : (int16_t)0;
+    for (uint32_t r = 0; r < ROWS; r++) {
+      const uint32_t i = base + r * lanes;
+      if (i >= padded) continue;
+      k->phi[i] = i < count ? phi_key(phi[r]) : sl_f32_from_bits(0x4B010000u);
+      k->equal[i] = 0;
+    }
   }
   sl_warp_sync();
-  uint32_t equal = 0;
-  for (uint32_t i = sl_warp_lane() + 1; i < count; i += lanes) equal |= k->sorted[i] >> 16 == k->sorted[i - 1] >> 16;
-  const uint32_t *sorted = k->sorted;
-  if (sl_warp_any(equal)) {
+  uint32_t has_equals = 0;
+  for (uint32_t base = 0; base < count; base += ROWS * lanes) {
+    const uint32_t left = count - base;
+    if (left <= lanes)
+      has_equals |= rank_rows(k, count, base + lane, 1);
+    else if (left <= 2 * lanes)
+      has_equals |= rank_rows(k, count, base + lane, 2);
+    else if (left <= 3 * lanes)
+      has_equals |= rank_rows(k, count, base + lane, 3);
+    else
+      has_equals |= rank_rows(k, count, base + lane, ROWS);
+  }
+  sl_warp_sync();
+  if (sl_warp_any(has_equals)) {
     order_equals(a, p, k);
-    sorted = k->unsorted;
+    sl_warp_sync();
   }
-  sl_warp_sync();
   for (uint32_t base = 0; base < count; base += ROWS * lanes) {
-    const uint32_t i = base + sl_warp_lane(), rows = (count - base + lanes - 1) / lanes;
-    if (rows == 1)
-      write_hits(a, p, sorted, i, 1);
-    else if (rows == 2)
-      write_hits(a, p, sorted, i, 2);
-    else if (rows == 3)
-      write_hits(a, p, sorted, i, 3);
+    const uint32_t left = count - base;
+    if (left <= lanes)
+      write_rows(a, p, k, base + lane, 1);
+    else if (left <= 2 * lanes)
+      write_rows(a, p, k, base + lane, 2);
+    else if (left <= 3 * lanes)
+      write_rows(a, p, k, base + lane, 3);
     else
-      write_hits(a, p, sorted, i, ROWS);
+      write_rows(a, p, k, base + lane, ROWS);
   }
   sl_warp_sync();
 }
 
-/* Per event: a warp a module pair. Reads and writes 18 bytes a cluster, in rows of a warp; counts n * n / 32
- * comparisons a pair. */
+/* A warp a module pair. Reads and writes 18 bytes a cluster, in rows of a warp; n * n / 32 comparisons a pair. */
 SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
   __shared__ struct keys keys[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
+  const uint32_t tasks = *a.events.count * VELO_MODULE_PAIRS;
   if (warp >= warps) return; /* no barrier follows */
-  SL_FOR_EVENTS (event, a.events) {
-    if (clear_if_empty(&a, event)) continue;
-    for (uint32_t pair = warp; pair < VELO_MODULE_PAIRS; pair += warps) {
-      const struct slice p = slice_of(&a, event, pair);
-      if (p.count <= KEYS && sl_warp_lanes() > 1)
-        sort_small(&a, &p, &keys[warp]);
-      else
-        sort_large(&a, &p);
+  for (uint32_t task = blockIdx.x * warps + warp; task < tasks; task += gridDim.x * warps) {
+    const uint32_t event = sl_event_at(&a.events, task / VELO_MODULE_PAIRS), pair = task % VELO_MODULE_PAIRS;
+    if (is_empty(&a, event)) {
+      clear_pair(&a, event, pair);
+      continue;
     }
+    const struct slice p = slice_of(&a, event, pair);
+    if (p.count <= KEYS && sl_warp_lanes() > 1)
+      sort_small(&a, &p, &keys[warp]);
+    else
+      sort_large(&a, &p);
   }
 }
 
 #ifdef SL_TARGET_CPU
 static void sort_by_phi_write_cpu(const struct sort_by_phi_args *a) {
   SL_FOR_EVENTS (event, a->events) {
-    if (clear_if_empty(a, event)) continue;
     for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
+      if (is_empty(a, event)) {
+        clear_pair(a, event, pair);
+        continue;
+      }
       const struct slice p = slice_of(a, event, pair);
       sort_by_phi_pair_cpu(a, p.from, p.to, p.count);
     }

@@ -109,6 +109,14 @@ static void minimum_and_maximum_are_one_comparison(void **state) {
   assert_same_float(sl_clamp_f32(0.5f, 0.0f, 1.0f), 0.5f);
   assert_same_float(sl_clamp_f32(-infinity, 0.0f, 1.0f), 0.0f);
   assert_nan(sl_clamp_f32(NAN_F32, 0.0f, 1.0f));
+  assert_same_float(sl_saturate_f32(5.0f), 1.0f);
+  assert_same_float(sl_saturate_f32(infinity), 1.0f);
+  assert_same_float(sl_saturate_f32(1.0f), 1.0f);
+  assert_same_float(sl_saturate_f32(0.5f), 0.5f);
+  assert_same_float(sl_saturate_f32(0x1p-149f), 0x1p-149f);
+  assert_same_float(sl_saturate_f32(-0.0f), 0.0f);
+  assert_same_float(sl_saturate_f32(-5.0f), 0.0f);
+  assert_same_float(sl_saturate_f32(NAN_F32), 0.0f);
 }
 
 static void integers_are_truncated_and_saturate(void **state) {

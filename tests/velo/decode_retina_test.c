@@ -268,6 +268,46 @@ static void the_order_of_banks_does_not_matter(void **state) {
   banks_free(backwards);
 }
 
+/* 208 banks of one word, in order; bank `unusual` is of this version and source id, and announces `announced` words. */
+static struct banks *banks_of_all_sensors(uint16_t unusual, uint8_t version, uint16_t source_id, uint32_t announced) {
+  struct banks *b = banks_new();
+  banks_event(b);
+  for (uint16_t i = 0; i < VELO_SENSORS; i++) {
+    const uint32_t payload[] = {i == unusual ? announced : 1, word_3(i, 0, 1, 0)};
+    const uint32_t is_pair = i == unusual && version == 4;
+    banks_add_raw(b, i == unusual ? version : 3, i == unusual ? source_id : i, payload + is_pair, is_pair ? 4 : 8);
+  }
+  return b;
+}
+
+static void one_bank_of_208_that_is_unusual_is_treated_as_any_other(void **state) {
+  static const struct {
+    uint16_t place;
+    uint8_t version;
+    uint16_t source_id;
+    uint32_t announced;
+    uint64_t error;
+    uint32_t clusters;
+  } cases[] = {
+      {207, 3, 207, 1, 0, 208},
+      {207, 3, 207, 0, 0, 207},
+      {40, 2, 40, 1, 0, 208},
+      {207, 3, 208, 1, 2ull << 32 | 208, 0}, /* no such sensor */
+      {0, 1, 0, 1, 1ull << 32 | 0, 0},       /* no such version */
+      {130, 3, 130, 2, 4ull << 32 | 130, 0}, /* more words announced than there are */
+      {130, 3, 131, 1, 6ull << 32 | 131, 0}, /* two of a sensor */
+      {206, 4, 103, 1, 6ull << 32 | 207, 0}, /* a pair, and its second sensor again */
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct banks *b = banks_of_all_sensors(cases[c].place, cases[c].version, cases[c].source_id, cases[c].announced);
+    struct sl_test *t = decode(b, state);
+    assert_int_equal(sl_test_event_error(t, 0), cases[c].error);
+    assert_int_equal(clusters_of(t).offsets[1], cases[c].clusters);
+    sl_test_free(t);
+    banks_free(b);
+  }
+}
+
 static void offsets_may_begin_behind_the_first_bank(void **state) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
@@ -558,6 +598,7 @@ int main(void) {
       BOTH(words_behind_those_announced_are_ignored),
       cmocka_unit_test(both_versions_give_the_same_bytes_for_banks_of_every_length),
       BOTH(the_order_of_banks_does_not_matter),
+      BOTH(one_bank_of_208_that_is_unusual_is_treated_as_any_other),
       BOTH(offsets_may_begin_behind_the_first_bank),
       BOTH(events_that_are_not_on_the_list_are_empty_and_not_looked_at),
       BOTH(an_unknown_version_refuses_the_event),

@@ -132,16 +132,6 @@ static void assert_random(void **state, uint32_t most, uint32_t phis, uint32_t i
   input_free(in);
 }
 
-static void hits_are_sorted_by_signed_phi(void **state) { assert_random(state, 100, 65536, 1000000, 1000000, 0); }
-static void pairs_of_every_length_are_sorted(void **state) {
-  for (uint32_t most = 1; most < 70; most += 3) assert_random(state, most, 65536, 1000, 1000, 0);
-}
-static void equal_phi_is_decided_by_id(void **state) { assert_random(state, 90, 16, 1000000, 1, 0); }
-static void equal_phi_and_id_are_decided_by_order(void **state) { assert_random(state, 90, 8, 2, 1000000, 0); }
-static void clusters_with_equal_keys_keep_their_order(void **state) { assert_random(state, 120, 2, 2, 2, 0); }
-static void what_lies_behind_a_pair_is_left_out(void **state) { assert_random(state, 40, 256, 256, 256, 3); }
-static void large_pairs_are_sorted(void **state) { assert_random(state, 3000, 4096, 2, 5, 0); }
-
 /* All clusters of one event in one pair, either all of the same phi and id or all of different phi. */
 static void assert_one_pair(void **state, uint32_t count, int equal) {
   struct input *in = input_new(1, count);
@@ -156,6 +146,21 @@ static void assert_one_pair(void **state, uint32_t count, int equal) {
   sl_test_free(t);
   input_free(in);
 }
+
+static void hits_are_sorted_by_signed_phi(void **state) { assert_random(state, 100, 65536, 1000000, 1000000, 0); }
+static void pairs_of_every_length_are_sorted(void **state) {
+  for (uint32_t most = 1; most < 70; most += 3) assert_random(state, most, 65536, 1000, 1000, 0);
+}
+static void equal_phi_is_decided_by_id(void **state) { assert_random(state, 90, 16, 1000000, 1, 0); }
+static void equal_phi_and_id_are_decided_by_order(void **state) { assert_random(state, 90, 8, 2, 1000000, 0); }
+static void clusters_with_equal_keys_keep_their_order(void **state) { assert_random(state, 120, 2, 2, 2, 0); }
+static void what_lies_behind_a_pair_is_left_out(void **state) { assert_random(state, 40, 256, 256, 256, 3); }
+/* What a warp has shared memory for ends at 320 clusters. */
+static void pairs_around_the_size_of_shared_memory_are_sorted(void **state) {
+  for (uint32_t count = 318; count < 324; count++) assert_one_pair(state, count, count % 2 == 0);
+  assert_random(state, 330, 64, 3, 1000, 1);
+}
+static void large_pairs_are_sorted(void **state) { assert_random(state, 3000, 4096, 2, 5, 0); }
 
 static void a_pair_with_all_clusters_an_event_may_have_is_sorted(void **state) { assert_one_pair(state, 65535, 0); }
 static void a_pair_of_thousands_of_equal_clusters_is_sorted(void **state) { assert_one_pair(state, 12000, 1); }
@@ -223,6 +228,7 @@ int main(void) {
       BOTH(equal_phi_and_id_are_decided_by_order),
       BOTH(clusters_with_equal_keys_keep_their_order),
       BOTH(what_lies_behind_a_pair_is_left_out),
+      BOTH(pairs_around_the_size_of_shared_memory_are_sorted),
       BOTH(large_pairs_are_sorted),
       BOTH(a_pair_with_all_clusters_an_event_may_have_is_sorted),
       BOTH(a_pair_of_thousands_of_equal_clusters_is_sorted),

@@ -5,9 +5,9 @@
  * SL_TARGET_CUDA, SL_TARGET_HIP. On cpu a block is one thread: barriers vanish and thread loops become plain loops.
  * A node's block size is 1 on cpu and a multiple of 32 elsewhere.
  *
- * Everything here has one result whatever the target, block size, warp size and thread order. Collectives (sl_block_...,
- * sl_sum32_total) must be reached by every thread of the block; they contain the barriers that they need, before and
- * after, so that they can follow each other directly.
+ * Everything here has one result whatever the target, block size, warp size and thread order. Collectives
+ * (sl_block_..., sl_sum32_total) must be reached by every thread of the block; they contain the barriers that they
+ * need, before and after, so that they can follow each other directly.
  *
  * Where a block's warps work apart, each on its own part of an event: sl_block_warps() of them, sl_warp_index() this
  * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. sl_warp_sync() lets
@@ -35,9 +35,9 @@ enum { SL_PER_EVENT };
 
 /* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
  * All threads of a block see the same event. */
-#define SL_FOR_EVENTS(event, list)                                                                      \
-  for (uint32_t event, sl_index_##event = blockIdx.x;                                                   \
-       sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1);         \
+#define SL_FOR_EVENTS(event, list)                                                              \
+  for (uint32_t event, sl_index_##event = blockIdx.x;                                           \
+       sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1); \
        sl_index_##event += gridDim.x)
 
 static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t index) {
@@ -54,6 +54,18 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
 /* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)
+
+/* SL_FOR_BLOCK for the threads of a warp, for sl_warp_append. */
+#define SL_FOR_WARP(i, n)                                               \
+  for (uint32_t sl_base_##i = 0, i = sl_warp_lane(); sl_base_##i < (n); \
+       sl_base_##i += sl_warp_lanes(), i += sl_warp_lanes())
+
+/* A group is `threads` neighbours within a warp, a power of two up to 32; one thread on cpu, so that its threads
+ * stride: for (k = sl_group_lane(threads); k < count; k += SL_GROUP(threads)). SL_FOR_GROUPS(i, n, threads) deals out n
+ * entries to the block's groups; `i` may be >= n, as in SL_FOR_BLOCK. */
+#define SL_FOR_GROUPS(i, n, threads)                                                     \
+  for (uint32_t sl_base_##i = 0, i = threadIdx.x / SL_GROUP(threads); sl_base_##i < (n); \
+       sl_base_##i += blockDim.x / SL_GROUP(threads), i += blockDim.x / SL_GROUP(threads))
 
 /* The float sum that is the same everywhere: 32 partial sums, partial j adds the values of index j, j+32, ... in
  * ascending order, then a tree with strides 16, 8, 4, 2, 1.

@@ -4,6 +4,7 @@
  *   sl_warp_size()                            32 or 64
  *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
  *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
+ *   sl_warp_shuffle_xor_u64(value, mask)      of the lane whose number differs in the bits of `mask`
  *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
  *   sl_count_bits(mask)                       bits set in a uint64_t
  *
@@ -63,6 +64,26 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
   const uint32_t place = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
   *length += total;
   return place;
+}
+
+/* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
+static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
+  const uint64_t mask = sl_warp_ballot(wanted);
+  const uint32_t place = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
+  *length += sl_count_bits(mask);
+  return place;
+}
+
+#define SL_GROUP(threads) (threads)
+static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return threadIdx.x % threads; }
+
+/* The smallest key of the group. */
+static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
+  for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
+    const uint64_t other = sl_warp_shuffle_xor_u64(key, mask);
+    key = other < key ? other : key;
+  }
+  return key;
 }
 
 /* Combines the values of all threads by an operation whose order does not matter. */

@@ -2,7 +2,7 @@
 #ifndef SLUICE_KERNEL_CPU_H
 #define SLUICE_KERNEL_CPU_H
 
-#define SL_DEVICE inline SL_UNUSED
+#define SL_DEVICE                  inline SL_UNUSED
 #define SL_KERNEL(name, args_type) static void name(const args_type a)
 /* Launches a kernel with its arguments, from an algorithm's `run`; returns 0 or an error. */
 #define SL_LAUNCH(l, kernel, grid, args) ((void)(l), (void)(grid), kernel(args), SL_OK)
@@ -18,20 +18,20 @@ static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
 #define __restrict__ restrict
 
 typedef uint64_t sl_atomic_u64;
-#define SL_ATOMIC_(p, v, expression)                     \
-  __extension__({                                        \
-    __typeof__(p) sl_p = (p);                            \
+#define SL_ATOMIC_(p, v, expression)                       \
+  __extension__({                                          \
+    __typeof__(p) sl_p = (p);                              \
     const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v); \
-    const __typeof__(*sl_p) sl_old = *sl_p;              \
-    *sl_p = (__typeof__(*sl_p))(expression);             \
-    sl_old;                                              \
+    const __typeof__(*sl_p) sl_old = *sl_p;                \
+    *sl_p = (__typeof__(*sl_p))(expression);               \
+    sl_old;                                                \
   })
-#define atomicAdd(p, v) SL_ATOMIC_(p, v, sl_old + sl_v)
-#define atomicSub(p, v) SL_ATOMIC_(p, v, sl_old - sl_v)
-#define atomicOr(p, v) SL_ATOMIC_(p, v, sl_old | sl_v)
-#define atomicAnd(p, v) SL_ATOMIC_(p, v, sl_old & sl_v)
-#define atomicMax(p, v) SL_ATOMIC_(p, v, sl_old > sl_v ? sl_old : sl_v)
-#define atomicMin(p, v) SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
+#define atomicAdd(p, v)  SL_ATOMIC_(p, v, sl_old + sl_v)
+#define atomicSub(p, v)  SL_ATOMIC_(p, v, sl_old - sl_v)
+#define atomicOr(p, v)   SL_ATOMIC_(p, v, sl_old | sl_v)
+#define atomicAnd(p, v)  SL_ATOMIC_(p, v, sl_old &sl_v)
+#define atomicMax(p, v)  SL_ATOMIC_(p, v, sl_old > sl_v ? sl_old : sl_v)
+#define atomicMin(p, v)  SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
 #define atomicExch(p, v) SL_ATOMIC_(p, v, sl_v)
 
 /* The warps of a block: one, of one thread. */
@@ -61,6 +61,16 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
   *length += wanted ? 1u : 0u;
   return place;
 }
+
+/* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
+static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
+
+#define SL_GROUP(threads) ((void)(threads), 1u)
+static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return (void)threads, 0; }
+/* The smallest key of the group. */
+static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) { return (void)threads, key; }
+
+static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__builtin_popcountll(mask); }
 
 struct sl_sum32 {
   float lane[32];

@@ -27,16 +27,14 @@ struct sl_cuda_stream {
 static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel) {
   const SL_GPU_(Error_t) error = SL_GPU_(GetLastError)();
   if (error == SL_GPU_(Success)) return SL_OK;
-  l->services->message(l->services->context, SL_ERROR, "kernel %s with blocks of %u threads could not be launched: %s", kernel,
-                       l->block_threads, SL_GPU_(GetErrorString)(error));
+  l->services->message(l->services->context, SL_ERROR, "kernel %s with blocks of %u threads could not be launched: %s",
+                       kernel, l->block_threads, SL_GPU_(GetErrorString)(error));
   return SL_EDEVICE;
 }
 
-#define SL_LAUNCH(l, kernel, grid, args)                                                                    \
-  ((void)(grid),                                                                                            \
-   (kernel)<<<(l)->grid_blocks, (l)->block_threads, 0,                                                      \
-              (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle>>>(args),            \
-   sl_cuda_launched(l, #kernel))
+#define SL_LAUNCH(l, kernel, grid, args)                                 \
+  ((void)(grid), (kernel) < < < (l)->grid_blocks, (l)->block_threads, 0, \
+   (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle >>> (args), sl_cuda_launched(l, #kernel))
 
 typedef unsigned long long sl_atomic_u64;
 
@@ -52,6 +50,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return (uint64_t)__shfl_down((long long)value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
+  return (uint64_t)__shfl_xor((long long)value, (int)mask);
 }
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) { return __shfl_down(value, delta); }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot((int)predicate); }
@@ -70,6 +71,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, (unsigned long long)value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, (unsigned long long)value, (int)mask);
 }
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, value, delta);

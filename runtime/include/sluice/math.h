@@ -57,6 +57,16 @@ SL_MATH_FUNCTION float sl_clamp_f32(float x, float low, float high) {
   return above > high ? high : above;
 }
 
+/* x, or the end of [0, 1] that it is beyond; 0 for NaN and -0. On a GPU part of the instruction that makes x. */
+SL_MATH_FUNCTION float sl_saturate_f32(float x) {
+#if defined(__CUDA_ARCH__)
+  return __saturatef(x);
+#else
+  const float below = x < 1.0f ? x : 1.0f;
+  return x > 0.0f ? below : 0.0f;
+#endif
+}
+
 /* The integer towards zero, the nearest one there is for what is out of range, 0 for NaN. */
 SL_MATH_FUNCTION int32_t sl_to_i32(float x) {
   const int inside = x > -2147483648.0f && x < 2147483648.0f;
