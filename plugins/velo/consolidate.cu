@@ -3,14 +3,15 @@
  * Counts tracks and hits, sums the hits, takes the tracks back where the hits don't fit, sums the tracks, copies. A
  * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
  *
- * Some 250 candidates an event with 6 hits each; reads and writes 16 bytes a hit, by way of shared memory. The places
- * of tracks and of hits come from scans, so that the order of threads doesn't matter.
+ * Some 250 candidates an event with 6 hits each; reads and writes 16 bytes a hit. One thread a candidate lists its hits
+ * in shared memory, then one thread a hit copies, so that what neighbours write lies side by side. The places of tracks
+ * and of hits come from scans, so that the order of threads doesn't matter.
  */
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 
-enum { STAGED_HITS = 1024 };
+enum { LISTED_HITS = 2048 };
 
 struct consolidate_args {
   struct sl_events events;
@@ -65,39 +66,25 @@ SL_KERNEL(consolidate_drop, struct consolidate_launch) {
     }
 }
 
-/* Hits of neighbouring tracks, which stand near each other in the event, are read together by one thread a track, and
- * written from here by one thread a hit. */
-struct consolidate_hits {
-  uint32_t id[STAGED_HITS];
-  float x[STAGED_HITS], y[STAGED_HITS], z[STAGED_HITS];
-};
-
-/* The `count` hits of a candidate, which go to place `at` and following ones; those outside are left out. */
-static SL_DEVICE void stage_hits(const struct consolidate_args *a, uint32_t candidate, uint32_t count,
-                                 uint32_t first_hit, struct consolidate_hits *staged, uint32_t at) {
-  const uint16_t *hits = a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * candidate;
-  for (uint32_t h = 0; h < count; h++) {
-    if (at + h >= STAGED_HITS) continue; /* `at` may be negative */
-    const uint32_t hit = first_hit + hits[h];
-    staged->id[at + h] = a->hits.id[hit];
-    staged->x[at + h] = a->hits.x[hit];
-    staged->y[at + h] = a->hits.y[hit];
-    staged->z[at + h] = a->hits.z[hit];
-  }
-}
-
-static SL_DEVICE void write_hits(const struct consolidate_args *a, const struct consolidate_hits *staged, uint32_t to,
-                                 uint32_t count) {
+/* Copies `count` hits, which `source` tells by their places in the event. */
+static SL_DEVICE void copy_hits(const struct consolidate_args *a, const uint16_t *source, uint32_t first_hit,
+                                uint32_t to, uint32_t count) {
+  const uint32_t *id = a->hits.id + first_hit;
+  const float *x = a->hits.x + first_hit, *y = a->hits.y + first_hit, *z = a->hits.z + first_hit;
+  uint32_t *__restrict__ to_id = a->tracks.hit_id + to;
+  float *__restrict__ to_x = a->tracks.hit_x + to, *__restrict__ to_y = a->tracks.hit_y + to;
+  float *__restrict__ to_z = a->tracks.hit_z + to;
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-    a->tracks.hit_id[to + i] = staged->id[i];
-    a->tracks.hit_x[to + i] = staged->x[i];
-    a->tracks.hit_y[to + i] = staged->y[i];
-    a->tracks.hit_z[to + i] = staged->z[i];
+    const uint32_t hit = source[i];
+    to_id[i] = id[hit];
+    to_x[i] = x[hit];
+    to_y[i] = y[hit];
+    to_z[i] = z[hit];
   }
 }
 
 SL_KERNEL(consolidate_write, struct consolidate_args) {
-  __shared__ struct consolidate_hits staged;
+  __shared__ uint16_t source[LISTED_HITS];
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.candidates.offsets[event], first_track = a.tracks.offsets[event];
     const uint32_t candidates = a.tracks.offsets[event + 1] > first_track ? a.candidates.offsets[event + 1] - begin : 0;
@@ -107,13 +94,16 @@ SL_KERNEL(consolidate_write, struct consolidate_args) {
       const uint32_t wanted = i < candidates ? is_accepted(&a, begin + i) : 0;
       const uint32_t count = wanted ? a.candidates.hit_count[begin + i] : 0;
       const uint32_t track = first_track + sl_block_append(wanted, &tracks);
+      const uint16_t *candidate = a.candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * (begin + i);
       uint32_t total;
       const uint32_t before = sl_block_exclusive_scan(count, &total);
       if (wanted) a.tracks.hit_offsets[track + 1] = hits + before + count;
-      for (uint32_t done = 0; done < total; done += STAGED_HITS) { /* mostly once */
-        stage_hits(&a, begin + i, count, first_hit, &staged, before - done);
+      const uint16_t *places = blockDim.x > 1 ? source : candidate; /* a thread alone needs no list */
+      for (uint32_t done = 0; done < total; done += LISTED_HITS) {  /* mostly once */
+        for (uint32_t h = 0; blockDim.x > 1 && h < count; h++)
+          if (before + h - done < LISTED_HITS) source[before + h - done] = candidate[h];
         __syncthreads();
-        write_hits(&a, &staged, hits + done, total - done < STAGED_HITS ? total - done : STAGED_HITS);
+        copy_hits(&a, places, first_hit, hits + done, total - done < LISTED_HITS ? total - done : LISTED_HITS);
         __syncthreads();
       }
       hits += total;
@@ -146,4 +136,4 @@ static const struct sl_member consolidate_members[] = {
     SL_BUDGET(hits_per_event, 3000, 1, 1000000, "hits on tracks"),
     SL_SCRATCH(hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1))),
 };
-SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 128, run);
+SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 256, run);

@@ -4,6 +4,7 @@
  * Work of an event: reads one byte a track. Integer sums, so that the order of threads does not matter.
  */
 #include <sluice/kernel.h>
+
 #include <velo/event_model.h>
 
 struct count_tracks_args {
@@ -14,7 +15,7 @@ struct count_tracks_args {
 };
 
 SL_KERNEL(count_tracks, struct count_tracks_args) {
-  SL_FOR_EVENTS(event, a.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.tracks.offsets[event], last = a.tracks.offsets[event + 1];
     uint32_t backward = 0;
     for (uint32_t t = first + threadIdx.x; t < last; t += blockDim.x) backward += a.states.backward[t];

@@ -14,7 +14,7 @@
  * Work of an event: some 760 unused middle hits with 4 windows each and 1200 windows of live tracks, 1.7 hits a window.
  * One thread has one window: a group of threads shares a middle hit, and only unused hits are dealt out, from lists
  * that the block's warps make in each turn. Reads 14 bytes a hit once and 28 for each live track and turn; writes 52
- * bytes of scratch and as many of output for each of 260 tracks. The hits of the three pairs in play with the table of
+ * bytes of scratch and as many of output for each of 260 tracks. The hits of the pairs in play with the table of
  * where each of 128 bins of azimuth begins, the marks and the live tracks lie in shared memory; of an event that is too
  * large for that, in scratch.
  */
@@ -24,7 +24,7 @@
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
-  PAIRS = 3,          /* in play: pair p has place p % 3 */
+  PAIRS = 4,          /* in play: pair p has place p % 4; three are searched while the next one is brought in */
   MIDDLE_THREADS = 4, /* to a middle hit */
   SHARED_PAIR_HITS = 192,
   SHARED_EVENT_HITS = 6144,
@@ -55,7 +55,7 @@ struct search_bits {
 };
 
 /* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
- * event, or, in shared memory, at pair % 3 * SHARED_PAIR_HITS. */
+ * event, or, in shared memory, at pair % PAIRS * SHARED_PAIR_HITS. */
 struct search_memory {
   struct search_hit *hits;
   uint16_t *unused;        /* of each pair: which hits are not used */
@@ -129,14 +129,15 @@ static SL_DEVICE uint32_t pair_start(const struct search_pair *p, int16_t phi) {
   return i == p->count ? 0 : i;
 }
 
-/* Brings a pair's hits into play. All threads; the next pair downstream, if there is one, is in play. */
+/* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
+ * since those are idle in `forward`. */
 static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
   const struct search_pair p = pair_open(s, pair);
   const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
   const struct search_pair downstream = pair_open(s, pair + has_downstream);
   const struct velo_hits_view *from = &s->a->hits;
   const uint32_t first = s->e.first + p.first;
-  for (uint32_t i = threadIdx.x; i <= p.count; i += blockDim.x) {
+  for (uint32_t i = blockDim.x - 1 - threadIdx.x; i <= p.count; i += blockDim.x) {
     const uint32_t is_hit = i < p.count ? 1 : 0;
     const int16_t phi = is_hit ? from->phi[first + i] : (int16_t)0;
     const uint32_t bin = is_hit ? phi_bin(phi) : BINS;
@@ -254,7 +255,7 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
 
 /* Lists the unused hits of the three pairs in play, each pair's by one warp. */
 static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
-  for (uint32_t job = sl_warp_index(); job < PAIRS; job += sl_block_warps()) {
+  for (uint32_t job = sl_warp_index(); job < 3; job += sl_block_warps()) {
     const struct search_pair p = pair_open(s, top - job);
     uint32_t count = 0;
     SL_FOR_WARP(i, p.count) {
@@ -387,15 +388,14 @@ static SL_DEVICE void search_event(const struct search *s) {
   const struct search_bits *bits = &s->memory.bits;
   for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = 0;
   if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = s->shared->track_count = 0;
-  pair_load(s, VELO_MODULE_PAIRS - 1);
-  __syncthreads();
-  pair_load(s, VELO_MODULE_PAIRS - 2);
-  __syncthreads();
+  for (uint32_t pair = VELO_MODULE_PAIRS - 1; pair >= VELO_MODULE_PAIRS - 3; pair--) {
+    pair_load(s, pair);
+    __syncthreads();
+  }
   for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
     const uint32_t list = top % 2;
-    pair_load(s, top - 2);
-    __syncthreads();
     forward(s, top - 2, list);
+    if (top > 2) pair_load(s, top - 3);
     __syncthreads(); /* marks are set */
     if (threadIdx.x == 0) s->shared->live_count[list] = 0;
     list_unused(s, top);

@@ -32,9 +32,14 @@ static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel
   return SL_EDEVICE;
 }
 
-#define SL_LAUNCH(l, kernel, grid, args)                                 \
-  ((void)(grid), (kernel) < < < (l)->grid_blocks, (l)->block_threads, 0, \
-   (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle >>> (args), sl_cuda_launched(l, #kernel))
+/* It would take <<< apart. */
+/* clang-format off */
+#define SL_LAUNCH(l, kernel, grid, args)                                                                    \
+  ((void)(grid),                                                                                            \
+   (kernel)<<<(l)->grid_blocks, (l)->block_threads, 0,                                                      \
+              (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle>>>(args),            \
+   sl_cuda_launched(l, #kernel))
+/* clang-format on */
 
 typedef unsigned long long sl_atomic_u64;
 
