@@ -18,8 +18,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(geometry),
 #endif
     SL_ENTRY(decode_retina),    SL_ENTRY(masked_clustering), SL_ENTRY(sort_by_phi),   SL_ENTRY(search_by_triplet),
-    SL_ENTRY(three_hit_filter), SL_ENTRY(consolidate),       SL_ENTRY(kalman_filter),
-    SL_ENTRY(count_tracks),
+    SL_ENTRY(three_hit_filter), SL_ENTRY(consolidate),       SL_ENTRY(kalman_filter), SL_ENTRY(count_tracks),
 };
 
 SL_PLUGIN("velo", "0.1.0", "LHCb's vertex locator: clusters, hits and straight tracks");

@@ -14,91 +14,94 @@ enum {
 };
 
 /* Constants. Byte layout of the file: spec formats.md 6.1 and 6.9. */
-#define VELO_GEOMETRY_FIELDS(F)                                                                             \
-  F(module_z, f32, ARRAY, "mm", "z of each of the 52 modules")                                              \
-  F(local_x, f32, ARRAY, "mm", "centre of each of the 768 pixel columns in the sensor's frame")             \
-  F(x_pitch, f32, ARRAY, "mm", "distance to the centre of the next column, 768 values")                     \
-  F(transform, f32, ARRAY, "", "12 values a sensor, local to global: rotation by rows, then translation")   \
+#define VELO_GEOMETRY_FIELDS(F)                                                                           \
+  F(module_z, f32, ARRAY, "mm", "z of each of the 52 modules")                                            \
+  F(local_x, f32, ARRAY, "mm", "centre of each of the 768 pixel columns in the sensor's frame")           \
+  F(x_pitch, f32, ARRAY, "mm", "distance to the centre of the next column, 768 values")                   \
+  F(transform, f32, ARRAY, "", "12 values a sensor, local to global: rotation by rows, then translation") \
   F(beam, f32, ARRAY, "mm", "x and y of the beam line")
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
 /* Clusters as decoded: those of module pair p of an event are [pair_first[p], pair_first[p] + pair_count[p]),
  * relative to the event's first item. A pair's slice can be longer than its filled part; what lies behind is zero. */
-#define VELO_CLUSTERS_FIELDS(F)                                                                             \
-  F(offsets, u32, OFFSETS, "", "first cluster of each event")                                               \
-  F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's")    \
-  F(pair_count, u32, PER_EVENT_OF(26), "", "number of clusters of each module pair")                        \
-  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                                  \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)")                  \
-  F(x, f32, PER_ITEM, "mm", "global x")                                                                     \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                                     \
-  F(z, f32, PER_ITEM, "mm", "global z")                                                                     \
-  F(order, u32, PER_ITEM, "", "third sort key after phi and id: the raw word, or for super-pixels the place of the cluster")
+#define VELO_CLUSTERS_FIELDS(F)                                                                          \
+  F(offsets, u32, OFFSETS, "", "first cluster of each event")                                            \
+  F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's") \
+  F(pair_count, u32, PER_EVENT_OF(26), "", "number of clusters of each module pair")                     \
+  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                               \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)")               \
+  F(x, f32, PER_ITEM, "mm", "global x")                                                                  \
+  F(y, f32, PER_ITEM, "mm", "global y")                                                                  \
+  F(z, f32, PER_ITEM, "mm", "global z")                                                                  \
+  F(order, u32, PER_ITEM, "",                                                                            \
+    "third sort key after phi and id: the raw word, or for super-pixels the place of the cluster")
 SL_COLLECTION(velo_clusters, VELO_CLUSTERS_FIELDS, "VELO clusters by event and module pair, unsorted");
 
 /* The same clusters, compacted, sorted by (phi, id, order) in each module pair. */
-#define VELO_HITS_FIELDS(F)                                                                                 \
-  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                   \
-  F(pair_first, u32, PER_EVENT_OF(27), "", "first hit of each module pair, relative to the event's; then the number of hits") \
-  F(id, u32, PER_ITEM, "", "LHCbID")                                                                        \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric")                                        \
-  F(x, f32, PER_ITEM, "mm", "global x")                                                                     \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                                     \
+#define VELO_HITS_FIELDS(F)                                                            \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                              \
+  F(pair_first, u32, PER_EVENT_OF(27), "",                                             \
+    "first hit of each module pair, relative to the event's; then the number of hits") \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                                   \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric")                   \
+  F(x, f32, PER_ITEM, "mm", "global x")                                                \
+  F(y, f32, PER_ITEM, "mm", "global y")                                                \
   F(z, f32, PER_ITEM, "mm", "global z")
 SL_COLLECTION(velo_hits, VELO_HITS_FIELDS, "VELO hits by event and module pair, sorted by phi");
 
 /* Tracks as the search finds them, before consolidation: hits by index. Order: tracks of four hits and more, then
  * three-hit tracks, each by ascending index of the second hit. */
-#define VELO_TRACK_CANDIDATES_FIELDS(F)                                                                     \
-  F(offsets, u32, OFFSETS, "", "first candidate of each event")                                             \
-  F(hit_count, u8, PER_ITEM, "", "number of hits, 3 to 26")                                                 \
+#define VELO_TRACK_CANDIDATES_FIELDS(F)                         \
+  F(offsets, u32, OFFSETS, "", "first candidate of each event") \
+  F(hit_count, u8, PER_ITEM, "", "number of hits, 3 to 26")     \
   F(hits, u16, PER_ITEM_OF(26), "", "indices of the hits in the event's sorted hits, by descending z; unused ones 0")
 SL_COLLECTION(velo_track_candidates, VELO_TRACK_CANDIDATES_FIELDS, "VELO tracks as lists of hits");
 
 /* Beside hits and track candidates, sharing their offsets. */
-#define VELO_USED_HITS_FIELDS(F)                                                                            \
-  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                   \
+#define VELO_USED_HITS_FIELDS(F)                          \
+  F(offsets, u32, OFFSETS, "", "first hit of each event") \
   F(flag, u8, PER_ITEM, "", "1 if the hit is on a track of four hits or more")
 SL_COLLECTION(velo_used_hits, VELO_USED_HITS_FIELDS, "which VELO hits are on tracks of four hits or more");
 
-#define VELO_ACCEPTED_FIELDS(F)                                                                             \
-  F(offsets, u32, OFFSETS, "", "first candidate of each event")                                             \
+#define VELO_ACCEPTED_FIELDS(F)                                 \
+  F(offsets, u32, OFFSETS, "", "first candidate of each event") \
   F(flag, u8, PER_ITEM, "", "1 if the candidate is a track")
 SL_COLLECTION(velo_accepted, VELO_ACCEPTED_FIELDS, "which VELO track candidates are tracks");
 
 /* Tracks with their hits. */
-#define VELO_TRACKS_FIELDS(F)                                                                               \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                                                 \
-  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each track")                                          \
-  F(hit_id, u32, PER_SUBITEM, "", "LHCbID, by descending z")                                                \
-  F(hit_x, f32, PER_SUBITEM, "mm", "global x")                                                              \
-  F(hit_y, f32, PER_SUBITEM, "mm", "global y")                                                              \
+#define VELO_TRACKS_FIELDS(F)                                      \
+  F(offsets, u32, OFFSETS, "", "first track of each event")        \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each track") \
+  F(hit_id, u32, PER_SUBITEM, "", "LHCbID, by descending z")       \
+  F(hit_x, f32, PER_SUBITEM, "mm", "global x")                     \
+  F(hit_y, f32, PER_SUBITEM, "mm", "global y")                     \
   F(hit_z, f32, PER_SUBITEM, "mm", "global z")
 SL_COLLECTION(velo_tracks, VELO_TRACKS_FIELDS, "VELO tracks with their hits");
 
 /* State of each track at a place: straight line and covariance. x and y are fitted independently and have equal
  * covariances in the VELO; both are stored. */
-#define VELO_STATES_FIELDS(F)                                                                               \
-  F(offsets, u32, OFFSETS, "", "first state of each event")                                                 \
-  F(x, f32, PER_ITEM, "mm", "position")                                                                     \
-  F(y, f32, PER_ITEM, "mm", "position")                                                                     \
-  F(z, f32, PER_ITEM, "mm", "position")                                                                     \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                                   \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                                   \
-  F(c00, f32, PER_ITEM, "mm2", "variance of x")                                                             \
-  F(c20, f32, PER_ITEM, "mm", "covariance of x and tx")                                                     \
-  F(c22, f32, PER_ITEM, "", "variance of tx")                                                               \
-  F(c11, f32, PER_ITEM, "mm2", "variance of y")                                                             \
-  F(c31, f32, PER_ITEM, "mm", "covariance of y and ty")                                                     \
-  F(c33, f32, PER_ITEM, "", "variance of ty")                                                               \
+#define VELO_STATES_FIELDS(F)                               \
+  F(offsets, u32, OFFSETS, "", "first state of each event") \
+  F(x, f32, PER_ITEM, "mm", "position")                     \
+  F(y, f32, PER_ITEM, "mm", "position")                     \
+  F(z, f32, PER_ITEM, "mm", "position")                     \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz")                   \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                   \
+  F(c00, f32, PER_ITEM, "mm2", "variance of x")             \
+  F(c20, f32, PER_ITEM, "mm", "covariance of x and tx")     \
+  F(c22, f32, PER_ITEM, "", "variance of tx")               \
+  F(c11, f32, PER_ITEM, "mm2", "variance of y")             \
+  F(c31, f32, PER_ITEM, "mm", "covariance of y and ty")     \
+  F(c33, f32, PER_ITEM, "", "variance of ty")               \
   F(backward, u8, PER_ITEM, "", "1 if the track lies upstream of its closest approach to the beam")
-SL_COLLECTION(velo_beamline_states, VELO_STATES_FIELDS, "states of VELO tracks at their closest approach to the beam line");
+SL_COLLECTION(velo_beamline_states, VELO_STATES_FIELDS,
+              "states of VELO tracks at their closest approach to the beam line");
 SL_COLLECTION(velo_end_states, VELO_STATES_FIELDS, "states of VELO tracks at the end of the VELO, z = 770 mm");
 
 /* Figures of an event, for monitoring. */
-#define VELO_COUNTS_FIELDS(F)                                          \
-  F(tracks, u32, PER_EVENT, "", "number of tracks")                    \
-  F(hits, u32, PER_EVENT, "", "number of hits on tracks")              \
+#define VELO_COUNTS_FIELDS(F)                             \
+  F(tracks, u32, PER_EVENT, "", "number of tracks")       \
+  F(hits, u32, PER_EVENT, "", "number of hits on tracks") \
   F(backward, u32, PER_EVENT, "", "number of backward tracks")
 SL_COLLECTION(velo_counts, VELO_COUNTS_FIELDS, "numbers of VELO tracks and hits");
 
