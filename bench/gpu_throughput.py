@@ -43,7 +43,7 @@ def main():
 
         def run(sample, slots, slice_events, repeat, *more):
             path, distinct, _ = samples[sample]
-            events = max(slice_events * slots * 4, 20000)
+            events = max(slice_events * slots * 2, 20000)
             events -= events % slice_events
             command = [options.sluice, "run", str(graphs[options.download]), "-i", path, "-n", str(events), "--repeat", str(repeat),
                        "--slots", str(slots), "--slice-events", str(slice_events), "--device", options.device, "--quiet", "--digest",
@@ -58,12 +58,13 @@ def main():
 
         print(f"{options.download} downloaded, {options.device}; five stretches of about {options.seconds:g} s")
         print(f"{'sample':6} {'slice':>6} {'slots':>5} {'Mevents/s':>9} {'min':>6} {'max':>6} {'Gclusters/s':>11} {'B up':>7} {'B down':>7} digest")
+        rate = 2e6  # a guess, then what was measured last: only the length of the stretches follows from it
         for sample in options.samples.split(","):
             for slice_events in map(int, options.slices.split(",")):
                 for slots in map(int, options.slots.split(",")):
-                    first = run(sample, slots, slice_events, 6)
-                    repeat = max(6, 1 + round(5 * options.seconds * first["throughput_hz"] / first["events"]))
-                    r = run(sample, slots, slice_events, repeat)
+                    events = max(slice_events * slots * 2, 20000)
+                    r = run(sample, slots, slice_events, max(6, 1 + round(5 * options.seconds * rate / events)))
+                    rate = r["throughput_hz"]
                     rates = r["stretch_hz"]
                     passes = r["events"] * r["repeat"]
                     print(f"{sample:6} {slice_events:6d} {slots:5d} {statistics.median(rates) / 1e6:9.3f} {min(rates) / 1e6:6.3f} "
