@@ -399,11 +399,12 @@ static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t 
 
 static __device__ uint64_t round_up(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/* Copies whole 16-byte words: both sides are aligned and padded. */
+/* Copies 16-byte words, for which both sides are aligned; the first threads of all copy the last bytes. */
 static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
-  const uint64_t words = (bytes + 15) / 16, stride = (uint64_t)gridDim.x * blockDim.x;
-  for (uint64_t w = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; w < words; w += stride)
-    ((uint4 *)to)[w] = ((const uint4 *)from)[w];
+  const uint64_t words = bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;
+  const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (uint64_t w = thread; w < words; w += stride) ((uint4 *)to)[w] = ((const uint4 *)from)[w];
+  if (thread < bytes % 16) ((uint8_t *)to)[16 * words + thread] = ((const uint8_t *)from)[16 * words + thread];
 }
 
 /* Every block computes where the fields go, and copies its share of each; the first one writes the header. */
