@@ -272,11 +272,23 @@ int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, u
   return -1;
 }
 
+static int is_known_odin(const struct mdf_bank *bank) {
+  return bank->type == MDF_BANK_ODIN && bank->size_bytes >= 40 && (bank->version == 6 || bank->version == 7);
+}
+
 int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number) {
-  if (bank->type != MDF_BANK_ODIN || bank->size_bytes < 40 || (bank->version != 6 && bank->version != 7)) return 0;
+  if (!is_known_odin(bank)) return 0;
   const uint32_t low_word = bank->version == 6 ? 4 : 8, high_word = bank->version == 6 ? 3 : 9;
   *run = mdf_load_u32(bank->payload);
   *number = (uint64_t)mdf_load_u32(bank->payload + 4 * high_word) << 32 | mdf_load_u32(bank->payload + 4 * low_word);
+  return 1;
+}
+
+int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch) {
+  if (!is_known_odin(bank)) return 0;
+  const uint32_t orbit_word = bank->version == 6 ? 2 : 7, bunch_word = bank->version == 6 ? 8 : 6;
+  *orbit = mdf_load_u32(bank->payload + 4 * orbit_word);
+  *bunch = mdf_load_u32(bank->payload + 4 * bunch_word) & 0xfffu;
   return 1;
 }
 

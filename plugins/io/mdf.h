@@ -143,5 +143,7 @@ int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, u
 
 /* Run and event number from an ODIN bank of version 6 or 7: 1, or 0 if the bank is none of these. */
 int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number);
+/* Likewise the orbit, its low 32 bits, and the bunch within it. */
+int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch);
 
 #endif
