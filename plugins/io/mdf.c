@@ -14,9 +14,7 @@
 
 #include "mdf_checksum.h"
 #include "mdf_decompress.h"
-
-#include <inttypes.h>
-#include <stdio.h>
+#include "mep.h"
 
 enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
 
@@ -107,6 +105,12 @@ static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
   return more == 0;
 }
 
+static int packet_verifies(const uint8_t *body, uint64_t body_bytes) {
+  struct mep_packet packet;
+  struct mdf_fault fault;
+  return mep_packet_open(body, body_bytes, &packet, &fault) == 0 && mep_packet_blocks(&packet, NULL, &fault) == 0;
+}
+
 /* Does the record hold what it promises: 1 yes, 0 no, -1 that would take too long. */
 static int record_verifies(struct mdf_reader *reader, const struct mdf_record *record) {
   if (!may_verify(reader, record->bytes)) return -1;
@@ -114,6 +118,8 @@ static int record_verifies(struct mdf_reader *reader, const struct mdf_record *r
   if (record->checksum != 0)
     return mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) == record->checksum;
   if (record->bytes == record->header_bytes) return 0;
+  if (record->compression == 0 && record->data_type == MDF_DATA_MEP)
+    return packet_verifies(bytes + record->header_bytes, record->bytes - record->header_bytes);
   if (record->compression == 0) return banks_verify(bytes, record->header_bytes, record->bytes);
   struct mdf_block block;
   return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
@@ -290,69 +296,4 @@ int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bu
   *orbit = mdf_load_u32(bank->payload + 4 * orbit_word);
   *bunch = mdf_load_u32(bank->payload + 4 * bunch_word) & 0xfffu;
   return 1;
-}
-
-void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
-  switch (f->kind) {
-    case MDF_FAULT_LENGTHS:
-      snprintf(text, n, "the record's three lengths differ: %" PRIu64 ", %" PRIu64 ", %" PRIu64, f->found, f->expected,
-               f->other);
-      break;
-    case MDF_FAULT_HEADER_TYPE:
-      snprintf(text, n, "unknown header type 0x%02" PRIx64, f->found);
-      break;
-    case MDF_FAULT_SKIPPED:
-      snprintf(text, n,
-               "no readable record header (lengths %" PRIu64 ", %" PRIu64 ", %" PRIu64
-               ", header type 0x%02x); skipped %" PRIu64 " bytes",
-               f->found, f->expected, f->other, f->type, f->at);
-      break;
-    case MDF_FAULT_TRUNCATED:
-      if (f->expected == 0)
-        snprintf(text, n, "the file ends within a record header, after %" PRIu64 " bytes of it", f->found);
-      else
-        snprintf(text, n, "the file ends after %" PRIu64 " of the record's %" PRIu64 " bytes", f->found, f->expected);
-      break;
-    case MDF_FAULT_CHECKSUM:
-      snprintf(text, n, "the checksum is 0x%08" PRIx64 ", computed 0x%08" PRIx64, f->found, f->expected);
-      break;
-    case MDF_FAULT_DATA_TYPE:
-      snprintf(text, n, "data type %" PRIu64 " is not raw banks (1)", f->found);
-      break;
-    case MDF_FAULT_COMPRESSION:
-      snprintf(text, n, "unknown compression level %" PRIu64, f->found);
-      break;
-    case MDF_FAULT_BLOCK:
-      snprintf(text, n,
-               "the compressed body is not one block (codec 0x%04" PRIx64 ", %" PRIu64 " bytes of %" PRIu64 ")",
-               f->other, f->found, f->expected);
-      break;
-    case MDF_FAULT_EXPANSION:
-      snprintf(text, n, "the body claims %" PRIu64 " bytes uncompressed, its header allows %" PRIu64, f->found,
-               f->expected);
-      break;
-    case MDF_FAULT_DECOMPRESS:
-      snprintf(text, n, "the compressed body cannot be decompressed");
-      break;
-    case MDF_FAULT_MEMORY:
-      snprintf(text, n, "no memory for %" PRIu64 " decompressed bytes", f->found);
-      break;
-    case MDF_FAULT_NO_BANKS:
-      snprintf(text, n, "the record has no banks");
-      break;
-    case MDF_FAULT_BANK_MAGIC:
-      snprintf(text, n, "bank at byte %" PRIu64 " of the body: magic 0x%04" PRIx64 ", expected 0xcbcb", f->at,
-               f->found);
-      break;
-    case MDF_FAULT_BANK_LENGTH:
-      snprintf(text, n, "bank at byte %" PRIu64 " of the body: length %" PRIu64 ", expected 8 to %" PRIu64, f->at,
-               f->found, f->other);
-      break;
-    case MDF_FAULT_TAE:
-      snprintf(text, n, "the TAE header names no central crossing within the record");
-      break;
-    default:
-      snprintf(text, n, "no fault");
-      break;
-  }
 }

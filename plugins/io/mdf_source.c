@@ -39,7 +39,7 @@ static int mdf_source_open(void *state, const struct sl_services *s, const void 
                            const struct sl_inputs *inputs) {
   const struct mdf_source_args *args = (const struct mdf_source_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
-  return mdf_stream_open(&m->stream, s, inputs, args->checksum != 0, args->passes);
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args->checksum != 0, args->passes);
 }
 
 static void mdf_source_close(void *state) { mdf_stream_close(&((struct mdf_source *)state)->stream); }
