@@ -1,9 +1,9 @@
 /* mep.c: see mep.h.
  *
- * In a file of packets, one is taken as it stands if its header is sound and another header, or the end of the file,
- * follows; if nothing sensible follows, its blocks must be sound too. Else the reader searches, byte by byte, for the
- * next packet that would be taken, and reports what it skipped as one fault. Verifying is limited to some multiple of
- * the file's size, as in mdf.c.
+ * In a file of packets, one is taken as it stands if its blocks are sound. If they are not, but another header or the
+ * end of the file follows, the packet is a fault that ends there, or where a sound packet within it begins: a damaged
+ * size must not hide others. Else the reader searches, byte by byte, for the next packet, and reports what it skipped
+ * as one fault. Verifying what is found so is limited to some multiple of the file's size, as in mdf.c.
  */
 #include "mep.h"
 
@@ -165,6 +165,7 @@ int mep_packet_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count
 
 static int is_header(const uint8_t *data, uint64_t size, uint64_t offset, struct mep_packet *packet,
                      struct mdf_fault *fault) {
+  packet->bytes = 0;
   return size - offset >= MEP_HEADER_BYTES && mdf_load_u16(data + offset) == MEP_MAGIC &&
          mep_packet_open(data + offset, size - offset, packet, fault) == 0;
 }
@@ -173,38 +174,54 @@ static int packet_follows(const uint8_t *data, uint64_t size, uint64_t offset) {
   return size - offset < 2 || mdf_load_u16(data + offset) == MEP_MAGIC;
 }
 
-static int is_packet(struct mdf_reader *reader, uint64_t offset, struct mep_packet *packet) {
+static int verifies(struct mdf_reader *reader, const struct mep_packet *packet) {
   struct mdf_fault fault;
-  if (!is_header(reader->data, reader->size, offset, packet, &fault)) return 0;
-  if (packet_follows(reader->data, reader->size, offset + packet->bytes)) return 1;
   if (reader->verify_bytes < packet->bytes) return 0;
   reader->verify_bytes -= packet->bytes;
   return mep_packet_blocks(packet, NULL, &fault) == 0;
 }
 
-static uint64_t search_packet(struct mdf_reader *reader, uint64_t from) {
+/* The first packet at or after `from` that ends by `end` and that is sound, or that another follows if `may_follow`;
+ * `end` if there is none. */
+static uint64_t search_packet(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   struct mep_packet packet;
-  for (uint64_t offset = from; offset + MEP_HEADER_BYTES <= reader->size; offset++)
-    if (mdf_load_u16(reader->data + offset) == MEP_MAGIC && is_packet(reader, offset, &packet)) return offset;
-  return reader->size;
+  struct mdf_fault fault;
+  for (uint64_t offset = from; offset + MEP_HEADER_BYTES <= end; offset++) {
+    if (mdf_load_u16(reader->data + offset) != MEP_MAGIC || !is_header(reader->data, end, offset, &packet, &fault))
+      continue;
+    if (may_follow && packet_follows(reader->data, reader->size, offset + packet.bytes)) return offset;
+    if (verifies(reader, &packet)) return offset;
+  }
+  return end;
+}
+
+static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record, uint64_t next) {
+  const uint64_t left = reader->size - reader->offset;
+  const uint8_t *data = reader->data + reader->offset;
+  struct mep_packet packet;
+  struct mdf_fault fault = {0};
+  record->bytes = next - reader->offset;
+  set_fault(&record->fault, MDF_FAULT_NO_PACKET, record->bytes, left >= 2 ? mdf_load_u16(data) : 0, 0, 0);
+  if (next == reader->size && (left < MEP_HEADER_BYTES || mdf_load_u16(data) == MEP_MAGIC) &&
+      mep_packet_open(data, left, &packet, &fault) && fault.kind == MDF_FAULT_TRUNCATED)
+    record->fault = fault;
 }
 
 int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
   if (reader->offset >= reader->size) return 0;
   *record = (struct mdf_record){.offset = reader->offset};
-  const uint8_t *data = reader->data + reader->offset;
-  const uint64_t left = reader->size - reader->offset;
   struct mep_packet packet;
-  if (is_packet(reader, reader->offset, &packet)) {
+  struct mdf_fault fault;
+  const int sound_header = is_header(reader->data, reader->size, reader->offset, &packet, &fault);
+  const uint64_t end = reader->offset + packet.bytes;
+  if (sound_header && mep_packet_blocks(&packet, NULL, &fault) == 0) {
     record->bytes = packet.bytes;
+  } else if (sound_header && packet_follows(reader->data, reader->size, end)) {
+    const uint64_t within = search_packet(reader, reader->offset + 1, end, 0);
+    record->bytes = packet.bytes; /* its fault is found by who opens it */
+    if (within < end) skip_bytes(reader, record, within);
   } else {
-    const uint64_t next = search_packet(reader, reader->offset + 1);
-    record->bytes = next - reader->offset;
-    set_fault(&record->fault, MDF_FAULT_NO_PACKET, record->bytes, left >= 2 ? mdf_load_u16(data) : 0, 0, 0);
-    struct mdf_fault fault = {0};
-    if (next == reader->size && (left < MEP_HEADER_BYTES || mdf_load_u16(data) == MEP_MAGIC) &&
-        mep_packet_open(data, left, &packet, &fault) && fault.kind == MDF_FAULT_TRUNCATED)
-      record->fault = fault;
+    skip_bytes(reader, record, search_packet(reader, reader->offset + 1, reader->size, 1));
   }
   reader->offset += record->bytes;
   return 1;
@@ -214,7 +231,7 @@ int mep_recognise(const uint8_t *data, uint64_t size) {
   if (size < MEP_HEADER_BYTES) return 0;
   if (mdf_load_u16(data) == MEP_MAGIC) return 1;
   struct mdf_reader reader = mdf_reader_start(data, size);
-  return search_packet(&reader, 0) < size;
+  return search_packet(&reader, 0, size, 1) < size;
 }
 
 /* ---------------------------------------------------------------------------------------------- source ids */
