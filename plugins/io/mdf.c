@@ -125,14 +125,14 @@ static int record_verifies(struct mdf_reader *reader, const struct mdf_record *r
   return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
 }
 
-/* The first record at or after `from` that ends by `end` and that verifies, or that something follows if `may_follow`;
- * `end` if there is none. */
-static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
+/* The first record that begins in [from, end), ends by `limit`, and verifies, or that something follows if
+ * `may_follow`; `end` if there is none. */
+static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, uint64_t limit, int may_follow) {
   const uint8_t *data = reader->data;
-  for (uint64_t offset = from; offset + MDF_GENERIC_HEADER_BYTES <= end; offset++) {
+  for (uint64_t offset = from; offset < end && offset + MDF_GENERIC_HEADER_BYTES <= limit; offset++) {
     if (mdf_load_u32(data + offset) != mdf_load_u32(data + offset + 4)) continue;
     struct mdf_record record;
-    if (!mdf_record_at(data, end, offset, &record)) continue;
+    if (!mdf_record_at(data, limit, offset, &record)) continue;
     if (may_follow && record_follows(data, reader->size, offset + record.bytes)) return offset;
     if (record_verifies(reader, &record) == 1) return offset;
   }
@@ -158,7 +158,9 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
         mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
       return 0;
   }
-  if (search_record(reader, reader->offset + 1, reader->offset + length, 0) != reader->offset + length) return 0;
+  if (search_record(reader, reader->offset + 1, reader->offset + length, reader->offset + length, 0) !=
+      reader->offset + length)
+    return 0;
   record->bytes = length;
   if (!lengths_equal) {
     record->fault = (struct mdf_fault){MDF_FAULT_LENGTHS,       0, 0, mdf_load_u32(header), mdf_load_u32(header + 4),
@@ -184,7 +186,7 @@ static void set_skipped(const struct mdf_reader *reader, struct mdf_record *reco
 static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
-  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, 1);
+  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, reader->size, 1);
   record->bytes = next - reader->offset;
   uint32_t length = 0, header_bytes;
   if (next == reader->size &&
@@ -198,27 +200,42 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   set_skipped(reader, record);
 }
 
-void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
-  const uint64_t end = record->offset + record->bytes;
-  const uint64_t within = search_record(reader, record->offset + 1, end, 0);
-  if (within == end) return;
+/* The record ends at `next` instead, where another begins. */
+static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uint64_t next) {
   const uint64_t offset = record->offset;
   memset(record, 0, sizeof *record);
   record->offset = offset;
-  record->bytes = within - offset;
+  record->bytes = next - offset;
   set_skipped(reader, record);
-  reader->offset = within;
+  reader->offset = next;
+}
+
+void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t end = record->offset + record->bytes;
+  const uint64_t within = search_record(reader, record->offset + 1, end, end, 0);
+  if (within < end) cut_record(reader, record, within);
+}
+
+/* A record whose contents are sound without a checksum, but behind which nothing follows: bytes may be missing in it,
+ * so that it reaches into the next. */
+static void check_end(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t end = record->offset + record->bytes;
+  const uint64_t within = search_record(reader, record->offset + 1, end, reader->size, 0);
+  if (within < end) cut_record(reader, record, within);
 }
 
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
   if (reader->offset >= reader->size) return 0;
   const int sound = mdf_record_at(reader->data, reader->size, reader->offset, record);
-  if (!sound || !(record_follows(reader->data, reader->size, reader->offset + record->bytes) ||
-                  record_verifies(reader, record) != 0)) {
-    memset(record, 0, sizeof *record);
-    record->offset = reader->offset;
-    if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
+  const int followed = sound && record_follows(reader->data, reader->size, reader->offset + record->bytes);
+  if (sound && (followed || record_verifies(reader, record) != 0)) {
+    reader->offset += record->bytes;
+    if (!followed && record->checksum == 0) check_end(reader, record);
+    return 1;
   }
+  memset(record, 0, sizeof *record);
+  record->offset = reader->offset;
+  if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
   reader->offset += record->bytes;
   return 1;
 }

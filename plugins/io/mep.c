@@ -1,9 +1,10 @@
 /* mep.c: see mep.h.
  *
- * In a file of packets, one is taken as it stands if its blocks are sound. If they are not, but another header or the
- * end of the file follows, the packet is a fault that ends there, or where a sound packet within it begins: a damaged
- * size must not hide others. Else the reader searches, byte by byte, for the next packet, and reports what it skipped
- * as one fault. Verifying what is found so is limited to some multiple of the file's size, as in mdf.c.
+ * In a file of packets, one is taken as it stands if its blocks are sound and another header, or the end of the file,
+ * follows. If only one of the two holds, a size in it may be damaged, or bytes may be missing or too many; it then ends
+ * where a sound packet within it begins, so that no other is hidden. Else the reader searches, byte by byte, for the
+ * next packet. What was skipped is one fault. Verifying what is found so is limited to some multiple of the file's
+ * size, as in mdf.c.
  */
 #include "mep.h"
 
@@ -181,14 +182,13 @@ static int verifies(struct mdf_reader *reader, const struct mep_packet *packet) 
   return mep_packet_blocks(packet, NULL, &fault) == 0;
 }
 
-/* The first packet at or after `from` that ends by `end` and that is sound, or that another follows if `may_follow`;
- * `end` if there is none. */
+/* The first packet that begins in [from, end) and that is sound, or that another follows if `may_follow`; `end` if
+ * there is none. */
 static uint64_t search_packet(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   struct mep_packet packet;
   struct mdf_fault fault;
-  for (uint64_t offset = from; offset + MEP_HEADER_BYTES <= end; offset++) {
-    if (mdf_load_u16(reader->data + offset) != MEP_MAGIC || !is_header(reader->data, end, offset, &packet, &fault))
-      continue;
+  for (uint64_t offset = from; offset < end; offset++) {
+    if (!is_header(reader->data, reader->size, offset, &packet, &fault)) continue;
     if (may_follow && packet_follows(reader->data, reader->size, offset + packet.bytes)) return offset;
     if (verifies(reader, &packet)) return offset;
   }
@@ -212,13 +212,15 @@ int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
   *record = (struct mdf_record){.offset = reader->offset};
   struct mep_packet packet;
   struct mdf_fault fault;
-  const int sound_header = is_header(reader->data, reader->size, reader->offset, &packet, &fault);
+  const int has_header = is_header(reader->data, reader->size, reader->offset, &packet, &fault);
   const uint64_t end = reader->offset + packet.bytes;
-  if (sound_header && mep_packet_blocks(&packet, NULL, &fault) == 0) {
+  const int is_sound = has_header && mep_packet_blocks(&packet, NULL, &fault) == 0;
+  const int is_followed = has_header && packet_follows(reader->data, reader->size, end);
+  if (is_sound && is_followed) {
     record->bytes = packet.bytes;
-  } else if (sound_header && packet_follows(reader->data, reader->size, end)) {
+  } else if (is_sound || is_followed) {
     const uint64_t within = search_packet(reader, reader->offset + 1, end, 0);
-    record->bytes = packet.bytes; /* its fault is found by who opens it */
+    record->bytes = packet.bytes; /* if there is a fault in it, who opens it finds it */
     if (within < end) skip_bytes(reader, record, within);
   } else {
     skip_bytes(reader, record, search_packet(reader, reader->offset + 1, reader->size, 1));

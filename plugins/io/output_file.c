@@ -62,6 +62,12 @@ static int write_all(struct output_file *f, const uint8_t *data, size_t bytes) {
   return 0;
 }
 
+static void note_whole(struct output_file *f) {
+  if (f->marked_bytes > f->written_bytes) return;
+  f->whole_bytes = f->marked_bytes;
+  f->whole_events = f->marked_events;
+}
+
 /* Cuts the file back to whole events; nothing more is written to it. */
 static void give_up(struct output_file *f) {
   if (f->is_renamed && f->whole_bytes < f->written_bytes && ftruncate(f->descriptor, (off_t)f->whole_bytes) == 0)
@@ -73,12 +79,16 @@ static void give_up(struct output_file *f) {
 
 static int write_out(struct output_file *f, const struct sl_services *s, const uint8_t *data, size_t bytes) {
   const int error = write_all(f, data, bytes);
-  if (error == 0) return SL_OK;
+  if (error == 0) {
+    note_whole(f);
+    return SL_OK;
+  }
   const uint64_t reached = f->written_bytes;
   give_up(f);
-  s->message(s->context, SL_ERROR, "%s: cannot write after %" PRIu64 " bytes: %s; %s", name_of(f), reached,
-             strerror(error),
-             f->is_renamed ? "it is left with the whole events before that" : "the output is cut there");
+  char rest[64] = "";
+  if (f->is_renamed) snprintf(rest, sizeof rest, "; it keeps the first %" PRIu64 " events", f->whole_events);
+  s->message(s->context, SL_ERROR, "%s: cannot write after %" PRIu64 " bytes: %s%s", name_of(f), reached,
+             strerror(error), rest);
   return SL_EIO;
 }
 
@@ -116,8 +126,8 @@ int output_file_add(struct output_file *f, const struct sl_services *s, const vo
 }
 
 void output_file_mark(struct output_file *f, uint64_t events) {
-  f->whole_bytes = f->written_bytes + f->used;
-  f->events += events;
+  f->marked_bytes = f->written_bytes + f->used;
+  f->marked_events += events;
 }
 
 int output_file_finish(struct output_file *f, const struct sl_services *s) {
@@ -136,7 +146,7 @@ int output_file_finish(struct output_file *f, const struct sl_services *s) {
 
 void output_file_close(struct output_file *f) {
   if (f->descriptor >= 0) {
-    if (f->buffer) (void)write_all(f, f->buffer, f->used);
+    if (f->buffer && write_all(f, f->buffer, f->used) == 0) note_whole(f);
     give_up(f);
   }
   free(f->path);

@@ -18,9 +18,9 @@ struct output_file {
   char *path, *part;
   uint8_t *buffer;
   size_t used, capacity;
-  uint64_t written_bytes; /* handed to the system */
-  uint64_t whole_bytes;   /* up to the last mark */
-  uint64_t events;        /* up to the last mark */
+  uint64_t written_bytes;               /* handed to the system */
+  uint64_t marked_bytes, marked_events; /* up to the last mark, which may lie in the buffer */
+  uint64_t whole_bytes, whole_events;   /* up to the last mark that was written */
 };
 
 /* Opens PATH.part. The functions return SL_OK, or an error that they have reported with the file, the step and the

@@ -3,6 +3,7 @@
 #include "sink_driver.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +77,9 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
     if (++k->consumed == k->flip_error_of) events[i].error = SL_EVENT_REFUSED;
   }
   const struct sl_batch batch = {fill->event_count, 0, events};
-  return k->algorithm->sink->consume(k->state, &services, k->args, &batch);
+  const int status = k->algorithm->sink->consume(k->state, &services, k->args, &batch);
+  if (k->kill_after && k->consumed >= k->kill_after) raise(SIGKILL);
+  return status;
 }
 
 static void note_integer(void *context, const char *key, int64_t value) {
@@ -98,7 +101,7 @@ static void ignore_line(void *context, const char *format, ...) {
   (void)format;
 }
 
-int sink_copy(struct sink_driver *k, struct driver *source, const void *data, size_t size, const char *path) {
+int sink_copy_file(struct sink_driver *k, struct driver *source, const char *input, const char *path) {
   const struct sl_report report = {
       .size = sizeof report, .context = k, .integer = note_integer, .text = ignore_text, .line = ignore_line};
   memset(k->state, 0, k->algorithm->state_size);
@@ -106,7 +109,7 @@ int sink_copy(struct sink_driver *k, struct driver *source, const void *data, si
   k->opened = k->finished = k->consumed = 0;
   source->on_slice = consume;
   source->context = k;
-  int result = driver_run_bytes(source, data, size);
+  int result = driver_run(source, &input, 1);
   source->on_slice = NULL;
   if (result == 0 && k->opened) {
     const struct sl_services services = driver_services(source);
@@ -114,6 +117,13 @@ int sink_copy(struct sink_driver *k, struct driver *source, const void *data, si
     k->finished = result == 0;
   }
   if (k->opened) k->algorithm->sink->close(k->state);
+  return result;
+}
+
+int sink_copy(struct sink_driver *k, struct driver *source, const void *data, size_t size, const char *path) {
+  struct memory_file f = memory_file_new(data, size);
+  const int result = sink_copy_file(k, source, f.path, path);
+  memory_file_free(&f);
   return result;
 }
 

@@ -7,6 +7,7 @@
 struct sink_driver {
   const char *path;       /* as with -o */
   uint32_t flip_error_of; /* the event, counted from 1, that a kernel is said to have refused; 0 for none */
+  uint32_t kill_after;    /* so many events the process kills itself; 0 for never */
   /* What it reported. */
   int64_t events, bytes, left_out, with_errors;
   uint32_t finished;
@@ -24,6 +25,8 @@ void sink_set_text(struct sink_driver *k, const char *property, const char *valu
 /* Reads `data` with the source and writes it to `path` with the sink: 0, or the first error of either, after which the
  * sink is not finished, but closed. Messages of both are the source's. */
 int sink_copy(struct sink_driver *k, struct driver *source, const void *data, size_t size, const char *path);
+
+int sink_copy_file(struct sink_driver *k, struct driver *source, const char *input, const char *path);
 
 /* A new folder under the system's for temporary files, and a file in it; and its end. */
 void scratch_folder(char *path, size_t path_size);
