@@ -132,7 +132,7 @@ int mep_packet_block(const struct mep_packet *p, uint32_t i, struct mep_block *b
 }
 
 int mep_packet_blocks(const struct mep_packet *p, struct mep_block *blocks, struct mdf_fault *fault) {
-  struct mep_block first, block;
+  struct mep_block first = {0}, block;
   uint64_t end = p->blocks_begin;
   for (uint32_t i = 0; i < p->block_count; i++) {
     if (mep_packet_block(p, i, &block, fault)) return -1;
