@@ -5,11 +5,9 @@
 #include <lz4hc.h>
 #include <lzma.h>
 #include <string.h>
+#include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, BLOCK_BYTES_MAX = 0xffffff, EXPANSION_MAX = 15, LZ4_HC_FROM = 4 };
 

@@ -39,9 +39,9 @@ static int open_prototype(const uint8_t *data, uint64_t bytes, struct mep_packet
   p->versions = p->source_ids + padded(2 * count);
   p->offsets = p->versions + padded(2 * count);
   p->blocks_begin = PROTOTYPE_HEADER_BYTES + 2 * padded(2 * count) + 4 * count;
-  const uint64_t blocks_bytes = load_u64(data + 8);
-  if (count == 0 || p->blocks_begin + PROTOTYPE_BLOCK_HEADER_BYTES > bytes || blocks_bytes > bytes - p->blocks_begin)
-    return set_fault(fault, MDF_FAULT_PACKET, 0, blocks_bytes, bytes, count);
+  const uint64_t blocks_bytes = load_u64(data + 8), room = bytes > p->blocks_begin ? bytes - p->blocks_begin : 0;
+  if (count == 0 || room < PROTOTYPE_BLOCK_HEADER_BYTES || blocks_bytes > room)
+    return set_fault(fault, MDF_FAULT_PACKET, 0, blocks_bytes, room, p->block_count);
   p->bytes = p->blocks_begin + blocks_bytes;
   return 0;
 }
