@@ -54,11 +54,13 @@ struct mep_sink {
   struct source *sources;
   uint32_t source_count, source_capacity;
   uint32_t *source_of_id; /* SOURCES entries: index + 1, or 0 */
+  uint64_t *seen_of_id;   /* and the last event that has it, counted from 1 */
   struct placed *placed;
   uint32_t placed_count, placed_capacity;
   uint32_t events_max, event_count;
-  uint64_t packet_bytes; /* of fragments */
-  uint64_t event_id;     /* of the packet's first event */
+  uint32_t is_within_event, reserved; /* the packet cannot be written now */
+  uint64_t packet_bytes;              /* of fragments */
+  uint64_t event_id;                  /* of the packet's first event */
   struct sink_counts counts;
 };
 
@@ -68,7 +70,8 @@ static int mep_sink_open(void *state, const struct sl_services *s, const void *a
   m->file.descriptor = -1;
   m->events_max = args->events;
   m->source_of_id = (uint32_t *)calloc(SOURCES, sizeof *m->source_of_id);
-  if (!m->source_of_id) return SL_ENOMEM;
+  m->seen_of_id = (uint64_t *)calloc(SOURCES, sizeof *m->seen_of_id);
+  if (!m->source_of_id || !m->seen_of_id) return SL_ENOMEM;
   return output_file_open(&m->file, s, output_path && *output_path ? output_path : args->path);
 }
 
@@ -220,6 +223,7 @@ static int write_packet(struct mep_sink *m, const struct sl_services *s) {
 /* Finds the event's banks and their places: 1 if they begin a new packet, 0, or an error. */
 static int place_banks(struct mep_sink *m, const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
                        const struct sl_event *event) {
+  const uint64_t seen = m->event_id + m->event_count + 1;
   int new_packet = m->packet_bytes >= PACKET_BYTES_MAX;
   struct sink_cursor cursor = sink_cursor_start();
   struct mdf_bank bank;
@@ -239,30 +243,29 @@ static int place_banks(struct mep_sink *m, const struct sl_services *s, const st
                  event->number, bank.type, bank.source_id);
       return SL_EFORMAT;
     }
+    if (m->seen_of_id[p->id] == seen) {
+      s->message(s->context, SL_ERROR,
+                 "event %" PRIu64 ": a packet has no place for two banks of type %u and source %u", event->number,
+                 bank.type, bank.source_id);
+      return SL_EFORMAT;
+    }
+    m->seen_of_id[p->id] = seen;
     const uint32_t known = m->source_of_id[p->id];
     if (known && m->sources[known - 1].count && m->sources[known - 1].version != bank.version) new_packet = 1;
   }
   return new_packet;
 }
 
-static int add_banks(struct mep_sink *m, const struct sl_services *s, const struct sl_event *event) {
-  const uint64_t seen = m->event_id + m->event_count + 1;
+static int add_banks(struct mep_sink *m) {
+  m->is_within_event = 1;
   for (uint32_t i = 0; i < m->placed_count; i++) {
     const struct placed *p = &m->placed[i];
     int error = m->source_of_id[p->id] ? SL_OK : add_source(m, p->id);
-    if (error) return error;
-    struct source *source = &m->sources[m->source_of_id[p->id] - 1];
-    if (source->seen == seen) {
-      s->message(s->context, SL_ERROR,
-                 "event %" PRIu64 ": a packet has no place for two banks of type %u and source %u", event->number,
-                 p->bank.type, p->bank.source_id);
-      return SL_EFORMAT;
-    }
-    source->seen = seen;
-    error = add_fragment(m, source, &p->bank);
+    if (!error) error = add_fragment(m, &m->sources[m->source_of_id[p->id] - 1], &p->bank);
     if (error) return error;
   }
   m->event_count++;
+  m->is_within_event = 0;
   return SL_OK;
 }
 
@@ -275,7 +278,7 @@ static int add_event(struct mep_sink *m, const struct sl_services *s, const stru
     return SL_OK;
   }
   int error = new_packet ? write_packet(m, s) : SL_OK;
-  if (!error) error = add_banks(m, s, event);
+  if (!error) error = add_banks(m);
   if (error) return error;
   m->counts.written++;
   m->counts.with_errors += event->error != SL_EVENT_OK;
@@ -301,12 +304,22 @@ static int mep_sink_finish(void *state, const struct sl_services *s, const struc
   return error;
 }
 
+static void ignore_message(void *context, uint32_t severity, const char *format, ...) {
+  (void)context;
+  (void)severity;
+  (void)format;
+}
+
+/* After a failed run, the events that wait for the others of their packet are written as one of their own. */
 static void mep_sink_close(void *state) {
   struct mep_sink *m = (struct mep_sink *)state;
+  const struct sl_services silent = {.size = sizeof silent, .message = ignore_message};
+  if (m->file.descriptor >= 0 && !m->is_within_event) (void)write_packet(m, &silent);
   output_file_close(&m->file);
   for (uint32_t i = 0; i < m->source_count; i++) free_source(&m->sources[i]);
   free(m->sources);
   free(m->source_of_id);
+  free(m->seen_of_id);
   free(m->placed);
 }
 
