@@ -10,14 +10,10 @@
 #ifndef IO_BANK_PACKER_H
 #define IO_BANK_PACKER_H
 
-#include "io/raw_banks.h"
+#include "io/source_ports.h"
 #include "mdf.h"
 
 #include <string.h>
-
-#define IO_KIND_ENUM_(port, collection, doc, ...) IO_KIND_##port,
-enum { IO_RAW_BANK_KINDS(IO_KIND_ENUM_) IO_KIND_COUNT };
-#undef IO_KIND_ENUM_
 
 /* One port. */
 struct bank_port {

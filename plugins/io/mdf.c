@@ -14,9 +14,7 @@
 
 #include "mdf_checksum.h"
 #include "mdf_decompress.h"
-
-#include <inttypes.h>
-#include <stdio.h>
+#include "mep.h"
 
 enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
 
@@ -107,6 +105,12 @@ static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
   return more == 0;
 }
 
+static int packet_verifies(const uint8_t *body, uint64_t body_bytes) {
+  struct mep_packet packet;
+  struct mdf_fault fault;
+  return mep_packet_open(body, body_bytes, &packet, &fault) == 0 && mep_packet_blocks(&packet, NULL, &fault) == 0;
+}
+
 /* Does the record hold what it promises: 1 yes, 0 no, -1 that would take too long. */
 static int record_verifies(struct mdf_reader *reader, const struct mdf_record *record) {
   if (!may_verify(reader, record->bytes)) return -1;
@@ -114,19 +118,21 @@ static int record_verifies(struct mdf_reader *reader, const struct mdf_record *r
   if (record->checksum != 0)
     return mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) == record->checksum;
   if (record->bytes == record->header_bytes) return 0;
+  if (record->compression == 0 && record->data_type == MDF_DATA_MEP)
+    return packet_verifies(bytes + record->header_bytes, record->bytes - record->header_bytes);
   if (record->compression == 0) return banks_verify(bytes, record->header_bytes, record->bytes);
   struct mdf_block block;
   return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
 }
 
-/* The first record at or after `from` that ends by `end` and that verifies, or that something follows if `may_follow`;
- * `end` if there is none. */
-static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
+/* The first record that begins in [from, end), ends by `limit`, and verifies, or that something follows if
+ * `may_follow`; `end` if there is none. */
+static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, uint64_t limit, int may_follow) {
   const uint8_t *data = reader->data;
-  for (uint64_t offset = from; offset + MDF_GENERIC_HEADER_BYTES <= end; offset++) {
+  for (uint64_t offset = from; offset < end && offset + MDF_GENERIC_HEADER_BYTES <= limit; offset++) {
     if (mdf_load_u32(data + offset) != mdf_load_u32(data + offset + 4)) continue;
     struct mdf_record record;
-    if (!mdf_record_at(data, end, offset, &record)) continue;
+    if (!mdf_record_at(data, limit, offset, &record)) continue;
     if (may_follow && record_follows(data, reader->size, offset + record.bytes)) return offset;
     if (record_verifies(reader, &record) == 1) return offset;
   }
@@ -152,7 +158,9 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
         mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
       return 0;
   }
-  if (search_record(reader, reader->offset + 1, reader->offset + length, 0) != reader->offset + length) return 0;
+  if (search_record(reader, reader->offset + 1, reader->offset + length, reader->offset + length, 0) !=
+      reader->offset + length)
+    return 0;
   record->bytes = length;
   if (!lengths_equal) {
     record->fault = (struct mdf_fault){MDF_FAULT_LENGTHS,       0, 0, mdf_load_u32(header), mdf_load_u32(header + 4),
@@ -178,7 +186,7 @@ static void set_skipped(const struct mdf_reader *reader, struct mdf_record *reco
 static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
-  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, 1);
+  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, reader->size, 1);
   record->bytes = next - reader->offset;
   uint32_t length = 0, header_bytes;
   if (next == reader->size &&
@@ -192,27 +200,42 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   set_skipped(reader, record);
 }
 
-void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
-  const uint64_t end = record->offset + record->bytes;
-  const uint64_t within = search_record(reader, record->offset + 1, end, 0);
-  if (within == end) return;
+/* The record ends at `next` instead, where another begins. */
+static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uint64_t next) {
   const uint64_t offset = record->offset;
   memset(record, 0, sizeof *record);
   record->offset = offset;
-  record->bytes = within - offset;
+  record->bytes = next - offset;
   set_skipped(reader, record);
-  reader->offset = within;
+  reader->offset = next;
+}
+
+void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t end = record->offset + record->bytes;
+  const uint64_t within = search_record(reader, record->offset + 1, end, end, 0);
+  if (within < end) cut_record(reader, record, within);
+}
+
+/* A record whose contents are sound without a checksum, but behind which nothing follows: bytes may be missing in it,
+ * so that it reaches into the next. */
+static void check_end(struct mdf_reader *reader, struct mdf_record *record) {
+  const uint64_t end = record->offset + record->bytes;
+  const uint64_t within = search_record(reader, record->offset + 1, end, reader->size, 0);
+  if (within < end) cut_record(reader, record, within);
 }
 
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
   if (reader->offset >= reader->size) return 0;
   const int sound = mdf_record_at(reader->data, reader->size, reader->offset, record);
-  if (!sound || !(record_follows(reader->data, reader->size, reader->offset + record->bytes) ||
-                  record_verifies(reader, record) != 0)) {
-    memset(record, 0, sizeof *record);
-    record->offset = reader->offset;
-    if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
+  const int followed = sound && record_follows(reader->data, reader->size, reader->offset + record->bytes);
+  if (sound && (followed || record_verifies(reader, record) != 0)) {
+    reader->offset += record->bytes;
+    if (!followed && record->checksum == 0) check_end(reader, record);
+    return 1;
   }
+  memset(record, 0, sizeof *record);
+  record->offset = reader->offset;
+  if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
   reader->offset += record->bytes;
   return 1;
 }
@@ -272,75 +295,22 @@ int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, u
   return -1;
 }
 
+static int is_known_odin(const struct mdf_bank *bank) {
+  return bank->type == MDF_BANK_ODIN && bank->size_bytes >= 40 && (bank->version == 6 || bank->version == 7);
+}
+
 int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number) {
-  if (bank->type != MDF_BANK_ODIN || bank->size_bytes < 40 || (bank->version != 6 && bank->version != 7)) return 0;
+  if (!is_known_odin(bank)) return 0;
   const uint32_t low_word = bank->version == 6 ? 4 : 8, high_word = bank->version == 6 ? 3 : 9;
   *run = mdf_load_u32(bank->payload);
   *number = (uint64_t)mdf_load_u32(bank->payload + 4 * high_word) << 32 | mdf_load_u32(bank->payload + 4 * low_word);
   return 1;
 }
 
-void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
-  switch (f->kind) {
-    case MDF_FAULT_LENGTHS:
-      snprintf(text, n, "the record's three lengths differ: %" PRIu64 ", %" PRIu64 ", %" PRIu64, f->found, f->expected,
-               f->other);
-      break;
-    case MDF_FAULT_HEADER_TYPE:
-      snprintf(text, n, "unknown header type 0x%02" PRIx64, f->found);
-      break;
-    case MDF_FAULT_SKIPPED:
-      snprintf(text, n,
-               "no readable record header (lengths %" PRIu64 ", %" PRIu64 ", %" PRIu64
-               ", header type 0x%02x); skipped %" PRIu64 " bytes",
-               f->found, f->expected, f->other, f->type, f->at);
-      break;
-    case MDF_FAULT_TRUNCATED:
-      if (f->expected == 0)
-        snprintf(text, n, "the file ends within a record header, after %" PRIu64 " bytes of it", f->found);
-      else
-        snprintf(text, n, "the file ends after %" PRIu64 " of the record's %" PRIu64 " bytes", f->found, f->expected);
-      break;
-    case MDF_FAULT_CHECKSUM:
-      snprintf(text, n, "the checksum is 0x%08" PRIx64 ", computed 0x%08" PRIx64, f->found, f->expected);
-      break;
-    case MDF_FAULT_DATA_TYPE:
-      snprintf(text, n, "data type %" PRIu64 " is not raw banks (1)", f->found);
-      break;
-    case MDF_FAULT_COMPRESSION:
-      snprintf(text, n, "unknown compression level %" PRIu64, f->found);
-      break;
-    case MDF_FAULT_BLOCK:
-      snprintf(text, n,
-               "the compressed body is not one block (codec 0x%04" PRIx64 ", %" PRIu64 " bytes of %" PRIu64 ")",
-               f->other, f->found, f->expected);
-      break;
-    case MDF_FAULT_EXPANSION:
-      snprintf(text, n, "the body claims %" PRIu64 " bytes uncompressed, its header allows %" PRIu64, f->found,
-               f->expected);
-      break;
-    case MDF_FAULT_DECOMPRESS:
-      snprintf(text, n, "the compressed body cannot be decompressed");
-      break;
-    case MDF_FAULT_MEMORY:
-      snprintf(text, n, "no memory for %" PRIu64 " decompressed bytes", f->found);
-      break;
-    case MDF_FAULT_NO_BANKS:
-      snprintf(text, n, "the record has no banks");
-      break;
-    case MDF_FAULT_BANK_MAGIC:
-      snprintf(text, n, "bank at byte %" PRIu64 " of the body: magic 0x%04" PRIx64 ", expected 0xcbcb", f->at,
-               f->found);
-      break;
-    case MDF_FAULT_BANK_LENGTH:
-      snprintf(text, n, "bank at byte %" PRIu64 " of the body: length %" PRIu64 ", expected 8 to %" PRIu64, f->at,
-               f->found, f->other);
-      break;
-    case MDF_FAULT_TAE:
-      snprintf(text, n, "the TAE header names no central crossing within the record");
-      break;
-    default:
-      snprintf(text, n, "no fault");
-      break;
-  }
+int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch) {
+  if (!is_known_odin(bank)) return 0;
+  const uint32_t orbit_word = bank->version == 6 ? 2 : 7, bunch_word = bank->version == 6 ? 8 : 6;
+  *orbit = mdf_load_u32(bank->payload + 4 * orbit_word);
+  *bunch = mdf_load_u32(bank->payload + 4 * bunch_word) & 0xfffu;
+  return 1;
 }

@@ -26,6 +26,8 @@ enum {
   MDF_BANK_TAE_HEADER = 48
 };
 
+enum { MDF_DATA_BANKS = 1, MDF_DATA_MEP = 2 }; /* data types */
+
 enum {
   MDF_FAULT_NONE,
   MDF_FAULT_LENGTHS,     /* the three lengths differ, but two of them lead to the next record */
@@ -42,7 +44,19 @@ enum {
   MDF_FAULT_NO_BANKS,
   MDF_FAULT_BANK_MAGIC,
   MDF_FAULT_BANK_LENGTH,
-  MDF_FAULT_TAE
+  MDF_FAULT_TAE,
+  /* Packets of the event builder (mep.h) */
+  MDF_FAULT_NO_PACKET, /* no trustworthy header: these bytes were skipped up to the next one, or the end */
+  MDF_FAULT_PACKET_MAGIC,
+  MDF_FAULT_PACKET,       /* its header does not fit its size */
+  MDF_FAULT_PACKET_EXTRA, /* bytes behind it in its record */
+  MDF_FAULT_BLOCK_PLACE,  /* a block, at number `at`, lies outside the packet or in another */
+  MDF_FAULT_BLOCK_MAGIC,
+  MDF_FAULT_BLOCK_SIZE, /* its fragments do not end where it does */
+  MDF_FAULT_BLOCK_SOURCE,
+  MDF_FAULT_BLOCK_EVENTS,
+  MDF_FAULT_BLOCK_EVENT_ID,
+  MDF_FAULT_ODIN /* an event's ODIN fragment is marked broken */
 };
 
 /* What is wrong. The meaning of the numbers depends on the kind; mdf_fault_text puts them into words. */
@@ -143,5 +157,7 @@ int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, u
 
 /* Run and event number from an ODIN bank of version 6 or 7: 1, or 0 if the bank is none of these. */
 int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number);
+/* Likewise the orbit, its low 32 bits, and the bunch within it. */
+int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch);
 
 #endif

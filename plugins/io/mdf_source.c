@@ -2,77 +2,36 @@
  *
  * Each record is one event; of a TAE record, the central crossing. A record that cannot be read is an event with an
  * error and no banks, and the run goes on; so is what lies between records that can be read. Faults are reported with
- * the file, the byte offset and what was found, the first MESSAGES_MAX of each kind in full and the others as a count.
+ * the file, the byte offset and what was found, the first few of each kind in full and the others as a count.
  *
  * Run and event number are those of the ODIN bank (versions 6 and 7), where the record's own header has no run number;
  * without ODIN the number is the header's trigger number (version 0) or the record's number in its file, from 0.
- *
- * Budgets. Each kind of bank has one for banks and one for 32-bit words, per event, and a minimum for the whole slice:
- * slices of few events get the minimum, so that the largest event fits, and slices of many get what an average event
- * needs with some room. A slice ends early where a budget is used up.
  */
 #include "bank_packer.h"
-#include "io/raw_banks.h"
+#include "event_faults.h"
+#include "io/source_ports.h"
 #include "mdf_stream.h"
 
 #include <sluice/plugin.h>
 
-#include <inttypes.h>
-#include <stdio.h>
-
-/* B(port, banks an event, banks a slice at least, words an event, words a slice at least), in the order of
- * IO_RAW_BANK_KINDS. A minimum-bias event has on average (at most) 208 banks and 2,100 (6,000) words of retina
- * clusters, 208 banks and 2,600 (5,200) words of super-pixels, 8,000 to 26,000 (56,000) words of particles. */
-#define BUDGETS(B)                            \
-  B(odin, 1, 64, 16, 1024)                    \
-  B(velo_superpixels, 256, 1024, 4096, 65536) \
-  B(velo_clusters, 256, 1024, 4096, 65536)    \
-  B(mc_particles, 4, 64, 32768, 262144)       \
-  B(mc_vertices, 1, 64, 128, 16384)
-
-#define PORT_(port, collection, doc, ...)                      struct collection port;
-#define BUDGET_ARGS_(port, banks, banks_min, words, words_min) uint32_t port##_banks, port##_words;
 struct mdf_source_args {
-  IO_RAW_BANK_KINDS(PORT_)
-  BUDGETS(BUDGET_ARGS_)
+  IO_SOURCE_PORTS
   uint32_t checksum, passes, strict;
 };
 #define SL_ARGS mdf_source_args
 
-#define BUDGET_ENUM_(port, banks, banks_min, words, words_min) BUDGET_ENUM_##port,
-#define BUDGET_CHECK_(port, banks, banks_min, words, words_min) \
-  SL_STATIC_ASSERT((int)BUDGET_ENUM_##port == (int)IO_KIND_##port, "one budget a kind, in their order");
-enum { BUDGETS(BUDGET_ENUM_) BUDGET_COUNT };
-BUDGETS(BUDGET_CHECK_)
-SL_STATIC_ASSERT((int)BUDGET_COUNT == (int)IO_KIND_COUNT, "one budget a kind");
-
-/* The minima as constants, since the two lists meet only by the name of the port. */
-#define BUDGET_MIN_(port, banks, banks_min, words, words_min) \
-  port##_banks_min = banks_min, port##_words_min = words_min,
-enum { BUDGETS(BUDGET_MIN_) BUDGET_MIN_END_ };
-
-#define OUT_(port, collection, doc, ...)                                                          \
-  SL_OUT(port, collection, doc, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port##_banks, port##_banks_min))), \
-         SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(port##_words, port##_words_min)))),
-#define BUDGET_MEMBERS_(port, banks, banks_min, words, words_min)                           \
-  SL_BUDGET(port##_banks, banks, 0, 100000, "banks of this kind, on average over a slice"), \
-      SL_BUDGET(port##_words, words, 0, 10000000, "32-bit words of their payloads, on average over a slice"),
-
 static const struct sl_member mdf_source_members[] = {
-    IO_RAW_BANK_KINDS(OUT_) BUDGETS(BUDGET_MEMBERS_)
-        SL_BOOL(checksum, 1, "verify the records' checksums; once a record, however many passes"),
+    IO_SOURCE_MEMBERS SL_BOOL(checksum, 1, "verify the records' checksums; once a record, however many passes"),
     SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"),
     SL_BOOL(strict, 0, "end the run at the first event that cannot be read"),
 };
-
-enum { MESSAGES_MAX = 20, ERROR_KINDS = SL_EVENT_REFUSED + 1 };
 
 struct mdf_source {
   struct mdf_stream stream;
   struct mdf_stream_event event;
   uint32_t is_pending; /* `event` did not fit into the last slice */
   uint32_t reserved;
-  uint64_t error_counts[ERROR_KINDS];
+  struct event_faults faults;
   struct bank_packer packer;
 };
 
@@ -80,29 +39,10 @@ static int mdf_source_open(void *state, const struct sl_services *s, const void 
                            const struct sl_inputs *inputs) {
   const struct mdf_source_args *args = (const struct mdf_source_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
-  return mdf_stream_open(&m->stream, s, inputs, args->checksum != 0, args->passes);
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args->checksum != 0, args->passes);
 }
 
 static void mdf_source_close(void *state) { mdf_stream_close(&((struct mdf_source *)state)->stream); }
-
-/* Counts a bad event and says what is wrong with it, unless much was said already. */
-static void complain(struct mdf_source *m, const struct sl_services *s, const struct sl_event *event, int strict,
-                     const char *text) {
-  if (m->event.pass > 0) return;
-  const uint64_t before = m->error_counts[event->error]++;
-  if (before >= MESSAGES_MAX) return;
-  s->message(s->context, strict ? SL_ERROR : SL_WARNING, "%s: record at byte %" PRIu64 " (event %" PRIu64 "): %s%s",
-             m->stream.inputs.names[event->file], event->offset, event->number, text,
-             before + 1 == MESSAGES_MAX ? " (further ones like this are only counted)" : "");
-}
-
-static void summarise(const struct mdf_source *m, const struct sl_services *s) {
-  static const char *const kinds[ERROR_KINDS] = {
-      [SL_EVENT_CORRUPT] = "corrupt", [SL_EVENT_TRUNCATED] = "truncated", [SL_EVENT_TOO_LARGE] = "too large"};
-  for (uint32_t kind = 0; kind < ERROR_KINDS; kind++)
-    if (m->error_counts[kind] > MESSAGES_MAX)
-      s->message(s->context, SL_WARNING, "%" PRIu64 " events in all are %s", m->error_counts[kind], kinds[kind]);
-}
 
 /* Packs the banks of the event's body and finds its identity: 0, or -1 with the fault filled. */
 static int pack_banks(struct mdf_source *m, struct sl_event *out, struct mdf_fault *fault) {
@@ -147,17 +87,17 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
     }
     if (fit == BANK_PACKER_TOO_LARGE) {
       out.error = SL_EVENT_TOO_LARGE;
-      snprintf(text, sizeof text, "has %" PRIu64 " %s of %s, a whole slice has room for %" PRIu32 " (budget %s_%s)",
-               excess.needed, excess.what, excess.port, excess.capacity, excess.port, excess.what);
+      bank_excess_text(&excess, text, sizeof text);
     }
   } else {
-    out.error = fault.kind == MDF_FAULT_TRUNCATED ? SL_EVENT_TRUNCATED : SL_EVENT_CORRUPT;
+    out.error = event_error_of_fault(&fault);
     mdf_fault_text(&fault, text, sizeof text);
   }
   if (out.error == SL_EVENT_OK) {
     bank_packer_commit(&m->packer, fill->event_count);
   } else {
-    complain(m, s, &out, args->strict != 0, text);
+    if (m->event.pass == 0)
+      event_faults_add(&m->faults, s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
     if (args->strict) return SL_ESTRICT;
     bank_packer_drop(&m->packer, fill->event_count);
   }
@@ -184,7 +124,7 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   bank_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
   fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
-  if (result == 0) summarise(m, s);
+  if (result == 0) event_faults_summarise(&m->faults, s);
   return result;
 }
 

@@ -5,12 +5,24 @@
  */
 #include "mdf_stream.h"
 
+#include "mep.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
-/* 0 if the file can be read as MDF or is empty. */
+static int recognise(const struct mdf_stream *m, const struct input_file *mapping, uint32_t *is_bare) {
+  const uint8_t *data = mapping->data;
+  const uint64_t size = mapping->size;
+  *is_bare = 0;
+  if (m->data_type != MDF_DATA_MEP) return mdf_recognise(data, size);
+  if ((size < 2 || mdf_load_u16(data) != MEP_MAGIC) && mdf_recognise(data, size)) return 1;
+  *is_bare = mep_recognise(data, size) != 0;
+  return (int)*is_bare;
+}
+
+/* 0 if the file can be read or is empty. */
 static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint32_t file) {
   const char *name = m->inputs.names[file];
   struct input_file mapping;
@@ -21,10 +33,12 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
     return error;
   }
   const uint64_t size = mapping.size;
-  const int is_mdf = size == 0 || mdf_recognise(mapping.data, size);
+  const int known = size == 0 || recognise(m, &mapping, &m->files[file].is_bare);
   input_file_close(&mapping);
-  if (!is_mdf) {
-    s->message(s->context, SL_ERROR, "%s: is not an MDF file: no record header in its %" PRIu64 " bytes", name, size);
+  if (!known) {
+    s->message(s->context, SL_ERROR, "%s: is not %s file: no %s header in its %" PRIu64 " bytes", name,
+               m->data_type == MDF_DATA_MEP ? "a MEP" : "an MDF", m->data_type == MDF_DATA_MEP ? "packet" : "record",
+               size);
     return SL_EFORMAT;
   }
   m->files[file].bytes = size;
@@ -34,8 +48,11 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
 }
 
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    int verify_checksums, uint32_t pass_count) {
-  *m = (struct mdf_stream){.inputs = *inputs, .verify_checksums = (uint32_t)verify_checksums, .pass_count = pass_count};
+                    uint32_t data_type, int verify_checksums, uint32_t pass_count) {
+  *m = (struct mdf_stream){.inputs = *inputs,
+                           .verify_checksums = (uint32_t)verify_checksums,
+                           .data_type = data_type,
+                           .pass_count = pass_count};
   m->mapping.descriptor = -1;
   if (inputs->path_count == 0) {
     s->message(s->context, SL_ERROR, "no input file is given");
@@ -117,10 +134,14 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
   return 0;
 }
 
+int mdf_stream_check_size(struct mdf_stream *m, const struct sl_services *s) {
+  return m->is_open && input_file_recheck(&m->mapping) ? shrunk(m, s, m->mapping.size) : SL_OK;
+}
+
 static int recheck_size(struct mdf_stream *m, const struct sl_services *s) {
   if (m->reader.offset < m->recheck_offset) return SL_OK;
   m->recheck_offset = m->reader.offset + INPUT_RECHECK_BYTES;
-  return input_file_recheck(&m->mapping) ? shrunk(m, s, m->mapping.size) : SL_OK;
+  return mdf_stream_check_size(m, s);
 }
 
 uint64_t mdf_stream_position(const struct mdf_stream *m) { return m->done_bytes + (m->is_open ? m->reader.offset : 0); }
@@ -192,14 +213,22 @@ static int verify_checksum(struct mdf_stream *m, struct mdf_record *record) {
 
 /* ---------------------------------------------------------------------------------------------------- bodies */
 
+/* Whoever writes packets does not always say so in the record's header. */
+static int has_data_type(const struct mdf_stream *m, const struct mdf_record *record, const uint8_t *body,
+                         uint64_t body_bytes) {
+  if (m->data_type != MDF_DATA_MEP) return record->data_type != MDF_DATA_MEP;
+  return m->files[m->file].is_bare || record->data_type == MDF_DATA_MEP ||
+         (body_bytes >= 2 && mdf_load_u16(body) == MEP_MAGIC);
+}
+
 /* Finds the event's body; leaves a fault in the record where there is none to be had. */
 static void find_body(struct mdf_stream *m, struct mdf_stream_event *event) {
-  enum { DATA_TYPE_MEP = 2, COMPRESSION_MAX = 9 };
+  enum { COMPRESSION_MAX = 9 };
   struct mdf_record *record = &event->record;
   const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
   const uint64_t body_bytes = record->bytes - record->header_bytes;
-  if (record->data_type == DATA_TYPE_MEP) {
-    record->fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, 0, 0};
+  if (!has_data_type(m, record, body, body_bytes)) {
+    record->fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, m->data_type, 0};
   } else if (record->compression > COMPRESSION_MAX) {
     record->fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
   } else if (record->compression != 0) {
@@ -219,7 +248,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct md
   int error = recheck_size(m, s);
   if (error) return error;
   *event = (struct mdf_stream_event){.number = m->record_count++, .file = m->file, .pass = m->pass};
-  (void)mdf_next(&m->reader, &event->record);
+  (void)(m->files[m->file].is_bare ? mep_next(&m->reader, &event->record) : mdf_next(&m->reader, &event->record));
   if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
   if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, event);
   if (error || event->record.fault.kind == MDF_FAULT_MEMORY) {

@@ -1,5 +1,6 @@
 /* mdf_stream.h: the records of a list of MDF files, one after the other, as often as asked, with their checksums
- * verified and their bodies decompressed. One file is mapped at a time. */
+ * verified and their bodies decompressed. One file is mapped at a time. A stream of packets (MEP) takes records that
+ * hold packets instead of banks, and also files that are nothing but packets. */
 #ifndef IO_MDF_STREAM_H
 #define IO_MDF_STREAM_H
 
@@ -13,7 +14,8 @@
 /* What is remembered of a file from the first pass. */
 struct mdf_input {
   uint64_t bytes;
-  uint64_t *bad_offsets; /* records with a wrong checksum, ascending */
+  uint32_t is_bare, reserved; /* packets without records around them */
+  uint64_t *bad_offsets;      /* records with a wrong checksum, ascending */
   uint32_t bad_count, bad_capacity;
 };
 
@@ -24,7 +26,7 @@ struct mdf_stream {
   uint64_t done_bytes; /* of the files that were read to their end */
   uint32_t pass_count, pass;
   uint32_t file, is_open;
-  uint32_t verify_checksums, reserved;
+  uint32_t verify_checksums, data_type; /* MDF_DATA_...: what is asked for */
   struct input_file mapping;
   struct mdf_reader reader;
   uint64_t record_count; /* read from this file */
@@ -46,11 +48,13 @@ struct mdf_stream_event {
 /* Looks at all files and reports all that is wrong with them. What `inputs` points to is borrowed until
  * mdf_stream_close. */
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    int verify_checksums, uint32_t pass_count);
+                    uint32_t data_type, int verify_checksums, uint32_t pass_count);
 /* 1 with the next record, 0 at the end of the last pass, or SL_EIO or SL_ENOMEM. */
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event);
 /* Asks anew for the size of the file, before the next record. */
 static inline void mdf_stream_recheck(struct mdf_stream *m) { m->recheck_offset = 0; }
+/* Asks now: SL_OK, or SL_EIO if the file has shrunk. For what goes on reading a body. */
+int mdf_stream_check_size(struct mdf_stream *m, const struct sl_services *s);
 uint64_t mdf_stream_position(const struct mdf_stream *m); /* bytes read, of pass_bytes * pass_count */
 void mdf_stream_close(struct mdf_stream *m);
 

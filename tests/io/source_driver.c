@@ -36,14 +36,16 @@ void driver_set(struct driver *d, const char *property, double value) {
   memcpy((char *)d->args + find_member(d, property)->args_offset, &number, sizeof number);
 }
 
-void driver_start(struct driver *d) {
+void driver_start(struct driver *d) { driver_start_with(d, "mdf_source"); }
+
+void driver_start_with(struct driver *d, const char *algorithm) {
   *d = (struct driver){.events_max = 4};
   d->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
   for (uint32_t i = 0; plugin && i < plugin->algorithm_count; i++)
-    if (strcmp(plugin->algorithms[i]->name, "mdf_source") == 0) d->algorithm = plugin->algorithms[i];
-  if (!d->algorithm) fatal("no mdf_source in", IO_PLUGIN_PATH);
+    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) d->algorithm = plugin->algorithms[i];
+  if (!d->algorithm) fatal("no such algorithm:", algorithm);
   d->args = calloc(1, d->algorithm->args_size);
   d->state = calloc(1, d->algorithm->state_size);
   if (!d->args || !d->state) fatal("no memory", "");
@@ -72,6 +74,9 @@ static const char *const port_names[] = {IO_RAW_BANK_KINDS(PORT_NAME_)};
 static struct odin_banks *port_of(const struct driver *d, uint32_t kind) {
   return (struct odin_banks *)((char *)d->args + find_member(d, port_names[kind])->args_offset);
 }
+
+const struct odin_banks *driver_port(const struct driver *d, uint32_t kind) { return port_of(d, kind); }
+const char *driver_port_name(uint32_t kind) { return port_names[kind]; }
 
 static void allocate_ports(struct driver *d) {
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
@@ -118,6 +123,10 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   d->messages_size += (size_t)snprintf(d->messages + d->messages_size, room, "%s: %s\n", names[severity], text);
 }
 
+struct sl_services driver_services(struct driver *d) {
+  return (struct sl_services){.size = sizeof(struct sl_services), .context = d, .message = message};
+}
+
 static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event, struct seen *seen) {
   const struct odin_banks *p = port_of(d, kind);
   if (!p->offsets) return;
@@ -160,6 +169,8 @@ static int run_slices(struct driver *d, const struct sl_services *services) {
     if (fill.event_count > fill.events_max) fatal("more events than asked for", "");
     if (result == 1 && fill.event_count == 0) fatal("an empty slice that is not the last", "");
     look_at_slice(d, &fill);
+    const int stop = d->on_slice ? d->on_slice(d->context, d, &fill) : 0;
+    if (stop) return stop;
     d->progress_done = fill.progress_done;
     d->progress_total = fill.progress_total;
     d->slices++;
@@ -169,7 +180,7 @@ static int run_slices(struct driver *d, const struct sl_services *services) {
 }
 
 int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) {
-  const struct sl_services services = {.size = sizeof services, .context = d, .message = message};
+  const struct sl_services services = driver_services(d);
   d->seen_count = d->slices = 0;
   d->messages_size = 0;
   free(d->messages);

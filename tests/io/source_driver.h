@@ -1,5 +1,5 @@
-/* source_driver.h: drives io.mdf_source as the runtime would, from buffers of exactly the capacities asked for, and
- * collects what it delivers. */
+/* source_driver.h: drives a source of raw banks, such as io.mdf_source, as the runtime would, from buffers of exactly
+ * the capacities asked for, and collects what it delivers. */
 #ifndef TEST_SOURCE_DRIVER_H
 #define TEST_SOURCE_DRIVER_H
 
@@ -30,6 +30,8 @@ struct driver {
   uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
   uint32_t stop_after_slices;      /* 0: run to the end */
   void (*between_slices)(void *context);
+  /* Looks at each slice while the ports hold it; what it returns other than 0 ends the run. */
+  int (*on_slice)(void *context, struct driver *d, const struct sl_fill *fill);
   void *context;
   /* Filled by it. */
   struct seen *seen;
@@ -43,13 +45,20 @@ struct driver {
 };
 
 /* Ends the program if the plugin cannot be loaded. */
-void driver_start(struct driver *d);
+void driver_start(struct driver *d); /* io.mdf_source */
+void driver_start_with(struct driver *d, const char *algorithm);
 void driver_stop(struct driver *d);
 void driver_set(struct driver *d, const char *property, double value);
 /* Reads files by path: what open or the last fill returned. Earlier results are forgotten. */
 int driver_run(struct driver *d, const char *const *paths, uint32_t path_count);
 /* Reads one file from memory. */
 int driver_run_bytes(struct driver *d, const void *data, size_t size);
+
+/* What a plugin is given: messages go to the driver. */
+struct sl_services driver_services(struct driver *d);
+/* The port of a kind, while a slice is looked at. */
+const struct odin_banks *driver_port(const struct driver *d, uint32_t kind);
+const char *driver_port_name(uint32_t kind);
 
 /* A file in memory, as a descriptor and a path. */
 struct memory_file {

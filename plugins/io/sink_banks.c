@@ -1,0 +1,35 @@
+/* sink_banks.c: see sink_banks.h. */
+#include "sink_banks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define FIRST_TYPE(first, ...)                 first
+#define KIND_TYPE_(port, collection, doc, ...) FIRST_TYPE(__VA_ARGS__, 0),
+static const uint8_t first_types[IO_KIND_COUNT] = {IO_RAW_BANK_KINDS(KIND_TYPE_)};
+
+#define SAME_SIZE_(port, collection, doc, ...)                                         \
+  SL_STATIC_ASSERT(sizeof(struct collection##_view) == sizeof(struct odin_banks_view), \
+                   "all kinds have the same fields");
+IO_RAW_BANK_KINDS(SAME_SIZE_)
+
+void sink_banks_begin(struct sink_banks *b, const void *args) {
+  const struct odin_banks_view *ports = (const struct odin_banks_view *)args;
+  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
+    uint32_t place = 0;
+    for (uint32_t other = 0; other < IO_KIND_COUNT; other++) place += first_types[other] < first_types[kind];
+    memcpy(&b->ports[place], &ports[kind], sizeof b->ports[place]);
+  }
+}
+
+void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes) {
+  report->text(report->context, "path", path);
+  report->integer(report->context, "bytes", (int64_t)bytes);
+  report->integer(report->context, "events", (int64_t)c->written);
+  report->integer(report->context, "events_with_errors", (int64_t)c->with_errors);
+  report->integer(report->context, "events_left_out", (int64_t)c->left_out);
+  report->line(report->context, "wrote %" PRIu64 " events, %" PRIu64 " bytes, to %s", c->written, bytes, path);
+  if (c->with_errors) report->line(report->context, "%" PRIu64 " of them are in error in this run", c->with_errors);
+  if (c->left_out)
+    report->line(report->context, "%" PRIu64 " events had no banks to write and are not in the file", c->left_out);
+}

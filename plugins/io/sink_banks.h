@@ -1,0 +1,52 @@
+/* sink_banks.h: the input ports that every sink of raw banks has, and the banks of one event in them, in ascending
+ * order of kinds' bank types, as the detector's own files have them. */
+#ifndef IO_SINK_BANKS_H
+#define IO_SINK_BANKS_H
+
+#include "io/source_ports.h"
+#include "mdf.h"
+
+#include <sluice/plugin.h>
+
+#define IO_SINK_PORT_(port, collection, doc, ...) struct collection##_view port;
+#define IO_SINK_PORTS                             IO_RAW_BANK_KINDS(IO_SINK_PORT_)
+#define IO_SINK_IN_(port, collection, doc, ...)   SL_OPTIONAL_IN(port, collection, "", doc ", to be written"),
+#define IO_SINK_MEMBERS                           IO_RAW_BANK_KINDS(IO_SINK_IN_)
+
+struct sink_banks {
+  struct odin_banks_view ports[IO_KIND_COUNT]; /* in writing order; null where a port is not connected */
+};
+
+/* Fills the ports from an argument struct that begins with IO_SINK_PORTS. */
+void sink_banks_begin(struct sink_banks *b, const void *args);
+
+/* A place among the banks of an event. */
+struct sink_cursor {
+  uint32_t port, item;
+};
+static inline struct sink_cursor sink_cursor_start(void) { return (struct sink_cursor){0, 0}; }
+/* The next bank of the event: 1, or 0 after the last. */
+static inline int sink_banks_next(const struct sink_banks *b, uint32_t event, struct sink_cursor *c,
+                                  struct mdf_bank *bank) {
+  for (; c->port < IO_KIND_COUNT; c->port++, c->item = 0) {
+    const struct odin_banks_view *p = &b->ports[c->port];
+    if (!p->offsets) continue;
+    const uint32_t i = p->offsets[event] + c->item;
+    if (i >= p->offsets[event + 1]) continue;
+    c->item++;
+    *bank = (struct mdf_bank){(const uint8_t *)(p->payload + p->first_word[i]), p->size_bytes[i], p->source_id[i],
+                              p->type[i], p->version[i]};
+    return 1;
+  }
+  return 0;
+}
+
+/* What sinks count, and say at the end. */
+struct sink_counts {
+  uint64_t written;     /* events */
+  uint64_t with_errors; /* of these, events that are in error in this run */
+  uint64_t left_out;    /* events without a bank to be written */
+};
+void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Events written to a file and read back give the same digests as those of the sample: MDF, compressed MDF, MEP, and from
+one to the other; also where several slots write, and where a run is interrupted."""
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from common import MANY, ROOT, SIX, SLUICE, Checks, call, need_data, run
+
+need_data()
+checks = Checks()
+COPY = ROOT / "graphs/copy.yaml"
+MEP_SOURCE = ("--use", "raw=io.mep_source")
+MEP_SINK = ("--use", "write=io.mep_sink")
+
+
+def digests(graph, sample, *arguments):
+    return {o["port"]: o["digest"] for o in run(graph, sample, "--digest", *arguments)["outputs"]}
+
+
+def copy(sample, to, *arguments):
+    done = call("run", COPY, "-i", sample, "-o", to, *arguments)
+    checks.that(not Path(f"{to}.part").exists(), f"{to.name}: nothing is left of {to.name}.part")
+    return done.stdout
+
+
+with tempfile.TemporaryDirectory() as folder:
+    mdf, mep, back = (Path(folder) / name for name in ("copy.mdf", "copy.mep", "back.mdf"))
+    for graph, sample in (("velo.yaml", SIX), ("velo_superpixels.yaml", SIX), ("velo.yaml", MANY)):
+        reference = digests(graph, sample)
+        text = f"{graph} {sample.name}"
+        said = copy(sample, mdf, "--slots", 3)
+        checks.that(f"bytes, to {mdf}" in said, f"{text}: the table says what was written")
+        checks.that(digests(graph, mdf) == reference, f"{text}: MDF")
+        for codec in ("zstd", "lz4", "zlib"):
+            copy(sample, mdf, "--set", f"write.codec={codec}", "--set", "write.compression=1")
+            checks.that(digests(graph, mdf) == reference, f"{text}: {codec}")
+        for events in (1, 4, 1000):
+            copy(sample, mep, *MEP_SINK, "--set", f"write.events={events}", "--slots", 2)
+            for slice_events in (3, 100):
+                checks.that(digests(graph, mep, *MEP_SOURCE, "--slice-events", slice_events, "--slots", 2) == reference,
+                            f"{text}: packets of {events} in slices of {slice_events}")
+        copy(mep, back, *MEP_SOURCE)
+        checks.that(digests(graph, back) == reference, f"{text}: MEP back to MDF")
+    checks.that(copy(MANY, back) and back.read_bytes() == MANY.read_bytes(), "a sample of these kinds of banks alone is the same byte for byte")
+
+    # An interrupted run ends its file after the slices in flight.
+    process = subprocess.Popen([SLUICE, "run", COPY, "-i", MANY, "-o", back, "--set", "raw.passes=1000000", "--quiet"])
+    part = Path(f"{back}.part")
+    while process.poll() is None and not (part.exists() and part.stat().st_size > 0):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    checks.that(process.wait(60) == 130, "an interrupted run says so by its status")
+    checks.that(back.stat().st_size > 0 and not part.exists(), "and its file has its name")
+    events = run("copy.yaml", back, "-o", Path(folder) / "again.mdf", "--set", "geometry=")
+    checks.that(events["events"] > 0 and events["error_events"] == 0, "and holds whole events")
+checks.end()

@@ -1,0 +1,155 @@
+/* sink_driver.c: see sink_driver.h. */
+#define _GNU_SOURCE
+#include "sink_driver.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fatal(const char *text, const char *what) {
+  fprintf(stderr, "sink_driver: %s %s\n", text, what);
+  exit(1);
+}
+
+static void *place_of(const struct sink_driver *k, const char *member) {
+  for (uint32_t i = 0; i < k->algorithm->member_count; i++)
+    if (strcmp(k->algorithm->members[i].name, member) == 0)
+      return (char *)k->args + k->algorithm->members[i].args_offset;
+  fatal("no such member:", member);
+  return NULL;
+}
+
+void sink_set(struct sink_driver *k, const char *property, double value) {
+  const uint32_t number = (uint32_t)value;
+  memcpy(place_of(k, property), &number, sizeof number);
+}
+
+void sink_set_text(struct sink_driver *k, const char *property, const char *value) {
+  memcpy(place_of(k, property), &value, sizeof value);
+}
+
+void sink_start(struct sink_driver *k, const char *algorithm) {
+  *k = (struct sink_driver){.path = NULL};
+  k->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+  if (!k->library) fatal("cannot load", dlerror());
+  const struct sl_plugin *plugin = dlsym(k->library, "sluice_plugin");
+  for (uint32_t i = 0; plugin && i < plugin->algorithm_count; i++)
+    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) k->algorithm = plugin->algorithms[i];
+  if (!k->algorithm) fatal("no such algorithm:", algorithm);
+  k->args = calloc(1, k->algorithm->args_size);
+  k->state = calloc(1, k->algorithm->state_size);
+  if (!k->args || !k->state) fatal("no memory", "");
+  for (uint32_t i = 0; i < k->algorithm->member_count; i++) {
+    const struct sl_member *m = &k->algorithm->members[i];
+    if (m->kind != SL_MEMBER_PROPERTY) continue;
+    if (m->type == SL_TYPE_string)
+      sink_set_text(k, m->name, m->default_text);
+    else
+      sink_set(k, m->name, m->default_value);
+  }
+}
+
+void sink_stop(struct sink_driver *k) {
+  free(k->args);
+  free(k->state);
+  dlclose(k->library);
+}
+
+/* ------------------------------------------------------------------------------------------------- a copy */
+
+static int consume(void *context, struct driver *d, const struct sl_fill *fill) {
+  struct sink_driver *k = context;
+  const struct sl_services services = driver_services(d);
+  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++)
+    memcpy(place_of(k, driver_port_name(kind)), driver_port(d, kind), sizeof(struct odin_banks));
+  if (!k->opened) {
+    k->opened = 1;
+    const int error = k->algorithm->sink->open(k->state, &services, k->args, k->path);
+    if (error) return error;
+  }
+  struct sl_event events[DRIVER_EVENTS_MAX];
+  for (uint32_t i = 0; i < fill->event_count; i++) {
+    events[i] = fill->events[i];
+    if (++k->consumed == k->flip_error_of) events[i].error = SL_EVENT_REFUSED;
+  }
+  const struct sl_batch batch = {fill->event_count, 0, events};
+  const int status = k->algorithm->sink->consume(k->state, &services, k->args, &batch);
+  if (k->kill_after && k->consumed >= k->kill_after) raise(SIGKILL);
+  return status;
+}
+
+static void note_integer(void *context, const char *key, int64_t value) {
+  struct sink_driver *k = context;
+  if (strcmp(key, "events") == 0) k->events = value;
+  if (strcmp(key, "bytes") == 0) k->bytes = value;
+  if (strcmp(key, "events_left_out") == 0) k->left_out = value;
+  if (strcmp(key, "events_with_errors") == 0) k->with_errors = value;
+}
+
+static void ignore_text(void *context, const char *key, const char *value) {
+  (void)context;
+  (void)key;
+  (void)value;
+}
+
+static void ignore_line(void *context, const char *format, ...) {
+  (void)context;
+  (void)format;
+}
+
+int sink_copy_file(struct sink_driver *k, struct driver *source, const char *input, const char *path) {
+  const struct sl_report report = {
+      .size = sizeof report, .context = k, .integer = note_integer, .text = ignore_text, .line = ignore_line};
+  memset(k->state, 0, k->algorithm->state_size);
+  k->path = path;
+  k->opened = k->finished = k->consumed = 0;
+  source->on_slice = consume;
+  source->context = k;
+  int result = driver_run(source, &input, 1);
+  source->on_slice = NULL;
+  if (result == 0 && k->opened) {
+    const struct sl_services services = driver_services(source);
+    result = k->algorithm->sink->finish(k->state, &services, &report);
+    k->finished = result == 0;
+  }
+  if (k->opened) k->algorithm->sink->close(k->state);
+  return result;
+}
+
+int sink_copy(struct sink_driver *k, struct driver *source, const void *data, size_t size, const char *path) {
+  struct memory_file f = memory_file_new(data, size);
+  const int result = sink_copy_file(k, source, f.path, path);
+  memory_file_free(&f);
+  return result;
+}
+
+/* -------------------------------------------------------------------------------------------------- files */
+
+void scratch_folder(char *path, size_t path_size) {
+  const char *where = getenv("TMPDIR");
+  snprintf(path, path_size, "%s/sluice-io-XXXXXX", where ? where : "/tmp");
+  if (!mkdtemp(path)) fatal("cannot make a folder:", path);
+}
+
+struct bytes read_whole(const char *path) {
+  struct bytes bytes = {0};
+  FILE *file = fopen(path, "rb");
+  if (!file) fatal("cannot read", path);
+  char chunk[65536];
+  for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) bytes_add(&bytes, chunk, n);
+  fclose(file);
+  return bytes;
+}
+
+void scratch_remove(const char *folder, const char *const *names, uint32_t count) {
+  char path[512];
+  for (uint32_t i = 0; i < count; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    (void)unlink(path);
+  }
+  (void)rmdir(folder);
+}
