@@ -3,15 +3,24 @@
  * Counts tracks and hits, sums the hits, takes the tracks back where the hits don't fit, sums the tracks, copies. A
  * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
  *
- * Some 250 candidates an event with 6 hits each; reads and writes 16 bytes a hit. One thread a candidate lists its hits
- * in shared memory, then one thread a hit copies, so that what neighbours write lies side by side. The places of tracks
- * and of hits come from scans, so that the order of threads doesn't matter.
+ * Some 250 candidates an event with 6 hits each, from 1900 hits. A block lists which hits it copies, a thread a
+ * candidate, then copies field by field: it brings an event's values into shared memory in the order in which they lie,
+ * and from there a thread a hit writes them in theirs. The hits of a track are far apart, so that gathering them from
+ * memory would fetch 32 bytes for each 4. Reads 16 bytes a hit of the event and 52 a candidate, writes 16 a hit on a
+ * track. The places of tracks and of hits come from scans, so that the order of threads doesn't matter.
  */
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 
-enum { LISTED_HITS = 2048 };
+enum {
+  LISTED_HITS = 4096, /* copied at a time: all of most events */
+  STAGED_HITS = 4096, /* events of more are gathered from memory */
+  AT_A_TIME = 8       /* loads that a thread starts before it waits */
+};
+
+typedef uint32_t consolidate_word __attribute__((may_alias));     /* an id or a coordinate */
+typedef uint32_t consolidate_two_hits __attribute__((may_alias)); /* the first in the lower half */
 
 struct consolidate_args {
   struct sl_events events;
@@ -66,47 +75,123 @@ SL_KERNEL(consolidate_drop, struct consolidate_launch) {
     }
 }
 
-/* Copies `count` hits, which `source` tells by their places in the event. */
-static SL_DEVICE void copy_hits(const struct consolidate_args *a, const uint16_t *source, uint32_t first_hit,
-                                uint32_t to, uint32_t count) {
-  const uint32_t *id = a->hits.id + first_hit;
-  const float *x = a->hits.x + first_hit, *y = a->hits.y + first_hit, *z = a->hits.z + first_hit;
-  uint32_t *__restrict__ to_id = a->tracks.hit_id + to;
-  float *__restrict__ to_x = a->tracks.hit_x + to, *__restrict__ to_y = a->tracks.hit_y + to;
-  float *__restrict__ to_z = a->tracks.hit_z + to;
-  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-    const uint32_t hit = source[i];
-    to_id[i] = id[hit];
-    to_x[i] = x[hit];
-    to_y[i] = y[hit];
-    to_z[i] = z[hit];
+/* What all threads of a block know alike. */
+struct consolidate_event {
+  uint32_t candidates, candidate_count;
+  uint32_t hits, hit_count; /* that were searched */
+  uint32_t tracks;          /* the first */
+  uint32_t to, to_count;    /* hits on tracks */
+};
+
+static SL_DEVICE struct consolidate_event event_open(const struct consolidate_args *a, uint32_t event) {
+  struct consolidate_event e;
+  e.candidates = a->candidates.offsets[event];
+  e.candidate_count = a->candidates.offsets[event + 1] - e.candidates;
+  e.hits = a->hits.offsets[event];
+  e.hit_count = a->hits.offsets[event + 1] - e.hits;
+  e.tracks = a->tracks.offsets[event];
+  e.to = a->hit_offsets[event];
+  e.to_count = a->tracks.offsets[event + 1] > e.tracks ? a->hit_offsets[event + 1] - e.to : 0;
+  return e;
+}
+
+/* Lists the hits on tracks from number `done` on, by their places in the event, as many as the list takes. */
+static SL_DEVICE void list_hits(const struct consolidate_args *a, const struct consolidate_event *e, uint32_t done,
+                                uint16_t *source) {
+  uint32_t track = e->tracks, first = 0;
+  SL_FOR_BLOCK (i, e->candidate_count) {
+    const uint32_t candidate = e->candidates + i;
+    uint32_t wanted = 0, count = 0;
+    if (i < e->candidate_count) {
+      count = a->candidates.hit_count[candidate];
+      wanted = is_accepted(a, candidate);
+      count = wanted ? count : 0;
+    }
+    uint32_t total; /* hits; << 16: tracks */
+    const uint32_t before = sl_block_exclusive_scan(wanted << 16 | count, &total);
+    const uint32_t place = first + (before & 0xFFFF);
+    if (wanted) a->tracks.hit_offsets[track + (before >> 16) + 1] = e->to + place + count;
+    const consolidate_two_hits *hits =
+        (const consolidate_two_hits *)(a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * candidate);
+    for (uint32_t h = 0; h < count; h += 2) {
+      const uint32_t two = hits[h / 2], to = place + h - done;
+      if (to < LISTED_HITS) source[to] = (uint16_t)two;
+      if (h + 1 < count && to + 1 < LISTED_HITS) source[to + 1] = (uint16_t)(two >> 16);
+    }
+    track += total >> 16;
+    first += total & 0xFFFF;
+  }
+}
+
+/* to[i] = from[source[i]], or from[i] if there is no source. */
+static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, const uint16_t *__restrict__ source,
+                                 uint32_t count, consolidate_word *__restrict__ to) {
+  for (uint32_t first = threadIdx.x; first < count; first += AT_A_TIME * blockDim.x) {
+    uint32_t value[AT_A_TIME];
+    for (uint32_t k = 0; k < AT_A_TIME; k++) {
+      const uint32_t i = first + k * blockDim.x;
+      value[k] = i < count ? from[source ? source[i] : i] : 0;
+    }
+    for (uint32_t k = 0; k < AT_A_TIME; k++)
+      if (first + k * blockDim.x < count) to[first + k * blockDim.x] = value[k];
+  }
+}
+
+/* Copies one field of `count` hits that are listed. */
+static SL_DEVICE void copy_field(const void *of_event, uint32_t event_hits, const uint16_t *source, uint32_t count,
+                                 void *of_tracks, uint32_t *staged) {
+  if (event_hits > STAGED_HITS) { /* the same for all threads */
+    copy_words((const consolidate_word *)of_event, source, count, (consolidate_word *)of_tracks);
+    return;
+  }
+  copy_words((const consolidate_word *)of_event, NULL, event_hits, staged);
+  __syncthreads();
+  copy_words(staged, source, count, (consolidate_word *)of_tracks);
+  __syncthreads(); /* free for the next field */
+}
+
+/* A thread alone copies track by track. */
+static SL_DEVICE void write_alone(const struct consolidate_args *a, const struct consolidate_event *e) {
+  const uint32_t *id = a->hits.id + e->hits;
+  const float *x = a->hits.x + e->hits, *y = a->hits.y + e->hits, *z = a->hits.z + e->hits;
+  uint32_t track = e->tracks, to = e->to;
+  for (uint32_t i = e->candidates; e->to_count > 0 && i < e->candidates + e->candidate_count; i++) {
+    if (!is_accepted(a, i)) continue;
+    const uint32_t count = a->candidates.hit_count[i];
+    const uint16_t *hits = a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * i;
+    uint32_t *__restrict__ to_id = a->tracks.hit_id + to;
+    float *__restrict__ to_x = a->tracks.hit_x + to, *__restrict__ to_y = a->tracks.hit_y + to;
+    float *__restrict__ to_z = a->tracks.hit_z + to;
+    for (uint32_t h = 0; h < count; h++) {
+      const uint32_t hit = hits[h];
+      to_id[h] = id[hit];
+      to_x[h] = x[hit];
+      to_y[h] = y[hit];
+      to_z[h] = z[hit];
+    }
+    to += count;
+    a->tracks.hit_offsets[++track] = to;
   }
 }
 
 SL_KERNEL(consolidate_write, struct consolidate_args) {
   __shared__ uint16_t source[LISTED_HITS];
+  __shared__ uint32_t staged[STAGED_HITS];
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.candidates.offsets[event], first_track = a.tracks.offsets[event];
-    const uint32_t candidates = a.tracks.offsets[event + 1] > first_track ? a.candidates.offsets[event + 1] - begin : 0;
-    const uint32_t first_hit = a.hits.offsets[event];
-    uint32_t tracks = 0, hits = a.hit_offsets[event];
-    SL_FOR_BLOCK (i, candidates) {
-      const uint32_t wanted = i < candidates ? is_accepted(&a, begin + i) : 0;
-      const uint32_t count = wanted ? a.candidates.hit_count[begin + i] : 0;
-      const uint32_t track = first_track + sl_block_append(wanted, &tracks);
-      const uint16_t *candidate = a.candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * (begin + i);
-      uint32_t total;
-      const uint32_t before = sl_block_exclusive_scan(count, &total);
-      if (wanted) a.tracks.hit_offsets[track + 1] = hits + before + count;
-      const uint16_t *places = blockDim.x > 1 ? source : candidate; /* a thread alone needs no list */
-      for (uint32_t done = 0; done < total; done += LISTED_HITS) {  /* mostly once */
-        for (uint32_t h = 0; blockDim.x > 1 && h < count; h++)
-          if (before + h - done < LISTED_HITS) source[before + h - done] = candidate[h];
-        __syncthreads();
-        copy_hits(&a, places, first_hit, hits + done, total - done < LISTED_HITS ? total - done : LISTED_HITS);
-        __syncthreads();
-      }
-      hits += total;
+    const struct consolidate_event e = event_open(&a, event);
+    if (blockDim.x == 1) {
+      write_alone(&a, &e);
+      continue;
+    }
+    for (uint32_t done = 0; done < e.to_count; done += LISTED_HITS) { /* mostly once */
+      const uint32_t to = e.to + done, count = e.to_count - done < LISTED_HITS ? e.to_count - done : LISTED_HITS;
+      list_hits(&a, &e, done, source);
+      __syncthreads();
+      copy_field(a.hits.id + e.hits, e.hit_count, source, count, a.tracks.hit_id + to, staged);
+      copy_field(a.hits.x + e.hits, e.hit_count, source, count, a.tracks.hit_x + to, staged);
+      copy_field(a.hits.y + e.hits, e.hit_count, source, count, a.tracks.hit_y + to, staged);
+      copy_field(a.hits.z + e.hits, e.hit_count, source, count, a.tracks.hit_z + to, staged);
+      __syncthreads(); /* the list is free */
     }
   }
 }

@@ -233,6 +233,7 @@ static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pai
   }
   mark_used(s, p->first + best);
   track[live->length] = (uint16_t)(p->first + best);
+  if (live->length % 2 == 0) track[live->length + 1] = 0; /* tracks are read two hits at a time */
   live->older = live->newest;
   live->newest = (uint16_t)(p->first + best);
   live->skips = 0;
@@ -316,6 +317,7 @@ static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_
   track[0] = (uint16_t)h0;
   track[1] = (uint16_t)h1;
   track[2] = (uint16_t)h2;
+  track[3] = 0; /* tracks are read two hits at a time */
   s->track_length[number] = 3;
   const struct search_live live = {(uint16_t)number, (uint16_t)h1, (uint16_t)h2, 3, 0};
   live_append(s, list, live);

@@ -194,6 +194,34 @@ static void warps_append_to_lists_of_their_own(void **state) {
   }
 }
 
+/* Adds up each row of `values`, the sums in `kept`. Each warp has a row, and a lane the values from one place on. */
+SL_KERNEL(add_up_rows, struct rows_args) {
+  for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
+    const uint32_t *values = a.values + row * a.count;
+    const uint32_t begin = a.count * sl_warp_lane() / sl_warp_lanes();
+    const uint32_t end = a.count * (sl_warp_lane() + 1) / sl_warp_lanes();
+    uint32_t sum = 0;
+    for (uint32_t i = begin; i < end; i++) sum += values[i];
+    sum = sl_warp_exclusive_scan(sum);
+    for (uint32_t i = begin; i < end; i++) a.kept[row * a.count + i] = sum += values[i];
+  }
+}
+
+static void warps_scan_rows_of_their_own(void **state) {
+  (void)state;
+  enum { ROWS = 7, MOST = VALUES_MAX / ROWS };
+  uint32_t values[VALUES_MAX], kept[VALUES_MAX];
+  values_draw(values, 6);
+  for (uint32_t count = 0; count <= MOST; count += 1 + count / 3) {
+    const struct rows_args args = {values, count, ROWS, kept, NULL};
+    assert_int_equal(SL_LAUNCH(&launch, add_up_rows, SL_PER_EVENT, args), SL_OK);
+    for (uint32_t row = 0; row < ROWS; row++) {
+      uint32_t sum = 0;
+      for (uint32_t i = row * count; i < (row + 1) * count; i++) assert_int_equal(kept[i], sum += values[i]);
+    }
+  }
+}
+
 /* Turns each row of values round in place, by way of `copy`, and says which rows have an odd value. */
 SL_KERNEL(turn_rows, struct rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
@@ -501,6 +529,7 @@ int main(void) {
       cmocka_unit_test(sums_and_the_least_key_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
       cmocka_unit_test(warps_append_to_lists_of_their_own),
+      cmocka_unit_test(warps_scan_rows_of_their_own),
       cmocka_unit_test(threads_of_a_warp_see_what_they_wrote_and_ask_each_other),
       cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
       cmocka_unit_test(the_float_sum_has_the_stated_order),

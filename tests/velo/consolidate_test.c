@@ -140,6 +140,55 @@ static void hits_are_bounded_by_candidates_and_by_the_budget(void **state) {
   sl_test_free(t);
 }
 
+/* More hits than a block holds at a time: on tracks in both events, and in the second one itself. */
+static void large_events_are_copied_in_parts(void **state) {
+  (void)state;
+  enum { TRACKS = 900, PER_EVENT = TRACKS / 2, ALL_HITS = 9000, SMALLER = 3000 };
+  const uint32_t offsets[] = {0, PER_EVENT, TRACKS}, first_hit[] = {0, SMALLER, ALL_HITS};
+  static uint16_t hits[TRACKS][VELO_MAX_HITS_PER_TRACK];
+  static uint8_t counts[TRACKS];
+  static uint32_t id[ALL_HITS];
+  static float x[ALL_HITS], y[ALL_HITS], z[ALL_HITS];
+  for (uint32_t t = 0; t < TRACKS; t++) {
+    counts[t] = (uint8_t)(3 + t * 7 % 24);
+    for (uint32_t i = 0; i < counts[t]; i++)
+      hits[t][i] = (uint16_t)((t * 131 + i * 977) % (t < PER_EVENT ? SMALLER : ALL_HITS - SMALLER));
+  }
+  for (uint32_t i = 0; i < ALL_HITS; i++) {
+    id[i] = i;
+    x[i] = (float)i + 0.25f;
+    y[i] = (float)i + 0.5f;
+    z[i] = (float)i + 0.75f;
+  }
+  struct sl_test *t = sl_test_new(VELO_PLUGIN, "consolidate");
+  sl_test_events(t, 2);
+  sl_test_input(t, "candidates", "offsets", offsets, 3);
+  sl_test_input(t, "candidates", "hit_count", counts, TRACKS);
+  sl_test_input(t, "candidates", "hits", hits, TRACKS * VELO_MAX_HITS_PER_TRACK);
+  sl_test_input(t, "hits", "offsets", first_hit, 3);
+  sl_test_input(t, "hits", "id", id, ALL_HITS);
+  sl_test_input(t, "hits", "x", x, ALL_HITS);
+  sl_test_input(t, "hits", "y", y, ALL_HITS);
+  sl_test_input(t, "hits", "z", z, ALL_HITS);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "offsets", offsets, 3);
+  const uint32_t *to_id = sl_test_output(t, "tracks", "hit_id"), *to = sl_test_output(t, "tracks", "hit_offsets");
+  const float *to_x = sl_test_output(t, "tracks", "hit_x"), *to_y = sl_test_output(t, "tracks", "hit_y");
+  const float *to_z = sl_test_output(t, "tracks", "hit_z");
+  uint32_t hit = 0;
+  for (uint32_t track = 0; track < TRACKS; track++) {
+    assert_int_equal(to[track], hit);
+    for (uint32_t i = 0; i < counts[track]; i++, hit++) {
+      const uint32_t from = hits[track][i] + (track < PER_EVENT ? 0u : SMALLER);
+      assert_int_equal(to_id[hit], from);
+      assert_true(to_x[hit] == x[from] && to_y[hit] == y[from] && to_z[hit] == z[from]);
+    }
+  }
+  assert_int_equal(to[TRACKS], hit);
+  assert_true(to[PER_EVENT] > 5000 && hit - to[PER_EVENT] > 5000); /* of either event */
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_candidates_become_tracks_if_nothing_says_which),
@@ -147,6 +196,7 @@ int main(void) {
       cmocka_unit_test(nothing_accepted_leaves_no_tracks),
       cmocka_unit_test(events_off_the_list_have_no_tracks),
       cmocka_unit_test(too_many_tracks_or_hits_leave_no_tracks),
+      cmocka_unit_test(large_events_are_copied_in_parts),
       cmocka_unit_test(hits_are_bounded_by_candidates_and_by_the_budget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,6 +300,31 @@ static void both_versions_give_the_same_bytes(void **state) {
   }
 }
 
+static void only_events_on_the_list_are_fitted(void **state) {
+  (void)state;
+  static struct tracks tracks;
+  static float all[2][MAX_TRACKS];
+  static const char *const ports[] = {"beamline_states", "end_states"};
+  sample_seed(13);
+  begin(&tracks, 2);
+  for (uint32_t event = 0; event < 3; event++) add_random_tracks(&tracks, 30, 3);
+  for (int shared = 0; shared < 2; shared++) {
+    struct sl_test *t = open_filter(&tracks);
+    sl_test_shared(t, shared);
+    assert_int_equal(sl_test_run(t), 0);
+    for (uint32_t i = 0; i < 2; i++)
+      for (uint32_t track = 2; track < tracks.track_count; track++) all[i][track] = value(t, ports[i], track, X);
+    sl_test_list(t, (const uint32_t[]){1}, 1);
+    assert_int_equal(sl_test_run(t), 0);
+    for (uint32_t i = 0; i < 2; i++)
+      for (uint32_t track = 2; track < tracks.track_count; track++) {
+        const int is_listed = track >= tracks.offsets[1] && track < tracks.offsets[2];
+        assert_int_equal(value(t, ports[i], track, X) == all[i][track], is_listed);
+      }
+    sl_test_free(t);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_line_through_the_beam_has_its_state_there),
@@ -308,6 +333,7 @@ int main(void) {
       cmocka_unit_test(a_track_parallel_to_the_beam_keeps_its_place),
       cmocka_unit_test(the_beam_may_lie_elsewhere),
       cmocka_unit_test(random_tracks_agree_with_the_textbook),
+      cmocka_unit_test(only_events_on_the_list_are_fitted),
       cmocka_unit_test(both_versions_give_the_same_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,9 @@
  *
  * Where a block's warps work apart, each on its own part of an event: sl_block_warps() of them, sl_warp_index() this
  * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. sl_warp_sync() lets
- * them see what each other wrote, sl_warp_any() asks whether one says yes; both must be reached by every thread of the
- * warp. Results must not depend on how many warps there are: give each of them whole units of work.
+ * them see what each other wrote, sl_warp_any() asks whether one says yes, sl_warp_exclusive_scan() sums the values of
+ * the threads before this one; all must be reached by every thread of the warp. Results must not depend on how many
+ * warps there are: give each of them whole units of work.
  */
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H

@@ -19,15 +19,20 @@
 
 enum { SL_BLOCK_MAX_WARPS = 1024 / 32 };
 
-static SL_DEVICE uint32_t sl_warp_lane(void) { return threadIdx.x % sl_warp_size(); }
 static SL_DEVICE uint32_t sl_warp_index(void) { return threadIdx.x / sl_warp_size(); }
 static SL_DEVICE uint32_t sl_block_warps(void) { return (blockDim.x + sl_warp_size() - 1) / sl_warp_size(); }
 
-/* Threads of this thread's warp. */
+/* This thread in its warp; the threads of the warp. */
+#if defined(SL_KNOWN_LANES_)
+static SL_DEVICE uint32_t sl_warp_lane(void) { return threadIdx.x % SL_KNOWN_LANES_; }
+static SL_DEVICE uint32_t sl_warp_lanes(void) { return SL_KNOWN_LANES_; }
+#else
+static SL_DEVICE uint32_t sl_warp_lane(void) { return threadIdx.x % sl_warp_size(); }
 static SL_DEVICE uint32_t sl_warp_lanes(void) {
   const uint32_t rest = blockDim.x - sl_warp_index() * sl_warp_size();
   return rest < sl_warp_size() ? rest : sl_warp_size();
 }
+#endif
 
 /* Sum of `warp_sum` over the warps before this one; *total gets the sum over all. A warp's last lane gives its sum. */
 static SL_DEVICE uint32_t sl_block_scan_warps(uint32_t warp_sum, uint32_t *total) {
@@ -45,14 +50,20 @@ static SL_DEVICE uint32_t sl_block_scan_warps(uint32_t warp_sum, uint32_t *total
   return before;
 }
 
-/* Sum of the values of all threads before this one; *total gets the sum over the block. */
-static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
+/* Sum of the values of the threads of this warp before this one. */
+static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   uint32_t sum = value; /* of the lanes up to this one */
-  for (uint32_t delta = 1; delta < sl_warp_size(); delta *= 2) {
+  for (uint32_t delta = 1; delta < sl_warp_lanes(); delta *= 2) {
     const uint32_t other = sl_warp_shuffle_up_u32(sum, delta);
     if (sl_warp_lane() >= delta) sum += other;
   }
-  return sl_block_scan_warps(sum, total) + sum - value;
+  return sum - value;
+}
+
+/* Sum of the values of all threads before this one; *total gets the sum over the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
+  const uint32_t before = sl_warp_exclusive_scan(value);
+  return sl_block_scan_warps(before + value, total) + before;
 }
 
 /* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length

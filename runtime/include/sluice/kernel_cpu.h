@@ -41,6 +41,10 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
+static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
+  (void)value;
+  return 0;
+}
 
 /* Sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {

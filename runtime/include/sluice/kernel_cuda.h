@@ -43,6 +43,11 @@ static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel
 
 typedef unsigned long long sl_atomic_u64;
 
+/* With CUDA, lanes are numbered by a constant, so that a warp's rows stand at constant distances. Loops over
+ * sl_warp_size() are not unrolled early all the same: that takes eight registers more in several kernels. */
+#if !defined(SL_TARGET_HIP)
+#define SL_KNOWN_LANES_ 32
+#endif
 static SL_DEVICE uint32_t sl_warp_size(void) { return warpSize; }
 static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__popcll(mask); }
 
