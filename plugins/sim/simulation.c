@@ -14,8 +14,9 @@ static int make_banks(struct sim_simulation *s) {
   struct sim_bank_list *banks = &s->banks;
   sim_banks_clear(banks);
   int status = sim_odin_bank(banks, &s->event.crossing, s->odin_version);
-  if (status == SL_OK) status = sim_truth_banks(banks, &s->event);
-  if (status == SL_OK) status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
+  if (status == SL_OK && s->with_truth) status = sim_truth_banks(banks, &s->event);
+  if (status == SL_OK && s->with_superpixels)
+    status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
   if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->cluster_version);
   return status;
 }

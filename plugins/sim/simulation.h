@@ -11,6 +11,7 @@ struct sim_simulation {
   struct velo_description velo;
   struct sim_near near; /* made of `velo` */
   uint32_t odin_version, superpixel_version, cluster_version;
+  uint32_t with_superpixels, with_truth; /* their banks are made */
   struct sim_event event;
   struct sim_velo_digits velo_digits;
   struct sim_bank_list banks; /* by ascending type, then source id */

@@ -244,6 +244,8 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   struct source *m = (struct source *)state;
   int more = 1;
   begin_ports(m, args);
+  m->simulation.with_superpixels = is_wanted(&m->ports[KIND_velo_superpixels].out) != 0;
+  m->simulation.with_truth = is_wanted(&m->ports[KIND_mc_particles].out) || is_wanted(&m->ports[KIND_mc_vertices].out);
   while (fill->event_count < fill->events_max) {
     more = args->events == 0 || m->next < args->events;
     if (!more) break;

@@ -1,10 +1,10 @@
 /* velo_digits.c: see velo_digits.h.
  *
  * Charge: a track's path in the silicon is cut into steps; each step's share of the charge is spread by diffusion over
- * at most two columns and two rows. The charge of a track is Moyal's approximation of Landau's distribution (Phil. Mag.
- * 46 (1955) 263). Pixels collect charge in whole electrons, so that no order of tracks matters, and are read out where
- * that plus noise is above threshold. Numbers: 200 um of silicon, 1000 electrons of threshold, some 100 of noise
- * (VeloPix; LHCb-TDR-013). Then 8-connected pixels are joined.
+ * at most two columns and two rows. The charge of a track has Gumbel's distribution, which is near
+ * Landau's and takes two logarithms. Pixels collect charge in whole electrons, so that no order of tracks matters, and
+ * are read out where that plus noise is above threshold. Numbers: 200 um of silicon, 1000 electrons of threshold, some
+ * 100 of noise (VeloPix; LHCb-TDR-013). Then 8-connected pixels are joined.
  */
 #include "velo_digits.h"
 
@@ -13,22 +13,22 @@
 
 enum { STEPS_MAX = 24, PIXELS_MAX = 32, DIGIT_BITS = 9, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
 
-static const float step_length = 0.022f;   /* mm, in the pixels' plane */
+static const float step_length = 0.028f;   /* mm, in the pixels' plane */
 static const float diffusion = 0.012f;     /* mm: how far from a border charge is still shared */
 static const float charge_mode = 14600.0f; /* electrons, a straight crossing's most probable charge */
-static const float charge_width = 1150.0f; /* Moyal's scale, of it */
+static const float charge_width = 1700.0f; /* of its distribution */
 static const int32_t threshold = 1000, noise = 100;
 static const int32_t charge_kept = 25;  /* electrons; smaller shares are dropped */
 static const float noise_pixels = 1.5f; /* an event, in the whole detector */
 
 /* --------------------------------------------------------------------------------------------------- charge */
 
-static uint32_t column_at(const struct velo_description *v, float lx) {
+/* Of places within the sensor. */
+static uint32_t column_at(const struct velo_description *v, float per_pixel, float lx) {
   const uint32_t chip_columns = VELO_CHIP_COLUMNS;
-  uint32_t chip = 0;
-  while (chip + 1 < VELO_CHIPS && lx >= v->column_edge[(chip + 1) * chip_columns]) chip++;
+  const uint32_t chip = (lx >= v->column_edge[chip_columns]) + (lx >= v->column_edge[2 * chip_columns]);
   const float u = lx - v->column_edge[chip * chip_columns] - (chip > 0 ? v->wide_pixel - v->pixel : 0.0f);
-  const uint32_t in_chip = u <= 0.0f ? 0 : sl_to_u32(u / v->pixel);
+  const uint32_t in_chip = u <= 0.0f ? 0 : (uint32_t)(int32_t)(u * per_pixel);
   return chip * chip_columns + (in_chip < chip_columns ? in_chip : chip_columns - 1);
 }
 
@@ -36,10 +36,8 @@ static uint32_t column_at(const struct velo_description *v, float lx) {
 static float share_beyond(float place, float low, float high, int *side) {
   const float to_low = place - low, to_high = high - place;
   *side = to_low < to_high ? -1 : 1;
-  const float distance = to_low < to_high ? to_low : to_high;
-  if (distance >= diffusion) return 0.0f;
-  const float rest = 1.0f - (distance > 0.0f ? distance : 0.0f) * (1.0f / diffusion);
-  return 0.5f * rest * rest;
+  const float rest = 1.0f - sl_max_f32(sl_min_f32(to_low, to_high), 0.0f) * (1.0f / diffusion);
+  return rest > 0.0f ? 0.5f * rest * rest : 0.0f;
 }
 
 /* Charges of one hit, pixel by pixel; few enough for a search. */
@@ -70,12 +68,12 @@ static int keep_charge(struct sim_velo_digits *d, uint32_t address, float electr
 }
 
 /* A step's charge at (lx, ly). */
-static void deposit(const struct velo_description *v, struct spot *spot, uint32_t sensor, float lx, float ly,
-                    float electrons) {
+static void deposit(const struct velo_description *v, float per_pixel, struct spot *spot, uint32_t sensor, float lx,
+                    float ly, float electrons) {
   const float height = VELO_SENSOR_ROWS * v->pixel;
   if (!(lx >= 0.0f && lx < v->column_edge[VELO_SENSOR_COLUMNS] && ly >= 0.0f && ly < height)) return;
-  const uint32_t column = column_at(v, lx);
-  uint32_t row = sl_to_u32(ly / v->pixel);
+  const uint32_t column = column_at(v, per_pixel, lx);
+  uint32_t row = (uint32_t)(int32_t)(ly * per_pixel);
   if (row >= VELO_SENSOR_ROWS) row = VELO_SENSOR_ROWS - 1;
   int side_x, side_y;
   float beyond_x = share_beyond(lx, v->column_edge[column], v->column_edge[column + 1], &side_x);
@@ -101,20 +99,19 @@ static int add_hit(const struct velo_description *v, float efficiency, const str
   const struct sim_velo_hit *hit = &event->velo_hits.at[index];
   struct sim_random r = sim_event_random(event, SIM_FOR_VELO_HIT, index);
   if (sim_uniform(&r) >= efficiency) return SL_OK;
-  const float z = sim_normal(&r);
   const float slant = sqrtf(1.0f + hit->slope_x * hit->slope_x + hit->slope_y * hit->slope_y);
-  const float moyal = sl_min_f32(-sl_logf(z * z + 1e-8f), 12.0f);
-  const float electrons = slant * (charge_mode + charge_width * moyal);
+  const float more = -sl_logf(sim_exponential(&r)); /* Gumbel's distribution: mode 0, width 1 */
+  const float electrons = slant * (charge_mode + charge_width * more);
   const float dx = v->silicon * hit->slope_x, dy = v->silicon * hit->slope_y;
   const float length = sqrtf(dx * dx + dy * dy);
   uint32_t steps = 1 + sl_to_u32(length / step_length);
   if (steps > STEPS_MAX) steps = STEPS_MAX;
-  const float each = electrons / (float)steps;
+  const float part = 1.0f / (float)steps, each = electrons * part, per_pixel = 1.0f / v->pixel;
   struct spot spot;
   spot.count = 0;
   for (uint32_t i = 0; i < steps; i++) {
-    const float along = ((float)i + 0.5f) / (float)steps - 0.5f;
-    deposit(v, &spot, hit->sensor, hit->lx + along * dx, hit->ly + along * dy, each);
+    const float along = ((float)i + 0.5f) * part - 0.5f;
+    deposit(v, per_pixel, &spot, hit->sensor, hit->lx + along * dx, hit->ly + along * dy, each);
   }
   int status = SL_OK;
   for (uint32_t i = 0; i < spot.count && status == SL_OK; i++)
