@@ -134,3 +134,17 @@ function(sluice_add_plugin name)
     sluice_show_only(${name}.hip sluice_plugin)
   endif()
 endfunction()
+
+# sluice_embed_text(RESULT FILE SYMBOL): a header in the build tree that defines SYMBOL as a string with the file's text;
+# RESULT becomes the folder to include it from. The text is made anew when the file changes.
+function(sluice_embed_text result file symbol)
+  get_filename_component(path ${file} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(READ ${path} text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n    \"" text "${text}")
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/embedded)
+  file(CONFIGURE OUTPUT ${folder}/${symbol}.h CONTENT "static const char ${symbol}[] =\n    \"${text}\";\n" @ONLY)
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()

@@ -128,6 +128,15 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   return result;
 }
 
-static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close};
+/* A file without bytes is one without records. Records of data type 2 (MEP) are for other sources. */
+static int mdf_source_probe(const unsigned char *bytes, size_t count) {
+  enum { DATA_TYPE_BYTE = 18, DATA_TYPE_MEP = 2, VERSION_3 = 3 };
+  if (count == 0) return 1;
+  if (!mdf_recognise(bytes, count)) return 0;
+  return bytes[DATA_TYPE_BYTE] != DATA_TYPE_MEP || bytes[DATA_TYPE_BYTE - 1] >> 4 != VERSION_3;
+}
+
+static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close,
+                                                      mdf_source_probe};
 
 SL_SOURCE(mdf_source, "events from MDF files", struct mdf_source, mdf_source_functions);

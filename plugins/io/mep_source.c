@@ -191,6 +191,9 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
   return result;
 }
 
-static const struct sl_source mep_source_functions = {mep_source_open, mep_source_fill, mep_source_close};
+static int mep_source_probe(const unsigned char *bytes, size_t count) { return mep_recognise(bytes, count); }
+
+static const struct sl_source mep_source_functions = {mep_source_open, mep_source_fill, mep_source_close,
+                                                      mep_source_probe};
 
 SL_SOURCE(mep_source, "events from packets of the event builder (MEP)", struct mep_source, mep_source_functions);

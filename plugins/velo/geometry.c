@@ -1,17 +1,21 @@
-/* velo.geometry: the VELO's geometry and the beam line, from a folder with velo_geometry.bin (spec formats.md 6.1) and,
- * if it is known, beamline.bin (6.9).
+/* velo.geometry: the VELO's geometry and the beam line: the nominal ones (nominal.velo), those of another description
+ * of that kind, or those of a folder with velo_geometry.bin (spec formats.md 6.1) and, if it is known, beamline.bin
+ * (6.9).
  *
- * Both files are plain little-endian arrays back to back: a length as u64, then as many f32. The whole file is read
- * at once, since its size is fixed; then every length is compared and every value checked, so that what kernels get
- * is finite and small enough that no position can overflow.
+ * Both binary files are plain little-endian arrays back to back: a length as u64, then as many f32. The whole file is
+ * read at once, since its size is fixed; then every length is compared and every value checked, so that what kernels
+ * get is finite and small enough that no position can overflow.
  */
+#include "velo/description.h"
 #include "velo/event_model.h"
+#include "velo_nominal_text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
   TRANSFORM_VALUES = 12,
@@ -29,7 +33,8 @@ struct geometry_args {
 
 #define SL_ARGS geometry_args
 static const struct sl_member geometry_members[] = {
-    SL_STRING(path, "", "folder with velo_geometry.bin and, optionally, beamline.bin"),
+    SL_STRING(path, "",
+              "folder with velo_geometry.bin and, optionally, beamline.bin; or a description; empty: the nominal one"),
     SL_OUT(geometry, velo_geometry, "geometry and beam line"),
 };
 
@@ -142,32 +147,56 @@ static int make_beam(const struct sl_services *s, const char *folder, float *bea
   return read_floats(&r, beam, 2, "beam line coordinate");
 }
 
-static int make(const struct sl_services *s, const struct geometry_args *args) {
-  char path[PATH_MAX];
-  unsigned char bytes[GEOMETRY_FILE_BYTES];
-  if (args->path == NULL || args->path[0] == '\0') {
-    s->message(s->context, SL_ERROR, "path: not set; expected a folder with velo_geometry.bin");
-    return SL_EINVAL;
-  }
-  int status = make_path(s, path, sizeof path, args->path, "velo_geometry.bin");
-  if (status < 0) return status;
-  if ((status = read_file(s, path, bytes, sizeof bytes)) < 0) return status;
-  if (status == 0) {
-    s->message(s->context, SL_ERROR, "%s: there is no such file", path);
-    return SL_EIO;
-  }
-  struct velo_geometry geometry = {
+/* The arrays to fill, or SL_ENOMEM. */
+static int make_arrays(const struct sl_services *s, struct velo_geometry *geometry) {
+  *geometry = (struct velo_geometry){
       .module_z = s->make_array(s->context, "geometry", "module_z", VELO_MODULES),
       .local_x = s->make_array(s->context, "geometry", "local_x", VELO_SENSOR_COLUMNS),
       .x_pitch = s->make_array(s->context, "geometry", "x_pitch", VELO_SENSOR_COLUMNS),
       .transform = s->make_array(s->context, "geometry", "transform", VELO_SENSORS * TRANSFORM_VALUES),
       .beam = s->make_array(s->context, "geometry", "beam", 2),
   };
-  if (!geometry.module_z || !geometry.local_x || !geometry.x_pitch || !geometry.transform || !geometry.beam)
-    return SL_ENOMEM;
-  struct reader r = {s, path, bytes, 0};
-  if ((status = parse_geometry(&r, &geometry)) < 0) return status;
-  return make_beam(s, args->path, geometry.beam);
+  const int complete =
+      geometry->module_z && geometry->local_x && geometry->x_pitch && geometry->transform && geometry->beam;
+  return complete ? SL_OK : SL_ENOMEM;
 }
 
-SL_CONSTANT(geometry, "VELO geometry and beam line from files", make);
+static int make_from_files(const struct sl_services *s, const char *folder) {
+  char path[PATH_MAX];
+  unsigned char bytes[GEOMETRY_FILE_BYTES];
+  struct velo_geometry geometry;
+  int status = make_path(s, path, sizeof path, folder, "velo_geometry.bin");
+  if (status < 0) return status;
+  if ((status = read_file(s, path, bytes, sizeof bytes)) < 0) return status;
+  if (status == 0) {
+    s->message(s->context, SL_ERROR, "%s: there is no such file", path);
+    return SL_EIO;
+  }
+  if ((status = make_arrays(s, &geometry)) < 0) return status;
+  struct reader r = {s, path, bytes, 0};
+  if ((status = parse_geometry(&r, &geometry)) < 0) return status;
+  return make_beam(s, folder, geometry.beam);
+}
+
+/* The beam line is at x = 0, y = 0. */
+static int make_from_description(const struct sl_services *s, const char *path) {
+  struct velo_description d;
+  struct velo_geometry geometry;
+  int status = velo_description_load(s, path, velo_nominal_text, &d);
+  if (status < 0) return status;
+  if ((status = make_arrays(s, &geometry)) < 0) return status;
+  memcpy(geometry.module_z, d.module_z, sizeof d.module_z);
+  memcpy(geometry.local_x, d.local_x, sizeof d.local_x);
+  memcpy(geometry.x_pitch, d.x_pitch, sizeof d.x_pitch);
+  memcpy(geometry.transform, d.transform, sizeof d.transform);
+  return SL_OK;
+}
+
+static int make(const struct sl_services *s, const struct geometry_args *args) {
+  struct stat status;
+  const int is_empty = args->path == NULL || args->path[0] == '\0';
+  const int is_file = !is_empty && stat(args->path, &status) == 0 && S_ISREG(status.st_mode);
+  return is_empty || is_file ? make_from_description(s, args->path) : make_from_files(s, args->path);
+}
+
+SL_CONSTANT(geometry, "VELO geometry and beam line: nominal, from a description, or from files", make);

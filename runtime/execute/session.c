@@ -2,7 +2,9 @@
 #include "execute/session.h"
 
 #include "execute/bind.h"
+#include "plugin/tables.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -70,8 +72,36 @@ static int set_device(struct sl_session *s, struct sl_override *sets, uint32_t *
   return status;
 }
 
+/* How much of the first input sources are shown, to recognise it. */
+enum { PROBE_BYTES = 1 << 20 };
+
+/* The first bytes of the first input; none if it cannot be read, which its source then says. NULL: no memory. */
+static unsigned char *read_probe(const char *path, size_t *count) {
+  unsigned char *bytes = malloc(PROBE_BYTES);
+  *count = 0;
+  FILE *file = bytes ? fopen(path, "rb") : NULL;
+  if (!file) return bytes;
+  *count = fread(bytes, 1, PROBE_BYTES, file);
+  fclose(file);
+  return bytes;
+}
+
+/* A source without an end has a property `events`, the number of events to make; -n is another way to set it. */
+static void limit_source(struct sl_session *s) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const int member = sl_member_index(source->algorithm, "events");
+  if (s->options.events == 0 || member < 0) return;
+  const struct sl_member *events = &source->algorithm->members[member];
+  if (events->kind != SL_MEMBER_PROPERTY || events->type != SL_TYPE_u64) return;
+  source->values[member].integer = s->options.events;
+  source->values[member].number = (double)s->options.events;
+}
+
 static int open_graph(struct sl_session *s) {
   const struct sl_options *o = &s->options;
+  const char *input = o->input_paths ? o->input_paths[0] : NULL;
+  unsigned char *probe = NULL;
+  size_t probe_count = 0;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
@@ -79,6 +109,7 @@ static int open_graph(struct sl_session *s) {
   if (status == SL_OK) status = set_device(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
+  if (status == SL_OK && input && !(probe = read_probe(input, &probe_count))) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
@@ -88,9 +119,14 @@ static int open_graph(struct sl_session *s) {
                                              .sets = sets,
                                              .uses = uses,
                                              .set_count = set_count,
-                                             .use_count = use_count};
+                                             .use_count = use_count,
+                                             .input_name = input,
+                                             .input_bytes = probe,
+                                             .input_count = probe_count};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
+  if (status == SL_OK) limit_source(s);
+  free(probe);
   free_overrides(sets, set_count);
   free_overrides(uses, use_count);
   return status;

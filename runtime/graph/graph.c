@@ -22,7 +22,9 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   struct sl_tree *root = sl_merge_root(r);
   sl_load(r, root);
   if (r->unreadable) return;
-  sl_apply_overrides(r, root);
+  sl_apply_uses(r, root);
+  sl_choose_source(r, root);
+  sl_apply_sets(r, root);
   sl_substitute_parameters(r, root);
   struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
   if (sl_draft_nodes(&draft) != SL_OK) return;

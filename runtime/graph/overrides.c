@@ -124,7 +124,10 @@ static void apply_set(struct sl_reader *r, struct sl_tree *root, const struct sl
     set_property(r, root, sl_arena_text(r->arena, override->key, (size_t)(dot - override->key)), name, value);
 }
 
-void sl_apply_overrides(struct sl_reader *r, struct sl_tree *root) {
+void sl_apply_uses(struct sl_reader *r, struct sl_tree *root) {
   for (uint32_t i = 0; i < r->request->use_count; i++) apply_use(r, root, &r->request->uses[i]);
+}
+
+void sl_apply_sets(struct sl_reader *r, struct sl_tree *root) {
   for (uint32_t i = 0; i < r->request->set_count; i++) apply_set(r, root, &r->request->sets[i]);
 }

@@ -18,9 +18,13 @@ void sl_load(struct sl_reader *r, struct sl_tree *root);
 struct sl_tree *sl_merge_root(struct sl_reader *r); /* a document with its sections empty */
 void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document);
 
-/* overrides.c: --use, then --set. */
-void sl_apply_overrides(struct sl_reader *r, struct sl_tree *root);
+/* overrides.c: --use, then, after the choice of a source, --set. */
+void sl_apply_uses(struct sl_reader *r, struct sl_tree *root);
+void sl_apply_sets(struct sl_reader *r, struct sl_tree *root);
 void sl_change_use(struct sl_reader *r, struct sl_tree *root, const char *node, struct sl_tree *use);
+
+/* input.c: gives the source node the algorithm that recognises the first input. */
+void sl_choose_source(struct sl_reader *r, struct sl_tree *root);
 
 /* parameters.c: ${name} in all values of `root`. */
 void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);

@@ -111,6 +111,7 @@ static void write_calls(FILE *out) {
   M(sl_source, open);
   M(sl_source, fill);
   M(sl_source, close);
+  M(sl_source, probe);
   BEGIN(sl_report);
   M(sl_report, size);
   M(sl_report, reserved);

@@ -381,7 +381,7 @@ static const struct sl_plugin toy_cuda_plugin = PLUGIN("toy", "cuda", toy_cuda_a
 static const struct sl_plugin other_plugin = PLUGIN("other", "cpu", other_algorithms);
 
 static char toy_name[] = "toy", other_name[] = "other", broken_name[] = "broken", cpu[] = "cpu", cuda[] = "cuda";
-static char path[] = "fake.so", reason[] = "it has ABI version 9, this program has 1";
+static char path[] = "fake.so", reason[] = "it has ABI version 9, this program has 2";
 
 static struct sl_plugin_entry entries[] = {
     {path, toy_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &toy_plugin},

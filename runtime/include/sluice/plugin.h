@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  1u
+#define SL_ABI_VERSION  2u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -391,6 +391,11 @@ struct sl_source {
    * Calls never overlap, but come from several threads. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state);
+  /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before
+   * anything else, without a state; `count` may be 0. A source without it reads no files, or only those that the graph
+   * names it for.
+   * Rationale: `-i FILE` chooses the source by the file, so that a graph need not say what its input will be. */
+  int (*probe)(const unsigned char *bytes, size_t count);
 };
 
 /* Where sinks and checks put their figures: JSON under results.NODE, and lines of the final table. */
@@ -485,7 +490,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_launch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_source) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 32, "frozen by the ABI");
@@ -494,7 +499,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 
 /* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
- * SL_DECLARE(NAME). Trailing arguments are designated fields after `kind`-specific ones, e.g. SL_CHECK_WITH(check). */
+ * SL_DECLARE(NAME). */
 #define SL_COUNT_(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 #ifdef __cplusplus
 #define SL_EXTERN_ extern "C"
@@ -547,7 +552,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .member_count = SL_COUNT_(name_##_members),         \
                                                         .members = name_##_members,                         \
                                                         .make = name_##_make_}
-#define SL_SOURCE(name_, doc_, state_, source_)                                                             \
+/* A source; the second form has a `check` of its properties, int check(const struct sl_services *, const void *). */
+#define SL_SOURCE(name_, doc_, state_, source_) SL_SOURCE_WITH_CHECK(name_, doc_, state_, source_, NULL)
+#define SL_SOURCE_WITH_CHECK(name_, doc_, state_, source_, check_)                                          \
   SL_DECLARE(name_);                                                                                        \
   SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
                                                         .doc = doc_,                                        \
@@ -556,6 +563,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .member_count = SL_COUNT_(name_##_members),         \
                                                         .state_size = (uint32_t)sizeof(state_),             \
                                                         .members = name_##_members,                         \
+                                                        .check = check_,                                    \
                                                         .source = &(source_)}
 #define SL_SINK(name_, doc_, state_, sink_)                                                                 \
   SL_DECLARE(name_);                                                                                        \

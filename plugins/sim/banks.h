@@ -1,0 +1,22 @@
+/* banks.h: the raw banks of each kind, made of a simulated event. One file a kind. */
+#ifndef SIM_BANKS_H
+#define SIM_BANKS_H
+
+#include "bank_list.h"
+#include "velo_digits.h"
+
+/* odin.c: versions 6 and 7. */
+int sim_odin_bank(struct sim_bank_list *list, const struct sim_crossing *crossing, uint32_t version);
+
+/* velo_banks.c: versions 2 to 4, a bank a sensor (4: a pair of sensors), empty ones too. */
+int sim_velo_superpixel_banks(struct sim_bank_list *list, const struct sim_velo_digits *digits, uint32_t version);
+int sim_velo_cluster_banks(struct sim_bank_list *list, const struct sim_velo_digits *digits, uint32_t version);
+/* The identifier that the decoding of cluster banks of that version gives a cluster. */
+uint32_t sim_velo_cluster_id(const struct sim_cluster *cluster, uint32_t version);
+
+/* truth.c: which particles have which clusters, what they are reconstructible in, and how many there are of each
+ * vertex. Then the banks: particles (32, version 2) and vertices (33, version 1). `text` is memory for them. */
+int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *digits, uint32_t cluster_version);
+int sim_truth_banks(struct sim_bank_list *list, const struct sim_event *event);
+
+#endif

@@ -1,0 +1,10 @@
+/* plugin.c: what the sim plugin offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(source);
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(source),
+};
+
+SL_PLUGIN("sim", "0.1.0", "a fast toy simulation of proton collisions");

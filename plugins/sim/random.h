@@ -1,0 +1,116 @@
+/* random.h: counter-based random numbers.
+ *
+ * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11): a bijection of a
+ * 128-bit counter, chosen by a 64-bit key. The key is the seed; the counter is made of the event's number, a stream in
+ * the event (what the numbers are for, and for which particle) and the place in the stream. So every number is a
+ * function of these four, whatever was drawn before for something else.
+ *
+ * Numbers that follow a distribution are made with sluice/math.h, for the same bits everywhere.
+ */
+#ifndef SIM_RANDOM_H
+#define SIM_RANDOM_H
+
+#include <sluice/math.h>
+
+#include <stdint.h>
+
+/* What numbers are for; a stream is one of these and an index below 2^24. */
+enum sim_purpose {
+  SIM_FOR_CROSSING, /* kind of crossing, bunch, number of collisions */
+  SIM_FOR_COLLISION,
+  SIM_FOR_SIGNAL,
+  SIM_FOR_DECAY,     /* of a particle */
+  SIM_FOR_TRANSPORT, /* of a particle */
+  SIM_FOR_REACH,     /* of a particle: whether it comes to the trackers */
+  SIM_FOR_VELO_HIT,  /* of a hit */
+  SIM_FOR_VELO_NOISE
+};
+
+struct sim_random {
+  uint32_t key[2], counter[4];
+  uint32_t numbers[4];
+  uint32_t left;       /* of `numbers` */
+  uint32_t has_normal; /* the second of a pair is kept */
+  float normal;
+};
+
+static inline void philox_4x32_10(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]) {
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+  for (int round = 0; round < 10; round++) {
+    const uint64_t first = 0xD2511F53ull * c0, second = 0xCD9E8D57ull * c2;
+    c0 = (uint32_t)(second >> 32) ^ c1 ^ k0;
+    c1 = (uint32_t)second;
+    c2 = (uint32_t)(first >> 32) ^ c3 ^ k1;
+    c3 = (uint32_t)first;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
+}
+
+static inline struct sim_random sim_random_begin(uint64_t seed, uint64_t event, enum sim_purpose purpose,
+                                                 uint32_t index) {
+  return (struct sim_random){
+      .key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
+      .counter = {0, (uint32_t)purpose << 24 | (index & 0xFFFFFF), (uint32_t)event, (uint32_t)(event >> 32)}};
+}
+
+static inline uint32_t sim_random_u32(struct sim_random *r) {
+  if (r->left == 0) {
+    philox_4x32_10(r->key, r->counter, r->numbers);
+    r->counter[0]++;
+    r->left = 4;
+  }
+  return r->numbers[--r->left];
+}
+
+/* Uniform in (0, 1), neither end included. */
+static inline float sim_uniform(struct sim_random *r) { return ((float)(sim_random_u32(r) >> 9) + 0.5f) * 0x1p-23f; }
+
+static inline float sim_uniform_in(struct sim_random *r, float low, float high) {
+  return low + (high - low) * sim_uniform(r);
+}
+
+/* Mean 1. */
+static inline float sim_exponential(struct sim_random *r) { return -sl_logf(sim_uniform(r)); }
+
+/* Mean 0, variance 1: Box and Muller's pairs. */
+static inline float sim_normal(struct sim_random *r) {
+  if (r->has_normal) {
+    r->has_normal = 0;
+    return r->normal;
+  }
+  const float size = sqrtf(-2.0f * sl_logf(sim_uniform(r)));
+  float sine, cosine;
+  sl_sincosf(6.28318531f * sim_uniform(r), &sine, &cosine);
+  r->normal = size * sine;
+  r->has_normal = 1;
+  return size * cosine;
+}
+
+/* Poisson, in portions of at most 8, whose product of uniforms does not underflow. */
+static inline uint32_t sim_poisson(struct sim_random *r, float mean) {
+  uint32_t count = 0;
+  while (mean > 0.0f) {
+    const float portion = mean < 8.0f ? mean : 8.0f, end = sl_expf(-portion);
+    mean = mean - portion;
+    for (float product = sim_uniform(r); product > end; product = product * sim_uniform(r)) count++;
+  }
+  return count;
+}
+
+/* Gamma distribution of shape >= 1 and mean `shape`: Marsaglia and Tsang, ACM TOMS 26 (2000) 363. */
+static inline float sim_gamma(struct sim_random *r, float shape) {
+  const float d = shape - 1.0f / 3.0f, c = 1.0f / sqrtf(9.0f * d);
+  for (;;) {
+    const float x = sim_normal(r), root = 1.0f + c * x;
+    if (root <= 0.0f) continue;
+    const float v = root * root * root;
+    if (sl_logf(sim_uniform(r)) < 0.5f * x * x + d - d * v + d * sl_logf(v)) return d * v;
+  }
+}
+
+#endif

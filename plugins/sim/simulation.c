@@ -1,0 +1,35 @@
+/* simulation.c: see simulation.h. A further detector adds its digits between transport and truth, and its banks. */
+#include "simulation.h"
+
+static int make_particles(struct sim_simulation *s, uint64_t number) {
+  struct sim_event *event = &s->event;
+  sim_event_clear(event);
+  event->seed = s->settings.seed;
+  sim_crossing_make(&s->settings, number, &event->crossing);
+  const int status = sim_generate(&s->settings, event);
+  return status == SL_OK ? sim_transport(&s->velo, &s->near, event) : status;
+}
+
+static int make_banks(struct sim_simulation *s) {
+  struct sim_bank_list *banks = &s->banks;
+  sim_banks_clear(banks);
+  int status = sim_odin_bank(banks, &s->event.crossing, s->odin_version);
+  if (status == SL_OK && s->with_truth) status = sim_truth_banks(banks, &s->event);
+  if (status == SL_OK && s->with_superpixels)
+    status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
+  if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->cluster_version);
+  return status;
+}
+
+int sim_simulate(struct sim_simulation *s, uint64_t number) {
+  int status = make_particles(s, number);
+  if (status == SL_OK) status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
+  if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->cluster_version);
+  return status == SL_OK ? make_banks(s) : status;
+}
+
+void sim_simulation_free(struct sim_simulation *s) {
+  sim_event_free(&s->event);
+  sim_velo_digits_free(&s->velo_digits);
+  sim_banks_free(&s->banks);
+}

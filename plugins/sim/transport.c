@@ -1,0 +1,381 @@
+/* transport.c: straight lines from material to material; there is no field in the VELO.
+ *
+ * A particle crosses the foil (a cylinder) once, and then sensors, module by module in its direction of flight. At each
+ * crossing it scatters (Highland, PDG review "Passage of particles through matter"), loses energy (ionisation as a
+ * minimum-ionising particle's over beta squared; electrons radiate too, with Bethe and Heitler's spectrum roughly 1/k),
+ * knocks out fast electrons (above knock_min, with the 1/T^2 spectrum), and may end: photons become pairs (probability
+ * 7/9 of the radiation lengths crossed), hadrons interact and make a few charged hadrons and neutral pions. The new
+ * particles are at the list's end and followed in their turn.
+ */
+#include "transport.h"
+
+#include "generator.h"
+
+enum { SECONDARIES_MAX = 8 };
+
+static const float end_of_velo = 770.0f;
+static const float radius_min = 5.0f, radius_max = 72.0f; /* of anything active, mm */
+static const float electron_mass = 0.510999f;
+static const float ionisation = 38.0f;         /* MeV a radiation length of silicon, for minimum ionising particles */
+static const float momentum_min = 2.0f;        /* MeV; slower ones end */
+static const float photon_min = 5.0f;          /* MeV; no pairs below */
+static const float knock_min = 2.0f;           /* MeV: slower electrons stay in their pixels */
+static const float knock_rate = 1.7f;          /* MeV a radiation length of silicon: 0.1535 Z/A times its 22 g/cm2 */
+static const float interaction_p_min = 200.0f; /* MeV */
+
+/* A particle under way. */
+struct flight {
+  const struct velo_description *velo;
+  const struct sim_near *near;
+  struct sim_event *event;
+  struct sim_random random;
+  uint32_t index;
+  struct sim_state at;
+  float p, mass; /* MeV */
+  int32_t charge;
+  uint32_t is_hadron, is_electron, is_photon;
+  float crossed; /* radiation lengths, of the material at hand */
+  uint32_t has_ended;
+};
+
+static void advance(struct flight *f, float z) {
+  const float dz = z - f->at.z;
+  f->at.x = f->at.x + f->at.tx * dz;
+  f->at.y = f->at.y + f->at.ty * dz;
+  f->at.z = z;
+}
+
+/* Unit vector of the flight. */
+static void direction_of(const struct sim_state *s, float u[3]) {
+  const float size = s->direction / sqrtf(1.0f + s->tx * s->tx + s->ty * s->ty);
+  u[0] = s->tx * size;
+  u[1] = s->ty * size;
+  u[2] = size;
+}
+
+/* Turns u by the angles a and b in two directions orthogonal to it and each other. */
+static void turn(float u[3], float a, float b) {
+  const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]);
+  if (flat < 1e-3f) return;
+  const float v0 = u[2] / flat, v2 = -u[0] / flat; /* in the xz plane */
+  const float w0 = u[1] * v2, w1 = u[2] * v0 - u[0] * v2, w2 = -u[1] * v0;
+  const float x = u[0] + a * v0 + b * w0, y = u[1] + b * w1, z = u[2] + a * v2 + b * w2;
+  const float scale = 1.0f / sqrtf(x * x + y * y + z * z);
+  u[0] = x * scale;
+  u[1] = y * scale;
+  u[2] = z * scale;
+}
+
+/* Turns u by two angles of that width. */
+static void scatter(struct flight *f, float u[3], float width) {
+  const float a = width * sim_normal(&f->random), b = width * sim_normal(&f->random);
+  turn(u, a, b);
+}
+
+/* False where the line has become too steep to follow along z. */
+static int set_direction(struct sim_state *s, const float u[3]) {
+  if (sl_abs_f32(u[2]) < 0.05f) return 0;
+  s->direction = u[2] > 0.0f ? 1.0f : -1.0f;
+  s->tx = u[0] / u[2];
+  s->ty = u[1] / u[2];
+  return 1;
+}
+
+/* --------------------------------------------------------------------------------------------- what is made */
+
+static int add_secondary(struct flight *f, const struct sim_species *species, int32_t sign, const float u[3], float p) {
+  struct sim_particle *new = sim_event_add(f->event, species, sign, u[0] * p, u[1] * p, u[2] * p);
+  if (!new) return SL_ENOMEM;
+  const struct sim_particle *mother = &f->event->particles.at[f->index];
+  new->mother = (int32_t)f->index;
+  new->vertex = mother->vertex;
+  new->flags = SIM_IS_SECONDARY;
+  new->x = f->at.x;
+  new->y = f->at.y;
+  new->z = f->at.z;
+  return SL_OK;
+}
+
+/* Energy shared uniformly; opening angles of the order of m / E. */
+static int convert(struct flight *f) {
+  const float share = sim_uniform_in(&f->random, 0.02f, 0.98f);
+  f->has_ended = 1;
+  for (int i = 0; i < 2; i++) {
+    const float p = f->p * (i == 0 ? share : 1.0f - share);
+    float u[3];
+    direction_of(&f->at, u);
+    const float angle = electron_mass / f->p;
+    scatter(f, u, angle);
+    if (add_secondary(f, &sim_species[SIM_ELECTRON], i == 0 ? 1 : -1, u, p) < 0) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* A leading hadron with about half of the momentum, and slower ones of some 300 MeV in all directions of the forward
+ * hemisphere and beyond, more of them at high energy. */
+static int interact(struct flight *f) {
+  static const enum sim_species_id kinds[] = {SIM_PION, SIM_PION, SIM_PION_0, SIM_PROTON};
+  f->has_ended = 1;
+  float forward[3];
+  direction_of(&f->at, forward);
+  const float p = f->p, more = sl_clamp_f32(0.7f * sl_logf(p / 300.0f), 0.3f, 4.0f);
+  uint32_t count = 1 + sim_poisson(&f->random, more);
+  if (count > SECONDARIES_MAX) count = SECONDARIES_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    const enum sim_species_id id = kinds[sim_random_u32(&f->random) % 4];
+    const float along = i == 0 ? p * sim_uniform_in(&f->random, 0.2f, 0.7f)
+                               : 250.0f * sim_exponential(&f->random) * sl_max_f32(1.0f, sqrtf(p / 4000.0f)) - 100.0f;
+    const float side = 220.0f;
+    const float a = side * sim_normal(&f->random), b = side * sim_normal(&f->random);
+    float u[3] = {forward[0], forward[1], forward[2]};
+    const float size = sqrtf(along * along + a * a + b * b);
+    if (size < 30.0f) continue;
+    /* The direction by components: forward, and the two that `turn` would use at angles of 1. */
+    const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
+    const float v[3] = {u[2] / flat, 0, -u[0] / flat};
+    const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
+    const float d[3] = {(u[0] * along + v[0] * a + w[0] * b) / size, (u[1] * along + v[1] * a + w[1] * b) / size,
+                        (u[2] * along + v[2] * a + w[2] * b) / size};
+    const int32_t sign = id == SIM_PION && sim_uniform(&f->random) < 0.5f ? -1 : 1;
+    if (add_secondary(f, &sim_species[id], sign, d, size) < 0) return SL_ENOMEM;
+    const uint32_t last = f->event->particles.count - 1;
+    if (sim_species[id].has_decay && sim_decay(f->event, last) < 0) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* An electron of kinetic energy T goes off at tan(angle) = sqrt(2 m / T), nearly, and takes no noticeable momentum. */
+static int knock(struct flight *f) {
+  const float energy = knock_min / sim_uniform(&f->random);
+  const float gamma = sqrtf(f->p * f->p + f->mass * f->mass) / f->mass;
+  const float most = 2.0f * electron_mass * (gamma * gamma - 1.0f);
+  if (energy > most || energy > 0.3f * f->p) return SL_OK;
+  float sine, cosine, u[3];
+  sl_sincosf(6.28318531f * sim_uniform(&f->random), &sine, &cosine);
+  const float angle = sqrtf(2.0f * electron_mass / energy);
+  direction_of(&f->at, u);
+  turn(u, angle * cosine, angle * sine);
+  return add_secondary(f, &sim_species[SIM_ELECTRON], 1, u, sqrtf(energy * (energy + 2.0f * electron_mass)));
+}
+
+/* ------------------------------------------------------------------------------------------- in the material */
+
+/* sqrt(t) (1 + 0.038 ln t), the logarithm by its tangent at 2 %: better than a percent from 1 % to 4 %. */
+static float highland(float t) { return sqrtf(t) * (0.8134f + 1.9f * t); }
+
+/* Of an electron's energy, radiated: 4/3 ln(1/0.01) quanta a radiation length have more than 1 % of it. */
+static float radiated_share(struct flight *f) {
+  if (sim_uniform(&f->random) >= 6.1f * f->crossed) return 0.0f;
+  return 0.01f * sl_expf(4.605f * sim_uniform(&f->random));
+}
+
+/* Small angles, by the covariance of slopes under scattering; others by turning the direction. */
+static void scatter_slopes(struct flight *f, float width) {
+  const float a = width * sim_normal(&f->random), b = width * sim_normal(&f->random);
+  struct sim_state *s = &f->at;
+  const float square_x = 1.0f + s->tx * s->tx, square = square_x + s->ty * s->ty;
+  if (width * width * square < 4e-4f) {
+    const float root_x = sqrtf(square_x), root = sqrtf(square), tx = s->tx;
+    s->tx = tx + a * root * root_x;
+    s->ty = s->ty + root / root_x * (a * tx * s->ty + b * root);
+    return;
+  }
+  float u[3];
+  direction_of(s, u);
+  turn(u, a, b);
+  if (!set_direction(s, u)) f->has_ended = 1;
+}
+
+static void lose_energy(struct flight *f, float energy, float loss) {
+  if (f->is_electron) energy = energy * (1.0f - radiated_share(f));
+  energy = energy - loss;
+  f->has_ended = energy <= f->mass;
+  if (f->has_ended) return;
+  f->p = sqrtf(energy * energy - f->mass * f->mass);
+  f->has_ended = f->p < momentum_min;
+}
+
+/* Crosses material, so many radiation and interaction lengths thick. */
+static int cross(struct flight *f, float radiation_lengths, float interaction_lengths) {
+  if (f->is_photon) {
+    if (f->p > photon_min && sim_uniform(&f->random) < 7.0f / 9.0f * radiation_lengths) return convert(f);
+    return SL_OK;
+  }
+  f->crossed = radiation_lengths;
+  const float energy = sqrtf(f->p * f->p + f->mass * f->mass), slowness = energy / f->p; /* 1 / beta */
+  scatter_slopes(f, 13.6f * slowness / f->p * highland(radiation_lengths));
+  if (!f->has_ended) lose_energy(f, energy, ionisation * radiation_lengths * slowness * slowness);
+  if (f->has_ended) return SL_OK;
+  const float choice = sim_uniform(&f->random);
+  const float knocks = knock_rate / knock_min * radiation_lengths * slowness * slowness;
+  const float interacts = f->is_hadron && f->p > interaction_p_min ? interaction_lengths : 0.0f;
+  if (choice < interacts) return interact(f);
+  return choice < interacts + knocks ? knock(f) : SL_OK;
+}
+
+/* Flies to the foil and through it, if it is still ahead. */
+static int cross_foil(struct flight *f) {
+  const struct velo_description *v = f->velo;
+  const struct sim_state *s = &f->at;
+  const float r2 = s->x * s->x + s->y * s->y, slope2 = s->tx * s->tx + s->ty * s->ty;
+  if (r2 >= v->foil_radius * v->foil_radius || slope2 < 1e-8f) return SL_OK;
+  const float across = s->x * s->tx + s->y * s->ty;
+  const float root = sqrtf(sl_max_f32(across * across + slope2 * (v->foil_radius * v->foil_radius - r2), 0.0f));
+  const float z = s->z + (s->direction * root - across) / slope2;
+  if (z > end_of_velo || z < -end_of_velo) return SL_OK;
+  advance(f, z);
+  float path = v->foil_thickness * sqrtf(1.0f + slope2) / sqrtf(slope2);
+  if (path > v->foil_longest) path = v->foil_longest;
+  return cross(f, path / v->foil_radiation_length, path / v->foil_interaction_length);
+}
+
+/* ------------------------------------------------------------------------------------------------ sensors */
+
+/* Where the line meets the sensor's plane: 1 if that is within its active area. */
+static int meets(const struct flight *f, uint32_t sensor, struct sim_velo_hit *hit) {
+  const float *t = f->velo->transform[sensor];
+  const float dz = t[11] - f->at.z;
+  const float x = f->at.x + f->at.tx * dz - t[9], y = f->at.y + f->at.ty * dz - t[10];
+  hit->lx = t[0] * x + t[3] * y;
+  if (!(hit->lx >= 0.0f && hit->lx < f->velo->column_edge[VELO_SENSOR_COLUMNS])) return 0;
+  hit->ly = t[1] * x + t[4] * y;
+  if (!(hit->ly >= 0.0f && hit->ly < VELO_SENSOR_ROWS * f->velo->pixel)) return 0;
+  hit->slope_x = t[0] * f->at.tx + t[3] * f->at.ty;
+  hit->slope_y = t[1] * f->at.tx + t[4] * f->at.ty;
+  return 1;
+}
+
+static int cross_sensor(struct flight *f, uint32_t sensor) {
+  struct sim_velo_hit hit = {.sensor = sensor, .particle = f->index};
+  if (!meets(f, sensor, &hit)) return SL_OK;
+  advance(f, f->velo->transform[sensor][11]);
+  if (f->charge != 0) {
+    struct sim_velo_hit *kept = SIM_APPEND(&f->event->velo_hits);
+    if (!kept) return SL_ENOMEM;
+    *kept = hit;
+  }
+  const float slant = sqrtf(1.0f + f->at.tx * f->at.tx + f->at.ty * f->at.ty);
+  return cross(f, f->velo->sensor_radiation * slant, f->velo->sensor_interaction * slant);
+}
+
+/* Which of a module's sensors a line may meet that crosses the module's middle at (x, y), less than
+ * radius_max from the beam. */
+static uint32_t sensors_near(const struct flight *f, uint32_t module, float x, float y) {
+  const float turn = module % 2 ? -1.0f : 1.0f;
+  if (sl_abs_f32(f->at.tx) + sl_abs_f32(f->at.ty) > SIM_NEAR_SLOPE) return 15;
+  const int32_t i = (int32_t)((turn * x + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
+  const int32_t j = (int32_t)((turn * y + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
+  if (i < 0 || j < 0 || i >= SIM_NEAR_CELLS || j >= SIM_NEAR_CELLS) return 0;
+  return f->near->sensors[j][i];
+}
+
+void sim_near_make(const struct velo_description *v, struct sim_near *near) {
+  const float margin = SIM_NEAR_CELL * 0.75f + 0.6f * SIM_NEAR_SLOPE; /* half a cell's diagonal, and the way in z */
+  const float width = v->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * v->pixel;
+  for (uint32_t j = 0; j < SIM_NEAR_CELLS; j++) {
+    for (uint32_t i = 0; i < SIM_NEAR_CELLS; i++) {
+      near->sensors[j][i] = 0;
+      for (uint32_t k = 0; k < VELO_MODULE_SENSORS; k++) {
+        const float *t = v->transform[k];
+        const float x = ((float)i + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[9];
+        const float y = ((float)j + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[10];
+        const float lx = t[0] * x + t[3] * y, ly = t[1] * x + t[4] * y;
+        if (lx > -margin && lx < width + margin && ly > -margin && ly < height + margin)
+          near->sensors[j][i] |= (uint8_t)(1u << k);
+      }
+    }
+  }
+}
+
+/* The sensors of a module that are near, in the order in which they are met. */
+static int cross_module(struct flight *f, uint32_t module, uint32_t near) {
+  static const uint8_t forward[] = {0, 3, 1, 2}, backward[] = {1, 2, 0, 3};
+  const uint8_t *order = f->at.direction > 0.0f ? forward : backward;
+  for (int i = 0; i < VELO_MODULE_SENSORS && !f->has_ended; i++) {
+    if (!(near >> order[i] & 1)) continue;
+    const int status = cross_sensor(f, VELO_MODULE_SENSORS * module + order[i]);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
+/* z at which the line is `radius` from the axis, on its way out. */
+static float z_of_radius(const struct sim_state *s, float radius) {
+  const float slope2 = s->tx * s->tx + s->ty * s->ty + 1e-10f;
+  const float across = s->x * s->tx + s->y * s->ty, r2 = s->x * s->x + s->y * s->y;
+  const float root = sqrtf(sl_max_f32(across * across + slope2 * (radius * radius - r2), 0.0f));
+  return s->z + (s->direction * root - across) / slope2;
+}
+
+/* Modules from where the line leaves the hole around the beam to where it leaves the detector. */
+static int cross_modules(struct flight *f) {
+  const float *z = f->velo->module_z;
+  const int step = f->at.direction > 0.0f ? 1 : -1;
+  const float r2 = f->at.x * f->at.x + f->at.y * f->at.y, margin = 2.0f;
+  const float from = r2 < radius_min * radius_min ? z_of_radius(&f->at, radius_min) : f->at.z;
+  int m = step > 0 ? 0 : VELO_MODULES - 1;
+  while (m >= 0 && m < VELO_MODULES && (float)step * (z[m] - from) < -margin) m += step;
+  for (; m >= 0 && m < VELO_MODULES && !f->has_ended; m += step) {
+    const float dz = z[m] - f->at.z, x = f->at.x + f->at.tx * dz, y = f->at.y + f->at.ty * dz;
+    if (x * x + y * y > radius_max * radius_max) break;
+    const uint32_t near = sensors_near(f, (uint32_t)m, x, y);
+    if (near == 0) continue;
+    const float margin_z = 0.7f; /* sensors stand this far from their module's middle, at most */
+    if ((float)step * dz < -margin_z) continue;
+    if ((float)step * dz < margin_z) { /* made inside the module: only what lies ahead */
+      for (int k = 0; k < VELO_MODULE_SENSORS && !f->has_ended; k++) {
+        const uint32_t sensor = VELO_MODULE_SENSORS * (uint32_t)m + (uint32_t)k;
+        if ((float)step * (f->velo->transform[sensor][11] - f->at.z) <= 1e-3f) continue;
+        const int status = cross_sensor(f, sensor);
+        if (status < 0) return status;
+      }
+      continue;
+    }
+    const int status = cross_module(f, (uint32_t)m, near);
+    if (status < 0) return status;
+    if (f->at.direction * (float)step < 0.0f) break; /* scattered back */
+  }
+  return SL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- flights */
+
+static int is_followed(const struct sim_particle *p) {
+  const int decayed = p->species->has_decay;
+  return !decayed && (p->charge != 0 || p->species == &sim_species[SIM_PHOTON]);
+}
+
+static int follow(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event,
+                  uint32_t index) {
+  const struct sim_particle *p = &event->particles.at[index];
+  struct flight f = {
+      .velo = velo, .near = near, .event = event, .index = index, .mass = p->species->mass, .charge = p->charge};
+  f.random = sim_event_random(event, SIM_FOR_TRANSPORT, index);
+  f.is_hadron = p->species->is_hadron;
+  f.is_electron = p->species == &sim_species[SIM_ELECTRON];
+  f.is_photon = p->species == &sim_species[SIM_PHOTON];
+  f.p = sim_momentum(p);
+  f.at = (struct sim_state){.x = p->x, .y = p->y, .z = p->z};
+  if (f.p < momentum_min) return SL_OK;
+  const float u[3] = {p->px / f.p, p->py / f.p, p->pz / f.p};
+  if (!set_direction(&f.at, u)) return SL_OK;
+  int status = cross_foil(&f);
+  if (status == SL_OK && !f.has_ended) status = cross_modules(&f);
+  if (status < 0 || f.has_ended || f.at.direction < 0.0f) return status;
+  if (f.at.z < end_of_velo) advance(&f, end_of_velo);
+  struct sim_particle *kept = &event->particles.at[index]; /* may have moved */
+  kept->reached_end = 1;
+  kept->end = f.at;
+  kept->end_p = f.p;
+  return SL_OK;
+}
+
+int sim_transport(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event) {
+  event->velo_hits.count = 0;
+  for (uint32_t i = 0; i < event->particles.count; i++) {
+    if (!is_followed(&event->particles.at[i])) continue;
+    const int status = follow(velo, near, event, i);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}

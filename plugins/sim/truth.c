@@ -1,0 +1,219 @@
+/* truth.c: the truth about an event, in the format of spec formats.md 7.
+ *
+ * The trackers behind the magnet are not simulated. Whether a particle would be seen there is decided by its momentum
+ * and acceptance, with a magnet that gives one kick, and a share that is lost in material on the way; the flags isLong
+ * and so on say so, although the lists of hits in UT and SciFi are empty.
+ */
+#include "banks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES_MIN = 3, TRACKS_MIN = 4, PDG_NONE = -999999, FLAGS = 9 };
+
+/* Places of the flags in a record. */
+enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, FROM_STRANGE, FROM_SIGNAL };
+
+/* --------------------------------------------------------------------------------------- clusters of particles */
+
+int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uint32_t cluster_version) {
+  event->velo_ids.count = 0;
+  for (uint32_t i = 0; i < event->particles.count; i++) event->particles.at[i].velo_count = 0;
+  for (uint32_t i = 0, next; i < d->links.count; i = next) {
+    struct sim_particle *p = &event->particles.at[d->links.at[i].particle];
+    uint64_t modules = 0;
+    p->velo_first = event->velo_ids.count;
+    for (next = i; next < d->links.count && d->links.at[next].particle == d->links.at[i].particle; next++) {
+      const struct sim_cluster *c = &d->clusters.at[d->links.at[next].cluster];
+      uint32_t *id = SIM_APPEND(&event->velo_ids);
+      if (!id) return SL_ENOMEM;
+      *id = sim_velo_cluster_id(c, cluster_version);
+      modules |= 1ull << c->sensor / VELO_MODULE_SENSORS;
+    }
+    p->velo_count = next - i;
+    p->velo_modules = (uint32_t)__builtin_popcountll(modules);
+  }
+  for (uint32_t i = 0; i < event->particles.count; i++) {
+    const struct sim_particle *p = &event->particles.at[i];
+    const int is_primary = p->mother == SIM_NO_PARTICLE || event->particles.at[p->mother].species->ctau == 0.0f;
+    if (p->velo_count == 0 || p->velo_modules < MODULES_MIN || p->flags & SIM_IS_SECONDARY || !is_primary) continue;
+    if (sim_momentum(p) > 100.0f) event->vertices.at[p->vertex].reconstructible++;
+  }
+  return SL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- trackers */
+
+/* A toy of LHCb behind the VELO: planes, the magnet's kick, holes and sizes in mm, momenta in MeV; and how much is lost
+ * before the last station (some 0.3 interaction lengths; electrons radiate). */
+static const float ut_z = 2480.0f, scifi_first_z = 7826.0f, scifi_last_z = 9403.0f, magnet_z = 5240.0f;
+static const float kick = 1200.0f, ut_p_min = 600.0f, scifi_p_min = 1400.0f, lost = 0.16f, lost_electrons = 0.22f;
+
+static int is_inside(float x, float y, float half_width, float half_height, float hole) {
+  const float ax = sl_abs_f32(x), ay = sl_abs_f32(y);
+  return ax < half_width && ay < half_height && (ax > hole || ay > hole);
+}
+
+static void look_behind(const struct sim_event *event, uint32_t index, uint8_t flags[FLAGS]) {
+  const struct sim_particle *p = &event->particles.at[index];
+  if (!p->reached_end || p->charge == 0) return;
+  struct sim_random r = sim_event_random(event, SIM_FOR_REACH, index);
+  const struct sim_state *s = &p->end;
+  const float loss = sim_uniform(&r), to_ut = ut_z - s->z;
+  flags[HAS_UT] = p->end_p > ut_p_min && loss > 0.25f * lost &&
+                  is_inside(s->x + s->tx * to_ut, s->y + s->ty * to_ut, 770.0f, 670.0f, 38.0f);
+  if (p->end_p < scifi_p_min || loss < (p->species == &sim_species[SIM_ELECTRON] ? lost_electrons : lost)) return;
+  const float bent = s->tx + (float)p->charge * kick / p->end_p;
+  int inside = 1;
+  for (int i = 0; i < 2; i++) {
+    const float z = i == 0 ? scifi_first_z : scifi_last_z;
+    const float x = s->x + s->tx * (magnet_z - s->z) + bent * (z - magnet_z), y = s->y + s->ty * (z - s->z);
+    inside = inside && is_inside(x, y, i == 0 ? 2650.0f : 3180.0f, 2400.0f, 120.0f);
+  }
+  flags[HAS_SCIFI] = (uint8_t)inside;
+}
+
+/* --------------------------------------------------------------------------------------------------- ancestry */
+
+static int is_beauty(const struct sim_species *s) { return s->pdg / 100 % 10 == 5 || s->pdg / 1000 % 10 == 5; }
+static int is_charm(const struct sim_species *s) { return s->pdg / 100 % 10 == 4 || s->pdg / 1000 % 10 == 4; }
+
+/* The topmost ancestor that is a beauty or charm hadron, or SIM_NO_PARTICLE. */
+static int32_t find_ancestors(const struct sim_event *event, uint32_t index, uint8_t flags[FLAGS]) {
+  const struct sim_particle *particles = event->particles.at;
+  int32_t top = SIM_NO_PARTICLE;
+  for (int32_t m = particles[index].mother; m != SIM_NO_PARTICLE; m = particles[m].mother) {
+    const int beauty = is_beauty(particles[m].species), charm = is_charm(particles[m].species);
+    flags[FROM_BEAUTY] |= (uint8_t)beauty;
+    flags[FROM_CHARM] |= (uint8_t)charm;
+    if (beauty || charm) top = m;
+  }
+  return top;
+}
+
+static int is_from_strange(const struct sim_event *event, const struct sim_particle *p) {
+  if (p->mother == SIM_NO_PARTICLE || !(p->flags & SIM_IS_DECAY)) return 0;
+  const struct sim_particle *m = &event->particles.at[p->mother];
+  const int is_strange = m->species == &sim_species[SIM_KAON_SHORT] || m->species == &sim_species[SIM_LAMBDA];
+  return is_strange && m->x * m->x + m->y * m->y < 25.0f;
+}
+
+/* ----------------------------------------------------------------------------------------------------- banks */
+
+/* Bytes appended to the words of a list as scratch memory; what the banks are then cut from. */
+struct stream {
+  SIM_LIST(uint8_t) bytes;
+};
+
+static int put(struct stream *s, const void *from, uint32_t bytes) {
+  if (!sim_reserve((void **)&s->bytes.at, &s->bytes.capacity, s->bytes.count + bytes, 1)) return SL_ENOMEM;
+  memcpy(s->bytes.at + s->bytes.count, from, bytes);
+  s->bytes.count += bytes;
+  return SL_OK;
+}
+
+static int32_t pdg_of(const struct sim_particle *p) {
+  return p->species->is_own_antiparticle ? p->species->pdg : p->sign * p->species->pdg;
+}
+
+static float pseudorapidity(float p, float pz) {
+  return 0.5f * (sl_logf(sl_max_f32(p + pz, 1e-6f)) - sl_logf(sl_max_f32(p - pz, 1e-6f)));
+}
+
+#define PARTICLE_RECORD(F) \
+  F(key, uint32_t)         \
+  F(pdg, int32_t) F(kinematics, float_7) F(flags, flags_9) F(family, int32_4) F(origin, float_3) F(vertices, uint32_t)
+typedef struct {
+  float at[7];
+} float_7;
+typedef struct {
+  uint8_t at[FLAGS];
+} flags_9;
+typedef struct {
+  int32_t at[4];
+} int32_4;
+typedef struct {
+  float at[3];
+} float_3;
+struct particle_record {
+#define MEMBER(name, type) type name;
+  PARTICLE_RECORD(MEMBER)
+};
+
+static struct particle_record describe(const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
+  const struct sim_particle *p = &event->particles.at[index];
+  const float pt = sqrtf(p->px * p->px + p->py * p->py), size = sim_momentum(p);
+  struct particle_record r = {.key = index, .pdg = pdg_of(p), .vertices = visible_vertices};
+  r.kinematics = (float_7){{size, pt, pseudorapidity(size, p->pz), sl_atan2f(p->py, p->px), p->x, p->y, p->z}};
+  look_behind(event, index, r.flags.at);
+  r.flags.at[HAS_VELO] = p->velo_modules >= MODULES_MIN;
+  r.flags.at[IS_LONG] = r.flags.at[HAS_VELO] && r.flags.at[HAS_SCIFI];
+  r.flags.at[IS_DOWN] = r.flags.at[HAS_UT] && r.flags.at[HAS_SCIFI];
+  r.flags.at[FROM_STRANGE] = (uint8_t)is_from_strange(event, p);
+  r.flags.at[FROM_SIGNAL] = (p->flags & SIM_FROM_SIGNAL) != 0;
+  const int32_t top = find_ancestors(event, index, r.flags.at), mother = p->mother;
+  r.family = (int32_4){{mother == SIM_NO_PARTICLE ? (int32_t)index : mother,
+                        mother == SIM_NO_PARTICLE ? r.pdg : pdg_of(&event->particles.at[mother]),
+                        top == SIM_NO_PARTICLE ? (int32_t)index : top,
+                        top == SIM_NO_PARTICLE ? PDG_NONE : pdg_of(&event->particles.at[top])}};
+  r.origin = (float_3){{-1.0f, -1.0f, (float)p->charge}};
+  if (top != SIM_NO_PARTICLE) {
+    const struct sim_particle *a = &event->particles.at[top];
+    r.origin.at[0] = sqrtf(a->px * a->px + a->py * a->py);
+    r.origin.at[1] = a->lifetime_ns;
+  }
+  return r;
+}
+
+/* Packed, unlike the struct. */
+static int put_particle(struct stream *s, const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
+  const struct sim_particle *p = &event->particles.at[index];
+  const struct particle_record r = describe(event, index, visible_vertices);
+  const uint32_t nothing = 0;
+  int status = SL_OK;
+#define PUT(name, type) \
+  if (status == SL_OK) status = put(s, &r.name, sizeof r.name);
+  PARTICLE_RECORD(PUT)
+  if (status == SL_OK) status = put(s, &p->velo_count, 4);
+  if (status == SL_OK) status = put(s, event->velo_ids.at + p->velo_first, 4 * p->velo_count);
+  if (status == SL_OK) status = put(s, &nothing, 4); /* UT */
+  if (status == SL_OK) status = put(s, &nothing, 4); /* SciFi */
+  return status;
+}
+
+static int put_particles(struct stream *s, const struct sim_event *event) {
+  uint32_t listed = 0, visible = 0;
+  for (uint32_t i = 0; i < event->particles.count; i++) listed += event->particles.at[i].velo_count > 0;
+  for (uint32_t i = 0; i < event->vertices.count; i++)
+    visible += event->vertices.at[i].is_collision && event->vertices.at[i].reconstructible >= TRACKS_MIN;
+  int status = put(s, &listed, sizeof listed);
+  for (uint32_t i = 0; i < event->particles.count && status == SL_OK; i++)
+    if (event->particles.at[i].velo_count > 0) status = put_particle(s, event, i, visible);
+  return status;
+}
+
+static int put_vertices(struct stream *s, const struct sim_event *event) {
+  int32_t listed = 0;
+  for (uint32_t i = 0; i < event->vertices.count; i++) listed += event->vertices.at[i].is_collision != 0;
+  int status = put(s, &listed, sizeof listed);
+  for (uint32_t i = 0; i < event->vertices.count && status == SL_OK; i++) {
+    const struct sim_vertex *v = &event->vertices.at[i];
+    const int32_t tracks = (int32_t)v->reconstructible;
+    const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
+    if (!v->is_collision) continue;
+    status = put(s, &tracks, sizeof tracks);
+    if (status == SL_OK) status = put(s, place, sizeof place);
+  }
+  return status;
+}
+
+int sim_truth_banks(struct sim_bank_list *list, const struct sim_event *event) {
+  struct stream s = {.bytes = {0}};
+  int status = put_particles(&s, event);
+  if (status == SL_OK) status = sim_banks_add_parts(list, SIM_BANK_MC_PARTICLES, 2, s.bytes.at, s.bytes.count);
+  s.bytes.count = 0;
+  if (status == SL_OK) status = put_vertices(&s, event);
+  if (status == SL_OK) status = sim_banks_add_parts(list, SIM_BANK_MC_VERTICES, 1, s.bytes.at, s.bytes.count);
+  free(s.bytes.at);
+  return status;
+}

@@ -1,0 +1,49 @@
+/* input.c: which source reads the input. Where the command line names files, the algorithm of the source node is the
+ * one that recognises the first of them: the graph's own, if it does, else the first one found that does. If none does,
+ * the graph's stays, and says what it makes of the files when the run begins. */
+#include "graph/stages.h"
+
+#include <string.h>
+
+static int is_source(const struct sl_algorithm *algorithm) {
+  return algorithm != NULL && algorithm->kind == SL_KIND_SOURCE;
+}
+
+static int recognises(const struct sl_reader *r, const struct sl_algorithm *source) {
+  return source->source->probe != NULL && source->source->probe(r->request->input_bytes, r->request->input_count) != 0;
+}
+
+/* "plugin.algorithm" of the first source that recognises the input, in the order of the plugins; NULL if none does. */
+static const char *find_source(struct sl_reader *r) {
+  const struct sl_registry *registry = r->request->registry;
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->plugin->target, "cpu") != 0) continue;
+    for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
+      const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
+      if (is_source(algorithm) && recognises(r, algorithm))
+        return sl_arena_format(r->arena, "%s.%s", entry->plugin->name, algorithm->name);
+    }
+  }
+  return NULL;
+}
+
+static int is_used(const struct sl_reader *r, const char *node) {
+  for (uint32_t i = 0; i < r->request->use_count; i++)
+    if (strcmp(r->request->uses[i].key, node) == 0) return 1;
+  return 0;
+}
+
+void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
+  const struct sl_graph_request *request = r->request;
+  if (request->input_name == NULL) return;
+  for (struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {
+    const struct sl_tree *use = sl_tree_get(node->value, "use");
+    if (use == NULL || use->kind != SL_TREE_SCALAR || is_used(r, node->key)) continue;
+    const struct sl_algorithm *algorithm = sl_registry_find(request->registry, use->text, request->target, NULL);
+    if (!is_source(algorithm) || recognises(r, algorithm)) continue;
+    const char *found = find_source(r);
+    const struct sl_mark mark = sl_mark_option(r, "-i", node->key, request->input_name);
+    if (found != NULL) sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
+  }
+}

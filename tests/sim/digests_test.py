@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Simulated events are the same whatever the slots and slices, and those of digests.txt for each seed.
+
+A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that
+is meant: digests_test.py --accept
+"""
+import json
+import sys
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+checks = Checks()
+golden_path = Path(__file__).with_name("digests.txt")
+golden = dict(line.rsplit(" ", 1) for line in golden_path.read_text().splitlines() if line) if golden_path.exists() else {}
+found = {}
+
+
+def digests(graph, *arguments):
+    done = call("run", ROOT / "graphs" / graph, "--digest", "--json", "-", "--quiet", *arguments)
+    return {o["port"]: o["digest"] for o in json.loads(done.stdout)["outputs"]}
+
+
+cases = [("velo.yaml", ("-n", 200, "--set", "seed=1")), ("velo.yaml", ("-n", 200, "--set", "seed=18446744073709551615")),
+         ("velo_superpixels.yaml", ("-n", 200, "--set", "seed=1")),
+         ("velo.yaml", ("-n", 100, "--set", "raw.signal=Bs_phiphi", "--set", "raw.cluster_version=4"))]
+for graph, arguments in cases:
+    reference = digests(graph, *arguments)
+    for port, digest in reference.items():
+        found[f"{graph} {' '.join(map(str, arguments))} {port}"] = digest
+    for variation in (("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2)):
+        checks.that(digests(graph, *arguments, *variation) == reference, f"{graph} {arguments} {variation}")
+checks.that(len(set(found.values())) == len(found), "all digests differ")
+
+if "--accept" in sys.argv:
+    golden_path.write_text("".join(f"{key} {value}\n" for key, value in sorted(found.items())))
+    print(f"accepted {len(found)} digests")
+else:
+    for key, value in sorted(found.items()):
+        checks.that(golden.get(key) == value, f"golden digest of {key}: {value}")
+    checks.that(set(golden) == set(found), "digests.txt lists what the graphs give")
+checks.end()

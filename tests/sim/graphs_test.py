@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Graphs over simulated events: tracks are found as in full simulation, and what the user may ask for is done or said.
+
+The expected figures are those of the 300 events of full simulation in spec velo_pv.md E.6 and F, and of the samples'
+tables; the event sample here is larger, so that its own error is small.
+"""
+import json
+import tempfile
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+checks = Checks()
+velo = ROOT / "graphs/velo.yaml"
+
+
+def run(graph, *arguments):
+    return json.loads(call("run", ROOT / "graphs" / graph, "--json", "-", "--quiet", *arguments).stdout)
+
+
+def category(result, name):
+    return next(c for c in result["results"]["check"]["categories"] if c["name"] == name)
+
+
+# 1,000 events, as users get them
+default = run("velo.yaml")
+checks.that(default["events"] == 1000 and default["error_events"] == 0, "a graph without input runs on 1000 simulated events")
+real = {"velo": (31835 / 32521, 108.4), "long": (18009 / 18160, 60.5), "long, p > 5 GeV": (11452 / 11518, 38.4),
+        "long from strange": (961 / 987, 3.29), "long electrons": (1383 / 1431, 4.77), "all eta, not e": (66464 / 70202, 234.0)}
+for name, (efficiency, particles) in real.items():
+    c = category(default, name)
+    checks.that(abs(c["efficiency"] - efficiency) < 0.02, f"{name}: efficiency {c['efficiency']:.4f} within 0.02 of {efficiency:.4f}")
+    each = c["reconstructible"] / 1000
+    checks.that(abs(each / particles - 1) < 0.15, f"{name}: {each:.2f} particles an event within 15 % of {particles}")
+tracks = default["results"]["check"]["tracks"] / 1000
+checks.that(abs(tracks / 252.7 - 1) < 0.1, f"{tracks:.1f} tracks an event within 10 % of 252.7")
+checks.that(default["results"]["check"]["ghost_rate"] < 0.02, f"ghost rate {default['results']['check']['ghost_rate']:.4f} below 0.02")
+
+pixels = run("velo_superpixels.yaml", "-n", 300)
+clusters = run("velo.yaml", "-n", 300)
+for name in ("velo", "long"):
+    difference = category(pixels, name)["efficiency"] - category(clusters, name)["efficiency"]
+    checks.that(abs(difference) < 0.005, f"{name}: from super-pixels {difference:+.4f}")
+for version in (2, 4):
+    other = run("velo.yaml", "-n", 300, "--set", f"raw.cluster_version={version}")
+    difference = category(other, "velo")["efficiency"] - category(clusters, "velo")["efficiency"]
+    checks.that(abs(difference) < 0.005, f"velo: from cluster banks of version {version} {difference:+.4f}")
+other = run("velo_superpixels.yaml", "-n", 300, "--set", "raw.superpixel_version=4")
+checks.that(other["results"] == pixels["results"], "super-pixel banks of version 4 give the tracks of version 2")
+
+# the number of events
+checks.that(run("velo_counts.yaml", "-n", 1500)["events"] == 1500, "-n takes more events than the default")
+checks.that(run("velo_counts.yaml", "--set", "raw.events=3")["events"] == 3, "the property events is heeded")
+checks.that(run("velo_counts.yaml", "-n", 5, "--set", "raw.events=0")["events"] == 5, "-n ends a source without end")
+
+# modes
+signal = run("velo.yaml", "-n", 200, "--set", "raw.signal=Bs_phiphi")
+from_b = category(signal, "long from B")
+checks.that(from_b["reconstructible"] > 100 and from_b["efficiency"] > 0.97, f"long from B: {from_b['reconstructed']} of {from_b['reconstructible']}")
+empty = run("velo.yaml", "-n", 20, "--set", "raw.mu=0")
+checks.that(empty["error_events"] == 0 and empty["results"]["check"]["tracks"] <= 2, "events without collisions have next to no tracks")
+
+
+def says(text, status, *arguments):
+    done = call("run", velo, *arguments, expect=status)
+    checks.that(text in done.stderr, f"{arguments}: '{text}'" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
+
+
+says("`mu` lies between 0 and 40", 2, "--set", "raw.mu=-1")
+says("there is no decay", 2, "--set", "raw.signal=B0_pipi")
+says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
+with tempfile.TemporaryDirectory() as folder:
+    description = Path(folder) / "wrong.velo"
+    text = (ROOT / "plugins/velo/nominal.velo").read_text()
+    line = text[:text.index("silicon 0.2")].count("\n") + 1
+    description.write_text(text.replace("silicon 0.2", "silicon -0.2"))
+    says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"raw.velo={description}")
+    says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"geometry={description}")
+    says("cannot be opened", 2, "--set", f"raw.velo={folder}/none.velo")
+
+    # files
+    text_file = Path(folder) / "text.txt"
+    text_file.write_text("no events are in here\n" * 100)
+    says("no source recognises this file", 1, "-i", text_file)
+    says("no source recognises this file", 1, "-i", text_file, "--use", "raw=sim.source")
+    empty_file = Path(folder) / "empty.mdf"
+    empty_file.write_bytes(b"")
+    says("`seed` is dropped: io.mdf_source has no such property", 1, "-i", empty_file)
+    says("has no property `mu`", 2, "-i", empty_file, "--set", "raw.mu=2")
+    says("is empty", 1, "-i", empty_file, "--use", "raw=io.mdf_source")
+says("no input file is given", 1, "--use", "raw=io.mdf_source")
+checks.end()

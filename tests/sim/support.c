@@ -1,0 +1,40 @@
+/* support.c: see support.h. */
+#include "support.h"
+
+#include "velo_nominal_text.h"
+
+struct sim_simulation *simulation_new(void) {
+  char reason[256];
+  struct sim_simulation *s = calloc(1, sizeof *s);
+  assert_non_null(s);
+  assert_int_equal(velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &s->velo, reason, sizeof reason),
+                   0);
+  sim_near_make(&s->velo, &s->near);
+  s->settings = (struct sim_settings){
+      .seed = 1, .mu = 5.3f, .luminosity_fraction = 0.01f, .signal = SIM_SIGNAL_NONE, .run = 1, .efficiency = 0.99f};
+  s->odin_version = 7;
+  s->superpixel_version = 2;
+  s->cluster_version = 3;
+  s->with_superpixels = s->with_truth = 1;
+  return s;
+}
+
+void simulation_free(struct sim_simulation *s) {
+  sim_simulation_free(s);
+  free(s);
+}
+
+void bank_fields_of(const struct sim_simulation *s, uint8_t type, struct bank_fields *f) {
+  f->count = 0;
+  for (uint32_t i = 0; i < s->banks.banks.count; i++) {
+    const struct sim_bank *bank = &s->banks.banks.at[i];
+    if (bank->type != type) continue;
+    assert_true(f->count < TEST_BANKS_MAX);
+    f->source_id[f->count] = bank->source_id;
+    f->size_bytes[f->count] = bank->size_bytes;
+    f->version[f->count] = bank->version;
+    f->first_word[f->count++] = bank->first_word;
+  }
+  f->offsets[0] = 0;
+  f->offsets[1] = f->count;
+}

@@ -1,0 +1,32 @@
+/* support.h: what the tests of the simulation share. */
+#ifndef TEST_SIM_SUPPORT_H
+#define TEST_SIM_SUPPORT_H
+
+#include "simulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The nominal detector and the source's defaults: mu 5.3, seed 1, ODIN 7, super-pixels 2, clusters 3. */
+struct sim_simulation *simulation_new(void);
+void simulation_free(struct sim_simulation *s);
+
+/* The event's banks of a type in the form of a collection's fields; the words are the simulation's. */
+enum { TEST_BANKS_MAX = 512 };
+struct bank_fields {
+  uint32_t offsets[2];
+  uint32_t count;
+  uint16_t source_id[TEST_BANKS_MAX], size_bytes[TEST_BANKS_MAX];
+  uint8_t version[TEST_BANKS_MAX];
+  uint32_t first_word[TEST_BANKS_MAX];
+};
+void bank_fields_of(const struct sim_simulation *s, uint8_t type, struct bank_fields *fields);
+
+#endif
