@@ -15,7 +15,7 @@ int sim_velo_cluster_banks(struct sim_bank_list *list, const struct sim_velo_dig
 uint32_t sim_velo_cluster_id(const struct sim_cluster *cluster, uint32_t version);
 
 /* truth.c: which particles have which clusters, what they are reconstructible in, and how many there are of each
- * vertex. Then the banks: particles (32, version 2) and vertices (33, version 1). `text` is memory for them. */
+ * vertex. Then the banks: particles (32, version 2) and vertices (33, version 1). */
 int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *digits, uint32_t cluster_version);
 int sim_truth_banks(struct sim_bank_list *list, const struct sim_event *event);
 

@@ -32,7 +32,7 @@ int sim_decay(struct sim_event *event, uint32_t index) {
   const struct sim_species *species = mother->species;
   if (!species->has_decay) return SL_OK;
   struct sim_random r = sim_event_random(event, SIM_FOR_DECAY, index);
-  const float flight = species->ctau * sim_exponential(&r), m = species->mass;
+  const float flight = species->ctau > 0.0f ? species->ctau * sim_exponential(&r) : 0.0f, m = species->mass;
   mother->lifetime_ns = flight / 299.792458f;
   if (!(mother->flags & SIM_FROM_SIGNAL) && sim_uniform(&r) >= species->decay_share) return SL_OK;
   const float place[3] = {mother->x + mother->px / m * flight, mother->y + mother->py / m * flight,

@@ -75,9 +75,10 @@ struct sim_velo_hit {
   }
 
 /* One more entry of a list, uninitialised; NULL when memory is out. */
-#define SIM_APPEND(list)                                                                        \
-  (sim_reserve((void **)&(list)->at, &(list)->capacity, (list)->count + 1u, sizeof *(list)->at) \
-       ? &(list)->at[(list)->count++]                                                           \
+#define SIM_APPEND(list)                                                                                \
+  ((list)->count < (list)->capacity ||                                                                  \
+           sim_reserve((void **)&(list)->at, &(list)->capacity, (list)->count + 1u, sizeof *(list)->at) \
+       ? &(list)->at[(list)->count++]                                                                   \
        : NULL)
 
 int sim_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t entry_bytes);

@@ -97,7 +97,11 @@ static inline uint32_t sim_poisson(struct sim_random *r, float mean) {
   while (mean > 0.0f) {
     const float portion = mean < 8.0f ? mean : 8.0f, end = sl_expf(-portion);
     mean = mean - portion;
-    for (float product = sim_uniform(r); product > end; product = product * sim_uniform(r)) count++;
+    float product = sim_uniform(r);
+    while (product > end) {
+      product = product * sim_uniform(r);
+      count++;
+    }
   }
   return count;
 }

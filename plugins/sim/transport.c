@@ -14,7 +14,8 @@
 enum { SECONDARIES_MAX = 8 };
 
 static const float end_of_velo = 770.0f;
-static const float radius_min = 5.0f, radius_max = 72.0f; /* of anything active, mm */
+static const float radius_max = 72.0f;  /* of anything active, mm */
+static const float material_max = 0.6f; /* radiation lengths on any way out with a slope below 0.5 */
 static const float electron_mass = 0.510999f;
 static const float ionisation = 38.0f;         /* MeV a radiation length of silicon, for minimum ionising particles */
 static const float momentum_min = 2.0f;        /* MeV; slower ones end */
@@ -34,7 +35,9 @@ struct flight {
   float p, mass; /* MeV */
   int32_t charge;
   uint32_t is_hadron, is_electron, is_photon;
-  float crossed; /* radiation lengths, of the material at hand */
+  float to_pair;      /* radiation lengths until a photon becomes a pair */
+  float crossed;      /* radiation lengths, of the material at hand */
+  uint32_t is_inside; /* the foil, as long as it is in the VELO */
   uint32_t has_ended;
 };
 
@@ -198,8 +201,8 @@ static void lose_energy(struct flight *f, float energy, float loss) {
 /* Crosses material, so many radiation and interaction lengths thick. */
 static int cross(struct flight *f, float radiation_lengths, float interaction_lengths) {
   if (f->is_photon) {
-    if (f->p > photon_min && sim_uniform(&f->random) < 7.0f / 9.0f * radiation_lengths) return convert(f);
-    return SL_OK;
+    f->to_pair = f->to_pair - radiation_lengths;
+    return f->to_pair < 0.0f ? convert(f) : SL_OK;
   }
   f->crossed = radiation_lengths;
   const float energy = sqrtf(f->p * f->p + f->mass * f->mass), slowness = energy / f->p; /* 1 / beta */
@@ -218,11 +221,15 @@ static int cross_foil(struct flight *f) {
   const struct velo_description *v = f->velo;
   const struct sim_state *s = &f->at;
   const float r2 = s->x * s->x + s->y * s->y, slope2 = s->tx * s->tx + s->ty * s->ty;
-  if (r2 >= v->foil_radius * v->foil_radius || slope2 < 1e-8f) return SL_OK;
+  f->is_inside = slope2 < 1e-8f;
+  if (r2 >= v->foil_radius * v->foil_radius || f->is_inside) return SL_OK;
   const float across = s->x * s->tx + s->y * s->ty;
   const float root = sqrtf(sl_max_f32(across * across + slope2 * (v->foil_radius * v->foil_radius - r2), 0.0f));
   const float z = s->z + (s->direction * root - across) / slope2;
-  if (z > end_of_velo || z < -end_of_velo) return SL_OK;
+  if (z > end_of_velo || z < -end_of_velo) {
+    f->is_inside = 1;
+    return SL_OK;
+  }
   advance(f, z);
   float path = v->foil_thickness * sqrtf(1.0f + slope2) / sqrtf(slope2);
   if (path > v->foil_longest) path = v->foil_longest;
@@ -299,20 +306,11 @@ static int cross_module(struct flight *f, uint32_t module, uint32_t near) {
   return SL_OK;
 }
 
-/* z at which the line is `radius` from the axis, on its way out. */
-static float z_of_radius(const struct sim_state *s, float radius) {
-  const float slope2 = s->tx * s->tx + s->ty * s->ty + 1e-10f;
-  const float across = s->x * s->tx + s->y * s->ty, r2 = s->x * s->x + s->y * s->y;
-  const float root = sqrtf(sl_max_f32(across * across + slope2 * (radius * radius - r2), 0.0f));
-  return s->z + (s->direction * root - across) / slope2;
-}
-
-/* Modules from where the line leaves the hole around the beam to where it leaves the detector. */
+/* Modules from where the particle is, behind the foil, to where it leaves the detector. */
 static int cross_modules(struct flight *f) {
   const float *z = f->velo->module_z;
   const int step = f->at.direction > 0.0f ? 1 : -1;
-  const float r2 = f->at.x * f->at.x + f->at.y * f->at.y, margin = 2.0f;
-  const float from = r2 < radius_min * radius_min ? z_of_radius(&f->at, radius_min) : f->at.z;
+  const float from = f->at.z, margin = 1.0f;
   int m = step > 0 ? 0 : VELO_MODULES - 1;
   while (m >= 0 && m < VELO_MODULES && (float)step * (z[m] - from) < -margin) m += step;
   for (; m >= 0 && m < VELO_MODULES && !f->has_ended; m += step) {
@@ -359,8 +357,12 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
   if (f.p < momentum_min) return SL_OK;
   const float u[3] = {p->px / f.p, p->py / f.p, p->pz / f.p};
   if (!set_direction(&f.at, u)) return SL_OK;
+  if (f.is_photon) { /* most come through all that there is; they need not be followed */
+    f.to_pair = 9.0f / 7.0f * sim_exponential(&f.random);
+    if (f.p < photon_min || (f.to_pair > material_max && f.at.tx * f.at.tx + f.at.ty * f.at.ty < 0.25f)) return SL_OK;
+  }
   int status = cross_foil(&f);
-  if (status == SL_OK && !f.has_ended) status = cross_modules(&f);
+  if (status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
   if (status < 0 || f.has_ended || f.at.direction < 0.0f) return status;
   if (f.at.z < end_of_velo) advance(&f, end_of_velo);
   struct sim_particle *kept = &event->particles.at[index]; /* may have moved */

@@ -100,7 +100,7 @@ static int is_from_strange(const struct sim_event *event, const struct sim_parti
 
 /* ----------------------------------------------------------------------------------------------------- banks */
 
-/* Bytes appended to the words of a list as scratch memory; what the banks are then cut from. */
+/* Packed bytes, from which the banks are then cut. */
 struct stream {
   SIM_LIST(uint8_t) bytes;
 };

@@ -13,7 +13,7 @@
 
 enum { STEPS_MAX = 24, PIXELS_MAX = 32, DIGIT_BITS = 9, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
 
-static const float step_length = 0.028f;   /* mm, in the pixels' plane */
+static const float step_length = 0.036f;   /* mm, in the pixels' plane */
 static const float diffusion = 0.012f;     /* mm: how far from a border charge is still shared */
 static const float charge_mode = 14600.0f; /* electrons, a straight crossing's most probable charge */
 static const float charge_width = 1700.0f; /* of its distribution */
@@ -227,7 +227,7 @@ static int number_clusters(struct sim_velo_digits *d) {
 }
 
 static int leaves_trace(const struct sim_charge *c) {
-  return c->particle != UINT32_MAX && 5 * c->electrons >= threshold;
+  return c->particle != UINT32_MAX && c->electrons >= threshold / 5;
 }
 
 /* Where each particle's links begin, with room for one a pixel: counts, then their sums. */

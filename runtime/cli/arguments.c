@@ -22,8 +22,8 @@ struct option {
 
 static const struct option options[] = {
     {"-i", "--input", "FILE...", "input files or patterns, in this order", FILES, RUN, AT(inputs), 0},
-    {"-n", "--events", "EVENTS", "read the first EVENTS events (default: all of a file)", COUNT, RUN,
-     AT(options.events), UINT64_MAX},
+    {"-n", "--events", "EVENTS", "take the first EVENTS events (default: all of a file, 1000 simulated ones)", COUNT,
+     RUN, AT(options.events), UINT64_MAX},
     {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", COUNT, RUN, AT(options.repeat),
      UINT32_MAX},
     {"--device", NULL, "DEVICE", "cpu", TEXT, GRAPH, AT(options.device), 0},
