@@ -18,6 +18,10 @@
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H
 
+#if defined(SL_TARGET_HIP) /* before math.h: it has the device's memcpy */
+#include <hip/hip_runtime.h>
+#endif
+
 #include <sluice/math.h>
 #include <sluice/plugin.h>
 

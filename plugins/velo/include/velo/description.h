@@ -215,8 +215,11 @@ static inline void velo_description_transform(const struct velo_description_read
  * reason. */
 static inline uint32_t velo_description_read(const char *text, size_t bytes, struct velo_description *d, char *reason,
                                              size_t reason_size) {
-  struct velo_description_reader r = {.reason = reason, .reason_size = reason_size};
+  struct velo_description_reader r;
   uint32_t line = 0;
+  memset(&r, 0, sizeof r);
+  r.reason = reason;
+  r.reason_size = reason_size;
   memset(d, 0, sizeof *d);
   for (const char *at = text; at < text + bytes;) {
     const char *newline = (const char *)memchr(at, '\n', (size_t)(text + bytes - at));
