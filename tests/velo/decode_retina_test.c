@@ -282,21 +282,19 @@ static struct banks *banks_of_all_sensors(uint16_t unusual, uint8_t version, uin
 
 static void one_bank_of_208_that_is_unusual_is_treated_as_any_other(void **state) {
   static const struct {
-    uint16_t place;
-    uint8_t version;
-    uint16_t source_id;
-    uint32_t announced;
     uint64_t error;
-    uint32_t clusters;
+    uint32_t announced, clusters;
+    uint16_t place, source_id;
+    uint8_t version;
   } cases[] = {
-      {207, 3, 207, 1, 0, 208},
-      {207, 3, 207, 0, 0, 207},
-      {40, 2, 40, 1, 0, 208},
-      {207, 3, 208, 1, 2ull << 32 | 208, 0}, /* no such sensor */
-      {0, 1, 0, 1, 1ull << 32 | 0, 0},       /* no such version */
-      {130, 3, 130, 2, 4ull << 32 | 130, 0}, /* more words announced than there are */
-      {130, 3, 131, 1, 6ull << 32 | 131, 0}, /* two of a sensor */
-      {206, 4, 103, 1, 6ull << 32 | 207, 0}, /* a pair, and its second sensor again */
+      {0, 1, 208, 207, 207, 3},
+      {0, 0, 207, 207, 207, 3},
+      {0, 1, 208, 40, 40, 2},
+      {2ull << 32 | 208, 1, 0, 207, 208, 3}, /* no such sensor */
+      {1ull << 32 | 0, 1, 0, 0, 0, 1},       /* no such version */
+      {4ull << 32 | 130, 2, 0, 130, 130, 3}, /* more words announced than there are */
+      {6ull << 32 | 131, 1, 0, 130, 131, 3}, /* two of a sensor */
+      {6ull << 32 | 207, 1, 0, 206, 103, 4}, /* a pair, and its second sensor again */
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct banks *b = banks_of_all_sensors(cases[c].place, cases[c].version, cases[c].source_id, cases[c].announced);
