@@ -70,7 +70,6 @@ struct sl_graph_request {
   const struct sl_registry *registry;
   const struct sl_override *sets, *uses; /* in the order of the command line */
   uint32_t set_count, use_count;
-  const struct sl_services *check_services; /* unused by the reader; reserved */
   /* The first bytes of the first input, or input_name NULL where there is none: the source that recognises them takes
    * the place of the graph's, unless --use says which one. */
   const char *input_name;
