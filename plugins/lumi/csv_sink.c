@@ -112,7 +112,7 @@ static void write_cell(FILE *file, const struct csv_sink *m, const struct row *r
   if (m->schema.scale[FIRST_COLUMN + column] == 1.0f)
     fprintf(file, "%" PRIu32, row->values[column]);
   else
-    fprintf(file, "%.9g", quantity(m, row, column));
+    fprintf(file, "%.6g", quantity(m, row, column));
 }
 
 static void write_table(FILE *file, const struct csv_sink *m) {
