@@ -24,12 +24,12 @@ DISTRIBUTION = "VeloTracks"
 COLOURS = ("#1b5e8c", "#c0562b", "#3d7a3a", "#7b4b94", "#8a6d1d", "#5f5f5f")
 
 
-def counts(sluice, mu, events, settings):
+def counts(sluice, mu, seed, events, settings):
     """{counter: values} of the luminosity events at crossings of two bunches."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "lumi.csv"
         command = [sluice, "run", str(ROOT / "graphs/lumi.yaml"), "-n", str(events), "-o", str(table), "--quiet",
-                   "--set", f"raw.mu={mu}", "--set", "raw.luminosity_fraction=1"]
+                   "--set", f"raw.mu={mu}", "--set", f"seed={seed}", "--set", "raw.luminosity_fraction=1"]
         for setting in settings:
             command += ["--set", setting]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -57,11 +57,18 @@ def fit(points):
 
 # ------------------------------------------------------------------------------------------------------- the picture
 
+def round_up(value):
+    """The next of 1, 2, 4, 6, 8 times a power of ten, which divide by four well."""
+    power = 10 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= value)
+
+
 class Panel:
     """A diagram with axes from 0, at (left, top)."""
     WIDTH, HEIGHT = 300, 200
 
     def __init__(self, left, top, x_max, y_max, title, x_label):
+        x_max, y_max = round_up(x_max), round_up(y_max)
         self.left, self.top, self.x_max, self.y_max = left, top, x_max, y_max
         self.parts = [f'<text x="{left}" y="{top - 10}" font-weight="bold">{title}</text>',
                       f'<rect x="{left}" y="{top}" width="{self.WIDTH}" height="{self.HEIGHT}" fill="none" stroke="#888"/>',
@@ -92,7 +99,7 @@ class Panel:
 
 def means_panel(left, top, name, points, slope):
     mu_max = max(mu for mu, _, _ in points)
-    panel = Panel(left, top, mu_max, 1.15 * max(max(mean for _, mean, _ in points), slope * mu_max, 1e-9), name, "mu")
+    panel = Panel(left, top, mu_max, max(max(mean for _, mean, _ in points), slope * mu_max, 1e-9), f"mean of {name}", "mu")
     panel.line([(0, 0), (mu_max, slope * mu_max)], "#999", dashed=True)
     for mu, mean, error in points:
         panel.point(mu, mean, error, COLOURS[0])
@@ -101,14 +108,14 @@ def means_panel(left, top, name, points, slope):
 
 def distribution_panel(left, top, samples):
     bins = 30
-    end = 1.02 * max(max(values) for _, values in samples) or 1
+    end = round_up(1 + max(sorted(values)[len(values) * 99 // 100] for _, values in samples))  # the rest is in the last bin
     shares = []
     for mu, values in samples:
         histogram = [0] * bins
         for value in values:
             histogram[min(bins - 1, int(bins * value / end))] += 1
         shares.append((mu, [h / len(values) for h in histogram]))
-    panel = Panel(left, top, end, 1.1 * max(max(s) for _, s in shares), f"share of events by {DISTRIBUTION}", DISTRIBUTION)
+    panel = Panel(left, top, end, max(max(s) for _, s in shares), f"share of events by {DISTRIBUTION}", DISTRIBUTION)
     for i, (mu, share) in enumerate(shares):
         steps = [(end * (b + edge) / bins, share[b]) for b in range(bins) for edge in (0, 1)]
         panel.line(steps, COLOURS[i % len(COLOURS)])
@@ -137,7 +144,8 @@ def main():
     parser.add_argument("--svg")
     parser.add_argument("--set", action="append", default=[])
     options = parser.parse_args()
-    samples = [(float(mu), counts(options.sluice, mu, options.events, options.set)) for mu in options.mu.split(",")]
+    samples = [(float(mu), counts(options.sluice, mu, 1 + i, options.events, options.set))
+               for i, mu in enumerate(options.mu.split(","))]  # each with a seed of its own, so that they are independent
     names = [name for name, values in samples[0][1].items() if all(s[1][name] for s in samples) and not name.startswith("VeloVertex")]
     points = {name: [(mu, *mean_and_error(s[name])) for mu, s in samples] for name in names}
     fits = {name: fit(points[name]) for name in names}
