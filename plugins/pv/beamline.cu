@@ -15,6 +15,7 @@
 enum {
   BINS = 3392,
   MAX_RUNS = BINS / 2,
+  VECTOR = 8,        /* bins that one thread alone treats together */
   SCALE_BITS = 20,   /* a track adds 1 << 20 to the histogram, */
   SCALE_STEP = 4,    /* and 4, 8, ... bits less where a bin might overflow */
   KEY_BIN_BITS = 12, /* of a seed */
@@ -59,30 +60,48 @@ struct beamline_peak {
 
 /* ---------------------------------------------------------------------------------------------- histogram */
 
-/* The part of the bell below `xi`, the distance from its middle in units of half its width, times `scale`. */
-static SL_DEVICE uint32_t bell_below(float xi, float scale) {
-  const float eta = 1.0f - xi * xi;
+/* A track's bell: of the bins from `first` to `last`, in units of `scale`. */
+struct beamline_bell {
+  float z, z_min, bin_width, inverse_width; /* of half the bell */
+  int32_t first, last;
+  uint32_t scale;
+};
+
+/* The part of the bell in bin `i` and below. */
+static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
+  const float edge = b->z_min + (float)(i + 1) * b->bin_width;
+  const float xi = (edge - b->z) * b->inverse_width, eta = 1.0f - xi * xi;
   const float below = 0.5f + xi * (0.5f + eta * (0.25f + 0.1875f * eta));
-  return (uint32_t)sl_to_i32(below * scale + 0.5f);
+  const uint32_t rounded = (uint32_t)sl_to_i32(below * (float)b->scale + 0.5f);
+  const uint32_t inside = i < b->last ? rounded : b->scale;
+  return i < b->first ? 0 : inside;
 }
 
 /* Adds `z`, known to 1 / inverse_error, to the content. */
 static SL_DEVICE void fill(const struct beamline_launch *a, uint32_t *content, float z, float inverse_error,
                            uint32_t scale) {
-  const int32_t bins = (int32_t)a->limits.bins;
   const float middle = (z - a->fit.z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
-  const float inverse_width = inverse_error * (1.0f / BELL_SIGMAS);
   const int32_t begin = sl_to_i32(middle - half_width), end = sl_to_i32(middle + half_width);
-  const int32_t first = begin > 1 ? begin : 1, last = end < bins - 2 ? end : bins - 2;
-  if (last < first) return;
-  uint32_t before = 0;
-  for (int32_t i = first; i < last; i++) {
-    const float edge = a->fit.z_min + (float)(i + 1) * a->bin_width;
-    const uint32_t below = bell_below((edge - z) * inverse_width, (float)scale);
-    atomicAdd(&content[i], below - before);
-    before = below;
+  const int32_t bins = (int32_t)a->limits.bins;
+  struct beamline_bell bell;
+  bell.z = z;
+  bell.z_min = a->fit.z_min;
+  bell.bin_width = a->bin_width;
+  bell.inverse_width = inverse_error * (1.0f / BELL_SIGMAS);
+  bell.first = begin > 1 ? begin : 1;
+  bell.last = end < bins - 2 ? end : bins - 2;
+  bell.scale = scale;
+  if (blockDim.x == 1) { /* in vectors: a bin outside of the bell gets 0 */
+    for (int32_t i = bell.first / VECTOR * VECTOR; bell.first <= bell.last && i <= bell.last; i += VECTOR)
+      for (int32_t j = 0; j < VECTOR; j++) content[i + j] += bell_up_to(&bell, i + j) - bell_up_to(&bell, i + j - 1);
+    return;
   }
-  atomicAdd(&content[last], scale - before);
+  uint32_t before = 0;
+  for (int32_t i = bell.first; i <= bell.last; i++) {
+    const uint32_t up_to = bell_up_to(&bell, i);
+    atomicAdd(&content[i], up_to - before);
+    before = up_to;
+  }
 }
 
 static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const struct pv_tracks *t, const float *beam,
@@ -117,6 +136,22 @@ static SL_DEVICE uint32_t is_gas_cell(const struct beamline_limits *l, uint32_t 
 
 static SL_DEVICE uint32_t is_empty(const struct beamline_limits *l, const uint32_t *content, uint32_t bin) {
   return content[bin] < l->empty[is_gas_cell(l, bin)] ? 1 : 0;
+}
+
+/* Notes where runs begin. The first bin and the last are empty. */
+static SL_DEVICE void note_runs(const struct beamline_limits *l, struct beamline_shared *shared) {
+  for (uint32_t i = threadIdx.x; i < l->bins; i += blockDim.x) {
+    if (blockDim.x == 1 && i % VECTOR == 0) { /* most bins have no content at all */
+      uint32_t some = 0;
+      for (uint32_t j = 0; j < VECTOR; j++) some |= shared->content[i + j];
+      if (!some) {
+        i += VECTOR - 1;
+        continue;
+      }
+    }
+    if (!is_empty(l, shared->content, i) && is_empty(l, shared->content, i - 1))
+      shared->run_begin[atomicAdd(&shared->run_count, 1u)] = (uint16_t)i;
+  }
 }
 
 /* Keeps the first seeds that come, or, when there are too many and one thread goes through them all, the best. */
@@ -210,9 +245,7 @@ SL_KERNEL(beamline_seeds, struct beamline_launch) {
     __syncthreads();
     fill_histogram(&a, &t, a.fit.geometry.beam, shared.content, scale_bits);
     __syncthreads();
-    for (uint32_t i = 1 + threadIdx.x; i < limits.bins - 1; i += blockDim.x)
-      if (!is_empty(&limits, shared.content, i) && is_empty(&limits, shared.content, i - 1))
-        shared.run_begin[atomicAdd(&shared.run_count, 1u)] = (uint16_t)i;
+    note_runs(&limits, &shared);
     __syncthreads();
     for (uint32_t r = threadIdx.x; r < shared.run_count; r += blockDim.x)
       note_seeds_of_run(&limits, &shared, shared.run_begin[r], 0);
