@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, one factor varied at a time.
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, and of luminosity
+summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
 from common import MANY, SIX, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
+LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
 
 
 def digests(graph, sample, *arguments):
@@ -34,8 +36,8 @@ def shuffled_copy(path, count):
             out.write(records[i * 7919 % 10007 % len(records)])
 
 
-def blocks(threads):
-    return [word for node in NODES for word in ("--set", f"{node}.block={threads}")]
+def blocks(threads, nodes=NODES):
+    return [word for node in nodes for word in ("--set", f"{node}.block={threads}")]
 
 
 def main():
@@ -78,6 +80,17 @@ def main():
             for events in (500, 1000, 2000, 10000):
                 compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
             compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
+    print(f"\n{'luminosity: case':44} {'summaries':16} {'list':16}  {options.device}")
+    events = ("-n", 60) if options.quick else ()
+    for label, more in (("15 of 300 events", ()), ("all events", ("--set", "luminosity.event_types=0"))):
+        expected = digests("lumi.yaml", MANY, *events, *more)
+        compare(label, "lumi.yaml", MANY, expected, *events, *more)
+        for threads in (32, 64, 128, 256):
+            compare(f"{label}, blocks of {threads}", "lumi.yaml", MANY, expected, *events, *more, *blocks(threads, LUMINOSITY_NODES))
+        for count in (1, 7, 100):
+            compare(f"{label}, slices of {count}", "lumi.yaml", MANY, expected, *events, *more, "--slice-events", count)
+        for slots in (2, 4, 16):
+            compare(f"{label}, {slots} slots, slices of 10", "lumi.yaml", MANY, expected, *events, *more, "--slots", slots, "--slice-events", 10)
     print(f"{cases - failures} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 

@@ -2,9 +2,9 @@
 """What luminosity counters cost, with an event list and without.
 
     bench/lumi_cost.py [--device cpu|cuda] [--events 10000] [--fractions 0,0.01,1] [--slice-events 0] [--repeat 5]
-                       [--stretches 5] [--graph graphs/velo.yaml]
+                       [--stretches 5] [--graph graphs/velo_pv.yaml]
 
-Simulates events with each fraction of luminosity events, finds VELO tracks in all of them, and makes luminosity summaries
+Simulates events with each fraction of luminosity events, finds tracks and vertices in all of them, and makes luminosity summaries
 two ways: `list`, lumi.summarize on the list of luminosity events, and `every event`, a block for every event that looks
 whether it is one (tests/lumi/every_event), as is done where there are no event lists. The two take turns. Time is that
 of the node alone, for all events once, the median of the stretches with their minimum and maximum: on a cpu by the clock
@@ -26,11 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 GRAPH = """sluice: 1
 include: [{graph}]
 nodes:
-  check:      null
-  odin:       {{ use: odin.decode }}
-  luminosity: {{ use: odin.filter, set: {{ event_types: 8 }} }}
-  schema:     {{ use: lumi.schema }}
-  summaries:  {{ use: {algorithm}, events: {events}, in: {{ gec: null }} }}
+  check:     null
+  table:     null
+  summaries: {{ use: {algorithm}, events: {events}, in: {{ gec: null }} }}
 outputs: [summaries, luminosity]
 """
 VARIANTS = {"list": ("lumi.summarize", "luminosity"), "every event": ("every_event.summarize_every_event", "[]")}
@@ -40,7 +38,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))
     parser.add_argument("--plugins", help="the folder with every_event.*.so; default: tests/plugins beside the command")
-    parser.add_argument("--graph", default=str(ROOT / "graphs/velo.yaml"), help="what finds tracks, and vertices")
+    parser.add_argument("--graph", default=str(ROOT / "graphs/velo_pv.yaml"), help="with the nodes check, table, luminosity and summaries")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--events", type=int, default=10000)
     parser.add_argument("--fractions", default="0,0.01,1")

@@ -15,6 +15,7 @@ EDGES = (-4, -3, -2, 2, 3, 4, 5)
 BEAM_BEAM = "3"
 TRACKS = ["VeloTracks", "VeloFiducialTracks"] + [f"VeloTracksEtaBin{i}" for i in range(8)]
 VERTICES = ["VeloVertices", "FiducialVeloVertices"]
+POSITION = ["VeloVertexX", "VeloVertexY", "VeloVertexZ"]
 
 
 def is_fiducial(eta, phi, x, y, z):
@@ -33,9 +34,11 @@ def true_counters(record):
         count["VeloTracks"] += 1
         count["VeloFiducialTracks"] += is_fiducial(*particle)
         count[f"VeloTracksEtaBin{sum(particle[0] >= edge for edge in EDGES)}"] += 1
-    for tracks, x, y, z in vertices(record):
-        count["VeloVertices"] += tracks >= 4
-        count["FiducialVeloVertices"] += tracks >= 4 and abs(z) < 300 and math.hypot(x, y) < 3
+    visible = [position for tracks, *position in vertices(record) if tracks >= 4]
+    count["VeloVertices"] = len(visible)
+    count["FiducialVeloVertices"] = sum(abs(z) < 300 and math.hypot(x, y) < 3 for x, y, z in visible)
+    for axis, name in enumerate(POSITION):
+        count[name] = sum(position[axis] for position in visible) / len(visible) if visible else None
     return count
 
 
@@ -44,7 +47,7 @@ def sample(seed, events, *settings):
     with tempfile.TemporaryDirectory() as folder:
         file, table = Path(folder) / "events.mdf", Path(folder) / "lumi.csv"
         call("run", ROOT / "graphs/copy.yaml", "-n", events, "-o", file, "--quiet", "--set", f"seed={seed}", *settings)
-        call("run", ROOT / "graphs/lumi.yaml", "-i", file, "-o", table, "--quiet", "--set", "luminosity.event_types=0")
+        call("run", ROOT / "graphs/lumi.yaml", "-i", file, "-o", table, "--quiet", "--set", "luminosity.event_types=0")  # the counters of all events
         with open(table, newline="") as opened:
             rows = {int(row["event"]): row for row in csv.DictReader(opened)}
         both, others = [], []
@@ -76,7 +79,7 @@ physics, _ = sample(11, 300, "--set", "raw.luminosity_fraction=0")
 luminosity, others = sample(12, 450, "--set", "raw.luminosity_fraction=1")
 checks.that(len(physics) == 300 and 250 < len(luminosity) < 380 and len(others) > 70,
             f"{len(physics)} physics events, {len(luminosity)} luminosity events with both beams, {len(others)} others")
-counted = TRACKS + (VERTICES if luminosity[0][0]["VeloVertices"] else [])
+counted = TRACKS + VERTICES
 print(f"{'counter':22} {'mean':>8} {'truth':>8}  {'ratio':>7}           {'physics':>7}")
 for name in counted:
     (ours, error), (theirs, their_error) = ratio(luminosity, name), ratio(physics, name)
@@ -85,6 +88,11 @@ for name in counted:
     print(f"{name:22} {found:8.2f} {found / ours:8.2f}  {ours:7.4f} +- {error:6.4f} {theirs:7.4f} +- {their_error:6.4f}")
     checks.that(abs(pull) < 4, f"{name}: luminosity events have the ratio to the truth of physics events, by {pull:+.2f} sigma")
     checks.that(0.75 < ours < 1.1, f"{name}: {ours:.3f} of the truth")
+for name in POSITION:  # one vertex an event, any of them: on average where the true ones are
+    differences = [float(row[name]) - truth[name] for row, truth in luminosity if row["VeloVertices"] != "0" and truth[name] is not None]
+    average = sum(differences) / len(differences)
+    error = math.sqrt(sum((d - average) ** 2 for d in differences) / (len(differences) - 1) / len(differences))
+    checks.that(abs(average) < 4 * error, f"{name}: {average:+.4f} +- {error:.4f} mm from the true vertices, in {len(differences)} events")
 quiet = {name: sum(float(row[name]) for row in others) / len(others) for name in counted}
 checks.that(max(quiet.values()) < 0.1, f"crossings without collisions: at most {max(quiet.values()):.3f} of a counter an event")
 
