@@ -17,9 +17,9 @@ static int append(struct cli_list *list, const char *item) {
 
 /* A pattern stands for the files that it matches, in ascending order; what matches nothing stands for itself, so that
  * the source says what is wrong with it. */
-static int append_files(struct cli_arguments *a, const char *pattern) {
+static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
   glob_t found;
-  if (!strpbrk(pattern, "*?[") || glob(pattern, 0, NULL, &found) != 0) return append(&a->inputs, pattern);
+  if (!strpbrk(pattern, "*?[") || glob(pattern, 0, NULL, &found) != 0) return append(files, pattern);
   int status = CLI_OK;
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
@@ -27,7 +27,7 @@ static int append_files(struct cli_arguments *a, const char *pattern) {
     if (status != CLI_OK)
       free(copy);
     else
-      status = append(&a->inputs, copy);
+      status = append(files, copy);
   }
   globfree(&found);
   return status;
@@ -47,6 +47,15 @@ static int parse_count(const struct cli_option *o, const char *text, void *targe
   else
     *(uint32_t *)target = (uint32_t)value;
   return CLI_OK;
+}
+
+static int parse_seconds(const struct cli_option *o, const char *text, double *target) {
+  char *end = NULL;
+  *target = strtod(text, &end);
+  if (end != text && !*end && *target > 0 && *target <= (double)o->maximum) return CLI_OK;
+  fprintf(stderr, "error: %s wants seconds, more than 0 and at most %llu, not '%s'\n", o->name,
+          (unsigned long long)o->maximum, text);
+  return CLI_WRONG;
 }
 
 /* The option of that name or alias in one of the groups. */
@@ -94,6 +103,8 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
   switch (o->kind) {
     case CLI_COUNT:
       return parse_count(o, value, target);
+    case CLI_SECONDS:
+      return parse_seconds(o, value, target);
     case CLI_TEXT:
       *(const char **)target = value;
       return CLI_OK;
@@ -102,9 +113,9 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
     default:
       break;
   }
-  int status = append_files(a, value);
+  int status = append_files(a, target, value);
   while (status == CLI_OK && !inline_value && *used < argc && argv[*used][0] != '-')
-    status = append_files(a, argv[(*used)++]);
+    status = append_files(a, target, argv[(*used)++]);
   return status;
 }
 
@@ -160,6 +171,7 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->owned.items);
   free((void *)a->operands.items);
   free((void *)a->inputs.items);
+  free((void *)a->csv_paths.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);
   free((void *)a->plugin_paths.items);

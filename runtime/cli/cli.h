@@ -19,7 +19,10 @@ struct cli_arguments {
   struct sl_options options;
   const char *operand; /* the first operand, or NULL */
   struct cli_list operands, inputs, sets, uses, plugin_paths;
-  const char *json_path;
+  const char *json_path, *svg_path, *offsets_path;
+  struct cli_list csv_paths;
+  uint64_t capacity;
+  double seconds;
   uint32_t quiet;
   struct cli_list owned; /* strings to free: expanded globs */
 };
@@ -28,15 +31,17 @@ struct cli_arguments {
 enum {
   CLI_PLUGINS = 1, /* where plugins are looked for */
   CLI_GRAPH = 2,   /* what changes a graph */
-  CLI_RUN = 4
+  CLI_RUN = 4,
+  CLI_PLAN = 8
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
  *   FLAG, DIGEST  uint32_t
  *   COUNT         uint64_t, or uint32_t if `maximum` fits
+ *   SECONDS       double
  *   TEXT          const char *
  *   LIST, FILES   struct cli_list; FILES takes all arguments up to the next option, and expands patterns */
-enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_TEXT, CLI_LIST, CLI_FILES, CLI_DIGEST };
+enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_SECONDS, CLI_TEXT, CLI_LIST, CLI_FILES, CLI_DIGEST };
 
 struct cli_option {
   const char *name, *alias, *value, *doc;

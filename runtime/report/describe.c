@@ -1,4 +1,4 @@
-/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring and plan.
+/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring.
  * Everything is read from the plugins' tables.
  */
 #include "execute/session.h"
@@ -213,32 +213,4 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
   fprintf(file, "outputs:");
   for (uint32_t o = 0; o < g->output_count; o++) fprintf(file, " %s", g->outputs[o].name);
   fprintf(file, "\n");
-}
-
-static const char *step_name(const struct sl_layout *l, uint32_t step) {
-  if (step >= l->step_count) return "end";
-  return l->steps[step].kind == SL_STEP_RUN ? l->graph->nodes[l->steps[step].node].name : "(intersection)";
-}
-
-void sl_session_write_plan(const struct sl_session *s, FILE *file) {
-  const struct sl_layout *l = s->layout;
-  fprintf(file, "slices of %u events\n%-44s %12s %12s  %s\n", l->events, "field", "bytes", "offset", "lives");
-  for (uint32_t i = 0; i < l->storage_count; i++) {
-    const struct sl_storage *st = &l->storage[i];
-    char name[160];
-    if (st->kind == SL_STORAGE_CONSTANT || st->upper == 0) continue;
-    sl_layout_name(l, i, name, sizeof name);
-    fprintf(file, "%-44s %12" PRIu64 " ", name, st->bytes);
-    if (st->kind == SL_STORAGE_INPUT)
-      fprintf(file, "%12s  in the slice's input\n", "-");
-    else
-      fprintf(file, "%12" PRIu64 "  %s .. %s%s\n", st->offset, step_name(l, st->lower), step_name(l, st->upper - 1),
-              st->in_place_of != SL_NONE ? ", in place" : "");
-  }
-  for (uint32_t i = 0; i < s->summary.budget_count; i++)
-    fprintf(file, "capacity of %-32s %12" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
-  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
-          l->arena_bytes, l->live_bytes_max,
-          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
-          l->optimal ? ", proved least" : "", l->input_bytes);
 }
