@@ -23,7 +23,7 @@ struct cli_arguments {
   struct cli_list csv_paths;
   uint64_t capacity;
   double seconds;
-  uint32_t quiet;
+  uint32_t quiet, as_json;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 
@@ -32,7 +32,8 @@ enum {
   CLI_PLUGINS = 1, /* where plugins are looked for */
   CLI_GRAPH = 2,   /* what changes a graph */
   CLI_RUN = 4,
-  CLI_PLAN = 8
+  CLI_PLAN = 8,
+  CLI_DESCRIBE = 16
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -89,5 +90,6 @@ int cli_check(const struct cli_arguments *a);
 int cli_plan(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
+int cli_schema(const struct cli_arguments *a);
 
 #endif

@@ -9,6 +9,8 @@ const struct cli_command cli_commands[] = {
      "the memory plan of a graph, as a table or a drawing", cli_plan},
     {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
      cli_list},
-    {"describe", "NAME", "a name", 1, 1, CLI_PLUGINS, "an algorithm, a plugin or a collection", cli_describe},
+    {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "an algorithm, a plugin or a collection",
+     cli_describe},
+    {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];

@@ -28,6 +28,7 @@ const struct cli_option cli_options[] = {
     {"-o", "--output", "FILE", "where a sink writes its file", CLI_TEXT, CLI_RUN, AT(options.output_path), 0},
     {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", CLI_TEXT, CLI_RUN, AT(json_path),
      0},
+    {"--json", NULL, NULL, "for programs", CLI_FLAG, CLI_DESCRIBE, AT(as_json), 0},
     {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", CLI_DIGEST, CLI_RUN,
      AT(options.digest), 0},
     {"--profile", NULL, NULL, "print time per node and the fill of budgets", CLI_FLAG, CLI_RUN, AT(options.profile), 0},

@@ -168,6 +168,11 @@ SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
+/* The same as JSON. */
+SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                     FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found. */
+SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
 SL_API const char *sl_version(void);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
