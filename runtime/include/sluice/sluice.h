@@ -124,6 +124,29 @@ SL_API void sl_session_write_table(const struct sl_session *session, int profile
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
+
+/* ---------------------------------------------------------------------------------------- the planner alone */
+
+/* Offsets in one arena for buffers with known sizes and lifetimes: a problem read from a CSV file with the columns
+ * id, lower, upper, size; a buffer is live in the steps [lower, upper). */
+struct sl_allocation;
+struct sl_allocation_summary {
+  uint64_t arena_bytes, lower_bound_bytes; /* the highest end of a buffer; the most bytes live at once */
+  uint64_t steps;                          /* of the search; 0: it was not needed */
+  double seconds;
+  uint32_t buffers;
+  uint32_t optimal; /* no plan has a smaller arena */
+};
+SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation);
+/* Looks for a plan of at most `capacity_bytes` (0: the smallest) until there is one, a proof that there is none, or the
+ * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
+SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
+                               struct sl_diagnostics *d);
+SL_API struct sl_allocation_summary sl_allocation_summary(const struct sl_allocation *allocation);
+SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
+SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
+SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
@@ -132,6 +155,11 @@ SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
+/* The same as JSON. */
+SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                     FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found. */
+SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
 SL_API const char *sl_version(void);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
