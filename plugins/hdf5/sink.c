@@ -96,7 +96,7 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
                       uint32_t compression) {
   const char *rows = rows_of(c, f);
   if (!rows) return 0;
-  const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_u64 : f->type, f->width};
+  const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_i64 : f->type, f->width};
   int status = column_open(column, group, &d, compression);
   if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
   const uint64_t zero = 0;

@@ -64,7 +64,8 @@ struct sl_options {
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   void *context;                   /* first argument of the callbacks */
-  /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
+  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends the
+   * run with it. */
   int (*on_batch)(void *context, const struct sl_batch *batch);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
