@@ -135,10 +135,10 @@ struct sl_session {
   int delivering; /* 0 in the repeats */
 
   struct sl_output_digest *digests; /* per output */
-  struct sl_run run; /* for sinks */
+  struct sl_run run;                /* for sinks */
   struct sl_run_output *run_outputs;
   char **run_plugins;
-  uint32_t run_digests; /* somebody wants the outputs' digests */
+  uint32_t run_digests;         /* somebody wants the outputs' digests */
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t *used_max, *overflows; /* per used word */
