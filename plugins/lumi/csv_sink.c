@@ -223,6 +223,7 @@ static void csv_sink_close(void *state) {
   free(m->rows);
 }
 
-static const struct sl_sink csv_sink_functions = {csv_sink_open, csv_sink_consume, csv_sink_finish, csv_sink_close};
+static const struct sl_sink csv_sink_functions = {
+    .open = csv_sink_open, .consume = csv_sink_consume, .finish = csv_sink_finish, .close = csv_sink_close};
 
 SL_SINK(csv_sink, "luminosity counters as a table, sorted by run and event", struct csv_sink, csv_sink_functions);

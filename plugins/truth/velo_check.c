@@ -224,7 +224,7 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
   return SL_OK;
 }
 
-static const struct sl_sink velo_check_functions = {velo_check_open, velo_check_consume, velo_check_finish,
-                                                    velo_check_close};
+static const struct sl_sink velo_check_functions = {
+    .open = velo_check_open, .consume = velo_check_consume, .finish = velo_check_finish, .close = velo_check_close};
 
 SL_SINK(velo_check, "VELO tracks compared with the true particles", struct velo_check, velo_check_functions);

@@ -265,7 +265,7 @@ static void events_with_errors_are_no_losses(void **state) {
       (struct velo_tracks_view){.offsets = tracks.offsets, .hit_offsets = tracks.hit_offsets, .hit_id = tracks.hit_id};
   args.mc_particles = view_of(banks);
   const struct sl_event events[] = {{.error = SL_EVENT_CORRUPT}, {.number = 1}};
-  const struct sl_batch batch = {2, 0, events};
+  const struct sl_batch batch = {.event_count = 2, .events = events};
   const struct sl_services services = {.size = sizeof services, .message = ignore_message};
   const struct sl_report report = {.size = sizeof report,
                                    .begin_object = ignore_key,
