@@ -16,8 +16,6 @@ struct summaries {
   uint16_t size_bytes[3];
 };
 
-static struct sl_test *schema;
-
 static void put(uint32_t *words, const char *name, uint32_t value) {
   const struct place *p = lumi_place(name);
   words[p->word] = (words[p->word] & ~(lumi_all_ones(name) << p->bit)) | value << p->bit;
@@ -30,7 +28,7 @@ static void make(struct summaries *s) {
     const uint32_t is_full = i == 1;
     s->size_bytes[i] = is_full ? 4 * FULL_WORDS : 4 * BASE_WORDS;
     s->word_offsets[i + 1] = (i + 1) * FULL_WORDS;
-    put(s->words + i * FULL_WORDS, "encodingKey", lumi_key(schema, is_full));
+    put(s->words + i * FULL_WORDS, "encodingKey", lumi_key(is_full));
     put(s->words + i * FULL_WORDS, "BXType", 3);
     put(s->words + i * FULL_WORDS, "VeloTracks", 100 * i);
   }
@@ -40,7 +38,7 @@ static void make(struct summaries *s) {
 static struct sl_test *sink(const struct summaries *s) {
   struct sl_test *t = sl_test_new(LUMI_PLUGIN, "csv_sink");
   sl_test_events(t, EVENTS);
-  lumi_give_schema(t, schema);
+  lumi_give_schema(t);
   sl_test_input(t, "summaries", "offsets", s->offsets, EVENTS + 1);
   sl_test_input(t, "summaries", "size_bytes", s->size_bytes, 3);
   sl_test_input(t, "summaries", "word_offsets", s->word_offsets, 4);
@@ -109,23 +107,11 @@ static void a_file_that_cannot_be_made_is_an_error_that_names_it(void **state) {
   sl_test_free(t);
 }
 
-static int make_schema(void **state) {
-  (void)state;
-  schema = lumi_schema_new();
-  return 0;
-}
-
-static int free_schema(void **state) {
-  (void)state;
-  sl_test_free(schema);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_has_numbers_and_empty_cells),
       cmocka_unit_test(what_is_no_summary_of_the_schema_is_an_error),
       cmocka_unit_test(a_file_that_cannot_be_made_is_an_error_that_names_it),
   };
-  return cmocka_run_group_tests(tests, make_schema, free_schema);
+  return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

@@ -40,20 +40,26 @@ uint32_t lumi_bits(const uint32_t *words, const char *name) {
   return words[p->word] >> p->bit & lumi_all_ones(name);
 }
 
-struct sl_test *lumi_schema_new(void) {
-  struct sl_test *t = sl_test_new(LUMI_PLUGIN, "schema");
-  assert_int_equal(sl_test_run(t), 0);
-  return t;
+struct sl_test *lumi_schema;
+
+int lumi_schema_set_up(void **state) {
+  (void)state;
+  lumi_schema = sl_test_new(LUMI_PLUGIN, "schema");
+  return sl_test_run(lumi_schema);
 }
 
-uint32_t lumi_key(const struct sl_test *schema, uint32_t kind) {
-  return ((const uint32_t *)sl_test_output(schema, "schema", "key"))[kind];
+int lumi_schema_tear_down(void **state) {
+  (void)state;
+  sl_test_free(lumi_schema);
+  return 0;
 }
 
-void lumi_give_schema(struct sl_test *t, const struct sl_test *schema) {
+uint32_t lumi_key(uint32_t kind) { return ((const uint32_t *)sl_test_output(lumi_schema, "schema", "key"))[kind]; }
+
+void lumi_give_schema(struct sl_test *t) {
   for (uint32_t f = 0; f < lumi_schema_collection.field_count; f++) {
     const char *field = lumi_schema_collection.fields[f].name;
-    sl_test_input(t, "schema", field, sl_test_output(schema, "schema", field),
-                  sl_test_output_count(schema, "schema", field));
+    sl_test_input(t, "schema", field, sl_test_output(lumi_schema, "schema", field),
+                  sl_test_output_count(lumi_schema, "schema", field));
   }
 }

@@ -33,10 +33,12 @@ uint32_t lumi_bits(const uint32_t *words, const char *name);
 /* The same, as it would be if nobody filled the counter. */
 uint32_t lumi_all_ones(const char *name);
 
-/* The schema that lumi.schema makes; to be freed with sl_test_free. */
-struct sl_test *lumi_schema_new(void);
-uint32_t lumi_key(const struct sl_test *schema, uint32_t kind);
+/* The schema that lumi.schema makes, between set-up and tear-down of a group of tests. */
+extern struct sl_test *lumi_schema;
+int lumi_schema_set_up(void **state);
+int lumi_schema_tear_down(void **state);
+uint32_t lumi_key(uint32_t kind);
 /* Gives it to the input `schema` of another algorithm. */
-void lumi_give_schema(struct sl_test *t, const struct sl_test *schema);
+void lumi_give_schema(struct sl_test *t);
 
 #endif

@@ -10,12 +10,13 @@ static const uint32_t maxima[] = {LUMI_BASE_COUNTERS(MAX_) LUMI_EXTRA_COUNTERS(M
 
 static void every_counter_stands_where_the_table_says(void **state) {
   (void)state;
-  struct sl_test *t = lumi_schema_new();
-  const uint8_t *word = sl_test_output(t, "schema", "word"), *bit = sl_test_output(t, "schema", "bit");
-  const uint8_t *size_bits = sl_test_output(t, "schema", "size_bits");
-  const float *shift = sl_test_output(t, "schema", "shift"), *scale = sl_test_output(t, "schema", "scale");
+  const uint8_t *word = sl_test_output(lumi_schema, "schema", "word"),
+                *bit = sl_test_output(lumi_schema, "schema", "bit");
+  const uint8_t *size_bits = sl_test_output(lumi_schema, "schema", "size_bits");
+  const float *shift = sl_test_output(lumi_schema, "schema", "shift"),
+              *scale = sl_test_output(lumi_schema, "schema", "scale");
   assert_int_equal(LUMI_COUNTERS, TABLE_ROWS);
-  assert_int_equal(sl_test_output_count(t, "schema", "word"), TABLE_ROWS);
+  assert_int_equal(sl_test_output_count(lumi_schema, "schema", "word"), TABLE_ROWS);
   for (uint32_t c = 0; c < LUMI_COUNTERS; c++) {
     const struct place *p = lumi_place(names[c]);
     if (word[c] != p->word || bit[c] != p->bit || size_bits[c] != p->size_bits)
@@ -26,21 +27,18 @@ static void every_counter_stands_where_the_table_says(void **state) {
     assert_true(shift[c] == (float)p->shift && scale[c] == (float)p->scale);
     for (uint32_t other = 0; other < c; other++) assert_string_not_equal(names[c], names[other]);
   }
-  sl_test_free(t);
 }
 
 static void summaries_have_the_words_of_the_format_and_keys_of_their_own(void **state) {
   (void)state;
-  struct sl_test *t = lumi_schema_new();
-  const uint32_t *word_count = sl_test_output(t, "schema", "word_count");
+  const uint32_t *word_count = sl_test_output(lumi_schema, "schema", "word_count");
   assert_int_equal(word_count[LUMI_BASE_SUMMARY], BASE_WORDS);
   assert_int_equal(word_count[LUMI_FULL_SUMMARY], FULL_WORDS);
   assert_int_equal(LUMI_MAX_WORDS, FULL_WORDS);
-  assert_int_not_equal(lumi_key(t, LUMI_BASE_SUMMARY), lumi_key(t, LUMI_FULL_SUMMARY));
+  assert_int_not_equal(lumi_key(LUMI_BASE_SUMMARY), lumi_key(LUMI_FULL_SUMMARY));
   /* What is written into data must not change unnoticed. */
-  assert_int_equal(lumi_key(t, LUMI_BASE_SUMMARY), 0xc5d89a3c);
-  assert_int_equal(lumi_key(t, LUMI_FULL_SUMMARY), 0x43ef3bf1);
-  sl_test_free(t);
+  assert_int_equal(lumi_key(LUMI_BASE_SUMMARY), 0xc5d89a3c);
+  assert_int_equal(lumi_key(LUMI_FULL_SUMMARY), 0x43ef3bf1);
 }
 
 int main(void) {
@@ -48,5 +46,5 @@ int main(void) {
       cmocka_unit_test(every_counter_stands_where_the_table_says),
       cmocka_unit_test(summaries_have_the_words_of_the_format_and_keys_of_their_own),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

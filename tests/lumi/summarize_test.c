@@ -26,8 +26,6 @@ struct events {
   float vx[VERTICES_MAX], vy[VERTICES_MAX], vz[VERTICES_MAX];
 };
 static struct events e;
-static struct sl_test *schema;
-
 static void begin(void) { memset(&e, 0, sizeof e); }
 
 static uint32_t add_event(uint32_t orbit) {
@@ -57,7 +55,7 @@ enum { WITH_TRACKS = 1, WITH_VERTICES = 2, WITH_ALL = 3 };
 static struct sl_test *summarize(uint32_t with) {
   struct sl_test *t = sl_test_new(SUMMARIZE_PLUGIN, SUMMARIZE);
   sl_test_events(t, e.count);
-  lumi_give_schema(t, schema);
+  lumi_give_schema(t);
   sl_test_input(t, "odin", "event_number", e.number, e.count);
   sl_test_input(t, "odin", "gps_time", e.gps_time, e.count);
   sl_test_input(t, "odin", "orbit", e.orbit, e.count);
@@ -183,7 +181,7 @@ static void assert_rest(const uint32_t *words, uint32_t word_count, uint32_t wit
 static void assert_summary(const struct sl_test *t, uint32_t item, uint32_t event, uint32_t with) {
   const uint32_t *words = summary(t, item), is_full = e.orbit[event] % 30 == 1;
   assert_int_equal(size_bytes(t, item), is_full ? 4 * FULL_WORDS : 4 * BASE_WORDS);
-  assert_int_equal(words[0], lumi_key(schema, is_full ? LUMI_FULL_SUMMARY : LUMI_BASE_SUMMARY));
+  assert_int_equal(words[0], lumi_key(is_full ? LUMI_FULL_SUMMARY : LUMI_BASE_SUMMARY));
   assert_basic(words, event);
   ASSERT_COUNTER(words, "GEC", 1);
   if (with & WITH_TRACKS) assert_tracks(words, event);
@@ -437,18 +435,6 @@ static void without_an_event_on_the_list_there_is_no_summary(void **state) {
   sl_test_free(t);
 }
 
-static int make_schema(void **state) {
-  (void)state;
-  schema = lumi_schema_new();
-  return 0;
-}
-
-static int free_schema(void **state) {
-  (void)state;
-  sl_test_free(schema);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counters_are_those_worked_out_by_hand),
@@ -462,5 +448,5 @@ int main(void) {
       cmocka_unit_test(only_listed_events_have_summaries),
       cmocka_unit_test(without_an_event_on_the_list_there_is_no_summary),
   };
-  return cmocka_run_group_tests(tests, make_schema, free_schema);
+  return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }
