@@ -111,13 +111,15 @@ static uint32_t coded(const char *name, float quantity) {
   return value >= (float)lumi_all_ones(name) ? lumi_all_ones(name) : (uint32_t)value;
 }
 
+static double slope_of(uint32_t track) { return hypot((double)e.tx[track], (double)e.ty[track]); }
+
 static double eta_of(uint32_t track) {
-  const double eta = asinh(1 / hypot(e.tx[track], e.ty[track]));
+  const double eta = asinh(1 / slope_of(track));
   return e.backward[track] ? -eta : eta;
 }
 
 static double rho_of(uint32_t track) {
-  return fabs((double)e.ty[track] * e.x[track] - (double)e.tx[track] * e.y[track]) / hypot(e.tx[track], e.ty[track]);
+  return fabs((double)e.ty[track] * e.x[track] - (double)e.tx[track] * e.y[track]) / slope_of(track);
 }
 
 static void assert_tracks(const uint32_t *words, uint32_t event) {
@@ -127,7 +129,7 @@ static void assert_tracks(const uint32_t *words, uint32_t event) {
     uint32_t bin = 0;
     while (bin < 7 && eta_of(t) >= edges[bin]) bin++;
     bins[bin]++;
-    fiducial += fabs(e.z[t]) < 300 && rho_of(t) < 3;
+    fiducial += fabsf(e.z[t]) < 300 && rho_of(t) < 3;
   }
   ASSERT_COUNTER(words, "VeloTracks", stored("VeloTracks", e.track_offsets[event + 1] - e.track_offsets[event]));
   ASSERT_COUNTER(words, "VeloFiducialTracks", stored("VeloFiducialTracks", fiducial));
@@ -141,7 +143,8 @@ static void assert_tracks(const uint32_t *words, uint32_t event) {
 static void assert_vertices(const uint32_t *words, uint32_t event) {
   const uint32_t first = e.vertex_offsets[event], count = e.vertex_offsets[event + 1] - first;
   uint32_t fiducial = 0;
-  for (uint32_t v = first; v < first + count; v++) fiducial += fabs(e.vz[v]) < 300 && hypot(e.vx[v], e.vy[v]) < 3;
+  for (uint32_t v = first; v < first + count; v++)
+    fiducial += fabsf(e.vz[v]) < 300 && hypot((double)e.vx[v], (double)e.vy[v]) < 3;
   ASSERT_COUNTER(words, "VeloVertices", stored("VeloVertices", count));
   ASSERT_COUNTER(words, "FiducialVeloVertices", stored("FiducialVeloVertices", fiducial));
   const uint32_t v = first + (count ? (uint32_t)(e.number[event] % count) : 0);
