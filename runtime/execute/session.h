@@ -7,6 +7,7 @@
  *   run.c        threads, source, order of slices
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
+ *   trace.c      what ran when, for --trace
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
@@ -67,6 +68,7 @@ struct sl_flight {
   struct sl_pack_field *pack_fields; /* on the device */
   int started;                       /* the whole slice was enqueued */
   int captured;                      /* its kernels were captured */
+  int uploaded;                      /* its upload has marks */
 };
 
 struct sl_slot {
@@ -97,6 +99,7 @@ struct sl_slot {
   uint32_t *used_max;
   uint64_t *node_ns, *node_events, *node_calls;
   uint64_t graph_ns, retries, slices, bytes_up, bytes_down;
+  uint64_t epoch_ns; /* with a trace: when the device reached the mark that its times are counted from */
 };
 
 struct sl_session {
@@ -142,6 +145,8 @@ struct sl_session {
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t *used_max, *overflows; /* per used word */
+  FILE *trace;
+  pthread_mutex_t trace_lock;
   uint64_t begin_ns, last_progress_ns, delivered_events, error_events;
   char **sink_json, **sink_lines; /* per node */
   struct sl_summary summary;
@@ -194,6 +199,15 @@ int sl_finish_sinks(struct sl_session *s);
 int sl_identity_open(struct sl_session *s);
 void sl_identity_update(struct sl_session *s);
 void sl_identity_close(struct sl_session *s);
+
+/* trace.c: all do nothing unless options.trace_path is given. A span of a track; `key` and `value` say more of it, if
+ * not NULL. Spans of a track nest. Any thread. */
+#define SL_TRACK_HOST(slot)   (2 * (slot) + 1)
+#define SL_TRACK_DEVICE(slot) (2 * (slot) + 2)
+int sl_trace_open(struct sl_session *s);
+void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
+                   const char *key, uint64_t value);
+int sl_trace_close(struct sl_session *s);
 
 /* statistics.c */
 int sl_summary_open(struct sl_session *s);
