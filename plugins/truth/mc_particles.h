@@ -7,6 +7,7 @@
 #define TRUTH_MC_PARTICLES_H
 
 #include "io/raw_banks.h"
+#include "mc_banks.h"
 
 #include <stdint.h>
 
@@ -43,8 +44,7 @@ struct mc_event {
   uint32_t particle_count, particle_capacity;
   uint32_t *ids; /* LHCbIDs */
   uint32_t id_count, id_capacity;
-  uint8_t *stream; /* the banks' payloads, one after the other */
-  uint64_t stream_bytes, stream_capacity;
+  struct mc_joined joined;
 };
 
 /* Decodes event `event` of a slice: 0, SL_EFORMAT with the reason (a literal), or SL_ENOMEM. No banks: no particles. */
