@@ -39,6 +39,13 @@ struct mc_particle {
   struct mc_hits velo, ut, scifi;
 };
 
+enum { MC_PDG_ELECTRON = 11 };
+static inline int mc_is_electron(const struct mc_particle *p) {
+  return p->pdg == MC_PDG_ELECTRON || p->pdg == -MC_PDG_ELECTRON;
+}
+/* Where the detectors behind the VELO are. */
+static inline int mc_in_acceptance(const struct mc_particle *p) { return p->eta > 2 && p->eta < 5; }
+
 struct mc_event {
   struct mc_particle *particles;
   uint32_t particle_count, particle_capacity;

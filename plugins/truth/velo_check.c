@@ -13,8 +13,6 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct velo_check_args {
   struct velo_tracks_view tracks;
@@ -32,7 +30,6 @@ static const struct sl_member velo_check_members[] = {
 /* ----------------------------------------------------------------------------------------------- categories */
 
 enum { ANY_ETA = 1, ELECTRONS = 2 }; /* default: 2 < eta < 5, no electrons */
-enum { PDG_ELECTRON = 11, VELO_ID_FRACTION_BITS = 3 << 26 };
 
 struct category {
   const char *name;
@@ -58,9 +55,8 @@ static const struct category categories[] = {
 enum { CATEGORIES = sizeof categories / sizeof categories[0] };
 
 static int belongs(const struct category *c, const struct mc_particle *p) {
-  const int is_electron = p->pdg == PDG_ELECTRON || p->pdg == -PDG_ELECTRON;
-  return (p->flags & c->flags) == c->flags && is_electron == ((c->choice & ELECTRONS) != 0) && p->p > c->p_min &&
-         ((c->choice & ANY_ETA) || (p->eta > 2 && p->eta < 5));
+  return (p->flags & c->flags) == c->flags && mc_is_electron(p) == ((c->choice & ELECTRONS) != 0) && p->p > c->p_min &&
+         ((c->choice & ANY_ETA) || mc_in_acceptance(p));
 }
 
 struct category_counts {
@@ -73,8 +69,6 @@ struct category_counts {
 struct velo_check {
   struct mc_event mc;
   struct association association;
-  uint32_t *track_counts; /* per particle of the event: tracks that match it */
-  uint32_t track_counts_capacity;
   uint32_t id_mask;
   struct tally tally;
   uint64_t tracks, ghosts;
@@ -85,7 +79,7 @@ static int velo_check_open(void *state, const struct sl_services *s, const void 
   struct velo_check *c = (struct velo_check *)state;
   const uint32_t mask = ((const struct velo_check_args *)args)->mask_fraction_bits;
   (void)s, (void)output_path;
-  *c = (struct velo_check){.id_mask = mask ? ~(uint32_t)VELO_ID_FRACTION_BITS : ~0u, .tally.truth = "MC particles"};
+  *c = (struct velo_check){.id_mask = association_velo_mask(mask), .tally.truth = "MC particles"};
   return SL_OK;
 }
 
@@ -93,13 +87,10 @@ static void velo_check_close(void *state) {
   struct velo_check *c = (struct velo_check *)state;
   mc_event_free(&c->mc);
   association_free(&c->association);
-  free(c->track_counts);
-  c->track_counts = NULL;
 }
 
 static void count_match(struct velo_check *c, const struct match *match, uint32_t hit_count) {
   const struct mc_particle *particle = &c->mc.particles[match->particle];
-  c->track_counts[match->particle]++;
   for (uint32_t k = 0; k < CATEGORIES; k++) {
     if (!belongs(&categories[k], particle)) continue;
     c->counts[k].matches++;
@@ -113,27 +104,16 @@ static void count_particles(struct velo_check *c) {
     for (uint32_t k = 0; k < CATEGORIES; k++) {
       if (!belongs(&categories[k], &c->mc.particles[i])) continue;
       c->counts[k].reconstructible++;
-      if (c->track_counts[i] == 0) continue;
+      const uint32_t tracks = c->association.tracks[i];
+      if (tracks == 0) continue;
       c->counts[k].reconstructed++;
-      c->counts[k].clones += c->track_counts[i] - 1;
+      c->counts[k].clones += tracks - 1;
     }
-}
-
-static int reset_track_counts(struct velo_check *c) {
-  const uint32_t count = c->mc.particle_count;
-  if (count > c->track_counts_capacity) {
-    uint32_t *larger = (uint32_t *)realloc(c->track_counts, count * sizeof *larger);
-    if (!larger) return SL_ENOMEM;
-    c->track_counts = larger;
-    c->track_counts_capacity = count;
-  }
-  if (count) memset(c->track_counts, 0, count * sizeof c->track_counts[0]);
-  return SL_OK;
 }
 
 /* Compares the tracks of an event with the particles in c->mc. */
 static int check_event(struct velo_check *c, const struct velo_tracks_view *tracks, uint32_t event) {
-  if (association_begin(&c->association, &c->mc, c->id_mask) || reset_track_counts(c)) return SL_ENOMEM;
+  if (association_begin(&c->association, &c->mc, c->id_mask)) return SL_ENOMEM;
   for (uint32_t track = tracks->offsets[event]; track < tracks->offsets[event + 1]; track++) {
     const uint32_t first = tracks->hit_offsets[track], hit_count = tracks->hit_offsets[track + 1] - first;
     association_match_velo(&c->association, tracks->hit_id + first, hit_count);
