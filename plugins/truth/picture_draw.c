@@ -393,7 +393,7 @@ static void add_line_entry(struct legend *l, const struct picture *p, uint32_t k
 }
 
 static void add_vertex_entry(struct legend *l, const struct picture *p, uint32_t kind, const char *text) {
-  add_vertex_mark(l->svg, (struct svg_point){l->left + LEGEND_SAMPLE / 2, l->baseline - 5}, kind, 7);
+  add_vertex_mark(l->svg, (struct svg_point){l->left + 0.5 * LEGEND_SAMPLE, l->baseline - 5}, kind, 7);
   add_entry(l, text, p->vertex_counts[kind]);
 }
 
@@ -419,7 +419,7 @@ static void draw_legend(const struct picture *p, struct svg *s, double left, dou
     add_entry(&l, "hits on no track", p->hit_count);
   }
   if (!p->has_true_vertices && !p->has_found_vertices) return;
-  l.baseline += LEGEND_STEP / 2;
+  l.baseline += 0.5 * LEGEND_STEP;
   svg_begin_text(s, left, l.baseline, "head");
   svg_add(s, "Vertices");
   svg_end_text(s);

@@ -43,8 +43,8 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
   }
   const int columns = terminal_columns() - 1; /* the last one would wrap */
   length = (int)strlen(text);
-  const int around_bar = 11; /* "[]  50 %  ", and one to spare */
-  int width = columns - length - around_bar;
+  const int around_bar = 10, step = 8; /* "[]  50 %  "; a text that grows by a digit leaves the bar as it is */
+  int width = columns - (length + step - 1) / step * step - around_bar;
   if (width > BAR_MAX) width = BAR_MAX;
   if (!has_end || width < BAR_MIN) {
     fprintf(stderr, "\r\033[K%.*s", columns, text);
