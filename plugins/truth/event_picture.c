@@ -195,6 +195,7 @@ static int add_track(struct event_picture *c, const struct event_picture_args *a
                               .ty = s->ty[track],
                               .kind = PICTURE_TRACK,
                               .is_backward = s->backward[track],
+                              .has_origin = 1,
                               .hit_count = count};
   if (c->picture.has_truth) {
     association_match_velo(&c->association, t->hit_id + first, count);
@@ -229,7 +230,9 @@ static void set_direction(struct picture_line *line, const struct mc_particle *p
 
 static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
                       uint32_t kind) {
+  /* Samples whose origins are not known have zeros there. */
   struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
+                              .has_origin = particle->x != 0 || particle->y != 0 || particle->z != 0,
                               .kind = kind,
                               .hit_count = particle->velo.count,
                               .pdg = particle->pdg,
@@ -288,30 +291,31 @@ static int add_vertices(struct event_picture *c, const struct pv_vertices_view *
 
 /* ------------------------------------------------------------------------------------------------ one event */
 
-/* Decodes what truth there is. What is malformed is reported, and as good as absent. */
+/* After decoding one kind of truth: SL_OK or SL_ENOMEM. What is malformed is reported, and as good as absent. */
+static int judge(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
+                 const char *reason, uint32_t *is_there) {
+  *is_there = result == SL_OK;
+  if (result == SL_EFORMAT)
+    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
+               what, reason);
+  return result == SL_ENOMEM ? SL_ENOMEM : SL_OK;
+}
+
 static int read_truth(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
                       uint32_t e, const struct sl_event *event) {
   const uint32_t *particles = args->mc_particles.offsets, *vertices = args->mc_vertices.offsets;
   const char *reason = "";
-  int error = SL_OK;
   c->mc.particle_count = c->mc.id_count = c->true_vertices.count = 0;
   if (particles && particles[e] < particles[e + 1]) {
-    error = mc_event_decode(&c->mc, &args->mc_particles, e, &reason);
-    c->picture.has_truth = error == SL_OK;
+    const int result = mc_event_decode(&c->mc, &args->mc_particles, e, &reason);
+    if (judge(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
   }
-  if (error == SL_EFORMAT)
-    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed MC particles: %s", event->run,
-               event->number, reason);
-  if (error == SL_ENOMEM) return error;
-  error = SL_OK;
   if (vertices && vertices[e] < vertices[e + 1]) {
-    error = mc_vertices_decode(&c->true_vertices, &args->mc_vertices, e, &reason);
-    c->picture.has_true_vertices = error == SL_OK;
+    const int result = mc_vertices_decode(&c->true_vertices, &args->mc_vertices, e, &reason);
+    if (judge(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
+    if (c->true_vertices.count == 0) c->picture.has_true_vertices = 0;
   }
-  if (error == SL_EFORMAT)
-    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed MC vertices: %s", event->run,
-               event->number, reason);
-  return error == SL_ENOMEM ? error : SL_OK;
+  return SL_OK;
 }
 
 static int fill_picture(struct event_picture *c, const struct event_picture_args *args, uint32_t e) {

@@ -29,7 +29,7 @@ struct picture_line {
   struct picture_point origin;
   float tx, ty;
   uint32_t kind;
-  uint32_t is_backward;
+  uint32_t is_backward, has_origin; /* without, it is seen from its first hit on */
   uint32_t first_point, point_count;
   uint32_t hit_count; /* of a particle; may be more than are seen */
   int32_t pdg;        /* 0: unknown */

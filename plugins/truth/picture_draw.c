@@ -210,7 +210,9 @@ static void add_line_path(const struct picture *p, struct svg_pen *pen, const st
                           const struct picture_line *line) {
   const struct picture_point *points = p->points + line->first_point;
   const float outside = 60, edge = 40;
-  svg_pen_move(pen, place(panel, line->origin));
+  const int has_start = line->has_origin || line->point_count > 0;
+  if (!has_start || (panel->view == VIEW_ZX && !line->has_origin)) return;
+  svg_pen_move(pen, place(panel, line->has_origin ? line->origin : points[0]));
   if (panel->view == VIEW_ZX) {
     const float dz = reach(line, outside, (float)panel->frame.u_min, (float)panel->frame.u_max);
     svg_pen_line(pen, place(panel, along(line, dz)));
@@ -256,7 +258,12 @@ static void draw_lines_apart(const struct picture *p, struct svg *s, const struc
   for (uint64_t l = 0; l < p->line_count; l++) {
     const struct picture_line *line = &p->lines[l];
     if (line->kind != kind) continue;
-    svg_add(s, line->point_count ? "<path d='" : "<path style='marker:none' d='");
+    svg_add(s, "<path");
+    if (line->point_count == 0)
+      svg_add(s, " style='marker:none'");
+    else if (!line->has_origin)
+      svg_add(s, " style='marker-start:url(#on-%s)'", kinds[kind].class_name);
+    svg_add(s, " d='");
     struct svg_pen pen = svg_pen_start(s);
     add_line_path(p, &pen, panel, line);
     svg_add(s, p->line_count <= TITLES_MAX ? "'>" : "'/>\n");
@@ -301,10 +308,13 @@ static void add_vertex_mark(struct svg *s, struct svg_point at, uint32_t kind, i
   }
 }
 
+/* What was reconstructed comes last, so that it is seen on what is true. */
 static void draw_vertices(const struct picture *p, struct svg *s, const struct panel *panel) {
   const int size = panel->view == VIEW_ZX ? 8 : panel->view == VIEW_ZR ? 6 : 4;
-  for (uint64_t i = 0; i < p->vertex_count; i++)
-    add_vertex_mark(s, place(panel, p->vertices[i].at), p->vertices[i].kind, size);
+  for (int found = 0; found <= 1; found++)
+    for (uint64_t i = 0; i < p->vertex_count; i++)
+      if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found)
+        add_vertex_mark(s, place(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
 }
 
 /* Numbers of tracks above the vertices that have them, outside the panel, in as many rows as keep them apart; what

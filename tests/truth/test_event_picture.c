@@ -146,7 +146,7 @@ static void reconstructed_vertices_are_marked_apart_from_true_ones(void **state)
   assert_null(strstr(text, "true, 4 tracks"));
   assert_shows("3 tracks. The event has no Monte-Carlo truth");
   /* z = 0 in the middle of -150 to 150 mm on 640 pixels from 650; x = 0 in the middle of 460 from 650 */
-  assert_shows("<path class='reconstructed' d='M962,880h16m-8,-8v16'/>");
+  assert_shows("<path class='reconstructed' d='M960,880h20m-10,-10v20'/>");
 }
 
 static void what_is_no_number_leaves_a_valid_file(void **state) {
