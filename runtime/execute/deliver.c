@@ -90,7 +90,10 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
   const uint64_t now = sl_now_ns();
   if (now - s->last_progress_ns < 200000000u) return;
   s->last_progress_ns = now;
-  const int by_events = s->options.events > 0;
+  /* The end is where -n says, or where the input ends, whichever is nearer. */
+  const double of_events = s->options.events > 0 ? (double)s->delivered_events / (double)s->options.events : 0;
+  const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
+  const int by_events = s->options.events > 0 && of_events >= of_input;
   s->options.on_progress(s->options.context, s->delivered_events,
                          by_events ? s->delivered_events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
