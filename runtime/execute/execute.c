@@ -437,6 +437,7 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
     return rest;
   }
   remember_fill(slot);
+  sl_traffic_count_part(slot, count);
   return deliver(slot, k, first, count, 0);
 }
 
@@ -459,5 +460,6 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 }
 
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
+  sl_traffic_count_input(slot, slot->flights[flight].input);
   return execute_range(slot, flight, 0, slot->flights[flight].input->event_count);
 }

@@ -105,18 +105,19 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   if (backend->range_begin) backend->range_begin("finish slice");
   const int status = sl_flight_finish(slot, k);
   if (backend->range_end) backend->range_end();
-  if (status != SL_OK)
-    fail(slot->session, slot->flights[k].ticket, status);
-  else
-    pass_turn(slot->session, slot->flights[k].ticket);
-  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin,
-                sl_now_ns(), "slice", slot->flights[k].ticket);
+  if (status != SL_OK) fail(slot->session, slot->flights[k].ticket, status);
+  const uint64_t end = sl_now_ns();
+  if (status == SL_OK && slot->session->delivering) sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
+  if (status == SL_OK) pass_turn(slot->session, slot->flights[k].ticket);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
+                "slice", slot->flights[k].ticket);
   return status;
 }
 
 static int start(struct sl_slot *slot, uint32_t k) {
   const struct sl_backend *backend = slot->session->backend;
   const uint64_t begin = sl_now_ns();
+  slot->flights[k].begin_ns = begin;
   if (backend->range_begin) backend->range_begin("start slice");
   const int status = sl_flight_start(slot, k);
   if (backend->range_end) backend->range_end();
@@ -285,6 +286,7 @@ int sl_session_run(struct sl_session *s) {
   s->delivering = 1;
   uint64_t repeat_ns = 0;
   int status = sl_trace_open(s);
+  if (status == SL_OK) status = sl_metrics_open(s);
   if (status == SL_OK) status = open_hosts(s);
   if (status == SL_OK) status = s->summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
   if (status == SL_OK) status = s->source_status;
@@ -292,6 +294,7 @@ int sl_session_run(struct sl_session *s) {
   if (status == SL_OK && atomic_load(&s->stopped)) status = SL_EINTERRUPTED;
   sl_summary_sum(s, repeat_ns);
   close_hosts(s);
+  sl_metrics_close(s);
   const int traced = sl_trace_close(s);
   return status == SL_OK ? traced : status;
 }

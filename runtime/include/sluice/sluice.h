@@ -90,6 +90,7 @@ SL_API void sl_session_close(struct sl_session *session);
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
+  uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
   double microseconds; /* in total, over all slots and passes */
   double share;        /* of the time of all nodes */
 };
