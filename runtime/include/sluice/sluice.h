@@ -91,8 +91,8 @@ struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
   uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
-  double microseconds; /* in total, over all slots and passes */
-  double share;        /* of the time of all nodes */
+  double microseconds;          /* in total, over all slots and passes */
+  double share;                 /* of the time of all nodes */
 };
 struct sl_output_summary {
   const char *port;
