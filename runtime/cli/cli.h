@@ -23,7 +23,7 @@ struct cli_arguments {
   struct cli_list csv_paths;
   uint64_t capacity;
   double seconds;
-  uint32_t quiet, as_json;
+  uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 
@@ -33,7 +33,8 @@ enum {
   CLI_GRAPH = 2,   /* what changes a graph */
   CLI_RUN = 4,
   CLI_PLAN = 8,
-  CLI_DESCRIBE = 16
+  CLI_DESCRIBE = 16,
+  CLI_DRAW = 32
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -88,6 +89,7 @@ int cli_look(const struct cli_arguments *a, void (*write)(const struct sl_sessio
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);
 int cli_plan(const struct cli_arguments *a);
+int cli_graph(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);

@@ -7,6 +7,8 @@ const struct cli_command cli_commands[] = {
      "check wiring, types and properties, and print the wiring", cli_check},
     {"plan", "GRAPH", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_PLUGINS,
      "the memory plan of a graph, as a table or a drawing", cli_plan},
+    {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_PLUGINS,
+     "draw nodes, ports, collections and bytes an event", cli_graph},
     {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
      cli_list},
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "an algorithm, a plugin or a collection",

@@ -138,6 +138,9 @@ SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
+/* The graph as boxes and arrows, with the planned bytes an event: for Graphviz, for Mermaid. */
+SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
 
 /* ---------------------------------------------------------------------------------------- the planner alone */
 
