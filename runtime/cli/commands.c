@@ -14,5 +14,7 @@ const struct cli_command cli_commands[] = {
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "an algorithm, a plugin or a collection",
      cli_describe},
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema},
+    {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",
+     cli_completion},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   if (is_one_of(argv[1], "--version", "-V", "version")) {
-    printf("sluice %s (plugin interface %u; devices: %s)\n", sl_version(), SL_ABI_VERSION, sl_devices());
+    sl_write_version(stdout);
     return CLI_OK;
   }
   for (size_t c = 0; c < cli_command_count; c++)

@@ -177,6 +177,8 @@ SL_API int sl_write_description_json(const char *const *plugin_paths, const char
 /* A JSON Schema (draft-07) of graphs that use the plugins found. */
 SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
 SL_API const char *sl_version(void);
+/* Version, build, targets and libraries, as text. */
+SL_API void sl_write_version(FILE *file);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
 
