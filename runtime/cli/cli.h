@@ -63,6 +63,7 @@ struct cli_command {
   unsigned groups; /* of options that it takes */
   const char *doc; /* one line */
   int (*run)(const struct cli_arguments *a);
+  const char *details; /* paragraphs for help and man page: what one line cannot say, examples; or NULL */
 };
 extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
