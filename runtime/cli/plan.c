@@ -84,7 +84,7 @@ static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table
   if (sl_allocation_open(path, d, &allocation) < 0) return CLI_WRONG;
   int status = CLI_FAILED;
   if (sl_allocation_solve(allocation, a->capacity, a->seconds > 0 ? a->seconds : SECONDS_DEFAULT, d) == SL_OK) {
-    const struct sl_allocation_summary s = sl_allocation_summary(allocation);
+    const struct sl_allocation_summary s = sl_allocation_summarize(allocation);
     if ((*rows)++ == 0) write_heads(a, table);
     const uint64_t least = s.lower_bound_bytes ? s.lower_bound_bytes : 1;
     fprintf(table, "%-*s %8u %13" PRIu64 " %13" PRIu64 " %7.2f %% %10" PRIu64 " %9.3f  ", path_width(a), path,

@@ -159,7 +159,7 @@ SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, st
  * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
 SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
                                struct sl_diagnostics *d);
-SL_API struct sl_allocation_summary sl_allocation_summary(const struct sl_allocation *allocation);
+SL_API struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *allocation);
 SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
 SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
 SL_API void sl_allocation_close(struct sl_allocation *allocation);
