@@ -84,8 +84,10 @@ void cli_print_messages(struct sl_diagnostics *d, int quiet);
 FILE *cli_open_file(const char *path);
 /* Closes it; CLI_FAILED after a complaint if anything was not written. */
 int cli_close_file(FILE *file, const char *path);
-/* Opens a session on the graph, has `write` print it, and prints the messages. Returns an exit status. */
-int cli_look(const struct cli_arguments *a, void (*write)(const struct sl_session *, FILE *));
+/* Has `write` write a file about a session. CLI_FAILED after a complaint. */
+int cli_write_file(const struct sl_session *session, const char *path, int (*write)(const struct sl_session *, FILE *));
+/* Opens a session on the graph, has `show` print something of it, and prints the messages. Returns an exit status. */
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *));
 
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);

@@ -51,23 +51,13 @@ static int draw_svg(const struct sl_session *session) {
   return status;
 }
 
+static int show(const struct cli_arguments *a, const struct sl_session *session) {
+  if (a->as_svg) return draw_svg(session);
+  return cli_write_file(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);
+}
+
 int cli_graph(const struct cli_arguments *a) {
-  if (a->as_dot + a->as_svg + a->as_mermaid > 1) {
-    fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg and --mermaid\n");
-    return CLI_WRONG;
-  }
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
-  struct sl_session *session = NULL;
-  int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
-  if (status == CLI_OK && a->as_svg)
-    status = draw_svg(session);
-  else if (status == CLI_OK)
-    status = (a->as_mermaid ? sl_session_write_mermaid(session, stdout) : sl_session_write_dot(session, stdout)) < 0
-                 ? CLI_FAILED
-                 : CLI_OK;
-  cli_print_messages(d, 0);
-  sl_session_close(session);
-  sl_diagnostics_free(d);
-  return status;
+  if (a->as_dot + a->as_svg + a->as_mermaid <= 1) return cli_look(a, show);
+  fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg and --mermaid\n");
+  return CLI_WRONG;
 }

@@ -2,23 +2,14 @@
  * with their collections; arrows go from port to port and are named with the bytes an event. Outputs that nobody reads
  * are grey. Event lists are dashed arrows to the node's name. */
 #include "report/draw.h"
+#include "report/markup.h"
 
 #include <sluice/sluice.h>
 
 static void write_text(const char *text, FILE *file) {
-  for (const char *c = text; *c; c++) {
-    if (*c == '&')
-      fputs("&amp;", file);
-    else if (*c == '<')
-      fputs("&lt;", file);
-    else if (*c == '>')
-      fputs("&gt;", file);
-    else if (*c == '"')
-      fputs("&quot;", file);
-    else if (*c == '\\')
-      fputs("\\\\", file);
-    else
-      fputc((unsigned char)*c < 0x20 ? ' ' : *c, file);
+  for (; *text; text++) {
+    if (*text == '\\') fputc('\\', file); /* it escapes */
+    sl_write_markup_character(*text, file);
   }
 }
 

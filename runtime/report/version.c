@@ -6,7 +6,9 @@
 #include <yaml.h>
 
 #if defined(__clang__)
-#define COMPILER "clang " __clang_version__
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+#define COMPILER      "clang " TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__)
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
