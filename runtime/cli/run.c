@@ -1,5 +1,6 @@
 /* run.c: `sluice run`: signals, progress, the table and JSON of a run. */
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -20,15 +21,6 @@ static void catch_signals(void) {
   sigaction(SIGTERM, &action, NULL);
 }
 
-static void show_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
-  (void)context;
-  fprintf(stderr, "\r\033[K%" PRIu64 " events, %.0f/s", events, seconds > 0 ? (double)events / seconds : 0.0);
-  if (total > 0 && done > 0)
-    fprintf(stderr, ", %.0f%%, %.0f s left", 100.0 * (double)done / (double)total,
-            seconds * (double)(total > done ? total - done : 0) / (double)done);
-  fflush(stderr);
-}
-
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
   (void)context;
   printf("digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
@@ -39,7 +31,7 @@ int cli_run(const struct cli_arguments *a) {
   if (!d) return CLI_FAILED;
   struct sl_options options = a->options;
   const int terminal = isatty(STDERR_FILENO) && !a->quiet;
-  if (terminal) options.on_progress = show_progress;
+  if (terminal) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
@@ -48,7 +40,7 @@ int cli_run(const struct cli_arguments *a) {
     catch_signals();
     const int result = sl_session_run(session);
     running = NULL;
-    if (terminal) fprintf(stderr, "\r\033[K");
+    if (terminal) cli_end_progress();
     status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)

@@ -43,19 +43,6 @@ SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
 
 /* ------------------------------------------------------------------------------------------------- session */
 
-/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
- * items of event e are [offsets[e], offsets[e + 1]). */
-struct sl_output_view {
-  const char *name;
-  const struct sl_collection *collection;
-  const void *const *fields;
-};
-struct sl_batch_view {
-  const struct sl_batch *batch; /* events in input order; one with an error has no items */
-  const struct sl_output_view *outputs;
-  uint32_t output_count, reserved;
-};
-
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
 struct sl_options {
   uint32_t size;         /* sizeof(struct sl_options) */
@@ -77,8 +64,9 @@ struct sl_options {
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   void *context;                   /* first argument of the callbacks */
-  /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
-  int (*on_batch)(void *context, const struct sl_batch_view *view);
+  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends the
+   * run with it. */
+  int (*on_batch)(void *context, const struct sl_batch *batch);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
    * unknown. */
