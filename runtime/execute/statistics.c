@@ -78,6 +78,7 @@ static void sum_nodes(struct sl_session *s) {
       node->calls += s->slots[k].node_calls[n];
     }
     node->microseconds = (double)ns * 1e-3;
+    sl_traffic_sum(s, n, &node->bytes_in, &node->bytes_out);
     total += node->microseconds;
   }
   for (uint32_t i = 0; i < s->summary.node_count; i++)

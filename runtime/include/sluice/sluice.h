@@ -59,13 +59,15 @@ struct sl_options {
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
   const char *const *plugin_paths; /* folders searched first */
   const char *output_path;         /* for sinks that write a file */
+  const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
+  const char *metrics_path;        /* keep a text file for Prometheus fresh */
   uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   void *context;                   /* first argument of the callbacks */
-  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends the
-   * run with it. */
+  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
+   * the run with it. */
   int (*on_batch)(void *context, const struct sl_batch *batch);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
@@ -88,8 +90,9 @@ SL_API void sl_session_close(struct sl_session *session);
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
-  double microseconds; /* in total, over all slots and passes */
-  double share;        /* of the time of all nodes */
+  uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
+  double microseconds;          /* in total, over all slots and passes */
+  double share;                 /* of the time of all nodes */
 };
 struct sl_output_summary {
   const char *port;
