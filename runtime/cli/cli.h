@@ -96,6 +96,7 @@ int cli_graph(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_completion(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
+int cli_compare(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
 
 #endif

@@ -29,6 +29,10 @@ const struct cli_command cli_commands[] = {
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
+    {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, 0,
+     "two runs side by side, and what is beyond their spread", cli_compare,
+     "Exits with 1 if outputs are known to differ.\n\n"
+     "  $ sluice compare before.json after.json\n"},
     {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",
      cli_completion, "  $ source <(sluice completion bash)\n"},
 };
