@@ -26,14 +26,6 @@ static void print_event_digest(void *context, const char *output, const struct s
   printf("digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
 }
 
-static int write_json_file(const struct sl_session *session, const char *path) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
-  const int status = sl_session_write_json(session, file) < 0 ? CLI_FAILED : CLI_OK;
-  const int closed = cli_close_file(file, path);
-  return status != CLI_OK ? status : closed;
-}
-
 int cli_run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return CLI_FAILED;
@@ -54,7 +46,8 @@ int cli_run(const struct cli_arguments *a) {
     if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile,
                              a->json_path && strcmp(a->json_path, "-") == 0 ? stderr : stdout);
-    if (a->json_path && write_json_file(session, a->json_path) != CLI_OK && status == CLI_OK) status = CLI_FAILED;
+    if (a->json_path && cli_write_file(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
+      status = CLI_FAILED;
   }
   cli_print_messages(d, a->quiet);
   sl_session_close(session);

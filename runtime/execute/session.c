@@ -11,8 +11,6 @@
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
 
-const char *sl_version(void) { return SLUICE_VERSION; }
-
 struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
