@@ -4,7 +4,8 @@
  *
  * Columns are the counters that this project fills (counters.h). Those with a scale are in their unit: (value - shift)
  * / scale. What nobody filled, and what did not fit its field, is an empty cell; the number that is all ones is taken
- * for one if the counter may be as large. Without a path no file is written; means are reported all the same.
+ * for one if the counter may be as large. Without a path, and without
+ * that of -o, no file is written; means are reported all the same.
  */
 #include "io/made_banks.h"
 #include "lumi/counters.h"
@@ -22,13 +23,15 @@ struct csv_sink_args {
   struct luminosity_summary_banks_view summaries;
   struct lumi_schema_view schema;
   const char *path, *schema_path;
+  uint32_t takes_output;
 };
 #define SL_ARGS csv_sink_args
 static const struct sl_member csv_sink_members[] = {
     SL_IN(summaries, luminosity_summary_banks, "", "to be written"),
     SL_IN(schema, lumi_schema, "", "where counters stand"),
-    SL_STRING(path, "", "file to write; without, that given with -o, or none"),
+    SL_STRING(path, "", "file to write"),
     SL_STRING(schema_path, "", "file for a description of the summaries in JSON, or none"),
+    SL_BOOL(takes_output, 1, "without a path, write the file given with -o; not beside another sink that does"),
 };
 
 struct counter {
@@ -155,7 +158,7 @@ static int csv_sink_open(void *state, const struct sl_services *s, const void *a
   const struct csv_sink_args *args = (const struct csv_sink_args *)args_;
   struct csv_sink *m = (struct csv_sink *)state;
   (void)s;
-  m->path = strdup(*args->path || !output_path ? args->path : output_path);
+  m->path = strdup(*args->path || !output_path || !args->takes_output ? args->path : output_path);
   m->schema_path = strdup(args->schema_path);
   return m->path && m->schema_path ? SL_OK : SL_ENOMEM;
 }
