@@ -1,5 +1,5 @@
 /* csv_sink.c: lumi.csv_sink, luminosity summaries as a table: a line an event, a column a counter, sorted by run and
- * event number, so that nothing depends on the order in which events came. Summaries are kept until the end, 100 or 250
+ * event number, so that nothing depends on the order in which events came. Rows are kept until the end, 120
  * bytes each.
  *
  * Columns are the counters that this project fills (counters.h). Those with a scale are in their unit: (value - shift)

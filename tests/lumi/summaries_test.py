@@ -79,6 +79,13 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         print(f"skipped: {MANY} or {GEOMETRY} is absent; set SLUICE_DATA to the folder of the samples")
 
+    # the table beside another sink that takes -o: only where table.path says
+    given, named = Path(folder) / "given.csv", Path(folder) / "named.csv"
+    call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "-o", given, "--quiet", "--set", f"table.path={named}")
+    checks.that(named.exists() and not given.exists(), "in velo_pv.yaml, the table leaves the file of -o to other sinks")
+    call("run", LUMI, "-n", 20, "-o", given, "--quiet")
+    checks.that(given.exists(), "in lumi.yaml it takes it")
+
     # the description of the summaries
     description = Path(folder) / "schema.json"
     call("run", LUMI, "-n", 1, "--quiet", "--set", f"table.schema_path={description}")
