@@ -1,11 +1,9 @@
 /* csv_sink.c: lumi.csv_sink, luminosity summaries as a table: a line an event, a column a counter, sorted by run and
- * event number, so that nothing depends on the order in which events came. Rows are kept until the end, 120
- * bytes each.
+ * event number, so that nothing depends on the order in which events came. Rows are kept until the end, 120 bytes each.
  *
  * Columns are the counters that this project fills (counters.h). Those with a scale are in their unit: (value - shift)
  * / scale. What nobody filled, and what did not fit its field, is an empty cell; the number that is all ones is taken
- * for one if the counter may be as large. Without a path, and without
- * that of -o, no file is written; means are reported all the same.
+ * for one if the counter may be as large. Without a file to write, means are reported all the same.
  */
 #include "io/made_banks.h"
 #include "lumi/counters.h"
