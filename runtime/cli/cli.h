@@ -21,7 +21,9 @@ struct cli_arguments {
   struct cli_list operands, inputs, sets, uses, plugin_paths;
   const char *json_path, *svg_path, *offsets_path;
   struct cli_list csv_paths;
-  uint64_t capacity;
+  struct cli_list nodes;
+  const char *blocks, *slots_list, *slice_events_list;
+  uint64_t capacity, rounds;
   double seconds;
   uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
   struct cli_list owned; /* strings to free: expanded globs */
@@ -34,7 +36,9 @@ enum {
   CLI_RUN = 4,
   CLI_PLAN = 8,
   CLI_DESCRIBE = 16,
-  CLI_DRAW = 32
+  CLI_DRAW = 32,
+  CLI_TUNE = 64,
+  CLI_CHANGE = 128 /* of CLI_GRAPH what does not say how the graph runs */
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -96,6 +100,8 @@ int cli_graph(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_completion(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
+int cli_compare(const struct cli_arguments *a);
+int cli_tune(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
 
 #endif

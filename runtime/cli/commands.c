@@ -29,6 +29,18 @@ const struct cli_command cli_commands[] = {
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
+    {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, 0,
+     "two runs side by side, and what is beyond their spread", cli_compare,
+     "Exits with 1 if outputs are known to differ.\n\n"
+     "  $ sluice compare before.json after.json\n"},
+    {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
+     "measure block sizes, slots and slice sizes", cli_tune,
+     "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared on the "
+     "way: "
+     "a\n"
+     "block size that changes a result is an error. What is faster beyond the spread goes into the overlay.\n\n"
+     "  $ sluice tune graphs/velo.yaml --device cuda --node search --node sorted --blocks 64,128 -o tuned.yaml\n"
+     "  $ sluice tune graphs/velo.yaml --slots 1,2 --slice-events 4,8,16\n"},
     {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",
      cli_completion, "  $ source <(sluice completion bash)\n"},
 };

@@ -212,6 +212,7 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
   const uint32_t passes = s->options.repeat - 1;
   const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
   int status = SL_OK;
+  sl_summary_stretch(s, 0, 0); /* what ran before does not count */
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
     const uint64_t turns = s->kept_count * (passes / stretches + (i < passes % stretches));
     atomic_store(&s->next_kept, 0);
@@ -221,6 +222,7 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
     const uint64_t ns = sl_now_ns() - begin;
     const uint64_t events = s->events_read * (turns / s->kept_count);
     *repeat_ns += ns;
+    sl_summary_stretch(s, i, events);
     s->summary.stretch_hz[s->summary.stretch_count++] = ns ? (double)events * 1e9 / (double)ns : 0;
   }
   return status;

@@ -167,6 +167,7 @@ struct sl_session {
   char **sink_json, **sink_lines; /* per node */
   struct sl_summary summary;
   struct sl_node_summary *node_summaries;
+  uint64_t *stretched_ns; /* per node summary: before the stretch under way */
   uint32_t *kernel_nodes; /* per node summary */
   struct sl_output_summary *output_summaries;
   struct sl_budget_summary *budget_summaries;
@@ -240,6 +241,8 @@ void sl_metrics_close(struct sl_session *s); /* writes the file once more */
 /* statistics.c */
 int sl_summary_open(struct sl_session *s);
 void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
+/* A stretch of the repeats has ended, the `index`th, of so many events. */
+void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events);
 void sl_summary_close(struct sl_session *s);
 
 /* services.c: what plugins get; and the constants, which need them. */

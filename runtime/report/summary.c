@@ -160,6 +160,9 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_number(j, "microseconds",
                    sum->nodes[i].calls ? sum->nodes[i].microseconds : NAN); /* NaN: null, not timed */
     sl_json_number(j, "share", sum->nodes[i].share);
+    sl_json_begin_array(j, "stretch_us");
+    for (uint32_t k = 0; k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
+    sl_json_end_array(j);
     sl_json_integer(j, "bytes_in", (int64_t)sum->nodes[i].bytes_in);
     sl_json_integer(j, "bytes_out", (int64_t)sum->nodes[i].bytes_out);
     sl_json_end_object(j);

@@ -87,12 +87,15 @@ SL_API int sl_session_run(struct sl_session *session);
 SL_API void sl_session_stop(struct sl_session *session);
 SL_API void sl_session_close(struct sl_session *session);
 
+enum { SL_STRETCHES = 5 };
+
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
-  uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
-  double microseconds;          /* in total, over all slots and passes */
-  double share;                 /* of the time of all nodes */
+  uint64_t bytes_in, bytes_out;    /* of the fields that it names, as far as they were filled; constants do not count */
+  double microseconds;             /* in total, over all slots and passes */
+  double share;                    /* of the time of all nodes */
+  double stretch_us[SL_STRETCHES]; /* in each timed stretch of the repeats, an event of the run */
 };
 struct sl_output_summary {
   const char *port;
@@ -103,7 +106,6 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
-enum { SL_STRETCHES = 5 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
