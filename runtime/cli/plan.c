@@ -36,7 +36,7 @@ static int write_files(const struct cli_arguments *a, const struct sl_allocation
 /* "fits 1048576", or why not. */
 static int write_verdict(const struct sl_allocation_summary *s, uint64_t capacity, FILE *file) {
   const int fits = capacity == 0 || s->arena_bytes <= capacity;
-  if (!fits && s->optimal)
+  if (!fits && (s->optimal || capacity < s->lower_bound_bytes))
     fprintf(file, "no plan fits %" PRIu64, capacity);
   else if (!fits)
     fprintf(file, "found none that fits %" PRIu64 " in time", capacity);
