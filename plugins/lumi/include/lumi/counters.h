@@ -108,24 +108,43 @@
 
 /* PLUME: the ADC of each of its 44 channels for luminosity. */
 #define LUMI_PLUME_ADC_(C, channel) C(PlumeLumiADC##channel, 4095, 0, 1)
-#define LUMI_PLUME_TEN_(C, ten)                                                                                   \
-  LUMI_PLUME_ADC_(C, ten##0)                                                                                      \
-  LUMI_PLUME_ADC_(C, ten##1) LUMI_PLUME_ADC_(C, ten##2) LUMI_PLUME_ADC_(C, ten##3) LUMI_PLUME_ADC_(C, ten##4)     \
-      LUMI_PLUME_ADC_(C, ten##5) LUMI_PLUME_ADC_(C, ten##6) LUMI_PLUME_ADC_(C, ten##7) LUMI_PLUME_ADC_(C, ten##8) \
-          LUMI_PLUME_ADC_(C, ten##9)
-#define LUMI_PLUME_CHANNEL_COUNTERS(C)                                                                            \
-  LUMI_PLUME_TEN_(C, 0)                                                                                           \
-  LUMI_PLUME_TEN_(C, 1) LUMI_PLUME_TEN_(C, 2) LUMI_PLUME_TEN_(C, 3) LUMI_PLUME_ADC_(C, 40) LUMI_PLUME_ADC_(C, 41) \
-      LUMI_PLUME_ADC_(C, 42) LUMI_PLUME_ADC_(C, 43)
+#define LUMI_PLUME_TEN_(C, ten) \
+  LUMI_PLUME_ADC_(C, ten##0)    \
+  LUMI_PLUME_ADC_(C, ten##1)    \
+  LUMI_PLUME_ADC_(C, ten##2)    \
+  LUMI_PLUME_ADC_(C, ten##3)    \
+  LUMI_PLUME_ADC_(C, ten##4)    \
+  LUMI_PLUME_ADC_(C, ten##5)    \
+  LUMI_PLUME_ADC_(C, ten##6)    \
+  LUMI_PLUME_ADC_(C, ten##7)    \
+  LUMI_PLUME_ADC_(C, ten##8)    \
+  LUMI_PLUME_ADC_(C, ten##9)
+#define LUMI_PLUME_CHANNEL_COUNTERS(C) \
+  LUMI_PLUME_TEN_(C, 0)                \
+  LUMI_PLUME_TEN_(C, 1)                \
+  LUMI_PLUME_TEN_(C, 2)                \
+  LUMI_PLUME_TEN_(C, 3)                \
+  LUMI_PLUME_ADC_(C, 40)               \
+  LUMI_PLUME_ADC_(C, 41)               \
+  LUMI_PLUME_ADC_(C, 42)               \
+  LUMI_PLUME_ADC_(C, 43)
 
 /* ---------------------------------------------------------------------------------------------- the summaries */
 
 /* The counters that are filled; then those of detectors to come. */
-#define LUMI_FILLED_COUNTERS(C) LUMI_BASIC_COUNTERS(C) LUMI_VELO_COUNTERS(C) LUMI_VERTEX_COUNTERS(C)
-#define LUMI_BASE_COUNTERS(C) \
-  LUMI_FILLED_COUNTERS(C)     \
-  LUMI_SCIFI_COUNTERS(C) LUMI_MUON_COUNTERS(C) LUMI_CALORIMETER_COUNTERS(C) LUMI_PLUME_COUNTERS(C)
-#define LUMI_EXTRA_COUNTERS(C) LUMI_SCIFI_MODULE_COUNTERS(C) LUMI_PLUME_CHANNEL_COUNTERS(C)
+#define LUMI_FILLED_COUNTERS(C) \
+  LUMI_BASIC_COUNTERS(C)        \
+  LUMI_VELO_COUNTERS(C)         \
+  LUMI_VERTEX_COUNTERS(C)
+#define LUMI_BASE_COUNTERS(C)  \
+  LUMI_FILLED_COUNTERS(C)      \
+  LUMI_SCIFI_COUNTERS(C)       \
+  LUMI_MUON_COUNTERS(C)        \
+  LUMI_CALORIMETER_COUNTERS(C) \
+  LUMI_PLUME_COUNTERS(C)
+#define LUMI_EXTRA_COUNTERS(C)  \
+  LUMI_SCIFI_MODULE_COUNTERS(C) \
+  LUMI_PLUME_CHANNEL_COUNTERS(C)
 
 /* LUMI_encodingKey, ... number the counters. */
 #define LUMI_ENUM_(name, max, shift, scale) LUMI_##name,
