@@ -4,18 +4,13 @@
 The expected figures are those of the 300 events of full simulation in spec velo_pv.md E.6 and F, and of the samples'
 tables; the event sample here is larger, so that its own error is small.
 """
-import json
 import tempfile
 from pathlib import Path
 
-from common import ROOT, Checks, call
+from common import ROOT, Checks, call, run_simulated as run
 
 checks = Checks()
 velo = ROOT / "graphs/velo.yaml"
-
-
-def run(graph, *arguments):
-    return json.loads(call("run", ROOT / "graphs" / graph, "--json", "-", "--quiet", *arguments).stdout)
 
 
 def category(result, name):
