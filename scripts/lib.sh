@@ -8,7 +8,7 @@ jobs=$(nproc)
 
 build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
                 libzstd-dev)
-test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3
+test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-matplotlib
                hipcc libamdhip64-dev rocm-device-libs)
 
 die() {
