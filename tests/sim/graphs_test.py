@@ -73,6 +73,16 @@ with tempfile.TemporaryDirectory() as folder:
     says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"geometry={description}")
     says("cannot be opened", 2, "--set", f"raw.velo={folder}/none.velo")
 
+    # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
+    graph = Path(folder) / "graph.yaml"
+    for value, text in (("mu: -1", "`mu` lies between 0 and 40"), ("signal: B0_pipi", "signal: there is no decay"),
+                        ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5", "luminosity_fraction: more than 1 together")):
+        line = f"  raw: {{ set: {{ {value} }} }}"
+        graph.write_text(f"sluice: 1\ninclude: [{velo}]\nnodes:\n{line}\n")
+        said = call("check", graph, expect=2).stderr
+        expected = f"graph.yaml:4:{line.index(': ', line.index(value)) + 3}: error: node raw: {text}"
+        checks.that(expected in said, expected + ("" if expected in said else f" is not in:\n{said}"))
+
     # files
     text_file = Path(folder) / "text.txt"
     text_file.write_text("no events are in here\n" * 100)
