@@ -44,4 +44,5 @@ def find(name, options, folder):
     if not path.exists():
         sys.exit(f"{path} is absent: set SLUICE_DATA or --data to the folder of the samples")
     counts = run([options.sluice, "run", ROOT / "bench/hits.yaml", *arguments, "--quiet", "--json", "-"])
-    return {"name": title, "arguments": arguments, "distinct": distinct, "hits": counts["outputs"][0]["items"] / counts["events"]}
+    return {"name": title, "arguments": arguments, "distinct": distinct,
+            "hits": counts["outputs"][0]["items"] / counts["events"]}

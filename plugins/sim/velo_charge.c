@@ -196,7 +196,7 @@ static int add_noise(const struct sim_event *event, struct sim_velo_digits *d) {
 
 int sim_velo_charge(const struct velo_description *v, float efficiency, const struct sim_event *event,
                     struct sim_velo_digits *d) {
-  struct portion p;
+  struct portion p = {.hit_count = 0};
   int status = SL_OK;
   for (uint32_t first = 0; first < event->velo_hits.count && status == SL_OK;) {
     first = take_hits(event, efficiency, first, &p);

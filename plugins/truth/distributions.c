@@ -103,7 +103,8 @@ static void fill_clusters(struct distributions *d, const struct velo_clusters_vi
     const uint32_t at = VELO_MODULE_PAIRS * event + pair, first = c->offsets[event] + c->pair_first[at];
     total += c->pair_count[at];
     for (uint32_t i = first; i < first + c->pair_count[at]; i++) {
-      fill(d, H_modules, (c->id[i] >> 18 & 0xff) / MODULE_SENSORS);
+      const uint32_t module = (c->id[i] >> 18 & 0xff) / MODULE_SENSORS;
+      fill(d, H_modules, module);
       fill(d, H_radii, distance(c->x[i], c->y[i]));
     }
   }

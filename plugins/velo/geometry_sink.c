@@ -83,7 +83,7 @@ static int geometry_sink_open(void *state, const struct sl_services *s, const vo
     s->message(s->context, SL_ERROR, "path: longer than %zu characters", sizeof m->folder - 1);
     return SL_EINVAL;
   }
-  strcpy(m->folder, folder);
+  memcpy(m->folder, folder, strlen(folder) + 1);
   return mkdir(folder, 0777) == 0 || errno == EEXIST ? SL_OK : complain(s, folder, "make this folder");
 }
 

@@ -14,7 +14,8 @@ checks = Checks()
 
 
 def bench(*arguments):
-    return subprocess.run([sys.executable, "-B", ROOT / "bench/throughput.py", "--sluice", SLUICE, *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-B", ROOT / "bench/throughput.py", "--sluice", SLUICE, *arguments],
+                          capture_output=True, text=True)
 
 
 done = bench("--stretches", "1", "--seconds", "0.05", "--slots", "1")
@@ -27,5 +28,6 @@ checks.that("there is no sample seven" in bench("--samples", "seven").stderr, "a
 said = bench("--samples", "six", "--data", "/nonexistent").stderr
 checks.that("/nonexistent/lhcb/minbias.mdf is absent" in said, "and one that is not there")
 with tempfile.TemporaryDirectory() as folder:
-    checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"), "bench/gpu_throughput.py compiles")
+    checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"),
+                "bench/gpu_throughput.py compiles")
 checks.end()

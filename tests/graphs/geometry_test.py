@@ -25,25 +25,31 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     nominal = write(folder / "nominal")
     checks.that({name: len(data) for name, data in nominal.items()} == FILES, "the files have the sizes of the format")
-    checks.that(write(folder / "again", folder / "nominal") == nominal, "the nominal geometry, written, read and written again, is the same")
-    checks.that(digests(folder / "nominal") == digests(""), "tracks with the nominal geometry from files have the same digests")
+    checks.that(write(folder / "again", folder / "nominal") == nominal,
+                "the nominal geometry, written, read and written again, is the same")
+    checks.that(digests(folder / "nominal") == digests(""),
+                "tracks with the nominal geometry from files have the same digests")
     moved = folder / "moved.velo"
     moved.write_text((ROOT / "plugins/velo/nominal.velo").read_text().replace("z -287.5 left", "z -287.25 left"))
     other = write(folder / "other", moved)
     checks.that(other["velo_geometry.bin"] != nominal["velo_geometry.bin"], "another description gives another file")
-    checks.that(digests(folder / "other") == digests(moved) != digests(""), "and its tracks are those with the description")
+    checks.that(digests(folder / "other") == digests(moved) != digests(""),
+                "and its tracks are those with the description")
     (folder / "nominal/beamline.bin").write_bytes(bytes.fromhex("0000803e000000bf"))
-    checks.that(write(folder / "again", folder / "nominal")["beamline.bin"].hex() == "0000803e000000bf", "the beam line goes with it")
+    checks.that(write(folder / "again", folder / "nominal")["beamline.bin"].hex() == "0000803e000000bf",
+                "the beam line goes with it")
     if GEOMETRY.exists():
         sample = {name: (GEOMETRY / name).read_bytes() for name in FILES}
-        checks.that(write(folder / "sample", GEOMETRY) == sample, "the sample's files, read and written, are the same bytes")
+        checks.that(write(folder / "sample", GEOMETRY) == sample,
+                    "the sample's files, read and written, are the same bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")
     checks.that(not list(folder.glob("*/*.part")), "nothing unfinished is left")
 
     def says(text, status, *arguments):
         done = call("run", WRITE, "--quiet", *arguments, expect=status)
-        checks.that(text in done.stderr, f"{arguments}: {text}" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
+        checks.that(text in done.stderr,
+                    f"{arguments}: {text}" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
     says("no output folder is given", 1)
     says("moved.velo/velo_geometry.bin.part: cannot create it: Not a directory", 1, "-o", moved)

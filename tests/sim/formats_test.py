@@ -45,7 +45,8 @@ with tempfile.TemporaryDirectory() as name:
     versions = [("velo.yaml", ()), ("velo_superpixels.yaml", ()),
                 ("velo.yaml", ("--set", "raw.cluster_version=2", "--set", "raw.odin_version=6")),
                 ("velo.yaml", ("--set", "raw.cluster_version=4", "--set", "raw.signal=Bs_phiphi")),
-                ("velo_superpixels.yaml", ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5"))]
+                ("velo_superpixels.yaml",
+                 ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5"))]
     for graph, settings in versions:
         text = f"{graph} {' '.join(settings)}"
         direct = outcome(graph, *COUNT, *settings)
@@ -53,7 +54,8 @@ with tempfile.TemporaryDirectory() as name:
         write(mdf, *COUNT, *settings, "--slots", 2)
         checks.that(outcome(graph, "-i", mdf) == direct, f"{text}: MDF")
         write(folder / "small.mdf", *COUNT, *settings, "--set", "write.codec=zstd", "--set", "write.compression=1")
-        checks.that(outcome(graph, "-i", folder / "small.mdf", "--slice-events", 50) == direct, f"{text}: compressed MDF")
+        checks.that(outcome(graph, "-i", folder / "small.mdf", "--slice-events", 50) == direct,
+                    f"{text}: compressed MDF")
         write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=50")
         checks.that(outcome(graph, "-i", mep, *MEP_SOURCE, "--slots", 2) == direct, f"{text}: MEP")
         checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, found by its first bytes")
@@ -65,12 +67,15 @@ with tempfile.TemporaryDirectory() as name:
     # A full disk: files of at most 20 MB, some hundred events.
     for name, arguments in (("full.mdf", ()), ("full.mep", (*MEP_SINK, "--set", "write.events=20"))):
         part = folder / f"{name}.part"
-        done = subprocess.run([SLUICE, "run", COPY, "-n", "1000", "-o", folder / name, "--quiet", *arguments], capture_output=True, text=True, **limited(20_000_000))
-        checks.that(done.returncode == 1 and "File too large; it keeps the first" in done.stderr, f"{name}: a full disk is said: {done.stderr.splitlines()[:1]}")
+        done = subprocess.run([SLUICE, "run", COPY, "-n", "1000", "-o", folder / name, "--quiet", *arguments],
+                              capture_output=True, text=True, **limited(20_000_000))
+        checks.that(done.returncode == 1 and "File too large; it keeps the first" in done.stderr,
+                    f"{name}: a full disk is said: {done.stderr.splitlines()[:1]}")
         checks.that(not (folder / name).exists(), f"{name}: what is incomplete does not get its name")
         kept = int(done.stderr.split("it keeps the first ")[1].split()[0]) if "keeps the first " in done.stderr else 0
         checks.that(kept > 100 and whole_events(part) == kept, f"{name}.part keeps {kept} events")
-    done = subprocess.run([SLUICE, "run", COPY, "-n", "50", "-o", "/dev/full", "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([SLUICE, "run", COPY, "-n", "50", "-o", "/dev/full", "--quiet"], capture_output=True,
+                          text=True)
     checks.that(done.returncode == 1 and "/dev/full: cannot write after 0 bytes: No space left on device" in done.stderr, "a full device is said")
 
     # A run that is ended: by SIGTERM it finishes its slices; by SIGKILL whole events are left, but for one at the end.
@@ -88,5 +93,6 @@ with tempfile.TemporaryDirectory() as name:
             continue
         checks.that(part.exists() and not path.exists(), "SIGKILL: the file is still called .part")
         done = run_simulated("copy.yaml", "-i", part, "-o", "/dev/null")
-        checks.that(done["events"] > 10 and done["error_events"] <= 1, f"SIGKILL: {done['events']} events, {done['error_events']} cut")
+        checks.that(done["events"] > 10 and done["error_events"] <= 1,
+                    f"SIGKILL: {done['events']} events, {done['error_events']} cut")
 checks.end()
