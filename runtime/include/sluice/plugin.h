@@ -341,7 +341,8 @@ struct sl_run {
 struct sl_services {
   uint32_t size, reserved;
   void *context;
-  /* Adds a message (printf format) to the run's diagnostics. Any thread. */
+  /* Adds a message (printf format) to the run's diagnostics. Any thread. One that begins with a property's name and a
+   * colon is shown with the place where the graph sets it. */
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */
