@@ -56,6 +56,34 @@ static void a_scan_gives_each_value_the_sum_of_those_before(void **state) {
   }
 }
 
+SL_KERNEL(largest_before, struct scan_args) {
+  uint32_t base = 0;
+  SL_FOR_BLOCK (i, a.count) {
+    uint32_t total = 0;
+    const uint32_t before = sl_block_exclusive_max_u32(i < a.count ? a.values[i] : 0, &total);
+    if (i < a.count) a.before[i] = before > base ? before : base;
+    base = total > base ? total : base;
+  }
+  if (threadIdx.x == 0) *a.total = base;
+}
+
+static void a_running_maximum_covers_all_values_before(void **state) {
+  (void)state;
+  uint32_t values[VALUES_MAX], before[VALUES_MAX];
+  values_draw(values, 8);
+  for (uint32_t i = 0; i < VALUES_MAX; i++) values[i] = values[i] / VALUES_MAX + i; /* a new maximum now and then */
+  for (uint32_t k = 0; k < COUNT(counts); k++) {
+    uint32_t total = 77, expected = 0;
+    const struct scan_args args = {values, counts[k], before, &total};
+    assert_int_equal(SL_LAUNCH(&launch, largest_before, SL_PER_EVENT, args), SL_OK);
+    for (uint32_t i = 0; i < counts[k]; i++) {
+      assert_int_equal(before[i], expected);
+      if (values[i] > expected) expected = values[i];
+    }
+    assert_int_equal(total, expected);
+  }
+}
+
 struct reduce_args {
   const uint32_t *values;
   uint32_t count;
@@ -526,6 +554,7 @@ static void atomics_evaluate_their_value_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_scan_gives_each_value_the_sum_of_those_before),
+      cmocka_unit_test(a_running_maximum_covers_all_values_before),
       cmocka_unit_test(sums_and_the_least_key_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
       cmocka_unit_test(warps_append_to_lists_of_their_own),

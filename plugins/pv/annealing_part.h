@@ -1,0 +1,493 @@
+/* annealing_part.h: deterministic annealing in z of a part of an event (spec velo_pv.md C.1, C.4, C.5). Private to the
+ * plugin.
+ *
+ * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
+ * w_i = 1 / variance, has in each of them the share
+ *     q_ik = exp(a_ik) / (exp(a_i0) + sum over k of exp(a_ik)),   a_ik = ln mass_k - beta w_i (z_i - z_k)^2,
+ * where a_i0 stands for noise. An update moves each prototype to the mean of its tracks, weighted by their shares,
+ * their weights and their priors p_i, and makes its mass their number; updates are repeated until nothing moves.
+ * Cooling begins with one prototype, above the temperature at which it becomes unstable. What becomes unstable splits,
+ * what comes together merges. At the end of splitting noise is switched on, prototypes that few tracks need are purged,
+ * and the rest cools down to where the shares are probabilities for Gaussian errors.
+ *
+ * A warp has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates; the prototypes are in shared memory, and all
+ * threads of a warp decide alike. All exponents of a track are taken relative to its highest, so that sums are neither
+ * 0 nor infinite; all z, to the part's first track. The exponentials of an update stay in shared memory, or, of a part
+ * too large for that, are computed a second time: which is the same. Sums over tracks are those of sl_sum32. In warps
+ * of 64 both halves do the same.
+ */
+#ifndef PV_ANNEALING_PART_H
+#define PV_ANNEALING_PART_H
+
+#include "annealing.h"
+
+enum {
+  ANNEALING_PROTOTYPES = 32, /* of a part, at most */
+  ANNEALING_STORED = 512     /* exponentials of an update, in shared memory */
+};
+
+/* The exponent of a noise that there is not. */
+#define ANNEALING_NOWHERE -1e30f
+
+/* The prototypes of a part, by ascending z; a warp's. */
+struct annealing_prototypes {
+  float z[ANNEALING_PROTOTYPES], mass[ANNEALING_PROTOTYPES];
+  float critical[ANNEALING_PROTOTYPES]; /* temperature below which each is unstable */
+  /* As tracks were last shared out, which is row by row; the row of each prototype since. */
+  float from_z[ANNEALING_PROTOTYPES], log_mass[ANNEALING_PROTOTYPES];
+  uint32_t row[ANNEALING_PROTOTYPES];
+  /* What those that split become. */
+  float left_z[ANNEALING_PROTOTYPES], left_mass[ANNEALING_PROTOTYPES];
+  float right_z[ANNEALING_PROTOTYPES], right_mass[ANNEALING_PROTOTYPES];
+  float stored[ANNEALING_STORED]; /* of row r and track i: exp(a_ik - highest), at r * stride + i */
+};
+
+/* A part; each thread of the warp has its own copy, with the same values. */
+struct annealing_part {
+  const struct annealing_args *a;
+  struct annealing_prototypes *p;
+  float *z; /* of its tracks, relative to `origin`, ascending */
+  const float *weight, *prior;
+  float *highest, *scale; /* of each track's exponents, and 1 / sum of their exponentials */
+  uint32_t tracks, stride, prototypes;
+  uint32_t is_stored;
+  float origin, prior_sum;
+  float beta, noise; /* 1 / temperature; mass of the noise */
+};
+
+/* ------------------------------------------------------------------------------------------------- updates */
+
+/* a_ik of a track at `z`. */
+static SL_DEVICE float annealing_exponent(float beta, float z, float weight, float from_z, float log_mass) {
+  const float distance = z - from_z;
+  return log_mass - beta * weight * distance * distance;
+}
+
+static SL_DEVICE float annealing_noise_exponent(const struct annealing_part *t) {
+  return -(t->beta * t->a->noise_distance * t->a->noise_distance);
+}
+
+/* For tracks first, first + 1, ... of a warp's lanes: the highest exponent and the sum of exponentials. */
+static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uint32_t first, float noise) {
+  const float *__restrict__ z = t->z + first, *__restrict__ weight = t->weight + first;
+  float *__restrict__ highest = t->highest + first, *__restrict__ scale = t->scale + first;
+  const struct annealing_prototypes *p = t->p;
+  const float beta = t->beta;
+  const uint32_t left = t->tracks - first, is_stored = t->is_stored;
+  float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
+  SL_FOR_LANES32_OF(j, left) most[SL_LANE32(j)] = noise;
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
+    SL_FOR_LANES32_OF(j, left)
+    most[SL_LANE32(j)] = sl_max_f32(annealing_exponent(beta, z[j], weight[j], from_z, log_mass), most[SL_LANE32(j)]);
+  }
+  SL_FOR_LANES32_OF(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
+    float *__restrict__ stored = t->p->stored + (is_stored ? k * t->stride + first : 0u);
+    SL_FOR_LANES32_OF(j, left) {
+      const float relative = annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - most[SL_LANE32(j)];
+      const float e = sl_expf(relative);
+      sum[SL_LANE32(j)] += e;
+      if (is_stored) stored[j] = e;
+    }
+  }
+  SL_FOR_LANES32_OF(j, left) {
+    highest[j] = most[SL_LANE32(j)];
+    scale[j] = 1.0f / sum[SL_LANE32(j)];
+  }
+}
+
+/* Shares the tracks out among the prototypes, as these are. */
+static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  const float noise = t->noise > 0.0f ? sl_logf(t->noise) + annealing_noise_exponent(t) : ANNEALING_NOWHERE;
+  for (uint32_t k = sl_warp_lane(); k < t->prototypes; k += sl_warp_lanes()) {
+    p->from_z[k] = p->z[k];
+    p->log_mass[k] = sl_logf(p->mass[k]);
+    p->row[k] = k;
+  }
+  sl_warp_sync();
+  t->is_stored = t->prototypes * t->stride <= ANNEALING_STORED;
+  for (uint32_t first = 0; first < t->tracks; first += 32) annealing_share_out_32(t, first, noise);
+}
+
+/* What is needed for the shares of tracks in a row. */
+struct annealing_row {
+  const float *__restrict__ z, *__restrict__ weight, *__restrict__ highest, *__restrict__ scale, *__restrict__ stored;
+  float beta, from_z, log_mass;
+  uint32_t is_stored;
+};
+
+static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_part *t, uint32_t row) {
+  struct annealing_row r;
+  r.z = t->z;
+  r.weight = t->weight;
+  r.highest = t->highest;
+  r.scale = t->scale;
+  r.stored = t->p->stored + (t->is_stored ? row * t->stride : 0u);
+  r.beta = t->beta;
+  r.from_z = t->p->from_z[row];
+  r.log_mass = t->p->log_mass[row];
+  r.is_stored = t->is_stored;
+  return r;
+}
+
+/* q_ik. */
+static SL_DEVICE float annealing_share(const struct annealing_row *r, uint32_t i) {
+  const float e =
+      r->is_stored
+          ? r->stored[i]
+          : sl_expf(annealing_exponent(r->beta, r->z[i], r->weight[i], r->from_z, r->log_mass) - r->highest[i]);
+  return e * r->scale[i];
+}
+
+/* Sums over the tracks of a row. */
+struct annealing_sums {
+  float mass, weight, moment, energy; /* of p q; p q w; p q w d; p q w w d^2, d = z_i - z_k */
+};
+
+static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part *t, uint32_t row,
+                                                     uint32_t wants_energy) {
+  const struct annealing_row r = annealing_row_of(t, row);
+  const float *__restrict__ prior = t->prior;
+  struct sl_sum32 mass = sl_sum32_zero(), weight = sl_sum32_zero();
+  struct sl_sum32 moment = sl_sum32_zero(), energy = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    SL_FOR_LANES32_OF(j, t->tracks - first) {
+      const uint32_t i = first + j, inside = i < t->tracks;
+      const float d = r.z[i] - r.from_z, w = r.weight[i];
+      const float of_mass = prior[i] * annealing_share(&r, i), of_weight = of_mass * w, of_moment = of_weight * d;
+      sl_sum32_add(&mass, j, inside ? of_mass : 0.0f);
+      sl_sum32_add(&weight, j, inside ? of_weight : 0.0f);
+      sl_sum32_add(&moment, j, inside ? of_moment : 0.0f);
+      if (wants_energy) sl_sum32_add(&energy, j, inside ? of_moment * (w * d) : 0.0f);
+    }
+  }
+  struct annealing_sums s;
+  s.mass = sl_group_sum32_total(&mass);
+  s.weight = sl_group_sum32_total(&weight);
+  s.moment = sl_group_sum32_total(&moment);
+  s.energy = wants_energy ? sl_group_sum32_total(&energy) : 0.0f;
+  return s;
+}
+
+static SL_DEVICE void annealing_swap(float *values, uint32_t k) {
+  const float value = values[k];
+  values[k] = values[k - 1];
+  values[k - 1] = value;
+}
+
+/* Puts the prototypes in order again, which is rarely needed. */
+static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  uint32_t is_sorted = 1;
+  for (uint32_t k = 1; k < t->prototypes; k++) is_sorted &= p->z[k] < p->z[k - 1] ? 0u : 1u;
+  if (is_sorted) return;
+  sl_warp_sync(); /* all have looked */
+  for (uint32_t i = 1; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+    for (uint32_t k = i; k > 0 && p->z[k] < p->z[k - 1]; k--) {
+      const uint32_t row = p->row[k];
+      annealing_swap(p->z, k);
+      annealing_swap(p->mass, k);
+      annealing_swap(p->critical, k);
+      p->row[k] = p->row[k - 1];
+      p->row[k - 1] = row;
+    }
+  }
+  sl_warp_sync();
+}
+
+/* Shares the tracks out, and moves the prototypes to where theirs are; returns the longest way. */
+static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants_critical) {
+  struct annealing_prototypes *p = t->p;
+  float longest = 0.0f;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const struct annealing_sums s = annealing_sum(t, k, wants_critical);
+    const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
+    if (sl_warp_lane() == 0) {
+      p->z[k] = p->from_z[k] + way;
+      p->mass[k] = s.mass / t->prior_sum;
+      p->critical[k] = s.weight > 0.0f ? 2.0f * s.energy / s.weight : 0.0f;
+    }
+    longest = sl_max_f32(sl_abs_f32(way), longest);
+  }
+  sl_warp_sync();
+  annealing_sort(t);
+  return longest;
+}
+
+/* Updates until nothing moves. */
+static SL_DEVICE void annealing_rest(struct annealing_part *t, float shift) {
+  for (uint32_t i = 0; i < t->a->max_updates; i++)
+    if (annealing_update(t, 0) < shift) return;
+}
+
+/* -------------------------------------------------------------------------------- merge, split and purge */
+
+/* Takes prototype k out of the list. */
+static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
+  struct annealing_prototypes *p = t->p;
+  t->prototypes--;
+  for (uint32_t i = k; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+    p->z[i] = p->z[i + 1];
+    p->mass[i] = p->mass[i + 1];
+  }
+  sl_warp_sync();
+}
+
+/* Makes one of the two that are closest, while they are too close. */
+static SL_DEVICE void annealing_merge(struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  for (;;) {
+    float least = t->a->merge_distance;
+    uint32_t closest = 0; /* and the one before it */
+    for (uint32_t k = 1; k < t->prototypes; k++) {
+      const float distance = p->z[k] - p->z[k - 1];
+      closest = distance < least ? k : closest;
+      least = sl_min_f32(distance, least);
+    }
+    if (closest == 0) return;
+    sl_warp_sync(); /* all have looked */
+    if (sl_warp_lane() == 0) {
+      const float mass = p->mass[closest - 1] + p->mass[closest];
+      const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
+      p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
+      p->mass[closest] = mass;
+    }
+    sl_warp_sync();
+    annealing_remove(t, closest - 1);
+    annealing_update(t, 0);
+  }
+}
+
+/* Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they become its
+ * left and right, not farther than 40 % of the way to its neighbours. */
+static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32_t k) {
+  struct annealing_prototypes *p = t->p;
+  const struct annealing_row r = annealing_row_of(t, p->row[k]);
+  const float *__restrict__ prior = t->prior;
+  const float at = p->z[k], beta = t->beta;
+  struct sl_sum32 left_mass = sl_sum32_zero(), left_weight = sl_sum32_zero(), left_moment = sl_sum32_zero();
+  struct sl_sum32 right_mass = sl_sum32_zero(), right_weight = sl_sum32_zero(), right_moment = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    SL_FOR_LANES32_OF(j, t->tracks - first) {
+      const uint32_t i = first + j, inside = i < t->tracks;
+      const float d = r.z[i] - at, w = r.weight[i];
+      const float left = 1.0f / (1.0f + sl_expf(sl_clamp_f32(d * sl_sqrtf(beta * w), -20.0f, 20.0f)));
+      const float mass = prior[i] * annealing_share(&r, i);
+      const float to_left = inside ? mass * left : 0.0f, to_right = inside ? mass * (1.0f - left) : 0.0f;
+      sl_sum32_add(&left_mass, j, to_left);
+      sl_sum32_add(&left_weight, j, inside ? to_left * w : 0.0f);
+      sl_sum32_add(&left_moment, j, inside ? to_left * w * d : 0.0f);
+      sl_sum32_add(&right_mass, j, to_right);
+      sl_sum32_add(&right_weight, j, inside ? to_right * w : 0.0f);
+      sl_sum32_add(&right_moment, j, inside ? to_right * w * d : 0.0f);
+    }
+  }
+  const float mass_l = sl_group_sum32_total(&left_mass), mass_r = sl_group_sum32_total(&right_mass);
+  const float weight_l = sl_group_sum32_total(&left_weight), weight_r = sl_group_sum32_total(&right_weight);
+  const float moment_l = sl_group_sum32_total(&left_moment), moment_r = sl_group_sum32_total(&right_moment);
+  if (!(weight_l > 0.0f && weight_r > 0.0f)) return 0;
+  float z_l = at + moment_l / weight_l, z_r = at + moment_r / weight_r;
+  if (k > 0) z_l = sl_max_f32(0.6f * at + 0.4f * p->z[k - 1], z_l);
+  if (k + 1 < t->prototypes) z_r = sl_min_f32(0.6f * at + 0.4f * p->z[k + 1], z_r);
+  if (!(z_r - z_l > t->a->split_distance)) return 0;
+  if (sl_warp_lane() == 0) {
+    const float part = mass_l / (mass_l + mass_r);
+    p->left_z[k] = z_l;
+    p->right_z[k] = z_r;
+    p->left_mass[k] = p->mass[k] * part;
+    p->right_mass[k] = p->mass[k] * (1.0f - part);
+  }
+  return 1;
+}
+
+/* Of those that are unstable, does prototype k split? The hottest do, while there is room. */
+static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, uint32_t k, float threshold) {
+  const float *critical = t->p->critical;
+  const uint32_t most = t->tracks < ANNEALING_PROTOTYPES ? t->tracks : ANNEALING_PROTOTYPES;
+  if (!(t->beta * critical[k] > threshold)) return 0;
+  uint32_t hotter = 0;
+  for (uint32_t i = 0; i < t->prototypes; i++)
+    hotter += critical[i] > critical[k] || (critical[i] == critical[k] && i < k) ? 1u : 0u;
+  return hotter < most - t->prototypes;
+}
+
+/* Splits the prototypes that are unstable, all at once; says whether there was any. */
+static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
+  struct annealing_prototypes *p = t->p;
+  uint32_t split = 0; /* a bit a prototype */
+  annealing_update(t, 1);
+  for (uint32_t k = 0; k < t->prototypes; k++)
+    if (annealing_is_to_split(t, k, threshold)) split |= annealing_halve(t, k) << k;
+  sl_warp_sync();
+  const uint32_t before = t->prototypes;
+  t->prototypes += sl_count_bits(split);
+  for (uint32_t k = before, to = t->prototypes; sl_warp_lane() == 0 && k-- > 0;) {
+    const uint32_t splits = split >> k & 1;
+    to--;
+    p->mass[to] = splits ? p->right_mass[k] : p->mass[k];
+    p->z[to] = splits ? p->right_z[k] : p->z[k];
+    if (!splits) continue;
+    to--;
+    p->mass[to] = p->left_mass[k];
+    p->z[to] = p->left_z[k];
+  }
+  sl_warp_sync();
+  return split != 0;
+}
+
+/* How many tracks share prototype k, in all, and how many of them need it: their share is larger than `needed`. */
+struct annealing_users {
+  float all, needing;
+};
+
+static SL_DEVICE struct annealing_users annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
+                                                              float least_prior) {
+  const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
+  const float *__restrict__ prior = t->prior;
+  struct sl_sum32 all = sl_sum32_zero(), needing = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    SL_FOR_LANES32_OF(j, t->tracks - first) {
+      const uint32_t i = first + j, inside = i < t->tracks;
+      const float share = annealing_share(&r, i);
+      const float needs = share > needed ? 1.0f : 0.0f, likely = prior[i] > least_prior ? needs : 0.0f;
+      sl_sum32_add(&all, j, inside ? share : 0.0f);
+      sl_sum32_add(&needing, j, inside ? likely : 0.0f);
+    }
+  }
+  struct annealing_users users;
+  users.all = sl_group_sum32_total(&all);
+  users.needing = sl_group_sum32_total(&needing);
+  return users;
+}
+
+/* Takes away those that less than two tracks need, the one with the smallest share of tracks first. */
+static SL_DEVICE void annealing_purge(struct annealing_part *t) {
+  const float noise = t->noise * sl_expf(annealing_noise_exponent(t));
+  while (t->prototypes > 1) {
+    uint32_t victim = t->prototypes;
+    float least = 0.0f;
+    annealing_share_out(t);
+    for (uint32_t k = 0; k < t->prototypes; k++) {
+      const float mass = t->p->mass[k];
+      const struct annealing_users users =
+          annealing_count_users(t, k, t->a->unique_share * mass / (mass + noise), t->a->unique_prior);
+      if (users.needing >= 2.0f || (victim < t->prototypes && users.all >= least)) continue;
+      victim = k;
+      least = users.all;
+    }
+    if (victim == t->prototypes) return;
+    sl_warp_sync(); /* all have looked */
+    annealing_remove(t, victim);
+    annealing_rest(t, t->a->fine_shift);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ schedule */
+
+/* The first prototype, at rest, and its critical temperature. */
+static SL_DEVICE float annealing_begin(struct annealing_part *t) {
+  t->prototypes = 1;
+  t->beta = t->noise = 0.0f;
+  if (sl_warp_lane() == 0) {
+    t->p->z[0] = 0.0f;
+    t->p->mass[0] = 1.0f;
+  }
+  sl_warp_sync();
+  annealing_update(t, 0);
+  annealing_update(t, 1);
+  return t->p->critical[0];
+}
+
+/* From the temperature at which the first prototype becomes unstable to the end of splitting. */
+static SL_DEVICE void annealing_cool_and_split(struct annealing_part *t, float critical) {
+  const float cooling = t->a->cooling, end = t->a->splitting_temperature;
+  uint32_t steps = 1;
+  t->beta = cooling / end;
+  for (float temperature = critical * cooling; temperature >= end; temperature *= cooling) {
+    t->beta *= cooling;
+    steps++;
+  }
+  annealing_rest(t, t->a->coarse_shift);
+  while (steps-- > 0) {
+    annealing_merge(t);
+    annealing_split(t, 1.0f);
+    t->beta = steps > 0 ? t->beta / cooling : 1.0f / end;
+    annealing_rest(t, t->a->coarse_shift);
+  }
+  annealing_update(t, 0);
+  annealing_merge(t);
+  float threshold = 1.0f;
+  for (uint32_t i = 0; i < 10 && annealing_split(t, threshold); i++) {
+    annealing_rest(t, t->a->coarse_shift);
+    annealing_merge(t);
+    threshold *= 1.1f;
+  }
+}
+
+static SL_DEVICE void annealing_switch_noise_on(struct annealing_part *t) {
+  const float noise = 1.0f / (float)t->prototypes;
+  for (uint32_t i = 0; i < 5; i++) {
+    t->noise = (float)i * noise / 5.0f;
+    annealing_update(t, 0);
+  }
+  t->noise = noise;
+  annealing_rest(t, t->a->fine_shift);
+  annealing_merge(t);
+}
+
+static SL_DEVICE void annealing_cool(struct annealing_part *t, float temperature) {
+  while (t->beta < 1.0f / temperature) {
+    t->beta = sl_min_f32(t->beta / t->a->cooling, 1.0f / temperature);
+    annealing_rest(t, t->a->fine_shift);
+  }
+}
+
+/* Writes the seeds of enough tracks, and returns their number. */
+static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_z, float *seed_weight) {
+  uint32_t seeds = 0;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const struct annealing_users users = annealing_count_users(t, k, t->a->assigned_share, -1.0f);
+    const struct annealing_sums s = annealing_sum(t, k, 0);
+    if (users.needing < 2.0f || s.mass < t->a->min_seed_weight) continue;
+    if (sl_warp_lane() == 0) {
+      seed_z[seeds] = t->origin + t->p->z[k];
+      seed_weight[seeds] = s.mass;
+    }
+    seeds++;
+  }
+  return seeds;
+}
+
+/* Makes z relative to the first track's, and sums the priors. */
+static SL_DEVICE void annealing_open(struct annealing_part *t) {
+  struct sl_sum32 sum = sl_sum32_zero();
+  t->origin = t->z[0];
+  t->stride = (t->tracks + 7) / 8 * 8;
+  sl_warp_sync(); /* all know the origin */
+  for (uint32_t i = sl_warp_lane(); i < t->tracks; i += sl_warp_lanes()) t->z[i] -= t->origin;
+  for (uint32_t first = 0; first < t->tracks; first += 32) SL_FOR_LANES32_OF(j, t->tracks - first)
+  sl_sum32_add(&sum, j, first + j < t->tracks ? t->prior[first + j] : 0.0f);
+  t->prior_sum = sl_group_sum32_total(&sum);
+  sl_warp_sync();
+}
+
+/* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
+ * changes), weight, prior, highest, scale (whose contents don't matter), tracks. All threads of the warp call it. */
+static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
+  if (t->tracks < 2) return 0;
+  annealing_open(t);
+  if (t->prior_sum < t->a->min_seed_weight) return 0; /* nor is the sum over some of the tracks larger */
+  annealing_cool_and_split(t, annealing_begin(t));
+  annealing_switch_noise_on(t);
+  annealing_cool(t, t->a->purging_temperature);
+  annealing_purge(t);
+  annealing_cool(t, t->a->final_temperature);
+  return annealing_seeds(t, seed_z, seed_weight);
+}
+
+#endif
