@@ -90,11 +90,12 @@ static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t
   return parts;
 }
 
-/* Anneals part `number` by ascending z, of an event whose tracks begin at `first`; a warp's. */
+/* Anneals part `number` by descending z, of an event whose tracks begin at `first`; a warp's. On a cpu it spoils some
+ * tracks of the part before, which is done, or of the next event. */
 static SL_DEVICE void annealing_part(const struct annealing_args *a, struct annealing_prototypes *p, uint32_t first,
-                                     uint32_t selected, uint32_t parts, uint32_t number) {
-  const uint32_t *listed = a->part_first + first + (parts - 1 - number);
-  const uint32_t begin = first + listed[0], end = first + (number + 1 < parts ? *(listed - 1) : selected);
+                                     uint32_t selected, uint32_t number) {
+  const uint32_t *listed = a->part_first + first + number;
+  const uint32_t begin = first + listed[0], end = first + (number > 0 ? *(listed - 1) : selected);
   struct annealing_part t;
   memset(&t, 0, sizeof t);
   t.a = a;
@@ -123,7 +124,7 @@ static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t f
     const uint32_t number = taken[warp];
     sl_warp_sync();
     if (number >= parts) break;
-    annealing_part(a, &prototypes[warp], first, selected, parts, number);
+    annealing_part(a, &prototypes[warp], first, selected, number);
   }
   __syncthreads();
 }
@@ -141,8 +142,9 @@ static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t 
   float *z = a->highest_exponent + first, *weight = a->partition_scale + first; /* which are free now */
   uint32_t found = 0, kept = 0;
   SL_FOR_BLOCK (part, parts) {
-    const uint32_t seeds = part < parts ? a->part_seeds[first + part] : 0u;
-    const uint32_t begin = part < parts ? first + a->part_first[first + (parts - 1 - part)] : 0u;
+    const uint32_t listed = first + (parts - 1 - part);
+    const uint32_t seeds = part < parts ? a->part_seeds[listed] : 0u;
+    const uint32_t begin = part < parts ? first + a->part_first[listed] : 0u;
     uint32_t total;
     const uint32_t place = found + sl_block_exclusive_scan(seeds, &total);
     for (uint32_t s = 0; s < seeds; s++) {

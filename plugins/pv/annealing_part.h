@@ -46,9 +46,8 @@ struct annealing_prototypes {
 struct annealing_part {
   const struct annealing_args *a;
   struct annealing_prototypes *p;
-  float *z; /* of its tracks, relative to `origin`, ascending */
-  const float *weight, *prior;
-  float *highest, *scale; /* of each track's exponents, and 1 / sum of their exponentials */
+  float *z, *weight, *prior; /* of its tracks; z relative to `origin`, ascending */
+  float *highest, *scale;    /* of each track's exponents, and 1 / sum of their exponentials */
   uint32_t tracks, stride, prototypes;
   uint32_t is_stored;
   float origin, prior_sum;
@@ -133,13 +132,18 @@ static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_pa
   return r;
 }
 
-/* q_ik. */
-static SL_DEVICE float annealing_share(const struct annealing_row *r, uint32_t i) {
-  const float e =
-      r->is_stored
-          ? r->stored[i]
-          : sl_expf(annealing_exponent(r->beta, r->z[i], r->weight[i], r->from_z, r->log_mass) - r->highest[i]);
-  return e * r->scale[i];
+/* q_ik of 32 tracks from `first` on, `left` in all, at SL_LANE32(j). */
+static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t first, uint32_t left, float *shares) {
+  const float *__restrict__ z = r->z + first, *__restrict__ weight = r->weight + first;
+  const float *__restrict__ highest = r->highest + first, *__restrict__ scale = r->scale + first;
+  const float *__restrict__ stored = r->stored + first;
+  const float beta = r->beta, from_z = r->from_z, log_mass = r->log_mass;
+  if (r->is_stored) {
+    SL_FOR_LANES32_OF(j, left) shares[SL_LANE32(j)] = stored[j] * scale[j];
+  } else {
+    SL_FOR_LANES32_OF(j, left)
+    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - highest[j]) * scale[j];
+  }
 }
 
 /* Sums over the tracks of a row. */
@@ -150,18 +154,22 @@ struct annealing_sums {
 static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part *t, uint32_t row,
                                                      uint32_t wants_energy) {
   const struct annealing_row r = annealing_row_of(t, row);
-  const float *__restrict__ prior = t->prior;
+  const float from_z = r.from_z;
   struct sl_sum32 mass = sl_sum32_zero(), weight = sl_sum32_zero();
   struct sl_sum32 moment = sl_sum32_zero(), energy = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
-    SL_FOR_LANES32_OF(j, t->tracks - first) {
-      const uint32_t i = first + j, inside = i < t->tracks;
-      const float d = r.z[i] - r.from_z, w = r.weight[i];
-      const float of_mass = prior[i] * annealing_share(&r, i), of_weight = of_mass * w, of_moment = of_weight * d;
-      sl_sum32_add(&mass, j, inside ? of_mass : 0.0f);
-      sl_sum32_add(&weight, j, inside ? of_weight : 0.0f);
-      sl_sum32_add(&moment, j, inside ? of_moment : 0.0f);
-      if (wants_energy) sl_sum32_add(&energy, j, inside ? of_moment * (w * d) : 0.0f);
+    const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left, shares);
+    SL_FOR_LANES32_OF(j, left) {
+      const float d = z[j] - from_z, w = weights[j];
+      const float of_mass = prior[j] * shares[SL_LANE32(j)], of_weight = of_mass * w, of_moment = of_weight * d;
+      sl_sum32_add_lane(&mass, j, of_mass);
+      sl_sum32_add_lane(&weight, j, of_weight);
+      sl_sum32_add_lane(&moment, j, of_moment);
+      if (wants_energy) sl_sum32_add_lane(&energy, j, of_moment * (w * d));
     }
   }
   struct annealing_sums s;
@@ -267,23 +275,25 @@ static SL_DEVICE void annealing_merge(struct annealing_part *t) {
 static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   const struct annealing_row r = annealing_row_of(t, p->row[k]);
-  const float *__restrict__ prior = t->prior;
   const float at = p->z[k], beta = t->beta;
   struct sl_sum32 left_mass = sl_sum32_zero(), left_weight = sl_sum32_zero(), left_moment = sl_sum32_zero();
   struct sl_sum32 right_mass = sl_sum32_zero(), right_weight = sl_sum32_zero(), right_moment = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
-    SL_FOR_LANES32_OF(j, t->tracks - first) {
-      const uint32_t i = first + j, inside = i < t->tracks;
-      const float d = r.z[i] - at, w = r.weight[i];
+    const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left_over = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left_over, shares);
+    SL_FOR_LANES32_OF(j, left_over) {
+      const float d = z[j] - at, w = weights[j];
       const float left = 1.0f / (1.0f + sl_expf(sl_clamp_f32(d * sl_sqrtf(beta * w), -20.0f, 20.0f)));
-      const float mass = prior[i] * annealing_share(&r, i);
-      const float to_left = inside ? mass * left : 0.0f, to_right = inside ? mass * (1.0f - left) : 0.0f;
-      sl_sum32_add(&left_mass, j, to_left);
-      sl_sum32_add(&left_weight, j, inside ? to_left * w : 0.0f);
-      sl_sum32_add(&left_moment, j, inside ? to_left * w * d : 0.0f);
-      sl_sum32_add(&right_mass, j, to_right);
-      sl_sum32_add(&right_weight, j, inside ? to_right * w : 0.0f);
-      sl_sum32_add(&right_moment, j, inside ? to_right * w * d : 0.0f);
+      const float mass = prior[j] * shares[SL_LANE32(j)], to_left = mass * left, to_right = mass * (1.0f - left);
+      sl_sum32_add_lane(&left_mass, j, to_left);
+      sl_sum32_add_lane(&left_weight, j, to_left * w);
+      sl_sum32_add_lane(&left_moment, j, to_left * w * d);
+      sl_sum32_add_lane(&right_mass, j, to_right);
+      sl_sum32_add_lane(&right_weight, j, to_right * w);
+      sl_sum32_add_lane(&right_moment, j, to_right * w * d);
     }
   }
   const float mass_l = sl_group_sum32_total(&left_mass), mass_r = sl_group_sum32_total(&right_mass);
@@ -347,15 +357,17 @@ struct annealing_users {
 static SL_DEVICE struct annealing_users annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
                                                               float least_prior) {
   const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
-  const float *__restrict__ prior = t->prior;
   struct sl_sum32 all = sl_sum32_zero(), needing = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
-    SL_FOR_LANES32_OF(j, t->tracks - first) {
-      const uint32_t i = first + j, inside = i < t->tracks;
-      const float share = annealing_share(&r, i);
-      const float needs = share > needed ? 1.0f : 0.0f, likely = prior[i] > least_prior ? needs : 0.0f;
-      sl_sum32_add(&all, j, inside ? share : 0.0f);
-      sl_sum32_add(&needing, j, inside ? likely : 0.0f);
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left, shares);
+    SL_FOR_LANES32_OF(j, left) {
+      const float share = shares[SL_LANE32(j)];
+      const float needs = share > needed ? 1.0f : 0.0f;
+      sl_sum32_add_lane(&all, j, prior[j] > 0.0f ? share : 0.0f);
+      sl_sum32_add_lane(&needing, j, prior[j] > least_prior ? needs : 0.0f);
     }
   }
   struct annealing_users users;
@@ -451,7 +463,7 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
   uint32_t seeds = 0;
   annealing_share_out(t);
   for (uint32_t k = 0; k < t->prototypes; k++) {
-    const struct annealing_users users = annealing_count_users(t, k, t->a->assigned_share, -1.0f);
+    const struct annealing_users users = annealing_count_users(t, k, t->a->assigned_share, 0.0f);
     const struct annealing_sums s = annealing_sum(t, k, 0);
     if (users.needing < 2.0f || s.mass < t->a->min_seed_weight) continue;
     if (sl_warp_lane() == 0) {
@@ -463,21 +475,25 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
   return seeds;
 }
 
-/* Makes z relative to the first track's, and sums the priors. */
+/* Makes z relative to the first track's, and sums the priors. A cpu's lanes go beyond the last track: those have no
+ * prior. */
 static SL_DEVICE void annealing_open(struct annealing_part *t) {
   struct sl_sum32 sum = sl_sum32_zero();
+  const uint32_t last_32 = (t->tracks - 1) / 32 * 32, end = last_32 + sl_lanes32(t->tracks - last_32);
   t->origin = t->z[0];
-  t->stride = (t->tracks + 7) / 8 * 8;
+  t->stride = end;
   sl_warp_sync(); /* all know the origin */
   for (uint32_t i = sl_warp_lane(); i < t->tracks; i += sl_warp_lanes()) t->z[i] -= t->origin;
+  for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
   for (uint32_t first = 0; first < t->tracks; first += 32) SL_FOR_LANES32_OF(j, t->tracks - first)
-  sl_sum32_add(&sum, j, first + j < t->tracks ? t->prior[first + j] : 0.0f);
+  sl_sum32_add_lane(&sum, j, t->prior[first + j]);
   t->prior_sum = sl_group_sum32_total(&sum);
   sl_warp_sync();
 }
 
 /* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
- * changes), weight, prior, highest, scale (whose contents don't matter), tracks. All threads of the warp call it. */
+ * changes), weight, prior, highest, scale (whose contents don't matter), tracks; on a cpu, arrays go on for up to 7
+ * entries that may be overwritten. All threads of the warp call it. */
 static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
   if (t->tracks < 2) return 0;
   annealing_open(t);

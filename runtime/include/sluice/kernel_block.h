@@ -182,6 +182,8 @@ static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
 #define SL_LANES32                  1
 #define SL_LANE32(j)                ((void)(j), 0)
 #define SL_FOR_LANES32_OF(j, count) for (uint32_t j = sl_group_lane(32); j < 32 && j < (count); j += 32)
+static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { sl_sum32_add(s, j, value); }
+static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? count : 32; }
 
 /* Both partners of an exchange add the same two numbers, so that all lanes end with what lane 0 of the tree has. */
 static SL_DEVICE float sl_group_sum32_total(const struct sl_sum32 *s) {

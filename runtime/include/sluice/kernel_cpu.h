@@ -104,6 +104,8 @@ static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
 #define SL_LANES32                  32
 #define SL_LANE32(j)                (j)
 #define SL_FOR_LANES32_OF(j, count) for (uint32_t j = 0, sl_end_##j = sl_lanes32(count); j < sl_end_##j; j++)
+/* sl_sum32_add for an index that is below 32. */
+static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { s->lane[j] += value; }
 static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? (count + 7) / 8 * 8 : 32; }
 
 static SL_DEVICE float sl_group_sum32_total(struct sl_sum32 *s) { return sl_sum32_total(s); }
