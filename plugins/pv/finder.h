@@ -16,7 +16,8 @@
  *     return error;
  *   }
  *
- * The track_... arrays of an event begin at states.offsets[event], have track_count[event] entries, by ascending z.
+ * pv_tracks_of(&fit, event) gives an event's tracks, by ascending z, in whole groups of 32: behind the last track stand
+ * some that are near nothing.
  * A finder writes for each event on the list how many seeds it found, at most PV_MAX_VERTICES, and their z, ascending,
  * from seed_z[PV_MAX_VERTICES * event] on. A seed's x and y are the beam line's.
  */
@@ -42,19 +43,21 @@ enum { PV_VERTEX_VALUES = 12 /* numbers of a vertex */ };
 #define PV_COUNT_MEMBER_(name, default_, minimum_, maximum_, unit_, doc_) \
   SL_U32(name, default_, minimum_, maximum_, unit_, doc_),
 
-/* Those of an event begin where its states do. */
-#define PV_TRACK_SCRATCH(S)                                                                        \
-  S(track_count, u32, SL_ONE(SL_EVENTS_TERM(1, 0)), "tracks of each event that take part")         \
-  S(track_place, u32, SL_ONE(SL_ITEMS_TERM(states)), "where each stands among the event's states") \
-  S(track_x, f32, SL_ONE(SL_ITEMS_TERM(states)), "x")                                              \
-  S(track_y, f32, SL_ONE(SL_ITEMS_TERM(states)), "y")                                              \
-  S(track_z, f32, SL_ONE(SL_ITEMS_TERM(states)), "z, ascending")                                   \
-  S(track_tx, f32, SL_ONE(SL_ITEMS_TERM(states)), "slope in x")                                    \
-  S(track_ty, f32, SL_ONE(SL_ITEMS_TERM(states)), "slope in y")                                    \
-  S(track_wx, f32, SL_ONE(SL_ITEMS_TERM(states)), "1 / variance of x")                             \
-  S(track_wy, f32, SL_ONE(SL_ITEMS_TERM(states)), "1 / variance of y")                             \
-  S(bin, u32, SL_ONE(SL_ITEMS_TERM(states)), "bin of z of each state")                             \
-  S(binned, u32, SL_ONE(SL_ITEMS_TERM(states)), "places of the states, by bin")                    \
+/* Room for the tracks of all events, in whole groups of 32: at least as much as there are states, and 32 an event. */
+#define PV_TRACKS SL_MAX(SL_ITEMS_SCALED(states, 2, 1, 32), SL_EVENTS_TERM(64, 32))
+
+#define PV_TRACK_SCRATCH(S)                                                                \
+  S(track_count, u32, SL_ONE(SL_EVENTS_TERM(1, 0)), "tracks of each event that take part") \
+  S(track_place, u32, PV_TRACKS, "where each stands among the event's states")             \
+  S(track_x, f32, PV_TRACKS, "x")                                                          \
+  S(track_y, f32, PV_TRACKS, "y")                                                          \
+  S(track_z, f32, PV_TRACKS, "z, ascending")                                               \
+  S(track_tx, f32, PV_TRACKS, "slope in x")                                                \
+  S(track_ty, f32, PV_TRACKS, "slope in y")                                                \
+  S(track_wx, f32, PV_TRACKS, "1 / variance of x")                                         \
+  S(track_wy, f32, PV_TRACKS, "1 / variance of y")                                         \
+  S(bin, u32, SL_ONE(SL_ITEMS_TERM(states)), "bin of z of each state")                     \
+  S(binned, u32, SL_ONE(SL_ITEMS_TERM(states)), "places of the states, by bin")            \
   S(binned_z, f32, SL_ONE(SL_ITEMS_TERM(states)), "their z")
 
 #define PV_TRACK_NUMBERS(P)                                             \
@@ -63,11 +66,11 @@ enum { PV_VERTEX_VALUES = 12 /* numbers of a vertex */ };
   P(fixed_target_z, -341.0, -10000.0, 10000.0, "mm", "upstream of here is the gas cell, which has limits of its own")
 
 /* Scratch: name, type, capacity, doc. */
-#define PV_FIT_SCRATCH(S)                                                                                     \
-  PV_TRACK_SCRATCH(S)                                                                                         \
-  S(seed_count, u32, SL_ONE(SL_EVENTS_TERM(1, 0)), "number of seeds of each event")                           \
-  S(seed_z, f32, SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES, 0)), "places of the seeds, ascending")                \
-  S(competition, f32, SL_ONE(SL_ITEMS_TERM(states)), "of each track, the sum of its affinities to all seeds") \
+#define PV_FIT_SCRATCH(S)                                                                      \
+  PV_TRACK_SCRATCH(S)                                                                          \
+  S(seed_count, u32, SL_ONE(SL_EVENTS_TERM(1, 0)), "number of seeds of each event")            \
+  S(seed_z, f32, SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES, 0)), "places of the seeds, ascending") \
+  S(competition, f32, PV_TRACKS, "of each track, the sum of its affinities to all seeds")      \
   S(fitted, f32, SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES *PV_VERTEX_VALUES, 0)), "the vertices of each event")
 
 /* Properties: name, default, smallest, largest, unit, doc. Numbers, then counts. */
@@ -96,6 +99,34 @@ enum { PV_VERTEX_VALUES = 12 /* numbers of a vertex */ };
 struct pv_fit {
   PV_FIT_FIELDS
 };
+
+/* The tracks of an event that take part; padded to whole groups of 32. */
+struct pv_tracks {
+  const float *__restrict__ x, *__restrict__ y, *__restrict__ z, *__restrict__ tx, *__restrict__ ty;
+  const float *__restrict__ wx, *__restrict__ wy;
+  const uint32_t *__restrict__ place; /* among the event's states */
+  uint32_t count;
+};
+
+/* Where the event's tracks begin in the arrays. */
+static SL_DEVICE uint32_t pv_first_track(const struct pv_fit *a, uint32_t event) {
+  return (a->states.offsets[event] + 32 * event + 31) / 32 * 32;
+}
+
+static SL_DEVICE struct pv_tracks pv_tracks_of(const struct pv_fit *a, uint32_t event) {
+  const uint32_t first = pv_first_track(a, event);
+  struct pv_tracks t;
+  t.x = a->track_x + first;
+  t.y = a->track_y + first;
+  t.z = a->track_z + first;
+  t.tx = a->track_tx + first;
+  t.ty = a->track_ty + first;
+  t.wx = a->track_wx + first;
+  t.wy = a->track_wy + first;
+  t.place = a->track_place + first;
+  t.count = a->track_count[event];
+  return t;
+}
 
 /* A finder's arguments begin with the same fields. */
 static inline struct pv_fit pv_fit_of(const void *args) {

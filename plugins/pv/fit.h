@@ -20,13 +20,6 @@
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
 #define PV_FAR_CHI2 160.0f
 
-/* The prepared tracks of an event. */
-struct pv_tracks {
-  const float *__restrict__ x, *__restrict__ y, *__restrict__ z, *__restrict__ tx, *__restrict__ ty;
-  const float *__restrict__ wx, *__restrict__ wy;
-  uint32_t count;
-};
-
 struct pv_place {
   float x, y, z;
 };
@@ -55,31 +48,9 @@ struct pv_residual {
   float x, y, chi2;
 };
 
-static SL_DEVICE struct pv_tracks pv_tracks_of(const struct pv_fit *a, uint32_t event) {
-  const uint32_t first = a->states.offsets[event];
-  struct pv_tracks t;
-  t.x = a->track_x + first;
-  t.y = a->track_y + first;
-  t.z = a->track_z + first;
-  t.tx = a->track_tx + first;
-  t.ty = a->track_ty + first;
-  t.wx = a->track_wx + first;
-  t.wy = a->track_wy + first;
-  t.count = a->track_count[event];
-  return t;
-}
-
-/* Zeros behind the last one, since the lanes of a group go together. */
-static SL_DEVICE struct pv_line pv_line_of(const struct pv_tracks *t, uint32_t i) {
-  const uint32_t is_track = i < t->count ? 1 : 0;
-  struct pv_line line;
-  line.x = is_track ? t->x[i] : 0.0f;
-  line.y = is_track ? t->y[i] : 0.0f;
-  line.z = is_track ? t->z[i] : 0.0f;
-  line.tx = is_track ? t->tx[i] : 0.0f;
-  line.ty = is_track ? t->ty[i] : 0.0f;
-  line.wx = is_track ? t->wx[i] : 0.0f;
-  line.wy = is_track ? t->wy[i] : 0.0f;
+/* Places in arrays are size_t where lanes go together: one that may wrap makes compilers gather. */
+static SL_DEVICE struct pv_line pv_line_of(const struct pv_tracks *t, size_t i) {
+  const struct pv_line line = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i], t->wx[i], t->wy[i]};
   return line;
 }
 
@@ -92,16 +63,20 @@ static SL_DEVICE struct pv_residual pv_residual_of(const struct pv_line *line, c
   return r;
 }
 
-/* Affinity of a track to a place. */
-static SL_DEVICE float pv_affinity(float chi2) { return chi2 < PV_FAR_CHI2 ? sl_expf(-0.5f * chi2) : 0.0f; }
+/* Affinity of a track to a place. The argument is bounded first, because processors are slow with denormal numbers,
+ * also where they are thrown away. */
+static SL_DEVICE float pv_affinity(float chi2) {
+  const float affinity = sl_expf(-0.5f * sl_min_f32(chi2, PV_FAR_CHI2));
+  return chi2 < PV_FAR_CHI2 ? affinity : 0.0f;
+}
 
 /* For a thread that goes alone: is one of the 32 tracks from `base` on nearer than `limit`? */
-static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, uint32_t base, const struct pv_place *place,
+static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, size_t base, const struct pv_place *place,
                                            float limit) {
   uint32_t near = 0;
   SL_FOR_LANES32(j) {
     const struct pv_line line = pv_line_of(t, base + j);
-    near |= (base + j < t->count ? 1u : 0u) & (pv_residual_of(&line, place).chi2 < limit ? 1u : 0u);
+    near |= pv_residual_of(&line, place).chi2 < limit ? 1u : 0u;
   }
   return near;
 }
@@ -110,16 +85,16 @@ static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, uint32_t b
 static SL_DEVICE void pv_sum_affinities(const struct pv_tracks *t, const float *seed_z, uint32_t seeds,
                                         const float *beam, float *__restrict__ competition) {
   struct pv_place seed = {beam[0], beam[1], 0.0f};
-  for (uint32_t i = threadIdx.x; i < t->count; i += blockDim.x) competition[i] = 0.0f;
   SL_FOR_GROUPS(group, (t->count + 31) / 32, 32) {
+    if (32 * group >= t->count) break;
+    const size_t base = (size_t)32 * group;
+    SL_FOR_LANES32(j) competition[base + j] = 0.0f;
     for (uint32_t s = 0; s < seeds; s++) {
-      const uint32_t base = 32 * group;
       seed.z = seed_z[s];
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &seed, PV_FAR_CHI2)) continue;
       SL_FOR_LANES32(j) {
         const struct pv_line line = pv_line_of(t, base + j);
-        const float affinity = pv_affinity(pv_residual_of(&line, &seed).chi2);
-        if (base + j < t->count) competition[base + j] += affinity;
+        competition[base + j] += pv_affinity(pv_residual_of(&line, &seed).chi2);
       }
     }
   }
@@ -134,16 +109,15 @@ static SL_DEVICE struct pv_sums pv_sums_zero(void) {
 
 /* Adds what the 32 tracks from `base` on contribute at `place`. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
-                                    uint32_t base, const struct pv_place *seed, const struct pv_place *place,
-                                    float noise, struct pv_sums *sums) {
+                                    size_t base, const struct pv_place *seed, const struct pv_place *place, float noise,
+                                    struct pv_sums *sums) {
   SL_FOR_LANES32(j) {
-    const uint32_t is_track = base + j < t->count ? 1 : 0;
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
-    const uint32_t is_near = is_track & (r.chi2 < a->max_chi2 ? 1u : 0u);
+    const uint32_t is_near = r.chi2 < a->max_chi2 ? 1 : 0;
     if (blockDim.x > 1 && !is_near) continue; /* on cpu nothing is added: lanes go together */
-    const float affinity = sl_expf(-0.5f * r.chi2), own = pv_affinity(pv_residual_of(&line, seed).chi2);
-    const float others = (is_track ? competition[base + j] : 0.0f) - own;
+    const float affinity = pv_affinity(r.chi2), own = pv_affinity(pv_residual_of(&line, seed).chi2);
+    const float others = competition[base + j] - own;
     const float weight_if = affinity / (noise + affinity + others);
     const uint32_t is_used = is_near & (weight_if > a->min_weight ? 1u : 0u);
     const float weight = is_used ? weight_if : 0.0f;
@@ -222,7 +196,7 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   uint32_t goes_on = is_seed;
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_any(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
-    for (uint32_t base = 0; goes_on && base < t->count; base += 32) {
+    for (size_t base = 0; goes_on && base < t->count; base += 32) {
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
       pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
     }
@@ -274,7 +248,7 @@ SL_KERNEL(pv_fit_vertices, struct pv_fit) {
   SL_FOR_EVENTS (event, a.events) {
     const struct pv_tracks t = pv_tracks_of(&a, event);
     const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
-    float *competition = a.competition + a.states.offsets[event];
+    float *competition = a.competition + pv_first_track(&a, event);
     const uint32_t seeds = a.seed_count[event];
     pv_sum_affinities(&t, seed_z, seeds, beam, competition);
     __syncthreads();

@@ -80,10 +80,23 @@ static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, uint
   a->track_wy[to] = 1.0f / a->states.c11[from];
 }
 
+/* So far away that it is near nothing, but no number becomes infinite. */
+static SL_DEVICE void pv_store_padding(const struct pv_fit *a, uint32_t to) {
+  a->track_place[to] = 0;
+  a->track_x[to] = 1e12f;
+  a->track_y[to] = 1e12f;
+  a->track_z[to] = 0.0f;
+  a->track_tx[to] = 0.0f;
+  a->track_ty[to] = 0.0f;
+  a->track_wx[to] = 1.0f;
+  a->track_wy[to] = 1.0f;
+}
+
 SL_KERNEL(pv_prepare, struct pv_fit) {
   __shared__ uint32_t bins[PV_SORT_BINS]; /* counts, then places; where each ends, when its tracks are in it */
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
+    const uint32_t first_track = pv_first_track(&a, event);
     for (uint32_t b = threadIdx.x; b < PV_SORT_BINS; b += blockDim.x) bins[b] = 0;
     const uint32_t unsound = sl_block_sum_u32(pv_bin_states(&a, first, count));
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
@@ -102,8 +115,10 @@ SL_KERNEL(pv_prepare, struct pv_fit) {
       const uint32_t begin = bin > 0 ? bins[bin - 1] : 0;
       const uint32_t rank = pv_rank(a.binned_z + first + begin, a.binned + first + begin, bins[bin] - begin,
                                     a.binned_z[first + k], place);
-      pv_store_track(&a, first + place, first + begin + rank, place);
+      pv_store_track(&a, first + place, first_track + begin + rank, place);
     }
+    for (uint32_t k = kept + threadIdx.x; k < (kept + 31) / 32 * 32; k += blockDim.x)
+      pv_store_padding(&a, first_track + k);
     if (threadIdx.x == 0) {
       a.track_count[event] = kept;
       a.vertices.ignored[event] = unsound;

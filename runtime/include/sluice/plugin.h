@@ -514,7 +514,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #endif
 #define SL_DECLARE(name) \
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                       \
+#define SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, check_)                 \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
     return run_(l, (const struct name_##_args *)args);                                                      \
   }                                                                                                         \
@@ -530,7 +530,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .members = name_##_members,                         \
                                                         .errors = errors_,                                  \
                                                         .run = name_##_run_,                                \
-                                                        .run_tuned = tuned_}
+                                                        .run_tuned = tuned_,                                \
+                                                        .check = check_}
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, NULL)
 /* A kernel algorithm: name, doc, default block size, run. */
 #define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
 /* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
@@ -540,6 +543,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
  * or NULL. */
 #define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
   SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
+/* The same as SL_ALGORITHM, with a check of its properties: `int check(const struct sl_services *, const void *)`. */
+#define SL_ALGORITHM_WITH_CHECK(name_, doc_, block_, run_, check_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, NULL, 0, run_, NULL, check_)
 #define SL_CONSTANT(name_, doc_, make_)                                                                     \
   static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
     return make_(s, (const struct name_##_args *)args);                                                     \
