@@ -25,15 +25,16 @@ struct annealing_track {
   float z, weight, prior; /* weight 0: not selected */
 };
 
-static SL_DEVICE struct annealing_track annealing_track_of(const struct annealing_args *a, uint32_t i) {
-  struct annealing_track track = {a->track_z[i], 0.0f, 0.0f};
-  const float tx = a->track_tx[i], ty = a->track_ty[i], wx = a->track_wx[i], wy = a->track_wy[i];
+static SL_DEVICE struct annealing_track annealing_track_of(const struct annealing_args *a, const struct pv_tracks *t,
+                                                           uint32_t i) {
+  struct annealing_track track = {t->z[i], 0.0f, 0.0f};
+  const float tx = t->tx[i], ty = t->ty[i], wx = t->wx[i], wy = t->wy[i];
   const float spot_x = a->beam_spot_x * a->beam_spot_x, spot_y = a->beam_spot_y * a->beam_spot_y;
   const float slope2 = tx * tx + ty * ty, error2 = 1.0f / (tx * tx * wx + ty * ty * wy);
   const float limit = track.z < a->fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
   const float smearing = (spot_x * tx * tx + spot_y * ty * ty) / (slope2 * slope2);
   const float weight = 1.0f / (error2 + smearing + a->vertex_size * a->vertex_size);
-  const float dx = a->track_x[i] - a->geometry.beam[0], dy = a->track_y[i] - a->geometry.beam[1];
+  const float dx = t->x[i] - a->geometry.beam[0], dy = t->y[i] - a->geometry.beam[1];
   const float chi2 = dx * dx / (1.0f / wx + spot_x) + dy * dy / (1.0f / wy + spot_y);
   track.prior = 1.0f / (1.0f + sl_expf(chi2 - a->max_impact * a->max_impact));
   if (error2 < limit * limit && weight > 0.0f && track.prior >= ANNEALING_LEAST_PRIOR) track.weight = weight;
@@ -47,11 +48,11 @@ static SL_DEVICE uint32_t annealing_ordered(float value) {
 }
 
 /* Keeps an event's selected tracks, with how far any before each reaches downstream; returns their number. */
-static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, uint32_t first, uint32_t count) {
+static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const struct pv_tracks *t, uint32_t first) {
   uint32_t selected = 0, reach = 0;
-  SL_FOR_BLOCK (i, count) {
+  SL_FOR_BLOCK (i, t->count) {
     struct annealing_track track = {0.0f, 0.0f, 0.0f};
-    if (i < count) track = annealing_track_of(a, first + i);
+    if (i < t->count) track = annealing_track_of(a, t, i);
     const uint32_t wanted = track.weight > 0.0f ? 1u : 0u;
     const uint32_t place = first + sl_block_append(wanted, &selected);
     const float end = wanted ? track.z + a->gap * sl_sqrtf(1.0f / track.weight) : 0.0f;
@@ -164,25 +165,45 @@ static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t 
   __syncthreads();
 }
 
-SL_KERNEL(annealing_find, struct annealing_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.states.offsets[event];
-    const uint32_t selected = annealing_select(&a, first, a.track_count[event]);
-    const uint32_t parts = annealing_cut(&a, first, selected);
-    annealing_parts(&a, first, selected, parts);
-    annealing_gather(&a, event, first, parts);
+struct annealing_launch {
+  struct pv_fit fit; /* the first fields of what follows */
+  struct annealing_args own;
+};
+
+SL_KERNEL(annealing_find, struct annealing_launch) {
+  SL_FOR_EVENTS (event, a.own.events) {
+    const uint32_t first = a.own.states.offsets[event];
+    const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
+    const uint32_t selected = annealing_select(&a.own, &tracks, first);
+    const uint32_t parts = annealing_cut(&a.own, first, selected);
+    annealing_parts(&a.own, first, selected, parts);
+    annealing_gather(&a.own, event, first, parts);
   }
 }
 
 static int run(const struct sl_launch *l, const struct annealing_args *a) {
-  const struct pv_fit fit = pv_fit_of(a);
-  int error = pv_prepare_launch(l, &fit);
-  if (!error) error = SL_LAUNCH(l, annealing_find, SL_PER_EVENT, *a);
-  if (!error) error = pv_fit_launch(l, &fit);
+  struct annealing_launch launch;
+  launch.fit = pv_fit_of(a);
+  launch.own = *a;
+  int error = pv_prepare_launch(l, &launch.fit);
+  if (!error) error = SL_LAUNCH(l, annealing_find, SL_PER_EVENT, launch);
+  if (!error) error = pv_fit_launch(l, &launch.fit);
   return error;
+}
+
+static int check(const struct sl_services *s, const void *args) {
+  const struct annealing_args *a = (const struct annealing_args *)args;
+  const float splitting = a->splitting_temperature, purging = a->purging_temperature, end = a->final_temperature;
+  if (splitting >= purging && purging >= end) return SL_OK;
+  s->message(
+      s->context, SL_ERROR,
+      "annealing cools down: splitting_temperature is %g, purging_temperature %g, final_temperature %g; none may be "
+      "higher than the one before",
+      (double)splitting, (double)purging, (double)end);
+  return SL_EINVAL;
 }
 
 #define SL_ARGS annealing_args
 static const struct sl_member annealing_members[] = {PV_FIT_MEMBERS ANNEALING_SCRATCH(
     PV_SCRATCH_MEMBER_) ANNEALING_NUMBERS(PV_NUMBER_MEMBER_) ANNEALING_COUNTS(PV_COUNT_MEMBER_)};
-SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run);
+SL_ALGORITHM_WITH_CHECK(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, check);
