@@ -30,12 +30,16 @@ struct beamline_args {
   float min_tracks_in_seed, min_tracks_in_seed_fixed_target;
 };
 
-/* Limits of content, as a track adds 1 << SCALE_BITS; two: in the collision region, and in the gas cell. */
+/* Of content, where a track adds 1 << SCALE_BITS. */
+struct beamline_region {
+  uint64_t empty;        /* a bin with less is empty */
+  uint64_t seed_doubled; /* twice the integral of a seed is more */
+};
+
 struct beamline_limits {
-  uint32_t bins, gas_cell_bins; /* of which so many are in the gas cell */
-  uint64_t empty[2];            /* less is an empty bin */
-  uint64_t dip;                 /* more is a dip */
-  uint64_t seed_doubled[2];     /* twice the integral of a seed is more */
+  uint32_t bins, gas_cell_bins; /* the first ones are in the gas cell */
+  struct beamline_region gas_cell, collisions;
+  uint64_t dip; /* more is a dip */
 };
 
 struct beamline_launch {
@@ -122,20 +126,21 @@ static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const stru
 static SL_DEVICE struct beamline_limits scale_limits(const struct beamline_limits *limits, uint32_t scale_bits) {
   const uint32_t down = SCALE_BITS - scale_bits;
   struct beamline_limits l = *limits;
-  for (uint32_t i = 0; i < 2; i++) {
-    l.empty[i] = (l.empty[i] + ((uint64_t)1 << down) - 1) >> down;
-    l.seed_doubled[i] >>= down;
-  }
+  l.gas_cell.empty = (l.gas_cell.empty + ((uint64_t)1 << down) - 1) >> down;
+  l.collisions.empty = (l.collisions.empty + ((uint64_t)1 << down) - 1) >> down;
+  l.gas_cell.seed_doubled >>= down;
+  l.collisions.seed_doubled >>= down;
   l.dip >>= down;
   return l;
 }
 
-static SL_DEVICE uint32_t is_gas_cell(const struct beamline_limits *l, uint32_t bin) {
-  return bin < l->gas_cell_bins ? 1 : 0;
+static SL_DEVICE uint32_t is_empty(const struct beamline_limits *l, const uint32_t *content, uint32_t bin) {
+  return content[bin] < (bin < l->gas_cell_bins ? l->gas_cell.empty : l->collisions.empty) ? 1 : 0;
 }
 
-static SL_DEVICE uint32_t is_empty(const struct beamline_limits *l, const uint32_t *content, uint32_t bin) {
-  return content[bin] < l->empty[is_gas_cell(l, bin)] ? 1 : 0;
+/* Is the integral enough for a seed that ends before bin `end`? */
+static SL_DEVICE uint32_t is_enough(const struct beamline_limits *l, uint64_t integral_doubled, uint32_t end) {
+  return integral_doubled > (end < l->gas_cell_bins ? l->gas_cell.seed_doubled : l->collisions.seed_doubled) ? 1 : 0;
 }
 
 /* Notes where runs begin. The first bin and the last are empty. */
@@ -175,7 +180,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
   uint64_t sum = 0;
   uint32_t end = begin;
   for (; !is_empty(l, content, end); end++) sum += content[end];
-  if (2 * sum <= l->seed_doubled[is_gas_cell(l, end)]) return;
+  if (!is_enough(l, 2 * sum, end)) return;
 
   struct beamline_peak peak = {0, 0, 0}, largest = {0, 0, 0};
   uint32_t peaks = 0, seeds = 0, rising = 1, low_bin = begin, low_value = 0;
@@ -191,7 +196,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
       const uint64_t integral_doubled = right_doubled - peak.begin_doubled;
       if (peak.value > largest.value) largest = peak, largest_doubled = integral_doubled;
       if (i < end || peaks > 1) {
-        if (integral_doubled > l->seed_doubled[is_gas_cell(l, i == end ? end : low_bin)]) {
+        if (is_enough(l, integral_doubled, i == end ? end : low_bin)) {
           note_seed(shared, peak.bin, integral_doubled, keeps_best);
           seeds++;
         }
@@ -265,7 +270,7 @@ SL_KERNEL(beamline_seeds, struct beamline_launch) {
 /* How many bins there are, if there is a whole number of them, and no more than memory for them; else 0. */
 static uint32_t bins_of(const struct beamline_args *a) {
   const double bins = ((double)a->z_max - (double)a->z_min) / (double)a->bin_width;
-  if (!(bins > 2.5 && bins < BINS + 0.5)) return 0;
+  if (!(bins > 2.5 && bins < (int)BINS + 0.5)) return 0;
   const uint32_t whole = (uint32_t)(bins + 0.5);
   return bins - whole < 1e-3 && whole - bins < 1e-3 ? whole : 0;
 }
@@ -299,11 +304,11 @@ static struct beamline_limits limits_of(const struct beamline_args *a) {
   l.gas_cell_bins = 0;
   while (l.gas_cell_bins < l.bins && a->z_min + (float)l.gas_cell_bins * a->bin_width < a->fixed_target_z)
     l.gas_cell_bins++;
-  l.empty[0] = empty_below(width, (double)a->max_z_error);
-  l.empty[1] = empty_below(width, (double)a->max_z_error_fixed_target);
+  l.collisions.empty = empty_below(width, (double)a->max_z_error);
+  l.gas_cell.empty = empty_below(width, (double)a->max_z_error_fixed_target);
   l.dip = content_of((double)a->min_dip_density * width);
-  l.seed_doubled[0] = content_of(2.0 * (double)a->min_tracks_in_seed);
-  l.seed_doubled[1] = content_of(2.0 * (double)a->min_tracks_in_seed_fixed_target);
+  l.collisions.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed);
+  l.gas_cell.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed_fixed_target);
   return l;
 }
 

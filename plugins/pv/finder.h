@@ -30,7 +30,9 @@
 
 #include <velo/event_model.h>
 
-enum { PV_VERTEX_VALUES = 12 /* numbers of a vertex */ };
+/* Numbers of a fitted vertex, and of all of an event. */
+enum { PV_VERTEX_VALUES = 12, PV_EVENT_VALUES = 12 * 32 };
+SL_STATIC_ASSERT((int)PV_EVENT_VALUES == (int)PV_VERTEX_VALUES * (int)PV_MAX_VERTICES, "room for all vertices");
 
 /* Entries of tables, and fields of structs, from lists of scratch arrays (name, type, capacity, doc) and of properties
  * (name, default, smallest, largest, unit, doc). */
@@ -71,7 +73,7 @@ enum { PV_VERTEX_VALUES = 12 /* numbers of a vertex */ };
   S(seed_count, u32, SL_ONE(SL_EVENTS_TERM(1, 0)), "number of seeds of each event")            \
   S(seed_z, f32, SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES, 0)), "places of the seeds, ascending") \
   S(competition, f32, PV_TRACKS, "of each track, the sum of its affinities to all seeds")      \
-  S(fitted, f32, SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES *PV_VERTEX_VALUES, 0)), "the vertices of each event")
+  S(fitted, f32, SL_ONE(SL_EVENTS_TERM(PV_EVENT_VALUES, 0)), "the vertices of each event")
 
 /* Properties: name, default, smallest, largest, unit, doc. Numbers, then counts. */
 #define PV_FIT_NUMBERS(P)                                                                             \
