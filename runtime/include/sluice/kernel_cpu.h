@@ -95,10 +95,12 @@ static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
 
 static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) { s->lane[index % 32] += value; }
 
+/* Strides are written out, so that compilers make vectors of them. */
 static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
-  for (uint32_t stride = 16; stride > 0; stride /= 2)
-    for (uint32_t j = 0; j < stride; j++) s->lane[j] += s->lane[j + stride];
-  return s->lane[0];
+  for (uint32_t j = 0; j < 16; j++) s->lane[j] += s->lane[j + 16];
+  for (uint32_t j = 0; j < 8; j++) s->lane[j] += s->lane[j + 8];
+  for (uint32_t j = 0; j < 4; j++) s->lane[j] += s->lane[j + 4];
+  return s->lane[0] + s->lane[2] + (s->lane[1] + s->lane[3]);
 }
 
 #define SL_LANES32                  32
