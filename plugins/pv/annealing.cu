@@ -4,7 +4,7 @@
  *    the beam spot and the size of a vertex are a part, and a prior.
  * 2. Cut: where none of the tracks upstream reaches as far as one of those downstream, in some errors, the event falls
  *    into parts that are annealed apart. Running maxima say so.
- * 3. Anneal each part (annealing_part.h), which gives seeds.
+ * 3. Anneal each part (annealing_schedule.h), which gives seeds.
  * 4. Gather the seeds of all parts; of too many the heaviest stay.
  * What follows is every finder's (fit.h).
  *
@@ -12,7 +12,7 @@
  * one when it has finished: which warp does which is left to chance, but a part's seeds stand at a place of its own.
  * Reads 28 bytes a track once, 12 of what was selected with each update of a part.
  */
-#include "annealing_part.h"
+#include "annealing_schedule.h"
 #include "fit.h"
 #include "prepare.h"
 

@@ -1,5 +1,5 @@
-/* annealing_part.h: deterministic annealing in z of a part of an event (spec velo_pv.md C.1, C.4, C.5). Private to the
- * plugin.
+/* annealing_part.h: what deterministic annealing in z does to a part of an event (spec velo_pv.md C.1, C.4, C.5); in
+ * which order, annealing_schedule.h says. Private to the plugin.
  *
  * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
  * w_i = 1 / variance, has in each of them the share
@@ -226,12 +226,6 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
   return longest;
 }
 
-/* Updates until nothing moves. */
-static SL_DEVICE void annealing_rest(struct annealing_part *t, float shift) {
-  for (uint32_t i = 0; i < t->a->max_updates; i++)
-    if (annealing_update(t, 0) < shift) return;
-}
-
 /* -------------------------------------------------------------------------------- merge, split and purge */
 
 /* Takes prototype k out of the list. */
@@ -245,29 +239,27 @@ static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
   sl_warp_sync();
 }
 
-/* Makes one of the two that are closest, while they are too close. */
-static SL_DEVICE void annealing_merge(struct annealing_part *t) {
+/* Makes one of the two that are closest, if they are too close; says whether they were. */
+static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
-  for (;;) {
-    float least = t->a->merge_distance;
-    uint32_t closest = 0; /* and the one before it */
-    for (uint32_t k = 1; k < t->prototypes; k++) {
-      const float distance = p->z[k] - p->z[k - 1];
-      closest = distance < least ? k : closest;
-      least = sl_min_f32(distance, least);
-    }
-    if (closest == 0) return;
-    sl_warp_sync(); /* all have looked */
-    if (sl_warp_lane() == 0) {
-      const float mass = p->mass[closest - 1] + p->mass[closest];
-      const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
-      p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
-      p->mass[closest] = mass;
-    }
-    sl_warp_sync();
-    annealing_remove(t, closest - 1);
-    annealing_update(t, 0);
+  float least = t->a->merge_distance;
+  uint32_t closest = 0; /* and the one before it */
+  for (uint32_t k = 1; k < t->prototypes; k++) {
+    const float distance = p->z[k] - p->z[k - 1];
+    closest = distance < least ? k : closest;
+    least = sl_min_f32(distance, least);
   }
+  if (closest == 0) return 0;
+  sl_warp_sync(); /* all have looked */
+  if (sl_warp_lane() == 0) {
+    const float mass = p->mass[closest - 1] + p->mass[closest];
+    const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
+    p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
+    p->mass[closest] = mass;
+  }
+  sl_warp_sync();
+  annealing_remove(t, closest - 1);
+  return 1;
 }
 
 /* Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they become its
@@ -325,11 +317,11 @@ static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, 
   return hotter < most - t->prototypes;
 }
 
-/* Splits the prototypes that are unstable, all at once; says whether there was any. */
+/* Splits the prototypes that are unstable, all at once, after an update that found critical temperatures; says whether
+ * there was any. */
 static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
   struct annealing_prototypes *p = t->p;
   uint32_t split = 0; /* a bit a prototype */
-  annealing_update(t, 1);
   for (uint32_t k = 0; k < t->prototypes; k++)
     if (annealing_is_to_split(t, k, threshold)) split |= annealing_halve(t, k) << k;
   sl_warp_sync();
@@ -376,86 +368,26 @@ static SL_DEVICE struct annealing_users annealing_count_users(const struct annea
   return users;
 }
 
-/* Takes away those that less than two tracks need, the one with the smallest share of tracks first. */
-static SL_DEVICE void annealing_purge(struct annealing_part *t) {
+/* Of those that less than two tracks need, takes away the one with the smallest share of tracks; says whether there was
+ * any. */
+static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
   const float noise = t->noise * sl_expf(annealing_noise_exponent(t));
-  while (t->prototypes > 1) {
-    uint32_t victim = t->prototypes;
-    float least = 0.0f;
-    annealing_share_out(t);
-    for (uint32_t k = 0; k < t->prototypes; k++) {
-      const float mass = t->p->mass[k];
-      const struct annealing_users users =
-          annealing_count_users(t, k, t->a->unique_share * mass / (mass + noise), t->a->unique_prior);
-      if (users.needing >= 2.0f || (victim < t->prototypes && users.all >= least)) continue;
-      victim = k;
-      least = users.all;
-    }
-    if (victim == t->prototypes) return;
-    sl_warp_sync(); /* all have looked */
-    annealing_remove(t, victim);
-    annealing_rest(t, t->a->fine_shift);
+  uint32_t victim = t->prototypes;
+  float least = 0.0f;
+  if (t->prototypes == 1) return 0;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float mass = t->p->mass[k];
+    const struct annealing_users users =
+        annealing_count_users(t, k, t->a->unique_share * mass / (mass + noise), t->a->unique_prior);
+    if (users.needing >= 2.0f || (victim < t->prototypes && users.all >= least)) continue;
+    victim = k;
+    least = users.all;
   }
-}
-
-/* ------------------------------------------------------------------------------------------------ schedule */
-
-/* The first prototype, at rest, and its critical temperature. */
-static SL_DEVICE float annealing_begin(struct annealing_part *t) {
-  t->prototypes = 1;
-  t->beta = t->noise = 0.0f;
-  if (sl_warp_lane() == 0) {
-    t->p->z[0] = 0.0f;
-    t->p->mass[0] = 1.0f;
-  }
-  sl_warp_sync();
-  annealing_update(t, 0);
-  annealing_update(t, 1);
-  return t->p->critical[0];
-}
-
-/* From the temperature at which the first prototype becomes unstable to the end of splitting. */
-static SL_DEVICE void annealing_cool_and_split(struct annealing_part *t, float critical) {
-  const float cooling = t->a->cooling, end = t->a->splitting_temperature;
-  uint32_t steps = 1;
-  t->beta = cooling / end;
-  for (float temperature = critical * cooling; temperature >= end; temperature *= cooling) {
-    t->beta *= cooling;
-    steps++;
-  }
-  annealing_rest(t, t->a->coarse_shift);
-  while (steps-- > 0) {
-    annealing_merge(t);
-    annealing_split(t, 1.0f);
-    t->beta = steps > 0 ? t->beta / cooling : 1.0f / end;
-    annealing_rest(t, t->a->coarse_shift);
-  }
-  annealing_update(t, 0);
-  annealing_merge(t);
-  float threshold = 1.0f;
-  for (uint32_t i = 0; i < 10 && annealing_split(t, threshold); i++) {
-    annealing_rest(t, t->a->coarse_shift);
-    annealing_merge(t);
-    threshold *= 1.1f;
-  }
-}
-
-static SL_DEVICE void annealing_switch_noise_on(struct annealing_part *t) {
-  const float noise = 1.0f / (float)t->prototypes;
-  for (uint32_t i = 0; i < 5; i++) {
-    t->noise = (float)i * noise / 5.0f;
-    annealing_update(t, 0);
-  }
-  t->noise = noise;
-  annealing_rest(t, t->a->fine_shift);
-  annealing_merge(t);
-}
-
-static SL_DEVICE void annealing_cool(struct annealing_part *t, float temperature) {
-  while (t->beta < 1.0f / temperature) {
-    t->beta = sl_min_f32(t->beta / t->a->cooling, 1.0f / temperature);
-    annealing_rest(t, t->a->fine_shift);
-  }
+  if (victim == t->prototypes) return 0;
+  sl_warp_sync(); /* all have looked */
+  annealing_remove(t, victim);
+  return 1;
 }
 
 /* Writes the seeds of enough tracks, and returns their number. */
@@ -489,21 +421,6 @@ static SL_DEVICE void annealing_open(struct annealing_part *t) {
   sl_sum32_add_lane(&sum, j, t->prior[first + j]);
   t->prior_sum = sl_group_sum32_total(&sum);
   sl_warp_sync();
-}
-
-/* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
- * changes), weight, prior, highest, scale (whose contents don't matter), tracks; on a cpu, arrays go on for up to 7
- * entries that may be overwritten. All threads of the warp call it. */
-static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
-  if (t->tracks < 2) return 0;
-  annealing_open(t);
-  if (t->prior_sum < t->a->min_seed_weight) return 0; /* nor is the sum over some of the tracks larger */
-  annealing_cool_and_split(t, annealing_begin(t));
-  annealing_switch_noise_on(t);
-  annealing_cool(t, t->a->purging_temperature);
-  annealing_purge(t);
-  annealing_cool(t, t->a->final_temperature);
-  return annealing_seeds(t, seed_z, seed_weight);
 }
 
 #endif

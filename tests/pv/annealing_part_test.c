@@ -1,8 +1,8 @@
 /* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of spec
  * velo_pv.md C.1 without solving them, and seeds against the reference in double precision. */
-#include "annealing_part.h"
 
 #include "annealing_reference.h"
+#include "annealing_schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,6 +67,20 @@ static struct annealing_part part_of_tracks(void) {
   return t;
 }
 
+/* Ready to be annealed, with one prototype at the mean; its critical temperature. */
+static double first_critical(struct annealing_part *t) {
+  *t = part_of_tracks();
+  annealing_open(t);
+  annealing_begin(t);
+  annealing_update(t, 0);
+  annealing_update(t, 1);
+  return (double)t->p->critical[0];
+}
+
+static void rest(struct annealing_part *t, float shift) {
+  for (uint32_t i = 0; i < 1000 && annealing_update(t, 1) >= shift; i++) continue;
+}
+
 static uint32_t solve(void) {
   struct annealing_part t = part_of_tracks();
   return annealing_solve(&t, seed_z, seed_weight);
@@ -78,9 +92,8 @@ static void the_first_critical_temperature_is_that_of_the_variance(void **state)
   begin();
   add_clump(-100, 0.3, 20, 0.25);
   add_clump(-98, 0.3, 20, 0.25);
-  struct annealing_part t = part_of_tracks();
-  annealing_open(&t);
-  const double critical = (double)annealing_begin(&t);
+  struct annealing_part t;
+  const double critical = first_critical(&t);
   assert_true(fabs(critical - 2 * (0.3 * 0.3 + 1) / (0.25 * 0.25)) < 1e-4 * critical);
   assert_true(fabs((double)(t.origin + t.p->z[0]) + 99) < 1e-5);
 }
@@ -92,13 +105,12 @@ static void a_prototype_splits_below_its_critical_temperature(void **state) {
   add_clump(22, 0.1, 16, 0.5);
   const double critical = 2 * (0.01 + 1) / 0.25;
   for (uint32_t below = 0; below < 2; below++) {
-    struct annealing_part t = part_of_tracks();
-    annealing_open(&t);
-    annealing_begin(&t);
+    struct annealing_part t;
+    first_critical(&t);
     t.beta = (float)((below ? 1.001 : 0.999) / critical);
     assert_int_equal(annealing_split(&t, 1.0f), below);
     assert_int_equal(t.prototypes, 1 + below);
-    annealing_rest(&t, 1e-5f);
+    rest(&t, 1e-5f);
     for (uint32_t k = 0; k < 2; k++) /* masses of equal halves, on either side of the middle */
       if (below) assert_true(fabs((double)t.p->mass[k] - 0.5) < 1e-3);
     if (below) assert_true(fabs((double)(t.p->z[0] + t.p->z[1] + 2 * t.origin) - 42) < 1e-3);
@@ -164,11 +176,11 @@ static void updates_lower_the_free_energy_and_keep_the_mass(void **state) {
     begin();
     for (uint32_t i = 0; i < 10 + 20 * n; i++)
       add_track(3 * (i % (1 + n % 4)) + random_normal(), random_uniform(0.2, 1), random_uniform(0, 1));
-    struct annealing_part t = part_of_tracks();
-    annealing_open(&t);
-    t.beta = 0.8f / annealing_begin(&t);
+    struct annealing_part t;
+    t.beta = (float)(0.8 / first_critical(&t));
     for (uint32_t step = 0; step < 6; step++) {
       t.beta *= 1.8f;
+      annealing_update(&t, 1);
       annealing_split(&t, 1.0f);
       double energy = free_energy(&t);
       for (uint32_t i = 0; i < 10; i++) {
@@ -192,7 +204,8 @@ static void prototypes_never_exceed_the_cap(void **state) {
   for (uint32_t v = 0; v < 50; v++) add_clump(4 * v, 0.1, 4, 0.1);
   struct annealing_part t = part_of_tracks();
   annealing_open(&t);
-  annealing_cool_and_split(&t, annealing_begin(&t));
+  for (struct annealing_schedule schedule = annealing_begin(&t); schedule.stage != ANNEALING_NOISE;)
+    annealing_go_on(&t, &schedule, annealing_update(&t, 1));
   assert_int_equal(t.prototypes, ANNEALING_PROTOTYPES);
   for (uint32_t k = 1; k < t.prototypes; k++) assert_true(t.p->z[k] > t.p->z[k - 1]);
   const uint32_t seeds = solve();
