@@ -2,11 +2,15 @@
 """Upload rate of the VELO chain on a GPU, by the protocol of docs/performance.md.
 
     bench/gpu_throughput.py [--device cuda] [--slices 500,1000,2000,8000] [--slots 1,2,4,8,16] [--seconds 2]
-                            [--samples six,300] [--download counts|tracks] [--best SLICE,SLOTS] [--profile] [--set NODE.PROPERTY=VALUE]...
+                            [--samples six,300] [--download counts|tracks|vertices] [--best SLICE,SLOTS] [--profile]
+                            [--set NODE.PROPERTY=VALUE]... [--use NODE=PLUGIN.ALGORITHM]...
 
 Slices are read and packed into pinned memory first; the first pass warms up and gives the digest; the passes after it
 are timed in five stretches. Upload of inputs, all kernels and the download of the outputs are inside the clock.
-`counts`: graphs/velo_counts.yaml, 12 bytes an event come back; `tracks`: all tracks with hits and both states.
+`counts`: graphs/velo_counts.yaml, 12 bytes an event come back; `tracks`: all tracks with hits and both states;
+`vertices`: graphs/pv.yaml, primary vertices, by the finder that --use names (pv=pv.annealing). The time of its nodes:
+
+    bench/gpu_throughput.py --download vertices --slices 1000,4000 --slots 1 --samples 300 --profile
 """
 import argparse
 import json
@@ -34,9 +38,10 @@ def main():
     parser.add_argument("--best", help="SLICE,SLOTS: also the resident and the file rate there")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--use", action="append", default=[])
     options = parser.parse_args()
     samples = {"six": (f"{options.data}/lhcb/minbias.mdf", 6, 10975 / 6), "300": (f"{options.data}/velo/minbias_300.mdf", 300, 576590 / 300)}
-    graphs = {"counts": ROOT / "graphs/velo_counts.yaml"}
+    graphs = {"counts": ROOT / "graphs/velo_counts.yaml", "vertices": ROOT / "graphs/pv.yaml"}
     with tempfile.TemporaryDirectory() as folder:
         graphs["tracks"] = Path(folder) / "velo_tracks.yaml"
         graphs["tracks"].write_text(NO_CHECK.format(root=ROOT))
@@ -51,6 +56,8 @@ def main():
                        "--set", f"raw.passes={events // distinct + 1}", *more]
             for setting in options.set:
                 command += ["--set", setting]
+            for use in options.use:
+                command += ["--use", use]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"{' '.join(command)}\n{done.stderr}")

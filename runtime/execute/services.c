@@ -68,7 +68,7 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
   struct sl_node_context *c = &s->contexts[node];
   c->session = s;
   c->node = node;
-  c->services = (struct sl_services){sizeof c->services, 0, c, message, make_array, array_count};
+  c->services = (struct sl_services){sizeof c->services, 0, c, message, make_array, array_count, NULL};
 }
 
 /* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */

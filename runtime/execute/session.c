@@ -161,12 +161,11 @@ static int open_tables(struct sl_session *s) {
   s->sink_lines = calloc(nodes, sizeof *s->sink_lines);
   s->zeros = calloc(1, zeros_bytes(s->graph));
   s->digests = calloc(outputs + 1, sizeof *s->digests);
-  s->output_items = calloc(outputs + 1, sizeof *s->output_items);
   s->views = calloc(outputs + 1, sizeof *s->views);
   s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
   s->overflows = calloc(s->layout->used_count + 1, sizeof *s->overflows);
   if (!s->arrays || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros || !s->digests ||
-      !s->output_items || !s->views || !s->view_pointers || !s->overflows)
+      !s->views || !s->view_pointers || !s->overflows)
     return SL_ENOMEM;
   for (uint32_t o = 0; o < outputs; o++)
     if (sl_output_digest_open(&s->digests[o]) < 0) return SL_ENOMEM;
@@ -270,6 +269,7 @@ static int open_session(struct sl_session *s) {
   status = sl_properties_check(s);
   if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
+  if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_summary_open(s);
   if (status == SL_OK) status = open_slots(s);
@@ -322,7 +322,6 @@ static void close_tables(struct sl_session *s) {
   free(s->sink_lines);
   free(s->zeros);
   free(s->digests);
-  free(s->output_items);
   free((void *)s->views);
   free((void *)s->view_pointers);
   free(s->overflows);
@@ -332,6 +331,7 @@ void sl_session_close(struct sl_session *s) {
   if (!s) return;
   close_slots(s);
   close_tables(s);
+  sl_identity_close(s);
   sl_summary_close(s);
   free(s->contexts);
   free(s->source_args);

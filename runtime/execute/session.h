@@ -5,6 +5,7 @@
  *   execute.c    running one slice through the graph, in parts where it must
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
+ *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
  */
 #ifndef SL_SESSION_H
@@ -134,7 +135,10 @@ struct sl_session {
   int delivering; /* 0 in the repeats */
 
   struct sl_output_digest *digests; /* per output */
-  uint64_t *output_items;
+  struct sl_run run;                /* for sinks */
+  struct sl_run_output *run_outputs;
+  char **run_plugins;
+  uint32_t run_digests;         /* somebody wants the outputs' digests */
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t *used_max, *overflows; /* per used word */
@@ -185,6 +189,11 @@ void sl_pack_read(struct sl_slot *slot, uint32_t flight);
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
 /* Ends the sinks and keeps what they report. */
 int sl_finish_sinks(struct sl_session *s);
+
+/* identity.c: s->run; and the outputs' digests so far put into it. */
+int sl_identity_open(struct sl_session *s);
+void sl_identity_update(struct sl_session *s);
+void sl_identity_close(struct sl_session *s);
 
 /* statistics.c */
 int sl_summary_open(struct sl_session *s);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <xxhash.h>
 
 static int open_node_summaries(struct sl_session *s) {
   const struct sl_graph *g = s->graph;
@@ -59,7 +58,7 @@ int sl_summary_open(struct sl_session *s) {
   sum->arena_bytes = s->layout->arena_bytes;
   sum->live_bytes_max = s->layout->live_bytes_max;
   sum->input_bytes = s->layout->input_bytes;
-  sum->graph_digest = XXH3_64bits(s->graph->text, strlen(s->graph->text));
+  sum->graph_digest = s->run.graph_digest;
   sum->nodes = s->node_summaries;
   sum->outputs = s->output_summaries;
   sum->budgets = s->budget_summaries;
@@ -122,7 +121,7 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   sum_nodes(s);
   sum_budgets(s);
   for (uint32_t o = 0; o < sum->output_count; o++) {
-    s->output_summaries[o].items = s->output_items[o];
+    s->output_summaries[o].items = s->run_outputs[o].items;
     s->output_summaries[o].digest = s->options.digest ? sl_output_digest_value(&s->digests[o]) : 0;
   }
 }

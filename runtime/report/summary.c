@@ -199,9 +199,5 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_counts(s, &j);
   json_tables(s, &j);
   sl_json_end_object(&j);
-  const char *text = sl_json_text(&j);
-  int status = text ? SL_OK : SL_ENOMEM;
-  if (text && fprintf(file, "%s\n", text) < 0) status = SL_EIO;
-  sl_json_free(&j);
-  return status;
+  return sl_json_finish(&j, file);
 }

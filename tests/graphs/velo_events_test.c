@@ -47,9 +47,9 @@ static const void *field(const struct sl_output_view *v, const char *name) {
   return NULL;
 }
 
-static const struct sl_output_view *output(const struct sl_batch_view *view, const char *name) {
-  for (uint32_t o = 0; o < view->output_count; o++)
-    if (strcmp(view->outputs[o].name, name) == 0) return &view->outputs[o];
+static const struct sl_output_view *output(const struct sl_batch *batch, const char *name) {
+  for (uint32_t o = 0; o < batch->output_count; o++)
+    if (strcmp(batch->outputs[o].name, name) == 0) return &batch->outputs[o];
   fail_msg("no output %s", name);
   return NULL;
 }
@@ -84,18 +84,18 @@ static void take_vertices(const struct sl_output_view *vertices, uint32_t event,
     snprintf(into[i], DIGITS, "%.2f(%.1f)", (double)z[first + i], (double)weight[first + i]);
 }
 
-static int on_batch(void *context, const struct sl_batch_view *view) {
+static int on_batch(void *context, const struct sl_batch *batch) {
   (void)context;
-  const struct sl_output_view *hits = output(view, "sorted"), *tracks = output(view, "tracks");
-  const struct sl_output_view *candidates = output(view, "search.candidates"),
-                              *states = output(view, "fit.beamline_states");
+  const struct sl_output_view *hits = output(batch, "sorted"), *tracks = output(batch, "tracks");
+  const struct sl_output_view *candidates = output(batch, "search.candidates"),
+                              *states = output(batch, "fit.beamline_states");
   const uint32_t *hit_first = field(hits, "offsets"), *track_first = field(tracks, "offsets");
   const uint32_t *candidate_first = field(candidates, "offsets"), *hit_offsets = field(tracks, "hit_offsets");
   const uint8_t *backward = field(states, "backward");
-  for (uint32_t e = 0; e < view->batch->event_count; e++) {
-    const uint64_t number = view->batch->events[e].number;
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    const uint64_t number = batch->events[e].number;
     assert_in_range(number, 6001, 6006);
-    assert_int_equal(view->batch->events[e].run, 6718861);
+    assert_int_equal(batch->events[e].run, 6718861);
     struct figures *f = &found[number - 6001];
     const uint32_t first = track_first[e], last = track_first[e + 1];
     f->clusters = hit_first[e + 1] - hit_first[e];
@@ -104,7 +104,7 @@ static int on_batch(void *context, const struct sl_batch_view *view) {
     f->hits = hit_offsets[last] - hit_offsets[first];
     for (uint32_t t = first; t < last; t++) f->backward += backward[t];
     f->checksum = track_checksum(tracks, first, last);
-    take_vertices(output(view, "pv"), e, found_vertices[number - 6001]);
+    take_vertices(output(batch, "pv"), e, found_vertices[number - 6001]);
   }
   return 0;
 }

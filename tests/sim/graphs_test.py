@@ -85,7 +85,9 @@ with tempfile.TemporaryDirectory() as folder:
     says("no source recognises this file", 1, "-i", text_file, "--use", "raw=sim.source")
     empty_file = Path(folder) / "empty.mdf"
     empty_file.write_bytes(b"")
-    says("`seed` is dropped: io.mdf_source has no such property", 1, "-i", empty_file)
+    says("`seed` is dropped: io.mdf_source has no such property", 1, "-i", empty_file, "--set", "seed=2")
+    silent = call("run", velo, "-i", empty_file, expect=1).stderr
+    checks.that("is dropped" not in silent, "files replace the simulation without a word about its seed")
     says("has no property `mu`", 2, "-i", empty_file, "--set", "raw.mu=2")
     says("is empty", 1, "-i", empty_file, "--use", "raw=io.mdf_source")
 says("no input file is given", 1, "--use", "raw=io.mdf_source")

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  2u
+#define SL_ABI_VERSION  3u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -318,6 +318,24 @@ struct sl_member {
 
 struct sl_launch;
 
+/* An output of the graph, in the order of its `outputs:`. */
+struct sl_run_output {
+  const char *name; /* "tracks", or "fit.end_states" of a node with several */
+  const struct sl_collection *collection;
+  uint64_t items, digest; /* so far; whole in a sink's `finish`. The digest is 0 where nobody asked for one */
+};
+
+/* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
+struct sl_run {
+  uint32_t size, plugin_count, output_count, reserved;
+  const char *sluice_version;
+  const char *device;         /* "cpu", "cuda:1" */
+  const char *graph_text;     /* the whole graph with all defaults, as YAML */
+  uint64_t graph_digest;      /* of that text */
+  const char *const *plugins; /* that the graph uses: "velo 0.1.0 cpu" */
+  const struct sl_run_output *outputs;
+};
+
 /* What the runtime does for a plugin. Passed to each call; valid until the call returns. `context` goes back as the
  * first argument. */
 struct sl_services {
@@ -330,6 +348,7 @@ struct sl_services {
   void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
   /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. */
   uint64_t (*array_count)(void *context, const char *port, const char *field);
+  const struct sl_run *run; /* in sinks; NULL elsewhere */
 };
 
 /* What a kernel algorithm's `run` gets. */
@@ -412,11 +431,20 @@ struct sl_report {
   void (*line)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3))); /* terminal */
 };
 
+/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
+ * items of event e are [offsets[e], offsets[e + 1]). */
+struct sl_output_view {
+  const char *name;
+  const struct sl_collection *collection;
+  const void *const *fields;
+};
+
 /* A finished slice, or a part of one, as sinks see it. */
 struct sl_batch {
   uint32_t event_count;
-  uint32_t reserved;
+  uint32_t output_count;
   const struct sl_event *events;
+  const struct sl_output_view *outputs; /* of the graph, in the order of services->run->outputs */
 };
 
 struct sl_sink {
@@ -428,6 +456,10 @@ struct sl_sink {
   /* After the last batch, if no call failed. */
   int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
   void (*close)(void *state);
+  /* 1: it reads the batch's outputs, whatever they are, beside its ports, if any. A graph with such a sink needs
+   * outputs, and computes their digests.
+   * Rationale: a writer of any collection cannot name its ports. */
+  uint32_t takes_outputs, reserved;
 };
 
 /* --------------------------------------------------------------------------------------------- algorithms */
@@ -485,15 +517,17 @@ SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 224, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_batch) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_sink) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_batch) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");

@@ -43,19 +43,6 @@ SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
 
 /* ------------------------------------------------------------------------------------------------- session */
 
-/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
- * items of event e are [offsets[e], offsets[e + 1]). */
-struct sl_output_view {
-  const char *name;
-  const struct sl_collection *collection;
-  const void *const *fields;
-};
-struct sl_batch_view {
-  const struct sl_batch *batch; /* events in input order; one with an error has no items */
-  const struct sl_output_view *outputs;
-  uint32_t output_count, reserved;
-};
-
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
 struct sl_options {
   uint32_t size;         /* sizeof(struct sl_options) */
@@ -77,8 +64,9 @@ struct sl_options {
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   void *context;                   /* first argument of the callbacks */
-  /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
-  int (*on_batch)(void *context, const struct sl_batch_view *view);
+  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends the
+   * run with it. */
+  int (*on_batch)(void *context, const struct sl_batch *batch);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
    * unknown. */
@@ -137,6 +125,29 @@ SL_API void sl_session_write_table(const struct sl_session *session, int profile
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
+
+/* ---------------------------------------------------------------------------------------- the planner alone */
+
+/* Offsets in one arena for buffers with known sizes and lifetimes: a problem read from a CSV file with the columns
+ * id, lower, upper, size; a buffer is live in the steps [lower, upper). */
+struct sl_allocation;
+struct sl_allocation_summary {
+  uint64_t arena_bytes, lower_bound_bytes; /* the highest end of a buffer; the most bytes live at once */
+  uint64_t steps;                          /* of the search; 0: it was not needed */
+  double seconds;
+  uint32_t buffers;
+  uint32_t optimal; /* no plan has a smaller arena */
+};
+SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation);
+/* Looks for a plan of at most `capacity_bytes` (0: the smallest) until there is one, a proof that there is none, or the
+ * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
+SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
+                               struct sl_diagnostics *d);
+SL_API struct sl_allocation_summary sl_allocation_summary(const struct sl_allocation *allocation);
+SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
+SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
+SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
@@ -145,6 +156,11 @@ SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
+/* The same as JSON. */
+SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                     FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found. */
+SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
 SL_API const char *sl_version(void);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
