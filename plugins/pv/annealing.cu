@@ -16,8 +16,6 @@
 #include "fit.h"
 #include "prepare.h"
 
-enum { ANNEALING_WARPS = 4 /* of a block, that anneal: what there is shared memory for */ };
-
 /* Tracks that are less likely to come from the beam line are left out. */
 #define ANNEALING_LEAST_PRIOR 1e-4f
 
@@ -106,6 +104,7 @@ static SL_DEVICE void annealing_part(const struct annealing_args *a, struct anne
   t.prior = a->selected_prior + begin;
   t.highest = a->highest_exponent + begin;
   t.scale = a->partition_scale + begin;
+  t.near = a->selected_reach + begin; /* which is free now */
   t.tracks = end - begin;
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, a->found_weight + begin);
   if (sl_warp_lane() == 0) a->part_seeds[first + number] = seeds;

@@ -13,21 +13,32 @@
  * A warp has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates; the prototypes are in shared memory, and all
  * threads of a warp decide alike. All exponents of a track are taken relative to its highest, so that sums are neither
  * 0 nor infinite; all z, to the part's first track. The exponentials of an update stay in shared memory, or, of a part
- * too large for that, are computed a second time: which is the same. Sums over tracks are those of sl_sum32. In warps
- * of 64 both halves do the same.
+ * too large for that, are computed a second time: which is the same. Of 32 tracks and a prototype that is far from all
+ * of them none is computed. Sums over tracks are those of sl_sum32. In warps of 64 both halves do the same.
  */
 #ifndef PV_ANNEALING_PART_H
 #define PV_ANNEALING_PART_H
 
 #include "annealing.h"
 
-enum {
-  ANNEALING_PROTOTYPES = 32, /* of a part, at most */
-  ANNEALING_STORED = 512     /* exponentials of an update, in shared memory */
-};
+enum { ANNEALING_PROTOTYPES = 32 /* of a part, at most */ };
+
+/* Warps of a block that anneal, and exponentials that each stores of an update: what there is shared memory for. */
+#if defined(SL_TARGET_CPU)
+enum { ANNEALING_WARPS = 1 };
+#define ANNEALING_MOST_STORED 8192
+#else
+enum { ANNEALING_WARPS = 4 };
+#define ANNEALING_MOST_STORED 512
+#endif
+#ifndef ANNEALING_STORED
+#define ANNEALING_STORED ANNEALING_MOST_STORED
+#endif
 
 /* The exponent of a noise that there is not. */
 #define ANNEALING_NOWHERE -1e30f
+/* Relative to the highest; what is lower adds nothing to a float. */
+#define ANNEALING_LOWEST -30.0f
 
 /* The prototypes of a part, by ascending z; a warp's. */
 struct annealing_prototypes {
@@ -48,6 +59,7 @@ struct annealing_part {
   struct annealing_prototypes *p;
   float *z, *weight, *prior; /* of its tracks; z relative to `origin`, ascending */
   float *highest, *scale;    /* of each track's exponents, and 1 / sum of their exponentials */
+  uint32_t *near;            /* of each 32 tracks: a bit for each row that has a share in one of them */
   uint32_t tracks, stride, prototypes;
   uint32_t is_stored;
   float origin, prior_sum;
@@ -74,6 +86,7 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   const float beta = t->beta;
   const uint32_t left = t->tracks - first, is_stored = t->is_stored;
   float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
+  uint32_t near = 0;
   SL_FOR_LANES32_OF(j, left) most[SL_LANE32(j)] = noise;
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
@@ -84,13 +97,22 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
     float *__restrict__ stored = t->p->stored + (is_stored ? k * t->stride + first : 0u);
+    float relative[SL_LANES32] = {0.0f};
+    uint32_t is_near = 0;
     SL_FOR_LANES32_OF(j, left) {
-      const float relative = annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - most[SL_LANE32(j)];
-      const float e = sl_expf(relative);
+      const float exponent = annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - most[SL_LANE32(j)];
+      relative[SL_LANE32(j)] = exponent;
+      is_near |= (exponent > ANNEALING_LOWEST ? 1u : 0u) & (j < left ? 1u : 0u);
+    }
+    if (!sl_warp_any(is_near)) continue;
+    near |= 1u << k;
+    SL_FOR_LANES32_OF(j, left) {
+      const float e = sl_expf(relative[SL_LANE32(j)]);
       sum[SL_LANE32(j)] += e;
       if (is_stored) stored[j] = e;
     }
   }
+  if (sl_warp_lane() == 0) t->near[first / 32] = near;
   SL_FOR_LANES32_OF(j, left) {
     highest[j] = most[SL_LANE32(j)];
     scale[j] = 1.0f / sum[SL_LANE32(j)];
@@ -109,13 +131,15 @@ static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
   sl_warp_sync();
   t->is_stored = t->prototypes * t->stride <= ANNEALING_STORED;
   for (uint32_t first = 0; first < t->tracks; first += 32) annealing_share_out_32(t, first, noise);
+  sl_warp_sync();
 }
 
 /* What is needed for the shares of tracks in a row. */
 struct annealing_row {
   const float *__restrict__ z, *__restrict__ weight, *__restrict__ highest, *__restrict__ scale, *__restrict__ stored;
+  const uint32_t *__restrict__ near;
   float beta, from_z, log_mass;
-  uint32_t is_stored;
+  uint32_t row, is_stored;
 };
 
 static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_part *t, uint32_t row) {
@@ -125,11 +149,18 @@ static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_pa
   r.highest = t->highest;
   r.scale = t->scale;
   r.stored = t->p->stored + (t->is_stored ? row * t->stride : 0u);
+  r.near = t->near;
+  r.row = row;
   r.beta = t->beta;
   r.from_z = t->p->from_z[row];
   r.log_mass = t->p->log_mass[row];
   r.is_stored = t->is_stored;
   return r;
+}
+
+/* Whether the row has a share in one of the 32 tracks from `first` on. */
+static SL_DEVICE uint32_t annealing_is_near(const struct annealing_row *r, uint32_t first) {
+  return r->near[first / 32] >> r->row & 1;
 }
 
 /* q_ik of 32 tracks from `first` on, `left` in all, at SL_LANE32(j). */
@@ -158,6 +189,7 @@ static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part
   struct sl_sum32 mass = sl_sum32_zero(), weight = sl_sum32_zero();
   struct sl_sum32 moment = sl_sum32_zero(), energy = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
     const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
     const float *__restrict__ prior = t->prior + first;
     const uint32_t left = t->tracks - first;
@@ -271,6 +303,7 @@ static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32
   struct sl_sum32 left_mass = sl_sum32_zero(), left_weight = sl_sum32_zero(), left_moment = sl_sum32_zero();
   struct sl_sum32 right_mass = sl_sum32_zero(), right_weight = sl_sum32_zero(), right_moment = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
     const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
     const float *__restrict__ prior = t->prior + first;
     const uint32_t left_over = t->tracks - first;
@@ -351,6 +384,7 @@ static SL_DEVICE struct annealing_users annealing_count_users(const struct annea
   const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
   struct sl_sum32 all = sl_sum32_zero(), needing = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
     const float *__restrict__ prior = t->prior + first;
     const uint32_t left = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};

@@ -170,8 +170,8 @@ static SL_DEVICE void annealing_go_on(struct annealing_part *t, struct annealing
 }
 
 /* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
- * changes), weight, prior, highest, scale (whose contents don't matter), tracks; on a cpu, arrays go on for up to 7
- * entries that may be overwritten. All threads of the warp call it. */
+ * changes), weight, prior, highest, scale, near (whose contents don't matter), tracks; on a cpu, arrays go on for up to
+ * 7 entries that may be overwritten. All threads of the warp call it. */
 static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
   if (t->tracks < 2) return 0;
   annealing_open(t);

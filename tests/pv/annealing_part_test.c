@@ -10,6 +10,7 @@
 enum { PADDING = 32 };
 static float z[ANNEALED_TRACKS + PADDING], weight[ANNEALED_TRACKS + PADDING], prior[ANNEALED_TRACKS + PADDING];
 static float highest[ANNEALED_TRACKS + PADDING], scale[ANNEALED_TRACKS + PADDING];
+static uint32_t near[ANNEALED_TRACKS + PADDING];
 static float seed_z[ANNEALED_TRACKS], seed_weight[ANNEALED_TRACKS];
 static struct annealing_prototypes prototypes;
 static struct annealing_args args;
@@ -56,6 +57,7 @@ static struct annealing_part part_of_tracks(void) {
   memset(&prototypes, 0xEE, sizeof prototypes);
   memset(highest, 0xEE, sizeof highest);
   memset(scale, 0xEE, sizeof scale);
+  memset(near, 0xEE, sizeof near);
   t.a = &args;
   t.p = &prototypes;
   t.z = z;
@@ -63,6 +65,7 @@ static struct annealing_part part_of_tracks(void) {
   t.prior = prior;
   t.highest = highest;
   t.scale = scale;
+  t.near = near;
   t.tracks = tracks.count;
   return t;
 }
