@@ -1,9 +1,11 @@
 /* plugin.c: what the plugin of primary vertices offers. */
 #include <sluice/plugin.h>
 
+SL_DECLARE(annealing);
 SL_DECLARE(beamline);
 
 static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(annealing),
     SL_ENTRY(beamline),
 };
 

@@ -84,7 +84,9 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
  *     SL_FOR_LANES32(j) sl_sum32_add(&s, j, base + j < n ? value(base + j) : 0.0f);
  *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
  * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
- * unconditional. */
+ * unconditional. SL_FOR_LANES32_OF(j, count) is for the lanes that have one of `count` values, and on cpu for those up
+ * to the next multiple of 8 too: for sl_lanes32(count) in all. What a lane keeps from one loop to the next stands in an
+ * array of SL_LANES32 entries, at SL_LANE32(j). */
 #define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
 
 #endif

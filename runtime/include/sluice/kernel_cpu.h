@@ -52,6 +52,12 @@ static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *tota
   return 0;
 }
 
+/* The largest value of all threads before this one, or 0; *total gets the largest of the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
+  *total = value;
+  return 0;
+}
+
 static SL_DEVICE uint32_t sl_block_sum_u32(uint32_t value) { return value; }
 static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return value; }
 
@@ -89,11 +95,20 @@ static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
 
 static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) { s->lane[index % 32] += value; }
 
+/* Strides are written out, so that compilers make vectors of them. */
 static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
-  for (uint32_t stride = 16; stride > 0; stride /= 2)
-    for (uint32_t j = 0; j < stride; j++) s->lane[j] += s->lane[j + stride];
-  return s->lane[0];
+  for (uint32_t j = 0; j < 16; j++) s->lane[j] += s->lane[j + 16];
+  for (uint32_t j = 0; j < 8; j++) s->lane[j] += s->lane[j + 8];
+  for (uint32_t j = 0; j < 4; j++) s->lane[j] += s->lane[j + 4];
+  return s->lane[0] + s->lane[2] + (s->lane[1] + s->lane[3]);
 }
+
+#define SL_LANES32                  32
+#define SL_LANE32(j)                (j)
+#define SL_FOR_LANES32_OF(j, count) for (uint32_t j = 0, sl_end_##j = sl_lanes32(count); j < sl_end_##j; j++)
+/* sl_sum32_add for an index that is below 32. */
+static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { s->lane[j] += value; }
+static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? (count + 7) / 8 * 8 : 32; }
 
 static SL_DEVICE float sl_group_sum32_total(struct sl_sum32 *s) { return sl_sum32_total(s); }
 

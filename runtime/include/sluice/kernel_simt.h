@@ -149,15 +149,16 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
     sl_simt->collective = sl_outer;                                  \
     sl_result;                                                       \
   })
-#define sl_block_exclusive_scan(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
-#define sl_block_sum_u32(...)        SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
-#define sl_block_sum_i64(...)        SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
-#define sl_block_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
-#define sl_block_append(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
-#define sl_warp_exclusive_scan(...)  SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
-#define sl_warp_append(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
-#define sl_group_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
-#define sl_sum32_total(...)          SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
-#define sl_group_sum32_total(...)    SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)
+#define sl_block_exclusive_scan(...)    SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
+#define sl_block_exclusive_max_u32(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_max_u32, __VA_ARGS__)
+#define sl_block_sum_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
+#define sl_block_sum_i64(...)           SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
+#define sl_block_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
+#define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
+#define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
+#define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
+#define sl_group_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
+#define sl_sum32_total(...)             SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
+#define sl_group_sum32_total(...)       SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)
 
 #endif

@@ -1,5 +1,6 @@
-/* beamline_test.c: the vertex finder around peaks along the beam line: against a reference in double precision on
- * random events, and on what is rare or wrong. */
+/* finder_test.c: a vertex finder, FINDER, against FINDER_REFERENCE, which is in double precision, on random events, and
+ * on what is rare or wrong. */
+#include "annealing_reference.h"
 #include "reference.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static struct vertices found, other;
 static struct reference expected;
 
 static void find(void) {
-  struct sl_test *t = states_open(&s, "beamline");
+  struct sl_test *t = states_open(&s, FINDER);
   vertices_run(&found, t, &s);
   sl_test_free(t);
 }
@@ -50,7 +51,7 @@ static void random_events_agree_with_the_reference(void **state) {
     tracks += s.track_count;
     find();
     for (uint32_t event = 0; event < s.event_count; event++) {
-      reference_find(&s, event, &expected);
+      FINDER_REFERENCE(&s, event, &expected);
       const uint32_t first = found.offsets[event], count = found.offsets[event + 1] - first;
       if (count != expected.vertex_count)
         fail_msg("slice %u, event %u: %u vertices, not %u", slice, event, count, expected.vertex_count);
@@ -263,7 +264,7 @@ static void the_size_of_a_block_does_not_matter(void **state) {
   find();
   other = found;
   for (uint32_t threads = 32; threads <= 1024; threads *= 2) {
-    struct sl_test *t = states_open(&s, "beamline");
+    struct sl_test *t = states_open(&s, FINDER);
     sl_test_block(t, threads);
     vertices_run(&found, t, &s);
     sl_test_free(t);
@@ -276,7 +277,7 @@ static void only_events_on_the_list_are_looked_at(void **state) {
   make_some_events(9, 6);
   find();
   other = found;
-  struct sl_test *t = states_open(&s, "beamline");
+  struct sl_test *t = states_open(&s, FINDER);
   sl_test_list(t, (const uint32_t[]){1, 4}, 2);
   vertices_run(&found, t, &s);
   sl_test_free(t);
@@ -315,20 +316,6 @@ static void garbage_gives_sound_vertices(void **state) {
   }
 }
 
-static void bins_that_do_not_fit_are_refused(void **state) {
-  (void)state;
-  static const double widths[] = {0.3, 0.2, 100, 0.25};
-  make_some_events(10, 1);
-  for (uint32_t i = 0; i < 4; i++) {
-    struct sl_test *t = states_open(&s, "beamline");
-    sl_test_set(t, "bin_width", widths[i]);
-    if (i == 3) sl_test_set(t, "z_max", -600);
-    assert_int_equal(sl_test_run(t), SL_EINVAL);
-    assert_non_null(strstr(sl_test_messages(t), "a whole number from 3 to 3392 is needed"));
-    sl_test_free(t);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_events_agree_with_the_reference),
@@ -343,7 +330,6 @@ int main(void) {
       cmocka_unit_test(the_size_of_a_block_does_not_matter),
       cmocka_unit_test(only_events_on_the_list_are_looked_at),
       cmocka_unit_test(garbage_gives_sound_vertices),
-      cmocka_unit_test(bins_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
