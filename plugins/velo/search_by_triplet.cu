@@ -32,20 +32,24 @@ enum {
   SHARED_LIVE_TRACKS = 192
 };
 
+typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+
 struct search_launch {
   struct search_by_triplet_args a;
-  int32_t phi_window;
+  int32_t phi_window;    /* half its width */
+  uint32_t window_width; /* << 16 | 0xFFFF */
 };
 
 struct search_hit {
   float x, y, z;
-  uint32_t phi_start; /* azimuth; << 16: the first hit of the next pair downstream with as large an azimuth */
+  uint32_t start_phi; /* azimuth << 16; below it, the first hit of the next pair downstream with as large an azimuth */
 } __attribute__((aligned(16)));
 
+/* A track that may be extended. */
 struct search_live {
-  uint16_t track, older, newest; /* its number, and its last two hits */
-  uint8_t length, skips;
-};
+  uint32_t hits;  /* the last but one; << 16: the last one */
+  uint32_t track; /* its number; << 16: its length; << 24: pairs passed without a hit */
+} __attribute__((aligned(8)));
 
 /* A bit for each hit of the event, in words of 32. */
 struct search_bits {
@@ -103,7 +107,7 @@ struct search_line {
   float x0, y0, z0, tx, ty;
 };
 
-static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)hit->phi_start; }
+static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)(hit->start_phi >> 16); }
 
 static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
 
@@ -148,7 +152,7 @@ static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
     hit.x = from->x[first + i];
     hit.y = from->y[first + i];
     hit.z = from->z[first + i];
-    hit.phi_start = (uint16_t)phi | start << 16;
+    hit.start_phi = (uint32_t)(uint16_t)phi << 16 | start;
     p.hits[i] = hit;
   }
 }
@@ -162,20 +166,27 @@ static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z)
   return velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
 }
 
-/* A window of azimuth: it begins at `lower`. Hits are visited from the beginning of that one's bin on, upwards, until
- * one lies beyond the window. */
-enum { BEFORE_WINDOW, IN_WINDOW, BEYOND_WINDOW };
+/* A window of azimuth, and the hits in the bins that it touches: from `begin` on to before `end`, by way of the pair's
+ * last and first one if it is wrapped. */
+struct search_window {
+  uint32_t lower; /* << 16 */
+  uint32_t begin, end, is_wrapped;
+};
 
-static SL_DEVICE uint32_t window_side(const struct search_hit *hit, uint32_t lower, int32_t width) {
-  const int32_t distance = (int16_t)(uint16_t)(hit->phi_start - lower);
-  if (distance > width || distance < -(65536 >> BIN_BITS)) return BEYOND_WINDOW;
-  return distance < 0 ? BEFORE_WINDOW : IN_WINDOW;
+static SL_DEVICE struct search_window window_around(const struct search *s, const struct search_pair *p, int16_t phi) {
+  const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->launch->phi_window);
+  const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->launch->phi_window);
+  struct search_window w;
+  w.lower = (uint32_t)(uint16_t)lower << 16;
+  w.begin = p->bin_first[phi_bin(lower)];
+  w.end = p->bin_first[phi_bin(upper) + 1];
+  w.is_wrapped = upper < lower ? 1 : 0; /* a window is no wider than two radians */
+  return w;
 }
 
-/* The first hit of the bin with `lower`, or the next one; the first of all if there is none. */
-static SL_DEVICE uint32_t window_begin(const struct search_pair *p, uint32_t lower) {
-  const uint32_t i = p->bin_first[phi_bin((int16_t)(uint16_t)lower)];
-  return i == p->count ? 0 : i;
+static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
+                                     const struct search_hit *hit) {
+  return hit->start_phi - w->lower <= s->launch->window_width ? 1u : 0u;
 }
 
 static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {
@@ -199,47 +210,54 @@ static SL_DEVICE void mark_used(const struct search *s, uint32_t hit) {
   atomicOr(&s->memory.bits.used[hit / 32], 1u << hit % 32);
 }
 
+/* The hit of the pair nearest to the line, if it is near enough, or the pair's number of hits. */
+static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
+                                      const struct search_line *line, int16_t phi) {
+  const struct search_window w = window_around(s, p, phi);
+  float least = s->a->max_scatter;
+  uint32_t best = p->count, i = w.begin;
+  for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->count : 0); left > 0; left--, i++) {
+    if (i == p->count) i = 0;
+    const struct search_hit hit = p->hits[i];
+    const float scatter = scatter_from(line, &hit);
+    if (window_has(s, &w, &hit) && scatter < least) {
+      least = scatter;
+      best = i;
+    }
+  }
+  return best;
+}
+
 /* Extends a track by its best hit in the pair; returns whether it stays live. Hits may be used already. */
 static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pair *p, uint32_t pair,
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t older = s->e.first + live->older, newest = s->e.first + live->newest;
+  const uint32_t older_hit = live->hits & 0xFFFF, newest_hit = live->hits >> 16;
+  const uint32_t older = s->e.first + older_hit, newest = s->e.first + newest_hit;
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
   const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
-  const int32_t window = s->launch->phi_window;
   const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
-  const uint32_t lower = (uint32_t)(phi - window);
-  float least = s->a->max_scatter;
-  uint32_t best = p->count;
-  uint32_t i = window_begin(p, lower);
-  for (uint32_t visited = 0; visited < p->count; visited++) {
-    const struct search_hit hit = p->hits[i];
-    const uint32_t where = window_side(&hit, lower, 2 * window);
-    if (where == BEYOND_WINDOW) break;
-    const float scatter = scatter_from(&line, &hit);
-    if (where == IN_WINDOW && scatter < least) {
-      least = scatter;
-      best = i;
-    }
-    i = i + 1 == p->count ? 0 : i + 1;
+  const uint32_t best = nearest_hit(s, p, &line, phi);
+  const uint32_t number = live->track & 0xFFFF, length = live->track >> 16 & 0xFF, skips = live->track >> 24;
+  if (best == p->count) {
+    live->track += 1u << 24;
+    return skips < s->a->max_skipped_modules;
   }
-  if (best == p->count) return ++live->skips <= s->a->max_skipped_modules;
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * live->track;
-  if (live->length == 3) {
+  const uint32_t hit = p->first + best;
+  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * number;
+  if (length == 3) {
     mark_used(s, track[0]);
-    mark_used(s, live->older);
-    mark_used(s, live->newest);
+    mark_used(s, older_hit);
+    mark_used(s, newest_hit);
   }
-  mark_used(s, p->first + best);
-  track[live->length] = (uint16_t)(p->first + best);
-  if (live->length % 2 == 0) track[live->length + 1] = 0; /* tracks are read two hits at a time */
-  live->older = live->newest;
-  live->newest = (uint16_t)(p->first + best);
-  live->skips = 0;
-  live->length++;
-  s->track_length[live->track] = live->length;
-  return live->length < VELO_MAX_HITS_PER_TRACK;
+  mark_used(s, hit);
+  track[length] = (uint16_t)hit;
+  if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
+  s->track_length[number] = (uint8_t)(length + 1);
+  live->hits = newest_hit | hit << 16;
+  live->track = number | (length + 1) << 16;
+  return length + 1 < VELO_MAX_HITS_PER_TRACK;
 }
 
 /* Extends all tracks of one list of live ones, and lists those that stay so. */
@@ -254,18 +272,30 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
 
 /* ---------------------------------------------------------------------------------------------------- seed */
 
-/* Lists the unused hits of the three pairs in play, each pair's by one warp. */
+/* A bit for each of up to 32 hits of the event from `first` on: it is not used. */
+static SL_DEVICE uint32_t unused_bits(const struct search *s, uint32_t first, uint32_t count) {
+  const uint32_t *used = s->memory.bits.used + first / 32;
+  const uint32_t shift = first % 32, last = count < 32 ? count : 32;
+  const uint32_t low = used[0] >> shift, high = shift + last > 32 ? used[1] << (32 - shift) : 0;
+  return ~(low | high) & UINT32_MAX >> (32 - last);
+}
+
+/* Lists the unused hits of the three pairs in play, each pair's by 32 threads. */
 static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
-  for (uint32_t job = sl_warp_index(); job < 3; job += sl_block_warps()) {
+  SL_FOR_GROUPS(job, 3, 32) {
+    if (job >= 3) continue;
     const struct search_pair p = pair_open(s, top - job);
-    uint32_t count = 0;
-    SL_FOR_WARP(i, p.count) {
-      const uint32_t wanted = i < p.count && !bit_is_set(s->memory.bits.used, p.first + i);
-      const uint32_t place = sl_warp_append(wanted, &count);
-      if (i < p.count) p.unused_before[i] = (uint16_t)place;
-      if (wanted) p.unused[place] = (uint16_t)i;
+    uint32_t before = 0;
+    for (uint32_t row = 0; row < p.count; row += 32) {
+      const uint32_t bits = unused_bits(s, p.first + row, p.count - row);
+      for (uint32_t k = sl_group_lane(32); k < 32 && row + k < p.count; k += SL_GROUP(32)) {
+        const uint32_t place = before + sl_count_bits(bits & ((1u << k) - 1));
+        p.unused_before[row + k] = (uint16_t)place;
+        if (bits >> k & 1) p.unused[place] = (uint16_t)(row + k);
+      }
+      before += sl_count_bits(bits);
     }
-    if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
+    if (sl_group_lane(32) == 0) s->shared->unused_count[(top - job) % PAIRS] = before;
   }
 }
 
@@ -287,22 +317,24 @@ static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t star
   return hit >= p->count ? hit - p->count : hit;
 }
 
+/* How many unused hits are before a place in the pair. */
+static SL_DEVICE uint32_t unused_place(const struct search_pair *p, uint32_t unused_count, uint32_t place) {
+  return place < p->count ? p->unused_before[place] : unused_count;
+}
+
 /* The best third hit on the line: scatter << 32 | visit << 16 | hit; UINT64_MAX if there is none. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
-  const int32_t window = s->launch->phi_window;
-  const uint32_t lower = (uint32_t)(line_phi(line, delta_z) - window);
+  const struct search_window w = window_around(s, p, line_phi(line, delta_z));
+  const uint32_t begin = unused_place(p, unused_count, w.begin), end = unused_place(p, unused_count, w.end);
   float least = s->a->max_scatter;
-  uint32_t best = UINT32_MAX;
-  uint32_t i = p->unused_before[window_begin(p, lower)];
-  for (uint32_t visited = 0; visited < unused_count; visited++, i++) {
-    if (i >= unused_count) i = 0;
+  uint32_t best = UINT32_MAX, i = begin;
+  for (uint32_t left = end - begin + (w.is_wrapped ? unused_count : 0); left > 0; left--, i++) {
+    if (i == unused_count) i = 0;
     const uint32_t place = p->unused[i];
     const struct search_hit hit = p->hits[place];
-    const uint32_t where = window_side(&hit, lower, 2 * window);
-    if (where == BEYOND_WINDOW) break;
     const float scatter = scatter_from(line, &hit);
-    if (where == IN_WINDOW && scatter < least) {
+    if (window_has(s, &w, &hit) && scatter < least) {
       least = scatter;
       best = place;
     }
@@ -313,13 +345,11 @@ static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct se
 
 static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_t h0, uint32_t h1, uint32_t h2) {
   const uint32_t number = atomicAdd(&s->shared->track_count, 1u);
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * number;
-  track[0] = (uint16_t)h0;
-  track[1] = (uint16_t)h1;
-  track[2] = (uint16_t)h2;
-  track[3] = 0; /* tracks are read two hits at a time */
+  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * number);
+  track[0] = h0 | h1 << 16;
+  track[1] = h2;
   s->track_length[number] = 3;
-  const struct search_live live = {(uint16_t)number, (uint16_t)h1, (uint16_t)h2, 3, 0};
+  const struct search_live live = {h1 | h2 << 16, number | 3u << 16};
   live_append(s, list, live);
 }
 
@@ -335,7 +365,7 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
   SL_FOR_GROUPS(j, middle_count, MIDDLE_THREADS) {
     const uint32_t middle = j < middle_count ? p1.unused[j] : 0;
     const struct search_hit h1 = p1.hits[middle];
-    const uint32_t start = h1.phi_start >> 16;
+    const uint32_t start = h1.start_phi & 0xFFFF;
     uint64_t best = UINT64_MAX;
     for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
          k += SL_GROUP(MIDDLE_THREADS)) {
@@ -439,19 +469,27 @@ static SL_DEVICE uint32_t fits_shared(const struct search_event *e, const struct
   return sl_block_sum_u32(too_large) == 0;
 }
 
+enum { ORDER_AT_A_TIME = 8 };
+
 /* Lists the events with the largest first, so that none of them is alone at the end. Each block counts the events that
- * go before its own: 8 bytes for each of them, from caches. */
+ * go before each of its own: 8 bytes for each of them, from caches. */
 SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
   const uint32_t events = *a.events.count;
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t hits = search_event_open(&a.hits, event).count;
-    uint32_t before = 0;
+  for (uint32_t first = ORDER_AT_A_TIME * blockIdx.x; first < events; first += ORDER_AT_A_TIME * gridDim.x) {
+    uint32_t event[ORDER_AT_A_TIME], hits[ORDER_AT_A_TIME], before[ORDER_AT_A_TIME] = {0};
+    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
+      event[k] = sl_event_at(&a.events, first + k < events ? first + k : first);
+      hits[k] = search_event_open(&a.hits, event[k]).count;
+    }
     for (uint32_t i = threadIdx.x; i < events; i += blockDim.x) {
       const uint32_t other = sl_event_at(&a.events, i), other_hits = search_event_open(&a.hits, other).count;
-      before += other_hits > hits || (other_hits == hits && other < event) ? 1u : 0u;
+      for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++)
+        before[k] += other_hits > hits[k] || (other_hits == hits[k] && other < event[k]) ? 1u : 0u;
     }
-    before = sl_block_sum_u32(before);
-    if (threadIdx.x == 0) a.event_order[before] = event;
+    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
+      before[k] = sl_block_sum_u32(before[k]);
+      if (threadIdx.x == 0 && first + k < events) a.event_order[before[k]] = event[k];
+    }
   }
 }
 
@@ -489,22 +527,36 @@ SL_KERNEL(search_by_triplet_find, struct search_launch) {
   }
 }
 
-typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+enum {
+  TRACK_WORDS = VELO_MAX_HITS_PER_TRACK / 2, /* of two hits */
+  WORDS_AT_A_TIME = 4                        /* that a thread reads before it writes one */
+};
 
 /* Tracks to candidates, two hits a thread. Where the candidates don't fit, all offsets are 0 and nothing is written. */
 SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
-  enum { WORDS = VELO_MAX_HITS_PER_TRACK / 2 };
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.candidates.offsets[event], tracks = a.candidates.offsets[event + 1] - begin;
-    const uint32_t first = a.hits.offsets[event];
-    const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)WORDS * first;
-    search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)WORDS * begin;
-    for (uint32_t i = threadIdx.x; i < tracks * WORDS; i += blockDim.x) {
-      const uint32_t t = i / WORDS, word = i % WORDS;
-      const uint32_t length = a.track_length[first + t], place = a.track_place[first + t];
-      const uint32_t hits = 2 * word < length ? from[i] : 0;
-      to[WORDS * place + word] = 2 * word + 1 < length ? hits : hits & 0xFFFF;
-      if (word == 0) a.candidates.hit_count[begin + place] = (uint8_t)length;
+    const uint32_t begin = a.candidates.offsets[event], first = a.hits.offsets[event];
+    const uint32_t words = (a.candidates.offsets[event + 1] - begin) * TRACK_WORDS;
+    const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)TRACK_WORDS * first;
+    search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)TRACK_WORDS * begin;
+    for (uint32_t base = threadIdx.x; base < words; base += WORDS_AT_A_TIME * blockDim.x) {
+      uint32_t length[WORDS_AT_A_TIME] = {0}, place[WORDS_AT_A_TIME] = {0}, hits[WORDS_AT_A_TIME] = {0};
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
+        const uint32_t i = base + k * blockDim.x, track = first + i / TRACK_WORDS;
+        if (i >= words) continue;
+        length[k] = a.track_length[track];
+        place[k] = a.track_place[track];
+      }
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
+        const uint32_t i = base + k * blockDim.x;
+        if (i < words && i % TRACK_WORDS * 2 < length[k]) hits[k] = from[i]; /* beyond, nothing was written */
+      }
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
+        const uint32_t i = base + k * blockDim.x, word = i % TRACK_WORDS;
+        if (i >= words) continue;
+        to[TRACK_WORDS * place[k] + word] = hits[k];
+        if (word == 0) a.candidates.hit_count[begin + place[k]] = (uint8_t)length[k];
+      }
     }
   }
 }
@@ -513,6 +565,7 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   struct search_launch launch;
   launch.a = *args;
   launch.phi_window = search_phi_units(args->phi_tolerance);
+  launch.window_width = (uint32_t)(2 * launch.phi_window) << 16 | 0xFFFF;
   int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
   if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);
