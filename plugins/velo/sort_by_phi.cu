@@ -75,27 +75,36 @@ static SL_DEVICE uint32_t comes_before(const struct sort_by_phi_args *a, uint32_
 
 /* ------------------------------------------------------------------------------------- ranks from memory */
 
-static SL_DEVICE uint32_t rank_of(const struct sort_by_phi_args *a, const struct slice *p, uint32_t i) {
-  const int16_t *phi = a->clusters.phi + p->from;
-  uint32_t before = 0, equal = 0;
-  for (uint32_t j = 0; j < p->count; j++) {
-    before += phi[j] < phi[i] ? 1u : 0u;
-    equal += phi[j] == phi[i] ? 1u : 0u;
-  }
-  if (equal == 1) return before;
-  for (uint32_t j = 0; j < p->count; j++)
-    if (phi[j] == phi[i] && comes_before(a, p->from, j, i)) before++;
-  return before;
+enum { RANKS_AT_A_TIME = 2 }; /* of a lane */
+
+static SL_DEVICE void copy_hit(const struct sort_by_phi_args *a, uint32_t cluster, uint32_t hit) {
+  a->hits.id[hit] = a->clusters.id[cluster];
+  a->hits.phi[hit] = a->clusters.phi[cluster];
+  a->hits.x[hit] = a->clusters.x[cluster];
+  a->hits.y[hit] = a->clusters.y[cluster];
+  a->hits.z[hit] = a->clusters.z[cluster];
 }
 
 static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct slice *p) {
-  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t hit = p->to + rank_of(a, p, i), cluster = p->from + i;
-    a->hits.id[hit] = a->clusters.id[cluster];
-    a->hits.phi[hit] = a->clusters.phi[cluster];
-    a->hits.x[hit] = a->clusters.x[cluster];
-    a->hits.y[hit] = a->clusters.y[cluster];
-    a->hits.z[hit] = a->clusters.z[cluster];
+  const int16_t *phi = a->clusters.phi + p->from;
+  const uint32_t lanes = sl_warp_lanes();
+  for (uint32_t base = sl_warp_lane(); base < p->count; base += RANKS_AT_A_TIME * lanes) {
+    int16_t mine[RANKS_AT_A_TIME];
+    uint32_t before[RANKS_AT_A_TIME] = {0}, equal[RANKS_AT_A_TIME] = {0};
+    for (uint32_t r = 0; r < RANKS_AT_A_TIME; r++) mine[r] = phi[base + r * lanes < p->count ? base + r * lanes : base];
+    for (uint32_t j = 0; j < p->count; j++) {
+      const int16_t other = phi[j];
+      for (uint32_t r = 0; r < RANKS_AT_A_TIME; r++) {
+        before[r] += other < mine[r] ? 1u : 0u;
+        equal[r] += other == mine[r] ? 1u : 0u;
+      }
+    }
+    for (uint32_t r = 0; r < RANKS_AT_A_TIME && base + r * lanes < p->count; r++) {
+      const uint32_t i = base + r * lanes;
+      for (uint32_t j = 0; equal[r] > 1 && j < p->count; j++)
+        if (phi[j] == phi[i] && comes_before(a, p->from, j, i)) before[r]++;
+      copy_hit(a, p->from + i, p->to + before[r]);
+    }
   }
 }
 
