@@ -7,9 +7,9 @@
  *
  * What makes the result independent of the order of threads (D.2): the middle hit identifies a track; "seed" only reads
  * the marks and "forward" only sets them, with a barrier between; of the third hits of a middle hit the least scatter
- * wins, then the earliest visit. Tracks and live tracks are numbered in the order in which threads find them, which
- * differs from run to run; at the end a bit for each middle hit and sums of bits give each track its place in the
- * canonical order: by ascending middle hit, those of four hits and more, then those of three.
+ * wins, then the earliest visit. Live tracks are listed in the order in which threads find them, which differs from run
+ * to run and does not matter; tracks stand at their middle hits, and at the end a bit for each middle hit and sums of
+ * bits list them in the canonical order: by ascending middle hit, those of four hits and more, then those of three.
  *
  * Work of an event: some 760 unused middle hits with 4 windows each and 1200 windows of live tracks, 1.7 hits a window.
  * One thread has one window: a group of threads shares a middle hit, and only unused hits are dealt out, from lists
@@ -48,14 +48,14 @@ struct search_hit {
 /* A track that may be extended. */
 struct search_live {
   uint32_t hits;  /* the last but one; << 16: the last one */
-  uint32_t track; /* its number; << 16: its length; << 24: pairs passed without a hit */
+  uint32_t track; /* its middle hit; << 16: its length; << 24: pairs passed without a hit */
 } __attribute__((aligned(8)));
 
 /* A bit for each hit of the event, in words of 32. */
 struct search_bits {
   uint32_t *used;
-  uint32_t *strong, *weak; /* middle hits of tracks with four hits and more, and with three */
-  uint32_t *before;        /* strong tracks before each word; << 16: weak ones */
+  uint32_t *middle, *strong; /* middle hits of tracks, and of those with four hits and more */
+  uint32_t *before;          /* strong tracks before each word; << 16: weak ones */
 };
 
 /* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
@@ -70,14 +70,14 @@ struct search_memory {
 struct search_shared {
   union {
     struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
-    uint32_t bits[3 * SHARED_EVENT_WORDS]; /* when all pairs are done */
+    uint32_t before[SHARED_EVENT_WORDS]; /* when all pairs are done */
   } u;
   uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
-  uint32_t used[SHARED_EVENT_WORDS];
+  uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
   struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
   uint16_t bin_first[PAIRS][BINS + 1];
   uint32_t unused_count[PAIRS];
-  uint32_t live_count[2], track_count;
+  uint32_t live_count[2];
   uint32_t pair_first[VELO_MODULE_PAIRS + 1];
 };
 
@@ -92,7 +92,7 @@ struct search {
   struct search_live *live; /* those beyond the shared ones, twice as many as hits */
   uint16_t *track_hits;     /* of the event, as the next two */
   uint8_t *track_length;
-  uint16_t *track_place;
+  uint16_t *track_middle;
 };
 
 /* The hits of a module pair. */
@@ -206,9 +206,7 @@ static SL_DEVICE void live_append(const struct search *s, uint32_t list, struct 
   *live_at(s, list, atomicAdd(&s->shared->live_count[list], 1u)) = live;
 }
 
-static SL_DEVICE void mark_used(const struct search *s, uint32_t hit) {
-  atomicOr(&s->memory.bits.used[hit / 32], 1u << hit % 32);
-}
+static SL_DEVICE void set_bit(uint32_t *bits, uint32_t i) { atomicOr(&bits[i / 32], 1u << i % 32); }
 
 /* The hit of the pair nearest to the line, if it is near enough, or the pair's number of hits. */
 static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
@@ -216,7 +214,8 @@ static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct searc
   const struct search_window w = window_around(s, p, phi);
   float least = s->a->max_scatter;
   uint32_t best = p->count, i = w.begin;
-  for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->count : 0); left > 0; left--, i++) {
+  SL_ROLLED /* lanes make different numbers of turns */
+      for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->count : 0); left > 0; left--, i++) {
     if (i == p->count) i = 0;
     const struct search_hit hit = p->hits[i];
     const float scatter = scatter_from(line, &hit);
@@ -239,24 +238,26 @@ static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pai
   const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
   const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
   const uint32_t best = nearest_hit(s, p, &line, phi);
-  const uint32_t number = live->track & 0xFFFF, length = live->track >> 16 & 0xFF, skips = live->track >> 24;
+  const uint32_t middle = live->track & 0xFFFF, length = live->track >> 16 & 0xFF, skips = live->track >> 24;
   if (best == p->count) {
     live->track += 1u << 24;
     return skips < s->a->max_skipped_modules;
   }
   const uint32_t hit = p->first + best;
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * number;
+  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle;
+  uint32_t *used = s->memory.bits.used;
   if (length == 3) {
-    mark_used(s, track[0]);
-    mark_used(s, older_hit);
-    mark_used(s, newest_hit);
+    set_bit(s->memory.bits.strong, middle);
+    set_bit(used, track[0]);
+    set_bit(used, older_hit);
+    set_bit(used, newest_hit);
   }
-  mark_used(s, hit);
+  set_bit(used, hit);
   track[length] = (uint16_t)hit;
   if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
-  s->track_length[number] = (uint8_t)(length + 1);
+  s->track_length[middle] = (uint8_t)(length + 1);
   live->hits = newest_hit | hit << 16;
-  live->track = number | (length + 1) << 16;
+  live->track = middle | (length + 1) << 16;
   return length + 1 < VELO_MAX_HITS_PER_TRACK;
 }
 
@@ -272,30 +273,18 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
 
 /* ---------------------------------------------------------------------------------------------------- seed */
 
-/* A bit for each of up to 32 hits of the event from `first` on: it is not used. */
-static SL_DEVICE uint32_t unused_bits(const struct search *s, uint32_t first, uint32_t count) {
-  const uint32_t *used = s->memory.bits.used + first / 32;
-  const uint32_t shift = first % 32, last = count < 32 ? count : 32;
-  const uint32_t low = used[0] >> shift, high = shift + last > 32 ? used[1] << (32 - shift) : 0;
-  return ~(low | high) & UINT32_MAX >> (32 - last);
-}
-
-/* Lists the unused hits of the three pairs in play, each pair's by 32 threads. */
+/* Lists the unused hits of the three pairs in play, each pair's by one warp. */
 static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
-  SL_FOR_GROUPS(job, 3, 32) {
-    if (job >= 3) continue;
+  for (uint32_t job = sl_warp_index(); job < 3; job += sl_block_warps()) {
     const struct search_pair p = pair_open(s, top - job);
-    uint32_t before = 0;
-    for (uint32_t row = 0; row < p.count; row += 32) {
-      const uint32_t bits = unused_bits(s, p.first + row, p.count - row);
-      for (uint32_t k = sl_group_lane(32); k < 32 && row + k < p.count; k += SL_GROUP(32)) {
-        const uint32_t place = before + sl_count_bits(bits & ((1u << k) - 1));
-        p.unused_before[row + k] = (uint16_t)place;
-        if (bits >> k & 1) p.unused[place] = (uint16_t)(row + k);
-      }
-      before += sl_count_bits(bits);
+    uint32_t count = 0;
+    SL_FOR_WARP(i, p.count) {
+      const uint32_t wanted = i < p.count && !bit_is_set(s->memory.bits.used, p.first + i);
+      const uint32_t place = sl_warp_append(wanted, &count);
+      if (i < p.count) p.unused_before[i] = (uint16_t)place;
+      if (wanted) p.unused[place] = (uint16_t)i;
     }
-    if (sl_group_lane(32) == 0) s->shared->unused_count[(top - job) % PAIRS] = before;
+    if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
   }
 }
 
@@ -329,6 +318,7 @@ static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct se
   const uint32_t begin = unused_place(p, unused_count, w.begin), end = unused_place(p, unused_count, w.end);
   float least = s->a->max_scatter;
   uint32_t best = UINT32_MAX, i = begin;
+  SL_ROLLED
   for (uint32_t left = end - begin + (w.is_wrapped ? unused_count : 0); left > 0; left--, i++) {
     if (i == unused_count) i = 0;
     const uint32_t place = p->unused[i];
@@ -344,12 +334,12 @@ static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct se
 }
 
 static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_t h0, uint32_t h1, uint32_t h2) {
-  const uint32_t number = atomicAdd(&s->shared->track_count, 1u);
-  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * number);
+  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * h1);
   track[0] = h0 | h1 << 16;
   track[1] = h2;
-  s->track_length[number] = 3;
-  const struct search_live live = {h1 | h2 << 16, number | 3u << 16};
+  s->track_length[h1] = 3;
+  set_bit(s->memory.bits.middle, h1);
+  const struct search_live live = {h1 | h2 << 16, h1 | 3u << 16};
   live_append(s, list, live);
 }
 
@@ -384,42 +374,38 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
 
 /* ---------------------------------------------------------------------------------------------------- order */
 
-/* The place of each track in the canonical order. */
-static SL_DEVICE void order_tracks(const struct search *s, uint32_t words) {
+/* Lists the tracks, by their middle hits, in the canonical order. Returns how many there are. */
+static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
   const struct search_bits *bits = &s->memory.bits;
-  const uint32_t tracks = s->shared->track_count;
-  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->strong[w] = bits->weak[w] = 0;
-  __syncthreads();
-  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
-    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1];
-    atomicOr(s->track_length[t] > 3 ? &bits->strong[h1 / 32] : &bits->weak[h1 / 32], 1u << h1 % 32);
-  }
-  __syncthreads();
   uint32_t sum = 0;
   SL_FOR_BLOCK (w, words) {
-    const uint32_t in_word = w < words ? sl_count_bits(bits->strong[w]) | sl_count_bits(bits->weak[w]) << 16 : 0;
+    const uint32_t strong = w < words ? sl_count_bits(bits->strong[w]) : 0;
+    const uint32_t all = w < words ? sl_count_bits(bits->middle[w]) : 0;
     uint32_t total;
-    const uint32_t before = sum + sl_block_exclusive_scan(in_word, &total);
+    const uint32_t before = sum + sl_block_exclusive_scan(strong | (all - strong) << 16, &total);
     if (w < words) bits->before[w] = before;
     sum += total;
   }
   __syncthreads();
-  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
-    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1], lower = (1u << h1 % 32) - 1;
-    const uint32_t before = bits->before[h1 / 32];
-    const uint32_t strong = (before & 0xFFFF) + sl_count_bits(bits->strong[h1 / 32] & lower);
-    const uint32_t weak = (sum & 0xFFFF) + (before >> 16) + sl_count_bits(bits->weak[h1 / 32] & lower);
-    s->track_place[t] = (uint16_t)(s->track_length[t] > 3 ? strong : weak);
+  for (uint32_t h1 = threadIdx.x; h1 < s->e.count; h1 += blockDim.x) {
+    if (!bit_is_set(bits->middle, h1)) continue;
+    const uint32_t before = bits->before[h1 / 32], lower = (1u << h1 % 32) - 1, strong = bits->strong[h1 / 32];
+    const uint32_t strong_before = (before & 0xFFFF) + sl_count_bits(strong & lower);
+    const uint32_t weak_before = (before >> 16) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
+    const uint32_t place = strong >> h1 % 32 & 1 ? strong_before : (sum & 0xFFFF) + weak_before;
+    s->track_middle[place] = (uint16_t)h1;
   }
+  return (sum & 0xFFFF) + (sum >> 16);
 }
 
 /* ------------------------------------------------------------------------------------------------- kernels */
 
-static SL_DEVICE void search_event(const struct search *s) {
+/* Returns the number of tracks. */
+static SL_DEVICE uint32_t search_event(const struct search *s) {
   const uint32_t words = (s->e.count + 31) / 32;
   const struct search_bits *bits = &s->memory.bits;
-  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = 0;
-  if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = s->shared->track_count = 0;
+  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = bits->middle[w] = bits->strong[w] = 0;
+  if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = 0;
   for (uint32_t pair = VELO_MODULE_PAIRS - 1; pair >= VELO_MODULE_PAIRS - 3; pair--) {
     pair_load(s, pair);
     __syncthreads();
@@ -435,17 +421,16 @@ static SL_DEVICE void search_event(const struct search *s) {
     seed(s, top, 1 - list);
     __syncthreads(); /* the pair farthest downstream is no longer needed */
   }
-  order_tracks(s, words);
   uint8_t *used = s->a->used.flag + s->e.first;
   for (uint32_t i = threadIdx.x; i < s->e.count; i += blockDim.x) used[i] = (uint8_t)bit_is_set(bits->used, i);
+  return order_tracks(s, words);
 }
 
 static SL_DEVICE struct search_memory shared_memory(struct search_shared *shared) {
-  uint32_t *bits = shared->u.bits;
   const struct search_memory memory = {shared->u.hits,
                                        shared->unused,
                                        shared->unused_before,
-                                       {shared->used, bits, bits + SHARED_EVENT_WORDS, bits + 2 * SHARED_EVENT_WORDS}};
+                                       {shared->used, shared->middle, shared->strong, shared->u.before}};
   return memory;
 }
 
@@ -505,25 +490,24 @@ SL_KERNEL(search_by_triplet_find, struct search_launch) {
     s.live = (struct search_live *)(a.a.workspace + 4 * (size_t)a.a.hits.bound.capacity) + 2 * (size_t)s.e.first;
     s.track_hits = a.a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
     s.track_length = a.a.track_length + s.e.first;
-    s.track_place = a.a.track_place + s.e.first;
+    s.track_middle = a.a.track_middle + s.e.first;
     const uint32_t *pair_first = a.a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
     for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
-    if (threadIdx.x == 0) shared.track_count = 0;
     __syncthreads();
+    uint32_t tracks = 0;
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.a.used.flag[s.e.first + i] = 0;
     } else if (fits_shared(&s.e, &shared)) {
       s.is_shared = 1;
       s.memory = shared_memory(&shared);
-      search_event(&s);
+      tracks = search_event(&s);
     } else {
       s.is_shared = 0;
       s.memory = scratch_memory(&a.a, s.e);
-      search_event(&s);
+      tracks = search_event(&s);
     }
-    __syncthreads(); /* the counter is complete */
-    if (threadIdx.x == 0) a.a.candidates.offsets[event] = shared.track_count;
-    __syncthreads(); /* and free for the next event */
+    if (threadIdx.x == 0) a.a.candidates.offsets[event] = tracks;
+    __syncthreads(); /* shared memory is free for the next event */
   }
 }
 
@@ -540,22 +524,20 @@ SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
     const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)TRACK_WORDS * first;
     search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)TRACK_WORDS * begin;
     for (uint32_t base = threadIdx.x; base < words; base += WORDS_AT_A_TIME * blockDim.x) {
-      uint32_t length[WORDS_AT_A_TIME] = {0}, place[WORDS_AT_A_TIME] = {0}, hits[WORDS_AT_A_TIME] = {0};
+      uint32_t track[WORDS_AT_A_TIME] = {0}, length[WORDS_AT_A_TIME] = {0}, hits[WORDS_AT_A_TIME] = {0};
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
+        if (base + k * blockDim.x < words) track[k] = a.track_middle[first + (base + k * blockDim.x) / TRACK_WORDS];
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
+        if (base + k * blockDim.x < words) length[k] = a.track_length[first + track[k]];
       for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
-        const uint32_t i = base + k * blockDim.x, track = first + i / TRACK_WORDS;
-        if (i >= words) continue;
-        length[k] = a.track_length[track];
-        place[k] = a.track_place[track];
+        const uint32_t i = base + k * blockDim.x, word = i % TRACK_WORDS;
+        if (i < words && 2 * word < length[k]) hits[k] = from[TRACK_WORDS * track[k] + word]; /* no more is written */
       }
       for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
         const uint32_t i = base + k * blockDim.x;
-        if (i < words && i % TRACK_WORDS * 2 < length[k]) hits[k] = from[i]; /* beyond, nothing was written */
-      }
-      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
-        const uint32_t i = base + k * blockDim.x, word = i % TRACK_WORDS;
         if (i >= words) continue;
-        to[TRACK_WORDS * place[k] + word] = hits[k];
-        if (word == 0) a.candidates.hit_count[begin + place[k]] = (uint8_t)length[k];
+        to[i] = hits[k];
+        if (i % TRACK_WORDS == 0) a.candidates.hit_count[begin + i / TRACK_WORDS] = (uint8_t)length[k];
       }
     }
   }
@@ -588,13 +570,13 @@ static const struct sl_member search_by_triplet_members[] = {
            "first hits tried for a seed's middle hit, most downstream seeds"),
     SL_U32(seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit"),
     SL_BUDGET(candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included"),
-    SL_SCRATCH(track_hits, u16, "tracks as they are found",
+    SL_SCRATCH(track_hits, u16, "tracks by middle hit; on the CPU, as they are found",
                SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0))),
     SL_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
-    SL_SCRATCH(track_length, u8, "hits of each track", SL_ONE(SL_ITEMS_TERM(hits))),
+    SL_SCRATCH(track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit, on the CPU",
                SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(track_place, u16, "each track's place in the order of candidates; on the CPU, tracks that are live",
+    SL_SCRATCH(track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",
                SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
                SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),

@@ -75,44 +75,35 @@ static SL_DEVICE uint32_t comes_before(const struct sort_by_phi_args *a, uint32_
 
 /* ------------------------------------------------------------------------------------- ranks from memory */
 
-enum { RANKS_AT_A_TIME = 2 }; /* of a lane */
-
-static SL_DEVICE void copy_hit(const struct sort_by_phi_args *a, uint32_t cluster, uint32_t hit) {
-  a->hits.id[hit] = a->clusters.id[cluster];
-  a->hits.phi[hit] = a->clusters.phi[cluster];
-  a->hits.x[hit] = a->clusters.x[cluster];
-  a->hits.y[hit] = a->clusters.y[cluster];
-  a->hits.z[hit] = a->clusters.z[cluster];
+static SL_DEVICE uint32_t rank_of(const struct sort_by_phi_args *a, const struct slice *p, uint32_t i) {
+  const int16_t *phi = a->clusters.phi + p->from;
+  uint32_t before = 0, equal = 0;
+  for (uint32_t j = 0; j < p->count; j++) {
+    before += phi[j] < phi[i] ? 1u : 0u;
+    equal += phi[j] == phi[i] ? 1u : 0u;
+  }
+  if (equal == 1) return before;
+  for (uint32_t j = 0; j < p->count; j++)
+    if (phi[j] == phi[i] && comes_before(a, p->from, j, i)) before++;
+  return before;
 }
 
 static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct slice *p) {
-  const int16_t *phi = a->clusters.phi + p->from;
-  const uint32_t lanes = sl_warp_lanes();
-  for (uint32_t base = sl_warp_lane(); base < p->count; base += RANKS_AT_A_TIME * lanes) {
-    int16_t mine[RANKS_AT_A_TIME];
-    uint32_t before[RANKS_AT_A_TIME] = {0}, equal[RANKS_AT_A_TIME] = {0};
-    for (uint32_t r = 0; r < RANKS_AT_A_TIME; r++) mine[r] = phi[base + r * lanes < p->count ? base + r * lanes : base];
-    for (uint32_t j = 0; j < p->count; j++) {
-      const int16_t other = phi[j];
-      for (uint32_t r = 0; r < RANKS_AT_A_TIME; r++) {
-        before[r] += other < mine[r] ? 1u : 0u;
-        equal[r] += other == mine[r] ? 1u : 0u;
-      }
-    }
-    for (uint32_t r = 0; r < RANKS_AT_A_TIME && base + r * lanes < p->count; r++) {
-      const uint32_t i = base + r * lanes;
-      for (uint32_t j = 0; equal[r] > 1 && j < p->count; j++)
-        if (phi[j] == phi[i] && comes_before(a, p->from, j, i)) before[r]++;
-      copy_hit(a, p->from + i, p->to + before[r]);
-    }
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
+    const uint32_t hit = p->to + rank_of(a, p, i), cluster = p->from + i;
+    a->hits.id[hit] = a->clusters.id[cluster];
+    a->hits.phi[hit] = a->clusters.phi[cluster];
+    a->hits.x[hit] = a->clusters.x[cluster];
+    a->hits.y[hit] = a->clusters.y[cluster];
+    a->hits.z[hit] = a->clusters.z[cluster];
   }
 }
 
 /* ------------------------------------------------------------------------------------ sorts in registers */
 
 enum {
-  WARPS = 4,         /* of a block, that sort: what there is shared memory for */
-  KEYS = 256,        /* clusters of a pair, that there is shared memory for */
+  WARPS = 8,         /* of a block, that sort: what there is shared memory for */
+  KEYS = 512,        /* clusters of a pair, that there is shared memory for: two halves sorted in registers */
   ROWS_MAX = 8,      /* keys of a lane */
   ROWS_AT_A_TIME = 4 /* hits of a lane that are read before one is written */
 };
@@ -120,7 +111,7 @@ enum {
 /* The clusters of a pair; a warp's. */
 struct keys {
   uint32_t sorted[KEYS];
-  uint16_t cluster[KEYS];
+  uint32_t other[KEYS]; /* two sorted halves; clusters of equal phi in their final order */
 };
 
 #define NO_KEY UINT32_MAX /* greater than that of any cluster */
@@ -179,26 +170,37 @@ static SL_DEVICE void sort_keys(uint32_t *key, const uint32_t rows) {
   }
 }
 
-/* Sorts up to `rows` clusters a lane by phi and place, into `sorted`. Returns whether two have the same phi. */
-static SL_DEVICE uint32_t sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t *sorted,
-                                    const uint32_t rows) {
+/* Sorts `count` clusters of the pair, from number `first` on, into `sorted`, `rows` a lane or fewer. */
+static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t first, uint32_t count,
+                                uint32_t *sorted, const uint32_t rows) {
   const uint32_t lane = sl_warp_lane(), lanes = sl_warp_lanes();
-  uint32_t key[ROWS_MAX], has_equals = 0;
+  uint32_t key[ROWS_MAX];
   SL_UNROLL
   for (uint32_t r = 0; r < rows; r++) {
     const uint32_t i = lane + r * lanes;
-    key[r] = i < p->count ? sort_key(a->clusters.phi[p->from + i], i) : NO_KEY;
+    key[r] = i < count ? sort_key(a->clusters.phi[p->from + first + i], first + i) : NO_KEY;
   }
   sort_keys(key, rows);
-  uint32_t before = sl_warp_shuffle_up_u32(key[rows - 1], 1);
-  if (lane == 0) before = NO_KEY;
   SL_UNROLL
-  for (uint32_t r = 0; r < rows; r++) {
-    has_equals |= key[r] != NO_KEY && before >> 16 == key[r] >> 16 ? 1u : 0u;
-    before = key[r];
-    sorted[lane * rows + r] = key[r];
+  for (uint32_t r = 0; r < rows; r++) sorted[lane * rows + r] = key[r];
+}
+
+/* Merges two sorted halves, the first of `half` keys: a key's place is its number plus that of the smaller ones in the
+ * other half. */
+static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32_t count, uint32_t *sorted) {
+  SL_ROLLED
+  for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
+    const uint32_t *other = i < half ? halves + half : halves;
+    uint32_t low = 0, high = i < half ? count - half : half;
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (other[middle] < halves[i])
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    sorted[(i < half ? i : i - half) + low] = halves[i];
   }
-  return has_equals;
 }
 
 /* Puts clusters of the same phi in order. */
@@ -209,11 +211,11 @@ static SL_DEVICE void order_equals(const struct sort_by_phi_args *a, const struc
     while (place > 0 && k->sorted[place - 1] >> 16 == phi) place--;
     for (uint32_t j = place; j < p->count && k->sorted[j] >> 16 == phi; j++)
       place += comes_before(a, p->from, k->sorted[j] & 0xFFFF, cluster);
-    k->cluster[place] = (uint16_t)cluster;
+    k->other[place] = cluster;
   }
   sl_warp_sync();
   for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes())
-    k->sorted[i] = (k->sorted[i] & 0xFFFF0000u) | k->cluster[i];
+    k->sorted[i] = (k->sorted[i] & 0xFFFF0000u) | k->other[i];
 }
 
 /* Writes hits `i`, i + lanes, ... of the pair, `rows` of them. All is read before anything is written, so that one wait
@@ -242,20 +244,36 @@ static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct 
   }
 }
 
-/* Sorts a pair of up to KEYS clusters. All lanes of the warp call it. */
+/* Sorts a pair of up to KEYS clusters by phi and number. Returns whether two have the same phi. */
+static SL_DEVICE uint32_t sort_pair(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
+  const uint32_t lanes = sl_warp_lanes(), half = ROWS_MAX * lanes;
+  if (p->count <= lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 1);
+  } else if (p->count <= 2 * lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 2);
+  } else if (p->count <= 4 * lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 4);
+  } else {
+    const uint32_t is_whole = p->count <= half ? 1 : 0;
+    SL_ROLLED
+    for (uint32_t first = 0; first < p->count; first += half)
+      sort_rows(a, p, first, p->count - first < half ? p->count - first : half,
+                (is_whole ? k->sorted : k->other) + first, ROWS_MAX);
+    sl_warp_sync();
+    if (!is_whole) merge_halves(k->other, half, p->count, k->sorted);
+  }
+  sl_warp_sync();
+  uint32_t has_equals = 0;
+  SL_ROLLED
+  for (uint32_t i = sl_warp_lane() + 1; i < p->count; i += lanes)
+    has_equals |= (k->sorted[i - 1] ^ k->sorted[i]) >> 16 == 0 ? 1u : 0u;
+  return sl_warp_any(has_equals);
+}
+
+/* Sorts a pair of up to KEYS clusters and writes it. All lanes of the warp call it, as what it calls. */
 static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
   const uint32_t lanes = sl_warp_lanes(), lane = sl_warp_lane();
-  uint32_t has_equals;
-  if (p->count <= lanes)
-    has_equals = sort_rows(a, p, k->sorted, 1);
-  else if (p->count <= 2 * lanes)
-    has_equals = sort_rows(a, p, k->sorted, 2);
-  else if (p->count <= 4 * lanes)
-    has_equals = sort_rows(a, p, k->sorted, 4);
-  else
-    has_equals = sort_rows(a, p, k->sorted, ROWS_MAX);
-  sl_warp_sync();
-  if (sl_warp_any(has_equals)) {
+  if (sort_pair(a, p, k)) {
     order_equals(a, p, k);
     sl_warp_sync();
   }
@@ -326,4 +344,4 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return status;
 }
 
-SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SORT_BY_PHI_TUNED);
+SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 256, run, SORT_BY_PHI_TUNED);

@@ -155,10 +155,12 @@ static void equal_phi_is_decided_by_id(void **state) { assert_random(state, 90, 
 static void equal_phi_and_id_are_decided_by_order(void **state) { assert_random(state, 90, 8, 2, 1000000, 0); }
 static void clusters_with_equal_keys_keep_their_order(void **state) { assert_random(state, 120, 2, 2, 2, 0); }
 static void what_lies_behind_a_pair_is_left_out(void **state) { assert_random(state, 40, 256, 256, 256, 3); }
-/* What a warp has shared memory for ends at 256 clusters. */
+/* What a warp has registers for ends at 256 clusters, or 512 with 64 lanes; what it has shared memory for, at 512. */
 static void pairs_around_the_size_of_shared_memory_are_sorted(void **state) {
   for (uint32_t count = 253; count < 260; count++) assert_one_pair(state, count, count % 2 == 0);
-  assert_random(state, 270, 64, 3, 1000, 1);
+  for (uint32_t count = 509; count < 516; count++) assert_one_pair(state, count, count % 2 == 0);
+  assert_random(state, 530, 64, 3, 1000, 1);
+  assert_random(state, 520, 65536, 3, 1000, 1);
 }
 /* Of different phi, but so close, and at the end of the range, that a sort by the highest bits sees no difference. */
 static void close_phi_are_sorted(void **state) {

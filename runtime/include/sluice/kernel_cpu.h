@@ -17,6 +17,7 @@ static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
 #define __syncthreads() ((void)0)
 #define __restrict__ restrict
 #define SL_UNROLL
+#define SL_ROLLED
 
 typedef uint64_t sl_atomic_u64;
 #define SL_ATOMIC_(p, v, expression)                       \

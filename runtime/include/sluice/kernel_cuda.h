@@ -50,8 +50,10 @@ typedef unsigned long long sl_atomic_u64;
 #endif
 #if defined(SL_TARGET_HIP)
 #define SL_UNROLL
+#define SL_ROLLED
 #else
 #define SL_UNROLL _Pragma("unroll")
+#define SL_ROLLED _Pragma("unroll 1")
 #endif
 static SL_DEVICE uint32_t sl_warp_size(void) { return warpSize; }
 static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__popcll(mask); }
