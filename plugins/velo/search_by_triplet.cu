@@ -22,14 +22,14 @@
 #include "search_by_triplet.h"
 
 enum {
-  BIN_BITS = 7,
+  BIN_BITS = 8,
   BINS = 1 << BIN_BITS,
   PAIRS = 4,          /* in play: pair p has place p % 4; three are searched while the next one is brought in */
   MIDDLE_THREADS = 4, /* to a middle hit */
   SHARED_PAIR_HITS = 192,
   SHARED_EVENT_HITS = 6144,
   SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
-  SHARED_LIVE_TRACKS = 192
+  SHARED_LIVE_TRACKS = 128
 };
 
 typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
@@ -42,13 +42,14 @@ struct search_launch {
 
 struct search_hit {
   float x, y, z;
-  uint32_t start_phi; /* azimuth << 16; below it, the first hit of the next pair downstream with as large an azimuth */
+  uint32_t start_phi; /* azimuth << 16 | where the first hit of the next pair downstream with as large an azimuth is */
 } __attribute__((aligned(16)));
 
 /* A track that may be extended. */
 struct search_live {
   uint32_t hits;  /* the last but one; << 16: the last one */
-  uint32_t track; /* its middle hit; << 16: its length; << 24: pairs passed without a hit */
+  uint32_t track; /* of three hits: its first one, else its middle one; << 16: its length; << 24: pairs passed without
+                     a hit */
 } __attribute__((aligned(8)));
 
 /* A bit for each hit of the event, in words of 32. */
@@ -62,7 +63,7 @@ struct search_bits {
  * event, or, in shared memory, at pair % PAIRS * SHARED_PAIR_HITS. */
 struct search_memory {
   struct search_hit *hits;
-  uint16_t *unused;        /* of each pair: which hits are not used */
+  uint16_t *unused;        /* of each pair: where the hits that are not used are */
   uint16_t *unused_before; /* of each hit: how many of its pair before it are not */
   struct search_bits bits;
 };
@@ -75,7 +76,7 @@ struct search_shared {
   uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
   uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
   struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
-  uint16_t bin_first[PAIRS][BINS + 1];
+  uint16_t bin_begin[PAIRS][BINS + 1];
   uint32_t unused_count[PAIRS];
   uint32_t live_count[2];
   uint32_t pair_first[VELO_MODULE_PAIRS + 1];
@@ -97,10 +98,9 @@ struct search {
 
 /* The hits of a module pair. */
 struct search_pair {
-  struct search_hit *hits;
-  uint16_t *unused, *unused_before, *bin_first;
-  uint32_t first; /* in the event */
-  uint32_t count;
+  uint32_t first;      /* in the event */
+  uint32_t begin, end; /* where they are in memory, as their lists are */
+  uint16_t *bin_begin; /* the first of each bin */
 };
 
 struct search_line {
@@ -116,21 +116,22 @@ static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return 
 static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
   struct search_pair p;
   p.first = s->shared->pair_first[pair];
-  p.count = s->shared->pair_first[pair + 1] - p.first;
-  const uint32_t begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
-  p.hits = s->memory.hits + begin;
-  p.unused = s->memory.unused + begin;
-  p.unused_before = s->memory.unused_before + begin;
-  p.bin_first = s->shared->bin_first[pair % PAIRS];
+  p.begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
+  p.end = p.begin + s->shared->pair_first[pair + 1] - p.first;
+  p.bin_begin = s->shared->bin_begin[pair % PAIRS];
   return p;
 }
 
+/* The hit in the event that is at `at` in memory. */
+static SL_DEVICE uint32_t pair_hit(const struct search_pair *p, uint32_t at) { return p->first + at - p->begin; }
+
 /* The first hit of the pair with an azimuth of `phi` or more; the first of all if there is none. */
-static SL_DEVICE uint32_t pair_start(const struct search_pair *p, int16_t phi) {
-  const uint32_t bin = phi_bin(phi), end = p->bin_first[bin + 1];
-  uint32_t i = p->bin_first[bin];
-  while (i < end && hit_phi(&p->hits[i]) < phi) i++;
-  return i == p->count ? 0 : i;
+static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search_pair *p, int16_t phi) {
+  const uint32_t bin = phi_bin(phi), end = p->bin_begin[bin + 1];
+  uint32_t i = p->bin_begin[bin];
+  SL_ROLLED
+  while (i < end && hit_phi(&s->memory.hits[i]) < phi) i++;
+  return i == p->end ? p->begin : i;
 }
 
 /* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
@@ -140,20 +141,21 @@ static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
   const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
   const struct search_pair downstream = pair_open(s, pair + has_downstream);
   const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t first = s->e.first + p.first;
-  for (uint32_t i = blockDim.x - 1 - threadIdx.x; i <= p.count; i += blockDim.x) {
-    const uint32_t is_hit = i < p.count ? 1 : 0;
-    const int16_t phi = is_hit ? from->phi[first + i] : (int16_t)0;
-    const uint32_t bin = is_hit ? phi_bin(phi) : BINS;
-    for (uint32_t b = i > 0 ? phi_bin(from->phi[first + i - 1]) + 1 : 0; b <= bin; b++) p.bin_first[b] = (uint16_t)i;
+  for (uint32_t i = p.begin + blockDim.x - 1 - threadIdx.x; i <= p.end; i += blockDim.x) {
+    const uint32_t is_hit = i < p.end ? 1 : 0, in_slice = s->e.first + pair_hit(&p, i);
+    const int16_t phi = is_hit ? from->phi[in_slice] : (int16_t)0;
+    const uint32_t last_bin = is_hit ? phi_bin(phi) : BINS;
+    SL_ROLLED
+    for (uint32_t bin = i > p.begin ? phi_bin(from->phi[in_slice - 1]) + 1 : 0; bin <= last_bin; bin++)
+      p.bin_begin[bin] = (uint16_t)i;
     if (!is_hit) break;
-    const uint32_t start = has_downstream ? pair_start(&downstream, phi) : 0;
+    const uint32_t start = has_downstream ? pair_start(s, &downstream, phi) : 0;
     struct search_hit hit;
-    hit.x = from->x[first + i];
-    hit.y = from->y[first + i];
-    hit.z = from->z[first + i];
+    hit.x = from->x[in_slice];
+    hit.y = from->y[in_slice];
+    hit.z = from->z[in_slice];
     hit.start_phi = (uint32_t)(uint16_t)phi << 16 | start;
-    p.hits[i] = hit;
+    s->memory.hits[i] = hit;
   }
 }
 
@@ -178,8 +180,8 @@ static SL_DEVICE struct search_window window_around(const struct search *s, cons
   const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->launch->phi_window);
   struct search_window w;
   w.lower = (uint32_t)(uint16_t)lower << 16;
-  w.begin = p->bin_first[phi_bin(lower)];
-  w.end = p->bin_first[phi_bin(upper) + 1];
+  w.begin = p->bin_begin[phi_bin(lower)];
+  w.end = p->bin_begin[phi_bin(upper) + 1];
   w.is_wrapped = upper < lower ? 1 : 0; /* a window is no wider than two radians */
   return w;
 }
@@ -208,16 +210,16 @@ static SL_DEVICE void live_append(const struct search *s, uint32_t list, struct 
 
 static SL_DEVICE void set_bit(uint32_t *bits, uint32_t i) { atomicOr(&bits[i / 32], 1u << i % 32); }
 
-/* The hit of the pair nearest to the line, if it is near enough, or the pair's number of hits. */
+/* Where the hit of the pair is that is nearest to the line, if it is near enough; the end of the pair otherwise. */
 static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
                                       const struct search_line *line, int16_t phi) {
   const struct search_window w = window_around(s, p, phi);
   float least = s->a->max_scatter;
-  uint32_t best = p->count, i = w.begin;
+  uint32_t best = p->end, i = w.begin;
   SL_ROLLED /* lanes make different numbers of turns */
-      for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->count : 0); left > 0; left--, i++) {
-    if (i == p->count) i = 0;
-    const struct search_hit hit = p->hits[i];
+      for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->end - p->begin : 0); left > 0; left--, i++) {
+    if (i == p->end) i = p->begin;
+    const struct search_hit hit = s->memory.hits[i];
     const float scatter = scatter_from(line, &hit);
     if (window_has(s, &w, &hit) && scatter < least) {
       least = scatter;
@@ -227,38 +229,57 @@ static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct searc
   return best;
 }
 
+/* Writes down a track of three hits, or, with `fourth` << 16, of four. */
+static SL_DEVICE void track_begin(const struct search *s, const struct search_live *live, uint32_t fourth) {
+  const uint32_t middle = live->hits & 0xFFFF;
+  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * middle);
+  track[0] = (live->track & 0xFFFF) | middle << 16;
+  track[1] = live->hits >> 16 | fourth;
+  s->track_length[middle] = 3;
+  set_bit(s->memory.bits.middle, middle);
+}
+
+/* Adds `hit` to a track. */
+static SL_DEVICE void track_append(const struct search *s, struct search_live *live, uint32_t hit) {
+  const uint32_t length = live->track >> 16 & 0xFF, newest = live->hits >> 16;
+  uint32_t middle = live->track & 0xFFFF, *used = s->memory.bits.used;
+  if (length == 3) {
+    track_begin(s, live, hit << 16);
+    set_bit(used, middle); /* it is the first one, so far */
+    middle = live->hits & 0xFFFF;
+    set_bit(used, middle);
+    set_bit(used, newest);
+    set_bit(s->memory.bits.strong, middle);
+  } else {
+    uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle;
+    track[length] = (uint16_t)hit;
+    if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
+  }
+  set_bit(used, hit);
+  s->track_length[middle] = (uint8_t)(length + 1);
+  live->hits = newest | hit << 16;
+  live->track = middle | (length + 1) << 16;
+}
+
 /* Extends a track by its best hit in the pair; returns whether it stays live. Hits may be used already. */
 static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pair *p, uint32_t pair,
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t older_hit = live->hits & 0xFFFF, newest_hit = live->hits >> 16;
-  const uint32_t older = s->e.first + older_hit, newest = s->e.first + newest_hit;
+  const uint32_t older = s->e.first + (live->hits & 0xFFFF), newest = s->e.first + (live->hits >> 16);
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
   const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
   const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
   const uint32_t best = nearest_hit(s, p, &line, phi);
-  const uint32_t middle = live->track & 0xFFFF, length = live->track >> 16 & 0xFF, skips = live->track >> 24;
-  if (best == p->count) {
-    live->track += 1u << 24;
-    return skips < s->a->max_skipped_modules;
+  const uint32_t length = live->track >> 16 & 0xFF, skips = live->track >> 24;
+  if (best != p->end) {
+    track_append(s, live, pair_hit(p, best));
+    return length + 1 < VELO_MAX_HITS_PER_TRACK;
   }
-  const uint32_t hit = p->first + best;
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle;
-  uint32_t *used = s->memory.bits.used;
-  if (length == 3) {
-    set_bit(s->memory.bits.strong, middle);
-    set_bit(used, track[0]);
-    set_bit(used, older_hit);
-    set_bit(used, newest_hit);
-  }
-  set_bit(used, hit);
-  track[length] = (uint16_t)hit;
-  if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
-  s->track_length[middle] = (uint8_t)(length + 1);
-  live->hits = newest_hit | hit << 16;
-  live->track = middle | (length + 1) << 16;
-  return length + 1 < VELO_MAX_HITS_PER_TRACK;
+  live->track += 1u << 24;
+  if (skips < s->a->max_skipped_modules) return 1;
+  if (length == 3) track_begin(s, live, 0);
+  return 0;
 }
 
 /* Extends all tracks of one list of live ones, and lists those that stay so. */
@@ -271,18 +292,27 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
   }
 }
 
+/* Writes down those of three hits that are live at the end. */
+static SL_DEVICE void finish_live(const struct search *s, uint32_t list) {
+  for (uint32_t i = threadIdx.x; i < s->shared->live_count[list]; i += blockDim.x) {
+    const struct search_live live = *live_at(s, list, i);
+    if ((live.track >> 16 & 0xFF) == 3) track_begin(s, &live, 0);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------------------- seed */
 
 /* Lists the unused hits of the three pairs in play, each pair's by one warp. */
 static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
   for (uint32_t job = sl_warp_index(); job < 3; job += sl_block_warps()) {
     const struct search_pair p = pair_open(s, top - job);
+    const uint32_t hits = p.end - p.begin;
     uint32_t count = 0;
-    SL_FOR_WARP(i, p.count) {
-      const uint32_t wanted = i < p.count && !bit_is_set(s->memory.bits.used, p.first + i);
+    SL_FOR_WARP(i, hits) {
+      const uint32_t wanted = i < hits && !bit_is_set(s->memory.bits.used, p.first + i);
       const uint32_t place = sl_warp_append(wanted, &count);
-      if (i < p.count) p.unused_before[i] = (uint16_t)place;
-      if (wanted) p.unused[place] = (uint16_t)i;
+      if (i < hits) s->memory.unused_before[p.begin + i] = (uint16_t)place;
+      if (wanted) s->memory.unused[p.begin + place] = (uint16_t)(p.begin + i);
     }
     if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
   }
@@ -291,56 +321,50 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
 /* Around a middle hit, a pair's hits are visited as s, s + 1, s - 1, s + 2, ... from `start` = s: the one at distance
  * d above s as number 2d, one below as 2d + 1. The first n unused ones are those of smaller number of the k-th above
  * and the (n - 1 - k)-th below, for all k < n: this gives the number. n is at most the number of unused hits. */
-static SL_DEVICE uint32_t candidate_visit(const struct search_pair *p, uint32_t unused_count, uint32_t start,
-                                          uint32_t n, uint32_t k) {
-  const uint32_t before = p->unused_before[start];
+static SL_DEVICE uint32_t candidate_visit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                          uint32_t start, uint32_t n, uint32_t k) {
+  const uint16_t *unused = s->memory.unused + p->begin;
+  const uint32_t before = s->memory.unused_before[start], hits = p->end - p->begin;
   const uint32_t above = before + k, below = before + unused_count - n + k;
-  const uint32_t hit_above = above < unused_count ? p->unused[above] : p->unused[above - unused_count] + p->count;
-  const uint32_t hit_below = below < unused_count ? p->unused[below] : p->unused[below - unused_count] + p->count;
-  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + p->count - hit_below) + 1;
+  const uint32_t hit_above = above < unused_count ? unused[above] : unused[above - unused_count] + hits;
+  const uint32_t hit_below = below < unused_count ? unused[below] : unused[below - unused_count] + hits;
+  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + hits - hit_below) + 1;
   return visit_above < visit_below ? visit_above : visit_below;
 }
 
+/* Where the hit is. */
 static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t start, uint32_t visit) {
-  const uint32_t hit = visit % 2 == 0 ? start + visit / 2 : start + p->count - visit / 2;
-  return hit >= p->count ? hit - p->count : hit;
+  const uint32_t hits = p->end - p->begin;
+  const uint32_t at = visit % 2 == 0 ? start + visit / 2 : start + hits - visit / 2;
+  return at >= p->end ? at - hits : at;
 }
 
-/* How many unused hits are before a place in the pair. */
-static SL_DEVICE uint32_t unused_place(const struct search_pair *p, uint32_t unused_count, uint32_t place) {
-  return place < p->count ? p->unused_before[place] : unused_count;
+/* How many unused hits of the pair are before `at`. */
+static SL_DEVICE uint32_t unused_place(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                       uint32_t at) {
+  return at < p->end ? s->memory.unused_before[at] : unused_count;
 }
 
-/* The best third hit on the line: scatter << 32 | visit << 16 | hit; UINT64_MAX if there is none. */
+/* The best third hit on the line: scatter << 32 | visit << 16 | where the hit is; UINT64_MAX if there is none. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
   const struct search_window w = window_around(s, p, line_phi(line, delta_z));
-  const uint32_t begin = unused_place(p, unused_count, w.begin), end = unused_place(p, unused_count, w.end);
+  const uint32_t begin = unused_place(s, p, unused_count, w.begin), end = unused_place(s, p, unused_count, w.end);
   float least = s->a->max_scatter;
-  uint32_t best = UINT32_MAX, i = begin;
+  uint32_t best = UINT32_MAX, i = p->begin + begin;
   SL_ROLLED
   for (uint32_t left = end - begin + (w.is_wrapped ? unused_count : 0); left > 0; left--, i++) {
-    if (i == unused_count) i = 0;
-    const uint32_t place = p->unused[i];
-    const struct search_hit hit = p->hits[place];
+    if (i == p->begin + unused_count) i = p->begin;
+    const uint32_t at = s->memory.unused[i];
+    const struct search_hit hit = s->memory.hits[at];
     const float scatter = scatter_from(line, &hit);
     if (window_has(s, &w, &hit) && scatter < least) {
       least = scatter;
-      best = place;
+      best = at;
     }
   }
   if (best == UINT32_MAX) return UINT64_MAX;
   return (uint64_t)sl_bits_from_f32(least) << 32 | visit << 16 | best;
-}
-
-static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_t h0, uint32_t h1, uint32_t h2) {
-  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * h1);
-  track[0] = h0 | h1 << 16;
-  track[1] = h2;
-  s->track_length[h1] = 3;
-  set_bit(s->memory.bits.middle, h1);
-  const struct search_live live = {h1 | h2 << 16, h1 | 3u << 16};
-  live_append(s, list, live);
 }
 
 /* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. */
@@ -353,22 +377,25 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
   const uint32_t candidates = wanted < unused0 ? wanted : unused0;
   const uint32_t middle_count = candidates > 0 && unused2 > 0 ? unused1 : 0;
   SL_FOR_GROUPS(j, middle_count, MIDDLE_THREADS) {
-    const uint32_t middle = j < middle_count ? p1.unused[j] : 0;
-    const struct search_hit h1 = p1.hits[middle];
+    const uint32_t middle = j < middle_count ? s->memory.unused[p1.begin + j] : p1.begin;
+    const struct search_hit h1 = s->memory.hits[middle];
     const uint32_t start = h1.start_phi & 0xFFFF;
     uint64_t best = UINT64_MAX;
     for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
          k += SL_GROUP(MIDDLE_THREADS)) {
-      const uint32_t visit = candidate_visit(&p0, unused0, start, candidates, k);
-      const struct search_hit h0 = p0.hits[visited_hit(&p0, start, visit)];
+      const uint32_t visit = candidate_visit(s, &p0, unused0, start, candidates, k);
+      const struct search_hit h0 = s->memory.hits[visited_hit(&p0, start, visit)];
       const struct search_line line = line_through(h0.x, h0.y, h0.z, h1.x, h1.y, h1.z);
       const uint64_t third = best_third_hit(s, &p2, unused2, &line, delta_z, visit);
       best = third < best ? third : best;
     }
     best = sl_group_min_u64(best, MIDDLE_THREADS);
-    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0)
-      track_begin(s, list, p0.first + visited_hit(&p0, start, (uint32_t)best >> 16), p1.first + middle,
-                  p2.first + ((uint32_t)best & 0xFFFF));
+    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0) {
+      const uint32_t first = pair_hit(&p0, visited_hit(&p0, start, (uint32_t)best >> 16));
+      const struct search_live live = {pair_hit(&p1, middle) | pair_hit(&p2, (uint32_t)best & 0xFFFF) << 16,
+                                       first | 3u << 16};
+      live_append(s, list, live);
+    }
   }
 }
 
@@ -421,6 +448,8 @@ static SL_DEVICE uint32_t search_event(const struct search *s) {
     seed(s, top, 1 - list);
     __syncthreads(); /* the pair farthest downstream is no longer needed */
   }
+  finish_live(s, 1);
+  __syncthreads();
   uint8_t *used = s->a->used.flag + s->e.first;
   for (uint32_t i = threadIdx.x; i < s->e.count; i += blockDim.x) used[i] = (uint8_t)bit_is_set(bits->used, i);
   return order_tracks(s, words);
