@@ -102,7 +102,7 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
 /* ------------------------------------------------------------------------------------ sorts in registers */
 
 enum {
-  WARPS = 8,         /* of a block, that sort: what there is shared memory for */
+  WARPS = 4,         /* of a block, that sort: what there is shared memory for */
   KEYS = 512,        /* clusters of a pair, that there is shared memory for: two halves sorted in registers */
   ROWS_MAX = 8,      /* keys of a lane */
   ROWS_AT_A_TIME = 4 /* hits of a lane that are read before one is written */
@@ -344,4 +344,4 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return status;
 }
 
-SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 256, run, SORT_BY_PHI_TUNED);
+SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SORT_BY_PHI_TUNED);
