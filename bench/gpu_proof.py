@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, one factor varied at a time.
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs and of both vertex finders,
+one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
-Prints a row a case: digests of the three outputs on the cpu, and whether the device's are the same. Exits with 1 if any
+Prints a row a case: digests of the outputs on the cpu, and whether the device's are the same. Exits with 1 if any
 differ. `bench/gpu_proof.py --device simt --quick` does the same with the emulator.
 """
 import argparse
@@ -13,9 +14,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
-from common import MANY, SIX, need_data, run  # noqa: E402
+from common import MANY, SIX, call, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
+FINDERS = ("pv.beamline", "pv.annealing")
 
 
 def digests(graph, sample, *arguments):
@@ -34,8 +36,8 @@ def shuffled_copy(path, count):
             out.write(records[i * 7919 % 10007 % len(records)])
 
 
-def blocks(threads):
-    return [word for node in NODES for word in ("--set", f"{node}.block={threads}")]
+def blocks(threads, nodes=NODES):
+    return [word for node in nodes for word in ("--set", f"{node}.block={threads}")]
 
 
 def main():
@@ -78,6 +80,26 @@ def main():
             for events in (500, 1000, 2000, 10000):
                 compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
             compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
+    algorithms = call("list").stdout
+    for finder in FINDERS:
+        if finder.split(".")[1] not in algorithms:
+            print(f"{finder} is not in this build: left out")
+            continue
+        use = ("--use", f"pv={finder}")
+        expected = digests("pv.yaml", SIX, *use)
+        compare(f"six events, {finder}", "pv.yaml", SIX, expected, *use)
+        for threads in (32, 64, 128, 256, 512):
+            compare(f"six events, {finder}, blocks of {threads}", "pv.yaml", SIX, expected, *use, *blocks(threads, ("pv",)))
+        if options.quick:
+            continue
+        expected = digests("pv.yaml", MANY, *use)
+        for threads in (32, 64, 128, 256, 512):
+            compare(f"300 events, {finder}, blocks of {threads}", "pv.yaml", MANY, expected, *use, *blocks(threads, ("pv",)))
+        for events in (1, 7, 100, 10000):
+            compare(f"300 events, {finder}, slices of {events}", "pv.yaml", MANY, expected, *use, "--slice-events", events)
+        for slots in (2, 8):
+            compare(f"300 events, {finder}, {slots} slots", "pv.yaml", MANY, expected, *use, "--slots", slots, "--slice-events", 10)
+        compare(f"300 events, {finder}, --guard", "pv.yaml", MANY, expected, *use, "--guard")
     print(f"{cases - failures} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 

@@ -18,14 +18,14 @@ static const uint32_t *offsets_of(const struct sl_output_view *output) {
   return NULL;
 }
 
-static int print_batch(void *context, const struct sl_batch_view *view) {
+static int print_batch(void *context, const struct sl_batch *batch) {
   (void)context;
-  for (uint32_t e = 0; e < view->batch->event_count; e++) {
-    printf("event %" PRIu64 ":", view->batch->events[e].number);
-    if (view->batch->events[e].error != SL_EVENT_OK) printf(" error %u", view->batch->events[e].error);
-    for (uint32_t o = 0; o < view->output_count; o++) {
-      const uint32_t *offsets = offsets_of(&view->outputs[o]);
-      if (offsets) printf(" %u %s", offsets[e + 1] - offsets[e], view->outputs[o].name);
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    printf("event %" PRIu64 ":", batch->events[e].number);
+    if (batch->events[e].error != SL_EVENT_OK) printf(" error %u", batch->events[e].error);
+    for (uint32_t o = 0; o < batch->output_count; o++) {
+      const uint32_t *offsets = offsets_of(&batch->outputs[o]);
+      if (offsets) printf(" %u %s", offsets[e + 1] - offsets[e], batch->outputs[o].name);
     }
     printf("\n");
   }

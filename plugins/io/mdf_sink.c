@@ -217,6 +217,7 @@ static void mdf_sink_close(void *state) {
   free(m->body);
 }
 
-static const struct sl_sink mdf_sink_functions = {mdf_sink_open, mdf_sink_consume, mdf_sink_finish, mdf_sink_close};
+static const struct sl_sink mdf_sink_functions = {
+    .open = mdf_sink_open, .consume = mdf_sink_consume, .finish = mdf_sink_finish, .close = mdf_sink_close};
 
 SL_SINK(mdf_sink, "writes raw banks to an MDF file", struct mdf_sink, mdf_sink_functions);

@@ -323,6 +323,7 @@ static void mep_sink_close(void *state) {
   free(m->placed);
 }
 
-static const struct sl_sink mep_sink_functions = {mep_sink_open, mep_sink_consume, mep_sink_finish, mep_sink_close};
+static const struct sl_sink mep_sink_functions = {
+    .open = mep_sink_open, .consume = mep_sink_consume, .finish = mep_sink_finish, .close = mep_sink_close};
 
 SL_SINK(mep_sink, "writes raw banks to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions);

@@ -245,14 +245,14 @@ static int gpu_settle(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
 
-static int gpu_mark(struct sl_stream *stream, uint32_t index) {
+static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
   struct gpu_stream *s = gpu(stream);
   if (index >= MAX_MARKS) return SL_OK;
   for (; s->mark_count <= index; s->mark_count++) {
     const int status = CHECK(stream->device, GPU(EventCreate)(&s->marks[s->mark_count]));
     if (status < 0) return status;
   }
-  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], s->kernels));
+  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], among == SL_MARK_COPIES ? s->copies : s->kernels));
 }
 
 static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {

@@ -1,58 +1,10 @@
-/* arguments.c: the command line, from a table of options. */
+/* arguments.c: the command line, from the table of options. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum option_kind { FLAG, COUNT, TEXT, LIST, FILES, DIGEST };
-
-enum { RUN = 1, GRAPH = 2, PLUGINS = 4 }; /* the commands that take an option: run; run, check, plan; all */
-
-struct option {
-  const char *name, *alias, *value, *doc;
-  enum option_kind kind;
-  unsigned commands;
-  size_t offset; /* in struct cli_arguments */
-  uint64_t maximum;
-};
-
-#define AT(member) offsetof(struct cli_arguments, member)
-
-static const struct option options[] = {
-    {"-i", "--input", "FILE...", "input files or patterns, in this order", FILES, RUN, AT(inputs), 0},
-    {"-n", "--events", "EVENTS", "take the first EVENTS events (default: all of a file, 1000 simulated ones)", COUNT,
-     RUN, AT(options.events), UINT64_MAX},
-    {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", COUNT, RUN, AT(options.repeat),
-     UINT32_MAX},
-    {"--device", NULL, "DEVICE", "cpu", TEXT, GRAPH, AT(options.device), 0},
-    {"--slots", NULL, "N", "slices in flight (default 1)", COUNT, GRAPH, AT(options.slots), UINT32_MAX},
-    {"--slice-events", NULL, "N", "most events in a slice", COUNT, GRAPH, AT(options.slice_events), UINT32_MAX},
-    {"--set", NULL, "NODE.PROPERTY=VALUE", "set a property, or PARAMETER=VALUE", LIST, GRAPH, AT(sets), 0},
-    {"--use", NULL, "NODE=PLUGIN.ALGORITHM", "swap a node's algorithm", LIST, GRAPH, AT(uses), 0},
-    {"--plugin-path", NULL, "DIR", "look for plugins here first", LIST, PLUGINS, AT(plugin_paths), 0},
-    {"-o", "--output", "FILE", "where a sink writes its file", TEXT, RUN, AT(options.output_path), 0},
-    {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", TEXT, RUN, AT(json_path), 0},
-    {"--digest", NULL, NULL, "print digests of the outputs; --digest=events: of each event too", DIGEST, RUN,
-     AT(options.digest), 0},
-    {"--profile", NULL, NULL, "print time per node and the fill of budgets", FLAG, RUN, AT(options.profile), 0},
-    {"--resident", NULL, NULL, "repeats without uploads, on a GPU: kernels and downloads alone", FLAG, RUN,
-     AT(options.resident), 0},
-    {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", FLAG, GRAPH,
-     AT(options.guard), 0},
-    {"--quiet", "-q", NULL, "print nothing but errors", FLAG, RUN, AT(quiet), 0},
-};
-
-void cli_write_options(FILE *file) {
-  fprintf(file, "options of run (those of check and plan are among them):\n");
-  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "",
-             options[i].value ? options[i].value : "");
-    fprintf(file, "  %-30s %s\n", left, options[i].doc);
-  }
-}
 
 static int append(struct cli_list *list, const char *item) {
   const char **larger = realloc((void *)list->items, (list->count + 2) * sizeof *larger);
@@ -65,9 +17,9 @@ static int append(struct cli_list *list, const char *item) {
 
 /* A pattern stands for the files that it matches, in ascending order; what matches nothing stands for itself, so that
  * the source says what is wrong with it. */
-static int append_files(struct cli_arguments *a, const char *pattern) {
+static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
   glob_t found;
-  if (!strpbrk(pattern, "*?[") || glob(pattern, 0, NULL, &found) != 0) return append(&a->inputs, pattern);
+  if (!strpbrk(pattern, "*?[") || glob(pattern, 0, NULL, &found) != 0) return append(files, pattern);
   int status = CLI_OK;
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
@@ -75,13 +27,13 @@ static int append_files(struct cli_arguments *a, const char *pattern) {
     if (status != CLI_OK)
       free(copy);
     else
-      status = append(&a->inputs, copy);
+      status = append(files, copy);
   }
   globfree(&found);
   return status;
 }
 
-static int parse_count(const struct option *o, const char *text, void *target) {
+static int parse_count(const struct cli_option *o, const char *text, void *target) {
   char *end = NULL;
   errno = 0;
   const unsigned long long value = strtoull(text, &end, 10);
@@ -97,12 +49,23 @@ static int parse_count(const struct option *o, const char *text, void *target) {
   return CLI_OK;
 }
 
-static const struct option *find_option(const char *argument, const char **inline_value) {
+static int parse_seconds(const struct cli_option *o, const char *text, double *target) {
+  char *end = NULL;
+  *target = strtod(text, &end);
+  if (end != text && !*end && *target > 0 && *target <= (double)o->maximum) return CLI_OK;
+  fprintf(stderr, "error: %s wants seconds, more than 0 and at most %llu, not '%s'\n", o->name,
+          (unsigned long long)o->maximum, text);
+  return CLI_WRONG;
+}
+
+/* The option of that name or alias in one of the groups. */
+static const struct cli_option *find_option(const char *argument, unsigned groups, const char **inline_value) {
   const char *equals = strchr(argument, '=');
   const size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
   *inline_value = equals ? equals + 1 : NULL;
-  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-    const struct option *o = &options[i];
+  for (size_t i = 0; i < cli_option_count; i++) {
+    const struct cli_option *o = &cli_options[i];
+    if (!(o->groups & groups)) continue;
     const int is_name = strlen(o->name) == length && strncmp(o->name, argument, length) == 0;
     const int is_alias = o->alias && strlen(o->alias) == length && strncmp(o->alias, argument, length) == 0;
     if (is_name || is_alias) return o;
@@ -110,8 +73,8 @@ static const struct option *find_option(const char *argument, const char **inlin
   return NULL;
 }
 
-static int take_flag(const struct option *o, const char *inline_value, void *target) {
-  if (o->kind == DIGEST && inline_value && strcmp(inline_value, "events") == 0) {
+static int take_flag(const struct cli_option *o, const char *inline_value, void *target) {
+  if (o->kind == CLI_DIGEST && inline_value && strcmp(inline_value, "events") == 0) {
     *(uint32_t *)target = 2;
   } else if (inline_value) {
     fprintf(stderr, "error: %s takes no value '%s'\n", o->name, inline_value);
@@ -123,11 +86,11 @@ static int take_flag(const struct option *o, const char *inline_value, void *tar
 }
 
 /* Takes an option and its values; *used counts the arguments consumed. */
-static int take_option(struct cli_arguments *a, const struct option *o, const char *inline_value, int argc, char **argv,
-                       int *used) {
+static int take_option(struct cli_arguments *a, const struct cli_option *o, const char *inline_value, int argc,
+                       char **argv, int *used) {
   void *target = (char *)a + o->offset;
   *used = 1;
-  if (o->kind == FLAG || o->kind == DIGEST) return take_flag(o, inline_value, target);
+  if (o->kind == CLI_FLAG || o->kind == CLI_DIGEST) return take_flag(o, inline_value, target);
   const char *value = inline_value;
   if (!value) {
     if (argc < 2) {
@@ -138,40 +101,34 @@ static int take_option(struct cli_arguments *a, const struct option *o, const ch
     *used = 2;
   }
   switch (o->kind) {
-    case COUNT:
+    case CLI_COUNT:
       return parse_count(o, value, target);
-    case TEXT:
+    case CLI_SECONDS:
+      return parse_seconds(o, value, target);
+    case CLI_TEXT:
       *(const char **)target = value;
       return CLI_OK;
-    case LIST:
+    case CLI_LIST:
       return append(target, value);
     default:
       break;
   }
-  int status = append_files(a, value);
+  int status = append_files(a, target, value);
   while (status == CLI_OK && !inline_value && *used < argc && argv[*used][0] != '-')
-    status = append_files(a, argv[(*used)++]);
+    status = append_files(a, target, argv[(*used)++]);
   return status;
 }
 
-static unsigned groups_of(const char *command) {
-  if (strcmp(command, "run") == 0) return RUN | GRAPH | PLUGINS;
-  if (strcmp(command, "check") == 0 || strcmp(command, "plan") == 0) return GRAPH | PLUGINS;
-  return PLUGINS;
-}
-
-static int take_operand(struct cli_arguments *a, const char *command, const char *argument) {
-  if (strcmp(command, "list") == 0 || a->operand) {
-    fprintf(stderr, "error: '%s' is one argument too many for `sluice %s`\n", argument, command);
+static int take_operand(struct cli_arguments *a, const struct cli_command *command, const char *argument) {
+  if (a->operands.count >= command->operands_max) {
+    fprintf(stderr, "error: '%s' is one argument too many for `sluice %s`\n", argument, command->name);
     return CLI_WRONG;
   }
-  a->operand = argument;
-  return CLI_OK;
+  if (!a->operand) a->operand = argument;
+  return append(&a->operands, argument);
 }
 
-int cli_parse(struct cli_arguments *a, const char *command, int argc, char **argv) {
-  *a = (struct cli_arguments){.options = sl_options_default()};
-  const unsigned groups = groups_of(command);
+static int take_arguments(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   for (int i = 0; i < argc;) {
     const char *argument = argv[i], *inline_value = NULL;
     if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) return CLI_HELP;
@@ -179,9 +136,10 @@ int cli_parse(struct cli_arguments *a, const char *command, int argc, char **arg
     if (argument[0] != '-' || argument[1] == '\0') {
       status = take_operand(a, command, argument);
     } else {
-      const struct option *o = find_option(argument, &inline_value);
-      if (!o || !(o->commands & groups)) {
-        fprintf(stderr, "error: `sluice %s` has no option '%s'; see sluice --help\n", command, argument);
+      const struct cli_option *o = find_option(argument, command->groups, &inline_value);
+      if (!o) {
+        fprintf(stderr, "error: `sluice %s` has no option '%s'; see sluice %s --help\n", command->name, argument,
+                command->name);
         return CLI_WRONG;
       }
       status = take_option(a, o, inline_value, argc - i, argv + i, &used);
@@ -189,8 +147,15 @@ int cli_parse(struct cli_arguments *a, const char *command, int argc, char **arg
     if (status != CLI_OK) return status;
     i += used;
   }
-  if (!a->operand && strcmp(command, "list") != 0) {
-    fprintf(stderr, "error: `sluice %s` wants a %s\n", command, strcmp(command, "describe") == 0 ? "name" : "graph");
+  return CLI_OK;
+}
+
+int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
+  *a = (struct cli_arguments){.options = sl_options_default()};
+  const int status = take_arguments(a, command, argc, argv);
+  if (status != CLI_OK) return status;
+  if (a->operands.count < command->operands_min) {
+    fprintf(stderr, "error: `sluice %s` wants %s\n", command->name, command->wants);
     return CLI_WRONG;
   }
   a->options.graph_path = a->operand;
@@ -204,7 +169,10 @@ int cli_parse(struct cli_arguments *a, const char *command, int argc, char **arg
 void cli_free(struct cli_arguments *a) {
   for (size_t i = 0; i < a->owned.count; i++) free((char *)a->owned.items[i]);
   free((void *)a->owned.items);
+  free((void *)a->operands.items);
   free((void *)a->inputs.items);
+  free((void *)a->csv_paths.items);
+  free((void *)a->nodes.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);
   free((void *)a->plugin_paths.items);

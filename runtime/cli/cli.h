@@ -1,4 +1,6 @@
-/* cli.h: what the files of the `sluice` command share. */
+/* cli.h: what the files of the `sluice` command share. A command is a line of the table in commands.c and a file of its
+ * own; an option is a line of the table in options.c. Help, shell completion and man pages follow from the two tables.
+ */
 #ifndef SL_CLI_H
 #define SL_CLI_H
 
@@ -15,22 +17,91 @@ struct cli_list {
 
 struct cli_arguments {
   struct sl_options options;
-  const char *operand; /* GRAPH or NAME */
-  struct cli_list inputs, sets, uses, plugin_paths;
-  const char *json_path;
-  int quiet;
+  const char *operand; /* the first operand, or NULL */
+  struct cli_list operands, inputs, sets, uses, plugin_paths;
+  const char *json_path, *svg_path, *offsets_path;
+  struct cli_list csv_paths;
+  struct cli_list nodes;
+  const char *blocks, *slots_list, *slice_events_list;
+  uint64_t capacity, rounds;
+  double seconds;
+  uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 
+/* Groups of options. A command takes one or more; a group of one command's own is named for it. */
+enum {
+  CLI_PLUGINS = 1, /* where plugins are looked for */
+  CLI_GRAPH = 2,   /* what changes a graph */
+  CLI_RUN = 4,
+  CLI_PLAN = 8,
+  CLI_DESCRIBE = 16,
+  CLI_DRAW = 32,
+  CLI_TUNE = 64,
+  CLI_CHANGE = 128 /* of CLI_GRAPH what does not say how the graph runs */
+};
+
+/* What an option takes, and so the type of its target in struct cli_arguments:
+ *   FLAG, DIGEST  uint32_t
+ *   COUNT         uint64_t, or uint32_t if `maximum` fits
+ *   SECONDS       double
+ *   TEXT          const char *
+ *   LIST, FILES   struct cli_list; FILES takes all arguments up to the next option, and expands patterns */
+enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_SECONDS, CLI_TEXT, CLI_LIST, CLI_FILES, CLI_DIGEST };
+
+struct cli_option {
+  const char *name, *alias, *value, *doc;
+  enum cli_kind kind;
+  unsigned groups; /* that it belongs to; one name may stand in several lines, for different groups */
+  size_t offset;   /* of its target in struct cli_arguments */
+  uint64_t maximum;
+};
+extern const struct cli_option cli_options[];
+extern const size_t cli_option_count;
+
+struct cli_command {
+  const char *name;
+  const char *operands; /* as help shows them: "GRAPH"; "" for none */
+  const char *wants;    /* what is said when there are too few: "a graph" */
+  uint32_t operands_min, operands_max;
+  unsigned groups; /* of options that it takes */
+  const char *doc; /* one line */
+  int (*run)(const struct cli_arguments *a);
+  const char *details; /* paragraphs for help and man page: what one line cannot say, examples; or NULL */
+};
+extern const struct cli_command cli_commands[];
+extern const size_t cli_command_count;
+
 /* Parses what follows the command's name; complains on stderr. CLI_OK, CLI_WRONG or CLI_HELP. */
-int cli_parse(struct cli_arguments *a, const char *command, int argc, char **argv);
+int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv);
 void cli_free(struct cli_arguments *a);
-void cli_write_options(FILE *file);
+
+/* help.c: of the whole program; of one command. */
+void cli_write_help(FILE *file);
+void cli_write_command_help(const struct cli_command *command, FILE *file);
+
+/* output.c: what commands have in common. */
+
+/* Prints the diagnostics; with `quiet`, only if there are errors. */
+void cli_print_messages(struct sl_diagnostics *d, int quiet);
+/* Opens `path` for writing, "-" is standard output; NULL after a complaint. */
+FILE *cli_open_file(const char *path);
+/* Closes it; CLI_FAILED after a complaint if anything was not written. */
+int cli_close_file(FILE *file, const char *path);
+/* Has `write` write a file about a session. CLI_FAILED after a complaint. */
+int cli_write_file(const struct sl_session *session, const char *path, int (*write)(const struct sl_session *, FILE *));
+/* Opens a session on the graph, has `show` print something of it, and prints the messages. Returns an exit status. */
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *));
 
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);
 int cli_plan(const struct cli_arguments *a);
+int cli_graph(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
+int cli_completion(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
+int cli_compare(const struct cli_arguments *a);
+int cli_tune(const struct cli_arguments *a);
+int cli_schema(const struct cli_arguments *a);
 
 #endif

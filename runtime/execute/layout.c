@@ -43,9 +43,13 @@ static uint64_t look_up(void *context, uint32_t term_kind, const char *name) {
   return term_kind == SL_TERM_ITEMS ? m->items : m->subitems;
 }
 
+uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const struct sl_capacity *capacity) {
+  struct lookup_context context = {l, node};
+  return sl_capacity_value(capacity, l->events, look_up, &context);
+}
+
 static void set_capacities(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
-  struct lookup_context context = {l, n};
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
@@ -56,17 +60,17 @@ static void set_capacities(struct sl_layout *l, uint32_t n) {
       slot->used_items = from->used_items;
       slot->used_subitems = from->used_subitems;
     } else if (member->kind == SL_MEMBER_SCRATCH) {
-      slot->items = (uint32_t)sl_capacity_value(&member->capacity, l->events, look_up, &context);
+      slot->items = (uint32_t)sl_layout_capacity(l, n, &member->capacity);
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
       if (member->shares) {
         const struct sl_slot_member *partner = &l->members[n][sl_member_index(node->algorithm, member->shares)];
         slot->items = partner->items;
         slot->used_items = partner->used_items;
       } else {
-        slot->items = (uint32_t)sl_capacity_value(&member->capacity, l->events, look_up, &context);
+        slot->items = (uint32_t)sl_layout_capacity(l, n, &member->capacity);
         slot->used_items = l->used_count++;
       }
-      slot->subitems = (uint32_t)sl_capacity_value(&member->sub_capacity, l->events, look_up, &context);
+      slot->subitems = (uint32_t)sl_layout_capacity(l, n, &member->sub_capacity);
       slot->used_subitems = l->used_count++;
     }
   }

@@ -68,6 +68,9 @@ struct sl_layout {
 int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 
+/* The value of a capacity of the node's algorithm, once the ports that it names have theirs. */
+uint64_t sl_layout_capacity(const struct sl_layout *layout, uint32_t node, const struct sl_capacity *capacity);
+
 /* "tracks.hit_x", "search.slots (scratch)", "intersection of a.passed, b.passed": for the plan's table. */
 void sl_layout_name(const struct sl_layout *layout, uint32_t storage, char *text, size_t size);
 

@@ -11,8 +11,6 @@
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
 
-const char *sl_version(void) { return SLUICE_VERSION; }
-
 struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
@@ -161,12 +159,11 @@ static int open_tables(struct sl_session *s) {
   s->sink_lines = calloc(nodes, sizeof *s->sink_lines);
   s->zeros = calloc(1, zeros_bytes(s->graph));
   s->digests = calloc(outputs + 1, sizeof *s->digests);
-  s->output_items = calloc(outputs + 1, sizeof *s->output_items);
   s->views = calloc(outputs + 1, sizeof *s->views);
   s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
   s->overflows = calloc(s->layout->used_count + 1, sizeof *s->overflows);
   if (!s->arrays || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros || !s->digests ||
-      !s->output_items || !s->views || !s->view_pointers || !s->overflows)
+      !s->views || !s->view_pointers || !s->overflows)
     return SL_ENOMEM;
   for (uint32_t o = 0; o < outputs; o++)
     if (sl_output_digest_open(&s->digests[o]) < 0) return SL_ENOMEM;
@@ -270,6 +267,7 @@ static int open_session(struct sl_session *s) {
   status = sl_properties_check(s);
   if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
+  if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_summary_open(s);
   if (status == SL_OK) status = open_slots(s);
@@ -286,6 +284,7 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   pthread_mutex_init(&s->source_lock, NULL);
   pthread_mutex_init(&s->turn_lock, NULL);
   pthread_cond_init(&s->turn_changed, NULL);
+  pthread_mutex_init(&s->trace_lock, NULL);
   const int status = open_session(s);
   if (status < 0) {
     if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
@@ -322,7 +321,6 @@ static void close_tables(struct sl_session *s) {
   free(s->sink_lines);
   free(s->zeros);
   free(s->digests);
-  free(s->output_items);
   free((void *)s->views);
   free((void *)s->view_pointers);
   free(s->overflows);
@@ -332,6 +330,7 @@ void sl_session_close(struct sl_session *s) {
   if (!s) return;
   close_slots(s);
   close_tables(s);
+  sl_identity_close(s);
   sl_summary_close(s);
   free(s->contexts);
   free(s->source_args);
@@ -342,5 +341,6 @@ void sl_session_close(struct sl_session *s) {
   pthread_mutex_destroy(&s->source_lock);
   pthread_mutex_destroy(&s->turn_lock);
   pthread_cond_destroy(&s->turn_changed);
+  pthread_mutex_destroy(&s->trace_lock);
   free(s);
 }

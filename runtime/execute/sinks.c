@@ -77,6 +77,7 @@ static int finish_sink(struct sl_session *s, uint32_t n) {
 
 int sl_finish_sinks(struct sl_session *s) {
   int result = SL_OK;
+  sl_identity_update(s);
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     if (s->graph->nodes[n].algorithm->kind != SL_KIND_SINK || !s->opened[n]) continue;

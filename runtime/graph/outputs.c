@@ -80,9 +80,22 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   }
 }
 
+/* Sinks that write outputs, whatever they are, need some. */
+static void expect_outputs(struct sl_draft *draft) {
+  const struct sl_graph *graph = draft->graph;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
+    if (algorithm == NULL || algorithm->kind != SL_KIND_SINK || !algorithm->sink->takes_outputs) continue;
+    sl_report_error(draft->reader, draft->nodes[i].mark, graph->nodes[i].name,
+                    "list what shall be written, as in `outputs: [tracks]`",
+                    "%s writes the outputs of the graph, which has none", graph->nodes[i].use);
+  }
+}
+
 void sl_draft_outputs(struct sl_draft *draft) {
   struct sl_reader *r = draft->reader;
   const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
+  if (outputs == NULL || outputs->first == NULL) expect_outputs(draft);
   if (outputs == NULL) return;
   struct sl_tree *seen = sl_tree_new(r, SL_TREE_MAP, outputs->mark);
   draft->graph->outputs = sl_arena_get(r->arena, outputs->count, sizeof *draft->graph->outputs);

@@ -1,5 +1,5 @@
 /* plan.h: offsets in one arena for buffers with known sizes and lifetimes (dynamic storage allocation, off-line).
- * Knows nothing of graphs: lowering from a graph is in execute/lower.c. */
+ * Knows nothing of graphs: lowering from a graph is in execute/layout.c. */
 #ifndef SL_PLAN_H
 #define SL_PLAN_H
 

@@ -1,6 +1,8 @@
-/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring and plan.
+/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring.
  * Everything is read from the plugins' tables.
  */
+#include "report/describe.h"
+
 #include "execute/session.h"
 #include "plugin/tables.h"
 
@@ -8,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"kernel", "constant", "source", "sink"};
 static const char *const all_targets[] = {"cpu", "simt", "cuda", "hip", NULL};
+
+const char *sl_kind_name(uint32_t kind) {
+  static const char *const names[] = {"kernel", "constant", "source", "sink"};
+  return kind < sizeof names / sizeof names[0] ? names[kind] : "?";
+}
 
 /* ------------------------------------------------------------------------------------------------- list */
 
@@ -37,7 +43,7 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
               e->plugin->doc);
       for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
         fprintf(file, "    %s.%-22s %-9s %s\n", e->plugin->name, e->plugin->algorithms[a]->name,
-                kind_names[e->plugin->algorithms[a]->kind], e->plugin->algorithms[a]->doc);
+                sl_kind_name(e->plugin->algorithms[a]->kind), e->plugin->algorithms[a]->doc);
     } else {
       fprintf(file, "%s: %s\n    %s%s\n", e->status == SL_PLUGIN_HIDDEN ? "hidden" : "refused", e->path,
               e->status == SL_PLUGIN_HIDDEN ? "by " : "", e->reason ? e->reason : "");
@@ -119,7 +125,7 @@ static void write_port(const struct sl_member *m, FILE *file) {
 }
 
 static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, FILE *file) {
-  fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, kind_names[a->kind],
+  fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, sl_kind_name(a->kind),
           e->plugin->name, e->plugin->version, e->path);
   if (a->kind == SL_KIND_KERNEL)
     fprintf(file, "  block size %u%s\n", a->block_threads,
@@ -150,8 +156,7 @@ static void write_collection(const struct sl_collection *c, FILE *file) {
   }
 }
 
-static int describe_plugin(const struct sl_registry *r, const char *name, FILE *file) {
-  int found = 0;
+static void write_plugin(const struct sl_registry *r, const char *name, FILE *file) {
   for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *e = &r->entries[i];
     if (e->status != SL_PLUGIN_LOADED || strcmp(e->plugin->name, name) != 0) continue;
@@ -159,29 +164,42 @@ static int describe_plugin(const struct sl_registry *r, const char *name, FILE *
             e->plugin->doc);
     for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
       fprintf(file, "  %s.%s: %s\n", e->plugin->name, e->plugin->algorithms[a]->name, e->plugin->algorithms[a]->doc);
-    found = 1;
   }
-  return found;
+}
+
+int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                    struct sl_registry *registry, struct sl_subject *subject) {
+  *registry = (struct sl_registry){0};
+  *subject = (struct sl_subject){0};
+  const int status = sl_registry_open(plugin_paths, all_targets, registry);
+  if (status < 0) return status;
+  subject->algorithm = sl_registry_find(registry, name, "cpu", &subject->entry);
+  if (!subject->algorithm) subject->collection = sl_registry_collection(registry, name, &subject->entry);
+  if (subject->algorithm || subject->collection) return SL_OK;
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *e = &registry->entries[i];
+    if (e->status == SL_PLUGIN_LOADED && strcmp(e->plugin->name, name) == 0) {
+      subject->entry = e;
+      return SL_OK;
+    }
+  }
+  char hint[128], nearest[96];
+  const char *best = sl_registry_suggest(registry, name, nearest, sizeof nearest);
+  snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice list` shows what there is", best);
+  sl_diagnose(d, SL_ERROR, NULL, NULL, hint, "there is no algorithm, plugin or collection '%s'", name);
+  return SL_EINVAL;
 }
 
 int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
-  struct sl_registry r = {0};
-  int status = sl_registry_open(plugin_paths, all_targets, &r);
-  if (status < 0) return status;
-  const struct sl_plugin_entry *entry = NULL;
-  const struct sl_algorithm *algorithm = sl_registry_find(&r, name, "cpu", &entry);
-  const struct sl_collection *collection = algorithm ? NULL : sl_registry_collection(&r, name, &entry);
-  if (algorithm) {
-    write_algorithm(entry, algorithm, file);
-  } else if (collection) {
-    write_collection(collection, file);
-  } else if (!describe_plugin(&r, name, file)) {
-    char hint[128], nearest[96];
-    const char *best = sl_registry_suggest(&r, name, nearest, sizeof nearest);
-    snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice list` shows what there is", best);
-    sl_diagnose(d, SL_ERROR, NULL, NULL, hint, "there is no algorithm, plugin or collection '%s'", name);
-    status = SL_EINVAL;
-  }
+  struct sl_registry r;
+  struct sl_subject subject;
+  const int status = sl_find_subject(plugin_paths, name, d, &r, &subject);
+  if (subject.algorithm)
+    write_algorithm(subject.entry, subject.algorithm, file);
+  else if (subject.collection)
+    write_collection(subject.collection, file);
+  else if (subject.entry)
+    write_plugin(&r, name, file);
   sl_registry_close(&r);
   return status;
 }
@@ -213,32 +231,4 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
   fprintf(file, "outputs:");
   for (uint32_t o = 0; o < g->output_count; o++) fprintf(file, " %s", g->outputs[o].name);
   fprintf(file, "\n");
-}
-
-static const char *step_name(const struct sl_layout *l, uint32_t step) {
-  if (step >= l->step_count) return "end";
-  return l->steps[step].kind == SL_STEP_RUN ? l->graph->nodes[l->steps[step].node].name : "(intersection)";
-}
-
-void sl_session_write_plan(const struct sl_session *s, FILE *file) {
-  const struct sl_layout *l = s->layout;
-  fprintf(file, "slices of %u events\n%-44s %12s %12s  %s\n", l->events, "field", "bytes", "offset", "lives");
-  for (uint32_t i = 0; i < l->storage_count; i++) {
-    const struct sl_storage *st = &l->storage[i];
-    char name[160];
-    if (st->kind == SL_STORAGE_CONSTANT || st->upper == 0) continue;
-    sl_layout_name(l, i, name, sizeof name);
-    fprintf(file, "%-44s %12" PRIu64 " ", name, st->bytes);
-    if (st->kind == SL_STORAGE_INPUT)
-      fprintf(file, "%12s  in the slice's input\n", "-");
-    else
-      fprintf(file, "%12" PRIu64 "  %s .. %s%s\n", st->offset, step_name(l, st->lower), step_name(l, st->upper - 1),
-              st->in_place_of != SL_NONE ? ", in place" : "");
-  }
-  for (uint32_t i = 0; i < s->summary.budget_count; i++)
-    fprintf(file, "capacity of %-32s %12" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
-  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
-          l->arena_bytes, l->live_bytes_max,
-          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
-          l->optimal ? ", proved least" : "", l->input_bytes);
 }

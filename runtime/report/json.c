@@ -1,6 +1,8 @@
 /* json.c: see json.h. One growing string; `filled` says where a comma is due. */
 #include "report/json.h"
 
+#include <sluice/plugin.h>
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +17,13 @@ void sl_json_free(struct sl_json *j) {
 }
 
 const char *sl_json_text(const struct sl_json *j) { return j->failed ? NULL : j->text ? j->text : ""; }
+
+int sl_json_finish(struct sl_json *j, FILE *file) {
+  const char *text = sl_json_text(j);
+  const int status = !text ? SL_ENOMEM : fprintf(file, "%s\n", text) < 0 ? SL_EIO : SL_OK;
+  sl_json_free(j);
+  return status;
+}
 
 static void put(struct sl_json *j, const char *bytes, size_t count) {
   if (j->length + count + 1 > j->allocated) {

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { SL_JSON_DEPTH_MAX = 64 };
 
@@ -24,6 +25,9 @@ void sl_json_begin(struct sl_json *j);
 void sl_json_free(struct sl_json *j);
 /* The document so far; owned by the writer, valid until its next call. NULL if a call failed. */
 const char *sl_json_text(const struct sl_json *j);
+
+/* Writes a finished document and frees it. SL_ENOMEM, SL_EIO. */
+int sl_json_finish(struct sl_json *j, FILE *file);
 
 void sl_json_begin_object(struct sl_json *j, const char *key);
 void sl_json_end_object(struct sl_json *j);

@@ -4,6 +4,9 @@
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
 - A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
   A graph whose geometry is missing is only reported as skipped.
+- A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
+  in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
+  without them such a block is only reported as skipped.
 - Links into the repository lead to a file, and their anchors to a heading.
 """
 import os
@@ -13,6 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import transcript  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {"c": ("*.c", "*.cu", "*.h"), "cmake": ("CMakeLists.txt", "*.cmake"), "yaml": ("*.yaml",)}
@@ -42,7 +48,7 @@ def is_quotation(block, language):
 
 def blocks(text):
     """(line number, language, block) of each fenced block."""
-    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for match in re.finditer(r"^```(\w[\w ]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield text.count("\n", 0, match.start()) + 1, match.group(1), match.group(2)
 
 
@@ -73,14 +79,27 @@ def check_graph(sluice, block, geometry):
         return "" if result.returncode == 0 else result.stdout + result.stderr
 
 
+def run_transcript(sluice, block, line, folder):
+    """Problems of a console block."""
+    steps = transcript.read(block, line + 1)
+    if not steps:
+        yield f"line {line}: this console block has no command"
+    for step, printed in transcript.wrong(steps, folder, sluice):
+        yield f"line {step.line}: `{step.command}` prints something else:\n    " + "\n    ".join(printed)
+
+
 def main():
     sluice = sys.argv[1]
+    scratch = tempfile.TemporaryDirectory()
     data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
     geometry = data / "lhcb" / "geometry"
-    failures = graphs = quotations = skipped = 0
+    failures = graphs = quotations = transcripts = skipped = 0
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
         problems = list(broken_links(page, text))
+        folder = pathlib.Path(scratch.name) / page.stem
+        for name in ("graphs", "examples"):
+            shutil.copytree(ROOT / name, folder / name)
         for line, language, block in blocks(text):
             if language == "yaml" and lines_of(block)[0] == "sluice: 1":
                 if not geometry.is_dir():
@@ -90,6 +109,11 @@ def main():
                 wrong = check_graph(sluice, block, geometry)
                 if wrong:
                     problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
+            elif language == "console data" and not geometry.is_dir():
+                skipped += 1
+            elif language.split()[0] == "console":
+                transcripts += 1
+                problems += run_transcript(sluice, block, line, folder)
             elif language in SOURCES:
                 quotations += 1
                 if not is_quotation(block, language):
@@ -97,9 +121,9 @@ def main():
         failures += len(problems)
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
-    print(f"{quotations} quotations, {graphs} graphs checked, {failures} problems")
+    print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts checked, {failures} problems")
     if skipped:
-        print(f"skipped: {skipped} graphs, for want of {geometry}")
+        print(f"skipped: {skipped} graphs or transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0
 
 

@@ -38,7 +38,8 @@ def records(path):
     return result
 
 
-cases = [("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ())]
+cases = [("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ()), ("pv.yaml", SIX, ()),
+         ("pv.yaml", MANY, ())]
 for graph, sample, arguments in cases:
     reference = digests(graph, sample, *arguments)
     for port, digest in reference.items():

@@ -13,7 +13,7 @@ def digests(graph, sample, *arguments):
 if "simt" not in call("--version").stdout:
     print("skipped: this build has no emulator")
     raise SystemExit(77)
-for graph, sample, events in (("velo.yaml", SIX, 6), ("velo_superpixels.yaml", SIX, 6), ("velo.yaml", MANY, 30)):
+for graph, sample, events in (("velo.yaml", SIX, 6), ("velo_superpixels.yaml", SIX, 6), ("velo.yaml", MANY, 30), ("pv.yaml", SIX, 6), ("pv.yaml", MANY, 30)):
     expected = digests(graph, sample, "-n", events)
     for seed in (1, 2, 3):
         for warp in (32, 64):

@@ -76,7 +76,7 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
     events[i] = fill->events[i];
     if (++k->consumed == k->flip_error_of) events[i].error = SL_EVENT_REFUSED;
   }
-  const struct sl_batch batch = {fill->event_count, 0, events};
+  const struct sl_batch batch = {.event_count = fill->event_count, .events = events};
   const int status = k->algorithm->sink->consume(k->state, &services, k->args, &batch);
   if (k->kill_after && k->consumed >= k->kill_after) raise(SIGKILL);
   return status;

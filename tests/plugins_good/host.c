@@ -154,5 +154,6 @@ static int tally_finish(void *state, const struct sl_services *s, const struct s
 }
 
 static void tally_close(void *state) { (void)state; }
-static const struct sl_sink tally_sink = {tally_open, tally_consume, tally_finish, tally_close};
+static const struct sl_sink tally_sink = {
+    .open = tally_open, .consume = tally_consume, .finish = tally_finish, .close = tally_close};
 SL_SINK(tally, "counts and adds up", struct tally_state, tally_sink);

@@ -74,6 +74,22 @@ static void write_tables(FILE *out) {
 }
 
 static void write_calls(FILE *out) {
+  BEGIN(sl_run_output);
+  M(sl_run_output, name);
+  M(sl_run_output, collection);
+  M(sl_run_output, items);
+  M(sl_run_output, digest);
+  BEGIN(sl_run);
+  M(sl_run, size);
+  M(sl_run, plugin_count);
+  M(sl_run, output_count);
+  M(sl_run, reserved);
+  M(sl_run, sluice_version);
+  M(sl_run, device);
+  M(sl_run, graph_text);
+  M(sl_run, graph_digest);
+  M(sl_run, plugins);
+  M(sl_run, outputs);
   BEGIN(sl_services);
   M(sl_services, size);
   M(sl_services, reserved);
@@ -81,6 +97,7 @@ static void write_calls(FILE *out) {
   M(sl_services, message);
   M(sl_services, make_array);
   M(sl_services, array_count);
+  M(sl_services, run);
   BEGIN(sl_launch);
   M(sl_launch, size);
   M(sl_launch, block_threads);
@@ -124,15 +141,22 @@ static void write_calls(FILE *out) {
   M(sl_report, number);
   M(sl_report, text);
   M(sl_report, line);
+  BEGIN(sl_output_view);
+  M(sl_output_view, name);
+  M(sl_output_view, collection);
+  M(sl_output_view, fields);
   BEGIN(sl_batch);
   M(sl_batch, event_count);
-  M(sl_batch, reserved);
+  M(sl_batch, output_count);
   M(sl_batch, events);
+  M(sl_batch, outputs);
   BEGIN(sl_sink);
   M(sl_sink, open);
   M(sl_sink, consume);
   M(sl_sink, finish);
   M(sl_sink, close);
+  M(sl_sink, takes_outputs);
+  M(sl_sink, reserved);
 }
 
 static void write_plugin(FILE *out) {

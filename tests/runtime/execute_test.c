@@ -33,7 +33,7 @@ struct seen {
   struct sl_session *session;
 };
 
-static const struct sl_output_view *view_of(const struct sl_batch_view *v, const char *name) {
+static const struct sl_output_view *view_of(const struct sl_batch *v, const char *name) {
   for (uint32_t o = 0; o < v->output_count; o++)
     if (strcmp(v->outputs[o].name, name) == 0) return &v->outputs[o];
   fail_msg("no output %s", name);
@@ -66,29 +66,29 @@ static uint64_t check_partial(const struct sl_output_view *v, uint32_t e, uint64
   return wrong;
 }
 
-static int on_batch(void *context, const struct sl_batch_view *view) {
+static int on_batch(void *context, const struct sl_batch *batch) {
   struct seen *seen = context;
   uint32_t on_list = 0;
-  for (uint32_t e = 0; e < view->batch->event_count; e++) {
-    const struct sl_event *event = &view->batch->events[e];
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    const struct sl_event *event = &batch->events[e];
     const uint64_t n = event->number;
     seen->wrong += n != seen->next++;
     if (seen->stop_at && n == seen->stop_at) sl_session_stop(seen->session);
     if (event->error) {
       seen->errors++;
       seen->error_code = event->error;
-      seen->wrong += at(view_of(view, "expanded"), 0, e + 1) != 0 || at(view_of(view, "all"), 0, e) != 0;
+      seen->wrong += at(view_of(batch, "expanded"), 0, e + 1) != 0 || at(view_of(batch, "all"), 0, e) != 0;
       continue;
     }
     const int even = toy_count(n) % 2 == 0, third = toy_count(n) % 3 == 0;
-    seen->wrong += check_expanded(view_of(view, "expanded"), e, n);
-    seen->wrong += check_sum(view_of(view, "all"), e, n, 1);
-    seen->wrong += check_sum(view_of(view, "some"), e, n, even);
-    seen->wrong += check_sum(view_of(view, "few"), e, n, even && third);
-    seen->wrong += check_partial(view_of(view, "partial"), e, n, third);
-    if (even) seen->wrong += at(view_of(view, "even"), 1, on_list++) != e;
+    seen->wrong += check_expanded(view_of(batch, "expanded"), e, n);
+    seen->wrong += check_sum(view_of(batch, "all"), e, n, 1);
+    seen->wrong += check_sum(view_of(batch, "some"), e, n, even);
+    seen->wrong += check_sum(view_of(batch, "few"), e, n, even && third);
+    seen->wrong += check_partial(view_of(batch, "partial"), e, n, third);
+    if (even) seen->wrong += at(view_of(batch, "even"), 1, on_list++) != e;
   }
-  if (!view->batch->events[0].error) seen->wrong += at(view_of(view, "even"), 0, 0) != on_list;
+  if (!batch->events[0].error) seen->wrong += at(view_of(batch, "even"), 0, 0) != on_list;
   return 0;
 }
 

@@ -82,6 +82,14 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
  *   struct sl_sum32 s = sl_sum32_zero();
  *   SL_FOR_SUM32(i, n) sl_sum32_add(&s, i, value(i));
  *   float sum = sl_sum32_total(&s);        every thread of the block calls it and gets the sum
- * The first 32 threads of a block do the work. */
+ * The first 32 threads of a block do the work.
+ *
+ * Or a group of 32 threads does, so that each group of a block has its own sum, and every thread of the group gets it:
+ *   for (uint32_t base = 0; base < n; base += 32)
+ *     SL_FOR_LANES32(j) sl_sum32_add(&s, j, base + j < n ? value(base + j) : 0.0f);
+ *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
+ * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
+ * unconditional. */
+#define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
 
 #endif

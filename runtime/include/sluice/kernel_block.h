@@ -4,7 +4,7 @@
  *   sl_warp_size()                            32 or 64
  *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
  *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
- *   sl_warp_shuffle_xor_u64(value, mask)      of the lane whose number differs in the bits of `mask`
+ *   sl_warp_shuffle_xor_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
  *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
  *   sl_count_bits(mask)                       bits set in a uint64_t
  *
@@ -153,6 +153,13 @@ static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
   __syncthreads();
   sum = of_block;
   __syncthreads();
+  return sum;
+}
+
+/* Both partners of an exchange add the same two numbers, so that all lanes end with what lane 0 of the tree has. */
+static SL_DEVICE float sl_group_sum32_total(const struct sl_sum32 *s) {
+  float sum = s->lane;
+  for (uint32_t stride = 16; stride > 0; stride /= 2) sum += sl_warp_shuffle_xor_f32(sum, stride);
   return sum;
 }
 

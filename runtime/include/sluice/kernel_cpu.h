@@ -99,4 +99,6 @@ static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
   return s->lane[0];
 }
 
+static SL_DEVICE float sl_group_sum32_total(struct sl_sum32 *s) { return sl_sum32_total(s); }
+
 #endif

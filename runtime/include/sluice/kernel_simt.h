@@ -130,6 +130,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_shuffle_down_u32(value, delta) ((uint32_t)sl_warp_shuffle_down_u64(value, delta))
 #define sl_warp_shuffle_xor_u32(value, mask)   ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
 #define sl_warp_shuffle_down_f32(value, delta) sl_simt_float(sl_warp_shuffle_down_u32(sl_simt_bits(value), delta))
+#define sl_warp_shuffle_xor_f32(value, mask)   sl_simt_float(sl_warp_shuffle_xor_u32(sl_simt_bits(value), mask))
 #define sl_warp_ballot(predicate)              SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
 #define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0)
 #define sl_warp_all(predicate)                 (sl_warp_ballot(!(predicate)) == 0)
@@ -159,5 +160,6 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_append(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
 #define sl_group_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
 #define sl_sum32_total(...)          SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
+#define sl_group_sum32_total(...)    SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)
 
 #endif

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  2u
+#define SL_ABI_VERSION  3u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -318,18 +318,38 @@ struct sl_member {
 
 struct sl_launch;
 
+/* An output of the graph, in the order of its `outputs:`. */
+struct sl_run_output {
+  const char *name; /* "tracks", or "fit.end_states" of a node with several */
+  const struct sl_collection *collection;
+  uint64_t items, digest; /* so far; whole in a sink's `finish`. The digest is 0 where nobody asked for one */
+};
+
+/* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
+struct sl_run {
+  uint32_t size, plugin_count, output_count, reserved;
+  const char *sluice_version;
+  const char *device;         /* "cpu", "cuda:1" */
+  const char *graph_text;     /* the whole graph with all defaults, as YAML */
+  uint64_t graph_digest;      /* of that text */
+  const char *const *plugins; /* that the graph uses: "velo 0.1.0 cpu" */
+  const struct sl_run_output *outputs;
+};
+
 /* What the runtime does for a plugin. Passed to each call; valid until the call returns. `context` goes back as the
  * first argument. */
 struct sl_services {
   uint32_t size, reserved;
   void *context;
-  /* Adds a message (printf format) to the run's diagnostics. Any thread. */
+  /* Adds a message (printf format) to the run's diagnostics. Any thread. One that begins with a property's name and a
+   * colon is shown with the place where the graph sets it. */
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */
   void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
   /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. */
   uint64_t (*array_count)(void *context, const char *port, const char *field);
+  const struct sl_run *run; /* in sinks; NULL elsewhere */
 };
 
 /* What a kernel algorithm's `run` gets. */
@@ -412,11 +432,20 @@ struct sl_report {
   void (*line)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3))); /* terminal */
 };
 
+/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
+ * items of event e are [offsets[e], offsets[e + 1]). */
+struct sl_output_view {
+  const char *name;
+  const struct sl_collection *collection;
+  const void *const *fields;
+};
+
 /* A finished slice, or a part of one, as sinks see it. */
 struct sl_batch {
   uint32_t event_count;
-  uint32_t reserved;
+  uint32_t output_count;
   const struct sl_event *events;
+  const struct sl_output_view *outputs; /* of the graph, in the order of services->run->outputs */
 };
 
 struct sl_sink {
@@ -428,6 +457,10 @@ struct sl_sink {
   /* After the last batch, if no call failed. */
   int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
   void (*close)(void *state);
+  /* 1: it reads the batch's outputs, whatever they are, beside its ports, if any. A graph with such a sink needs
+   * outputs, and computes their digests.
+   * Rationale: a writer of any collection cannot name its ports. */
+  uint32_t takes_outputs, reserved;
 };
 
 /* --------------------------------------------------------------------------------------------- algorithms */
@@ -485,15 +518,17 @@ SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 224, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_batch) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_sink) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_batch) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
@@ -514,7 +549,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #endif
 #define SL_DECLARE(name) \
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                       \
+#define SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, check_)                 \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
     return run_(l, (const struct name_##_args *)args);                                                      \
   }                                                                                                         \
@@ -530,7 +565,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .members = name_##_members,                         \
                                                         .errors = errors_,                                  \
                                                         .run = name_##_run_,                                \
-                                                        .run_tuned = tuned_}
+                                                        .run_tuned = tuned_,                                \
+                                                        .check = check_}
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, NULL)
 /* A kernel algorithm: name, doc, default block size, run. */
 #define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
 /* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
@@ -540,6 +578,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
  * or NULL. */
 #define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
   SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
+/* The same as SL_ALGORITHM, with a check of its properties: `int check(const struct sl_services *, const void *)`. */
+#define SL_ALGORITHM_WITH_CHECK(name_, doc_, block_, run_, check_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, NULL, 0, run_, NULL, check_)
 #define SL_CONSTANT(name_, doc_, make_)                                                                     \
   static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
     return make_(s, (const struct name_##_args *)args);                                                     \

@@ -43,19 +43,6 @@ SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
 
 /* ------------------------------------------------------------------------------------------------- session */
 
-/* One output of the graph in a finished batch. fields[i] points to the values of collection->fields[i] in host memory;
- * items of event e are [offsets[e], offsets[e + 1]). */
-struct sl_output_view {
-  const char *name;
-  const struct sl_collection *collection;
-  const void *const *fields;
-};
-struct sl_batch_view {
-  const struct sl_batch *batch; /* events in input order; one with an error has no items */
-  const struct sl_output_view *outputs;
-  uint32_t output_count, reserved;
-};
-
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
 struct sl_options {
   uint32_t size;         /* sizeof(struct sl_options) */
@@ -72,13 +59,16 @@ struct sl_options {
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
   const char *const *plugin_paths; /* folders searched first */
   const char *output_path;         /* for sinks that write a file */
+  const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
+  const char *metrics_path;        /* keep a text file for Prometheus fresh */
   uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   void *context;                   /* first argument of the callbacks */
-  /* In input order, from one thread at a time. A return value other than 0 ends the run with it. */
-  int (*on_batch)(void *context, const struct sl_batch_view *view);
+  /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
+   * the run with it. */
+  int (*on_batch)(void *context, const struct sl_batch *batch);
   void (*on_event_digest)(void *context, const char *output, const struct sl_event *event, uint64_t digest);
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
    * unknown. */
@@ -97,11 +87,15 @@ SL_API int sl_session_run(struct sl_session *session);
 SL_API void sl_session_stop(struct sl_session *session);
 SL_API void sl_session_close(struct sl_session *session);
 
+enum { SL_STRETCHES = 5 };
+
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
-  double microseconds; /* in total, over all slots and passes */
-  double share;        /* of the time of all nodes */
+  uint64_t bytes_in, bytes_out;    /* of the fields that it names, as far as they were filled; constants do not count */
+  double microseconds;             /* in total, over all slots and passes */
+  double share;                    /* of the time of all nodes */
+  double stretch_us[SL_STRETCHES]; /* in each timed stretch of the repeats, an event of the run */
 };
 struct sl_output_summary {
   const char *port;
@@ -112,7 +106,6 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
-enum { SL_STRETCHES = 5 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
@@ -137,6 +130,32 @@ SL_API void sl_session_write_table(const struct sl_session *session, int profile
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
+/* The graph as boxes and arrows, with the planned bytes an event: for Graphviz, for Mermaid. */
+SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
+
+/* ---------------------------------------------------------------------------------------- the planner alone */
+
+/* Offsets in one arena for buffers with known sizes and lifetimes: a problem read from a CSV file with the columns
+ * id, lower, upper, size; a buffer is live in the steps [lower, upper). */
+struct sl_allocation;
+struct sl_allocation_summary {
+  uint64_t arena_bytes, lower_bound_bytes; /* the highest end of a buffer; the most bytes live at once */
+  uint64_t steps;                          /* of the search; 0: it was not needed */
+  double seconds;
+  uint32_t buffers;
+  uint32_t optimal; /* no plan has a smaller arena */
+};
+SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation);
+/* Looks for a plan of at most `capacity_bytes` (0: the smallest) until there is one, a proof that there is none, or the
+ * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
+SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
+                               struct sl_diagnostics *d);
+SL_API struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *allocation);
+SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
+SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
+SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
@@ -145,7 +164,14 @@ SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
+/* The same as JSON. */
+SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                     FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found. */
+SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
 SL_API const char *sl_version(void);
+/* Version, build, targets and libraries, as text. */
+SL_API void sl_write_version(FILE *file);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
 

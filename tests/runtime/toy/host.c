@@ -102,6 +102,6 @@ static int order_finish(void *state, const struct sl_services *s, const struct s
   return SL_OK;
 }
 
-static const struct sl_sink toy_order = {order_open, order_consume, order_finish, NULL};
+static const struct sl_sink toy_order = {.open = order_open, .consume = order_consume, .finish = order_finish};
 SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state,
         toy_order);

@@ -1,0 +1,34 @@
+/* failure.c: see failure.h. */
+#include "failure.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+
+void hdf5_begin(void) {
+  (void)H5dont_atexit(); /* fails the second time */
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+struct reason {
+  char text[256];
+};
+
+/* Called from the innermost error outwards. Where the system refused something, its word stands in the midst of
+ * addresses and sizes. */
+static herr_t note(unsigned n, const H5E_error2_t *error, void *context) {
+  static const char before[] = "error message = '";
+  struct reason *reason = (struct reason *)context;
+  if (n > 0 || !error->desc) return 0;
+  const char *word = strstr(error->desc, before);
+  snprintf(reason->text, sizeof reason->text, "%s", word ? word + strlen(before) : error->desc);
+  reason->text[strcspn(reason->text, word ? "'" : "\n")] = '\0';
+  return 0;
+}
+
+int hdf5_fail(const struct sl_services *s, const char *where, const char *step) {
+  struct reason reason = {"HDF5 gives no reason"};
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note, &reason);
+  s->message(s->context, SL_ERROR, "%s: cannot %s: %s", where, step, reason.text);
+  return SL_EIO;
+}

@@ -1,0 +1,14 @@
+/* plugin.c: what the HDF5 plugin offers. */
+#include <sluice/plugin.h>
+
+#ifdef SL_TARGET_CPU /* host algorithms only */
+SL_DECLARE(sink);
+#endif
+
+static const struct sl_algorithm *const algorithms[] = {
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(sink),
+#endif
+};
+
+SL_PLUGIN("hdf5", "0.1.0", "outputs of a graph as HDF5 files");

@@ -1,0 +1,381 @@
+/* sink.c: hdf5.sink, writes the outputs of a graph to an HDF5 file: a group an output, a data set a field.
+ *
+ *   /events           run, number and error of each event, in input order
+ *   /OUTPUT           attributes collection, doc, items, digest
+ *   /OUTPUT/FIELD     attributes per (event, item, subitem, or boundary), unit, doc
+ *
+ * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
+ * events is the data set `numbers`: rows of /events. A field of one value a slice is left out, since slices are no
+ * property of the data. What the run was stands in attributes of the file: sluice_version, device, graph, graph_digest,
+ * plugins, and, when all is written, complete.
+ *
+ * A file is written as PATH.part and gets its name when it is complete. All groups and data sets are made before the
+ * first event; then the file is in HDF5's mode for one writer and many readers, so that whatever was flushed can be
+ * read while the run goes on, and after it was killed. A flush puts out /events last: each event that it lists is
+ * whole.
+ */
+#include "column.h"
+#include "failure.h"
+
+#include <sluice/plugin.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct sink_args {
+  const char *path;
+  uint32_t compression, flush_events;
+};
+#define SL_ARGS sink_args
+
+static const struct sl_member sink_members[] = {
+    SL_STRING(path, "", "file to write, where -o gives none"),
+    SL_U32(compression, 1, 0, 9, "", "level of deflate; 0 stores as it is"),
+    SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only"),
+};
+
+struct table {
+  const struct sl_collection *collection;
+  struct column *columns; /* per field */
+  uint64_t items, subitems;
+};
+
+enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
+
+struct sink {
+  hid_t file;
+  char *path, *part;
+  uint32_t is_open, has_failed, flush_events, table_count;
+  uint64_t events, unflushed_events;
+  struct column event_columns[EVENT_COLUMNS];
+  struct table *tables; /* per output */
+};
+
+/* ----------------------------------------------------------------------------------------------- opening */
+
+static int is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }
+
+/* What the rows of a field are, or NULL where it is left out. */
+static const char *rows_of(const struct sl_collection *c, const struct sl_field *f) {
+  if (is_event_list(c)) return strcmp(f->name, "numbers") == 0 ? "item" : NULL;
+  switch (f->shape) {
+    case SL_SHAPE_CODE_PER_EVENT:
+      return "event";
+    case SL_SHAPE_CODE_PER_ITEM:
+      return "item";
+    case SL_SHAPE_CODE_PER_SUBITEM:
+      return "subitem";
+    case SL_SHAPE_CODE_OFFSETS:
+    case SL_SHAPE_CODE_ITEM_OFFSETS:
+      return "boundary";
+    default:
+      return NULL;
+  }
+}
+
+/* Row numbers of the whole file have 64 bits. */
+static int counts_rows(const struct sl_collection *c, const struct sl_field *f) {
+  return is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+}
+
+/* Groups list their members in the order in which they were made. */
+static hid_t create_group(hid_t file, const char *name) {
+  const hid_t list = H5Pcreate(H5P_GROUP_CREATE);
+  hid_t group = -1;
+  if (list >= 0 && H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+    group = H5Gcreate2(file, name, H5P_DEFAULT, list, H5P_DEFAULT);
+  if (list >= 0) H5Pclose(list);
+  return group;
+}
+
+static int open_field(struct column *column, hid_t group, const struct sl_collection *c, const struct sl_field *f,
+                      uint32_t compression) {
+  const char *rows = rows_of(c, f);
+  if (!rows) return 0;
+  const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_i64 : f->type, f->width};
+  int status = column_open(column, group, &d, compression);
+  if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
+  const uint64_t zero = 0;
+  if (status == 0 && strcmp(rows, "boundary") == 0) status = column_add(column, &zero, 1);
+  return status;
+}
+
+static int open_table(struct table *t, hid_t file, const struct sl_run_output *output, uint32_t compression) {
+  t->collection = output->collection;
+  t->columns = (struct column *)calloc(t->collection->field_count, sizeof *t->columns);
+  const hid_t group = create_group(file, output->name);
+  if (!t->columns || group < 0) return -1;
+  int status = hdf5_set_text(group, "collection", t->collection->name);
+  if (status == 0) status = hdf5_set_text(group, "doc", t->collection->doc);
+  for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
+    status = open_field(&t->columns[f], group, t->collection, &t->collection->fields[f], compression);
+  return H5Gclose(group) < 0 ? -1 : status;
+}
+
+static int open_event_columns(struct sink *k, uint32_t compression) {
+  static const struct column_description descriptions[EVENT_COLUMNS] = {
+      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 1},
+      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 1},
+      [EVENT_ERROR] = {"error", "", "0, or why the event has no items", SL_TYPE_u32, 1},
+  };
+  const hid_t group = create_group(k->file, "events");
+  int status = group < 0 ? -1 : 0;
+  for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) {
+    status = column_open(&k->event_columns[i], group, &descriptions[i], compression);
+    if (status == 0) status = hdf5_set_text(k->event_columns[i].data_set, "per", "event");
+  }
+  return group >= 0 && H5Gclose(group) < 0 ? -1 : status;
+}
+
+static int describe_run(hid_t file, const struct sl_run *run) {
+  char digest[24], plugins[4096] = "";
+  snprintf(digest, sizeof digest, "%016" PRIx64, run->graph_digest);
+  for (uint32_t i = 0, used = 0; i < run->plugin_count && used < sizeof plugins; i++)
+    used += (uint32_t)snprintf(plugins + used, sizeof plugins - used, "%s%s", i ? "\n" : "", run->plugins[i]);
+  return hdf5_set_text(file, "sluice_version", run->sluice_version) < 0 ||
+                 hdf5_set_text(file, "device", run->device) < 0 || hdf5_set_text(file, "graph", run->graph_text) < 0 ||
+                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0
+             ? -1
+             : 0;
+}
+
+static hid_t access_list(void) {
+  const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+  if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for readers beside the writer */
+  return list;
+}
+
+static int name_file(struct sink *k, const struct sl_services *s, const char *path) {
+  struct stat status;
+  if (!*path) {
+    s->message(s->context, SL_ERROR, "no output file is given: use -o, or the property path");
+    return SL_EINVAL;
+  }
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    s->message(s->context, SL_ERROR, "%s: is no regular file, and HDF5 writes no other", path);
+    return SL_EINVAL;
+  }
+  for (uint32_t o = 0; o < s->run->output_count; o++) {
+    if (strcmp(s->run->outputs[o].name, "events") != 0) continue;
+    s->message(s->context, SL_ERROR, "the file has a group `events` of its own; give the output `events` another name");
+    return SL_EINVAL;
+  }
+  const size_t length = strlen(path);
+  k->path = strdup(path);
+  k->part = (char *)malloc(length + sizeof ".part");
+  if (!k->path || !k->part) return SL_ENOMEM;
+  snprintf(k->part, length + sizeof ".part", "%s.part", path);
+  return SL_OK;
+}
+
+static int create_file(struct sink *k, const struct sl_services *s) {
+  FILE *probe = fopen(k->part, "wb"); /* the system's own reason is the better one */
+  if (!probe) {
+    s->message(s->context, SL_ERROR, "%s: cannot create it: %s", k->part, strerror(errno));
+    return SL_EIO;
+  }
+  fclose(probe);
+  const hid_t list = access_list();
+  k->file = H5Fcreate(k->part, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+  H5Pclose(list);
+  k->is_open = k->file >= 0;
+  return k->is_open ? SL_OK : hdf5_fail(s, k->part, "create it");
+}
+
+static int sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct sink_args *args = (const struct sink_args *)args_;
+  struct sink *k = (struct sink *)state;
+  hdf5_begin();
+  k->flush_events = args->flush_events;
+  int status = name_file(k, s, output_path && *output_path ? output_path : args->path);
+  if (status == SL_OK) status = create_file(k, s);
+  if (status < 0) return status;
+  k->tables = (struct table *)calloc(s->run->output_count, sizeof *k->tables);
+  if (!k->tables) return SL_ENOMEM;
+  k->table_count = s->run->output_count;
+  int failed = describe_run(k->file, s->run) < 0 || open_event_columns(k, args->compression) < 0;
+  for (uint32_t o = 0; o < k->table_count && !failed; o++)
+    failed = open_table(&k->tables[o], k->file, &s->run->outputs[o], args->compression) < 0;
+  if (failed || H5Fstart_swmr_write(k->file) < 0) return hdf5_fail(s, k->part, "prepare it");
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- writing */
+
+/* Rows that a batch has in a field: entries [first, first + count) of the field's array. */
+struct rows {
+  uint32_t first, count, first_sub, sub_count;
+};
+
+static struct rows rows_in(const struct sl_output_view *view, uint32_t event_count) {
+  struct rows r = {0, 0, 0, 0};
+  const struct sl_collection *c = view->collection;
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const uint32_t *offsets = (const uint32_t *)view->fields[f];
+    if (c->fields[f].shape != SL_SHAPE_CODE_OFFSETS) continue;
+    r.first = offsets[0];
+    r.count = offsets[event_count] - offsets[0];
+  }
+  for (uint32_t f = 0; f < c->field_count && r.count > 0; f++) {
+    const uint32_t *offsets = (const uint32_t *)view->fields[f];
+    if (c->fields[f].shape != SL_SHAPE_CODE_ITEM_OFFSETS) continue;
+    r.first_sub = offsets[r.first];
+    r.sub_count = offsets[r.first + r.count] - r.first_sub;
+  }
+  return r;
+}
+
+/* values[i] + shift, a row each. */
+static int add_shifted(struct column *column, const uint32_t *values, uint32_t count, uint64_t shift) {
+  int status = 0;
+  for (uint32_t i = 0; i < count && status == 0; i++) {
+    const uint64_t value = values[i] + shift;
+    status = column_add(column, &value, 1);
+  }
+  return status;
+}
+
+static int add_field(struct table *t, uint32_t f, const void *values, const struct rows *r, uint32_t event_count) {
+  struct column *column = &t->columns[f];
+  const unsigned char *bytes = (const unsigned char *)values;
+  const uint32_t *offsets = (const uint32_t *)values;
+  switch (t->collection->fields[f].shape) {
+    case SL_SHAPE_CODE_PER_EVENT:
+      return column_add(column, bytes, event_count);
+    case SL_SHAPE_CODE_PER_ITEM:
+      return column_add(column, bytes + (size_t)r->first * column->row_bytes, r->count);
+    case SL_SHAPE_CODE_PER_SUBITEM:
+      return column_add(column, bytes + (size_t)r->first_sub * column->row_bytes, r->sub_count);
+    case SL_SHAPE_CODE_OFFSETS: /* the difference may wrap; the sum is right */
+      return add_shifted(column, offsets + 1, event_count, t->items - r->first);
+    case SL_SHAPE_CODE_ITEM_OFFSETS:
+      return r->count ? add_shifted(column, offsets + r->first + 1, r->count, t->subitems - r->first_sub) : 0;
+    default:
+      return 0;
+  }
+}
+
+static int add_table(struct sink *k, struct table *t, const struct sl_output_view *view, uint32_t event_count) {
+  if (is_event_list(t->collection)) { /* count, numbers */
+    const uint32_t count = *(const uint32_t *)view->fields[0];
+    t->items += count;
+    return add_shifted(&t->columns[1], (const uint32_t *)view->fields[1], count, k->events);
+  }
+  const struct rows r = rows_in(view, event_count);
+  int status = 0;
+  for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
+    if (t->columns[f].buffer) status = add_field(t, f, view->fields[f], &r, event_count);
+  t->items += r.count;
+  t->subitems += r.sub_count;
+  return status;
+}
+
+static int add_events(struct sink *k, const struct sl_batch *batch) {
+  int status = 0;
+  for (uint32_t e = 0; e < batch->event_count && status == 0; e++) {
+    const struct sl_event *event = &batch->events[e];
+    status = column_add(&k->event_columns[EVENT_RUN], &event->run, 1) |
+             column_add(&k->event_columns[EVENT_ERROR], &event->error, 1) |
+             column_add(&k->event_columns[EVENT_NUMBER], &event->number, 1);
+  }
+  return status;
+}
+
+static int flush_column(struct column *c) {
+  return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
+}
+
+static int flush(struct sink *k) {
+  int status = 0;
+  for (uint32_t o = 0; o < k->table_count; o++)
+    for (uint32_t f = 0; f < k->tables[o].collection->field_count && status == 0; f++)
+      status = flush_column(&k->tables[o].columns[f]);
+  static const int last_is_number[EVENT_COLUMNS] = {EVENT_RUN, EVENT_ERROR, EVENT_NUMBER};
+  for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) status = flush_column(&k->event_columns[last_is_number[i]]);
+  k->unflushed_events = 0;
+  return status;
+}
+
+static int sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
+  struct sink *k = (struct sink *)state;
+  (void)args;
+  int status = 0;
+  for (uint32_t o = 0; o < k->table_count && status == 0; o++)
+    status = add_table(k, &k->tables[o], &batch->outputs[o], batch->event_count);
+  if (status == 0) status = add_events(k, batch);
+  k->events += batch->event_count;
+  k->unflushed_events += batch->event_count;
+  if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
+  if (status == 0) return SL_OK;
+  k->has_failed = 1;
+  return hdf5_fail(s, k->part, "write to it");
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static int close_file(struct sink *k) {
+  for (uint32_t o = 0; o < k->table_count; o++)
+    for (uint32_t f = 0; k->tables[o].columns && f < k->tables[o].collection->field_count; f++)
+      column_close(&k->tables[o].columns[f]);
+  for (int i = 0; i < EVENT_COLUMNS; i++) column_close(&k->event_columns[i]);
+  const int status = k->is_open ? H5Fclose(k->file) : 0;
+  k->is_open = 0;
+  return status < 0 ? -1 : 0;
+}
+
+static int write_totals(hid_t file, const struct sl_run_output *output) {
+  char digest[24];
+  snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
+  const hid_t group = H5Gopen2(file, output->name, H5P_DEFAULT);
+  if (group < 0) return -1;
+  const int status =
+      hdf5_set_u64(group, "items", output->items) < 0 || hdf5_set_text(group, "digest", digest) < 0 ? -1 : 0;
+  return H5Gclose(group) < 0 ? -1 : status;
+}
+
+/* What is known at the end only. A file that readers may have open takes no new attributes, so it is opened again. */
+static int complete_file(struct sink *k, const struct sl_run *run) {
+  const hid_t list = access_list();
+  const hid_t file = H5Fopen(k->part, H5F_ACC_RDWR, list);
+  H5Pclose(list);
+  if (file < 0) return -1;
+  int status = 0;
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = write_totals(file, &run->outputs[o]);
+  if (status == 0) status = hdf5_set_u64(file, "complete", 1);
+  return H5Fclose(file) < 0 ? -1 : status;
+}
+
+static int sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+  struct sink *k = (struct sink *)state;
+  if (flush(k) < 0 || close_file(k) < 0 || complete_file(k, s->run) < 0) return hdf5_fail(s, k->part, "write to it");
+  struct stat status;
+  if (stat(k->part, &status) != 0 || rename(k->part, k->path) != 0) {
+    s->message(s->context, SL_ERROR, "%s: cannot give it its name %s: %s", k->part, k->path, strerror(errno));
+    return SL_EIO;
+  }
+  report->text(report->context, "path", k->path);
+  report->integer(report->context, "events", (int64_t)k->events);
+  report->integer(report->context, "bytes", (int64_t)status.st_size);
+  report->line(report->context, "%" PRIu64 " events, %" PRIu64 " bytes: %s", k->events, (uint64_t)status.st_size,
+               k->path);
+  return SL_OK;
+}
+
+static void sink_close(void *state) {
+  struct sink *k = (struct sink *)state;
+  if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before stays in PATH.part */
+  (void)close_file(k);
+  for (uint32_t o = 0; o < k->table_count; o++) free(k->tables[o].columns);
+  free(k->tables);
+  free(k->path);
+  free(k->part);
+}
+
+static const struct sl_sink sink_functions = {
+    .open = sink_open, .consume = sink_consume, .finish = sink_finish, .close = sink_close, .takes_outputs = 1};
+
+SL_SINK(sink, "writes the outputs of the graph to an HDF5 file", struct sink, sink_functions);

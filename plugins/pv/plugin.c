@@ -1,0 +1,10 @@
+/* plugin.c: what the plugin of primary vertices offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(beamline);
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(beamline),
+};
+
+SL_PLUGIN("pv", "0.1.0", "primary vertices from VELO tracks");

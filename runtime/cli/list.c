@@ -1,0 +1,6 @@
+/* list.c: `sluice list`: plugins found, hidden and refused. */
+#include "cli/cli.h"
+
+int cli_list(const struct cli_arguments *a) {
+  return sl_write_plugin_list(a->options.plugin_paths, stdout) < 0 ? CLI_FAILED : CLI_OK;
+}

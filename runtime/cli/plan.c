@@ -1,0 +1,115 @@
+/* plan.c: `sluice plan`: where the memory of a graph lies, as a table or a drawing; and the planner alone, on problems
+ * from CSV files. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SECONDS_DEFAULT 60.0
+
+/* ---------------------------------------------------------------------------------------------- of a graph */
+
+static int show(const struct cli_arguments *a, const struct sl_session *session) {
+  if (!a->svg_path || strcmp(a->svg_path, "-") != 0) sl_session_write_plan(session, stdout);
+  return a->svg_path ? cli_write_file(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- of CSV files */
+
+static int write_files(const struct cli_arguments *a, const struct sl_allocation *allocation) {
+  int status = CLI_OK;
+  if (a->offsets_path) {
+    FILE *file = cli_open_file(a->offsets_path);
+    if (!file) return CLI_FAILED;
+    sl_allocation_write_csv(allocation, file);
+    status = cli_close_file(file, a->offsets_path);
+  }
+  if (status == CLI_OK && a->svg_path) {
+    FILE *file = cli_open_file(a->svg_path);
+    if (!file) return CLI_FAILED;
+    status = sl_allocation_write_svg(allocation, file) < 0 ? CLI_FAILED : CLI_OK;
+    if (cli_close_file(file, a->svg_path) != CLI_OK) status = CLI_FAILED;
+  }
+  return status;
+}
+
+/* "fits 1048576", or why not. */
+static int write_verdict(const struct sl_allocation_summary *s, uint64_t capacity, FILE *file) {
+  const int fits = capacity == 0 || s->arena_bytes <= capacity;
+  if (!fits && (s->optimal || capacity < s->lower_bound_bytes))
+    fprintf(file, "no plan fits %" PRIu64, capacity);
+  else if (!fits)
+    fprintf(file, "found none that fits %" PRIu64 " in time", capacity);
+  else if (s->optimal)
+    fprintf(file, "proved least");
+  else if (capacity)
+    fprintf(file, "fits %" PRIu64, capacity);
+  else
+    fprintf(file, "no proof in time that it is least");
+  fprintf(file, "\n");
+  return fits ? CLI_OK : CLI_FAILED;
+}
+
+static int path_width(const struct cli_arguments *a) {
+  size_t width = 4;
+  for (size_t i = 0; i < a->csv_paths.count; i++)
+    if (strlen(a->csv_paths.items[i]) > width) width = strlen(a->csv_paths.items[i]);
+  return (int)width;
+}
+
+static void write_heads(const struct cli_arguments *a, FILE *table) {
+  fprintf(table, "%-*s %8s %13s %13s %9s %10s %9s  %s\n", path_width(a), "file", "buffers", "arena", "lower bound",
+          "gap", "steps", "seconds", "verdict");
+}
+
+/* Solves one file and prints its line, after the heads if it is the first. */
+static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table, int *rows, struct sl_diagnostics *d) {
+  struct sl_allocation *allocation = NULL;
+  if (sl_allocation_open(path, d, &allocation) < 0) return CLI_WRONG;
+  int status = CLI_FAILED;
+  if (sl_allocation_solve(allocation, a->capacity, a->seconds > 0 ? a->seconds : SECONDS_DEFAULT, d) == SL_OK) {
+    const struct sl_allocation_summary s = sl_allocation_summarize(allocation);
+    if ((*rows)++ == 0) write_heads(a, table);
+    const uint64_t least = s.lower_bound_bytes ? s.lower_bound_bytes : 1;
+    fprintf(table, "%-*s %8u %13" PRIu64 " %13" PRIu64 " %7.2f %% %10" PRIu64 " %9.3f  ", path_width(a), path,
+            s.buffers, s.arena_bytes, s.lower_bound_bytes,
+            100.0 * (double)(s.arena_bytes - s.lower_bound_bytes) / (double)least, s.steps, s.seconds);
+    status = write_verdict(&s, a->capacity, table);
+    const int written = write_files(a, allocation);
+    if (status == CLI_OK) status = written;
+  }
+  sl_allocation_close(allocation);
+  return status;
+}
+
+static int plan_csvs(const struct cli_arguments *a) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  if (!d) return CLI_FAILED;
+  const int to_stdout =
+      (a->offsets_path && strcmp(a->offsets_path, "-") == 0) || (a->svg_path && strcmp(a->svg_path, "-") == 0);
+  FILE *table = to_stdout ? stderr : stdout;
+  int status = CLI_OK, rows = 0;
+  for (size_t i = 0; i < a->csv_paths.count; i++) {
+    const int one = plan_csv(a, a->csv_paths.items[i], table, &rows, d);
+    if (one > status) status = one;
+  }
+  cli_print_messages(d, 0);
+  sl_diagnostics_free(d);
+  return status;
+}
+
+static int complain(const char *text) {
+  fprintf(stderr, "error: %s\n", text);
+  return CLI_WRONG;
+}
+
+int cli_plan(const struct cli_arguments *a) {
+  const size_t csvs = a->csv_paths.count;
+  if (!a->operand && csvs == 0) return complain("`sluice plan` wants a graph, or --csv FILE");
+  if (a->operand && csvs > 0) return complain("`sluice plan` takes a graph or --csv, not both");
+  if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->offsets_path))
+    return complain("--capacity, --seconds and --offsets are for `sluice plan --csv FILE`");
+  if (csvs > 1 && (a->offsets_path || a->svg_path))
+    return complain("--offsets and --svg take one --csv file at a time");
+  return csvs > 0 ? plan_csvs(a) : cli_look(a, show);
+}

@@ -1,0 +1,57 @@
+/* run.c: `sluice run`: signals, progress, the table and JSON of a run. */
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct sl_session *volatile running;
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number) {
+  signal_seen = number;
+  if (running) sl_session_stop(running);
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
+}
+
+static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
+  (void)context;
+  printf("digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
+}
+
+int cli_run(const struct cli_arguments *a) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  if (!d) return CLI_FAILED;
+  struct sl_options options = a->options;
+  const int terminal = isatty(STDERR_FILENO) && !a->quiet;
+  if (terminal) options.on_progress = cli_show_progress;
+  options.on_event_digest = print_event_digest;
+  struct sl_session *session = NULL;
+  int status = CLI_WRONG;
+  if (sl_session_open(&options, d, &session) == SL_OK) {
+    running = session;
+    catch_signals();
+    const int result = sl_session_run(session);
+    running = NULL;
+    if (terminal) cli_end_progress();
+    status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
+    const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
+    if (!a->quiet && has_run)
+      sl_session_write_table(session, a->options.profile,
+                             a->json_path && strcmp(a->json_path, "-") == 0 ? stderr : stdout);
+    if (a->json_path && cli_write_file(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
+      status = CLI_FAILED;
+  }
+  cli_print_messages(d, a->quiet);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return status;
+}

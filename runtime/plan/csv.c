@@ -1,0 +1,249 @@
+/* csv.c: see csv.h. The whole file is read into memory and cut into lines and cells in place. A cell is what stands
+ * between commas; there are no quotes. Blank lines are skipped, and a line may end in CR LF. */
+#include "plan/csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, LOWER, UPPER, SIZE, COLUMN_COUNT, CELLS_MAX = 64 };
+static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size"};
+#define SIZE_MAX_BYTES (UINT64_C(1) << 62) /* what the planner takes, in all */
+
+struct cell {
+  const char *text;
+  uint32_t column; /* in the line, from 1 */
+};
+
+struct reader {
+  struct sl_diagnostics *d;
+  const char *path;
+  char *copy;                    /* of the line under way, for messages; as long as the longest */
+  uint32_t line;                 /* from 1 */
+  uint32_t column_of[CELLS_MAX]; /* which of the columns a cell is; COLUMN_COUNT: none of them */
+  uint32_t cell_count;           /* cells a line, from the line of names */
+  uint32_t *lines;               /* of each buffer */
+  uint64_t total_bytes;
+  int failed;
+};
+
+static void complain(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void complain(struct reader *r, uint32_t column, const char *hint, const char *format, ...) {
+  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(r->d, SL_ERROR, &place, NULL, hint, format, arguments);
+  va_end(arguments);
+  r->failed = 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- cutting */
+
+static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
+  const struct sl_place place = {path, NULL, 0, 0};
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", strerror(errno));
+    return SL_EIO;
+  }
+  size_t allocated = 0;
+  const ssize_t length = getdelim(text, &allocated, '\0', file); /* up to a zero byte, or the end */
+  int status = SL_OK;
+  if (length < 0 && !feof(file)) {
+    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", strerror(errno));
+    status = SL_EIO;
+  } else if (length < 0 && !(*text = realloc(*text, 1))) {
+    status = SL_ENOMEM;
+  } else if (length < 0) {
+    **text = '\0';
+  } else if ((*text)[length - 1] == '\0') {
+    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "this is no text: it holds a zero byte");
+    status = SL_EFORMAT;
+  }
+  fclose(file);
+  return status;
+}
+
+/* Cuts the first line off: ends it with a zero, returns what follows, NULL after the last. */
+static char *cut_line(char *text) {
+  char *end = strchr(text, '\n');
+  if (end) *end = '\0';
+  const size_t length = strlen(text);
+  if (length > 0 && text[length - 1] == '\r') text[length - 1] = '\0';
+  return end ? end + 1 : NULL;
+}
+
+static uint32_t cut_cells(struct reader *r, char *line, struct cell cells[CELLS_MAX]) {
+  uint32_t count = 0;
+  memcpy(r->copy, line, strlen(line) + 1);
+  for (uint32_t i = 0; i < CELLS_MAX; i++) cells[i] = (struct cell){"", 1};
+  for (char *at = line; at; count++) {
+    char *comma = strchr(at, ',');
+    if (comma) *comma = '\0';
+    if (count < CELLS_MAX) cells[count] = (struct cell){at, (uint32_t)(at - line) + 1};
+    at = comma ? comma + 1 : NULL;
+  }
+  return count;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+static void read_names(struct reader *r, char *line) {
+  struct cell cells[CELLS_MAX];
+  uint32_t seen[COLUMN_COUNT] = {0};
+  r->cell_count = cut_cells(r, line, cells);
+  if (r->cell_count > CELLS_MAX) {
+    complain(r, 1, NULL, "%" PRIu32 " columns; at most %d are read", r->cell_count, CELLS_MAX);
+    return;
+  }
+  for (uint32_t i = 0; i < r->cell_count; i++) {
+    uint32_t c = 0;
+    while (c < COLUMN_COUNT && strcmp(cells[i].text, column_names[c]) != 0) c++;
+    r->column_of[i] = c;
+    if (c < COLUMN_COUNT && seen[c]++) complain(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
+  }
+  for (uint32_t c = 0; c < COLUMN_COUNT; c++)
+    if (!seen[c])
+      complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column `%s`",
+               column_names[c]);
+}
+
+static uint64_t read_number(struct reader *r, const struct cell *cell, const char *name, uint64_t maximum) {
+  char *end = NULL;
+  errno = 0;
+  const uint64_t value = strtoull(cell->text, &end, 10);
+  if (*cell->text < '0' || *cell->text > '9' || *end)
+    complain(r, cell->column, NULL, "`%s` wants a whole number, not `%s`", name, cell->text);
+  else if (errno || value > maximum)
+    complain(r, cell->column, NULL, "`%s` is at most %" PRIu64 ", not %s", name, maximum, cell->text);
+  return value;
+}
+
+/* Room for one more buffer in csv and reader. */
+static int grow(struct reader *r, struct sl_plan_csv *csv) {
+  if (csv->count & (csv->count - 1)) return SL_OK; /* the room doubles at powers of two */
+  const size_t room = csv->count ? 2 * (size_t)csv->count : 1;
+  struct sl_plan_buffer *buffers = realloc(csv->buffers, room * sizeof *buffers);
+  if (buffers) csv->buffers = buffers;
+  const char **ids = realloc((void *)csv->ids, room * sizeof *ids);
+  if (ids) csv->ids = ids;
+  uint32_t *lines = realloc(r->lines, room * sizeof *lines);
+  if (lines) r->lines = lines;
+  return buffers && ids && lines ? SL_OK : SL_ENOMEM;
+}
+
+static int read_buffer(struct reader *r, char *line, struct sl_plan_csv *csv) {
+  struct cell cells[CELLS_MAX];
+  const uint32_t count = cut_cells(r, line, cells);
+  if (count != r->cell_count) {
+    complain(r, 1, NULL, "%" PRIu32 " cells, but there are %" PRIu32 " columns", count, r->cell_count);
+    return SL_OK;
+  }
+  struct cell by_column[COLUMN_COUNT] = {{"", 1}, {"", 1}, {"", 1}, {"", 1}};
+  for (uint32_t i = 0; i < count; i++)
+    if (r->column_of[i] < COLUMN_COUNT) by_column[r->column_of[i]] = cells[i];
+  const int failed_before = r->failed;
+  r->failed = 0;
+  struct sl_plan_buffer b = {.lower = (uint32_t)read_number(r, &by_column[LOWER], "lower", UINT32_MAX),
+                             .upper = (uint32_t)read_number(r, &by_column[UPPER], "upper", UINT32_MAX),
+                             .size = read_number(r, &by_column[SIZE], "size", SIZE_MAX_BYTES)};
+  if (!*by_column[ID].text) complain(r, by_column[ID].column, NULL, "`id` is empty");
+  if (!r->failed && b.lower >= b.upper)
+    complain(r, by_column[UPPER].column, "a buffer is live from `lower` up to, not including, `upper`",
+             "`upper` must be above `lower`, %" PRIu32, b.lower);
+  if (!r->failed && b.size > SIZE_MAX_BYTES - r->total_bytes)
+    complain(r, by_column[SIZE].column, NULL, "the sizes sum up to more than %" PRIu64, SIZE_MAX_BYTES);
+  const int good = !r->failed;
+  r->failed |= failed_before;
+  if (!good) return SL_OK;
+  if (grow(r, csv) < 0) return SL_ENOMEM;
+  r->total_bytes += b.size;
+  r->lines[csv->count] = r->line;
+  csv->ids[csv->count] = by_column[ID].text;
+  csv->buffers[csv->count++] = b;
+  return SL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- equal names */
+
+struct named {
+  const char *id;
+  uint32_t line;
+};
+
+static int named_compare(const void *a, const void *b) {
+  const struct named *x = a, *y = b;
+  const int order = strcmp(x->id, y->id);
+  return order ? order : x->line < y->line ? -1 : 1;
+}
+
+static int find_twins(struct reader *r, const struct sl_plan_csv *csv) {
+  struct named *sorted = malloc((csv->count + (size_t)1) * sizeof *sorted);
+  if (!sorted) return SL_ENOMEM;
+  for (uint32_t i = 0; i < csv->count; i++) sorted[i] = (struct named){csv->ids[i], r->lines[i]};
+  qsort(sorted, csv->count, sizeof *sorted, named_compare);
+  for (uint32_t i = 1; i < csv->count; i++) {
+    if (strcmp(sorted[i].id, sorted[i - 1].id) != 0) continue;
+    const struct sl_place place = {r->path, NULL, sorted[i].line, 0};
+    sl_diagnose(r->d, SL_ERROR, &place, NULL, NULL, "the id `%s` stands in line %" PRIu32 " already", sorted[i].id,
+                sorted[i - 1].line);
+    r->failed = 1;
+  }
+  free(sorted);
+  return SL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- the file */
+
+static int read_lines(struct reader *r, struct sl_plan_csv *csv) {
+  int status = SL_OK;
+  for (char *line = csv->text, *next; line && status == SL_OK; line = next) {
+    next = cut_line(line);
+    r->line++;
+    if (!*line) continue;
+    if (r->cell_count > 0) {
+      status = read_buffer(r, line, csv);
+    } else {
+      read_names(r, line);
+      if (r->failed) return SL_OK; /* without names, cells mean nothing */
+    }
+  }
+  if (status == SL_OK && r->cell_count == 0) {
+    *r->copy = '\0';
+    r->line = 1;
+    complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "the file is empty");
+  }
+  return status == SL_OK ? find_twins(r, csv) : status;
+}
+
+int sl_plan_csv_read(const char *path, struct sl_diagnostics *d, struct sl_plan_csv *csv) {
+  *csv = (struct sl_plan_csv){0};
+  struct reader r = {.d = d, .path = path};
+  int status = read_text(path, d, &csv->text);
+  if (status < 0) goto failed;
+  r.copy = malloc(strlen(csv->text) + 1);
+  status = r.copy ? read_lines(&r, csv) : SL_ENOMEM;
+  if (status == SL_OK && r.failed) status = SL_EFORMAT;
+failed:
+  free(r.copy);
+  free(r.lines);
+  if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while reading %s", path);
+  if (status < 0) sl_plan_csv_free(csv);
+  return status;
+}
+
+void sl_plan_csv_write(const struct sl_plan_csv *csv, FILE *file) {
+  fprintf(file, "id,lower,upper,size,offset\n");
+  for (uint32_t i = 0; i < csv->count; i++)
+    fprintf(file, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 "\n", csv->ids[i], csv->buffers[i].lower,
+            csv->buffers[i].upper, csv->buffers[i].size, csv->buffers[i].offset);
+}
+
+void sl_plan_csv_free(struct sl_plan_csv *csv) {
+  free(csv->buffers);
+  free((void *)csv->ids);
+  free(csv->text);
+  *csv = (struct sl_plan_csv){0};
+}

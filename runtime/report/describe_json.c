@@ -1,0 +1,179 @@
+/* describe_json.c: algorithms, collections and plugins for programs: what describe.c says, as JSON. */
+#include "plugin/tables.h"
+#include "report/describe.h"
+
+#include <sluice/sluice.h>
+
+#include <string.h>
+
+static void put_term(const struct sl_term *t, struct sl_json *j) {
+  static const char *const kinds[] = {"", "constant", "events", "items", "subitems", "budget"};
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "kind", kinds[t->kind]);
+  if (t->of) sl_json_string(j, "of", t->of);
+  if (t->kind != SL_TERM_CONSTANT) {
+    sl_json_integer(j, "multiply", t->multiply);
+    sl_json_integer(j, "divide", t->divide);
+  }
+  sl_json_integer(j, t->kind == SL_TERM_BUDGET ? "at_least" : "add", t->add);
+  sl_json_end_object(j);
+}
+
+static void put_capacity(const char *key, const struct sl_capacity *c, struct sl_json *j) {
+  if (c->terms[0].kind == SL_TERM_NONE) return;
+  sl_json_begin_object(j, key);
+  sl_json_string(j, "combine", c->combine == SL_COMBINE_MIN ? "min" : "max");
+  sl_json_begin_array(j, "terms");
+  for (int i = 0; i < 2; i++)
+    if (c->terms[i].kind != SL_TERM_NONE) put_term(&c->terms[i], j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+/* The fields that an input reads. */
+static void put_fields_read(const struct sl_member *m, struct sl_json *j) {
+  sl_json_begin_array(j, "reads");
+  for (uint32_t f = 0; f < m->collection->field_count; f++)
+    if (sl_field_is_read(m, f)) sl_json_string(j, NULL, m->collection->fields[f].name);
+  sl_json_end_array(j);
+}
+
+static void put_port(const struct sl_member *m, struct sl_json *j) {
+  sl_json_string(j, "collection", m->collection->name);
+  if (m->kind == SL_MEMBER_IN) {
+    sl_json_boolean(j, "optional", (m->flags & SL_FLAG_OPTIONAL) != 0);
+    put_fields_read(m, j);
+    return;
+  }
+  if (m->shares) sl_json_string(j, "shares_offsets_of", m->shares);
+  if (m->in_place) sl_json_string(j, "may_take_place_of", m->in_place);
+  put_capacity("items", &m->capacity, j);
+  put_capacity("subitems", &m->sub_capacity, j);
+}
+
+static void put_property(const struct sl_member *m, struct sl_json *j) {
+  sl_json_string(j, "type", sl_type_name(m->type));
+  if (m->type == SL_TYPE_string) {
+    sl_json_string(j, "default", m->default_text ? m->default_text : "");
+  } else if (m->type == SL_TYPE_bool) {
+    sl_json_boolean(j, "default", m->default_value != 0);
+  } else {
+    sl_json_number(j, "default", m->default_value);
+    sl_json_number(j, "minimum", m->minimum);
+    sl_json_number(j, "maximum", m->maximum);
+  }
+  sl_json_string(j, "unit", m->unit ? m->unit : "");
+  sl_json_boolean(j, "budget", (m->flags & SL_FLAG_BUDGET) != 0);
+}
+
+/* An array of all members of a kind. */
+static void put_members(const char *key, const struct sl_algorithm *a, uint32_t kind, struct sl_json *j) {
+  sl_json_begin_array(j, key);
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    const struct sl_member *m = &a->members[i];
+    if (m->kind != kind) continue;
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", m->name);
+    sl_json_string(j, "doc", m->doc);
+    if (kind == SL_MEMBER_PROPERTY) {
+      put_property(m, j);
+    } else if (kind == SL_MEMBER_SCRATCH) {
+      sl_json_string(j, "type", sl_type_name(m->type));
+      put_capacity("elements", &m->capacity, j);
+    } else {
+      put_port(m, j);
+    }
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void put_plugin_facts(const struct sl_plugin_entry *e, struct sl_json *j) {
+  sl_json_string(j, "plugin", e->plugin->name);
+  sl_json_string(j, "version", e->plugin->version);
+  sl_json_string(j, "target", e->plugin->target);
+  sl_json_string(j, "path", e->path);
+}
+
+static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_string(j, "describes", "algorithm");
+  sl_json_string(j, "name", a->name);
+  sl_json_string(j, "doc", a->doc);
+  sl_json_string(j, "kind", sl_kind_name(a->kind));
+  put_plugin_facts(e, j);
+  if (a->kind == SL_KIND_KERNEL) {
+    sl_json_integer(j, "block", a->block_threads);
+    sl_json_boolean(j, "tuned", a->run_tuned != NULL);
+  }
+  put_members("inputs", a, SL_MEMBER_IN, j);
+  put_members("outputs", a, SL_MEMBER_OUT, j);
+  put_members("scratch", a, SL_MEMBER_SCRATCH, j);
+  put_members("properties", a, SL_MEMBER_PROPERTY, j);
+  sl_json_begin_array(j, "errors");
+  for (uint32_t i = 0; i < a->error_count; i++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_integer(j, "code", a->errors[i].code);
+    sl_json_string(j, "text", a->errors[i].text);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void put_collection(const struct sl_collection *c, struct sl_json *j) {
+  sl_json_string(j, "describes", "collection");
+  sl_json_string(j, "name", c->name);
+  sl_json_string(j, "doc", c->doc);
+  sl_json_begin_array(j, "fields");
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const struct sl_field *field = &c->fields[f];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", field->name);
+    sl_json_string(j, "type", sl_type_name(field->type));
+    sl_json_string(j, "shape", sl_shape_name(field->shape));
+    sl_json_integer(j, "width", field->width);
+    sl_json_string(j, "unit", field->unit);
+    sl_json_string(j, "doc", field->doc);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+/* A plugin, with what there is of it for each target. */
+static void put_plugin(const struct sl_registry *r, const struct sl_plugin *plugin, struct sl_json *j) {
+  sl_json_string(j, "describes", "plugin");
+  sl_json_string(j, "name", plugin->name);
+  sl_json_string(j, "doc", plugin->doc);
+  sl_json_begin_array(j, "files");
+  for (size_t i = 0; i < r->entry_count; i++) {
+    const struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || strcmp(e->plugin->name, plugin->name) != 0) continue;
+    sl_json_begin_object(j, NULL);
+    put_plugin_facts(e, j);
+    sl_json_begin_array(j, "algorithms");
+    for (uint32_t a = 0; a < e->plugin->algorithm_count; a++) sl_json_string(j, NULL, e->plugin->algorithms[a]->name);
+    sl_json_end_array(j);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+  struct sl_registry r;
+  struct sl_subject subject;
+  int status = sl_find_subject(plugin_paths, name, d, &r, &subject);
+  if (status == SL_OK) {
+    struct sl_json j;
+    sl_json_begin(&j);
+    sl_json_begin_object(&j, NULL);
+    if (subject.algorithm)
+      put_algorithm(subject.entry, subject.algorithm, &j);
+    else if (subject.collection)
+      put_collection(subject.collection, &j);
+    else
+      put_plugin(&r, subject.entry->plugin, &j);
+    sl_json_end_object(&j);
+    status = sl_json_finish(&j, file);
+  }
+  sl_registry_close(&r);
+  return status;
+}

@@ -1,0 +1,182 @@
+/* plan_picture.c: see plan_picture.h. Plain SVG 1.1 without scripts. Bars are to scale; one that is too thin to be seen
+ * keeps a hairline, and one with room has its name on it. All have a tooltip. Big bars are drawn first, so that thin
+ * ones lie on top. */
+#include "report/plan_picture.h"
+
+#include "report/markup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LEFT = 96, TOP = 56, PLOT_HEIGHT = 720, RIGHT = 24, FONT = 11 };
+#define LETTER_WIDTH (0.58 * FONT) /* of the sans-serif face, on average, and a little more */
+#define WIDTH        1100.0        /* of the plot, where the steps have room in it */
+#define COLUMN_MIN   40.0          /* of a named step */
+
+struct frame {
+  const struct sl_plan_picture *p;
+  FILE *file;
+  double width; /* of the plot */
+  uint64_t top_bytes;
+};
+
+static void write_text(const char *text, FILE *file) {
+  for (; *text; text++) sl_write_markup_character(*text, file);
+}
+
+static double x_of(const struct frame *f, double step) {
+  const uint32_t steps = f->p->end_step - f->p->first_step;
+  return LEFT + f->width * (step - f->p->first_step) / (steps ? steps : 1);
+}
+
+static double y_of(const struct frame *f, uint64_t address) {
+  return TOP + PLOT_HEIGHT * (1.0 - (double)address / (double)f->top_bytes);
+}
+
+/* 1, 2 or 5 times a power of ten (of two, if `binary`), so that some eight steps of it make `whole`. */
+static uint64_t tick_of(uint64_t whole, int binary) {
+  if (binary) {
+    uint64_t tick = 1;
+    while (whole / tick > 10) tick *= 2;
+    return tick;
+  }
+  for (uint64_t tick = 1;; tick *= 10)
+    for (int i = 0; i < 3; i++)
+      if (whole / (tick * (uint64_t)(i * i + 1)) <= 10) return tick * (uint64_t)(i * i + 1);
+}
+
+static void write_bytes(uint64_t bytes, FILE *file) {
+  const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  uint64_t scale = 1;
+  while (unit < 4 && bytes >= 1024 * scale) {
+    scale *= 1024;
+    unit++;
+  }
+  fprintf(file, "%.4g %s", (double)bytes / (double)scale, units[unit]);
+}
+
+static void write_address_axis(const struct frame *f) {
+  const uint64_t tick = tick_of(f->top_bytes, 1);
+  for (uint64_t address = 0; address <= f->top_bytes; address += tick) {
+    const double y = y_of(f, address);
+    fprintf(f->file,
+            "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n"
+            "<text class=\"right\" x=\"%d\" y=\"%.1f\">",
+            LEFT, y, LEFT + f->width, y, LEFT - 8, y + 4);
+    write_bytes(address, f->file);
+    fprintf(f->file, "</text>\n");
+  }
+}
+
+static void write_step_axis(const struct frame *f) {
+  const struct sl_plan_picture *p = f->p;
+  const uint32_t steps = p->end_step - p->first_step;
+  const uint32_t tick = p->step_names ? 1 : (uint32_t)tick_of(steps, 0);
+  for (uint32_t step = 0; step <= steps; step += tick) {
+    const double x = x_of(f, p->first_step + step);
+    fprintf(f->file, "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>\n", x, TOP, x,
+            TOP + PLOT_HEIGHT);
+    if (!p->step_names) {
+      fprintf(f->file, "<text class=\"middle\" x=\"%.1f\" y=\"%d\">%" PRIu32 "</text>\n", x, TOP + PLOT_HEIGHT + 18,
+              p->first_step + step);
+    } else if (step < steps) {
+      const double middle = x_of(f, p->first_step + step + 0.5);
+      fprintf(f->file, "<text class=\"right\" transform=\"translate(%.1f %d) rotate(-35)\">", middle + 4,
+              TOP + PLOT_HEIGHT + 18);
+      write_text(p->step_names[step], f->file);
+      fprintf(f->file, "</text>\n");
+    }
+    if (tick > steps) break;
+  }
+}
+
+/* The longest end of the name that fits into a box of that length and breadth: "search.candidates.hits",
+ * "candidates.hits", "hits", or NULL. */
+static const char *label_of(const struct sl_plan_bar *bar, double along, double across) {
+  if (along < FONT + 1 || across < FONT + 1) return NULL;
+  const char *label = bar->name;
+  while (label && (double)strlen(label) * LETTER_WIDTH > along - 4) {
+    const char *dot = strchr(label, '.');
+    label = dot ? dot + 1 : NULL;
+  }
+  return label;
+}
+
+/* Across where it fits, else upright. */
+static void write_label(const struct frame *f, const struct sl_plan_bar *bar, double x, double y, double width,
+                        double height) {
+  const char *across = label_of(bar, width, height);
+  const char *label = across ? across : label_of(bar, height, width);
+  if (!label) return;
+  fprintf(f->file, "<text class=\"middle\" transform=\"translate(%.1f %.1f)%s\" dy=\"0.36em\">", x + 0.5 * width,
+          y + 0.5 * height, across ? "" : " rotate(-90)");
+  write_text(label, f->file);
+  fprintf(f->file, "</text>");
+}
+
+static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
+  const double x = x_of(f, bar->lower), width = x_of(f, bar->upper) - x;
+  const double y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
+  const unsigned hue = (unsigned)(bar->group * 137u + 205u) % 360u; /* the golden angle: neighbours differ most */
+  fprintf(f->file, "<g><title>");
+  write_text(bar->name, f->file);
+  fprintf(f->file, "\n%" PRIu64 " bytes at %" PRIu64 "\n", bar->bytes, bar->offset);
+  if (bar->detail)
+    write_text(bar->detail, f->file);
+  else
+    fprintf(f->file, "steps %" PRIu32 " to %" PRIu32, bar->lower, bar->upper - 1);
+  fprintf(f->file,
+          "</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
+          "stroke=\"hsl(%u,60%%,35%%)\" stroke-width=\"0.5\"/>",
+          x, y, width, height > 0.3 ? height : 0.3, hue, bar->in_place ? "70%" : "80%",
+          bar->in_place ? " fill-opacity=\"0.6\" stroke-dasharray=\"3 2\"" : "", hue);
+  write_label(f, bar, x, y, width, height);
+  fprintf(f->file, "</g>\n");
+}
+
+/* A line across at an address, named at its right end, below it or above. */
+static void write_level(const struct frame *f, uint64_t address, const char *name, const char *class, double shift) {
+  const double y = y_of(f, address);
+  fprintf(f->file,
+          "<line class=\"%s\" x1=\"%d\" y1=\"%.2f\" x2=\"%.1f\" y2=\"%.2f\"/>\n"
+          "<text class=\"right %s\" x=\"%.1f\" y=\"%.1f\">%s %" PRIu64 " bytes</text>\n",
+          class, LEFT, y, LEFT + f->width, y, class, LEFT + f->width, y + shift, name, address);
+}
+
+static void write_head(const struct frame *f) {
+  const double width = LEFT + f->width + RIGHT, height = TOP + PLOT_HEIGHT + (f->p->step_names ? 110 : 48);
+  fprintf(f->file,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+          "<style>text{font:%dpx sans-serif;fill:#222}.right{text-anchor:end}.middle{text-anchor:middle}"
+          ".grid{stroke:#ddd}.arena{stroke:#222}.bound{stroke:#c00;stroke-dasharray:6 4}"
+          "text.arena,text.bound{stroke:none}text.bound{fill:#c00}.title{font-size:14px}</style>\n"
+          "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">",
+          width, height, width, height, FONT, LEFT);
+  write_text(f->p->title, f->file);
+  fprintf(f->file, "</text>\n");
+}
+
+/* Bars of at least `bytes`, and below the limit of the pass before. */
+static void write_bars(const struct frame *f, uint64_t at_least, uint64_t below, uint32_t in_place) {
+  for (uint32_t b = 0; b < f->p->bar_count; b++) {
+    const struct sl_plan_bar *bar = &f->p->bars[b];
+    if (bar->bytes >= at_least && bar->bytes < below && bar->in_place == in_place) write_bar(f, bar);
+  }
+}
+
+void sl_plan_picture_write(const struct sl_plan_picture *p, FILE *file) {
+  struct frame f = {p, file, WIDTH, p->arena_bytes ? p->arena_bytes : 1};
+  const double least = COLUMN_MIN * (p->end_step - p->first_step);
+  if (p->step_names && f.width < least) f.width = least;
+  const uint64_t thin = f.top_bytes / PLOT_HEIGHT; /* a pixel */
+  write_head(&f);
+  write_address_axis(&f);
+  write_step_axis(&f);
+  write_bars(&f, thin, UINT64_MAX, 0);
+  write_bars(&f, 0, UINT64_MAX, 1);
+  write_bars(&f, 0, thin, 0);
+  write_level(&f, p->arena_bytes, "arena", "arena", -18);
+  write_level(&f, p->lower_bound_bytes, "lower bound", "bound", -5);
+  fprintf(file, "</svg>\n");
+}

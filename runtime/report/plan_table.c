@@ -1,0 +1,152 @@
+/* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
+ * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
+#include "execute/session.h"
+#include "plugin/tables.h"
+#include "report/plan_picture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 160, DEPTH_MAX = 64 };
+
+static const char *step_name(const struct sl_layout *l, uint32_t step) {
+  if (step >= l->step_count) return "end";
+  return l->steps[step].kind == SL_STEP_RUN ? l->graph->nodes[l->steps[step].node].name : "(intersection)";
+}
+
+/* ------------------------------------------------------------------------------------- where a size is from */
+
+/* Which of a capacity's terms decides. */
+static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t node, const struct sl_capacity *c) {
+  if (c->terms[1].kind == SL_TERM_NONE) return &c->terms[0];
+  const uint64_t both = sl_layout_capacity(l, node, c);
+  const struct sl_capacity first = {c->combine, 0, {c->terms[0], {SL_TERM_NONE, 0, 1, 0, NULL}}};
+  return sl_layout_capacity(l, node, &first) == both ? &c->terms[0] : &c->terms[1];
+}
+
+/* The budget from which the items (`sub`: subitems) of a member follow, through as many nodes as it takes: writes
+ * "NODE.PROPERTY", or nothing where there is none. */
+static void find_budget(const struct sl_layout *l, uint32_t node, int member, int sub, char *text, size_t size) {
+  *text = '\0';
+  for (int depth = 0; depth < DEPTH_MAX && member >= 0; depth++) {
+    const struct sl_node *n = &l->graph->nodes[node];
+    const struct sl_member *m = &n->algorithm->members[member];
+    if (m->kind == SL_MEMBER_IN) {
+      const struct sl_port from = n->inputs[member];
+      if (from.node == SL_NONE) return;
+      node = (uint32_t)from.node;
+      member = from.member;
+      continue;
+    }
+    if (m->shares && !sub) {
+      member = sl_member_index(n->algorithm, m->shares);
+      continue;
+    }
+    const struct sl_term *t = deciding_term(l, node, sub ? &m->sub_capacity : &m->capacity);
+    if (t->kind == SL_TERM_BUDGET) snprintf(text, size, "%s.%s", n->name, t->of);
+    if (t->kind != SL_TERM_ITEMS && t->kind != SL_TERM_SUBITEMS) return;
+    sub = t->kind == SL_TERM_SUBITEMS;
+    member = sl_member_index(n->algorithm, t->of);
+  }
+}
+
+/* What the bytes of a storage follow from, besides the events of a slice. */
+static void budget_of(const struct sl_layout *l, const struct sl_storage *s, char *text, size_t size) {
+  *text = '\0';
+  if (s->node == UINT32_MAX) return; /* a list of the runtime's */
+  const struct sl_member *m = &l->graph->nodes[s->node].algorithm->members[s->member];
+  int sub = 0;
+  if (m->kind == SL_MEMBER_OUT) {
+    const uint32_t shape = m->collection->fields[s->field].shape;
+    sub = shape == SL_SHAPE_CODE_PER_SUBITEM || shape == SL_SHAPE_CODE_BYTES;
+    if (!sub && shape != SL_SHAPE_CODE_PER_ITEM && shape != SL_SHAPE_CODE_ITEM_OFFSETS) return;
+  }
+  find_budget(l, s->node, (int)s->member, sub, text, size);
+}
+
+/* --------------------------------------------------------------------------------------------------- table */
+
+static int is_planned(const struct sl_storage *s) { return s->kind != SL_STORAGE_CONSTANT && s->upper > 0; }
+
+static void write_row(const struct sl_layout *l, uint32_t index, FILE *file) {
+  const struct sl_storage *s = &l->storage[index];
+  char name[NAME_SIZE], budget[NAME_SIZE], offset[24] = "input";
+  sl_layout_name(l, index, name, sizeof name);
+  budget_of(l, s, budget, sizeof budget);
+  if (s->kind == SL_STORAGE_ARENA) snprintf(offset, sizeof offset, "%" PRIu64, s->offset);
+  fprintf(file, "%-44s %10" PRIu64 "  %-18s %-18s %10s", name, s->bytes,
+          s->kind == SL_STORAGE_INPUT ? "start" : step_name(l, s->lower), step_name(l, s->upper - 1), offset);
+  if (*budget) fprintf(file, "  %s", budget);
+  fprintf(file, "%s\n", s->in_place_of != SL_NONE ? "  in place" : "");
+}
+
+void sl_session_write_plan(const struct sl_session *s, FILE *file) {
+  const struct sl_layout *l = s->layout;
+  fprintf(file, "slices of %u events\n%-44s %10s  %-18s %-18s %10s  %s\n", l->events, "field", "bytes", "first step",
+          "last step", "offset", "budget");
+  for (uint32_t i = 0; i < l->storage_count; i++)
+    if (is_planned(&l->storage[i])) write_row(l, i, file);
+  for (uint32_t i = 0; i < s->summary.budget_count; i++)
+    fprintf(file, "capacity of %-32s %11" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
+  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
+          l->arena_bytes, l->live_bytes_max,
+          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
+          l->optimal ? ", proved least" : "", l->input_bytes);
+}
+
+/* ------------------------------------------------------------------------------------------------- drawing */
+
+struct bar_text {
+  char name[NAME_SIZE], detail[2 * NAME_SIZE + 32];
+};
+
+static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_bar *bar, struct bar_text *text) {
+  const struct sl_storage *s = &l->storage[index];
+  char budget[NAME_SIZE];
+  sl_layout_name(l, index, text->name, sizeof text->name);
+  budget_of(l, s, budget, sizeof budget);
+  snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s", step_name(l, s->lower), step_name(l, s->upper - 1),
+           *budget ? "\nbudget " : "", budget, s->in_place_of != SL_NONE ? "\nin place" : "");
+  *bar = (struct sl_plan_bar){.name = text->name,
+                              .detail = text->detail,
+                              .bytes = s->bytes,
+                              .offset = s->offset,
+                              .lower = s->lower,
+                              .upper = s->upper,
+                              .group = s->node,
+                              .in_place = s->in_place_of != SL_NONE};
+}
+
+int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
+  const struct sl_layout *l = s->layout;
+  struct sl_plan_bar *bars = calloc(l->storage_count + 1, sizeof *bars);
+  struct bar_text *texts = calloc(l->storage_count + 1, sizeof *texts);
+  const char **steps = calloc(l->step_count + 1, sizeof *steps);
+  int status = SL_ENOMEM;
+  if (!bars || !texts || !steps) goto done;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    if (l->storage[i].kind != SL_STORAGE_ARENA || !is_planned(&l->storage[i])) continue;
+    set_bar(l, i, &bars[count], &texts[count]);
+    count++;
+  }
+  for (uint32_t i = 0; i <= l->step_count; i++) steps[i] = step_name(l, i);
+  char title[512];
+  snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", s->options.graph_path, l->events);
+  const struct sl_plan_picture picture = {.title = title,
+                                          .bars = bars,
+                                          .bar_count = count,
+                                          .first_step = 0,
+                                          .end_step = l->step_count + 1,
+                                          .step_names = steps,
+                                          .arena_bytes = l->arena_bytes,
+                                          .lower_bound_bytes = l->live_bytes_max};
+  sl_plan_picture_write(&picture, file);
+  status = SL_OK;
+done:
+  free(bars);
+  free(texts);
+  free((void *)steps);
+  return status;
+}

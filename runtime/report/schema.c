@@ -1,0 +1,336 @@
+/* schema.c: the JSON Schema (draft-07) of graphs, for editors and for programs that write graphs.
+ *
+ * Made from the tables of the plugins found: the names that `use` can have; for each, the properties with types,
+ * ranges, units and docs, and the inputs. What one file alone cannot tell is left to `sluice check`: wiring, names of
+ * other nodes, and nodes whose `use` is in an included file. Every value may be null, which removes it, and a string
+ * with
+ * `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
+#include "plugin/tables.h"
+#include "report/describe.h"
+
+#include <sluice/sluice.h>
+
+#include <string.h>
+
+/* "key": {"$ref": "#/definitions/..."} */
+static void put_reference(const char *key, const char *definition, struct sl_json *j) {
+  char path[64];
+  snprintf(path, sizeof path, "#/definitions/%s", definition);
+  sl_json_begin_object(j, key);
+  sl_json_string(j, "$ref", path);
+  sl_json_end_object(j);
+}
+
+static void put_types(struct sl_json *j, const char *const *types) {
+  sl_json_begin_array(j, "type");
+  for (; *types; types++) sl_json_string(j, NULL, *types);
+  sl_json_end_array(j);
+}
+
+static const char *const map_or_null[] = {"object", "null", NULL};
+static const char *const list_or_null[] = {"array", "null", NULL};
+static const char *const text_or_null[] = {"string", "null", NULL};
+static const char *const scalars[] = {"string", "number", "boolean", "null", NULL};
+
+/* The end of every map: keys of the user's own, and no others. */
+static void put_no_other_keys(struct sl_json *j) {
+  sl_json_begin_object(j, "patternProperties");
+  sl_json_begin_object(j, "^x-");
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+  sl_json_boolean(j, "additionalProperties", 0);
+}
+
+/* A map from names to values of one definition. */
+static void put_map(const char *key, const char *doc, const char *names, const char *value, struct sl_json *j) {
+  sl_json_begin_object(j, key);
+  sl_json_string(j, "description", doc);
+  put_types(j, map_or_null);
+  sl_json_begin_object(j, "patternProperties");
+  sl_json_begin_object(j, "^x-");
+  sl_json_end_object(j);
+  put_reference(names, value, j);
+  sl_json_end_object(j);
+  sl_json_boolean(j, "additionalProperties", 0);
+  sl_json_end_object(j);
+}
+
+static void put_list(const char *key, const char *doc, struct sl_json *j) {
+  sl_json_begin_object(j, key);
+  sl_json_string(j, "description", doc);
+  put_types(j, list_or_null);
+  sl_json_begin_object(j, "items");
+  sl_json_string(j, "type", "string");
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+}
+
+/* --------------------------------------------------------------------------------------------- algorithms */
+
+/* What a property may be besides its own type. */
+static void put_or_parameter(struct sl_json *j) {
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "$ref", "#/definitions/parameter");
+  sl_json_end_object(j);
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "type", "null");
+  sl_json_end_object(j);
+}
+
+static void put_property(const struct sl_member *m, struct sl_json *j) {
+  char doc[512];
+  const char *unit = m->unit ? m->unit : "";
+  snprintf(doc, sizeof doc, "%s%s%s%s%s", m->doc, *unit ? " [" : "", unit, *unit ? "]" : "",
+           m->flags & SL_FLAG_BUDGET ? " (a budget)" : "");
+  sl_json_begin_object(j, m->name);
+  sl_json_string(j, "description", doc);
+  if (m->type == SL_TYPE_string) {
+    sl_json_string(j, "default", m->default_text ? m->default_text : "");
+    put_types(j, text_or_null);
+    sl_json_end_object(j);
+    return;
+  }
+  if (m->type == SL_TYPE_bool)
+    sl_json_boolean(j, "default", m->default_value != 0);
+  else
+    sl_json_number(j, "default", m->default_value);
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  if (m->type == SL_TYPE_bool) {
+    sl_json_string(j, "type", "boolean");
+  } else {
+    sl_json_string(j, "type", m->type == SL_TYPE_f32 || m->type == SL_TYPE_f64 ? "number" : "integer");
+    sl_json_number(j, "minimum", m->minimum);
+    sl_json_number(j, "maximum", m->maximum);
+  }
+  sl_json_end_object(j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void put_variant(struct sl_json *j) {
+  sl_json_begin_object(j, "variant");
+  sl_json_string(j, "description", "tuned: a version shaped for the target, where there is one; the bits are the same");
+  sl_json_string(j, "default", "tuned");
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  sl_json_begin_array(j, "enum");
+  sl_json_string(j, NULL, "tuned");
+  sl_json_string(j, NULL, "shared");
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_begin_object(j, "set");
+  put_types(j, map_or_null);
+  sl_json_begin_object(j, "properties");
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_PROPERTY) put_property(&a->members[m], j);
+  if (a->kind == SL_KIND_KERNEL) put_variant(j);
+  sl_json_end_object(j);
+  put_no_other_keys(j);
+  sl_json_end_object(j);
+}
+
+static void put_in(const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_begin_object(j, "in");
+  put_types(j, map_or_null);
+  sl_json_begin_object(j, "properties");
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    const struct sl_member *m = &a->members[i];
+    if (m->kind != SL_MEMBER_IN) continue;
+    char doc[512];
+    snprintf(doc, sizeof doc, "%s: %s%s", m->collection->name, m->doc,
+             m->flags & SL_FLAG_OPTIONAL ? " (optional)" : "");
+    sl_json_begin_object(j, m->name);
+    sl_json_string(j, "description", doc);
+    put_types(j, text_or_null);
+    sl_json_end_object(j);
+  }
+  sl_json_end_object(j);
+  put_no_other_keys(j);
+  sl_json_end_object(j);
+}
+
+/* Which ports others can take from a node; for readers of the schema, no rule. */
+static void put_outputs(const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_begin_object(j, "x-outputs");
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_OUT) sl_json_string(j, a->members[m].name, a->members[m].collection->name);
+  sl_json_end_object(j);
+}
+
+/* If `use` is this algorithm, then `set` and `in` have its keys. */
+static void put_rule(const char *use, const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_begin_object(j, NULL);
+  sl_json_begin_object(j, "if");
+  sl_json_begin_object(j, "properties");
+  sl_json_begin_object(j, "use");
+  sl_json_string(j, "const", use);
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+  sl_json_begin_array(j, "required");
+  sl_json_string(j, NULL, "use");
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "then");
+  sl_json_begin_object(j, "properties");
+  put_set(a, j);
+  put_in(a, j);
+  sl_json_end_object(j);
+  put_outputs(a, j);
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+}
+
+static void put_use(const char *use, const struct sl_algorithm *a, struct sl_json *j) {
+  char doc[512];
+  snprintf(doc, sizeof doc, "%s (%s)", a->doc, sl_kind_name(a->kind));
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "const", use);
+  sl_json_string(j, "description", doc);
+  sl_json_end_object(j);
+}
+
+/* Calls `put` for all algorithms: kernels and host algorithms, as the tables for cpu have them. */
+static void put_all(const struct sl_registry *r,
+                    void (*put)(const char *, const struct sl_algorithm *, struct sl_json *), struct sl_json *j) {
+  for (size_t i = 0; i < r->entry_count; i++) {
+    const struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || strcmp(e->plugin->target, "cpu") != 0) continue;
+    for (uint32_t a = 0; a < e->plugin->algorithm_count; a++) {
+      char use[256];
+      snprintf(use, sizeof use, "%s.%s", e->plugin->name, e->plugin->algorithms[a]->name);
+      put(use, e->plugin->algorithms[a], j);
+    }
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------- nodes */
+
+static void put_use_key(const struct sl_registry *r, struct sl_json *j) {
+  sl_json_begin_object(j, "use");
+  sl_json_string(j, "description", "PLUGIN.ALGORITHM");
+  sl_json_begin_array(j, "anyOf");
+  put_all(r, put_use, j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void put_block_key(struct sl_json *j) {
+  sl_json_begin_object(j, "block");
+  sl_json_string(j, "description", "threads of a block, 1 or a multiple of 32; of no effect on cpu");
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  sl_json_integer(j, "const", 1);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "type", "integer");
+  sl_json_integer(j, "minimum", 32);
+  sl_json_integer(j, "maximum", 1024);
+  sl_json_integer(j, "multipleOf", 32);
+  sl_json_end_object(j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void put_events_key(struct sl_json *j) {
+  static const char *const text_or_list[] = {"string", "array", "null", NULL};
+  sl_json_begin_object(j, "events");
+  sl_json_string(j, "description", "event list, or lists, to run on: NODE or NODE.PORT; [] for all events");
+  put_types(j, text_or_list);
+  sl_json_begin_object(j, "items");
+  sl_json_string(j, "type", "string");
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+}
+
+static void put_node(const struct sl_registry *r, struct sl_json *j) {
+  sl_json_begin_object(j, "node");
+  put_types(j, map_or_null);
+  sl_json_begin_object(j, "properties");
+  put_use_key(r, j);
+  put_map("in", "input: NODE.PORT, or NODE where that is unambiguous", "^(?!x-)", "scalar", j);
+  put_map("set", "property: value", "^(?!x-)", "scalar", j);
+  put_events_key(j);
+  put_block_key(j);
+  sl_json_end_object(j);
+  put_no_other_keys(j);
+  sl_json_begin_array(j, "allOf");
+  put_all(r, put_rule, j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void put_definitions(const struct sl_registry *r, struct sl_json *j) {
+  sl_json_begin_object(j, "definitions");
+  sl_json_begin_object(j, "parameter");
+  sl_json_string(j, "description", "a value with ${NAME} in it, which parameters replace");
+  sl_json_string(j, "type", "string");
+  sl_json_string(j, "pattern", "\\$\\{");
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "scalar");
+  put_types(j, scalars);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "budget");
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "type", "integer");
+  sl_json_integer(j, "minimum", 0);
+  sl_json_end_object(j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+  put_node(r, j);
+  sl_json_end_object(j);
+}
+
+void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
+  static const char name[] = "^[A-Za-z_][A-Za-z0-9_]*$";
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "$schema", "http://json-schema.org/draft-07/schema#");
+  sl_json_string(j, "title", "Sluice graph");
+  sl_json_string(j, "type", "object");
+  sl_json_begin_array(j, "required");
+  sl_json_string(j, NULL, "sluice");
+  sl_json_end_array(j);
+  sl_json_begin_object(j, "properties");
+  sl_json_begin_object(j, "sluice");
+  sl_json_string(j, "description", "version of the language");
+  sl_json_integer(j, "const", 1);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "description");
+  sl_json_string(j, "description", "one line of text");
+  put_types(j, scalars);
+  sl_json_end_object(j);
+  put_list("include", "files that are merged first, relative to this one", j);
+  put_map("parameters", "values that ${NAME} stands for", name, "scalar", j);
+  put_map("nodes", "instances of algorithms", name, "node", j);
+  put_list("outputs", "ports whose items the graph gives back: NODE or NODE.PORT", j);
+  put_map("budgets", "events: the most events in a slice; NODE.PROPERTY: a budget of a node",
+          "^(events|[A-Za-z_][A-Za-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*)$", "budget", j);
+  sl_json_end_object(j);
+  put_no_other_keys(j);
+  put_definitions(r, j);
+  sl_json_end_object(j);
+}
+
+int sl_write_schema(const char *const *plugin_paths, FILE *file) {
+  static const char *const targets[] = {"cpu", NULL};
+  struct sl_registry r = {0};
+  int status = sl_registry_open(plugin_paths, targets, &r);
+  if (status < 0) return status;
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_schema_put(&r, &j);
+  status = sl_json_finish(&j, file);
+  sl_registry_close(&r);
+  return status;
+}

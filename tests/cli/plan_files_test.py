@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What `sluice plan` writes for programs: plan_files_test.py SLUICE. Offsets are checked here once more, pair by pair; in
+drawings each buffer has its bar, to scale. The six problems of SLUICE_DATA/minimalloc must fit their capacity."""
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data"))
+CAPACITY = 1048576
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def sluice(*arguments):
+    return subprocess.run([sys.argv[1], *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+def check_offsets(path, problem, capacity):
+    rows = [{**row, **{key: int(row[key]) for key in ("lower", "upper", "size", "offset")}} for row in csv.DictReader(open(path))]
+    assert [row["id"] for row in rows] == [row["id"] for row in csv.DictReader(open(problem))], "ids are kept, in order"
+    for i, a in enumerate(rows):
+        assert a["offset"] + a["size"] <= capacity, a
+        for b in rows[:i]:
+            together = a["lower"] < b["upper"] and b["lower"] < a["upper"]
+            apart = a["offset"] + a["size"] <= b["offset"] or b["offset"] + b["size"] <= a["offset"]
+            assert apart or not together, (a, b)
+    return rows
+
+
+def bars(svg):
+    """{name: (bytes, offset, height of the bar)} of a drawing."""
+    found = {}
+    for group in ElementTree.fromstring(svg).iter(SVG + "g"):
+        name, place, *_ = group.find(SVG + "title").text.split("\n")
+        size, offset = map(int, re.fullmatch(r"(\d+) bytes at (\d+)", place).groups())
+        assert name not in found, name
+        found[name] = (size, offset, float(group.find(SVG + "rect").get("height")))
+    return found
+
+
+def check_scale(drawn):
+    size, _, height = max(drawn.values())
+    for name, (bytes_, _, high) in drawn.items():
+        assert abs(high - max(height * bytes_ / size, 0.3)) < 0.02, (name, bytes_, high)
+
+
+def small_problem(folder):
+    problem = HERE / "files/csv/small.csv"
+    sluice("plan", "--csv", problem, "--offsets", folder / "offsets.csv", "--svg", folder / "plan.svg")
+    rows = check_offsets(folder / "offsets.csv", problem, 64)
+    drawn = bars((folder / "plan.svg").read_text())
+    assert {row["id"]: (row["size"], row["offset"]) for row in rows} == {name: bar[:2] for name, bar in drawn.items()}
+    check_scale(drawn)
+
+
+def graph():
+    path = ROOT / "graphs/velo.yaml"
+    table = sluice("plan", path)
+    fields = {}
+    for line in table.splitlines():
+        match = re.match(r"(\S+(?: \(scratch\))?) +(\d+)  \S+ +\S+ +(\d+)", line)
+        if match:
+            fields[match[1]] = (int(match[2]), int(match[3]))
+    drawn = bars(sluice("plan", path, "--svg", "-"))
+    assert len(fields) > 30 and fields == {name: bar[:2] for name, bar in drawn.items()}, "table and drawing agree"
+    check_scale(drawn)
+
+
+def hard_problems(folder):
+    problems = sorted((DATA / "minimalloc").glob("*.csv"))
+    if not problems:
+        print(f"skipped: no minimalloc/*.csv in SLUICE_DATA={DATA}; the rest passed")
+        return
+    seconds = 0
+    for problem in problems:
+        offsets = folder / problem.name
+        line = sluice("plan", "--csv", problem, "--capacity", CAPACITY, "--offsets", offsets).splitlines()[1]
+        check_offsets(offsets, problem, CAPACITY)
+        assert "fits 1048576" in line or "proved least" in line, line
+        seconds += float(line.replace(" %", "").split()[6])
+    print(f"{len(problems)} hard problems, {seconds:.2f} s")
+
+
+with tempfile.TemporaryDirectory() as name:
+    small_problem(Path(name))
+    graph()
+    hard_problems(Path(name))

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""hdf5.sink on whole graphs: what is read from the file is what the run made, to the bit; killed and failing runs."""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import ROOT, SLUICE, Checks, call, json
+
+try:
+    import h5py
+    import numpy
+    import xxhash
+except ImportError as missing:
+    print(f"skipped: {missing}; install python3-h5py and python3-xxhash")
+    sys.exit(77)
+
+GRAPH = """\
+sluice: 1
+include: [{root}/graphs/{base}]
+nodes:
+  check: null
+  write: {{ use: hdf5.sink }}
+outputs: {outputs}
+"""
+
+
+def graph(folder, base, outputs):
+    path = folder / f"{Path(base).stem}_{len(outputs)}.yaml"
+    path.write_text(GRAPH.format(root=ROOT, base=base, outputs=outputs))
+    return path
+
+
+def fields(group):
+    """(name, per, values) of each field, in the order of the collection."""
+    return [(name, data.attrs["per"], data[:]) for name, data in group.items()]
+
+
+def event_digest(members, offsets, event):
+    """The digest of one event, as docs/determinism.md defines it, from the file alone."""
+    first, last = (int(offsets[event]), int(offsets[event + 1])) if offsets is not None else (0, 0)
+    state = xxhash.xxh3_64()
+    state.update(numpy.uint32(last - first).tobytes())
+    boundaries = next((v for n, per, v in members if per == "boundary" and n != "offsets"), None)
+    for name, per, values in members:
+        if per == "event":
+            state.update(values[event].tobytes())
+        elif per == "item":
+            state.update(values[first:last].tobytes())
+        elif per == "subitem":
+            state.update(values[int(boundaries[first]) : int(boundaries[last])].tobytes())
+        elif name != "offsets":
+            state.update(numpy.diff(values[first : last + 1]).astype(numpy.uint32).tobytes())
+    return state.intdigest()
+
+
+def output_digest(file, name):
+    members = fields(file[name])
+    offsets = next((v for n, per, v in members if n == "offsets"), None)
+    events = file["events"]
+    total = xxhash.xxh3_64()
+    for e, (run, number) in enumerate(zip(events["run"][:], events["number"][:])):
+        total.update(numpy.uint32(run).tobytes() + numpy.uint64(number).tobytes())
+        total.update(numpy.uint64(event_digest(members, offsets, e)).tobytes())
+    return f"{total.intdigest():016x}"
+
+
+def whole_file(checks, folder):
+    outputs = "[tracks, fit.beamline_states, clusters, counts]"
+    path = graph(folder, "velo.yaml", outputs)
+    path.write_text(path.read_text().replace("  check: null\n", "  check: null\n  counts: { use: velo.count_tracks }\n"))
+    for options in (["--slots", 2], ["--slice-events", 3, "--set", "write.compression=0", "--set", "write.flush_events=50"]):
+        target = folder / "whole.h5"
+        done = call("run", path, "-n", 120, "-o", target, "--json", "-", "--quiet", "--digest", *options)
+        summary = json.loads(done.stdout)
+        with h5py.File(target) as file:
+            checks.that(file.attrs["complete"] == 1, f"the file is complete {options}")
+            checks.that(file.attrs["graph_digest"] == summary["graph_digest"], "it names the run's graph digest")
+            checks.that("velo 0.1.0 cpu" in file.attrs["plugins"].splitlines(), "it names the plugins and their versions")
+            checks.that("use: velo.kalman_filter" in file.attrs["graph"], "it holds the graph")
+            for output in summary["outputs"]:
+                name = output["port"]
+                checks.that(file[name].attrs["items"] == output["items"], f"{name}: items as in the summary")
+                checks.that(file[name].attrs["digest"] == output["digest"], f"{name}: digest as in the summary")
+                checks.that(output_digest(file, name) == output["digest"], f"{name}: the file's values give that digest")
+        checks.that(not Path(f"{target}.part").exists(), "nothing else is left")
+    with h5py.File(target) as file:
+        checks.that(file["tracks/hit_x"].attrs["unit"] == "mm", "a field has its unit")
+        checks.that(file["tracks"].attrs["collection"] == "velo_tracks", "a group has its collection")
+        checks.that(list(file["tracks"])[:2] == ["offsets", "hit_offsets"], "fields are in the collection's order")
+
+
+def killed_run(checks, folder):
+    """SIGKILL leaves all events up to the last flush."""
+    path, target = graph(folder, "velo.yaml", "[tracks]"), folder / "killed.h5"
+    part = Path(f"{target}.part")
+    command = [SLUICE, "run", path, "-n", "1000000", "-o", target, "--quiet", "--set", "write.flush_events=40"]
+    run = subprocess.Popen(list(map(str, command)))
+    seen = 0
+    for _ in range(1200):
+        time.sleep(0.05)
+        try:
+            with h5py.File(part, "r", swmr=True) as file:
+                seen = len(file["events/number"])
+        except (OSError, KeyError):
+            continue
+        if seen >= 120:
+            break
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    checks.that(seen >= 120, f"a file can be read while it is written ({seen} events)")
+    checks.that(not target.exists(), "a killed run gives the file no name")
+    call("run", path, "-n", seen, "-o", folder / "same.h5", "--quiet")
+    with h5py.File(part, "r", swmr=True) as file, h5py.File(folder / "same.h5") as same:
+        checks.that("complete" not in file.attrs, "it does not claim to be complete")
+        checks.that(len(file["events/number"]) >= seen, f"{len(file['events/number'])} events are left")
+        checks.that(len(file["tracks/offsets"]) > seen, "and their boundaries")
+        for name, _, values in fields(same["tracks"]):
+            checks.that(numpy.array_equal(file["tracks"][name][: len(values)], values), f"{name} is whole up to there")
+
+
+def full_disk(checks, folder):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
+
+    path, target = graph(folder, "velo.yaml", "[tracks]"), folder / "full.h5"
+    command = [SLUICE, "run", path, "-n", "200", "-o", target, "--quiet", "--set", "write.flush_events=10"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
+    checks.that(done.returncode == 1 and "cannot write to it" in done.stderr, f"a full disk ends the run with a word: {done.stderr.splitlines()[:1]}")
+    checks.that(not target.exists(), "and gives the file no name")
+
+
+def mistakes(checks, folder):
+    path = graph(folder, "velo.yaml", "[]")
+    done = call("check", path, expect=2)
+    checks.that("hdf5.sink writes the outputs of the graph, which has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
+    path = graph(folder, "velo.yaml", "[tracks]")
+    for target, text in ((folder / "no/such/x.h5", "cannot create it: No such file or directory"), ("/dev/null", "is no regular file"), (None, "no output file is given")):
+        done = call("run", path, "-n", 1, *(["-o", target] if target else []), expect=1)
+        checks.that(text in done.stderr, f"-o {target}: {text}")
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        whole_file(checks, folder)
+        killed_run(checks, folder)
+        full_disk(checks, folder)
+        mistakes(checks, folder)
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()
