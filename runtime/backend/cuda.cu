@@ -66,7 +66,12 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
 }
 #define CHECK(device, call) check(device, call, #call)
 
-static struct gpu_stream *gpu(struct sl_stream *stream) { return (struct gpu_stream *)stream; }
+/* What the calling thread does from here on goes to the stream's device; otherwise the first use of the first GPU would
+ * take memory there, and launches to another would fail. */
+static struct gpu_stream *gpu(struct sl_stream *stream) {
+  (void)GPU(SetDevice)(stream->device->index);
+  return (struct gpu_stream *)stream;
+}
 
 /* ------------------------------------------------------------------------------------------------- device */
 
@@ -204,7 +209,6 @@ static int gpu_uploaded(struct sl_stream *stream, uint32_t flight) {
 }
 
 static int gpu_capture_begin(struct sl_stream *stream) {
-  (void)GPU(SetDevice)(stream->device->index);
   return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
 }
 

@@ -225,8 +225,9 @@ void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_i
 
 /* trace.c: all do nothing unless options.trace_path is given. A span of a track; `key` and `value` say more of it, if
  * not NULL. Spans of a track nest. Any thread. */
-#define SL_TRACK_HOST(slot)   (2 * (slot) + 1)
-#define SL_TRACK_DEVICE(slot) (2 * (slot) + 2)
+#define SL_TRACK_HOST(slot)   (3 * (slot) + 1)
+#define SL_TRACK_DEVICE(slot) (3 * (slot) + 2)
+#define SL_TRACK_UPLOAD(slot) (3 * (slot) + 3)
 int sl_trace_open(struct sl_session *s);
 void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
                    const char *key, uint64_t value);

@@ -13,7 +13,12 @@
  * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. sl_warp_sync() lets
  * them see what each other wrote, sl_warp_any() asks whether one says yes, sl_warp_exclusive_scan() sums the values of
  * the threads before this one; all must be reached by every thread of the warp. Results must not depend on how many
- * warps there are: give each of them whole units of work.
+ * warps there are: give each of them whole units of work. sl_warp_shuffle_xor_u32(value, mask) is the value of the lane
+ * whose number differs in the bits of `mask`, sl_warp_shuffle_up_u32(value, delta) that of the lane `delta` below, its
+ * own where there is none, as on cpu.
+ *
+ * Before a loop: SL_UNROLL, so that what it indexes stays in registers, or SL_ROLLED, since its lanes make different
+ * numbers of turns. They matter to nvcc only, and to no result.
  */
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H

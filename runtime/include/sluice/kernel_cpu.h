@@ -16,6 +16,8 @@ static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
 #define __shared__
 #define __syncthreads() ((void)0)
 #define __restrict__ restrict
+#define SL_UNROLL
+#define SL_ROLLED
 
 typedef uint64_t sl_atomic_u64;
 #define SL_ATOMIC_(p, v, expression)                       \
@@ -41,6 +43,8 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
+static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) { return (void)delta, value; }
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) { return (void)mask, value; }
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   (void)value;
   return 0;

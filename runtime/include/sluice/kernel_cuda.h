@@ -48,6 +48,13 @@ typedef unsigned long long sl_atomic_u64;
 #if !defined(SL_TARGET_HIP)
 #define SL_KNOWN_LANES_ 32
 #endif
+#if defined(SL_TARGET_HIP)
+#define SL_UNROLL
+#define SL_ROLLED
+#else
+#define SL_UNROLL _Pragma("unroll")
+#define SL_ROLLED _Pragma("unroll 1")
+#endif
 static SL_DEVICE uint32_t sl_warp_size(void) { return warpSize; }
 static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__popcll(mask); }
 
@@ -60,6 +67,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return (uint64_t)__shfl_down((long long)value, delta);
+}
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) {
+  return (uint32_t)__shfl_xor((int)value, (int)mask);
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
   return (uint64_t)__shfl_xor((long long)value, (int)mask);
@@ -82,6 +92,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, (unsigned long long)value, delta);
+}
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, value, (int)mask);
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
   return __shfl_xor_sync(0xFFFFFFFFu, (unsigned long long)value, (int)mask);

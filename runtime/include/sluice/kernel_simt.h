@@ -59,6 +59,8 @@ static SL_UNUSED int sl_simt_launch(const struct sl_launch *l, const struct sl_s
 #define blockDim  (sl_simt->block_dim)
 #define gridDim   (sl_simt->grid_dim)
 #define __restrict__ restrict
+#define SL_UNROLL
+#define SL_ROLLED
 
 #define SL_SIMT_SITE_(what) static const struct sl_simt_site sl_site = {what, __FILE__, __LINE__, 0}
 #define __syncthreads()                       \
