@@ -137,25 +137,27 @@ static int set_epoch(struct sl_slot *slot) {
   return status;
 }
 
-static void trace_marks(struct sl_slot *slot, const char *name, uint32_t from, uint32_t to, uint64_t events) {
+static void trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
+                        uint64_t events) {
   const struct sl_backend *backend = slot->session->backend;
   const double begin = backend->marked_us(slot->stream, epoch_mark(slot), from);
   const double length = backend->marked_us(slot->stream, from, to);
   const uint64_t begin_ns = slot->epoch_ns + (uint64_t)(1000.0 * begin);
-  sl_trace_span(slot->session, SL_TRACK_DEVICE(slot->index), name, begin_ns, begin_ns + (uint64_t)(1000.0 * length),
-                "events", events);
+  sl_trace_span(slot->session, track, name, begin_ns, begin_ns + (uint64_t)(1000.0 * length), "events", events);
 }
 
 static void trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
   const struct sl_session *s = slot->session;
+  const uint32_t track = SL_TRACK_DEVICE(slot->index);
   if (slot->flights[k].uploaded)
-    trace_marks(slot, "upload", mark_behind(slot, k, UPLOAD_BEGIN), mark_behind(slot, k, UPLOAD_END), count);
+    trace_marks(slot, SL_TRACK_UPLOAD(slot->index), "upload", mark_behind(slot, k, UPLOAD_BEGIN),
+                mark_behind(slot, k, UPLOAD_END), count);
   slot->flights[k].uploaded = 0; /* once, also if parts run again */
   for (uint32_t step = 0; step < s->layout->step_count; step++)
     if (s->layout->steps[step].kind == SL_STEP_RUN)
-      trace_marks(slot, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
+      trace_marks(slot, track, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
                   mark_of(slot, k, step + 1), count);
-  trace_marks(slot, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
+  trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
 }
 
 /* ------------------------------------------------------------------------------------------------- device */

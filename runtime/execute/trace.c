@@ -2,7 +2,8 @@
  *
  * Each slot has a track: fill (the source), slice, and inside it parts that were run again, nodes, the wait for its
  * turn, and the delivery to sinks. On a device with a memory of its own the nodes stand on a second track of the slot,
- * with upload and download, placed by the device's time stamps; kernels then run one by one, as with --profile.
+ * with the download, and uploads, which go beside them, on a third, placed by the device's time stamps; kernels then
+ * run one by one, as with --profile.
  *
  * A span is a line of the file, written when it has ended, so that a trace of any length needs no memory, and one of a
  * run that was killed still opens.
@@ -15,7 +16,7 @@
 
 static void name_track(struct sl_session *s, uint32_t track, const char *format) {
   char name[64];
-  snprintf(name, sizeof name, format, (track - 1) / 2);
+  snprintf(name, sizeof name, format, (track - 1) / 3);
   fprintf(s->trace,
           ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
           name);
@@ -33,7 +34,9 @@ int sl_trace_open(struct sl_session *s) {
           s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
     name_track(s, SL_TRACK_HOST(i), "slot %u");
-    if (s->backend->is_device) name_track(s, SL_TRACK_DEVICE(i), "slot %u, device");
+    if (!s->backend->is_device) continue;
+    name_track(s, SL_TRACK_DEVICE(i), "slot %u, device");
+    name_track(s, SL_TRACK_UPLOAD(i), "slot %u, uploads");
   }
   return SL_OK;
 }
