@@ -22,7 +22,7 @@
 
 /* Properties: name, default, smallest, largest, unit, doc. */
 #define ANNEALING_NUMBERS(P)                                                                                    \
-  P(max_z_error, 1.5, 0.001, 1000.0, "mm", "tracks with a larger error in z make no seeds")                     \
+  P(max_z_error, 2.0, 0.001, 1000.0, "mm", "tracks with a larger error in z make no seeds")                     \
   P(max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same, in the gas cell")                           \
   P(beam_spot_x, 0.035, 0.0, 10.0, "mm", "width of the beam spot in x")                                         \
   P(beam_spot_y, 0.035, 0.0, 10.0, "mm", "and in y")                                                            \
@@ -30,14 +30,14 @@
   P(max_impact, 3.0, 0.0, 8.0, "", "distance from the beam line, in errors, at which a track counts half")      \
   P(gap, 2.0, 0.1, 100.0, "", "tracks are apart where their errors times this do not overlap")                  \
   P(cooling, 0.6, 0.1, 0.95, "", "factor of the temperature from step to step")                                 \
-  P(splitting_temperature, 4.0, 0.1, 100.0, "", "no prototype splits below")                                    \
-  P(purging_temperature, 4.0, 0.1, 100.0, "", "where prototypes that are not needed go")                        \
+  P(splitting_temperature, 10.0, 0.1, 100.0, "", "no prototype splits below")                                   \
+  P(purging_temperature, 10.0, 0.1, 100.0, "", "where prototypes that are not needed go")                       \
   P(final_temperature, 0.5, 0.05, 100.0, "", "where tracks are assigned; Gaussian errors: 0.5")                 \
   P(merge_distance, 0.1, 0.0, 10.0, "mm", "prototypes that are closer become one")                              \
   P(split_distance, 0.01, 0.0, 10.0, "mm", "a prototype splits only into two that are farther apart")           \
   P(coarse_shift, 0.1, 1e-4, 10.0, "mm", "prototypes that move by less are at rest, while they split")          \
   P(fine_shift, 0.01, 1e-5, 10.0, "mm", "and afterwards")                                                       \
-  P(noise_distance, 3.0, 0.0, 100.0, "", "distance, in errors, beyond which a track is rather noise")           \
+  P(noise_distance, 5.0, 0.0, 100.0, "", "distance, in errors, beyond which a track is rather noise")           \
   P(unique_share, 0.8, 0.0, 1.0, "", "a prototype is needed by tracks that share it so far, relative to noise") \
   P(unique_prior, 0.0, 0.0, 1.0, "", "and are more likely than this to come from the beam line")                \
   P(assigned_share, 0.5, 0.0, 1.0, "", "a track belongs to a seed that it shares so far")                       \

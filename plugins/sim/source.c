@@ -62,7 +62,7 @@ static const struct sl_member source_members[] = {
     SL_U64(events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end"),
     SL_STRING(signal, "none", "a heavy hadron in each event: none, B0_Kpi, Bs_phiphi, D0_Kpi, Jpsi_mumu, Bplus_JpsiK"),
     SL_STRING(velo, "", "a description of the VELO; empty: the nominal one"),
-    SL_F32(mu, 5.3, 0, 40, "", "collisions in a crossing of two bunches, on average"),
+    SL_F32(mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average"),
     SL_F32(luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings"),
     SL_F32(beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas"),
     SL_F32(empty_fraction, 0, 0, 1, "", "of the events: no beam"),

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C.3 */
-static const double cooling = 0.6, t_min = 4, t_purge = 4, t_stop = 0.5, size = 0.06, d0 = 3, dz = 3, z_merge = 0.1;
+/* C.3, but for the defaults that docs/physics.md explains: t_min, t_purge, dz, and the limit of errors in z. */
+static const double cooling = 0.6, t_min = 10, t_purge = 10, t_stop = 0.5, size = 0.06, d0 = 3, dz = 5, z_merge = 0.1;
 static const double unique_weight = 0.8, delta_high = 0.1, delta_low = 0.01, epsilon = 0.01, min_weight = 2.5;
 static const double beam_spot = 0.035, gap = 2;
 enum { MAX_ITERATIONS = 128 };
@@ -233,7 +233,7 @@ static uint32_t select_tracks(const struct states *s, uint32_t event, struct sel
     const double dx = (double)s->x[i] - (double)s->beam[0], dy = (double)s->y[i] - (double)s->beam[1];
     const double slope2 = tx * tx + ty * ty, variance = 1 / (tx * tx / c00 + ty * ty / c11);
     const double place = (double)s->z[i], spot = beam_spot * beam_spot;
-    const double limit = place < -341 ? 10 : 1.5;
+    const double limit = place < -341 ? 10 : 2;
     const double p = 1 / (1 + exp(dx * dx / (c00 + spot) + dy * dy / (c11 + spot) - d0 * d0));
     if (!(place >= -541 && place < 307 && variance < limit * limit && p >= 1e-4)) continue;
     const double total = variance + (spot * tx * tx + spot * ty * ty) / (slope2 * slope2) + size * size;

@@ -47,6 +47,19 @@ for version in (2, 4):
 other = run("velo_superpixels.yaml", "-n", 300, "--set", "raw.superpixel_version=4")
 checks.that(other["results"] == pixels["results"], "super-pixel banks of version 4 give the tracks of version 2")
 
+# primary vertices: what docs/physics.md has of 10,000 events, less three times what 500 may differ by
+for finder, efficiency, false_rate in (("pv.beamline", 0.941, 0.0053), ("pv.annealing", 0.956, 0.0072)):
+    vertices = run("pv.yaml", "-n", 500, "--use", f"pv={finder}")["results"]["pv_check"]
+    n = vertices["reconstructible"]
+    checks.that(n > 2000, f"{finder}: {n} vertices to find")
+    least, most = efficiency - 3 * (0.05 / n) ** 0.5, false_rate + 3 * (false_rate / n) ** 0.5
+    checks.that(vertices["efficiency"] > least, f"{finder}: efficiency {vertices['efficiency']:.4f} above {least:.4f}")
+    checks.that(vertices["false_rate"] < most, f"{finder}: false rate {vertices['false_rate']:.4f} below {most:.4f}")
+    for axis, width in (("x", 0.0107), ("y", 0.0107), ("z", 0.066)):
+        value, pull = vertices[f"resolution_{axis}_mm"], vertices[f"pull_{axis}"]
+        checks.that(abs(value / width - 1) < 0.1, f"{finder}: resolution in {axis} {value:.4f} mm within 10 % of {width}")
+        checks.that(1 < pull < 1.35, f"{finder}: pull in {axis} {pull:.2f} from 1 to 1.35")
+
 # the number of events
 checks.that(run("velo_counts.yaml", "-n", 1500)["events"] == 1500, "-n takes more events than the default")
 checks.that(run("velo_counts.yaml", "--set", "raw.events=3")["events"] == 3, "the property events is heeded")
@@ -68,7 +81,7 @@ def says(text, status, *arguments):
                 f"{arguments}: '{text}'" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
 
-says("`mu` lies between 0 and 40", 2, "--set", "raw.mu=-1")
+says("`mu` lies between 0 and 60", 2, "--set", "raw.mu=-1")
 says("there is no decay", 2, "--set", "raw.signal=B0_pipi")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
     graph = Path(folder) / "graph.yaml"
-    for value, text in (("mu: -1", "`mu` lies between 0 and 40"), ("signal: B0_pipi", "signal: there is no decay"),
+    for value, text in (("mu: -1", "`mu` lies between 0 and 60"), ("signal: B0_pipi", "signal: there is no decay"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
                          "luminosity_fraction: more than 1 together")):
         line = f"  raw: {{ set: {{ {value} }} }}"
