@@ -17,7 +17,7 @@ static const struct events *events(void) {
     e.event_type[i] = (uint16_t)((i * 7 % 5 == 0 ? ODIN_LUMINOSITY : 0) | (i % 3 == 0 ? ODIN_PHYSICS : 0));
     e.crossing_type[i] = (uint8_t)(i % 4);
     e.trigger_type[i] = (uint8_t)(i % 9);
-    e.error_bits[i] = i % 11 == 0 ? (uint8_t)(1u << i % 8) : 0;
+    e.error_bits[i] = (uint8_t)(i % 11 == 0 ? 1u << i % 8 : 0u);
     e.orbit[i] = 4294966000u + 13 * i + i / 7; /* wraps around */
   }
   return &e;
