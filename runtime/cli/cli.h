@@ -24,6 +24,9 @@ struct cli_arguments {
   uint64_t capacity;
   double seconds;
   uint32_t quiet, as_json;
+  struct sl_trial_options trial;
+  struct cli_list graphs;
+  uint32_t strict;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 
@@ -33,7 +36,8 @@ enum {
   CLI_GRAPH = 2,   /* what changes a graph */
   CLI_RUN = 4,
   CLI_PLAN = 8,
-  CLI_DESCRIBE = 16
+  CLI_DESCRIBE = 16,
+  CLI_TEST = 32
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -91,5 +95,6 @@ int cli_plan(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
+int cli_test(const struct cli_arguments *a);
 
 #endif

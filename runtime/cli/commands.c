@@ -11,6 +11,8 @@ const struct cli_command cli_commands[] = {
      cli_list},
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "an algorithm, a plugin or a collection",
      cli_describe},
+    {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_PLUGINS,
+     "check plugins without code of yours: each algorithm, in many ways", cli_test},
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];
