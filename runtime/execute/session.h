@@ -129,8 +129,8 @@ struct sl_session {
   atomic_int status;      /* of the earliest failure so far */
   atomic_int stopped;
 
-  /* Called before each step, where the backend has no memory of its own; for trial/. 1: leave the step out; negative: end
-   * the slice with it. NULL: nobody looks. */
+  /* Called before each step, where the backend has no memory of its own; for trial/. 1: leave the step out; negative:
+   * end the slice with it. NULL: nobody looks. */
   int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
   void *before_step_context;
 

@@ -148,7 +148,8 @@ static void bind_output(struct sl_test *t, uint32_t member) {
     if (m->shares && field->shape == SL_SHAPE_CODE_OFFSETS)
       f->alias = shared_offsets(t, m);
     else
-      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : t->poison, t->poison);
+      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : t->poison,
+                                 t->poison);
     *sl_args_pointer(t->args, m, i) = f->alias ? (void *)(uintptr_t)f->alias : f->memory.values;
   }
   own->used = sl_guarded_new(2 * sizeof(uint32_t), 0, t->poison);

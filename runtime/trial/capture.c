@@ -66,8 +66,7 @@ static void measure_port(const struct sl_slot *slot, const struct sl_flight *fli
   const uint32_t *offsets = find_offsets(slot, flight, n, member, sl_offsets_field(c));
   port->items = offsets ? offsets[slot->event_count] : s->layout->members[n][member].items;
   if (offsets) port->offsets = copy_of(offsets, (slot->event_count + 1u) * sizeof *offsets);
-  const uint32_t *item_offsets =
-      port->offsets ? find_offsets(slot, flight, n, member, sl_item_offsets_field(c)) : NULL;
+  const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, n, member, sl_item_offsets_field(c)) : NULL;
   if (item_offsets) {
     port->item_offsets = copy_of(item_offsets, (port->items + 1u) * sizeof *item_offsets);
     port->subitems = item_offsets[port->items];
@@ -100,8 +99,7 @@ static void copy_port(const struct sl_slot *slot, const struct sl_flight *flight
       storage = s->layout->members[node->inputs[member].node][node->inputs[member].member].storage[f];
     if (storage == SL_NONE) continue;
     port->counts[f] = value_count(s, field, port, slot->event_count, storage);
-    port->values[f] =
-        copy_of(storage_pointer(slot, flight, storage), port->counts[f] * sl_type_bytes(field->type));
+    port->values[f] = copy_of(storage_pointer(slot, flight, storage), port->counts[f] * sl_type_bytes(field->type));
   }
 }
 
@@ -153,9 +151,9 @@ static int before_step(void *context, struct sl_slot *slot, const struct sl_flig
   if (!is_needed(c, step)) return 1;
   if (step->kind != SL_STEP_RUN || step->node != c->node) return SL_OK;
   const uint32_t set = c->session->layout->node_set[c->node];
-  const uint32_t events =
-      set == UINT32_MAX ? slot->event_count
-                        : *(const uint32_t *)slot->storage[c->session->layout->sets[set].count_storage];
+  const uint32_t events = set == UINT32_MAX
+                              ? slot->event_count
+                              : *(const uint32_t *)slot->storage[c->session->layout->sets[set].count_storage];
   const int is_whole = slot->event_count == flight->input->event_count; /* a part's fields begin elsewhere */
   if (is_whole && events > 0 && (!c->captured || events >= ENOUGH_EVENTS)) {
     copy_node(slot, flight, c->node, c->result);

@@ -12,9 +12,9 @@
  * read: slices are cut by them. */
 struct trial_port {
   uint32_t connected;
-  uint32_t items, subitems; /* valid ones; subitems are words of a pool, too */
-  void **values;            /* per field; NULL: the algorithm does not get it */
-  uint64_t *counts;         /* values */
+  uint32_t items, subitems;               /* valid ones; subitems are words of a pool, too */
+  void **values;                          /* per field; NULL: the algorithm does not get it */
+  uint64_t *counts;                       /* values */
   const uint32_t *offsets, *item_offsets; /* NULL: unknown, or the collection has none */
 };
 

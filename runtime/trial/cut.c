@@ -2,9 +2,8 @@
  * is a pool that other fields address, stays as it is. See case.h.
  */
 #include "execute/bind.h"
-#include "trial/case.h"
-
 #include "plugin/tables.h"
+#include "trial/case.h"
 
 #include <string.h>
 
@@ -189,7 +188,8 @@ static void tail_port(const struct trial_case *c, uint32_t member, uint32_t firs
     const struct sl_field *field = &collection->fields[f];
     const int by_event = field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_OFFSETS;
     if (!from->values[f]) continue;
-    to->values[f] = (char *)from->values[f] + (by_event ? (size_t)first * field->width * sl_type_bytes(field->type) : 0);
+    to->values[f] =
+        (char *)from->values[f] + (by_event ? (size_t)first * field->width * sl_type_bytes(field->type) : 0);
     if (by_event) to->counts[f] = sl_field_values(field, count, to->items, to->subitems);
   }
 }

@@ -1,9 +1,8 @@
-/* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are compared
- * with; the first thing that is wrong ends the process.
+/* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are
+ * compared with; the first thing that is wrong ends the process.
  */
-#include "trial/trial.h"
-
 #include "plugin/tables.h"
+#include "trial/trial.h"
 
 #include <string.h>
 
@@ -170,7 +169,8 @@ static void run_short(const struct kernel *k, uint32_t member, int sub) {
   run_test(k);
   const uint32_t used = sl_test_used(k->test, m->name, sub);
   if (used < filled)
-    trial_wrong(k->log, "it does not report the overflow: %s.%s.used is %u", m->name, sub ? "sub_bound" : "bound", used);
+    trial_wrong(k->log, "it does not report the overflow: %s.%s.used is %u", m->name, sub ? "sub_bound" : "bound",
+                used);
 }
 
 static void run_all_short(const struct kernel *k) {
@@ -248,6 +248,6 @@ void trial_run_kernel(void *context, struct trial_log *log) {
     run_orders(&k);
   run_again(&k, "once more, after all the others");
   snprintf(log->text, sizeof log->text, "%u event%s of %s, node %s%s%s", r->inputs->event_count,
-           r->inputs->event_count == 1 ? "" : "s", r->graph->shown, r->graph->node, why_whole ? "; in whole slices only: " : "",
-           why_whole ? why_whole : "");
+           r->inputs->event_count == 1 ? "" : "s", r->graph->shown, r->graph->node,
+           why_whole ? "; in whole slices only: " : "", why_whole ? why_whole : "");
 }

@@ -1,9 +1,8 @@
 /* lint.c: what can be said of a plugin without running it, beyond what the loader refuses: texts for people, the
  * symbols and libraries of the file, and that the tables for all targets say the same.
  */
-#include "trial/trial.h"
-
 #include "plugin/tables.h"
+#include "trial/trial.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -72,7 +71,8 @@ static int lint_symbols(const struct lint *l, const char *symbols, uint64_t symb
     ElfW(Sym) symbol;
     memcpy(&symbol, symbols + at, sizeof symbol);
     const char *name = names + symbol.st_name;
-    if (symbol.st_shndx == SHN_UNDEF || !*name || strcmp(name, "sluice_plugin") == 0 || is_instrumentation(name)) continue;
+    if (symbol.st_shndx == SHN_UNDEF || !*name || strcmp(name, "sluice_plugin") == 0 || is_instrumentation(name))
+      continue;
     return complain(l, "it exports %s: hide all symbols but sluice_plugin (-fvisibility=hidden)", name);
   }
   return 0;

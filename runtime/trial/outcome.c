@@ -110,6 +110,27 @@ static void check_numbers(const struct look *l, uint32_t f) {
   }
 }
 
+/* Events off the list were made empty before, and must have been left alone. */
+static void check_unlisted(const struct look *l) {
+  const struct sl_collection *c = l->member->collection;
+  const struct trial_written *w = l->written;
+  for (uint32_t e = 0; e < l->outcome->event_count; e++) {
+    if (l->outcome->is_listed[e]) continue;
+    if (w->offsets && !l->member->shares && w->offsets[e + 1] != w->offsets[e])
+      trial_wrong(l->log, "%s has %u items in event %u, which is not on the list", l->member->name,
+                  w->offsets[e + 1] - w->offsets[e], e);
+    for (uint32_t f = 0; f < c->field_count; f++) {
+      const size_t bytes = (size_t)c->fields[f].width * sl_type_bytes(c->fields[f].type);
+      const unsigned char *values = w->values[f];
+      if (c->fields[f].shape != SL_SHAPE_CODE_PER_EVENT || !values) continue;
+      for (size_t b = 0; b < bytes; b++)
+        if (values[e * bytes + b])
+          trial_wrong(l->log, "%s.%s of event %u, which is not on the list, was written", l->member->name,
+                      c->fields[f].name, e);
+    }
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------- copying */
 
 static int copy_field(const struct look *l, uint32_t f, uint64_t count, struct trial_pool *pool) {
@@ -162,6 +183,7 @@ static int observe_port(struct look *l, struct trial_pool *pool) {
     if (!copy_field(l, f, count, pool)) return 0;
     if (w->values[f]) check_numbers(l, f);
   }
+  if (!sl_is_event_list(c)) check_unlisted(l);
   return 1;
 }
 

@@ -1,5 +1,5 @@
-/* outcome.h: what an algorithm wrote: its valid part, copied, after a look at whether it can be valid at all; and two of
- * them compared event by event. Findings end the process (process.h).
+/* outcome.h: what an algorithm wrote: its valid part, copied, after a look at whether it can be valid at all; and two
+ * of them compared event by event. Findings end the process (process.h).
  */
 #ifndef SL_TRIAL_OUTCOME_H
 #define SL_TRIAL_OUTCOME_H

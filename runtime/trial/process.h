@@ -12,7 +12,7 @@
 enum { TRIAL_PASSED = 1, TRIAL_WRONG, TRIAL_NOT_RUN };
 
 struct trial_log {
-  int state;     /* TRIAL_...; 0: the child did not say */
+  int state;        /* TRIAL_...; 0: the child did not say */
   unsigned seconds; /* longest time from one stage to the next */
   char stage[160];
   char text[1024]; /* WRONG: what; NOT_RUN: why; PASSED: on what */

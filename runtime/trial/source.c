@@ -1,9 +1,8 @@
 /* source.c: a source read twice, and in slices of one event, gives the same events; it keeps within the room that it
  * gets, and leaves an event that does not fit for the next slice.
  */
-#include "trial/trial.h"
-
 #include "execute/bind.h"
+#include "trial/trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +79,7 @@ static void open_reading(struct reading *r) {
   char reason[256];
   r->state = trial_source_open((struct sl_session *)s, reason, sizeof reason);
   if (!r->state)
-    trial_not_run(r->log, "%s: %s%s%s", r->run->graph->shown, reason, *trial_first_error(s) ? ": " : "",
-                  trial_first_error(s));
+    trial_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
   r->args = test_allocate(1, r->algorithm->args_size);
   r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
   r->used = test_allocate(2u * r->algorithm->member_count, sizeof *r->used);
@@ -95,8 +93,7 @@ static void open_reading(struct reading *r) {
 static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
-  const int status =
-      r->algorithm->source->fill(r->state, &s->contexts[r->run->node].services, r->args, &fill);
+  const int status = r->algorithm->source->fill(r->state, &s->contexts[r->run->node].services, r->args, &fill);
   if (status < 0) trial_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
     trial_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
@@ -138,7 +135,8 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
   const uint32_t filled = sub ? r->used[2 * m + 1] : first->ports[m].items;
   const char *name = r->algorithm->members[m].name;
   if (filled == 0) return;
-  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, sub ? "subitems" : "items", name);
+  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, sub ? "subitems" : "items",
+              name);
   open_reading(r);
   bind(r, SL_POISON, m, sub, filled);
   const struct trial_outcome *o = fill(r, r->run->session->slice_events);

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TARGETS = 4, DEFAULT_EVENTS = 12, DEFAULT_SECONDS = 60 };
 static const char *const target_names[TARGETS + 1] = {"cpu", "simt", "cuda", "hip", NULL};
@@ -39,14 +40,16 @@ struct trial {
 };
 
 struct sl_trial_options sl_trial_options_default(void) {
-  return (struct sl_trial_options){.size = sizeof(struct sl_trial_options), .events = DEFAULT_EVENTS, .seconds = DEFAULT_SECONDS};
+  return (struct sl_trial_options){
+      .size = sizeof(struct sl_trial_options), .events = DEFAULT_EVENTS, .seconds = DEFAULT_SECONDS};
 }
 
 /* ----------------------------------------------------------------------------------------------- sessions */
 
 const char *trial_first_error(const struct sl_session *s) {
   for (size_t i = 0; i < sl_diagnostics_count(s->diagnostics); i++)
-    if (sl_diagnostics_at(s->diagnostics, i)->severity == SL_ERROR) return sl_diagnostics_at(s->diagnostics, i)->message;
+    if (sl_diagnostics_at(s->diagnostics, i)->severity == SL_ERROR)
+      return sl_diagnostics_at(s->diagnostics, i)->message;
   return "";
 }
 
@@ -131,7 +134,8 @@ static void run_algorithm(void *context, struct trial_log *log) {
   switch (t->algorithm->kind) {
     case SL_KIND_KERNEL:
       if (trial_capture(s, node, &inputs, reason, sizeof reason) < 0)
-        trial_not_run(log, "%s: %s%s%s", t->graph.shown, reason, *trial_first_error(s) ? ": " : "", trial_first_error(s));
+        trial_not_run(log, "%s: %s%s%s", t->graph.shown, reason, *trial_first_error(s) ? ": " : "",
+                      trial_first_error(s));
       run_targets(t, &run, trial_run_kernel);
       break;
     case SL_KIND_CONSTANT:
@@ -229,24 +233,45 @@ static int no_such_plugin(const struct trial *t, const char *plugin) {
   const char *best = sl_nearest_result(&nearest);
   snprintf(hint, sizeof hint, "did you mean %s?", best ? best : "");
   sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL,
-              best ? hint : "name a file, NAME.cpu.so, or a plugin that `sluice list` finds", "there is no plugin %s for cpu", plugin);
+              best ? hint : "name a file, NAME.cpu.so, or a plugin that `sluice list` finds",
+              "there is no plugin %s for cpu", plugin);
+  return SL_EINVAL;
+}
+
+static int is_missing_target(const struct trial *t, const char *plugin) {
+  const char *target = t->options->target;
+  uint32_t i = 0;
+  while (target && i < TARGETS && strcmp(target_names[i], target) != 0) i++;
+  if (!target || (i < TARGETS && t->entries[i])) return 0;
+  sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, i < TARGETS ? NULL : "it is cpu, simt, cuda or hip",
+              i < TARGETS ? "plugin %s is not built for %s" : "%.0s'%s' is no target", plugin, target);
+  return 1;
+}
+
+static int no_such_algorithm(const struct trial *t, const struct sl_plugin *p, const char *algorithm) {
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, algorithm);
+  for (uint32_t i = 0; i < p->algorithm_count; i++) sl_nearest_offer(&nearest, p->algorithms[i]->name);
+  char hint[256];
+  const char *best = sl_nearest_result(&nearest);
+  snprintf(hint, sizeof hint, "did you mean %s.%s?", p->name, best ? best : "");
+  sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, best ? hint : "`sluice list` shows all",
+              "plugin %s has no algorithm %s", p->name, algorithm);
   return SL_EINVAL;
 }
 
 static int test_plugin(struct trial *t, const char *plugin, const char *algorithm) {
   find_entries(t, plugin);
   if (!t->entries[0]) return no_such_plugin(t, plugin);
+  if (is_missing_target(t, plugin)) return SL_EINVAL;
+  const struct sl_plugin *p = t->entries[0]->plugin;
+  if (p && algorithm && sl_algorithm_index(p, algorithm) < 0) return no_such_algorithm(t, p, algorithm);
   fprintf(t->file, "%s %s\n", plugin, t->entries[0]->path);
   if (!test_tables(t)) return SL_OK;
-  const struct sl_plugin *p = t->entries[0]->plugin;
-  if (algorithm && sl_algorithm_index(p, algorithm) < 0) {
-    sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, "see sluice describe", "plugin %s has no algorithm %s", plugin,
-                algorithm);
-    return SL_EINVAL;
-  }
   int status = SL_OK;
   for (uint32_t i = 0; i < p->algorithm_count && status == SL_OK; i++)
-    if (!algorithm || strcmp(p->algorithms[i]->name, algorithm) == 0) status = test_algorithm(t, plugin, p->algorithms[i]);
+    if (!algorithm || strcmp(p->algorithms[i]->name, algorithm) == 0)
+      status = test_algorithm(t, plugin, p->algorithms[i]);
   return status;
 }
 
@@ -272,6 +297,12 @@ struct subject {
   const char *algorithm;
 };
 
+static int check_file(const char *path, struct sl_diagnostics *d) {
+  if (access(path, R_OK) == 0) return SL_OK;
+  sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s: %s", path, strerror(errno));
+  return SL_EIO;
+}
+
 static int parse_subject(const char *text, struct subject *s, struct sl_diagnostics *d) {
   char copy[PATH_MAX];
   struct sl_plugin_file parts;
@@ -293,7 +324,7 @@ static int parse_subject(const char *text, struct subject *s, struct sl_diagnost
     return SL_EINVAL;
   }
   snprintf(s->plugin, sizeof s->plugin, "%.*s", (int)parts.name_length, parts.name);
-  return SL_OK;
+  return check_file(text, d);
 }
 
 /* The folders given, after that of the file. */
@@ -313,6 +344,8 @@ int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, str
   struct sl_trial_options options = *given;
   *counts = (struct sl_trial_counts){0, 0, 0};
   int status = parse_subject(plugin, &subject, d);
+  for (size_t i = 0; status == SL_OK && given->input_paths && given->input_paths[i]; i++)
+    status = check_file(given->input_paths[i], d);
   if (status < 0) return status;
   const char **paths = join_paths(subject.folder, given->plugin_paths);
   struct trial t = {.options = &options, .plugin_paths = paths, .diagnostics = d, .file = file, .counts = counts};

@@ -17,7 +17,7 @@
 
 /* A graph that uses the algorithm, as it is or with `use` ("NODE=PLUGIN.ALGORITHM"). */
 struct trial_graph {
-  const char *path; /* NULL: there is none */
+  const char *path;  /* NULL: there is none */
   const char *shown; /* the path as given; of the library's own, the file's name */
   char *use;
   char *node;
