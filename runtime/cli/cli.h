@@ -95,6 +95,7 @@ int cli_plan(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
+int cli_new(const struct cli_arguments *a);
 int cli_test(const struct cli_arguments *a);
 
 #endif
