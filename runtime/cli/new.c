@@ -1,12 +1,11 @@
 /* new.c: `sluice new`: a plugin to start from, or one more algorithm in the folder of a plugin, from the texts in
- * templates/. Everything is looked at before anything is written, and no file is overwritten: a plugin's folder must not
- * exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line more.
+ * templates/. Everything is looked at before anything is written, and no file is overwritten: a plugin's folder must
+ * not exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line more.
  *
  * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
  */
 #define _GNU_SOURCE
 #include "cli/cli.h"
-
 #include "template_algorithm.h"
 #include "template_cmake.h"
 #include "template_event_model.h"
@@ -52,8 +51,10 @@ static int parse_name(const char *what, const char *text, size_t length, char *n
   if (is_good && length == 6 && memcmp(text, "sluice", length) == 0) is_good = 0; /* include/sluice is ours */
   if (!is_good) {
     fprintf(stderr, "error: '%.*s' cannot be the name of %s\n", (int)length, text, what);
-    fprintf(stderr, "  hint: a name has small letters, digits and _, begins with a letter, is at most %d long\n",
-            NAME_MAX_LENGTH);
+    fprintf(
+        stderr,
+        "  hint: a name has small letters, digits and _, begins with a letter, is at most %d long, and not sluice\n",
+        NAME_MAX_LENGTH);
     return CLI_WRONG;
   }
   snprintf(name, NAME_MAX_LENGTH + 1, "%.*s", (int)length, text);
@@ -65,7 +66,8 @@ static size_t expand(const struct names *n, const char *at, FILE *file) {
   static const char *const words[] = {"%plugin%", "%algorithm%", "%PLUGIN%", "%ALGORITHM%"};
   for (size_t w = 0; w < COUNT(words); w++) {
     if (strncmp(at, words[w], strlen(words[w])) != 0) continue;
-    for (const char *c = w % 2 ? n->algorithm : n->plugin; *c; c++) fputc(w < 2 ? *c : toupper((unsigned char)*c), file);
+    for (const char *c = w % 2 ? n->algorithm : n->plugin; *c; c++)
+      fputc(w < 2 ? *c : toupper((unsigned char)*c), file);
     return strlen(words[w]);
   }
   return 0;
@@ -160,7 +162,8 @@ static int read_text(const struct names *n, const char *name, struct edit *e) {
 /* Puts a piece at `at`, which points into the text. */
 static int insert(struct edit *e, const char *at, const char *piece) {
   char *longer = NULL;
-  if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0) return complain(e->path, "out of memory");
+  if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0)
+    return complain(e->path, "out of memory");
   free(e->text);
   e->text = longer;
   return CLI_OK;
@@ -175,7 +178,10 @@ static int has_no_place(const struct edit *e, const char *what, const char *to_d
 static int edit_plugin(const struct names *n, struct edit *e) {
   char piece[2 * NAME_MAX_LENGTH];
   const char *table = strstr(e->text, "algorithms[]"), *brace = table ? strchr(table, '{') : NULL;
-  if (!brace) return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
+  if (!brace)
+    return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
+  snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
+  if (strstr(e->text, piece)) return has_no_place(e, "it has an algorithm of that name", "choose another name");
   snprintf(piece, sizeof piece, "SL_ENTRY(%s), ", n->algorithm);
   if (insert(e, brace + 1, piece) != CLI_OK) return CLI_FAILED;
   const char *line = strstr(e->text, "algorithms[]");
@@ -242,9 +248,8 @@ static int add_algorithm(const struct names *n, struct edit *plugin, struct edit
   int has_tests = 0;
   if (read_text(n, "plugin.c", plugin) != CLI_OK || read_text(n, "CMakeLists.txt", cmake) != CLI_OK ||
       check_absent(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK || edit_plugin(n, plugin) != CLI_OK ||
-      edit_cmake(n, cmake, &has_tests) != CLI_OK ||
-      write_files(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK || write_edit(plugin) != CLI_OK ||
-      write_edit(cmake) != CLI_OK)
+      edit_cmake(n, cmake, &has_tests) != CLI_OK || write_files(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK ||
+      write_edit(plugin) != CLI_OK || write_edit(cmake) != CLI_OK)
     return CLI_FAILED;
   if (!has_tests) printf("\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
   return CLI_OK;

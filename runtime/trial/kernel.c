@@ -155,16 +155,15 @@ static void run_every_other(const struct kernel *k) {
 }
 
 /* Room for one less than it filled: it must say so, and keep within. */
-static void run_short(const struct kernel *k, uint32_t member, int sub) {
+static void run_short(const struct kernel *k, const struct trial_case *c, const char *of, uint32_t member, int sub) {
   const struct sl_member *m = &k->test->algorithm->members[member];
-  const struct trial_written *w = &k->first->ports[member];
-  const uint32_t filled = sub ? w->subitems : w->items;
-  if (!has_budget(m, sub) || filled == 0) return;
-  const char *what = sub ? "subitems" : "items";
-  run_case(k, k->run->inputs, NULL); /* for the other capacity */
+  const struct trial_outcome *o = run_case(k, c, NULL);
+  const uint32_t filled = sub ? o->ports[member].subitems : o->ports[member].items;
+  if (filled == 0) return;
   const uint32_t items = *capacity_of(k->test, member, 0), subitems = *capacity_of(k->test, member, 1);
-  trial_stage(k->log, "with room for %u %s of %s, one less than it filled", filled - 1, what, m->name);
-  trial_give(k->run->inputs, k->test);
+  trial_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, sub ? "subitems" : "items", m->name,
+              of);
+  trial_give(c, k->test);
   sl_test_budget(k->test, m->name, sub ? items : filled - 1, sub ? filled - 1 : subitems);
   run_test(k);
   const uint32_t used = sl_test_used(k->test, m->name, sub);
@@ -173,9 +172,30 @@ static void run_short(const struct kernel *k, uint32_t member, int sub) {
                 used);
 }
 
+/* The event of which an output has most. */
+static uint32_t fullest_event(const struct trial_written *w, int sub, uint32_t event_count) {
+  uint32_t fullest = 0, most = 0;
+  for (uint32_t e = 0; w->offsets && e < event_count; e++) {
+    const uint32_t first = w->offsets[e], end = w->offsets[e + 1];
+    const uint32_t count = sub && w->item_offsets ? w->item_offsets[end] - w->item_offsets[first] : end - first;
+    if (count <= most) continue;
+    most = count;
+    fullest = e;
+  }
+  return fullest;
+}
+
+/* With the whole slice, where an event too many must be left out; and with one event, which fits nowhere else. */
 static void run_all_short(const struct kernel *k) {
   for (uint32_t m = 0; m < k->test->algorithm->member_count; m++)
-    for (int sub = 0; sub < 2; sub++) run_short(k, m, sub);
+    for (int sub = 0; sub < 2; sub++) {
+      if (!has_budget(&k->test->algorithm->members[m], sub)) continue;
+      run_short(k, k->run->inputs, "it filled", m, sub);
+      if (trial_why_whole(k->run->inputs)) continue;
+      const uint32_t event = fullest_event(&k->first->ports[m], sub, k->first->event_count);
+      const struct trial_case alone = trial_select(k->run->inputs, &event, 1);
+      run_short(k, &alone, "its fullest event filled", m, sub);
+    }
 }
 
 static void run_block(const struct kernel *k, uint32_t threads) {
