@@ -59,11 +59,12 @@ static uint32_t *sums(const uint32_t *offsets, const uint32_t *events, uint32_t 
 }
 
 /* The same for the items of these events. */
-static uint32_t *item_sums(const struct trial_port *port, const uint32_t *events, uint32_t count, uint32_t items) {
+static uint32_t *item_sums(const uint32_t *offsets, const uint32_t *item_offsets, const uint32_t *events,
+                           uint32_t count, uint32_t items) {
   uint32_t *result = test_allocate(items + 1u, sizeof *result), at = 0;
   for (uint32_t i = 0; i < count; i++)
-    for (uint32_t item = port->offsets[events[i]]; item < port->offsets[events[i] + 1]; item++, at++)
-      result[at + 1] = result[at] + port->item_offsets[item + 1] - port->item_offsets[item];
+    for (uint32_t item = offsets[events[i]]; item < offsets[events[i] + 1]; item++, at++)
+      result[at + 1] = result[at] + item_offsets[item + 1] - item_offsets[item];
   return result;
 }
 
@@ -88,26 +89,31 @@ static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t eve
   return length;
 }
 
-static void *gather_field(const struct trial_case *c, const struct trial_port *from, const struct trial_port *to,
-                          const struct sl_field *field, const void *values, const uint32_t *events, uint32_t count) {
+/* The first and the number of an event's entries in a field. */
+static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t event, uint32_t *first, uint32_t *count) {
+  const uint32_t *offsets = port->offsets, *item_offsets = port->item_offsets;
+  *first = shape == SL_SHAPE_CODE_PER_EVENT ? event : 0;
+  *count = shape == SL_SHAPE_CODE_PER_EVENT;
+  if (shape == SL_SHAPE_CODE_PER_EVENT || !offsets) return; /* such slices are not cut: trial_why_whole */
+  *first = offsets[event];
+  *count = offsets[event + 1] - *first;
+  if (shape != SL_SHAPE_CODE_PER_SUBITEM || !item_offsets) return;
+  *count = item_offsets[*first + *count] - item_offsets[*first];
+  *first = item_offsets[*first];
+}
+
+static void *gather_field(const struct trial_port *from, const struct trial_port *to, const struct sl_field *field,
+                          const void *values, const uint32_t *events, uint32_t count) {
   const size_t entry_bytes = (size_t)field->width * sl_type_bytes(field->type);
   uint32_t entries = count;
   if (field->shape == SL_SHAPE_CODE_PER_ITEM) entries = to->items;
   if (field->shape == SL_SHAPE_CODE_PER_SUBITEM) entries = to->subitems;
   unsigned char *result = test_allocate(entries + 1u, entry_bytes);
   struct gather g = {result, values, entry_bytes};
-  (void)c;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t e = events[i];
-    if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
-      take(&g, e, 1);
-    } else {
-      const uint32_t first = from->offsets[e], end = from->offsets[e + 1];
-      if (field->shape == SL_SHAPE_CODE_PER_ITEM)
-        take(&g, first, end - first);
-      else
-        take(&g, from->item_offsets[first], from->item_offsets[end] - from->item_offsets[first]);
-    }
+    uint32_t first, length;
+    extent_of(from, field->shape, events[i], &first, &length);
+    take(&g, first, length);
   }
   return result;
 }
@@ -138,8 +144,8 @@ static void select_port(const struct trial_case *c, uint32_t member, const uint3
     to->offsets = sums(from->offsets, events, count);
     to->items = to->offsets[count];
   }
-  if (from->item_offsets) {
-    to->item_offsets = item_sums(from, events, count, to->items);
+  if (from->offsets && from->item_offsets) {
+    to->item_offsets = item_sums(from->offsets, from->item_offsets, events, count, to->items);
     to->subitems = to->item_offsets[to->items];
   }
   for (uint32_t f = 0; f < collection->field_count; f++) {
@@ -151,7 +157,7 @@ static void select_port(const struct trial_case *c, uint32_t member, const uint3
       to->values[f] = (void *)(uintptr_t)to->item_offsets;
     else if (field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_PER_ITEM ||
              field->shape == SL_SHAPE_CODE_PER_SUBITEM)
-      to->values[f] = gather_field(c, from, to, field, from->values[f], events, count);
+      to->values[f] = gather_field(from, to, field, from->values[f], events, count);
     else {
       to->values[f] = from->values[f];
       continue;

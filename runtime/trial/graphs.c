@@ -53,7 +53,7 @@ int trial_graphs_open(const char *const *given, struct trial_graphs *g) {
   static const char *const no_targets[] = {NULL};
   *g = (struct trial_graphs){.are_given = given && given[0]};
   int status = SL_OK;
-  for (size_t i = 0; g->are_given && given[i] && status == SL_OK; i++) status = add_path(g, given[i]);
+  for (size_t i = 0; given && given[i] && status == SL_OK; i++) status = add_path(g, given[i]);
   if (g->are_given || status < 0) return status;
   struct sl_registry folders;
   status = sl_registry_open(NULL, no_targets, &folders);

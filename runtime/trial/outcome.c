@@ -97,6 +97,11 @@ static void event_range(const struct trial_written *w, const struct sl_field *fi
   *end *= field->width;
 }
 
+/* The entry that a value belongs to. */
+static uint64_t entry_of(const struct sl_field *field, uint64_t value) {
+  return field->width > 1 ? value / field->width : value;
+}
+
 static void check_numbers(const struct look *l, uint32_t f) {
   const struct sl_field *field = &l->member->collection->fields[f];
   for (uint32_t e = 0; e < l->outcome->event_count; e++) {
@@ -106,7 +111,7 @@ static void check_numbers(const struct look *l, uint32_t f) {
     for (uint64_t i = begin; i < end; i++)
       if (!is_number(l->written->values[f], field->type, i))
         trial_wrong(l->log, "%s.%s of event %u, entry %llu, is not a number", l->member->name, field->name, e,
-                    (unsigned long long)((i - begin) / field->width));
+                    (unsigned long long)entry_of(field, i - begin));
   }
 }
 
@@ -244,32 +249,24 @@ struct pair {
 };
 
 static void write_value(char *text, size_t size, const struct sl_field *field, const void *values, uint64_t i) {
-  const unsigned char *at = (const unsigned char *)values + i * sl_type_bytes(field->type);
-  int64_t integer = 0;
+  const uint32_t bytes = sl_type_bytes(field->type);
+  const unsigned char *at = (const unsigned char *)values + i * bytes;
+  const int is_signed = field->type == SL_TYPE_i8 || field->type == SL_TYPE_i16 || field->type == SL_TYPE_i32;
+  const unsigned unused_bits = 64 - 8 * bytes;
+  uint64_t integer = 0;
   float f32;
   double f64;
-  switch (field->type) {
-    case SL_TYPE_f32:
-      memcpy(&f32, at, sizeof f32);
-      snprintf(text, size, "%.9g", (double)f32);
-      return;
-    case SL_TYPE_f64:
-      memcpy(&f64, at, sizeof f64);
-      snprintf(text, size, "%.17g", f64);
-      return;
-    case SL_TYPE_i8:
-      integer = *(const int8_t *)at;
-      break;
-    case SL_TYPE_i16:
-      integer = *(const int16_t *)(const void *)at;
-      break;
-    case SL_TYPE_i32:
-      integer = *(const int32_t *)(const void *)at;
-      break;
-    default:
-      memcpy(&integer, at, sl_type_bytes(field->type)); /* little-endian */
+  if (field->type == SL_TYPE_f32) {
+    memcpy(&f32, at, sizeof f32);
+    snprintf(text, size, "%.9g", (double)f32);
+  } else if (field->type == SL_TYPE_f64) {
+    memcpy(&f64, at, sizeof f64);
+    snprintf(text, size, "%.17g", f64);
+  } else {
+    memcpy(&integer, at, bytes); /* little-endian */
+    if (is_signed) integer = (uint64_t)((int64_t)(integer << unused_bits) >> unused_bits);
+    snprintf(text, size, field->type == SL_TYPE_u64 ? "%llu" : "%lld", (unsigned long long)integer);
   }
-  snprintf(text, size, field->type == SL_TYPE_u64 ? "%llu" : "%lld", (unsigned long long)integer);
 }
 
 static void differ(const struct pair *p, const struct sl_field *field, uint64_t entry, const void *reference,
@@ -295,7 +292,7 @@ static void compare_field(const struct pair *p, uint32_t f) {
                 (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
   for (uint64_t i = 0; i < end - begin; i++)
     if (memcmp(was + (begin + i) * bytes, is + (other_begin + i) * bytes, bytes) != 0)
-      differ(p, field, i / field->width, was, begin + i, is, other_begin + i);
+      differ(p, field, entry_of(field, i), was, begin + i, is, other_begin + i);
 }
 
 /* Offsets count from the beginning of the slice, so that lengths are compared. */

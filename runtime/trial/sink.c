@@ -34,10 +34,11 @@ static const char *line_of(const char *text, size_t line) {
   return buffer;
 }
 
-static void compare(const char *was, const char *is, struct trial_log *log) {
+static void compare(const char *was, char *is, struct trial_log *log) {
   size_t line = 0;
   for (size_t i = 0; was[i] == is[i] && was[i]; i++) line += was[i] == '\n';
   if (strcmp(was, is) != 0) trial_wrong(log, "it reports %s, it was %s", line_of(is, line), line_of(was, line));
+  free(is);
 }
 
 void trial_run_sink(void *context, struct trial_log *log) {
@@ -46,5 +47,6 @@ void trial_run_sink(void *context, struct trial_log *log) {
   char *first = report_of(r, events, "as in the graph", log);
   compare(first, report_of(r, events, "a second time", log), log);
   compare(first, report_of(r, 1, "one event a slice", log), log);
+  free(first);
   snprintf(log->text, sizeof log->text, "%u events of %s, node %s", events, r->graph->shown, r->graph->node);
 }

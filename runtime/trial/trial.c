@@ -30,6 +30,7 @@ struct trial {
   struct sl_registry registry;
   struct trial_graphs graphs;
   const struct sl_plugin_entry *entries[TARGETS]; /* of the plugin under test; NULL: not built */
+  uint8_t is_absent[TARGETS];                     /* there is no such device */
   struct sl_diagnostics *diagnostics;
   struct findings *findings;
   FILE *file;
@@ -79,7 +80,9 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
 /* ------------------------------------------------------------------------------------------- one algorithm */
 
 static int is_wanted(const struct trial *t, uint32_t target) {
-  if (!t->entries[target] || (t->options->target && strcmp(t->options->target, target_names[target]) != 0)) return 0;
+  if (!t->entries[target] || t->is_absent[target] ||
+      (t->options->target && strcmp(t->options->target, target_names[target]) != 0))
+    return 0;
   if (target == 0) return 1;
   return t->algorithm->kind == SL_KIND_KERNEL && t->entries[target]->status == SL_PLUGIN_LOADED &&
          sl_algorithm_index(t->entries[target]->plugin, t->algorithm->name) >= 0;
@@ -214,6 +217,32 @@ static int test_tables(const struct trial *t) {
   return 1;
 }
 
+/* In a child: a vendor's runtime does not survive fork. */
+static void open_device(void *context, struct trial_log *log) {
+  const struct trial *t = context;
+  const char *target = t->entries[log - t->findings->targets]->file_target;
+  char reason[512] = "";
+  struct sl_device *device;
+  const struct sl_backend *b = sl_backend_find(target);
+  if (!b) b = sl_backend_load(target, t->registry.folders, t->registry.folder_count, reason, sizeof reason);
+  if (!b || b->open(0, &device, reason, sizeof reason) < 0) trial_not_run(log, "%s", reason);
+}
+
+/* A target without a device is said once; it counts only if it was asked for. */
+static void find_devices(struct trial *t) {
+  memset(t->findings, 0, sizeof *t->findings);
+  for (uint32_t i = 1; i < TARGETS; i++) {
+    struct trial_log *log = &t->findings->targets[i];
+    if (!t->entries[i] || (t->options->target && strcmp(t->options->target, target_names[i]) != 0)) continue;
+    log->seconds = t->options->seconds;
+    trial_in_process(log, open_device, t);
+    t->is_absent[i] = log->state != TRIAL_PASSED;
+    if (!t->is_absent[i]) continue;
+    t->counts->not_run += t->options->target != NULL;
+    write_line(t, "(device)", target_names[i], "absent", "", log->text);
+  }
+}
+
 static void find_entries(struct trial *t, const char *plugin) {
   for (uint32_t i = 0; i < TARGETS; i++)
     for (size_t e = 0; e < t->registry.entry_count; e++) {
@@ -267,8 +296,9 @@ static int test_plugin(struct trial *t, const char *plugin, const char *algorith
   const struct sl_plugin *p = t->entries[0]->plugin;
   if (p && algorithm && sl_algorithm_index(p, algorithm) < 0) return no_such_algorithm(t, p, algorithm);
   fprintf(t->file, "%s %s\n", plugin, t->entries[0]->path);
-  if (!test_tables(t)) return SL_OK;
+  if (!test_tables(t) || !p) return SL_OK;
   int status = SL_OK;
+  find_devices(t);
   for (uint32_t i = 0; i < p->algorithm_count && status == SL_OK; i++)
     if (!algorithm || strcmp(p->algorithms[i]->name, algorithm) == 0)
       status = test_algorithm(t, plugin, p->algorithms[i]);
