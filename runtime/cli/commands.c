@@ -13,8 +13,8 @@ const struct cli_command cli_commands[] = {
      cli_describe},
     {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_PLUGINS,
      "check plugins without code of yours: each algorithm, in many ways", cli_test},
-    {"new", "plugin NAME", "`plugin NAME` or `algorithm PLUGIN.NAME`", 2, 2, 0,
-     "a small working plugin to start from; or algorithm PLUGIN.NAME: one more in it", cli_new},
+    {"new", "plugin NAME | algorithm PLUGIN.NAME", "`plugin NAME` or `algorithm PLUGIN.NAME`", 2, 2, 0,
+     "a small working plugin to start from; one more algorithm in it", cli_new},
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];

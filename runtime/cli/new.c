@@ -231,7 +231,7 @@ static int new_plugin(const char *name) {
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
       write_files(&n, algorithm_files, COUNT(algorithm_files)) != CLI_OK)
     return CLI_FAILED;
-  printf("\nbuild and test it: cmake -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n", name,
+  printf("\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n", name,
          name, name, name);
   return CLI_OK;
 }
