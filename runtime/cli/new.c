@@ -182,7 +182,7 @@ static int edit_plugin(const struct names *n, struct edit *e) {
     return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
   snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
   if (strstr(e->text, piece)) return has_no_place(e, "it has an algorithm of that name", "choose another name");
-  snprintf(piece, sizeof piece, "SL_ENTRY(%s), ", n->algorithm);
+  snprintf(piece, sizeof piece, brace[1] == '\n' ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ", n->algorithm);
   if (insert(e, brace + 1, piece) != CLI_OK) return CLI_FAILED;
   const char *line = strstr(e->text, "algorithms[]");
   while (line > e->text && line[-1] != '\n') line--;
@@ -231,8 +231,9 @@ static int new_plugin(const char *name) {
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
       write_files(&n, algorithm_files, COUNT(algorithm_files)) != CLI_OK)
     return CLI_FAILED;
-  printf("\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n", name,
-         name, name, name);
+  printf(
+      "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
+      name, name, name, name);
   return CLI_OK;
 }
 
