@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, one factor varied at a time.
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of both vertex finders and
+of luminosity summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
-Prints a row a case: digests of the three outputs on the cpu, and whether the device's are the same. Exits with 1 if any
+Prints a row a case: digests of the outputs on the cpu, and whether the device's are the same. Exits with 1 if any
 differ. `bench/gpu_proof.py --device simt --quick` does the same with the emulator.
 """
 import argparse
@@ -13,9 +14,11 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
-from common import MANY, SIX, need_data, run  # noqa: E402
+from common import MANY, SIX, call, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
+LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
+FINDERS = ("pv.beamline", "pv.annealing")
 
 
 def digests(graph, sample, *arguments):
@@ -34,8 +37,8 @@ def shuffled_copy(path, count):
             out.write(records[i * 7919 % 10007 % len(records)])
 
 
-def blocks(threads):
-    return [word for node in NODES for word in ("--set", f"{node}.block={threads}")]
+def blocks(threads, nodes=NODES):
+    return [word for node in nodes for word in ("--set", f"{node}.block={threads}")]
 
 
 def main():
@@ -78,6 +81,37 @@ def main():
             for events in (500, 1000, 2000, 10000):
                 compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
             compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
+    algorithms = call("list").stdout
+    for finder in FINDERS:
+        if finder.split(".")[1] not in algorithms:
+            print(f"{finder} is not in this build: left out")
+            continue
+        use = ("--use", f"pv={finder}")
+        expected = digests("pv.yaml", SIX, *use)
+        compare(f"six events, {finder}", "pv.yaml", SIX, expected, *use)
+        for threads in (32, 64, 128, 256, 512):
+            compare(f"six events, {finder}, blocks of {threads}", "pv.yaml", SIX, expected, *use, *blocks(threads, ("pv",)))
+        if options.quick:
+            continue
+        expected = digests("pv.yaml", MANY, *use)
+        for threads in (32, 64, 128, 256, 512):
+            compare(f"300 events, {finder}, blocks of {threads}", "pv.yaml", MANY, expected, *use, *blocks(threads, ("pv",)))
+        for events in (1, 7, 100, 10000):
+            compare(f"300 events, {finder}, slices of {events}", "pv.yaml", MANY, expected, *use, "--slice-events", events)
+        for slots in (2, 8):
+            compare(f"300 events, {finder}, {slots} slots", "pv.yaml", MANY, expected, *use, "--slots", slots, "--slice-events", 10)
+        compare(f"300 events, {finder}, --guard", "pv.yaml", MANY, expected, *use, "--guard")
+    print(f"\n{'luminosity: case':44} {'summaries':16} {'list':16}  {options.device}")
+    events = ("-n", 60) if options.quick else ()
+    for label, more in (("15 of 300 events", ()), ("all events", ("--set", "luminosity.event_types=0"))):
+        expected = digests("lumi.yaml", MANY, *events, *more)
+        compare(label, "lumi.yaml", MANY, expected, *events, *more)
+        for threads in (32, 64, 128, 256):
+            compare(f"{label}, blocks of {threads}", "lumi.yaml", MANY, expected, *events, *more, *blocks(threads, LUMINOSITY_NODES))
+        for count in (1, 7, 100):
+            compare(f"{label}, slices of {count}", "lumi.yaml", MANY, expected, *events, *more, "--slice-events", count)
+        for slots in (2, 4, 16):
+            compare(f"{label}, {slots} slots, slices of 10", "lumi.yaml", MANY, expected, *events, *more, "--slots", slots, "--slice-events", 10)
     print(f"{cases - failures} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 

@@ -2,64 +2,64 @@
 """Upload rate of the VELO chain on a GPU, by the protocol of docs/performance.md.
 
     bench/gpu_throughput.py [--device cuda] [--slices 500,1000,2000,8000] [--slots 1,2,4,8,16] [--seconds 2]
-                            [--samples six,300] [--download counts|tracks] [--best SLICE,SLOTS] [--profile] [--set NODE.PROPERTY=VALUE]...
+                            [--samples simulated,six,300] [--download counts|tracks|vertices] [--best SLICE,SLOTS]
+                            [--profile] [--set NODE.PROPERTY=VALUE]... [--use NODE=PLUGIN.ALGORITHM]...
+
+Events are simulated unless --samples asks for others (samples.py).
 
 Slices are read and packed into pinned memory first; the first pass warms up and gives the digest; the passes after it
 are timed in five stretches. Upload of inputs, all kernels and the download of the outputs are inside the clock.
-`counts`: graphs/velo_counts.yaml, 12 bytes an event come back; `tracks`: all tracks with hits and both states.
+`counts`: graphs/velo_counts.yaml, 12 bytes an event come back; `tracks`: all tracks with hits and both states;
+`vertices`: graphs/pv.yaml, primary vertices, by the finder that --use names (pv=pv.annealing). The time of its nodes:
+
+    bench/gpu_throughput.py --download vertices --slices 1000,4000 --slots 1 --samples 300 --profile
 """
 import argparse
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import samples
+from samples import ROOT
+
 NO_CHECK = "sluice: 1\ninclude: [{root}/graphs/velo.yaml]\nnodes: {{ check: null }}\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))
-    parser.add_argument("--data", default=os.environ.get("SLUICE_DATA", str(ROOT.parent / "shared/data")))
+    samples.add_options(parser)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--slices", default="500,1000,2000,8000")
     parser.add_argument("--slots", default="1,2,4,8,16")
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--samples", default="six,300")
     parser.add_argument("--download", default="counts")
     parser.add_argument("--best", help="SLICE,SLOTS: also the resident and the file rate there")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--use", action="append", default=[])
     options = parser.parse_args()
-    samples = {"six": (f"{options.data}/lhcb/minbias.mdf", 6, 10975 / 6), "300": (f"{options.data}/velo/minbias_300.mdf", 300, 576590 / 300)}
-    graphs = {"counts": ROOT / "graphs/velo_counts.yaml"}
+    graphs = {"counts": ROOT / "graphs/velo_counts.yaml", "vertices": ROOT / "graphs/pv.yaml"}
     with tempfile.TemporaryDirectory() as folder:
         graphs["tracks"] = Path(folder) / "velo_tracks.yaml"
         graphs["tracks"].write_text(NO_CHECK.format(root=ROOT))
+        chosen = {name: samples.find(name, options, folder) for name in options.samples.split(",")}
 
         def run(sample, slots, slice_events, repeat, *more):
-            path, distinct, _ = samples[sample]
             events = max(slice_events * slots * 2, 20000)
             events -= events % slice_events
-            command = [options.sluice, "run", str(graphs[options.download]), "-i", path, "-n", str(events), "--repeat", str(repeat),
-                       "--slots", str(slots), "--slice-events", str(slice_events), "--device", options.device, "--quiet", "--digest",
-                       "--json", "-", "--set", f"geometry={options.data}/lhcb/geometry", "--set", "raw.checksum=false",
-                       "--set", f"raw.passes={events // distinct + 1}", *more]
+            command = [options.sluice, "run", graphs[options.download], *chosen[sample]["arguments"], "-n", events, "--repeat", repeat,
+                       "--slots", slots, "--slice-events", slice_events, "--device", options.device, "--quiet", "--digest",
+                       "--json", "-", "--set", "raw.checksum=false", "--set", f"raw.passes={events // chosen[sample]['distinct'] + 1}", *more]
             for setting in options.set:
                 command += ["--set", setting]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode != 0:
-                sys.exit(f"{' '.join(command)}\n{done.stderr}")
-            return json.loads(done.stdout)
+            for use in options.use:
+                command += ["--use", use]
+            return samples.run(command)
 
         print(f"{options.download} downloaded, {options.device}; five stretches of about {options.seconds:g} s")
-        print(f"{'sample':6} {'slice':>6} {'slots':>5} {'Mevents/s':>9} {'min':>6} {'max':>6} {'Gclusters/s':>11} {'B up':>7} {'B down':>7} digest")
+        print(f"{'sample':9} {'slice':>6} {'slots':>5} {'Mevents/s':>9} {'min':>6} {'max':>6} {'Gclusters/s':>11} {'B up':>7} {'B down':>7} digest")
         rate = 2e6  # a guess, then what was measured last: only the length of the stretches follows from it
-        for sample in options.samples.split(","):
+        for sample in chosen:
             for slice_events in map(int, options.slices.split(",")):
                 for slots in map(int, options.slots.split(",")):
                     events = max(slice_events * slots * 2, 20000)
@@ -67,8 +67,8 @@ def main():
                     rate = r["throughput_hz"]
                     rates = r["stretch_hz"]
                     passes = r["events"] * r["repeat"]
-                    print(f"{sample:6} {slice_events:6d} {slots:5d} {statistics.median(rates) / 1e6:9.3f} {min(rates) / 1e6:6.3f} "
-                          f"{max(rates) / 1e6:6.3f} {statistics.median(rates) * samples[sample][2] / 1e9:11.3f} "
+                    print(f"{sample:9} {slice_events:6d} {slots:5d} {statistics.median(rates) / 1e6:9.3f} {min(rates) / 1e6:6.3f} "
+                          f"{max(rates) / 1e6:6.3f} {statistics.median(rates) * chosen[sample]['hits'] / 1e9:11.3f} "
                           f"{r['bytes_up'] / passes:7.0f} {r['bytes_down'] / passes:7.0f} {r['outputs'][0]['digest']}", flush=True)
             if options.best:
                 slice_events, slots = map(int, options.best.split(","))

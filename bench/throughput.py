@@ -5,35 +5,31 @@ Slices are read and packed first; the first pass over them warms up and gives th
 timed, in at least five stretches of about two seconds for each configuration. The configurations take turns, so that
 what else the machine does hits all of them alike. Prints median, minimum and maximum.
 
-    bench/throughput.py [--sluice build/cpu-release/sluice] [--data ../shared/data] [--slots 1,2] [--slice-events 0]
-                        [--stretches 5] [--seconds 2] [--set NODE.PROPERTY=VALUE]...
+    bench/throughput.py [--sluice build/cpu-release/sluice] [--samples simulated,six,300] [--data ../shared/data]
+                        [--slots 1,2] [--slice-events 0] [--stretches 5] [--seconds 2] [--set NODE.PROPERTY=VALUE]...
+
+Events are simulated unless --samples asks for others (samples.py).
 """
 import argparse
-import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import samples
+
+EVENTS = 1200  # of a sample in memory: those of small ones many times over
 
 
-def run(options, graph, sample, events, repeat, slots, slice_events, digest=True):
-    command = [options.sluice, "run", str(graph), "-i", str(sample["file"]), "-n", str(events), "--repeat", str(repeat),
-               "--slots", str(slots), "--quiet", "--json", "-", "--set", f"geometry={options.data}/lhcb/geometry",
-               "--set", f"raw.passes={sample['passes']}"]
+def measure(options, sample, repeat, slots, slice_events):
+    command = [options.sluice, "run", samples.ROOT / "graphs/velo.yaml", *sample["arguments"], "-n", sample["events"],
+               "--repeat", repeat, "--slots", slots, "--quiet", "--json", "-", "--digest", "--set", f"raw.passes={sample['passes']}"]
     if slice_events:
-        command += ["--slice-events", str(slice_events)]
-    if digest:
-        command += ["--digest"]
+        command += ["--slice-events", slice_events]
     for setting in options.set:
         command += ["--set", setting]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return json.loads(done.stdout)
+    return samples.run(command)
 
 
 def processor():
@@ -45,8 +41,7 @@ def processor():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sluice", default=str(ROOT / "build/cpu-release/sluice"))
-    parser.add_argument("--data", default=os.environ.get("SLUICE_DATA", str(ROOT.parent / "shared/data")))
+    samples.add_options(parser)
     parser.add_argument("--slots", default="1,2")
     parser.add_argument("--slice-events", default="0")
     parser.add_argument("--stretches", type=int, default=5)
@@ -54,29 +49,26 @@ def main():
     parser.add_argument("--set", action="append", default=[])
     options = parser.parse_args()
 
-    samples = [
-        {"name": "six events", "file": f"{options.data}/lhcb/minbias.mdf", "distinct": 6, "passes": 200},
-        {"name": "300 events", "file": f"{options.data}/velo/minbias_300.mdf", "distinct": 300, "passes": 4},
-    ]
-    for sample in samples:
-        if not os.path.exists(sample["file"]):
-            sys.exit(f"{sample['file']} is absent: set SLUICE_DATA or --data to the folder of the samples")
+    with tempfile.TemporaryDirectory() as folder:
+        benchmark(options, [samples.find(name, options, folder) for name in options.samples.split(",")])
+
+
+def benchmark(options, chosen):
+    for sample in chosen:
+        sample["passes"] = max(1, EVENTS // sample["distinct"])
         sample["events"] = sample["distinct"] * sample["passes"]
-        counts = run(options, ROOT / "bench/hits.yaml", sample, sample["distinct"], 1, 1, 0)
-        sample["hits"] = counts["outputs"][0]["items"] / counts["events"]
 
     configurations = []
-    for sample in samples:
+    for sample in chosen:
         for slots in map(int, options.slots.split(",")):
             for slice_events in map(int, options.slice_events.split(",")):
-                first = run(options, ROOT / "graphs/velo.yaml", sample, sample["events"], 3, slots, slice_events)
+                first = measure(options, sample, 3, slots, slice_events)
                 repeat = max(2, 1 + round(options.seconds * first["throughput_hz"] / sample["events"]))
                 configurations.append({"sample": sample, "slots": slots, "slice_events": slice_events, "repeat": repeat,
                                        "rates": [], "last": first})
     for _ in range(options.stretches):
         for c in configurations:
-            c["last"] = run(options, ROOT / "graphs/velo.yaml", c["sample"], c["sample"]["events"], c["repeat"], c["slots"],
-                            c["slice_events"])
+            c["last"] = measure(options, c["sample"], c["repeat"], c["slots"], c["slice_events"])
             c["rates"].append(c["last"]["throughput_hz"])
 
     print(f"{processor()}, {os.cpu_count()} cores; {options.stretches} stretches of about {options.seconds:g} s each")

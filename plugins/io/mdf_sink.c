@@ -1,4 +1,5 @@
 /* mdf_sink.c: io.mdf_sink, writes the raw banks of events to an MDF file, one record of header version 3 an event.
+ * Banks that the graph made of an event stand behind those that were read.
  *
  * The record's run is the event's, orbit and bunch come from ODIN (0 without), the trigger mask is all ones. Banks of
  * an event that is in error in this run are written as they were read; an event of which nothing could be read has
@@ -20,13 +21,14 @@
 
 struct mdf_sink_args {
   IO_SINK_PORTS
+  IO_SINK_MADE_PORTS
   const char *path, *codec;
   uint32_t compression, checksum;
 };
 #define SL_ARGS mdf_sink_args
 
 static const struct sl_member mdf_sink_members[] = {
-    IO_SINK_MEMBERS SL_STRING(path, "", "file to write, where -o gives none"),
+    IO_SINK_MEMBERS IO_SINK_MADE_MEMBERS SL_STRING(path, "", "file to write, where -o gives none"),
     SL_U32(compression, 0, 0, 9, "", "level; 0 stores the banks as they are"),
     SL_STRING(codec, "zstd", "of compressed bodies: zstd, lz4, zlib or lzma"),
     SL_BOOL(checksum, 1, "put a checksum into each record"),
@@ -182,7 +184,7 @@ static int write_compressed(struct mdf_sink *m, const struct sl_services *s, con
 static int mdf_sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   struct sink_banks banks;
-  sink_banks_begin(&banks, args);
+  sink_banks_begin(&banks, args, 1);
   for (uint32_t e = 0; e < batch->event_count; e++) {
     struct record record;
     int status = measure(s, &banks, e, &batch->events[e], &record);

@@ -288,7 +288,7 @@ static int add_event(struct mep_sink *m, const struct sl_services *s, const stru
 static int mep_sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct mep_sink *m = (struct mep_sink *)state;
   struct sink_banks banks;
-  sink_banks_begin(&banks, args);
+  sink_banks_begin(&banks, args, 0);
   for (uint32_t e = 0; e < batch->event_count; e++) {
     const int error = add_event(m, s, &banks, e, &batch->events[e]);
     if (error) return error;

@@ -13,13 +13,30 @@ static const uint8_t first_types[IO_KIND_COUNT] = {IO_RAW_BANK_KINDS(KIND_TYPE_)
                    "all kinds have the same fields");
 IO_RAW_BANK_KINDS(SAME_SIZE_)
 
-void sink_banks_begin(struct sink_banks *b, const void *args) {
+#define MADE_SIZE_(port, collection, doc, ...)                                                       \
+  SL_STATIC_ASSERT(sizeof(struct collection##_view) == sizeof(struct luminosity_summary_banks_view), \
+                   "all kinds have the same fields");
+IO_MADE_BANK_KINDS(MADE_SIZE_)
+
+void sink_banks_begin(struct sink_banks *b, const void *args, int has_made) {
   const struct odin_banks_view *ports = (const struct odin_banks_view *)args;
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
     uint32_t place = 0;
     for (uint32_t other = 0; other < IO_KIND_COUNT; other++) place += first_types[other] < first_types[kind];
     memcpy(&b->ports[place], &ports[kind], sizeof b->ports[place]);
   }
+  memset(b->made, 0, sizeof b->made);
+  if (has_made) memcpy(b->made, ports + IO_KIND_COUNT, sizeof b->made);
+}
+
+struct mdf_bank sink_banks_made(const struct sink_banks *b, uint32_t kind, uint32_t item) {
+#define MADE_BANK_(port, collection, doc, type, version, source_id) {NULL, 0, source_id, type, version},
+  static const struct mdf_bank headers[IO_MADE_COUNT] = {IO_MADE_BANK_KINDS(MADE_BANK_)};
+  const struct luminosity_summary_banks_view *p = &b->made[kind];
+  struct mdf_bank bank = headers[kind];
+  bank.payload = (const uint8_t *)(p->word + p->word_offsets[item]);
+  bank.size_bytes = p->size_bytes[item];
+  return bank;
 }
 
 void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes) {

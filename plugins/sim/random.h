@@ -28,7 +28,7 @@ enum sim_purpose {
 
 struct sim_random {
   uint32_t key[2], counter[4];
-  uint32_t numbers[4];
+  uint32_t numbers[8];
   uint32_t left;       /* of `numbers` */
   uint32_t has_normal; /* the second of a pair is kept */
   float normal;
@@ -60,9 +60,11 @@ static inline struct sim_random sim_random_begin(uint64_t seed, uint64_t event, 
 
 static inline uint32_t sim_random_u32(struct sim_random *r) {
   if (r->left == 0) {
+    philox_4x32_10(r->key, r->counter, r->numbers + 4);
+    r->counter[0]++;
     philox_4x32_10(r->key, r->counter, r->numbers);
     r->counter[0]++;
-    r->left = 4;
+    r->left = 8;
   }
   return r->numbers[--r->left];
 }

@@ -14,7 +14,7 @@ struct sim_simulation {
   uint32_t with_superpixels, with_truth; /* their banks are made */
   struct sim_event event;
   struct sim_velo_digits velo_digits;
-  struct sim_bank_list banks; /* by ascending type, then source id */
+  struct sim_bank_list banks; /* by ascending type, then sensor */
 };
 
 /* Makes event `number`: 0 or an error. */

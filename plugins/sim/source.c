@@ -2,7 +2,7 @@
  *
  * Event k of a seed is the same whatever the slices: it is made from seed and k alone (random.h), one after the other.
  * One that does not fit into what is left of a slice is kept for the next one. Banks lie on the ports in the order in
- * which they would stand in a file, by ascending type and source id.
+ * which they would stand in a file, by ascending type and sensor.
  *
  * Budgets are those of a reader of files: for banks and for 32-bit words of each kind, per event, with a minimum for
  * slices of few events.
@@ -62,7 +62,7 @@ static const struct sl_member source_members[] = {
     SL_U64(events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end"),
     SL_STRING(signal, "none", "a heavy hadron in each event: none, B0_Kpi, Bs_phiphi, D0_Kpi, Jpsi_mumu, Bplus_JpsiK"),
     SL_STRING(velo, "", "a description of the VELO; empty: the nominal one"),
-    SL_F32(mu, 5.3, 0, 40, "", "collisions in a crossing of two bunches, on average"),
+    SL_F32(mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average"),
     SL_F32(luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings"),
     SL_F32(beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas"),
     SL_F32(empty_fraction, 0, 0, 1, "", "of the events: no beam"),
@@ -186,7 +186,7 @@ static int source_check(const struct sl_services *s, const void *args_) {
   }
   if (sum > 1.0f) {
     s->message(s->context, SL_ERROR,
-               "luminosity_fraction, beam_gas_fraction and empty_fraction are more than 1 together: %g", (double)sum);
+               "luminosity_fraction: more than 1 together with beam_gas_fraction and empty_fraction: %g", (double)sum);
     status = SL_EINVAL;
   }
   struct velo_description velo;

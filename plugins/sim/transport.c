@@ -244,17 +244,17 @@ static int meets(const struct flight *f, uint32_t sensor, struct sim_velo_hit *h
   const float dz = t[11] - f->at.z;
   const float x = f->at.x + f->at.tx * dz - t[9], y = f->at.y + f->at.ty * dz - t[10];
   hit->lx = t[0] * x + t[3] * y;
-  if (!(hit->lx >= 0.0f && hit->lx < f->velo->column_edge[VELO_SENSOR_COLUMNS])) return 0;
   hit->ly = t[1] * x + t[4] * y;
-  if (!(hit->ly >= 0.0f && hit->ly < VELO_SENSOR_ROWS * f->velo->pixel)) return 0;
   hit->slope_x = t[0] * f->at.tx + t[3] * f->at.ty;
   hit->slope_y = t[1] * f->at.tx + t[4] * f->at.ty;
-  return 1;
+  return (hit->lx >= 0.0f) & (hit->lx < f->velo->column_edge[VELO_SENSOR_COLUMNS]) & (hit->ly >= 0.0f) &
+         (hit->ly < VELO_SENSOR_ROWS * f->velo->pixel);
 }
 
-static int cross_sensor(struct flight *f, uint32_t sensor) {
+/* Crosses the sensor if it is met, and `is_near`: one branch for both. */
+static int cross_sensor(struct flight *f, uint32_t sensor, uint32_t is_near) {
   struct sim_velo_hit hit = {.sensor = sensor, .particle = f->index};
-  if (!meets(f, sensor, &hit)) return SL_OK;
+  if (!(meets(f, sensor, &hit) & (int)is_near)) return SL_OK;
   advance(f, f->velo->transform[sensor][11]);
   if (f->charge != 0) {
     struct sim_velo_hit *kept = SIM_APPEND(&f->event->velo_hits);
@@ -268,7 +268,7 @@ static int cross_sensor(struct flight *f, uint32_t sensor) {
 /* Which of a module's sensors a line may meet that crosses the module's middle at (x, y), less than
  * radius_max from the beam. */
 static uint32_t sensors_near(const struct flight *f, uint32_t module, float x, float y) {
-  const float turn = module % 2 ? -1.0f : 1.0f;
+  const float turn = 1.0f - 2.0f * (float)(int32_t)(module % 2);
   if (sl_abs_f32(f->at.tx) + sl_abs_f32(f->at.ty) > SIM_NEAR_SLOPE) return 15;
   const int32_t i = (int32_t)((turn * x + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
   const int32_t j = (int32_t)((turn * y + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
@@ -299,8 +299,7 @@ static int cross_module(struct flight *f, uint32_t module, uint32_t near) {
   static const uint8_t forward[] = {0, 3, 1, 2}, backward[] = {1, 2, 0, 3};
   const uint8_t *order = f->at.direction > 0.0f ? forward : backward;
   for (int i = 0; i < VELO_MODULE_SENSORS && !f->has_ended; i++) {
-    if (!(near >> order[i] & 1)) continue;
-    const int status = cross_sensor(f, VELO_MODULE_SENSORS * module + order[i]);
+    const int status = cross_sensor(f, VELO_MODULE_SENSORS * module + order[i], near >> order[i] & 1);
     if (status < 0) return status;
   }
   return SL_OK;
@@ -311,8 +310,9 @@ static int cross_modules(struct flight *f) {
   const float *z = f->velo->module_z;
   const int step = f->at.direction > 0.0f ? 1 : -1;
   const float from = f->at.z, margin = 1.0f;
-  int m = step > 0 ? 0 : VELO_MODULES - 1;
-  while (m >= 0 && m < VELO_MODULES && (float)step * (z[m] - from) < -margin) m += step;
+  int behind = 0;
+  for (int k = 0; k < VELO_MODULES; k++) behind += (float)step * (z[k] - from) < -margin;
+  int m = step > 0 ? behind : VELO_MODULES - 1 - behind;
   for (; m >= 0 && m < VELO_MODULES && !f->has_ended; m += step) {
     const float dz = z[m] - f->at.z, x = f->at.x + f->at.tx * dz, y = f->at.y + f->at.ty * dz;
     if (x * x + y * y > radius_max * radius_max) break;
@@ -324,7 +324,7 @@ static int cross_modules(struct flight *f) {
       for (int k = 0; k < VELO_MODULE_SENSORS && !f->has_ended; k++) {
         const uint32_t sensor = VELO_MODULE_SENSORS * (uint32_t)m + (uint32_t)k;
         if ((float)step * (f->velo->transform[sensor][11] - f->at.z) <= 1e-3f) continue;
-        const int status = cross_sensor(f, sensor);
+        const int status = cross_sensor(f, sensor, 1);
         if (status < 0) return status;
       }
       continue;

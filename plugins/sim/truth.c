@@ -16,9 +16,13 @@ enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, F
 
 /* --------------------------------------------------------------------------------------- clusters of particles */
 
+static int is_reconstructible(const struct sim_event *event, const struct sim_particle *p) {
+  const int is_primary = p->mother == SIM_NO_PARTICLE || event->particles.at[p->mother].species->ctau == 0.0f;
+  return p->velo_modules >= MODULES_MIN && !(p->flags & SIM_IS_SECONDARY) && is_primary && sim_momentum(p) > 100.0f;
+}
+
 int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uint32_t cluster_version) {
   event->velo_ids.count = 0;
-  for (uint32_t i = 0; i < event->particles.count; i++) event->particles.at[i].velo_count = 0;
   for (uint32_t i = 0, next; i < d->links.count; i = next) {
     struct sim_particle *p = &event->particles.at[d->links.at[i].particle];
     uint64_t modules = 0;
@@ -32,12 +36,7 @@ int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uin
     }
     p->velo_count = next - i;
     p->velo_modules = (uint32_t)__builtin_popcountll(modules);
-  }
-  for (uint32_t i = 0; i < event->particles.count; i++) {
-    const struct sim_particle *p = &event->particles.at[i];
-    const int is_primary = p->mother == SIM_NO_PARTICLE || event->particles.at[p->mother].species->ctau == 0.0f;
-    if (p->velo_count == 0 || p->velo_modules < MODULES_MIN || p->flags & SIM_IS_SECONDARY || !is_primary) continue;
-    if (sim_momentum(p) > 100.0f) event->vertices.at[p->vertex].reconstructible++;
+    event->vertices.at[p->vertex].reconstructible += (uint32_t)is_reconstructible(event, p);
   }
   return SL_OK;
 }

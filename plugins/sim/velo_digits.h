@@ -19,6 +19,7 @@ struct sim_pixel {
 /* 8-connected pixels of a sensor; sums over them give their centre. */
 struct sim_cluster {
   uint32_t sensor, pixel_count, columns, rows; /* sums */
+  uint32_t last_linked;                        /* particle, while links are made */
 };
 
 /* Charge of a particle in a pixel, in electrons. */
@@ -41,6 +42,12 @@ struct sim_velo_digits {
   SIM_LIST(struct sim_link) links; /* by particle; none twice */
   SIM_LIST(uint32_t) places;       /* per particle, while links are made */
 };
+
+enum { SIM_VELO_THRESHOLD = 1000 }; /* electrons */
+
+/* velo_charge.c: fills `charges`, those of noise included. 0 or SL_ENOMEM. */
+int sim_velo_charge(const struct velo_description *velo, float efficiency, const struct sim_event *event,
+                    struct sim_velo_digits *digits);
 
 /* 0 or SL_ENOMEM. */
 int sim_velo_digitise(const struct velo_description *velo, float efficiency, const struct sim_event *event,

@@ -14,6 +14,7 @@ void association_free(struct association *a) {
   free(a->ids);
   free(a->buckets);
   free(a->shared);
+  free(a->tracks);
   free(a->matches);
   *a = (struct association){0};
 }
@@ -35,10 +36,12 @@ static int reserve_ids(struct association *a, uint32_t count) {
 static int reserve_particles(struct association *a, uint32_t count) {
   if (count <= a->particle_capacity) return SL_OK;
   free(a->shared);
+  free(a->tracks);
   free(a->matches);
   a->shared = (uint32_t *)calloc(count, sizeof *a->shared);
+  a->tracks = (uint32_t *)calloc(count, sizeof *a->tracks);
   a->matches = (struct match *)calloc(count, sizeof *a->matches);
-  a->particle_capacity = a->shared && a->matches ? count : 0;
+  a->particle_capacity = a->shared && a->tracks && a->matches ? count : 0;
   return a->particle_capacity == count ? SL_OK : SL_ENOMEM;
 }
 
@@ -60,6 +63,7 @@ int association_begin(struct association *a, const struct mc_event *mc, uint32_t
   a->id_mask = id_mask;
   if (reserve_ids(a, mc->id_count > 0 ? mc->id_count : 1) || reserve_particles(a, mc->particle_count)) return SL_ENOMEM;
   memset(a->buckets, 0, sizeof a->buckets[0] << a->bucket_bits);
+  if (mc->particle_count) memset(a->tracks, 0, mc->particle_count * sizeof a->tracks[0]);
   for (uint32_t particle = 0; particle < mc->particle_count; particle++) {
     const struct mc_hits *hits = &mc->particles[particle].velo;
     for (uint32_t i = 0; i < hits->count; i++) add_id(a, mc->ids[hits->first + i] & id_mask, particle);
@@ -85,7 +89,9 @@ void association_match_velo(struct association *a, const uint32_t *hit_ids, uint
   for (uint32_t i = 0; i < candidates; i++) {
     const uint32_t particle = a->matches[i].particle, shared = a->shared[particle];
     a->shared[particle] = 0;
-    if (is_match(shared, hit_count)) a->matches[a->match_count++] = (struct match){particle, shared};
+    if (!is_match(shared, hit_count)) continue;
+    a->matches[a->match_count++] = (struct match){particle, shared};
+    a->tracks[particle]++;
   }
   if (a->match_count > 1) qsort(a->matches, a->match_count, sizeof a->matches[0], compare_matches);
 }

@@ -25,14 +25,21 @@ struct association {
   uint32_t bucket_bits;
   uint32_t id_mask;      /* bits of the ids that are compared */
   uint32_t *shared;      /* per particle: hits shared with the track at hand; 0 between tracks */
+  uint32_t *tracks;      /* per particle: tracks that matched it so far */
   struct match *matches; /* result of the last association_match_velo */
   uint32_t match_count, particle_capacity;
 };
 
+/* All bits of VELO ids, or all but bits 26 and 27, which only retina clusters have. */
+static inline uint32_t association_velo_mask(uint32_t mask_fraction_bits) {
+  return mask_fraction_bits ? ~(3u << 26) : ~0u;
+}
+
 /* Prepares for the tracks of an event: 0 or SL_ENOMEM. Ids are compared in the bits of id_mask only. */
 int association_begin(struct association *a, const struct mc_event *mc, uint32_t id_mask);
 
-/* Finds the particles that a VELO track matches: those with at least 70 % of its hits, in ascending order. */
+/* Finds the particles that a VELO track matches: those with at least 70 % of its hits, in ascending order. Each has one
+ * track more then. */
 void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count);
 
 void association_free(struct association *a);

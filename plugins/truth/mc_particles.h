@@ -7,6 +7,7 @@
 #define TRUTH_MC_PARTICLES_H
 
 #include "io/raw_banks.h"
+#include "mc_banks.h"
 
 #include <stdint.h>
 
@@ -38,13 +39,19 @@ struct mc_particle {
   struct mc_hits velo, ut, scifi;
 };
 
+enum { MC_PDG_ELECTRON = 11 };
+static inline int mc_is_electron(const struct mc_particle *p) {
+  return p->pdg == MC_PDG_ELECTRON || p->pdg == -MC_PDG_ELECTRON;
+}
+/* Where the detectors behind the VELO are. */
+static inline int mc_in_acceptance(const struct mc_particle *p) { return p->eta > 2 && p->eta < 5; }
+
 struct mc_event {
   struct mc_particle *particles;
   uint32_t particle_count, particle_capacity;
   uint32_t *ids; /* LHCbIDs */
   uint32_t id_count, id_capacity;
-  uint8_t *stream; /* the banks' payloads, one after the other */
-  uint64_t stream_bytes, stream_capacity;
+  struct mc_joined joined;
 };
 
 /* Decodes event `event` of a slice: 0, SL_EFORMAT with the reason (a literal), or SL_ENOMEM. No banks: no particles. */

@@ -7,13 +7,12 @@
  */
 #include "association.h"
 #include "mc_particles.h"
+#include "tally.h"
 #include "velo/event_model.h"
 
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct velo_check_args {
   struct velo_tracks_view tracks;
@@ -31,7 +30,6 @@ static const struct sl_member velo_check_members[] = {
 /* ----------------------------------------------------------------------------------------------- categories */
 
 enum { ANY_ETA = 1, ELECTRONS = 2 }; /* default: 2 < eta < 5, no electrons */
-enum { PDG_ELECTRON = 11, MESSAGES_MAX = 10, VELO_ID_FRACTION_BITS = 3 << 26 };
 
 struct category {
   const char *name;
@@ -57,9 +55,8 @@ static const struct category categories[] = {
 enum { CATEGORIES = sizeof categories / sizeof categories[0] };
 
 static int belongs(const struct category *c, const struct mc_particle *p) {
-  const int is_electron = p->pdg == PDG_ELECTRON || p->pdg == -PDG_ELECTRON;
-  return (p->flags & c->flags) == c->flags && is_electron == ((c->choice & ELECTRONS) != 0) && p->p > c->p_min &&
-         ((c->choice & ANY_ETA) || (p->eta > 2 && p->eta < 5));
+  return (p->flags & c->flags) == c->flags && mc_is_electron(p) == ((c->choice & ELECTRONS) != 0) && p->p > c->p_min &&
+         ((c->choice & ANY_ETA) || mc_in_acceptance(p));
 }
 
 struct category_counts {
@@ -72,10 +69,9 @@ struct category_counts {
 struct velo_check {
   struct mc_event mc;
   struct association association;
-  uint32_t *track_counts; /* per particle of the event: tracks that match it */
-  uint32_t track_counts_capacity;
   uint32_t id_mask;
-  uint64_t events, error_events, malformed_events, events_without_truth, tracks, ghosts;
+  struct tally tally;
+  uint64_t tracks, ghosts;
   struct category_counts counts[CATEGORIES];
 };
 
@@ -83,7 +79,7 @@ static int velo_check_open(void *state, const struct sl_services *s, const void 
   struct velo_check *c = (struct velo_check *)state;
   const uint32_t mask = ((const struct velo_check_args *)args)->mask_fraction_bits;
   (void)s, (void)output_path;
-  *c = (struct velo_check){.id_mask = mask ? ~(uint32_t)VELO_ID_FRACTION_BITS : ~0u};
+  *c = (struct velo_check){.id_mask = association_velo_mask(mask), .tally.truth = "MC particles"};
   return SL_OK;
 }
 
@@ -91,13 +87,10 @@ static void velo_check_close(void *state) {
   struct velo_check *c = (struct velo_check *)state;
   mc_event_free(&c->mc);
   association_free(&c->association);
-  free(c->track_counts);
-  c->track_counts = NULL;
 }
 
 static void count_match(struct velo_check *c, const struct match *match, uint32_t hit_count) {
   const struct mc_particle *particle = &c->mc.particles[match->particle];
-  c->track_counts[match->particle]++;
   for (uint32_t k = 0; k < CATEGORIES; k++) {
     if (!belongs(&categories[k], particle)) continue;
     c->counts[k].matches++;
@@ -111,27 +104,16 @@ static void count_particles(struct velo_check *c) {
     for (uint32_t k = 0; k < CATEGORIES; k++) {
       if (!belongs(&categories[k], &c->mc.particles[i])) continue;
       c->counts[k].reconstructible++;
-      if (c->track_counts[i] == 0) continue;
+      const uint32_t tracks = c->association.tracks[i];
+      if (tracks == 0) continue;
       c->counts[k].reconstructed++;
-      c->counts[k].clones += c->track_counts[i] - 1;
+      c->counts[k].clones += tracks - 1;
     }
-}
-
-static int reset_track_counts(struct velo_check *c) {
-  const uint32_t count = c->mc.particle_count;
-  if (count > c->track_counts_capacity) {
-    uint32_t *larger = (uint32_t *)realloc(c->track_counts, count * sizeof *larger);
-    if (!larger) return SL_ENOMEM;
-    c->track_counts = larger;
-    c->track_counts_capacity = count;
-  }
-  if (count) memset(c->track_counts, 0, count * sizeof c->track_counts[0]);
-  return SL_OK;
 }
 
 /* Compares the tracks of an event with the particles in c->mc. */
 static int check_event(struct velo_check *c, const struct velo_tracks_view *tracks, uint32_t event) {
-  if (association_begin(&c->association, &c->mc, c->id_mask) || reset_track_counts(c)) return SL_ENOMEM;
+  if (association_begin(&c->association, &c->mc, c->id_mask)) return SL_ENOMEM;
   for (uint32_t track = tracks->offsets[event]; track < tracks->offsets[event + 1]; track++) {
     const uint32_t first = tracks->hit_offsets[track], hit_count = tracks->hit_offsets[track + 1] - first;
     association_match_velo(&c->association, tracks->hit_id + first, hit_count);
@@ -140,15 +122,7 @@ static int check_event(struct velo_check *c, const struct velo_tracks_view *trac
     for (uint32_t i = 0; i < c->association.match_count; i++) count_match(c, &c->association.matches[i], hit_count);
   }
   count_particles(c);
-  c->events++;
   return SL_OK;
-}
-
-static void complain(struct velo_check *c, const struct sl_services *s, const struct sl_event *event,
-                     const char *reason) {
-  if (c->malformed_events++ < MESSAGES_MAX)
-    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed MC particles: %s", event->run,
-               event->number, reason);
 }
 
 static int velo_check_consume(void *state, const struct sl_services *s, const void *args_,
@@ -156,29 +130,22 @@ static int velo_check_consume(void *state, const struct sl_services *s, const vo
   const struct velo_check_args *args = (const struct velo_check_args *)args_;
   struct velo_check *c = (struct velo_check *)state;
   for (uint32_t event = 0; event < batch->event_count; event++) {
-    if (batch->events[event].error != SL_EVENT_OK) {
-      c->error_events++;
-      continue;
-    }
+    const struct sl_event *e = &batch->events[event];
+    const int has_truth = args->mc_particles.offsets[event] != args->mc_particles.offsets[event + 1];
     const char *reason;
-    int error = mc_event_decode(&c->mc, &args->mc_particles, event, &reason);
-    if (error == SL_EFORMAT)
-      complain(c, s, &batch->events[event], reason);
-    else if (error == SL_OK && args->mc_particles.offsets[event] == args->mc_particles.offsets[event + 1])
-      c->events_without_truth++;
-    else if (error == SL_OK)
-      error = check_event(c, &args->tracks, event);
-    if (error == SL_ENOMEM) {
+    if (tally_has_error(&c->tally, e)) continue;
+    int status = mc_event_decode(&c->mc, &args->mc_particles, event, &reason);
+    status = tally_decoded(&c->tally, s, e, status, has_truth, reason);
+    if (status == 1) status = check_event(c, &args->tracks, event);
+    if (status < 0) {
       s->message(s->context, SL_ERROR, "out of memory");
-      return error;
+      return status;
     }
   }
   return SL_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- the report */
-
-static double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : 0; }
 
 static void report_category(const struct sl_report *r, const struct category *category,
                             const struct category_counts *n) {
@@ -203,24 +170,16 @@ static void report_category(const struct sl_report *r, const struct category *ca
 static int velo_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct velo_check *c = (struct velo_check *)state;
   const double ghost_rate = ratio((double)c->ghosts, (double)c->tracks);
-  r->integer(r->context, "events", (int64_t)c->events);
-  r->integer(r->context, "error_events", (int64_t)c->error_events);
-  r->integer(r->context, "malformed_events", (int64_t)c->malformed_events);
-  r->integer(r->context, "events_without_truth", (int64_t)c->events_without_truth);
+  tally_report(&c->tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks);
   r->integer(r->context, "ghosts", (int64_t)c->ghosts);
   r->number(r->context, "ghost_rate", ghost_rate);
-  r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->events,
+  r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->tally.events,
           c->tracks, c->ghosts, 100 * ghost_rate);
   r->begin_array(r->context, "categories");
   for (uint32_t k = 0; k < CATEGORIES; k++) report_category(r, &categories[k], &c->counts[k]);
   r->end_array(r->context);
-  if (c->malformed_events > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events with malformed MC particles were not checked",
-               c->malformed_events);
-  if (c->events_without_truth > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events without MC particles were not checked",
-               c->events_without_truth);
+  tally_warn(&c->tally, s);
   return SL_OK;
 }
 

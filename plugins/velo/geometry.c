@@ -2,10 +2,10 @@
  * of that kind, or those of a folder with velo_geometry.bin (spec formats.md 6.1) and, if it is known, beamline.bin
  * (6.9).
  *
- * Both binary files are plain little-endian arrays back to back: a length as u64, then as many f32. The whole file is
- * read at once, since its size is fixed; then every length is compared and every value checked, so that what kernels
- * get is finite and small enough that no position can overflow.
+ * Of both binary files (geometry_file.h) the whole is read at once, since its size is fixed; then every length is
+ * compared and every value checked, so that what kernels get is finite and small enough that no position can overflow.
  */
+#include "geometry_file.h"
 #include "velo/description.h"
 #include "velo/event_model.h"
 #include "velo_nominal_text.h"
@@ -16,12 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum {
-  TRANSFORM_VALUES = 12,
-  GEOMETRY_FILE_BYTES = 5 * 8 + 4 * (VELO_MODULES + 2 * VELO_SENSOR_COLUMNS + VELO_SENSORS * TRANSFORM_VALUES),
-  BEAMLINE_FILE_BYTES = 2 * 4
-};
 
 /* No detector of ours is larger than this, in mm; it keeps all positions far from overflow. */
 static const float largest_length = 1e5f;
@@ -136,7 +130,7 @@ static int make_path(const struct sl_services *s, char *path, size_t size, const
 static int make_beam(const struct sl_services *s, const char *folder, float *beam) {
   char path[PATH_MAX];
   unsigned char bytes[BEAMLINE_FILE_BYTES];
-  int status = make_path(s, path, sizeof path, folder, "beamline.bin");
+  int status = make_path(s, path, sizeof path, folder, VELO_BEAMLINE_FILE);
   if (status < 0) return status;
   if ((status = read_file(s, path, bytes, sizeof bytes)) < 0) return status;
   if (status == 0) {
@@ -165,7 +159,7 @@ static int make_from_files(const struct sl_services *s, const char *folder) {
   char path[PATH_MAX];
   unsigned char bytes[GEOMETRY_FILE_BYTES];
   struct velo_geometry geometry;
-  int status = make_path(s, path, sizeof path, folder, "velo_geometry.bin");
+  int status = make_path(s, path, sizeof path, folder, VELO_GEOMETRY_FILE);
   if (status < 0) return status;
   if ((status = read_file(s, path, bytes, sizeof bytes)) < 0) return status;
   if (status == 0) {

@@ -1,8 +1,9 @@
 /* plugin.c: what the VELO plugin offers, in the order of the reconstruction. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants are made on the host */
+#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
 SL_DECLARE(geometry);
+SL_DECLARE(geometry_sink);
 #endif
 SL_DECLARE(decode_retina);
 SL_DECLARE(masked_clustering);
@@ -15,7 +16,7 @@ SL_DECLARE(count_tracks);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(geometry),
+    SL_ENTRY(geometry),         SL_ENTRY(geometry_sink),
 #endif
     SL_ENTRY(decode_retina),    SL_ENTRY(masked_clustering), SL_ENTRY(sort_by_phi),   SL_ENTRY(search_by_triplet),
     SL_ENTRY(three_hit_filter), SL_ENTRY(consolidate),       SL_ENTRY(kalman_filter), SL_ENTRY(count_tracks),

@@ -500,7 +500,7 @@ static void share_workspace(struct search *s, const struct search_by_triplet_arg
   s->tracks = (uint16_t(*)[VELO_MAX_HITS_PER_TRACK])a->track_hits;
   s->length = a->track_length;
   s->skips = a->track_skips;
-  s->live = a->track_place;
+  s->live = a->track_middle;
 }
 
 int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {

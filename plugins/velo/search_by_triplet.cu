@@ -7,9 +7,9 @@
  *
  * What makes the result independent of the order of threads (D.2): the middle hit identifies a track; "seed" only reads
  * the marks and "forward" only sets them, with a barrier between; of the third hits of a middle hit the least scatter
- * wins, then the earliest visit. Tracks and live tracks are numbered in the order in which threads find them, which
- * differs from run to run; at the end a bit for each middle hit and sums of bits give each track its place in the
- * canonical order: by ascending middle hit, those of four hits and more, then those of three.
+ * wins, then the earliest visit. Live tracks are listed in the order in which threads find them, which differs from run
+ * to run and does not matter; tracks stand at their middle hits, and at the end a bit for each middle hit and sums of
+ * bits list them in the canonical order: by ascending middle hit, those of four hits and more, then those of three.
  *
  * Work of an event: some 760 unused middle hits with 4 windows each and 1200 windows of live tracks, 1.7 hits a window.
  * One thread has one window: a group of threads shares a middle hit, and only unused hits are dealt out, from lists
@@ -18,172 +18,7 @@
  * where each of 128 bins of azimuth begins, the marks and the live tracks lie in shared memory; of an event that is too
  * large for that, in scratch.
  */
-#include "position.h"
-#include "search_by_triplet.h"
-
-enum {
-  BIN_BITS = 7,
-  BINS = 1 << BIN_BITS,
-  PAIRS = 4,          /* in play: pair p has place p % 4; three are searched while the next one is brought in */
-  MIDDLE_THREADS = 4, /* to a middle hit */
-  SHARED_PAIR_HITS = 192,
-  SHARED_EVENT_HITS = 6144,
-  SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
-  SHARED_LIVE_TRACKS = 192
-};
-
-struct search_launch {
-  struct search_by_triplet_args a;
-  int32_t phi_window;
-};
-
-struct search_hit {
-  float x, y, z;
-  uint32_t phi_start; /* azimuth; << 16: the first hit of the next pair downstream with as large an azimuth */
-} __attribute__((aligned(16)));
-
-struct search_live {
-  uint16_t track, older, newest; /* its number, and its last two hits */
-  uint8_t length, skips;
-};
-
-/* A bit for each hit of the event, in words of 32. */
-struct search_bits {
-  uint32_t *used;
-  uint32_t *strong, *weak; /* middle hits of tracks with four hits and more, and with three */
-  uint32_t *before;        /* strong tracks before each word; << 16: weak ones */
-};
-
-/* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
- * event, or, in shared memory, at pair % PAIRS * SHARED_PAIR_HITS. */
-struct search_memory {
-  struct search_hit *hits;
-  uint16_t *unused;        /* of each pair: which hits are not used */
-  uint16_t *unused_before; /* of each hit: how many of its pair before it are not */
-  struct search_bits bits;
-};
-
-struct search_shared {
-  union {
-    struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
-    uint32_t bits[3 * SHARED_EVENT_WORDS]; /* when all pairs are done */
-  } u;
-  uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
-  uint32_t used[SHARED_EVENT_WORDS];
-  struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
-  uint16_t bin_first[PAIRS][BINS + 1];
-  uint32_t unused_count[PAIRS];
-  uint32_t live_count[2], track_count;
-  uint32_t pair_first[VELO_MODULE_PAIRS + 1];
-};
-
-/* What all threads of a block know alike. */
-struct search {
-  const struct search_launch *launch;
-  const struct search_by_triplet_args *a;
-  struct search_event e;
-  struct search_shared *shared;
-  struct search_memory memory;
-  uint32_t is_shared;       /* the memory is */
-  struct search_live *live; /* those beyond the shared ones, twice as many as hits */
-  uint16_t *track_hits;     /* of the event, as the next two */
-  uint8_t *track_length;
-  uint16_t *track_place;
-};
-
-/* The hits of a module pair. */
-struct search_pair {
-  struct search_hit *hits;
-  uint16_t *unused, *unused_before, *bin_first;
-  uint32_t first; /* in the event */
-  uint32_t count;
-};
-
-struct search_line {
-  float x0, y0, z0, tx, ty;
-};
-
-static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)hit->phi_start; }
-
-static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
-
-static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
-
-static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
-  struct search_pair p;
-  p.first = s->shared->pair_first[pair];
-  p.count = s->shared->pair_first[pair + 1] - p.first;
-  const uint32_t begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
-  p.hits = s->memory.hits + begin;
-  p.unused = s->memory.unused + begin;
-  p.unused_before = s->memory.unused_before + begin;
-  p.bin_first = s->shared->bin_first[pair % PAIRS];
-  return p;
-}
-
-/* The first hit of the pair with an azimuth of `phi` or more; the first of all if there is none. */
-static SL_DEVICE uint32_t pair_start(const struct search_pair *p, int16_t phi) {
-  const uint32_t bin = phi_bin(phi), end = p->bin_first[bin + 1];
-  uint32_t i = p->bin_first[bin];
-  while (i < end && hit_phi(&p->hits[i]) < phi) i++;
-  return i == p->count ? 0 : i;
-}
-
-/* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
- * since those are idle in `forward`. */
-static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
-  const struct search_pair p = pair_open(s, pair);
-  const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
-  const struct search_pair downstream = pair_open(s, pair + has_downstream);
-  const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t first = s->e.first + p.first;
-  for (uint32_t i = blockDim.x - 1 - threadIdx.x; i <= p.count; i += blockDim.x) {
-    const uint32_t is_hit = i < p.count ? 1 : 0;
-    const int16_t phi = is_hit ? from->phi[first + i] : (int16_t)0;
-    const uint32_t bin = is_hit ? phi_bin(phi) : BINS;
-    for (uint32_t b = i > 0 ? phi_bin(from->phi[first + i - 1]) + 1 : 0; b <= bin; b++) p.bin_first[b] = (uint16_t)i;
-    if (!is_hit) break;
-    const uint32_t start = has_downstream ? pair_start(&downstream, phi) : 0;
-    struct search_hit hit;
-    hit.x = from->x[first + i];
-    hit.y = from->y[first + i];
-    hit.z = from->z[first + i];
-    hit.phi_start = (uint16_t)phi | start << 16;
-    p.hits[i] = hit;
-  }
-}
-
-static SL_DEVICE struct search_line line_through(float x0, float y0, float z0, float x1, float y1, float z1) {
-  const struct search_line line = {x0, y0, z0, (x1 - x0) / (z1 - z0), (y1 - y0) / (z1 - z0)};
-  return line;
-}
-
-static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z) {
-  return velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
-}
-
-/* A window of azimuth: it begins at `lower`. Hits are visited from the beginning of that one's bin on, upwards, until
- * one lies beyond the window. */
-enum { BEFORE_WINDOW, IN_WINDOW, BEYOND_WINDOW };
-
-static SL_DEVICE uint32_t window_side(const struct search_hit *hit, uint32_t lower, int32_t width) {
-  const int32_t distance = (int16_t)(uint16_t)(hit->phi_start - lower);
-  if (distance > width || distance < -(65536 >> BIN_BITS)) return BEYOND_WINDOW;
-  return distance < 0 ? BEFORE_WINDOW : IN_WINDOW;
-}
-
-/* The first hit of the bin with `lower`, or the next one; the first of all if there is none. */
-static SL_DEVICE uint32_t window_begin(const struct search_pair *p, uint32_t lower) {
-  const uint32_t i = p->bin_first[phi_bin((int16_t)(uint16_t)lower)];
-  return i == p->count ? 0 : i;
-}
-
-static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {
-  const float dz = hit->z - line->z0;
-  const float dx = line->x0 + line->tx * dz - hit->x;
-  const float dy = line->y0 + line->ty * dz - hit->y;
-  return dx * dx + dy * dy;
-}
+#include "search_pairs.h"
 
 /* ------------------------------------------------------------------------------------------------- forward */
 
@@ -195,51 +30,78 @@ static SL_DEVICE void live_append(const struct search *s, uint32_t list, struct 
   *live_at(s, list, atomicAdd(&s->shared->live_count[list], 1u)) = live;
 }
 
-static SL_DEVICE void mark_used(const struct search *s, uint32_t hit) {
-  atomicOr(&s->memory.bits.used[hit / 32], 1u << hit % 32);
+static SL_DEVICE void set_bit(uint32_t *bits, uint32_t i) { atomicOr(&bits[i / 32], 1u << i % 32); }
+
+/* Where the hit of the pair is that is nearest to the line, if it is near enough; the end of the pair otherwise. */
+static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
+                                      const struct search_line *line, int16_t phi) {
+  const struct search_window w = window_around(s, p, phi);
+  float least = s->a->max_scatter;
+  uint32_t best = p->end, i = w.begin;
+  SL_ROLLED /* lanes make different numbers of turns */
+      for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->end - p->begin : 0); left > 0; left--, i++) {
+    if (i == p->end) i = p->begin;
+    const struct search_hit hit = s->memory.hits[i];
+    const float scatter = scatter_from(line, &hit);
+    if (window_has(s, &w, &hit) && scatter < least) {
+      least = scatter;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/* Writes down a track of three hits, or, with `fourth` << 16, of four. */
+static SL_DEVICE void track_begin(const struct search *s, const struct search_live *live, uint32_t fourth) {
+  const uint32_t middle = live->hits & 0xFFFF;
+  search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * middle);
+  track[0] = (live->track & 0xFFFF) | middle << 16;
+  track[1] = live->hits >> 16 | fourth;
+  s->track_length[middle] = 3;
+  set_bit(s->memory.bits.middle, middle);
+}
+
+/* Adds `hit` to a track. */
+static SL_DEVICE void track_append(const struct search *s, struct search_live *live, uint32_t hit) {
+  const uint32_t length = live->track >> 16 & 0xFF, newest = live->hits >> 16;
+  uint32_t middle = live->track & 0xFFFF, *used = s->memory.bits.used;
+  if (length == 3) {
+    track_begin(s, live, hit << 16);
+    set_bit(used, middle); /* it is the first one, so far */
+    middle = live->hits & 0xFFFF;
+    set_bit(used, middle);
+    set_bit(used, newest);
+    set_bit(s->memory.bits.strong, middle);
+  } else {
+    uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle;
+    track[length] = (uint16_t)hit;
+    if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
+  }
+  set_bit(used, hit);
+  s->track_length[middle] = (uint8_t)(length + 1);
+  live->hits = newest | hit << 16;
+  live->track = middle | (length + 1) << 16;
 }
 
 /* Extends a track by its best hit in the pair; returns whether it stays live. Hits may be used already. */
 static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pair *p, uint32_t pair,
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t older = s->e.first + live->older, newest = s->e.first + live->newest;
+  const uint32_t older = s->e.first + (live->hits & 0xFFFF), newest = s->e.first + (live->hits >> 16);
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
   const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
-  const int32_t window = s->launch->phi_window;
   const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
-  const uint32_t lower = (uint32_t)(phi - window);
-  float least = s->a->max_scatter;
-  uint32_t best = p->count;
-  uint32_t i = window_begin(p, lower);
-  for (uint32_t visited = 0; visited < p->count; visited++) {
-    const struct search_hit hit = p->hits[i];
-    const uint32_t where = window_side(&hit, lower, 2 * window);
-    if (where == BEYOND_WINDOW) break;
-    const float scatter = scatter_from(&line, &hit);
-    if (where == IN_WINDOW && scatter < least) {
-      least = scatter;
-      best = i;
-    }
-    i = i + 1 == p->count ? 0 : i + 1;
+  const uint32_t best = nearest_hit(s, p, &line, phi);
+  const uint32_t length = live->track >> 16 & 0xFF, skips = live->track >> 24;
+  if (best != p->end) {
+    track_append(s, live, pair_hit(p, best));
+    return length + 1 < VELO_MAX_HITS_PER_TRACK;
   }
-  if (best == p->count) return ++live->skips <= s->a->max_skipped_modules;
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * live->track;
-  if (live->length == 3) {
-    mark_used(s, track[0]);
-    mark_used(s, live->older);
-    mark_used(s, live->newest);
-  }
-  mark_used(s, p->first + best);
-  track[live->length] = (uint16_t)(p->first + best);
-  if (live->length % 2 == 0) track[live->length + 1] = 0; /* tracks are read two hits at a time */
-  live->older = live->newest;
-  live->newest = (uint16_t)(p->first + best);
-  live->skips = 0;
-  live->length++;
-  s->track_length[live->track] = live->length;
-  return live->length < VELO_MAX_HITS_PER_TRACK;
+  live->track += 1u << 24;
+  if (skips < s->a->max_skipped_modules) return 1;
+  if (length == 3) track_begin(s, live, 0);
+  return 0;
 }
 
 /* Extends all tracks of one list of live ones, and lists those that stay so. */
@@ -252,18 +114,27 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
   }
 }
 
+/* Writes down those of three hits that are live at the end. */
+static SL_DEVICE void finish_live(const struct search *s, uint32_t list) {
+  for (uint32_t i = threadIdx.x; i < s->shared->live_count[list]; i += blockDim.x) {
+    const struct search_live live = *live_at(s, list, i);
+    if ((live.track >> 16 & 0xFF) == 3) track_begin(s, &live, 0);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------------------- seed */
 
 /* Lists the unused hits of the three pairs in play, each pair's by one warp. */
 static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
   for (uint32_t job = sl_warp_index(); job < 3; job += sl_block_warps()) {
     const struct search_pair p = pair_open(s, top - job);
+    const uint32_t hits = p.end - p.begin;
     uint32_t count = 0;
-    SL_FOR_WARP(i, p.count) {
-      const uint32_t wanted = i < p.count && !bit_is_set(s->memory.bits.used, p.first + i);
+    SL_FOR_WARP(i, hits) {
+      const uint32_t wanted = i < hits && !bit_is_set(s->memory.bits.used, p.first + i);
       const uint32_t place = sl_warp_append(wanted, &count);
-      if (i < p.count) p.unused_before[i] = (uint16_t)place;
-      if (wanted) p.unused[place] = (uint16_t)i;
+      if (i < hits) s->memory.unused_before[p.begin + i] = (uint16_t)place;
+      if (wanted) s->memory.unused[p.begin + place] = (uint16_t)(p.begin + i);
     }
     if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
   }
@@ -272,55 +143,50 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
 /* Around a middle hit, a pair's hits are visited as s, s + 1, s - 1, s + 2, ... from `start` = s: the one at distance
  * d above s as number 2d, one below as 2d + 1. The first n unused ones are those of smaller number of the k-th above
  * and the (n - 1 - k)-th below, for all k < n: this gives the number. n is at most the number of unused hits. */
-static SL_DEVICE uint32_t candidate_visit(const struct search_pair *p, uint32_t unused_count, uint32_t start,
-                                          uint32_t n, uint32_t k) {
-  const uint32_t before = p->unused_before[start];
+static SL_DEVICE uint32_t candidate_visit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                          uint32_t start, uint32_t n, uint32_t k) {
+  const uint16_t *unused = s->memory.unused + p->begin;
+  const uint32_t before = s->memory.unused_before[start], hits = p->end - p->begin;
   const uint32_t above = before + k, below = before + unused_count - n + k;
-  const uint32_t hit_above = above < unused_count ? p->unused[above] : p->unused[above - unused_count] + p->count;
-  const uint32_t hit_below = below < unused_count ? p->unused[below] : p->unused[below - unused_count] + p->count;
-  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + p->count - hit_below) + 1;
+  const uint32_t hit_above = above < unused_count ? unused[above] : unused[above - unused_count] + hits;
+  const uint32_t hit_below = below < unused_count ? unused[below] : unused[below - unused_count] + hits;
+  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + hits - hit_below) + 1;
   return visit_above < visit_below ? visit_above : visit_below;
 }
 
+/* Where the hit is. */
 static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t start, uint32_t visit) {
-  const uint32_t hit = visit % 2 == 0 ? start + visit / 2 : start + p->count - visit / 2;
-  return hit >= p->count ? hit - p->count : hit;
+  const uint32_t hits = p->end - p->begin;
+  const uint32_t at = visit % 2 == 0 ? start + visit / 2 : start + hits - visit / 2;
+  return at >= p->end ? at - hits : at;
 }
 
-/* The best third hit on the line: scatter << 32 | visit << 16 | hit; UINT64_MAX if there is none. */
+/* How many unused hits of the pair are before `at`. */
+static SL_DEVICE uint32_t unused_place(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                       uint32_t at) {
+  return at < p->end ? s->memory.unused_before[at] : unused_count;
+}
+
+/* The best third hit on the line: scatter << 32 | visit << 16 | where the hit is; UINT64_MAX if there is none. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
-  const int32_t window = s->launch->phi_window;
-  const uint32_t lower = (uint32_t)(line_phi(line, delta_z) - window);
+  const struct search_window w = window_around(s, p, line_phi(line, delta_z));
+  const uint32_t begin = unused_place(s, p, unused_count, w.begin), end = unused_place(s, p, unused_count, w.end);
   float least = s->a->max_scatter;
-  uint32_t best = UINT32_MAX;
-  uint32_t i = p->unused_before[window_begin(p, lower)];
-  for (uint32_t visited = 0; visited < unused_count; visited++, i++) {
-    if (i >= unused_count) i = 0;
-    const uint32_t place = p->unused[i];
-    const struct search_hit hit = p->hits[place];
-    const uint32_t where = window_side(&hit, lower, 2 * window);
-    if (where == BEYOND_WINDOW) break;
+  uint32_t best = UINT32_MAX, i = p->begin + begin;
+  SL_ROLLED
+  for (uint32_t left = end - begin + (w.is_wrapped ? unused_count : 0); left > 0; left--, i++) {
+    if (i == p->begin + unused_count) i = p->begin;
+    const uint32_t at = s->memory.unused[i];
+    const struct search_hit hit = s->memory.hits[at];
     const float scatter = scatter_from(line, &hit);
-    if (where == IN_WINDOW && scatter < least) {
+    if (window_has(s, &w, &hit) && scatter < least) {
       least = scatter;
-      best = place;
+      best = at;
     }
   }
   if (best == UINT32_MAX) return UINT64_MAX;
   return (uint64_t)sl_bits_from_f32(least) << 32 | visit << 16 | best;
-}
-
-static SL_DEVICE void track_begin(const struct search *s, uint32_t list, uint32_t h0, uint32_t h1, uint32_t h2) {
-  const uint32_t number = atomicAdd(&s->shared->track_count, 1u);
-  uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * number;
-  track[0] = (uint16_t)h0;
-  track[1] = (uint16_t)h1;
-  track[2] = (uint16_t)h2;
-  track[3] = 0; /* tracks are read two hits at a time */
-  s->track_length[number] = 3;
-  const struct search_live live = {(uint16_t)number, (uint16_t)h1, (uint16_t)h2, 3, 0};
-  live_append(s, list, live);
 }
 
 /* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. */
@@ -333,63 +199,62 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
   const uint32_t candidates = wanted < unused0 ? wanted : unused0;
   const uint32_t middle_count = candidates > 0 && unused2 > 0 ? unused1 : 0;
   SL_FOR_GROUPS(j, middle_count, MIDDLE_THREADS) {
-    const uint32_t middle = j < middle_count ? p1.unused[j] : 0;
-    const struct search_hit h1 = p1.hits[middle];
-    const uint32_t start = h1.phi_start >> 16;
+    const uint32_t middle = j < middle_count ? s->memory.unused[p1.begin + j] : p1.begin;
+    const struct search_hit h1 = s->memory.hits[middle];
+    const uint32_t start = h1.start_phi & 0xFFFF;
     uint64_t best = UINT64_MAX;
     for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
          k += SL_GROUP(MIDDLE_THREADS)) {
-      const uint32_t visit = candidate_visit(&p0, unused0, start, candidates, k);
-      const struct search_hit h0 = p0.hits[visited_hit(&p0, start, visit)];
+      const uint32_t visit = candidate_visit(s, &p0, unused0, start, candidates, k);
+      const struct search_hit h0 = s->memory.hits[visited_hit(&p0, start, visit)];
       const struct search_line line = line_through(h0.x, h0.y, h0.z, h1.x, h1.y, h1.z);
       const uint64_t third = best_third_hit(s, &p2, unused2, &line, delta_z, visit);
       best = third < best ? third : best;
     }
     best = sl_group_min_u64(best, MIDDLE_THREADS);
-    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0)
-      track_begin(s, list, p0.first + visited_hit(&p0, start, (uint32_t)best >> 16), p1.first + middle,
-                  p2.first + ((uint32_t)best & 0xFFFF));
+    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0) {
+      const uint32_t first = pair_hit(&p0, visited_hit(&p0, start, (uint32_t)best >> 16));
+      const struct search_live live = {pair_hit(&p1, middle) | pair_hit(&p2, (uint32_t)best & 0xFFFF) << 16,
+                                       first | 3u << 16};
+      live_append(s, list, live);
+    }
   }
 }
 
 /* ---------------------------------------------------------------------------------------------------- order */
 
-/* The place of each track in the canonical order. */
-static SL_DEVICE void order_tracks(const struct search *s, uint32_t words) {
+/* Lists the tracks, by their middle hits, in the canonical order. Returns how many there are. */
+static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
   const struct search_bits *bits = &s->memory.bits;
-  const uint32_t tracks = s->shared->track_count;
-  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->strong[w] = bits->weak[w] = 0;
-  __syncthreads();
-  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
-    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1];
-    atomicOr(s->track_length[t] > 3 ? &bits->strong[h1 / 32] : &bits->weak[h1 / 32], 1u << h1 % 32);
-  }
-  __syncthreads();
   uint32_t sum = 0;
   SL_FOR_BLOCK (w, words) {
-    const uint32_t in_word = w < words ? sl_count_bits(bits->strong[w]) | sl_count_bits(bits->weak[w]) << 16 : 0;
+    const uint32_t strong = w < words ? sl_count_bits(bits->strong[w]) : 0;
+    const uint32_t all = w < words ? sl_count_bits(bits->middle[w]) : 0;
     uint32_t total;
-    const uint32_t before = sum + sl_block_exclusive_scan(in_word, &total);
+    const uint32_t before = sum + sl_block_exclusive_scan(strong | (all - strong) << 16, &total);
     if (w < words) bits->before[w] = before;
     sum += total;
   }
   __syncthreads();
-  for (uint32_t t = threadIdx.x; t < tracks; t += blockDim.x) {
-    const uint32_t h1 = s->track_hits[VELO_MAX_HITS_PER_TRACK * t + 1], lower = (1u << h1 % 32) - 1;
-    const uint32_t before = bits->before[h1 / 32];
-    const uint32_t strong = (before & 0xFFFF) + sl_count_bits(bits->strong[h1 / 32] & lower);
-    const uint32_t weak = (sum & 0xFFFF) + (before >> 16) + sl_count_bits(bits->weak[h1 / 32] & lower);
-    s->track_place[t] = (uint16_t)(s->track_length[t] > 3 ? strong : weak);
+  for (uint32_t h1 = threadIdx.x; h1 < s->e.count; h1 += blockDim.x) {
+    if (!bit_is_set(bits->middle, h1)) continue;
+    const uint32_t before = bits->before[h1 / 32], lower = (1u << h1 % 32) - 1, strong = bits->strong[h1 / 32];
+    const uint32_t strong_before = (before & 0xFFFF) + sl_count_bits(strong & lower);
+    const uint32_t weak_before = (before >> 16) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
+    const uint32_t place = strong >> h1 % 32 & 1 ? strong_before : (sum & 0xFFFF) + weak_before;
+    s->track_middle[place] = (uint16_t)h1;
   }
+  return (sum & 0xFFFF) + (sum >> 16);
 }
 
 /* ------------------------------------------------------------------------------------------------- kernels */
 
-static SL_DEVICE void search_event(const struct search *s) {
+/* Returns the number of tracks. */
+static SL_DEVICE uint32_t search_event(const struct search *s) {
   const uint32_t words = (s->e.count + 31) / 32;
   const struct search_bits *bits = &s->memory.bits;
-  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = 0;
-  if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = s->shared->track_count = 0;
+  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = bits->middle[w] = bits->strong[w] = 0;
+  if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = 0;
   for (uint32_t pair = VELO_MODULE_PAIRS - 1; pair >= VELO_MODULE_PAIRS - 3; pair--) {
     pair_load(s, pair);
     __syncthreads();
@@ -405,17 +270,18 @@ static SL_DEVICE void search_event(const struct search *s) {
     seed(s, top, 1 - list);
     __syncthreads(); /* the pair farthest downstream is no longer needed */
   }
-  order_tracks(s, words);
+  finish_live(s, 1);
+  __syncthreads();
   uint8_t *used = s->a->used.flag + s->e.first;
   for (uint32_t i = threadIdx.x; i < s->e.count; i += blockDim.x) used[i] = (uint8_t)bit_is_set(bits->used, i);
+  return order_tracks(s, words);
 }
 
 static SL_DEVICE struct search_memory shared_memory(struct search_shared *shared) {
-  uint32_t *bits = shared->u.bits;
   const struct search_memory memory = {shared->u.hits,
                                        shared->unused,
                                        shared->unused_before,
-                                       {shared->used, bits, bits + SHARED_EVENT_WORDS, bits + 2 * SHARED_EVENT_WORDS}};
+                                       {shared->used, shared->middle, shared->strong, shared->u.before}};
   return memory;
 }
 
@@ -439,19 +305,27 @@ static SL_DEVICE uint32_t fits_shared(const struct search_event *e, const struct
   return sl_block_sum_u32(too_large) == 0;
 }
 
+enum { ORDER_AT_A_TIME = 8 };
+
 /* Lists the events with the largest first, so that none of them is alone at the end. Each block counts the events that
- * go before its own: 8 bytes for each of them, from caches. */
+ * go before each of its own: 8 bytes for each of them, from caches. */
 SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
   const uint32_t events = *a.events.count;
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t hits = search_event_open(&a.hits, event).count;
-    uint32_t before = 0;
+  for (uint32_t first = ORDER_AT_A_TIME * blockIdx.x; first < events; first += ORDER_AT_A_TIME * gridDim.x) {
+    uint32_t event[ORDER_AT_A_TIME], hits[ORDER_AT_A_TIME], before[ORDER_AT_A_TIME] = {0};
+    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
+      event[k] = sl_event_at(&a.events, first + k < events ? first + k : first);
+      hits[k] = search_event_open(&a.hits, event[k]).count;
+    }
     for (uint32_t i = threadIdx.x; i < events; i += blockDim.x) {
       const uint32_t other = sl_event_at(&a.events, i), other_hits = search_event_open(&a.hits, other).count;
-      before += other_hits > hits || (other_hits == hits && other < event) ? 1u : 0u;
+      for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++)
+        before[k] += other_hits > hits[k] || (other_hits == hits[k] && other < event[k]) ? 1u : 0u;
     }
-    before = sl_block_sum_u32(before);
-    if (threadIdx.x == 0) a.event_order[before] = event;
+    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
+      before[k] = sl_block_sum_u32(before[k]);
+      if (threadIdx.x == 0 && first + k < events) a.event_order[before[k]] = event[k];
+    }
   }
 }
 
@@ -467,44 +341,55 @@ SL_KERNEL(search_by_triplet_find, struct search_launch) {
     s.live = (struct search_live *)(a.a.workspace + 4 * (size_t)a.a.hits.bound.capacity) + 2 * (size_t)s.e.first;
     s.track_hits = a.a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
     s.track_length = a.a.track_length + s.e.first;
-    s.track_place = a.a.track_place + s.e.first;
+    s.track_middle = a.a.track_middle + s.e.first;
     const uint32_t *pair_first = a.a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
     for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
-    if (threadIdx.x == 0) shared.track_count = 0;
     __syncthreads();
+    uint32_t tracks = 0;
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.a.used.flag[s.e.first + i] = 0;
     } else if (fits_shared(&s.e, &shared)) {
       s.is_shared = 1;
       s.memory = shared_memory(&shared);
-      search_event(&s);
+      tracks = search_event(&s);
     } else {
       s.is_shared = 0;
       s.memory = scratch_memory(&a.a, s.e);
-      search_event(&s);
+      tracks = search_event(&s);
     }
-    __syncthreads(); /* the counter is complete */
-    if (threadIdx.x == 0) a.a.candidates.offsets[event] = shared.track_count;
-    __syncthreads(); /* and free for the next event */
+    if (threadIdx.x == 0) a.a.candidates.offsets[event] = tracks;
+    __syncthreads(); /* shared memory is free for the next event */
   }
 }
 
-typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+enum {
+  TRACK_WORDS = VELO_MAX_HITS_PER_TRACK / 2, /* of two hits */
+  WORDS_AT_A_TIME = 4                        /* that a thread reads before it writes one */
+};
 
 /* Tracks to candidates, two hits a thread. Where the candidates don't fit, all offsets are 0 and nothing is written. */
 SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
-  enum { WORDS = VELO_MAX_HITS_PER_TRACK / 2 };
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.candidates.offsets[event], tracks = a.candidates.offsets[event + 1] - begin;
-    const uint32_t first = a.hits.offsets[event];
-    const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)WORDS * first;
-    search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)WORDS * begin;
-    for (uint32_t i = threadIdx.x; i < tracks * WORDS; i += blockDim.x) {
-      const uint32_t t = i / WORDS, word = i % WORDS;
-      const uint32_t length = a.track_length[first + t], place = a.track_place[first + t];
-      const uint32_t hits = 2 * word < length ? from[i] : 0;
-      to[WORDS * place + word] = 2 * word + 1 < length ? hits : hits & 0xFFFF;
-      if (word == 0) a.candidates.hit_count[begin + place] = (uint8_t)length;
+    const uint32_t begin = a.candidates.offsets[event], first = a.hits.offsets[event];
+    const uint32_t words = (a.candidates.offsets[event + 1] - begin) * TRACK_WORDS;
+    const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)TRACK_WORDS * first;
+    search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)TRACK_WORDS * begin;
+    for (uint32_t base = threadIdx.x; base < words; base += WORDS_AT_A_TIME * blockDim.x) {
+      uint32_t track[WORDS_AT_A_TIME] = {0}, length[WORDS_AT_A_TIME] = {0}, hits[WORDS_AT_A_TIME] = {0};
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
+        if (base + k * blockDim.x < words) track[k] = a.track_middle[first + (base + k * blockDim.x) / TRACK_WORDS];
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
+        if (base + k * blockDim.x < words) length[k] = a.track_length[first + track[k]];
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
+        const uint32_t i = base + k * blockDim.x, word = i % TRACK_WORDS;
+        if (i < words && 2 * word < length[k]) hits[k] = from[TRACK_WORDS * track[k] + word]; /* no more is written */
+      }
+      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
+        const uint32_t i = base + k * blockDim.x;
+        if (i >= words) continue;
+        to[i] = hits[k];
+        if (i % TRACK_WORDS == 0) a.candidates.hit_count[begin + i / TRACK_WORDS] = (uint8_t)length[k];
+      }
     }
   }
 }
@@ -513,6 +398,7 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   struct search_launch launch;
   launch.a = *args;
   launch.phi_window = search_phi_units(args->phi_tolerance);
+  launch.window_width = (uint32_t)(2 * launch.phi_window) << 16 | 0xFFFF;
   int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
   if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);
@@ -535,13 +421,13 @@ static const struct sl_member search_by_triplet_members[] = {
            "first hits tried for a seed's middle hit, most downstream seeds"),
     SL_U32(seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit"),
     SL_BUDGET(candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included"),
-    SL_SCRATCH(track_hits, u16, "tracks as they are found",
+    SL_SCRATCH(track_hits, u16, "tracks by middle hit; on the CPU, as they are found",
                SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0))),
     SL_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
-    SL_SCRATCH(track_length, u8, "hits of each track", SL_ONE(SL_ITEMS_TERM(hits))),
+    SL_SCRATCH(track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit, on the CPU",
                SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(track_place, u16, "each track's place in the order of candidates; on the CPU, tracks that are live",
+    SL_SCRATCH(track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",
                SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
                SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),

@@ -26,7 +26,7 @@ struct search_by_triplet_args {
   uint16_t *track_hits;  /* 26 a hit */
   uint8_t *track_length; /* one a hit, as the next two */
   uint8_t *track_skips;
-  uint16_t *track_place;
+  uint16_t *track_middle;
   uint32_t *workspace;
 };
 

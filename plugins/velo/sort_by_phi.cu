@@ -1,16 +1,15 @@
 /* velo.sort_by_phi: VELO hits from clusters: compacted, and sorted by (phi, id, order) in each module pair.
  *
- * A rank sort: a hit's place in its pair is the number of clusters of the pair that come before it. Pairs hold some 70
- * clusters, so that counting beats anything cleverer. Two clusters that agree in all three keys keep the order of the
- * input, so that places are unique whatever the input.
- *
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
- * the grid, so that a large event is shared by many. The pair's phi stand in shared memory as floats, since a GPU adds
- * floats twice as fast as it compares anything: a difference limited to [0, 1] is 1 for what comes before. A lane
- * counts for up to four clusters with every phi that it reads. Clusters of equal phi, in one pair of eight, get the
- * same rank and stand behind each other as their atomics came; then each counts those of its group that come before it
- * by id and order. At last clusters are gathered, so that hits are written in one piece. Pairs that are too large for
- * this, and those of a cpu, whose warp is one thread, are ranked straight from memory.
+ * the grid, so that a large event is shared by many. A pair has some 70 clusters. Its lanes hold up to eight keys each
+ * in registers, phi with the cluster's place in the pair below it, and sort them by a bitonic network, whose lanes
+ * exchange keys by shuffles. Clusters of equal phi, in one pair of eight, then stand behind each other; each counts
+ * those of its group that come before it by id and order. Two clusters that agree in all three keep the order of the
+ * input, so that places are unique whatever the input. At last clusters are gathered, so that hits are written in one
+ * piece.
+ *
+ * In pairs that are too large for this, and on a cpu, whose warp is one thread, a hit's place is the number of clusters
+ * of its pair that come before it, counted straight from memory.
  *
  * Source: spec velo_pv.md A.4, H.1.
  */
@@ -100,78 +99,135 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
   }
 }
 
-/* -------------------------------------------------------------------------------- ranks from shared memory */
+/* ------------------------------------------------------------------------------------ sorts in registers */
 
 enum {
-  WARPS = 4,  /* of a block, that sort: what there is shared memory for */
-  KEYS = 320, /* clusters of a pair, that there is shared memory for; a multiple of 4 */
-  ROWS = 4    /* clusters of a lane, at a time */
+  WARPS = 4,         /* of a block, that sort: what there is shared memory for */
+  KEYS = 512,        /* clusters of a pair, that there is shared memory for: two halves sorted in registers */
+  ROWS_MAX = 8,      /* keys of a lane */
+  ROWS_AT_A_TIME = 4 /* hits of a lane that are read before one is written */
 };
-
-struct four_floats {
-  float value[4];
-} __attribute__((aligned(16)));
 
 /* The clusters of a pair; a warp's. */
-struct __attribute__((aligned(16))) keys {
-  float phi[KEYS];      /* as phi_key, behind the last one greater than any */
-  uint32_t equal[KEYS]; /* of each rank: how many have it */
-  uint16_t rank[KEYS];  /* how many have a smaller phi */
-  uint16_t order[KEYS]; /* the clusters, sorted */
+struct keys {
+  uint32_t sorted[KEYS];
+  uint32_t other[KEYS]; /* two sorted halves; clusters of equal phi in their final order */
 };
 
-/* Phi, made unsigned, plus 2^23: a float that has phi in its low bits. */
-static SL_DEVICE float phi_key(int16_t phi) { return sl_f32_from_bits(0x4B000000u | ((uint16_t)phi ^ 0x8000u)); }
-static SL_DEVICE int16_t phi_of_key(float key) { return (int16_t)(uint16_t)(sl_bits_from_f32(key) ^ 0x8000u); }
+#define NO_KEY UINT32_MAX /* greater than that of any cluster */
 
-/* Ranks clusters `i`, i + lanes, ... by phi, `rows` of them, which is known to the compiler. Returns whether one has
- * the phi of another. */
-static SL_DEVICE uint32_t rank_rows(struct keys *k, uint32_t count, uint32_t i, const uint32_t rows) {
-  float mine[ROWS], before[ROWS];
-  uint32_t has_equals = 0;
+/* Phi, made unsigned, << 16 | the cluster's place in the pair. */
+static SL_DEVICE uint32_t sort_key(int16_t phi, uint32_t place) {
+  return ((uint32_t)(uint16_t)phi ^ 0x8000u) << 16 | place;
+}
+static SL_DEVICE int16_t key_phi(uint32_t key) { return (int16_t)(uint16_t)(key >> 16 ^ 0x8000u); }
+
+static SL_DEVICE uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static SL_DEVICE uint32_t greater(uint32_t a, uint32_t b) { return a < b ? b : a; }
+
+/* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
+ * if mirrored, in the row as far from the other end. */
+static SL_DEVICE void compare_lanes(uint32_t *key, const uint32_t rows, uint32_t mask, uint32_t is_mirrored) {
+  const uint32_t is_upper = (sl_warp_lane() ^ mask) < sl_warp_lane() ? 1u : 0u;
+  uint32_t other[ROWS_MAX];
+  SL_UNROLL
+  for (uint32_t r = 0; r < rows; r++) other[r] = sl_warp_shuffle_xor_u32(key[is_mirrored ? rows - 1 - r : r], mask);
+  SL_UNROLL
+  for (uint32_t r = 0; r < rows; r++) key[r] = is_upper ? greater(key[r], other[r]) : lesser(key[r], other[r]);
+}
+
+/* Compares a lane's keys with each other: row r with r + distance, or, if mirrored, with the row as far from the other
+ * end of 2 * distance rows. */
+static SL_DEVICE void compare_rows(uint32_t *key, const uint32_t rows, const uint32_t distance, uint32_t is_mirrored) {
+  SL_UNROLL
+  for (uint32_t begin = 0; begin < rows; begin += 2 * distance) {
+    SL_UNROLL
+    for (uint32_t r = begin; r < begin + distance; r++) {
+      const uint32_t other_row = is_mirrored ? 2 * (begin + distance) - 1 - r : r + distance;
+      const uint32_t a = key[r], b = key[other_row];
+      key[r] = lesser(a, b);
+      key[other_row] = greater(a, b);
+    }
+  }
+}
+
+/* Sorts the warp's keys, key `lane * rows + r` in row r: a bitonic sort whose every comparison is upwards, since each
+ * merge begins with the second half mirrored. `rows` is a power of two that is known to the compiler. */
+static SL_DEVICE void sort_keys(uint32_t *key, const uint32_t rows) {
+  SL_UNROLL
+  for (uint32_t half = 1; half < rows; half *= 2) {
+    compare_rows(key, rows, half, 1);
+    SL_UNROLL
+    for (uint32_t distance = half / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
+  }
+  SL_UNROLL
+  for (uint32_t lanes = 2; lanes <= sl_warp_lanes(); lanes *= 2) {
+    compare_lanes(key, rows, lanes - 1, 1);
+    SL_UNROLL
+    for (uint32_t mask = lanes / 4; mask > 0; mask /= 2) compare_lanes(key, rows, mask, 0);
+    SL_UNROLL
+    for (uint32_t distance = rows / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
+  }
+}
+
+/* Sorts `count` clusters of the pair, from number `first` on, into `sorted`, `rows` a lane or fewer. */
+static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t first, uint32_t count,
+                                uint32_t *sorted, const uint32_t rows) {
+  const uint32_t lane = sl_warp_lane(), lanes = sl_warp_lanes();
+  uint32_t key[ROWS_MAX];
+  SL_UNROLL
   for (uint32_t r = 0; r < rows; r++) {
-    const uint32_t cluster = i + r * sl_warp_lanes();
-    mine[r] = cluster < count ? k->phi[cluster] : 0.0f;
-    before[r] = 8388608.0f; /* the count will stand in the low bits */
+    const uint32_t i = lane + r * lanes;
+    key[r] = i < count ? sort_key(a->clusters.phi[p->from + first + i], first + i) : NO_KEY;
   }
-  for (uint32_t j = 0; j < count; j += 4) {
-    const struct four_floats other = *(const struct four_floats *)(k->phi + j);
-    for (uint32_t r = 0; r < rows; r++)
-      for (uint32_t o = 0; o < 4; o++) before[r] += sl_saturate_f32(mine[r] - other.value[o]);
+  sort_keys(key, rows);
+  SL_UNROLL
+  for (uint32_t r = 0; r < rows; r++) sorted[lane * rows + r] = key[r];
+}
+
+/* Merges two sorted halves, the first of `half` keys: a key's place is its number plus that of the smaller ones in the
+ * other half. */
+static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32_t count, uint32_t *sorted) {
+  SL_ROLLED
+  for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
+    const uint32_t *other = i < half ? halves + half : halves;
+    uint32_t low = 0, high = i < half ? count - half : half;
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (other[middle] < halves[i])
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    sorted[(i < half ? i : i - half) + low] = halves[i];
   }
-  for (uint32_t r = 0; r < rows; r++) {
-    const uint32_t cluster = i + r * sl_warp_lanes(), rank = sl_bits_from_f32(before[r]) & 0xFFFFu;
-    if (cluster >= count) continue;
-    const uint32_t others = atomicAdd(&k->equal[rank], 1u);
-    k->rank[cluster] = (uint16_t)rank;
-    k->order[rank + others] = (uint16_t)cluster;
-    has_equals |= others;
-  }
-  return has_equals;
 }
 
 /* Puts clusters of the same phi in order. */
 static SL_DEVICE void order_equals(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
   for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t rank = k->rank[i], end = rank + k->equal[rank];
-    uint32_t place = rank;
-    for (uint32_t j = rank; end - rank > 1 && j < end; j++) place += comes_before(a, p->from, k->order[j], i);
-    k->rank[i] = (uint16_t)place;
+    const uint32_t cluster = k->sorted[i] & 0xFFFF, phi = k->sorted[i] >> 16;
+    uint32_t place = i;
+    while (place > 0 && k->sorted[place - 1] >> 16 == phi) place--;
+    for (uint32_t j = place; j < p->count && k->sorted[j] >> 16 == phi; j++)
+      place += comes_before(a, p->from, k->sorted[j] & 0xFFFF, cluster);
+    k->other[place] = cluster;
   }
   sl_warp_sync();
-  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) k->order[k->rank[i]] = (uint16_t)i;
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes())
+    k->sorted[i] = (k->sorted[i] & 0xFFFF0000u) | k->other[i];
 }
 
 /* Writes hits `i`, i + lanes, ... of the pair, `rows` of them. All is read before anything is written, so that one wait
  * is enough. */
-static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct slice *p, const struct keys *k,
+static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct slice *p, const uint32_t *sorted,
                                  uint32_t i, const uint32_t rows) {
-  uint32_t id[ROWS] = {0};
-  float phi[ROWS] = {0}, x[ROWS] = {0}, y[ROWS] = {0}, z[ROWS] = {0};
+  uint32_t key[ROWS_AT_A_TIME] = {0}, id[ROWS_AT_A_TIME] = {0};
+  float x[ROWS_AT_A_TIME] = {0}, y[ROWS_AT_A_TIME] = {0}, z[ROWS_AT_A_TIME] = {0};
   for (uint32_t r = 0; r < rows; r++) {
     if (i + r * sl_warp_lanes() >= p->count) continue;
-    const uint32_t place = k->order[i + r * sl_warp_lanes()], cluster = p->from + place;
-    phi[r] = k->phi[place];
+    key[r] = sorted[i + r * sl_warp_lanes()];
+    const uint32_t cluster = p->from + (key[r] & 0xFFFF);
     id[r] = a->clusters.id[cluster];
     x[r] = a->clusters.x[cluster];
     y[r] = a->clusters.y[cluster];
@@ -181,55 +237,56 @@ static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct 
     if (i + r * sl_warp_lanes() >= p->count) continue;
     const uint32_t hit = p->to + i + r * sl_warp_lanes();
     a->hits.id[hit] = id[r];
-    a->hits.phi[hit] = phi_of_key(phi[r]);
+    a->hits.phi[hit] = key_phi(key[r]);
     a->hits.x[hit] = x[r];
     a->hits.y[hit] = y[r];
     a->hits.z[hit] = z[r];
   }
 }
 
-/* Sorts a pair of up to KEYS clusters. All lanes of the warp call it. */
-static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
-  const uint32_t count = p->count, lane = sl_warp_lane(), lanes = sl_warp_lanes(), padded = (count + 3) / 4 * 4;
-  for (uint32_t base = lane; base < padded; base += ROWS * lanes) {
-    int16_t phi[ROWS];
-    for (uint32_t r = 0; r < ROWS; r++)
-      phi[r] = base + r * lanes < count ? a->clusters.phi[p->from + base + r * lanes] : (int16_t)0;
-    for (uint32_t r = 0; r < ROWS; r++) {
-      const uint32_t i = base + r * lanes;
-      if (i >= padded) continue;
-      k->phi[i] = i < count ? phi_key(phi[r]) : sl_f32_from_bits(0x4B010000u);
-      k->equal[i] = 0;
-    }
+/* Sorts a pair of up to KEYS clusters by phi and number. Returns whether two have the same phi. */
+static SL_DEVICE uint32_t sort_pair(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
+  const uint32_t lanes = sl_warp_lanes(), half = ROWS_MAX * lanes;
+  if (p->count <= lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 1);
+  } else if (p->count <= 2 * lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 2);
+  } else if (p->count <= 4 * lanes) {
+    sort_rows(a, p, 0, p->count, k->sorted, 4);
+  } else {
+    const uint32_t is_whole = p->count <= half ? 1 : 0;
+    SL_ROLLED
+    for (uint32_t first = 0; first < p->count; first += half)
+      sort_rows(a, p, first, p->count - first < half ? p->count - first : half,
+                (is_whole ? k->sorted : k->other) + first, ROWS_MAX);
+    sl_warp_sync();
+    if (!is_whole) merge_halves(k->other, half, p->count, k->sorted);
   }
   sl_warp_sync();
   uint32_t has_equals = 0;
-  for (uint32_t base = 0; base < count; base += ROWS * lanes) {
-    const uint32_t left = count - base;
-    if (left <= lanes)
-      has_equals |= rank_rows(k, count, base + lane, 1);
-    else if (left <= 2 * lanes)
-      has_equals |= rank_rows(k, count, base + lane, 2);
-    else if (left <= 3 * lanes)
-      has_equals |= rank_rows(k, count, base + lane, 3);
-    else
-      has_equals |= rank_rows(k, count, base + lane, ROWS);
-  }
-  sl_warp_sync();
-  if (sl_warp_any(has_equals)) {
+  SL_ROLLED
+  for (uint32_t i = sl_warp_lane() + 1; i < p->count; i += lanes)
+    has_equals |= (k->sorted[i - 1] ^ k->sorted[i]) >> 16 == 0 ? 1u : 0u;
+  return sl_warp_any(has_equals);
+}
+
+/* Sorts a pair of up to KEYS clusters and writes it. All lanes of the warp call it, as what it calls. */
+static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
+  const uint32_t lanes = sl_warp_lanes(), lane = sl_warp_lane();
+  if (sort_pair(a, p, k)) {
     order_equals(a, p, k);
     sl_warp_sync();
   }
-  for (uint32_t base = 0; base < count; base += ROWS * lanes) {
-    const uint32_t left = count - base;
+  for (uint32_t base = 0; base < p->count; base += ROWS_AT_A_TIME * lanes) {
+    const uint32_t left = p->count - base;
     if (left <= lanes)
-      write_rows(a, p, k, base + lane, 1);
+      write_rows(a, p, k->sorted, base + lane, 1);
     else if (left <= 2 * lanes)
-      write_rows(a, p, k, base + lane, 2);
+      write_rows(a, p, k->sorted, base + lane, 2);
     else if (left <= 3 * lanes)
-      write_rows(a, p, k, base + lane, 3);
+      write_rows(a, p, k->sorted, base + lane, 3);
     else
-      write_rows(a, p, k, base + lane, ROWS);
+      write_rows(a, p, k->sorted, base + lane, ROWS_AT_A_TIME);
   }
   sl_warp_sync();
 }

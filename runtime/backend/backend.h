@@ -13,6 +13,8 @@ struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
 
+enum { SL_MARK_KERNELS, SL_MARK_COPIES };
+
 struct sl_device; /* the backend's own */
 
 /* What sl_launch.backend points to; a backend's own stream begins with it. */
@@ -94,8 +96,9 @@ struct sl_backend {
   /* D: the byte, in memory of allocate_host, gets the value when all work before this is done. */
   int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
   int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels have run */
-  /* D: time stamps among the kernels, for --profile; microseconds from one to another, after a wait. */
-  int (*mark)(struct sl_stream *stream, uint32_t index);
+  /* D: time stamps among the kernels or the copies, for --profile and --trace; microseconds from one to another, after
+   * a wait. */
+  int (*mark)(struct sl_stream *stream, uint32_t index, uint32_t among);
   double (*marked_us)(struct sl_stream *stream, uint32_t from, uint32_t to);
 };
 

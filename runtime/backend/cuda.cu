@@ -66,7 +66,12 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
 }
 #define CHECK(device, call) check(device, call, #call)
 
-static struct gpu_stream *gpu(struct sl_stream *stream) { return (struct gpu_stream *)stream; }
+/* What the calling thread does from here on goes to the stream's device; otherwise the first use of the first GPU would
+ * take memory there, and launches to another would fail. */
+static struct gpu_stream *gpu(struct sl_stream *stream) {
+  (void)GPU(SetDevice)(stream->device->index);
+  return (struct gpu_stream *)stream;
+}
 
 /* ------------------------------------------------------------------------------------------------- device */
 
@@ -204,7 +209,6 @@ static int gpu_uploaded(struct sl_stream *stream, uint32_t flight) {
 }
 
 static int gpu_capture_begin(struct sl_stream *stream) {
-  (void)GPU(SetDevice)(stream->device->index);
   return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
 }
 
@@ -241,14 +245,14 @@ static int gpu_settle(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
 
-static int gpu_mark(struct sl_stream *stream, uint32_t index) {
+static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
   struct gpu_stream *s = gpu(stream);
   if (index >= MAX_MARKS) return SL_OK;
   for (; s->mark_count <= index; s->mark_count++) {
     const int status = CHECK(stream->device, GPU(EventCreate)(&s->marks[s->mark_count]));
     if (status < 0) return status;
   }
-  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], s->kernels));
+  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], among == SL_MARK_COPIES ? s->copies : s->kernels));
 }
 
 static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {

@@ -172,6 +172,7 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->operands.items);
   free((void *)a->inputs.items);
   free((void *)a->csv_paths.items);
+  free((void *)a->nodes.items);
   free((void *)a->graphs.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);

@@ -21,9 +21,11 @@ struct cli_arguments {
   struct cli_list operands, inputs, sets, uses, plugin_paths;
   const char *json_path, *svg_path, *offsets_path;
   struct cli_list csv_paths;
-  uint64_t capacity;
+  struct cli_list nodes;
+  const char *blocks, *slots_list, *slice_events_list;
+  uint64_t capacity, rounds;
   double seconds;
-  uint32_t quiet, as_json;
+  uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
@@ -37,7 +39,10 @@ enum {
   CLI_RUN = 4,
   CLI_PLAN = 8,
   CLI_DESCRIBE = 16,
-  CLI_TEST = 32
+  CLI_DRAW = 32,
+  CLI_TUNE = 64,
+  CLI_CHANGE = 128, /* of CLI_GRAPH what does not say how the graph runs */
+  CLI_TEST = 256
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -66,6 +71,7 @@ struct cli_command {
   unsigned groups; /* of options that it takes */
   const char *doc; /* one line */
   int (*run)(const struct cli_arguments *a);
+  const char *details; /* paragraphs for help and man page: what one line cannot say, examples; or NULL */
 };
 extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
@@ -86,14 +92,20 @@ void cli_print_messages(struct sl_diagnostics *d, int quiet);
 FILE *cli_open_file(const char *path);
 /* Closes it; CLI_FAILED after a complaint if anything was not written. */
 int cli_close_file(FILE *file, const char *path);
-/* Opens a session on the graph, has `write` print it, and prints the messages. Returns an exit status. */
-int cli_look(const struct cli_arguments *a, void (*write)(const struct sl_session *, FILE *));
+/* Has `write` write a file about a session. CLI_FAILED after a complaint. */
+int cli_write_file(const struct sl_session *session, const char *path, int (*write)(const struct sl_session *, FILE *));
+/* Opens a session on the graph, has `show` print something of it, and prints the messages. Returns an exit status. */
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *));
 
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);
 int cli_plan(const struct cli_arguments *a);
+int cli_graph(const struct cli_arguments *a);
 int cli_list(const struct cli_arguments *a);
+int cli_completion(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
+int cli_compare(const struct cli_arguments *a);
+int cli_tune(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
 int cli_new(const struct cli_arguments *a);
 int cli_test(const struct cli_arguments *a);

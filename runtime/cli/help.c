@@ -1,25 +1,26 @@
 /* help.c: the help of the program and of each command, from the tables. */
 #include "cli/cli.h"
 
-static void write_version_line(FILE *file) { fprintf(file, "  sluice %-22s %s\n", "--version", "print the version"); }
+static const char exit_status[] =
+    "Exit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
+    "130 and 143 after SIGINT and SIGTERM.\n";
 
 void cli_write_help(FILE *file) {
-  fprintf(file, "usage: sluice COMMAND ...\n\n");
+  fprintf(file, "Usage: sluice COMMAND [OPTION]...\n\nRuns and examines data-flow graphs of plugin algorithms.\n\n");
   for (size_t c = 0; c < cli_command_count; c++) {
     char usage[64];
     snprintf(usage, sizeof usage, "%s %s", cli_commands[c].name, cli_commands[c].operands);
     fprintf(file, "  sluice %-22s %s\n", usage, cli_commands[c].doc);
   }
-  write_version_line(file);
-  fprintf(file,
-          "\n`sluice COMMAND --help` lists the options of a command.\n"
-          "\nExit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
-          "130 and 143 after SIGINT and SIGTERM.\n");
+  fprintf(file, "  sluice %-22s %s\n", "--version", "version, build, targets, libraries");
+  fprintf(file, "\n`sluice COMMAND --help` lists the options of a command.\n\n%s", exit_status);
 }
 
 void cli_write_command_help(const struct cli_command *command, FILE *file) {
-  fprintf(file, "usage: sluice %s%s%s [OPTION]...\n\n%s\n\noptions:\n", command->name, *command->operands ? " " : "",
-          command->operands, command->doc);
+  fprintf(file, "Usage: sluice %s%s%s [OPTION]...\n\nsluice %s: %s.\n\n", command->name, *command->operands ? " " : "",
+          command->operands, command->name, command->doc);
+  if (command->details) fprintf(file, "%s\n", command->details);
+  fprintf(file, "Options:\n");
   for (size_t i = 0; i < cli_option_count; i++) {
     const struct cli_option *o = &cli_options[i];
     if (!(o->groups & command->groups)) continue;
@@ -28,4 +29,5 @@ void cli_write_command_help(const struct cli_command *command, FILE *file) {
              o->value ? " " : "", o->value ? o->value : "");
     fprintf(file, "  %-30s %s\n", left, o->doc);
   }
+  fprintf(file, "  %-30s %s\n", "--help", "show this");
 }

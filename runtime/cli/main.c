@@ -1,6 +1,7 @@
 /* main.c: the `sluice` command: a thin client of sluice.h. Tables in commands.c and options.c, a file a command. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <string.h>
 
 static int is_one_of(const char *word, const char *a, const char *b, const char *c) {
@@ -17,7 +18,9 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
     status = command->run(&a);
   }
   cli_free(&a);
-  return status;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  fprintf(stderr, "error: standard output could not be written: %s\n", strerror(errno));
+  return status == CLI_OK ? CLI_FAILED : status;
 }
 
 int main(int argc, char **argv) {
@@ -30,7 +33,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   if (is_one_of(argv[1], "--version", "-V", "version")) {
-    printf("sluice %s (plugin interface %u; devices: %s)\n", sl_version(), SL_ABI_VERSION, sl_devices());
+    sl_write_version(stdout);
     return CLI_OK;
   }
   for (size_t c = 0; c < cli_command_count; c++)

@@ -23,12 +23,21 @@ int cli_close_file(FILE *file, const char *path) {
   return CLI_FAILED;
 }
 
-int cli_look(const struct cli_arguments *a, void (*write)(const struct sl_session *, FILE *)) {
+int cli_write_file(const struct sl_session *session, const char *path,
+                   int (*write)(const struct sl_session *, FILE *)) {
+  FILE *file = cli_open_file(path);
+  if (!file) return CLI_FAILED;
+  const int status = write(session, file) < 0 ? CLI_FAILED : CLI_OK;
+  const int closed = cli_close_file(file, path);
+  return status != CLI_OK ? status : closed;
+}
+
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *)) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return CLI_FAILED;
   struct sl_session *session = NULL;
-  const int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
-  if (status == CLI_OK) write(session, stdout);
+  int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
+  if (status == CLI_OK) status = show(a, session);
   cli_print_messages(d, 0);
   sl_session_close(session);
   sl_diagnostics_free(d);

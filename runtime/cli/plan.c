@@ -9,25 +9,9 @@
 
 /* ---------------------------------------------------------------------------------------------- of a graph */
 
-static int draw_session(const struct sl_session *session, const char *path) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
-  const int status = sl_session_write_plan_svg(session, file) < 0 ? CLI_FAILED : CLI_OK;
-  const int closed = cli_close_file(file, path);
-  return status != CLI_OK ? status : closed;
-}
-
-static int plan_graph(const struct cli_arguments *a) {
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
-  struct sl_session *session = NULL;
-  int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
-  if (status == CLI_OK && !(a->svg_path && strcmp(a->svg_path, "-") == 0)) sl_session_write_plan(session, stdout);
-  if (status == CLI_OK && a->svg_path) status = draw_session(session, a->svg_path);
-  cli_print_messages(d, 0);
-  sl_session_close(session);
-  sl_diagnostics_free(d);
-  return status;
+static int show(const struct cli_arguments *a, const struct sl_session *session) {
+  if (!a->svg_path || strcmp(a->svg_path, "-") != 0) sl_session_write_plan(session, stdout);
+  return a->svg_path ? cli_write_file(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- of CSV files */
@@ -52,7 +36,7 @@ static int write_files(const struct cli_arguments *a, const struct sl_allocation
 /* "fits 1048576", or why not. */
 static int write_verdict(const struct sl_allocation_summary *s, uint64_t capacity, FILE *file) {
   const int fits = capacity == 0 || s->arena_bytes <= capacity;
-  if (!fits && s->optimal)
+  if (!fits && (s->optimal || capacity < s->lower_bound_bytes))
     fprintf(file, "no plan fits %" PRIu64, capacity);
   else if (!fits)
     fprintf(file, "found none that fits %" PRIu64 " in time", capacity);
@@ -84,7 +68,7 @@ static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table
   if (sl_allocation_open(path, d, &allocation) < 0) return CLI_WRONG;
   int status = CLI_FAILED;
   if (sl_allocation_solve(allocation, a->capacity, a->seconds > 0 ? a->seconds : SECONDS_DEFAULT, d) == SL_OK) {
-    const struct sl_allocation_summary s = sl_allocation_summary(allocation);
+    const struct sl_allocation_summary s = sl_allocation_summarize(allocation);
     if ((*rows)++ == 0) write_heads(a, table);
     const uint64_t least = s.lower_bound_bytes ? s.lower_bound_bytes : 1;
     fprintf(table, "%-*s %8u %13" PRIu64 " %13" PRIu64 " %7.2f %% %10" PRIu64 " %9.3f  ", path_width(a), path,
@@ -127,5 +111,5 @@ int cli_plan(const struct cli_arguments *a) {
     return complain("--capacity, --seconds and --offsets are for `sluice plan --csv FILE`");
   if (csvs > 1 && (a->offsets_path || a->svg_path))
     return complain("--offsets and --svg take one --csv file at a time");
-  return csvs > 0 ? plan_csvs(a) : plan_graph(a);
+  return csvs > 0 ? plan_csvs(a) : cli_look(a, show);
 }

@@ -1,5 +1,6 @@
 /* run.c: `sluice run`: signals, progress, the table and JSON of a run. */
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -18,15 +19,7 @@ static void catch_signals(void) {
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-}
-
-static void show_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
-  (void)context;
-  fprintf(stderr, "\r\033[K%" PRIu64 " events, %.0f/s", events, seconds > 0 ? (double)events / seconds : 0.0);
-  if (total > 0 && done > 0)
-    fprintf(stderr, ", %.0f%%, %.0f s left", 100.0 * (double)done / (double)total,
-            seconds * (double)(total > done ? total - done : 0) / (double)done);
-  fflush(stderr);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
 }
 
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
@@ -34,20 +27,12 @@ static void print_event_digest(void *context, const char *output, const struct s
   printf("digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
 }
 
-static int write_json_file(const struct sl_session *session, const char *path) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
-  const int status = sl_session_write_json(session, file) < 0 ? CLI_FAILED : CLI_OK;
-  const int closed = cli_close_file(file, path);
-  return status != CLI_OK ? status : closed;
-}
-
 int cli_run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return CLI_FAILED;
   struct sl_options options = a->options;
   const int terminal = isatty(STDERR_FILENO) && !a->quiet;
-  if (terminal) options.on_progress = show_progress;
+  if (terminal) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
@@ -56,13 +41,14 @@ int cli_run(const struct cli_arguments *a) {
     catch_signals();
     const int result = sl_session_run(session);
     running = NULL;
-    if (terminal) fprintf(stderr, "\r\033[K");
+    if (terminal) cli_end_progress();
     status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile,
                              a->json_path && strcmp(a->json_path, "-") == 0 ? stderr : stdout);
-    if (a->json_path && write_json_file(session, a->json_path) != CLI_OK && status == CLI_OK) status = CLI_FAILED;
+    if (a->json_path && cli_write_file(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
+      status = CLI_FAILED;
   }
   cli_print_messages(d, a->quiet);
   sl_session_close(session);

@@ -28,8 +28,10 @@ static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *batch) 
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK) continue;
+    const uint64_t begin = sl_now_ns();
     const int status =
         node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], batch);
+    sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, sl_now_ns(), "events", batch->event_count);
     if (status < 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
                   sl_error_text(status));
@@ -88,7 +90,10 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
   const uint64_t now = sl_now_ns();
   if (now - s->last_progress_ns < 200000000u) return;
   s->last_progress_ns = now;
-  const int by_events = s->options.events > 0;
+  /* The end is where -n says, or where the input ends, whichever is nearer. */
+  const double of_events = s->options.events > 0 ? (double)s->delivered_events / (double)s->options.events : 0;
+  const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
+  const int by_events = s->options.events > 0 && of_events >= of_input;
   s->options.on_progress(s->options.context, s->delivered_events,
                          by_events ? s->delivered_events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
@@ -100,8 +105,10 @@ int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t c
   const struct sl_batch batch = {count, s->graph->output_count, input->events + first, s->views};
   point_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
+  const uint64_t begin = sl_now_ns();
   int status = deliver_to_sinks(slot, &batch);
   if (status == SL_OK) status = deliver_outputs(s, &batch, empty);
+  sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;
   s->delivered_events += count;
   if (empty) s->error_events += count;

@@ -66,25 +66,36 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32
 
 /* Time and events of a step that has just run on the host. */
 static void count_step(struct sl_slot *slot, const struct sl_step *step, uint32_t count, uint64_t *before) {
+  struct sl_session *s = slot->session;
   const uint64_t after = sl_now_ns();
+  const uint32_t events =
+      step->set == NO_INDEX ? count : *(const uint32_t *)slot->storage[s->layout->sets[step->set].count_storage];
+  sl_trace_span(s, SL_TRACK_HOST(slot->index), s->graph->nodes[step->node].name, *before, after, "events", events);
   slot->node_ns[step->node] += after - *before;
   *before = after;
   slot->node_calls[step->node]++;
-  slot->node_events[step->node] +=
-      step->set == NO_INDEX ? count
-                            : *(const uint32_t *)slot->storage[slot->session->layout->sets[step->set].count_storage];
+  slot->node_events[step->node] += events;
 }
 
-/* Time stamps: one before each step and one behind the last, for each flight. */
+/* Time stamps of each flight: one before each step and one behind the last; one when the results are packed; and among
+ * the copies one before the upload and one behind it. Then, for all flights, the mark that a trace counts from. */
+enum { PACKED = 1, UPLOAD_BEGIN, UPLOAD_END, MARKS_BESIDE_STEPS };
 static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
-  return flight * (slot->session->layout->step_count + 1) + step;
+  return flight * (slot->session->layout->step_count + MARKS_BESIDE_STEPS) + step;
+}
+static uint32_t mark_behind(const struct sl_slot *slot, uint32_t flight, uint32_t which) {
+  return mark_of(slot, flight, slot->session->layout->step_count) + which;
+}
+static uint32_t epoch_mark(const struct sl_slot *slot) { return mark_of(slot, slot->session->backend->flights, 0); }
+static int takes_marks(const struct sl_session *s) {
+  return s->backend->is_device && (s->options.profile || s->trace != NULL);
 }
 
 /* Enqueues all steps for `count` events; without a device, that is to run them. */
 static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) {
   const struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
-  const int is_device = s->backend->is_device, marks = is_device && s->options.profile;
+  const int is_device = s->backend->is_device, marks = takes_marks(s);
   slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
   int status = SL_OK;
   if (is_device) {
@@ -96,7 +107,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   uint64_t before = sl_now_ns();
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
-    if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step));
+    if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step), SL_MARK_KERNELS);
     if (is_device) status = s->backend->note(slot->stream, slot->running, (uint8_t)(step + 1));
     if (status < 0) break;
     if (s->before_step) {
@@ -117,8 +128,44 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     count_step(slot, at, count, &before);
     if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->node]);
   }
-  if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, l->step_count));
-  return status == SL_OK && is_device ? sl_pack_enqueue(slot, flight) : status;
+  if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
+  if (status == SL_OK && is_device) status = sl_pack_enqueue(slot, flight);
+  if (marks) s->backend->mark(slot->stream, mark_behind(slot, flight, PACKED), SL_MARK_KERNELS);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- trace */
+
+/* From here on the device's marks have a time of the host. */
+static int set_epoch(struct sl_slot *slot) {
+  const struct sl_backend *backend = slot->session->backend;
+  int status = backend->mark(slot->stream, epoch_mark(slot), SL_MARK_KERNELS);
+  if (status == SL_OK) status = backend->settle(slot->stream);
+  slot->epoch_ns = sl_now_ns();
+  return status;
+}
+
+static void trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
+                        uint64_t events) {
+  const struct sl_backend *backend = slot->session->backend;
+  const double begin = backend->marked_us(slot->stream, epoch_mark(slot), from);
+  const double length = backend->marked_us(slot->stream, from, to);
+  const uint64_t begin_ns = slot->epoch_ns + (uint64_t)(1000.0 * begin);
+  sl_trace_span(slot->session, track, name, begin_ns, begin_ns + (uint64_t)(1000.0 * length), "events", events);
+}
+
+static void trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
+  const struct sl_session *s = slot->session;
+  const uint32_t track = SL_TRACK_DEVICE(slot->index);
+  if (slot->flights[k].uploaded)
+    trace_marks(slot, SL_TRACK_UPLOAD(slot->index), "upload", mark_behind(slot, k, UPLOAD_BEGIN),
+                mark_behind(slot, k, UPLOAD_END), count);
+  slot->flights[k].uploaded = 0; /* once, also if parts run again */
+  for (uint32_t step = 0; step < s->layout->step_count; step++)
+    if (s->layout->steps[step].kind == SL_STEP_RUN)
+      trace_marks(slot, track, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
+                  mark_of(slot, k, step + 1), count);
+  trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
 }
 
 /* ------------------------------------------------------------------------------------------------- device */
@@ -203,13 +250,18 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   slot->slices++;
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
   int status = flight->captured ? SL_OK : capture(slot, k);
+  if (status == SL_OK && s->trace && slot->epoch_ns == 0) status = set_epoch(slot);
   if (status < 0) return status;
   const int is_there = s->options.resident && !s->delivering; /* what the last pass with uploads left */
+  const int marks = takes_marks(s) && !is_there;
+  if (marks) s->backend->mark(slot->stream, mark_behind(slot, k, UPLOAD_BEGIN), SL_MARK_COPIES);
   if (!is_there) status = upload(slot, flight);
+  if (marks) s->backend->mark(slot->stream, mark_behind(slot, k, UPLOAD_END), SL_MARK_COPIES);
+  flight->uploaded = marks;
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
   if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */
-  const int step_by_step = s->options.profile || s->options.guard;
+  const int step_by_step = takes_marks(s) || s->options.guard;
   status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count) : s->backend->replay(slot->stream, k);
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
@@ -254,7 +306,8 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   flight->started = 0;
   const int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
-  if (s->options.profile) count_marks(slot, k, count);
+  if (takes_marks(s)) count_marks(slot, k, count);
+  if (s->trace) trace_part(slot, k, count);
   sl_pack_read(slot, k);
   return SL_OK;
 }
@@ -305,7 +358,9 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 
 static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
   if (!slot->session->delivering) return SL_OK;
+  const uint64_t begin = sl_now_ns();
   const int status = sl_wait_for_turn(slot->session, slot->flights[k].ticket);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "wait for turn", begin, sl_now_ns(), NULL, 0);
   return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
 }
 
@@ -317,8 +372,11 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   pthread_mutex_unlock(&s->turn_lock);
   if (count > 1) {
     slot->retries++;
-    const int status = execute_range(slot, k, first, count / 2);
-    return status < 0 ? status : execute_range(slot, k, first + count / 2, count - count / 2);
+    const uint64_t begin = sl_now_ns();
+    int status = execute_range(slot, k, first, count / 2);
+    if (status == SL_OK) status = execute_range(slot, k, first + count / 2, count - count / 2);
+    sl_trace_span(s, SL_TRACK_HOST(slot->index), "retry in parts", begin, sl_now_ns(), "events", count);
+    return status;
   }
   struct sl_event *event = &slot->flights[k].input->events[first];
   event->error = SL_EVENT_OVERFLOW;
@@ -373,15 +431,23 @@ static void remember_fill(struct sl_slot *slot) {
 static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   const uint64_t begin = sl_now_ns();
   const int status = run_part(slot, k, first, count);
-  slot->graph_ns += sl_now_ns() - begin;
+  const uint64_t end = sl_now_ns();
+  slot->graph_ns += end - begin;
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), slot->session->backend->is_device ? "wait" : "run", begin,
+                end, "events", count);
   if (status < 0) return status;
   struct overflow o;
   if (find_overflow(slot, &o)) return retry_in_parts(slot, k, first, count, &o);
   if (mark_refused(slot, k, first, count)) {
     slot->retries++;
-    return execute_range(slot, k, first, count);
+    const uint64_t again = sl_now_ns();
+    const int rest = execute_range(slot, k, first, count);
+    sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "retry without refused events", again, sl_now_ns(),
+                  "events", count);
+    return rest;
   }
   remember_fill(slot);
+  sl_traffic_count_part(slot, count);
   return deliver(slot, k, first, count, 0);
 }
 
@@ -404,5 +470,6 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 }
 
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
+  sl_traffic_count_input(slot, slot->flights[flight].input);
   return execute_range(slot, flight, 0, slot->flights[flight].input->event_count);
 }

@@ -15,7 +15,7 @@
 /* ------------------------------------------------------------------------------------------------- source */
 
 /* Fills the next slice. 1: filled, 0: none left, negative: the source failed (said so itself). */
-static int fill_next(struct sl_session *s, struct sl_input *input, uint64_t *ticket) {
+static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input, uint64_t *ticket) {
   if (s->source_ended || atomic_load(&s->stopped) || atomic_load(&s->status) != SL_OK) return 0;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   uint64_t limit = s->slice_events;
@@ -26,7 +26,9 @@ static int fill_next(struct sl_session *s, struct sl_input *input, uint64_t *tic
   const uint64_t begin = sl_now_ns();
   const int status = source->algorithm->source->fill(
       s->states[s->graph->source], &s->contexts[s->graph->source].services, input->source_args, &fill);
-  s->source_ns += sl_now_ns() - begin;
+  const uint64_t end = sl_now_ns();
+  s->source_ns += end - begin;
+  sl_trace_span(s, SL_TRACK_HOST(slot), "fill", begin, end, "events", fill.event_count);
   if (status <= 0) s->source_ended = 1;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
@@ -72,18 +74,20 @@ static void pass_turn(struct sl_session *s, uint64_t ticket) {
 /* ------------------------------------------------------------------------------------------------ threads */
 
 /* Gives a flight the next slice: 1, or 0 when there is none left. */
-typedef int next_slice(struct sl_session *s, struct sl_flight *flight);
+typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight);
 
-static int next_from_source(struct sl_session *s, struct sl_flight *flight) {
+static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
+  struct sl_session *s = slot->session;
   flight->input = &flight->own_input;
   pthread_mutex_lock(&s->source_lock);
-  const int filled = fill_next(s, flight->input, &flight->ticket);
+  const int filled = fill_next(s, slot->index, flight->input, &flight->ticket);
   if (filled < 0) s->source_status = filled;
   pthread_mutex_unlock(&s->source_lock);
   return filled > 0;
 }
 
-static int next_kept(struct sl_session *s, struct sl_flight *flight) {
+static int next_kept(struct sl_slot *slot, struct sl_flight *flight) {
+  struct sl_session *s = slot->session;
   const uint64_t index = atomic_fetch_add(&s->next_kept, 1);
   if (index >= s->kept_turns) return 0;
   if (atomic_load(&s->stopped)) {
@@ -97,21 +101,29 @@ static int next_kept(struct sl_session *s, struct sl_flight *flight) {
 
 static int finish(struct sl_slot *slot, uint32_t k) {
   const struct sl_backend *backend = slot->session->backend;
+  const uint64_t begin = sl_now_ns();
   if (backend->range_begin) backend->range_begin("finish slice");
   const int status = sl_flight_finish(slot, k);
   if (backend->range_end) backend->range_end();
-  if (status != SL_OK)
-    fail(slot->session, slot->flights[k].ticket, status);
-  else
-    pass_turn(slot->session, slot->flights[k].ticket);
+  if (status != SL_OK) fail(slot->session, slot->flights[k].ticket, status);
+  const uint64_t end = sl_now_ns();
+  if (status == SL_OK && slot->session->delivering) sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
+  if (status == SL_OK) pass_turn(slot->session, slot->flights[k].ticket);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
+                "slice", slot->flights[k].ticket);
   return status;
 }
 
 static int start(struct sl_slot *slot, uint32_t k) {
   const struct sl_backend *backend = slot->session->backend;
+  const uint64_t begin = sl_now_ns();
+  slot->flights[k].begin_ns = begin;
   if (backend->range_begin) backend->range_begin("start slice");
   const int status = sl_flight_start(slot, k);
   if (backend->range_end) backend->range_end();
+  if (backend->is_device)
+    sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "start slice", begin, sl_now_ns(), "slice",
+                  slot->flights[k].ticket);
   return status;
 }
 
@@ -121,7 +133,7 @@ static int fly(struct sl_slot *slot, next_slice *next) {
   const uint32_t flights = slot->session->backend->flights;
   int busy[2] = {0, 0}, status = SL_OK;
   uint32_t k = 0;
-  while (status == SL_OK && next(slot->session, &slot->flights[k])) {
+  while (status == SL_OK && next(slot, &slot->flights[k])) {
     const int started = start(slot, k);
     busy[k] = started == SL_OK;
     const uint32_t oldest = (k + 1) % flights;
@@ -186,7 +198,7 @@ static int keep_slices(struct sl_session *s) {
     memset(input, 0, sizeof *input);
     s->kept_count++;
     if (sl_input_open(s, input) < 0) return SL_ENOMEM;
-    const int filled = fill_next(s, input, &ticket);
+    const int filled = fill_next(s, 0, input, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);
       s->kept_count--;
@@ -200,6 +212,7 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
   const uint32_t passes = s->options.repeat - 1;
   const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
   int status = SL_OK;
+  sl_summary_stretch(s, 0, 0); /* what ran before does not count */
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
     const uint64_t turns = s->kept_count * (passes / stretches + (i < passes % stretches));
     atomic_store(&s->next_kept, 0);
@@ -209,6 +222,7 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
     const uint64_t ns = sl_now_ns() - begin;
     const uint64_t events = s->events_read * (turns / s->kept_count);
     *repeat_ns += ns;
+    sl_summary_stretch(s, i, events);
     s->summary.stretch_hz[s->summary.stretch_count++] = ns ? (double)events * 1e9 / (double)ns : 0;
   }
   return status;
@@ -273,12 +287,16 @@ int sl_session_run(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
   s->delivering = 1;
   uint64_t repeat_ns = 0;
-  int status = open_hosts(s);
+  int status = sl_trace_open(s);
+  if (status == SL_OK) status = sl_metrics_open(s);
+  if (status == SL_OK) status = open_hosts(s);
   if (status == SL_OK) status = s->summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
   if (status == SL_OK) status = s->source_status;
   if (status == SL_OK) status = sl_finish_sinks(s);
   if (status == SL_OK && atomic_load(&s->stopped)) status = SL_EINTERRUPTED;
   sl_summary_sum(s, repeat_ns);
   close_hosts(s);
-  return status;
+  sl_metrics_close(s);
+  const int traced = sl_trace_close(s);
+  return status == SL_OK ? traced : status;
 }

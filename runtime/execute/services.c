@@ -8,12 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the property was given that the message begins with ("NAME: ..."), or NULL. */
+static const struct sl_place *place_of(const struct sl_node *node, const char *message) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    const size_t length = strlen(member->name);
+    if (member->kind == SL_MEMBER_PROPERTY && strncmp(message, member->name, length) == 0 && message[length] == ':')
+      return node->places[m].file ? &node->places[m] : NULL;
+  }
+  return NULL;
+}
+
 static void message(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_node_context *c = context;
+  const struct sl_node *node = &c->session->graph->nodes[c->node];
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(c->session->diagnostics, severity, NULL, c->session->graph->nodes[c->node].name, NULL, format,
-               arguments);
+  sl_vdiagnose(c->session->diagnostics, severity, place_of(node, format), node->name, NULL, format, arguments);
   va_end(arguments);
 }
 

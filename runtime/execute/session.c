@@ -11,8 +11,6 @@
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
 
-const char *sl_version(void) { return SLUICE_VERSION; }
-
 struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
@@ -286,6 +284,7 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   pthread_mutex_init(&s->source_lock, NULL);
   pthread_mutex_init(&s->turn_lock, NULL);
   pthread_cond_init(&s->turn_changed, NULL);
+  pthread_mutex_init(&s->trace_lock, NULL);
   const int status = open_session(s);
   if (status < 0) {
     if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
@@ -342,5 +341,6 @@ void sl_session_close(struct sl_session *s) {
   pthread_mutex_destroy(&s->source_lock);
   pthread_mutex_destroy(&s->turn_lock);
   pthread_cond_destroy(&s->turn_changed);
+  pthread_mutex_destroy(&s->trace_lock);
   free(s);
 }

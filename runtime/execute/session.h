@@ -7,6 +7,9 @@
  *   run.c        threads, source, order of slices
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
+ *   metrics.c    how the run goes, for --metrics
+ *   traffic.c    bytes that nodes read and write
+ *   trace.c      what ran when, for --trace
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
@@ -57,7 +60,7 @@ struct sl_patch {
 struct sl_flight {
   struct sl_input own_input; /* where slices are not kept */
   struct sl_input *input;
-  uint64_t ticket;
+  uint64_t ticket, begin_ns;
   unsigned char *device_input; /* backends with a memory of their own: the input's place there */
   uint32_t *device_event_count;
   void **args;              /* per kernel node */
@@ -67,6 +70,7 @@ struct sl_flight {
   struct sl_pack_field *pack_fields; /* on the device */
   int started;                       /* the whole slice was enqueued */
   int captured;                      /* its kernels were captured */
+  int uploaded;                      /* its upload has marks */
 };
 
 struct sl_slot {
@@ -96,7 +100,21 @@ struct sl_slot {
   uint32_t refused_seen;
   uint32_t *used_max;
   uint64_t *node_ns, *node_events, *node_calls;
+  uint64_t *used_sums, *input_sums, good_events; /* traffic.c: over all parts, per used word; over all inputs */
   uint64_t graph_ns, retries, slices, bytes_up, bytes_down;
+  uint64_t *published_ns, *published_events, published_retries; /* counts that are in the metrics already */
+  uint64_t epoch_ns; /* with a trace: when the device reached the mark that its times are counted from */
+};
+
+/* Sums over slots for the file of --metrics, changed by a slot in its turn only. */
+enum { SL_METRICS_EDGES = 15 };
+struct sl_metrics {
+  int is_open;
+  char *new_path;
+  uint64_t *node_ns, *node_events; /* per node summary */
+  uint64_t *used_max;              /* per budget summary */
+  uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
+  uint64_t written_ns, written_events; /* when the file was last written, and how many events there were */
 };
 
 struct sl_session {
@@ -147,10 +165,14 @@ struct sl_session {
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t *used_max, *overflows; /* per used word */
+  struct sl_metrics metrics;
+  FILE *trace;
+  pthread_mutex_t trace_lock;
   uint64_t begin_ns, last_progress_ns, delivered_events, error_events;
   char **sink_json, **sink_lines; /* per node */
   struct sl_summary summary;
   struct sl_node_summary *node_summaries;
+  uint64_t *stretched_ns; /* per node summary: before the stretch under way */
   uint32_t *kernel_nodes; /* per node summary */
   struct sl_output_summary *output_summaries;
   struct sl_budget_summary *budget_summaries;
@@ -200,9 +222,33 @@ int sl_identity_open(struct sl_session *s);
 void sl_identity_update(struct sl_session *s);
 void sl_identity_close(struct sl_session *s);
 
+/* traffic.c: counts of a part that went well, and of the input of a slice; at the end, the bytes that a node read and
+ * wrote. */
+void sl_traffic_count_part(struct sl_slot *slot, uint32_t events);
+void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input);
+void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out);
+
+/* trace.c: all do nothing unless options.trace_path is given. A span of a track; `key` and `value` say more of it, if
+ * not NULL. Spans of a track nest. Any thread. */
+#define SL_TRACK_HOST(slot)   (3 * (slot) + 1)
+#define SL_TRACK_DEVICE(slot) (3 * (slot) + 2)
+#define SL_TRACK_UPLOAD(slot) (3 * (slot) + 3)
+int sl_trace_open(struct sl_session *s);
+void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
+                   const char *key, uint64_t value);
+int sl_trace_close(struct sl_session *s);
+
+/* metrics.c: all do nothing unless options.metrics_path is given. sl_metrics_slice: by a slot in its turn. */
+int sl_metrics_open(struct sl_session *s);
+void sl_metrics_slice(struct sl_slot *slot, uint64_t slice_ns);
+void sl_metrics_write(struct sl_session *s);
+void sl_metrics_close(struct sl_session *s); /* writes the file once more */
+
 /* statistics.c */
 int sl_summary_open(struct sl_session *s);
 void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
+/* A stretch of the repeats has ended, the `index`th, of so many events. */
+void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events);
 void sl_summary_close(struct sl_session *s);
 
 /* services.c: what plugins get; and the constants, which need them. */

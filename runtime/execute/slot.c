@@ -235,11 +235,14 @@ static int open_counts(struct sl_slot *slot) {
   slot->errors = s->backend->allocate(s->device, sl_counters_bytes(s));
   if (slot->errors) slot->used = (uint32_t *)(slot->errors + s->slice_events);
   slot->used_max = calloc(s->layout->used_count + 1, sizeof *slot->used_max);
+  slot->used_sums = calloc(s->layout->used_count + 1, sizeof *slot->used_sums);
+  slot->input_sums =
+      calloc(2 * s->graph->nodes[s->graph->source].algorithm->member_count + 1, sizeof *slot->input_sums);
   slot->node_ns = calloc(nodes, sizeof *slot->node_ns);
   slot->node_events = calloc(nodes, sizeof *slot->node_events);
   slot->node_calls = calloc(nodes, sizeof *slot->node_calls);
-  const int missing =
-      !slot->errors || !slot->used || !slot->used_max || !slot->node_ns || !slot->node_events || !slot->node_calls;
+  const int missing = !slot->errors || !slot->used || !slot->used_max || !slot->used_sums || !slot->input_sums ||
+                      !slot->node_ns || !slot->node_events || !slot->node_calls;
   return missing ? SL_ENOMEM : SL_OK;
 }
 
@@ -297,6 +300,8 @@ void sl_slot_close(struct sl_slot *slot) {
   free(slot->sink_patches);
   free(slot->launches);
   free(slot->used_max);
+  free(slot->used_sums);
+  free(slot->input_sums);
   free(slot->node_ns);
   free(slot->node_events);
   free(slot->node_calls);

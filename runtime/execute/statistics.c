@@ -9,11 +9,13 @@
 static int open_node_summaries(struct sl_session *s) {
   const struct sl_graph *g = s->graph;
   s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
+  s->stretched_ns = calloc(g->order_count + 1, sizeof *s->stretched_ns);
   s->kernel_nodes = calloc(g->order_count + 1, sizeof *s->kernel_nodes);
   s->output_summaries = calloc(g->output_count + 1, sizeof *s->output_summaries);
   s->budget_summaries = calloc(s->layout->used_count + 1, sizeof *s->budget_summaries);
   s->budget_words = calloc(s->layout->used_count + 1, sizeof *s->budget_words);
-  if (!s->node_summaries || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries || !s->budget_words)
+  if (!s->node_summaries || !s->stretched_ns || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries ||
+      !s->budget_words)
     return SL_ENOMEM;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
@@ -65,19 +67,33 @@ int sl_summary_open(struct sl_session *s) {
   return SL_OK;
 }
 
+static uint64_t node_ns(const struct sl_session *s, uint32_t n) {
+  uint64_t ns = 0;
+  for (uint32_t k = 0; k < s->slot_count; k++) ns += s->slots[k].node_ns[n];
+  return ns;
+}
+
+void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events) {
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    const uint64_t ns = node_ns(s, s->kernel_nodes[i]);
+    if (events > 0) s->node_summaries[i].stretch_us[index] = (double)(ns - s->stretched_ns[i]) * 1e-3 / (double)events;
+    s->stretched_ns[i] = ns;
+  }
+}
+
 static void sum_nodes(struct sl_session *s) {
   double total = 0;
   for (uint32_t i = 0; i < s->summary.node_count; i++) {
     struct sl_node_summary *node = &s->node_summaries[i];
     const uint32_t n = s->kernel_nodes[i];
-    uint64_t ns = 0;
+    const uint64_t ns = node_ns(s, n);
     node->events = node->calls = 0;
     for (uint32_t k = 0; k < s->slot_count; k++) {
-      ns += s->slots[k].node_ns[n];
       node->events += s->slots[k].node_events[n];
       node->calls += s->slots[k].node_calls[n];
     }
     node->microseconds = (double)ns * 1e-3;
+    sl_traffic_sum(s, n, &node->bytes_in, &node->bytes_out);
     total += node->microseconds;
   }
   for (uint32_t i = 0; i < s->summary.node_count; i++)
@@ -128,6 +144,7 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
 
 void sl_summary_close(struct sl_session *s) {
   free(s->node_summaries);
+  free(s->stretched_ns);
   free(s->kernel_nodes);
   free(s->output_summaries);
   free(s->budget_summaries);

@@ -33,6 +33,7 @@ struct sl_node {
   uint32_t inferred;       /* bit per member (up to 32): the wiring was chosen, not given */
   struct sl_port *inputs;  /* per member of the algorithm; IN members only */
   struct sl_value *values; /* per member; PROPERTY members only */
+  struct sl_place *places; /* where each value was given; all zero for defaults */
   struct sl_port *lists;   /* event lists it runs on, sorted, none twice; empty: all events */
   uint32_t list_count;
   uint32_t order; /* position in `order` */

@@ -1,6 +1,10 @@
 /* input.c: which source reads the input. Where the command line names files, the algorithm of the source node is the
  * one that recognises the first of them: the graph's own, if it does, else the first one found that does. If none does,
- * the graph's stays, and says what it makes of the files when the run begins. */
+ * the graph's stays, and says what it makes of the files when the run begins.
+ *
+ * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
+ * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
+ */
 #include "graph/stages.h"
 
 #include <string.h>
@@ -34,6 +38,20 @@ static int is_used(const struct sl_reader *r, const char *node) {
   return 0;
 }
 
+/* Does the text refer to a parameter, and the command line set none of those that it refers to? */
+static int is_parameter_default(const struct sl_reader *r, const char *text) {
+  if (strstr(text, "${") == NULL) return 0;
+  for (uint32_t i = 0; i < r->request->set_count; i++)
+    if (strstr(text, sl_arena_format(r->arena, "${%s}", r->request->sets[i].key)) != NULL) return 0;
+  return 1;
+}
+
+static void mark_unasked(struct sl_reader *r, struct sl_tree *set) {
+  for (struct sl_entry *entry = set != NULL ? set->first : NULL; entry != NULL; entry = entry->next)
+    entry->unasked =
+        entry->value != NULL && entry->value->kind == SL_TREE_SCALAR && is_parameter_default(r, entry->value->text);
+}
+
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
   const struct sl_graph_request *request = r->request;
   if (request->input_name == NULL) return;
@@ -44,6 +62,8 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
     if (!is_source(algorithm) || recognises(r, algorithm)) continue;
     const char *found = find_source(r);
     const struct sl_mark mark = sl_mark_option(r, "-i", node->key, request->input_name);
-    if (found != NULL) sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
+    if (found == NULL) continue;
+    sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
+    mark_unasked(r, sl_tree_get(node->value, "set"));
   }
 }

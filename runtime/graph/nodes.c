@@ -48,6 +48,7 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
 void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
                              const struct sl_entry *entry, const char *name) {
   struct sl_reader *r = draft->reader;
+  if (entry->inherited && entry->unasked) return;
   if (entry->inherited)
     sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is dropped: %s has no such %s", name, node->use,
               member_kind_text(kind));

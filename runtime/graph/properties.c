@@ -100,6 +100,7 @@ static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t mem
   } else {
     if (property->type == SL_TYPE_f32) value.number = (double)(float)value.number;
     node->values[member] = value;
+    node->places[member] = sl_mark_place(r, tree->mark);
   }
 }
 
@@ -172,6 +173,7 @@ void sl_draft_properties(struct sl_draft *draft) {
     struct sl_node *node = &graph->nodes[i];
     if (node->algorithm == NULL) continue;
     node->values = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->values);
+    node->places = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->places);
     for (uint32_t m = 0; m < node->algorithm->member_count; m++)
       if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
         set_default(&node->algorithm->members[m], &node->values[m]);

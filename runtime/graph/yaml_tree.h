@@ -14,6 +14,7 @@ struct sl_entry {
   struct sl_entry *next;
   uint32_t refused;   /* the value was wrong, with a message: whoever misses it says nothing more */
   uint32_t inherited; /* belongs to an algorithm that a later `use` replaced; see merge.c */
+  uint32_t unasked;   /* such a value that nobody asked for: no note where it is dropped; see input.c */
   uint32_t number;    /* for the user of the tree */
 };
 

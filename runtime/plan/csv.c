@@ -12,7 +12,7 @@ static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "
 #define SIZE_MAX_BYTES (UINT64_C(1) << 62) /* what the planner takes, in all */
 
 struct cell {
-  char *text;
+  const char *text;
   uint32_t column; /* in the line, from 1 */
 };
 
@@ -77,7 +77,8 @@ static char *cut_line(char *text) {
 
 static uint32_t cut_cells(struct reader *r, char *line, struct cell cells[CELLS_MAX]) {
   uint32_t count = 0;
-  strcpy(r->copy, line);
+  memcpy(r->copy, line, strlen(line) + 1);
+  for (uint32_t i = 0; i < CELLS_MAX; i++) cells[i] = (struct cell){"", 1};
   for (char *at = line; at; count++) {
     char *comma = strchr(at, ',');
     if (comma) *comma = '\0';
@@ -126,7 +127,7 @@ static int grow(struct reader *r, struct sl_plan_csv *csv) {
   const size_t room = csv->count ? 2 * (size_t)csv->count : 1;
   struct sl_plan_buffer *buffers = realloc(csv->buffers, room * sizeof *buffers);
   if (buffers) csv->buffers = buffers;
-  char **ids = realloc(csv->ids, room * sizeof *ids);
+  const char **ids = realloc((void *)csv->ids, room * sizeof *ids);
   if (ids) csv->ids = ids;
   uint32_t *lines = realloc(r->lines, room * sizeof *lines);
   if (lines) r->lines = lines;
@@ -140,7 +141,7 @@ static int read_buffer(struct reader *r, char *line, struct sl_plan_csv *csv) {
     complain(r, 1, NULL, "%" PRIu32 " cells, but there are %" PRIu32 " columns", count, r->cell_count);
     return SL_OK;
   }
-  struct cell by_column[COLUMN_COUNT] = {{NULL, 0}};
+  struct cell by_column[COLUMN_COUNT] = {{"", 1}, {"", 1}, {"", 1}, {"", 1}};
   for (uint32_t i = 0; i < count; i++)
     if (r->column_of[i] < COLUMN_COUNT) by_column[r->column_of[i]] = cells[i];
   const int failed_before = r->failed;
@@ -242,7 +243,7 @@ void sl_plan_csv_write(const struct sl_plan_csv *csv, FILE *file) {
 
 void sl_plan_csv_free(struct sl_plan_csv *csv) {
   free(csv->buffers);
-  free(csv->ids);
+  free((void *)csv->ids);
   free(csv->text);
   *csv = (struct sl_plan_csv){0};
 }

@@ -10,7 +10,7 @@
 
 struct sl_plan_csv {
   struct sl_plan_buffer *buffers;
-  char **ids;
+  const char **ids;
   uint32_t count;
   char *text; /* owns the ids */
 };

@@ -47,7 +47,7 @@ int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double
   return status;
 }
 
-struct sl_allocation_summary sl_allocation_summary(const struct sl_allocation *a) {
+struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *a) {
   return (struct sl_allocation_summary){.arena_bytes = a->result.arena_bytes,
                                         .lower_bound_bytes = a->result.lower_bound_bytes,
                                         .steps = a->result.steps,

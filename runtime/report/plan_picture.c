@@ -3,6 +3,8 @@
  * ones lie on top. */
 #include "report/plan_picture.h"
 
+#include "report/markup.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,24 +21,7 @@ struct frame {
 };
 
 static void write_text(const char *text, FILE *file) {
-  for (const char *c = text; *c; c++) {
-    switch (*c) {
-      case '&':
-        fputs("&amp;", file);
-        break;
-      case '<':
-        fputs("&lt;", file);
-        break;
-      case '>':
-        fputs("&gt;", file);
-        break;
-      case '"':
-        fputs("&quot;", file);
-        break;
-      default:
-        fputc((unsigned char)*c < 0x20 ? '?' : *c, file);
-    }
-  }
+  for (; *text; text++) sl_write_markup_character(*text, file);
 }
 
 static double x_of(const struct frame *f, double step) {
@@ -106,11 +91,12 @@ static void write_step_axis(const struct frame *f) {
   }
 }
 
-/* The longest end of the name that fits: "search.candidates.hits", "candidates.hits", "hits", or NULL. */
-static const char *label_of(const struct sl_plan_bar *bar, double width, double height) {
-  if (height < FONT + 1 || width < FONT + 1) return NULL;
+/* The longest end of the name that fits into a box of that length and breadth: "search.candidates.hits",
+ * "candidates.hits", "hits", or NULL. */
+static const char *label_of(const struct sl_plan_bar *bar, double along, double across) {
+  if (along < FONT + 1 || across < FONT + 1) return NULL;
   const char *label = bar->name;
-  while (label && (double)strlen(label) * LETTER_WIDTH > width - 4) {
+  while (label && (double)strlen(label) * LETTER_WIDTH > along - 4) {
     const char *dot = strchr(label, '.');
     label = dot ? dot + 1 : NULL;
   }

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-/* "key": {"$ref": "#/definitions/name"} */
-static void put_reference(const char *key, const char *name, struct sl_json *j) {
+/* "key": {"$ref": "#/definitions/..."} */
+static void put_reference(const char *key, const char *definition, struct sl_json *j) {
   char path[64];
-  snprintf(path, sizeof path, "#/definitions/%s", name);
+  snprintf(path, sizeof path, "#/definitions/%s", definition);
   sl_json_begin_object(j, key);
   sl_json_string(j, "$ref", path);
   sl_json_end_object(j);

@@ -1,5 +1,6 @@
 /* capture.c: what a node gets. The session runs with a look at each step: steps that the node does not need are left
- * out, and when the node's turn comes, all that its arguments point to is copied. The slice ends there.
+ * out, and when the node's turn comes, all that its arguments point to is copied. The slice ends there. Of a node that
+ * runs on a list, the slice with most events on it is kept.
  */
 #include "execute/bind.h"
 #include "trial/case.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICES_MAX = 200, ENOUGH_EVENTS = 2 };
+enum { SLICES_MAX = 100, ENOUGH_EVENTS = 4 };
 
 struct capture {
   const struct sl_session *session;
@@ -155,7 +156,7 @@ static int before_step(void *context, struct sl_slot *slot, const struct sl_flig
                               ? slot->event_count
                               : *(const uint32_t *)slot->storage[c->session->layout->sets[set].count_storage];
   const int is_whole = slot->event_count == flight->input->event_count; /* a part's fields begin elsewhere */
-  if (is_whole && events > 0 && (!c->captured || events >= ENOUGH_EVENTS)) {
+  if (is_whole && events > c->captured) {
     copy_node(slot, flight, c->node, c->result);
     c->captured = events;
   }

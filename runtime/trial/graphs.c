@@ -1,5 +1,6 @@
 /* graphs.c: which graph uses an algorithm. One that has it as a node is best; else one where it can take the place of
- * another algorithm of its kind, as with --use. Graphs are read and checked, not run.
+ * another algorithm of its kind, as with --use; and among either, one where it runs on all events and not on a list.
+ * Graphs are read and checked, not run.
  */
 #include "trial/trial.h"
 
@@ -76,9 +77,13 @@ struct search {
   const struct sl_registry *registry;
   const char *name; /* "plugin.algorithm" */
   const struct sl_algorithm *algorithm;
-  int are_given;
+  int are_given, on_lists;
   struct trial_graph *found;
 };
+
+static int is_wanted(const struct search *s, const struct sl_node *node) {
+  return node->live && (s->on_lists || node->list_count == 0);
+}
 
 /* Reads a graph; with `node`, the algorithm takes that node's place. */
 static int read_graph(const struct search *s, const char *path, const char *node, struct sl_diagnostics *d,
@@ -107,7 +112,7 @@ static int keep(const struct search *s, const char *path, const char *node, int 
 /* A source is named even where the graph has it: what -i brings would take its place. */
 static int find_node(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count; n++)
-    if (graph->nodes[n].live && strcmp(graph->nodes[n].use, s->name) == 0)
+    if (is_wanted(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
       return keep(s, path, graph->nodes[n].name, s->algorithm->kind == SL_KIND_SOURCE);
   return SL_OK;
 }
@@ -115,7 +120,7 @@ static int find_node(const struct search *s, const char *path, const struct sl_g
 static int find_place(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count && !s->found->path; n++) {
     const struct sl_node *node = &graph->nodes[n];
-    if (!node->live || node->algorithm->kind != s->algorithm->kind) continue;
+    if (!is_wanted(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
     struct sl_graph *changed = NULL;
     struct sl_diagnostics *unread = sl_diagnostics_new();
     if (!unread) return SL_ENOMEM;
@@ -151,8 +156,11 @@ int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_op
                      const struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
                      struct trial_graph *found) {
   *found = (struct trial_graph){.path = NULL};
-  struct search s = {options, registry, name, sl_registry_find(registry, name, "cpu", NULL), graphs->are_given, found};
-  int status = s.algorithm ? search_graphs(&s, graphs, d, find_node) : SL_EINVAL;
-  if (status == SL_OK && !found->path) status = search_graphs(&s, graphs, d, find_place);
+  struct search s = {options,           registry, name, sl_registry_find(registry, name, "cpu", NULL),
+                     graphs->are_given, 0,        found};
+  int status = s.algorithm ? SL_OK : SL_EINVAL;
+  for (int place = 0; place < 2; place++)
+    for (s.on_lists = 0; s.on_lists < 2 && status == SL_OK && !found->path; s.on_lists++)
+      status = search_graphs(&s, graphs, d, place ? find_place : find_node);
   return status;
 }

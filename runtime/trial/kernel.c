@@ -267,7 +267,9 @@ void trial_run_kernel(void *context, struct trial_log *log) {
   else
     run_orders(&k);
   run_again(&k, "once more, after all the others");
-  snprintf(log->text, sizeof log->text, "%u event%s of %s, node %s%s%s", r->inputs->event_count,
-           r->inputs->event_count == 1 ? "" : "s", r->graph->shown, r->graph->node,
+  char on_list[48] = "";
+  if (r->inputs->has_list) snprintf(on_list, sizeof on_list, ", %u on its list,", r->inputs->list_count);
+  snprintf(log->text, sizeof log->text, "%u event%s%s of %s, node %s%s%s", r->inputs->event_count,
+           r->inputs->event_count == 1 ? "" : "s", on_list, r->graph->shown, r->graph->node,
            why_whole ? "; in whole slices only: " : "", why_whole ? why_whole : "");
 }

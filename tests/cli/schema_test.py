@@ -118,8 +118,13 @@ def main():
     schema = json.loads(sluice("schema"))
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
+    found = {rule["if"]["properties"]["use"]["const"].split(".")[0] for rule in schema["definitions"]["node"]["allOf"]}
     graphs = 0
     for path, text in our_graphs():
+        absent = set(re.findall(r"use: *(\w+)\.", text)) - found
+        if absent:
+            print(f"skipped: {path.name}, which uses {', '.join(absent)}, a plugin that was not built")
+            continue
         graphs += 1
         assert not places(validator, text), f"{path}: {places(validator, text)}"
     assert graphs >= 6

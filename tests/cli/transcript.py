@@ -4,7 +4,7 @@
     no.csv: error: No such file or directory
     [2]
 
-A line that begins with `$ ` is a command for bash; lines that end in a backslash go on. What follows is its standard
+A line that begins with `$ ` is a command for bash; lines after it that begin with `> ` go on. What follows is its standard
 output, then its standard error, then the exit status in brackets if that is not 0. `...` in a line stands for any text,
 a line of `...` alone for any lines, none among them. Before the first command, and on lines that begin with `#`, stands
 what is not run. All commands of a text run one after the other in one folder, where `sluice` is the command under test.
@@ -26,8 +26,8 @@ def read(text, first_line=1):
     """The steps of a text."""
     steps = []
     for number, line in enumerate(text.splitlines(), first_line):
-        if steps and steps[-1].command.endswith("\\") and not steps[-1].expected:
-            steps[-1].command = steps[-1].command[:-1] + line.strip()
+        if steps and line.startswith("> ") and not steps[-1].expected:
+            steps[-1].command += "\n" + line[2:]
         elif line.startswith("$ "):
             steps.append(Step(number, line[2:]))
         elif steps and not line.startswith("#"):

@@ -28,11 +28,9 @@ def update(case, text, folder, sluice):
             continue
         if kept:
             kept.append("")
-        while lines[at].endswith("\\"):
-            kept.append(lines[at])
-            at += 1
-        kept.append(lines[at])
-        at += 1
+        commands = step.command.count("\n") + 1
+        kept += lines[at : at + commands]
+        at += commands
         wrong = list(transcript.wrong([step], folder, sluice))
         kept += wrong[0][1] if wrong else step.expected
     case.write_text("\n".join(kept) + "\n")

@@ -34,6 +34,11 @@ def run(graph, sample, *arguments):
     return json.loads(done.stdout)
 
 
+def run_simulated(graph, *arguments):
+    """Runs a graph over simulated events; returns its JSON summary."""
+    return json.loads(call("run", ROOT / "graphs" / graph, "--json", "-", "--quiet", *arguments).stdout)
+
+
 class Checks:
     """Counts checks; prints each; ends with the exit status."""
 

@@ -38,11 +38,13 @@ def records(path):
     return result
 
 
-cases = [("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ())]
+cases = [("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ()), ("pv.yaml", SIX, ()),
+         ("pv.yaml", MANY, ()), ("pv.yaml", SIX, ("--use", "pv=pv.annealing")), ("pv.yaml", MANY, ("--use", "pv=pv.annealing"))]
 for graph, sample, arguments in cases:
+    name = " ".join((graph, *arguments))
     reference = digests(graph, sample, *arguments)
     for port, digest in reference.items():
-        found[f"{graph} {sample.name} {port}"] = digest
+        found[f"{name} {sample.name} {port}"] = digest
     variations = [("--slots", s) for s in (2, 3, 4)] + [("--slice-events", s) for s in (1, 2, 5, 100, 1000)]
     variations += [("--guard",), ("--slots", 3, "--slice-events", 7)]
     if graph == "velo.yaml":
@@ -51,7 +53,7 @@ for graph, sample, arguments in cases:
     if sample == MANY:
         variations = [v for v in variations if v[0] != "--guard"]
     for variation in variations:
-        checks.that(digests(graph, sample, *arguments, *variation) == reference, f"{graph} {sample.name} {' '.join(map(str, variation))}")
+        checks.that(digests(graph, sample, *arguments, *variation) == reference, f"{name} {sample.name} {' '.join(map(str, variation))}")
 
 # budgets so low that slices are run again in parts
 reference = digests("velo.yaml", MANY)

@@ -20,7 +20,7 @@ def says(text, status, *arguments):
     checks.that(text in done.stderr, f"sluice {' '.join(map(str, arguments))[:90]}: '{text}'" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
 
-says("usage: sluice", 2)
+says("Usage: sluice", 2)
 says("there is no command 'fly'", 2, "fly")
 says("wants a graph", 2, "run")
 says("has no option '--speed'", 2, "run", velo, "--speed")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""VELO tracks of real events against Monte-Carlo truth: the figures of spec velo_pv.md E.6 and of the samples' README."""
+"""VELO tracks and primary vertices of real events against Monte-Carlo truth: the figures of spec velo_pv.md C.8, E.6 and G,
+and of the samples' README."""
 from common import MANY, SIX, Checks, need_data, run
 
 need_data()
@@ -69,4 +70,36 @@ found_of(many, "long, p > 5 GeV", 11452, 11518, "300 events")
 found_of(many, "long from strange", 961, 987, "300 events")
 found_of(many, "long electrons", 1383, 1431, "300 events")
 found_of(many, "all eta, not e", 66464, 70202, "300 events")
+
+# Primary vertices. The 300 events have no true ones.
+def vertices_of(sample, *arguments):
+    return run("pv.yaml", sample, *arguments)["results"]["pv_check"]
+
+
+def found_vertices(result, name, reconstructed, reconstructible, text):
+    r = result[name] if name else result
+    same(r["reconstructible"], reconstructible, 0, f"{text}, {name or 'all'}: reconstructible")
+    same(r["reconstructed"], reconstructed, 0, f"{text}, {name or 'all'}: reconstructed")
+    same(r["matched"], reconstructed, 0, f"{text}, {name or 'all'}: with unreconstructible ones")
+
+
+beamline = vertices_of(SIX)
+same(beamline["true_vertices"], 41, 0, "six events: true vertices")
+same(beamline["vertices"], 28, 0, "six events, beam line: vertices")
+for name, reconstructed, reconstructible in (("", 28, 31), ("isolated", 18, 19), ("close", 10, 12)):
+    found_vertices(beamline, name, reconstructed, reconstructible, "six events, beam line")
+same(beamline["false"], 0, 0, "six events, beam line: false vertices")
+same(beamline["clones"], 0, 0, "six events, beam line: clones")
+annealing = vertices_of(SIX, "--use", "pv=pv.annealing")
+for name, reconstructed, reconstructible in (("", 30, 31), ("isolated", 19, 19), ("close", 11, 12)):
+    found_vertices(annealing, name, reconstructed, reconstructible, "six events, annealing")
+same(annealing["false"], 0, 0, "six events, annealing: false vertices")
+same(annealing["clones"], 0, 0, "six events, annealing: clones")
+for finder, result in (("beam line", beamline), ("annealing", annealing)):
+    for axis, width in (("x", 0.020), ("y", 0.020), ("z", 0.130)):
+        value, pull = result[f"resolution_{axis}_mm"], result[f"pull_{axis}"]
+        checks.that(0.4 * width < value < width, f"six events, {finder}: resolution in {axis} {value:.4f} mm below {width}")
+        checks.that(0.8 < pull < 1.6, f"six events, {finder}: pull in {axis} {pull:.2f} from 0.8 to 1.6")
+same(vertices_of(MANY)["vertices"], 1502, 0, "300 events, beam line: vertices")
+same(vertices_of(MANY, "--use", "pv=pv.annealing")["vertices"], 1529, 0, "300 events, annealing: vertices")
 checks.end()

@@ -13,13 +13,16 @@ def digests(graph, sample, *arguments):
 if "simt" not in call("--version").stdout:
     print("skipped: this build has no emulator")
     raise SystemExit(77)
-for graph, sample, events in (("velo.yaml", SIX, 6), ("velo_superpixels.yaml", SIX, 6), ("velo.yaml", MANY, 30)):
-    expected = digests(graph, sample, "-n", events)
+ANNEALING = ("--use", "pv=pv.annealing")
+cases = [("velo.yaml", SIX, 6, ()), ("velo_superpixels.yaml", SIX, 6, ()), ("velo.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ()),
+         ("pv.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ANNEALING), ("pv.yaml", MANY, 30, ANNEALING)]
+for graph, sample, events, arguments in cases:
+    expected = digests(graph, sample, "-n", events, *arguments)
     for seed in (1, 2, 3):
         for warp in (32, 64):
-            found = digests(graph, sample, "-n", events, "--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}",
+            found = digests(graph, sample, "-n", events, *arguments, "--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}",
                             "--slots", 2, "--slice-events", 5)
-            checks.that(found == expected, f"{graph} {sample.name}, {events} events: seed {seed}, warps of {warp}")
+            checks.that(found == expected, f"{' '.join((graph, *arguments))} {sample.name}, {events} events: seed {seed}, warps of {warp}")
 message = call("run", ROOT / "graphs/velo.yaml", "--device", "simt", "--set", "simt.warp=48", expect=2).stderr
 checks.that("simt.warp=48" in message, "a warp of 48 is refused")
 checks.end()

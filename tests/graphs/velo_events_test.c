@@ -1,5 +1,5 @@
-/* velo_events_test.c: graphs/velo.yaml on the six real events, figure by figure against the table of spec velo_pv.md
- * E.6, and the hits of every track by the checksums given there.
+/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, figure by figure against the table of spec velo_pv.md
+ * E.6: numbers, the hits of every track by the checksums given there, and the vertices to the digits printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { EVENTS = 6 };
+enum { EVENTS = 6, VERTICES = 7, DIGITS = 20 };
 
 struct figures {
   uint32_t clusters, candidates, tracks, hits, backward, checksum;
@@ -26,7 +26,18 @@ static const struct figures expected[EVENTS] = {
     {2340, 283, 232 + 41, 1998, 59, 0xd3ef3837},   {746, 94, 82 + 10, 613, 36, 0x7787dd73},
 };
 
+/* z in mm and the sum of the tracks' weights. */
+static const char expected_vertices[EVENTS][VERTICES][DIGITS] = {
+    {"-73.14(69.8)", "-20.33(9.6)", "2.48(64.4)", "17.94(19.0)", "78.54(48.5)", "91.86(38.6)"},
+    {"-28.09(13.4)", "-23.14(12.7)", "-5.38(17.8)", "32.29(9.1)"},
+    {"-63.35(3.4)", "18.45(15.6)", "81.65(41.5)", "82.70(27.3)", "93.82(15.8)"},
+    {"-42.26(7.5)", "-5.05(27.4)", "25.43(18.1)", "67.67(58.0)"},
+    {"-127.69(38.1)", "-122.96(11.0)", "-45.34(7.3)", "-9.98(36.5)", "-1.00(16.5)", "42.21(23.7)"},
+    {"-105.25(6.8)", "-40.70(10.4)", "81.33(25.1)"},
+};
+
 static struct figures found[EVENTS];
+static char found_vertices[EVENTS][VERTICES][DIGITS];
 static char data[512], graph[512];
 
 static const void *field(const struct sl_output_view *v, const char *name) {
@@ -65,6 +76,14 @@ static uint32_t track_checksum(const struct sl_output_view *tracks, uint32_t fir
   return h + (h << 15);
 }
 
+static void take_vertices(const struct sl_output_view *vertices, uint32_t event, char (*into)[DIGITS]) {
+  const uint32_t *offsets = field(vertices, "offsets"), first = offsets[event], count = offsets[event + 1] - first;
+  const float *z = field(vertices, "z"), *weight = field(vertices, "weight");
+  assert_true(count < VERTICES);
+  for (uint32_t i = 0; i < count; i++)
+    snprintf(into[i], DIGITS, "%.2f(%.1f)", (double)z[first + i], (double)weight[first + i]);
+}
+
 static int on_batch(void *context, const struct sl_batch *batch) {
   (void)context;
   const struct sl_output_view *hits = output(batch, "sorted"), *tracks = output(batch, "tracks");
@@ -85,6 +104,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
     f->hits = hit_offsets[last] - hit_offsets[first];
     for (uint32_t t = first; t < last; t++) f->backward += backward[t];
     f->checksum = track_checksum(tracks, first, last);
+    take_vertices(output(batch, "pv"), e, found_vertices[number - 6001]);
   }
   return 0;
 }
@@ -95,10 +115,11 @@ static void six_events_give_the_figures_of_the_table(void **state) {
   snprintf(geometry, sizeof geometry, "geometry=%s/lhcb/geometry", data);
   snprintf(input, sizeof input, "%s/lhcb/minbias.mdf", data);
   snprintf(text, sizeof text,
-           "sluice: 1\ninclude: [%s]\noutputs: [sorted, search.candidates, tracks, fit.beamline_states]\n"
+           "sluice: 1\ninclude: [%s]\noutputs: [sorted, search.candidates, tracks, fit.beamline_states, pv]\n"
            "nodes: { search: { set: { variant: %s } } }\n",
            graph, variant);
   memset(found, 0, sizeof found);
+  memset(found_vertices, 0, sizeof found_vertices);
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = sl_options_default();
   o.graph_path = "table.yaml";
@@ -117,6 +138,7 @@ static void six_events_give_the_figures_of_the_table(void **state) {
     print_message("event %d: %u clusters, %u candidates, %u tracks, %u hits, %u backward, %08x\n", e, found[e].clusters,
                   found[e].candidates, found[e].tracks, found[e].hits, found[e].backward, found[e].checksum);
     assert_memory_equal(&found[e], &expected[e], sizeof expected[e]);
+    for (int v = 0; v < VERTICES; v++) assert_string_equal(found_vertices[e][v], expected_vertices[e][v]);
   }
   sl_session_close(session);
   sl_diagnostics_free(d);
@@ -124,7 +146,7 @@ static void six_events_give_the_figures_of_the_table(void **state) {
 
 int main(void) {
   const char *root = getenv("SLUICE_ROOT"), *folder = getenv("SLUICE_DATA");
-  snprintf(graph, sizeof graph, "%s/graphs/velo.yaml", root ? root : ".");
+  snprintf(graph, sizeof graph, "%s/graphs/velo_pv.yaml", root ? root : ".");
   if (folder)
     snprintf(data, sizeof data, "%s", folder);
   else

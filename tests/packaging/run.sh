@@ -33,6 +33,16 @@ expect "sluice 0." "$sluice" --version
 expect "velo.search_by_triplet" "$sluice" list
 expect "$prefix/lib" "$sluice" list
 
+echo "man pages and shell completion"
+for command in "" $("$sluice" --help | sed -n 's/^  sluice \([a-z]*\) .*/-\1/p'); do
+  page=$prefix/share/man/man1/sluice$command.1
+  grep -q '^\.SH SYNOPSIS' "$page" || fail "no man page $page; was help2man there when it was built?"
+done
+completion=$prefix/share/bash-completion/completions/sluice
+completed=$(bash -c 'source "$1"; COMP_WORDS=(sluice descr) COMP_CWORD=1; _sluice; echo "${COMPREPLY[@]}"' bash "$completion")
+[[ $completed == describe ]] || fail "bash completes descr to '$completed'"
+grep -q '^#compdef sluice' "$prefix/share/zsh/site-functions/_sluice" || fail "no completion for zsh"
+
 echo "public headers compile alone, as C11 and C++17"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 eval "cflags=($(pkg-config --cflags sluice))" # quoted for a shell, because of the blank
@@ -62,6 +72,13 @@ expect "100% tests passed" ctest --test-dir "$work/plugin/build" --output-on-fai
 expect "near_beam" "$sluice" describe radius.hit_radius --plugin-path "$work/plugin/build/plugins"
 expect "2 ok, 0 wrong, 0 not run" "$sluice" test radius.hit_radius --plugin-path "$work/plugin/build/plugins" \
   --graph "$work/plugin/hit_radius.yaml" --device cpu --strict
+"$sluice" schema --plugin-path "$work/plugin/build/plugins" >"$work/schema.json"
+python3 - "$source/tests/cli" "$work/schema.json" "$work/plugin/hit_radius.yaml" <<'PYTHON' || fail "the schema refuses the example"
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import core_yaml, jsonschema
+jsonschema.Draft7Validator(json.load(open(sys.argv[2]))).validate(core_yaml.load(open(sys.argv[3])))
+PYTHON
 symbols=$(nm -D --defined-only "$work/plugin/build/plugins/radius.cpu.so" | awk '{ print $3 }')
 [[ $symbols == sluice_plugin ]] || fail "the plugin exports more than sluice_plugin: $symbols"
 

@@ -56,6 +56,34 @@ static void a_scan_gives_each_value_the_sum_of_those_before(void **state) {
   }
 }
 
+SL_KERNEL(largest_before, struct scan_args) {
+  uint32_t base = 0;
+  SL_FOR_BLOCK (i, a.count) {
+    uint32_t total = 0;
+    const uint32_t before = sl_block_exclusive_max_u32(i < a.count ? a.values[i] : 0, &total);
+    if (i < a.count) a.before[i] = before > base ? before : base;
+    base = total > base ? total : base;
+  }
+  if (threadIdx.x == 0) *a.total = base;
+}
+
+static void a_running_maximum_covers_all_values_before(void **state) {
+  (void)state;
+  uint32_t values[VALUES_MAX], before[VALUES_MAX];
+  values_draw(values, 8);
+  for (uint32_t i = 0; i < VALUES_MAX; i++) values[i] = values[i] / VALUES_MAX + i; /* a new maximum now and then */
+  for (uint32_t k = 0; k < COUNT(counts); k++) {
+    uint32_t total = 77, expected = 0;
+    const struct scan_args args = {values, counts[k], before, &total};
+    assert_int_equal(SL_LAUNCH(&launch, largest_before, SL_PER_EVENT, args), SL_OK);
+    for (uint32_t i = 0; i < counts[k]; i++) {
+      assert_int_equal(before[i], expected);
+      if (values[i] > expected) expected = values[i];
+    }
+    assert_int_equal(total, expected);
+  }
+}
+
 struct reduce_args {
   const uint32_t *values;
   uint32_t count;
@@ -347,6 +375,53 @@ static void the_float_sum_has_the_stated_order(void **state) {
   assert_true(differs_from_serial > 3); /* the values tell orders apart */
 }
 
+struct sum_rows_args {
+  const float *values;
+  uint32_t count, rows; /* values of a row */
+  float *sums;          /* of each row: what every thread of the warp got, or 77 where they differ */
+  uint32_t *outside;    /* lanes that a loop went to beyond the values, and beyond what sl_lanes32 says */
+};
+
+/* Each warp has a row; groups of a warp do the same. */
+SL_KERNEL(sum32_rows, struct sum_rows_args) {
+  for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
+    struct sl_sum32 s = sl_sum32_zero();
+    float kept[SL_LANES32] = {0.0f};
+    for (uint32_t i = 0; i < a.count; i += 32) {
+      const uint32_t left = a.count - i;
+      SL_FOR_LANES32_OF(j, left) {
+        kept[SL_LANE32(j)] = j < left ? a.values[row * a.count + i + j] : 0.0f;
+        if (j >= sl_lanes32(left) || (blockDim.x > 1 && j >= left)) atomicAdd(a.outside, 1u);
+      }
+      SL_FOR_LANES32_OF(j, left) sl_sum32_add_lane(&s, j, kept[SL_LANE32(j)]);
+    }
+    const float sum = sl_group_sum32_total(&s);
+    if (sl_warp_lane() == 0) a.sums[row] = sum;
+    sl_warp_sync();
+    const uint32_t differs = sl_warp_any(sl_bits_from_f32(a.sums[row]) != sl_bits_from_f32(sum));
+    if (differs && sl_warp_lane() == 0) a.sums[row] = 77;
+  }
+}
+
+static void warps_sum_rows_of_their_own_in_the_stated_order(void **state) {
+  (void)state;
+  enum { ROWS = 7 };
+  static const uint32_t lengths[] = {0, 1, 7, 8, 31, 32, 33, 65, VALUES_MAX / ROWS};
+  uint32_t drawn[VALUES_MAX], outside = 0;
+  float values[VALUES_MAX], sums[ROWS];
+  values_draw(drawn, 9);
+  for (uint32_t i = 0; i < VALUES_MAX; i++) values[i] = ((float)drawn[i] - 1e7f) * 1.1f;
+  for (uint32_t k = 0; k < COUNT(lengths); k++) {
+    const struct sum_rows_args args = {values, lengths[k], ROWS, sums, &outside};
+    assert_int_equal(SL_LAUNCH(&launch, sum32_rows, SL_PER_EVENT, args), SL_OK);
+    for (uint32_t row = 0; row < ROWS; row++) {
+      const float expected = sum32_expected(values + row * lengths[k], lengths[k], 0, 1);
+      assert_int_equal(sl_bits_from_f32(sums[row]), sl_bits_from_f32(expected));
+    }
+  }
+  assert_int_equal(outside, 0);
+}
+
 /* ------------------------------------------------------------------------------------------------- events */
 
 enum { EVENTS = 7 };
@@ -526,6 +601,7 @@ static void atomics_evaluate_their_value_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_scan_gives_each_value_the_sum_of_those_before),
+      cmocka_unit_test(a_running_maximum_covers_all_values_before),
       cmocka_unit_test(sums_and_the_least_key_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
       cmocka_unit_test(warps_append_to_lists_of_their_own),
@@ -533,6 +609,7 @@ int main(void) {
       cmocka_unit_test(threads_of_a_warp_see_what_they_wrote_and_ask_each_other),
       cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
+      cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),
       cmocka_unit_test(a_kernel_visits_each_event_of_its_list_once_in_order),
       cmocka_unit_test(of_several_errors_the_larger_base_then_code_then_detail_stays),
       cmocka_unit_test(atomics_collect_from_all_threads),

@@ -1,4 +1,5 @@
 sluice_add_test(plan_test plan_test.c)
+sluice_add_test(plan_csv_test plan_csv_test.c)
 sluice_add_test(plan_minimalloc_test plan_minimalloc_test.c)
 target_compile_definitions(plan_minimalloc_test PRIVATE SLUICE_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
 sluice_add_test(math_test math_test.c)

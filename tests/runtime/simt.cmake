@@ -23,6 +23,16 @@ if(SLUICE_SIMT)
   target_compile_definitions(simt_test PRIVATE TEST_PLUGINS="${CMAKE_BINARY_DIR}/tests/plugins")
   add_dependencies(simt_test collectives.cpu collectives.simt simt_bad.cpu simt_bad.simt)
 
+  sluice_add_test(collectives_test collectives_test.c)
+  target_include_directories(collectives_test PRIVATE collectives)
+  target_compile_definitions(collectives_test PRIVATE COLLECTIVES_PLUGIN="$<TARGET_FILE:collectives.cpu>")
+  target_link_libraries(collectives_test PRIVATE sluice_testing)
+  add_dependencies(collectives_test collectives.cpu)
+  sluice_test_on_simt(collectives_test collectives)
+  if(TARGET collectives.cuda)
+    sluice_test_on_cuda(collectives_test collectives)
+  endif()
+
   sluice_add_test(kernel_simt_test kernel_simt_test.c)
   target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1)
 

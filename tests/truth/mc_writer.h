@@ -86,13 +86,51 @@ static inline void add_event(struct mc_banks *b, const struct true_particle *par
   end_event(b);
 }
 
-static inline struct mc_particle_banks_view view_of(const struct mc_banks *b) {
-  return (struct mc_particle_banks_view){.offsets = b->offsets,
-                                         .source_id = b->source_id,
-                                         .version = b->version,
-                                         .size_bytes = b->size_bytes,
-                                         .first_word = b->first_word,
-                                         .payload = b->payload};
+struct true_vertex {
+  int32_t tracks;
+  double x, y, z;
+};
+
+static inline void write_vertices(struct mc_stream *s, const struct true_vertex *vertices, uint32_t count) {
+  s->size = 0;
+  put_u32(s, count);
+  for (uint32_t i = 0; i < count; i++) {
+    put(s, &vertices[i].tracks, 4);
+    put(s, &vertices[i].x, 24);
+  }
 }
+
+/* An event with its vertices in one bank. */
+static inline void add_vertices(struct mc_banks *b, const struct true_vertex *vertices, uint32_t count) {
+  static struct mc_stream stream;
+  write_vertices(&stream, vertices, count);
+  add_part(b, 1, 0, stream.bytes, stream.size);
+  end_event(b);
+}
+
+/* A slice of one event with one bank, in memory of exactly its size, so that a sanitizer sees a byte too many. */
+struct lone_bank {
+  uint32_t offsets[2], first_word[1];
+  uint16_t source_id[1], size_bytes[1];
+  uint8_t version[1];
+  uint32_t *payload;
+};
+
+static inline struct lone_bank lone_bank_new(const uint8_t *bytes, uint32_t size, uint8_t version) {
+  struct lone_bank b = {.offsets = {0, 1}, .size_bytes = {(uint16_t)size}, .version = {version}};
+  b.payload = (uint32_t *)malloc(size ? size : 1);
+  if (!b.payload) abort();
+  if (size) memcpy(b.payload, bytes, size);
+  return b;
+}
+
+/* Banks, or a lone one, as the view type of a kind of bank. */
+#define VIEW_OF(type, b)                        \
+  ((struct type){.offsets = (b)->offsets,       \
+                 .source_id = (b)->source_id,   \
+                 .version = (b)->version,       \
+                 .size_bytes = (b)->size_bytes, \
+                 .first_word = (b)->first_word, \
+                 .payload = (b)->payload})
 
 #endif

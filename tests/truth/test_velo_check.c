@@ -1,5 +1,7 @@
 /* test_velo_check.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
 #include "mc_writer.h"
+#include "report_reader.h"
+#include "sink_caller.h"
 #include "velo/event_model.h"
 
 #include <sluice/testing.h>
@@ -54,23 +56,9 @@ static const char *run(void) {
   sl_test_input(test, "tracks", "offsets", tracks.offsets, tracks.event_count + 1);
   sl_test_input(test, "tracks", "hit_offsets", tracks.hit_offsets, tracks.track_count + 1);
   sl_test_input(test, "tracks", "hit_id", tracks.hit_id, tracks.hit_offsets[tracks.track_count]);
-  sl_test_input(test, "mc_particles", "offsets", banks->offsets, banks->event_count + 1);
-  sl_test_input(test, "mc_particles", "source_id", banks->source_id, banks->bank_count);
-  sl_test_input(test, "mc_particles", "version", banks->version, banks->bank_count);
-  sl_test_input(test, "mc_particles", "size_bytes", banks->size_bytes, banks->bank_count);
-  sl_test_input(test, "mc_particles", "first_word", banks->first_word, banks->bank_count);
-  sl_test_input(test, "mc_particles", "payload", banks->payload, banks->word_count);
+  set_banks(test, "mc_particles", banks);
   assert_int_equal(sl_test_run(test), 0);
   return sl_test_report(test);
-}
-
-/* The number that stands behind "key": in the report, from `from` on. */
-static double number_in(const char *from, const char *key) {
-  char pattern[64];
-  snprintf(pattern, sizeof pattern, "\"%s\":", key);
-  const char *at = from ? strstr(from, pattern) : NULL;
-  if (!at) fail_msg("no %s in the report", key);
-  return strtod(at + strlen(pattern), NULL);
 }
 
 static const char *category(const char *report, const char *name) {
@@ -215,37 +203,6 @@ static void events_without_usable_truth_count_in_nothing_else(void **state) {
 /* The harness knows no events with errors, so this one calls the sink itself. */
 SL_DECLARE(velo_check);
 
-static void ignore_message(void *context, uint32_t severity, const char *format, ...) {
-  (void)context;
-  (void)severity;
-  (void)format;
-}
-static void ignore_key(void *context, const char *key) {
-  (void)context;
-  (void)key;
-}
-static void ignore_end(void *context) { (void)context; }
-static int64_t reported_events, reported_errors;
-static void keep_integer(void *context, const char *key, int64_t value) {
-  (void)context;
-  if (strcmp(key, "events") == 0) reported_events = value;
-  if (strcmp(key, "error_events") == 0) reported_errors = value;
-}
-static void ignore_number(void *context, const char *key, double value) {
-  (void)context;
-  (void)key;
-  (void)value;
-}
-static void ignore_text(void *context, const char *key, const char *value) {
-  (void)context;
-  (void)key;
-  (void)value;
-}
-static void ignore_line(void *context, const char *format, ...) {
-  (void)context;
-  (void)format;
-}
-
 static void events_with_errors_are_no_losses(void **state) {
   (void)state;
   static const struct true_particle particle = {
@@ -263,28 +220,13 @@ static void events_with_errors_are_no_losses(void **state) {
   end_tracks(&tracks);
   args.tracks =
       (struct velo_tracks_view){.offsets = tracks.offsets, .hit_offsets = tracks.hit_offsets, .hit_id = tracks.hit_id};
-  args.mc_particles = view_of(banks);
+  args.mc_particles = VIEW_OF(mc_particle_banks_view, banks);
   const struct sl_event events[] = {{.error = SL_EVENT_CORRUPT}, {.number = 1}};
   const struct sl_batch batch = {.event_count = 2, .events = events};
-  const struct sl_services services = {.size = sizeof services, .message = ignore_message};
-  const struct sl_report report = {.size = sizeof report,
-                                   .begin_object = ignore_key,
-                                   .end_object = ignore_end,
-                                   .begin_array = ignore_key,
-                                   .end_array = ignore_end,
-                                   .integer = keep_integer,
-                                   .number = ignore_number,
-                                   .text = ignore_text,
-                                   .line = ignore_line};
-  const struct sl_sink *sink = sl_algorithm_velo_check.sink;
-  void *sink_state = calloc(1, sl_algorithm_velo_check.state_size);
-  assert_int_equal(sink->open(sink_state, &services, &args, NULL), 0);
-  assert_int_equal(sink->consume(sink_state, &services, &args, &batch), 0);
-  assert_int_equal(sink->finish(sink_state, &services, &report), 0);
-  sink->close(sink_state);
-  free(sink_state);
-  assert_int_equal(reported_events, 1);
-  assert_int_equal(reported_errors, 1);
+  struct reported reported;
+  assert_int_equal(call_sink(&sl_algorithm_velo_check, &args, &batch, &reported), 0);
+  assert_int_equal(reported.events, 1);
+  assert_int_equal(reported.error_events, 1);
 }
 
 int main(void) {

@@ -13,7 +13,12 @@
  * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. sl_warp_sync() lets
  * them see what each other wrote, sl_warp_any() asks whether one says yes, sl_warp_exclusive_scan() sums the values of
  * the threads before this one; all must be reached by every thread of the warp. Results must not depend on how many
- * warps there are: give each of them whole units of work.
+ * warps there are: give each of them whole units of work. sl_warp_shuffle_xor_u32(value, mask) is the value of the lane
+ * whose number differs in the bits of `mask`, sl_warp_shuffle_up_u32(value, delta) that of the lane `delta` below, its
+ * own where there is none, as on cpu.
+ *
+ * Before a loop: SL_UNROLL, so that what it indexes stays in registers, or SL_ROLLED, since its lanes make different
+ * numbers of turns. They matter to nvcc only, and to no result.
  */
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H
@@ -77,6 +82,16 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
  *   struct sl_sum32 s = sl_sum32_zero();
  *   SL_FOR_SUM32(i, n) sl_sum32_add(&s, i, value(i));
  *   float sum = sl_sum32_total(&s);        every thread of the block calls it and gets the sum
- * The first 32 threads of a block do the work. */
+ * The first 32 threads of a block do the work.
+ *
+ * Or a group of 32 threads does, so that each group of a block has its own sum, and every thread of the group gets it:
+ *   for (uint32_t base = 0; base < n; base += 32)
+ *     SL_FOR_LANES32(j) sl_sum32_add(&s, j, base + j < n ? value(base + j) : 0.0f);
+ *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
+ * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
+ * unconditional. SL_FOR_LANES32_OF(j, count) is for the lanes that have one of `count` values, and on cpu for those up
+ * to the next multiple of 8 too: for sl_lanes32(count) in all. What a lane keeps from one loop to the next stands in an
+ * array of SL_LANES32 entries, at SL_LANE32(j). */
+#define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
 
 #endif

@@ -4,7 +4,7 @@
  *   sl_warp_size()                            32 or 64
  *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
  *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
- *   sl_warp_shuffle_xor_u64(value, mask)      of the lane whose number differs in the bits of `mask`
+ *   sl_warp_shuffle_xor_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
  *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
  *   sl_count_bits(mask)                       bits set in a uint64_t
  *
@@ -64,6 +64,29 @@ static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
   const uint32_t before = sl_warp_exclusive_scan(value);
   return sl_block_scan_warps(before + value, total) + before;
+}
+
+/* The largest value of all threads before this one, or 0; *total gets the largest of the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
+  __shared__ uint32_t of_warp[SL_BLOCK_MAX_WARPS];
+  const uint32_t lane = sl_warp_lane(), warp = sl_warp_index(), warps = sl_block_warps();
+  uint32_t largest = value; /* of the lanes up to this one, then of the block */
+  for (uint32_t delta = 1; delta < sl_warp_lanes(); delta *= 2) {
+    const uint32_t other = sl_warp_shuffle_up_u32(largest, delta);
+    if (lane >= delta && other > largest) largest = other;
+  }
+  const uint32_t below = sl_warp_shuffle_up_u32(largest, 1);
+  uint32_t before = lane > 0 ? below : 0;
+  if (lane == sl_warp_lanes() - 1) of_warp[warp] = largest;
+  __syncthreads();
+  largest = 0;
+  for (uint32_t w = 0; w < warps; w++) {
+    if (w == warp && largest > before) before = largest;
+    if (of_warp[w] > largest) largest = of_warp[w];
+  }
+  __syncthreads();
+  *total = largest;
+  return before;
 }
 
 /* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length
@@ -153,6 +176,19 @@ static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
   __syncthreads();
   sum = of_block;
   __syncthreads();
+  return sum;
+}
+
+#define SL_LANES32                  1
+#define SL_LANE32(j)                ((void)(j), 0)
+#define SL_FOR_LANES32_OF(j, count) for (uint32_t j = sl_group_lane(32); j < 32 && j < (count); j += 32)
+static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { sl_sum32_add(s, j, value); }
+static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? count : 32; }
+
+/* Both partners of an exchange add the same two numbers, so that all lanes end with what lane 0 of the tree has. */
+static SL_DEVICE float sl_group_sum32_total(const struct sl_sum32 *s) {
+  float sum = s->lane;
+  for (uint32_t stride = 16; stride > 0; stride /= 2) sum += sl_warp_shuffle_xor_f32(sum, stride);
   return sum;
 }
 

@@ -16,6 +16,8 @@ static const struct sl_dim3 blockIdx SL_UNUSED = {0}, gridDim SL_UNUSED = {1};
 #define __shared__
 #define __syncthreads() ((void)0)
 #define __restrict__ restrict
+#define SL_UNROLL
+#define SL_ROLLED
 
 typedef uint64_t sl_atomic_u64;
 #define SL_ATOMIC_(p, v, expression)                       \
@@ -41,6 +43,8 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
+static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) { return (void)delta, value; }
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) { return (void)mask, value; }
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   (void)value;
   return 0;
@@ -48,6 +52,12 @@ static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
 
 /* Sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
+  *total = value;
+  return 0;
+}
+
+/* The largest value of all threads before this one, or 0; *total gets the largest of the block. */
+static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
   *total = value;
   return 0;
 }
@@ -89,10 +99,21 @@ static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
 
 static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) { s->lane[index % 32] += value; }
 
+/* Strides are written out, so that compilers make vectors of them. */
 static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
-  for (uint32_t stride = 16; stride > 0; stride /= 2)
-    for (uint32_t j = 0; j < stride; j++) s->lane[j] += s->lane[j + stride];
-  return s->lane[0];
+  for (uint32_t j = 0; j < 16; j++) s->lane[j] += s->lane[j + 16];
+  for (uint32_t j = 0; j < 8; j++) s->lane[j] += s->lane[j + 8];
+  for (uint32_t j = 0; j < 4; j++) s->lane[j] += s->lane[j + 4];
+  return s->lane[0] + s->lane[2] + (s->lane[1] + s->lane[3]);
 }
+
+#define SL_LANES32                  32
+#define SL_LANE32(j)                (j)
+#define SL_FOR_LANES32_OF(j, count) for (uint32_t j = 0, sl_end_##j = sl_lanes32(count); j < sl_end_##j; j++)
+/* sl_sum32_add for an index that is below 32. */
+static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { s->lane[j] += value; }
+static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? (count + 7) / 8 * 8 : 32; }
+
+static SL_DEVICE float sl_group_sum32_total(struct sl_sum32 *s) { return sl_sum32_total(s); }
 
 #endif

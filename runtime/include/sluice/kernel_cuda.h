@@ -48,6 +48,13 @@ typedef unsigned long long sl_atomic_u64;
 #if !defined(SL_TARGET_HIP)
 #define SL_KNOWN_LANES_ 32
 #endif
+#if defined(SL_TARGET_HIP)
+#define SL_UNROLL
+#define SL_ROLLED
+#else
+#define SL_UNROLL _Pragma("unroll")
+#define SL_ROLLED _Pragma("unroll 1")
+#endif
 static SL_DEVICE uint32_t sl_warp_size(void) { return warpSize; }
 static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__popcll(mask); }
 
@@ -61,10 +68,14 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return (uint64_t)__shfl_down((long long)value, delta);
 }
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) {
+  return (uint32_t)__shfl_xor((int)value, (int)mask);
+}
 static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
   return (uint64_t)__shfl_xor((long long)value, (int)mask);
 }
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) { return __shfl_down(value, delta); }
+static SL_DEVICE float sl_warp_shuffle_xor_f32(float value, uint32_t mask) { return __shfl_xor(value, (int)mask); }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot((int)predicate); }
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return (uint32_t)__any((int)predicate); }
 static SL_DEVICE void sl_warp_sync(void) {
@@ -82,11 +93,17 @@ static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delt
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, (unsigned long long)value, delta);
 }
+static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, value, (int)mask);
+}
 static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask) {
   return __shfl_xor_sync(0xFFFFFFFFu, (unsigned long long)value, (int)mask);
 }
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, value, delta);
+}
+static SL_DEVICE float sl_warp_shuffle_xor_f32(float value, uint32_t mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, value, (int)mask);
 }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot_sync(0xFFFFFFFFu, (int)predicate); }
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return (uint32_t)__any_sync(0xFFFFFFFFu, (int)predicate); }

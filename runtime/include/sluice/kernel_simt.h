@@ -59,6 +59,8 @@ static SL_UNUSED int sl_simt_launch(const struct sl_launch *l, const struct sl_s
 #define blockDim  (sl_simt->block_dim)
 #define gridDim   (sl_simt->grid_dim)
 #define __restrict__ restrict
+#define SL_UNROLL
+#define SL_ROLLED
 
 #define SL_SIMT_SITE_(what) static const struct sl_simt_site sl_site = {what, __FILE__, __LINE__, 0}
 #define __syncthreads()                       \
@@ -128,6 +130,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_shuffle_down_u32(value, delta) ((uint32_t)sl_warp_shuffle_down_u64(value, delta))
 #define sl_warp_shuffle_xor_u32(value, mask)   ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
 #define sl_warp_shuffle_down_f32(value, delta) sl_simt_float(sl_warp_shuffle_down_u32(sl_simt_bits(value), delta))
+#define sl_warp_shuffle_xor_f32(value, mask)   sl_simt_float(sl_warp_shuffle_xor_u32(sl_simt_bits(value), mask))
 #define sl_warp_ballot(predicate)              SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
 #define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0)
 #define sl_warp_all(predicate)                 (sl_warp_ballot(!(predicate)) == 0)
@@ -148,14 +151,16 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
     sl_simt->collective = sl_outer;                                  \
     sl_result;                                                       \
   })
-#define sl_block_exclusive_scan(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
-#define sl_block_sum_u32(...)        SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
-#define sl_block_sum_i64(...)        SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
-#define sl_block_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
-#define sl_block_append(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
-#define sl_warp_exclusive_scan(...)  SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
-#define sl_warp_append(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
-#define sl_group_min_u64(...)        SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
-#define sl_sum32_total(...)          SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
+#define sl_block_exclusive_scan(...)    SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
+#define sl_block_exclusive_max_u32(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_max_u32, __VA_ARGS__)
+#define sl_block_sum_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
+#define sl_block_sum_i64(...)           SL_SIMT_COLLECTIVE_(int64_t, sl_block_sum_i64, __VA_ARGS__)
+#define sl_block_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_block_min_u64, __VA_ARGS__)
+#define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
+#define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
+#define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
+#define sl_group_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
+#define sl_sum32_total(...)             SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
+#define sl_group_sum32_total(...)       SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)
 
 #endif

@@ -130,8 +130,9 @@ SL_MATH_FUNCTION float sl_logf(float x) {
   const float sum = product + f;
   const float result = sum + (((product - sum) + f) + rest);
   const float infinity = sl_f32_from_bits(0x7f800000u);
-  const float special = x == 0.0f ? -infinity : x > 0.0f ? x : sl_f32_from_bits(0x7fc00000u);
-  return x > 0.0f && x < infinity ? result : special;
+  const float not_positive = x == 0.0f ? -infinity : sl_f32_from_bits(0x7fc00000u);
+  const float positive = x < infinity ? result : x;
+  return x > 0.0f ? positive : not_positive;
 }
 
 /* Sine and cosine together. x = n pi/2 + r with |r| <= pi/4, pi/2 in three parts, r with its rounding error.
@@ -159,12 +160,12 @@ SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
   c = fmaf(c, z, 0x1.555548p-5f);
   const float half = 0.5f * z, one = 1.0f - half;
   c = one + (fmaf(z * z, c, -r * r_rest) + ((1.0f - one) - half));
-  const float sine_size = quadrant & 1u ? c : s;
-  const float cosine_size = quadrant & 1u ? s : c;
+  const uint32_t differ = (sl_bits_from_f32(s) ^ sl_bits_from_f32(c)) & (0u - (quadrant & 1u)); /* exchanges them */
   const float nan = sl_f32_from_bits(0x7fc00000u);
-  const float sine_signed = quadrant & 2u ? -sine_size : sine_size;
+  const float sine_signed = sl_f32_from_bits(sl_bits_from_f32(s) ^ differ ^ (quadrant & 2u) << 30);
+  const float cosine_signed = sl_f32_from_bits(sl_bits_from_f32(c) ^ differ ^ ((quadrant + 1u) & 2u) << 30);
   *sine = !inside ? nan : x == 0.0f ? x : sine_signed;
-  *cosine = !inside ? nan : (quadrant + 1u) & 2u ? -cosine_size : cosine_size;
+  *cosine = !inside ? nan : cosine_signed;
 }
 
 /* The angle of the point (x, y) in [-pi, pi], with the sign of y, as C's atan2f also for zeros and infinities.

@@ -341,7 +341,8 @@ struct sl_run {
 struct sl_services {
   uint32_t size, reserved;
   void *context;
-  /* Adds a message (printf format) to the run's diagnostics. Any thread. */
+  /* Adds a message (printf format) to the run's diagnostics. Any thread. One that begins with a property's name and a
+   * colon is shown with the place where the graph sets it. */
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */
@@ -548,7 +549,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #endif
 #define SL_DECLARE(name) \
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_)                       \
+#define SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, check_)                 \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
     return run_(l, (const struct name_##_args *)args);                                                      \
   }                                                                                                         \
@@ -564,7 +565,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .members = name_##_members,                         \
                                                         .errors = errors_,                                  \
                                                         .run = name_##_run_,                                \
-                                                        .run_tuned = tuned_}
+                                                        .run_tuned = tuned_,                                \
+                                                        .check = check_}
+#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, NULL)
 /* A kernel algorithm: name, doc, default block size, run. */
 #define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
 /* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
@@ -574,6 +578,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
  * or NULL. */
 #define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
   SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
+/* The same as SL_ALGORITHM, with a check of its properties: `int check(const struct sl_services *, const void *)`. */
+#define SL_ALGORITHM_WITH_CHECK(name_, doc_, block_, run_, check_) \
+  SL_ALGORITHM_ALL_(name_, doc_, block_, NULL, 0, run_, NULL, check_)
 #define SL_CONSTANT(name_, doc_, make_)                                                                     \
   static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
     return make_(s, (const struct name_##_args *)args);                                                     \

@@ -59,6 +59,8 @@ struct sl_options {
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
   const char *const *plugin_paths; /* folders searched first */
   const char *output_path;         /* for sinks that write a file */
+  const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
+  const char *metrics_path;        /* keep a text file for Prometheus fresh */
   uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
@@ -85,11 +87,15 @@ SL_API int sl_session_run(struct sl_session *session);
 SL_API void sl_session_stop(struct sl_session *session);
 SL_API void sl_session_close(struct sl_session *session);
 
+enum { SL_STRETCHES = 5 };
+
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
-  double microseconds; /* in total, over all slots and passes */
-  double share;        /* of the time of all nodes */
+  uint64_t bytes_in, bytes_out;    /* of the fields that it names, as far as they were filled; constants do not count */
+  double microseconds;             /* in total, over all slots and passes */
+  double share;                    /* of the time of all nodes */
+  double stretch_us[SL_STRETCHES]; /* in each timed stretch of the repeats, an event of the run */
 };
 struct sl_output_summary {
   const char *port;
@@ -100,7 +106,6 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
-enum { SL_STRETCHES = 5 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
@@ -126,6 +131,9 @@ SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
+/* The graph as boxes and arrows, with the planned bytes an event: for Graphviz, for Mermaid. */
+SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
+SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
 
 /* ---------------------------------------------------------------------------------------- the planner alone */
 
@@ -144,7 +152,7 @@ SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, st
  * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
 SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
                                struct sl_diagnostics *d);
-SL_API struct sl_allocation_summary sl_allocation_summary(const struct sl_allocation *allocation);
+SL_API struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *allocation);
 SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
 SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
 SL_API void sl_allocation_close(struct sl_allocation *allocation);
@@ -186,6 +194,8 @@ struct sl_trial_counts {
 SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
                           FILE *file, struct sl_trial_counts *counts);
 SL_API const char *sl_version(void);
+/* Version, build, targets and libraries, as text. */
+SL_API void sl_write_version(FILE *file);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
 SL_API const char *sl_devices(void);
 

@@ -44,6 +44,14 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
   return s;
 }
 
+/* The sum of the weights by this thread's group, with another factor in each group, so that groups don't mix. */
+static SL_DEVICE float group_weight(const struct collectives_args *a, uint32_t first, uint32_t count, float factor) {
+  struct sl_sum32 s = sl_sum32_zero();
+  for (uint32_t base = 0; base < count; base += 32) SL_FOR_LANES32(j)
+  sl_sum32_add(&s, j, base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f);
+  return sl_group_sum32_total(&s);
+}
+
 /* Some results in shared, some in global memory; all are independent of the order of threads. */
 static SL_DEVICE void use_atomics(const struct collectives_args *a, uint32_t event, uint32_t first, uint32_t count) {
   __shared__ uint32_t shared[4];
@@ -84,9 +92,11 @@ SL_KERNEL(collectives_all, struct collectives_args) {
       a.results.weight_sum[event] = s.weight;
     }
     use_atomics(&a, event, first, count);
+    const float factor = (float)(1u << threadIdx.x / SL_GROUP(32) % 8); /* a power of two, so that sums are exact */
+    const float group_sum = group_weight(&a, first, count, factor);
     const uint32_t agrees = s.kept == a.results.kept_count[event] && s.sum == a.results.sum[event] &&
                             s.signed_sum == a.results.signed_sum[event] && s.smallest == a.results.smallest[event] &&
-                            s.weight == a.results.weight_sum[event];
+                            s.weight == a.results.weight_sum[event] && group_sum == factor * s.weight;
     const uint32_t agreeing = sl_block_sum_u32(agrees);
     if (threadIdx.x == 0) a.results.agree[event] = agreeing == blockDim.x ? 1u : 0u;
   }

@@ -125,7 +125,7 @@ struct sum_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_sums sums;
-  uint32_t refuse_value, fail, overrun, not_a_number, crash, slice_events;
+  uint32_t refuse_value, fail, overrun, not_a_number, crash, block_sized, slice_events;
 };
 #define SL_ARGS sum_args
 static const struct sl_member sum_members[] = {
@@ -135,6 +135,7 @@ static const struct sl_member sum_members[] = {
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
     SL_BOOL(fail, 0, "fail"),
     SL_BOOL(overrun, 0, "write one value behind the sums"),
+    SL_BOOL(block_sized, 0, "add the number of threads to the sum, which no kernel should"),
     SL_BOOL(crash, 0, "write to address 64"),
     SL_BOOL(not_a_number, 0, "give means that are not numbers"),
 };
@@ -151,7 +152,7 @@ SL_KERNEL(sum_values, struct sum_args) {
     sum = sl_block_sum_u32(sum);
     if (threadIdx.x == 0) {
       a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
-      a.sums.sum[event] = sum;
+      a.sums.sum[event] = sum + (a.block_sized ? blockDim.x : 0);
       const float count = (float)a.sums.count[event];
       a.sums.mean[event] = a.not_a_number ? (count - count) / (count - count)
                            : count > 0.0f ? (float)sum / count

@@ -69,6 +69,10 @@ static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
   *byte = value;
   return SL_OK;
 }
+static int mock_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
+  (void)stream, (void)index, (void)among;
+  return SL_OK;
+}
 static double mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
   (void)stream;
   return to - from;
@@ -160,5 +164,5 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .wait = mock_flight,
                                           .note = mock_note,
                                           .settle = mock_stream,
-                                          .mark = mock_flight,
+                                          .mark = mock_mark,
                                           .marked_us = mock_marked_us};

@@ -1,0 +1,22 @@
+#!/bin/sh
+# make_man.sh HELP2MAN SLUICE VERSION SECTIONS FOLDER: man pages of the command and of each subcommand, from its own
+# help; SECTIONS is a file of help2man with what every page says besides.
+set -eu
+help2man=$1 sluice=$2 version=$3 sections=$4 folder=$5
+rm -rf "$folder"
+mkdir -p "$folder/tools"
+
+# page NAME COMMAND DOC: help2man takes a page's name from the program that it calls. SECTIONS has the exit status.
+page() {
+  printf '#!/bin/sh\n"%s" %s "$@" | sed "/^Exit status: /,\\$d"\n' "$sluice" "$2" >"$folder/tools/$1"
+  chmod +x "$folder/tools/$1"
+  "$help2man" --no-info --manual "Sluice" --source "Sluice $version" --version-string "$version" --name "$3" \
+    --include "$sections" --output "$folder/$1.1" "$folder/tools/$1"
+}
+
+page sluice "" "run and examine data-flow graphs of plugin algorithms"
+"$sluice" --help | sed -n 's/^  sluice \([a-z]*\) .*/\1/p' | while read -r command; do
+  doc=$("$sluice" "$command" --help | sed -n "s/^sluice $command: \(.*\)\.\$/\1/p")
+  page "sluice-$command" "$command" "$doc"
+done
+rm -r "$folder/tools"

@@ -1,0 +1,184 @@
+/* summarize_event.h: one luminosity event's counters, and their summary. For kernels; a block works on an event.
+ *
+ * All counters stand in shared memory, as ones before a detector fills its own: a detector that is not in the graph
+ * leaves them so, as the format wants it. Threads count tracks and vertices there with integer atomics, so that their
+ * order does not matter. Then a thread a counter puts it into its bit field, and the words are written once.
+ */
+#ifndef LUMI_SUMMARIZE_EVENT_H
+#define LUMI_SUMMARIZE_EVENT_H
+
+#include "io/made_banks.h"
+#include "lumi/counters.h"
+#include "odin/event_model.h"
+#include "pv/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define LUMI_UNFILLED 0xFFFFFFFFu /* fits no field of less than 32 bits, and is all ones in one of 32 */
+
+/* What counters are made of, and where the summaries go; a detector that is not there has null pointers. */
+struct summarize_args {
+  struct sl_events events;
+  struct lumi_schema_view schema;
+  struct odin_events_view odin;
+  struct sl_event_list_view gec;
+  struct velo_beamline_states_view states;
+  struct pv_vertices_view vertices;
+  uint32_t full_period, full_phase;
+  struct luminosity_summary_banks summaries;
+};
+/* Its members, for a kernel that reads `odin_fields` besides. */
+#define LUMI_SUMMARIZE_MEMBERS(odin_fields)                                                                         \
+  SL_EVENTS(), SL_IN(schema, lumi_schema, "word bit size_bits shift scale key word_count", "where counters stand"), \
+      SL_IN(odin, odin_events, "event_number gps_time orbit bunch crossing_type" odin_fields, "of the events"),     \
+      SL_OPTIONAL_IN(gec, sl_event_list, "", "events that passed the global event cut; without: all"),              \
+      SL_OPTIONAL_IN(states, velo_beamline_states, "offsets x y z tx ty backward", "tracks of the VELO"),           \
+      SL_OPTIONAL_IN(vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z"),                   \
+      SL_U32(full_period, 30, 1, 0xFFFFFFFF, "", "of so many orbits, one has full summaries"),                      \
+      SL_U32(full_phase, 1, 0, 0xFFFFFFFF, "", "that whose number is this, modulo full_period"),                    \
+      SL_OUT(summaries, luminosity_summary_banks, "one an event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),           \
+             SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(LUMI_MAX_WORDS, 0)))),
+
+/* Tracks and vertices this near the middle of the VELO count as fiducial, in mm. */
+#define LUMI_FIDUCIAL_Z   300.0f
+#define LUMI_FIDUCIAL_RHO 3.0f
+
+/* -------------------------------------------------------------------------------------------- the detectors */
+
+/* Is the event on the list? It is ascending. */
+static SL_DEVICE uint32_t lumi_is_listed(const struct sl_event_list_view *list, uint32_t event) {
+  uint32_t low = 0, high = *list->count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (list->numbers[middle] < event)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < *list->count && list->numbers[low] == event ? 1u : 0u;
+}
+
+/* T0: when the run's orbit 0 began, in us; a crossing takes 1000 / 40078 us. */
+static SL_DEVICE void lumi_fill_basic(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const uint64_t crossing = (uint64_t)in->odin.orbit[event] * ODIN_SLOTS + in->odin.bunch[event];
+  const uint64_t start = in->odin.gps_time[event] - crossing * 1000 / 40078;
+  values[LUMI_T0Low] = (uint32_t)start;
+  values[LUMI_T0High] = (uint32_t)(start >> 32);
+  values[LUMI_BCIDLow] = (uint32_t)crossing;
+  values[LUMI_BCIDHigh] = (uint32_t)(crossing >> 32);
+  values[LUMI_BXType] = in->odin.crossing_type[event];
+  values[LUMI_GEC] = in->gec.count == NULL ? 1u : lumi_is_listed(&in->gec, event);
+}
+
+/* The bin of pseudorapidity: i for the first of the edges -4, -3, -2, 2, 3, 4, 5 that it is less than, or 7. A forward
+ * track's is asinh(1 / slope), a backward one's the opposite, so that no hyperbolic function is needed but of the
+ * edges.
+ */
+static SL_DEVICE uint32_t lumi_eta_bin(float slope, uint32_t backward) {
+  const float at_2 = 3.6268604f * slope, at_3 = 10.0178749f * slope, at_4 = 27.2899172f * slope; /* sinh(2) slope... */
+  if (backward) return 3u - (uint32_t)(at_2 < 1.0f) - (uint32_t)(at_3 < 1.0f) - (uint32_t)(at_4 < 1.0f);
+  return 3u + (uint32_t)(at_2 <= 1.0f) + (uint32_t)(at_3 <= 1.0f) + (uint32_t)(at_4 <= 1.0f) +
+         (uint32_t)(74.2032106f * slope <= 1.0f);
+}
+
+static SL_DEVICE void lumi_count_track(const struct summarize_args *in, uint32_t track, uint32_t *values) {
+  const float tx = in->states.tx[track], ty = in->states.ty[track], z = in->states.z[track];
+  const float slope = sqrtf(tx * tx + ty * ty);
+  const float across = sl_abs_f32(ty * in->states.x[track] - tx * in->states.y[track]); /* slope * distance to z axis */
+  if (z > -LUMI_FIDUCIAL_Z && z < LUMI_FIDUCIAL_Z && across < LUMI_FIDUCIAL_RHO * slope)
+    atomicAdd(&values[LUMI_VeloFiducialTracks], 1u);
+  atomicAdd(&values[LUMI_VeloTracksEtaBin0 + lumi_eta_bin(slope, in->states.backward[track])], 1u);
+}
+
+/* floor(shift + scale * quantity), within what the counter's field holds. */
+static SL_DEVICE uint32_t lumi_code(const struct lumi_schema_view *schema, uint32_t counter, float quantity) {
+  const uint32_t largest = (1u << schema->size_bits[counter]) - 1;
+  const float value = schema->shift[counter] + schema->scale[counter] * quantity;
+  if (value < 1.0f) return 0;
+  return value >= (float)largest ? largest : sl_to_u32(value);
+}
+
+/* The position of one vertex, drawn by the event's number: vertices are in ascending z, so that it is a function of the
+ * event alone. Without a vertex, 0. */
+static SL_DEVICE void lumi_fill_position(const struct summarize_args *in, uint32_t event, uint32_t first,
+                                         uint32_t count, uint32_t *values) {
+  const uint32_t v = count == 0 ? first : first + (uint32_t)(in->odin.event_number[event] % count);
+  values[LUMI_VeloVertexX] = lumi_code(&in->schema, LUMI_VeloVertexX, count == 0 ? 0.0f : in->vertices.x[v]);
+  values[LUMI_VeloVertexY] = lumi_code(&in->schema, LUMI_VeloVertexY, count == 0 ? 0.0f : in->vertices.y[v]);
+  values[LUMI_VeloVertexZ] = lumi_code(&in->schema, LUMI_VeloVertexZ, count == 0 ? 0.0f : in->vertices.z[v]);
+}
+
+static SL_DEVICE void lumi_count_vertex(const struct summarize_args *in, uint32_t vertex, uint32_t *values) {
+  const float x = in->vertices.x[vertex], y = in->vertices.y[vertex], z = in->vertices.z[vertex];
+  if (z > -LUMI_FIDUCIAL_Z && z < LUMI_FIDUCIAL_Z && x * x + y * y < LUMI_FIDUCIAL_RHO * LUMI_FIDUCIAL_RHO)
+    atomicAdd(&values[LUMI_FiducialVeloVertices], 1u);
+}
+
+/* ---------------------------------------------------------------------------------------------- the summary */
+
+/* What one thread can fill alone, and zeros where several will count. */
+static SL_DEVICE void lumi_begin(const struct summarize_args *in, uint32_t event, uint32_t kind, uint32_t *values) {
+  values[LUMI_encodingKey] = in->schema.key[kind];
+  lumi_fill_basic(in, event, values);
+  if (in->states.offsets != NULL) {
+    for (uint32_t c = LUMI_VeloFiducialTracks; c <= LUMI_VeloTracksEtaBin7; c++) values[c] = 0;
+    values[LUMI_VeloTracks] = in->states.offsets[event + 1] - in->states.offsets[event];
+  }
+  if (in->vertices.offsets != NULL) {
+    const uint32_t first = in->vertices.offsets[event], count = in->vertices.offsets[event + 1] - first;
+    values[LUMI_VeloVertices] = count;
+    values[LUMI_FiducialVeloVertices] = 0;
+    lumi_fill_position(in, event, first, count, values);
+  }
+}
+
+/* What all threads count together. */
+static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  if (in->states.offsets != NULL) {
+    const uint32_t end = in->states.offsets[event + 1];
+    for (uint32_t t = in->states.offsets[event] + threadIdx.x; t < end; t += blockDim.x)
+      lumi_count_track(in, t, values);
+  }
+  if (in->vertices.offsets != NULL) {
+    const uint32_t end = in->vertices.offsets[event + 1];
+    for (uint32_t v = in->vertices.offsets[event] + threadIdx.x; v < end; v += blockDim.x)
+      lumi_count_vertex(in, v, values);
+  }
+}
+
+/* Puts a value into its bit field, if it fits; all bits of the words are ones. */
+static SL_DEVICE void lumi_store(const struct lumi_schema_view *schema, uint32_t counter, uint32_t value,
+                                 uint32_t *words) {
+  const uint32_t mask = 0xFFFFFFFFu >> (32 - schema->size_bits[counter]);
+  if (value <= mask)
+    atomicAnd(&words[schema->word[counter]], ~(mask << schema->bit[counter]) | value << schema->bit[counter]);
+}
+
+/* Makes the summary of an event and writes it as bank `item`; word_offsets[0] is the caller's. Every thread of the
+ * block calls it. */
+static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint32_t event, uint32_t item) {
+  __shared__ uint32_t values[LUMI_COUNTERS];
+  __shared__ uint32_t words[LUMI_MAX_WORDS];
+  const uint32_t is_full = in->odin.orbit[event] % in->full_period == in->full_phase % in->full_period;
+  const uint32_t kind = is_full ? LUMI_FULL_SUMMARY : LUMI_BASE_SUMMARY;
+  const uint32_t counter_count = is_full ? LUMI_COUNTERS : LUMI_BASE, word_count = in->schema.word_count[kind];
+  for (uint32_t c = threadIdx.x; c < LUMI_COUNTERS; c += blockDim.x) values[c] = LUMI_UNFILLED;
+  for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x) words[w] = w < word_count ? 0xFFFFFFFFu : 0;
+  __syncthreads();
+  if (threadIdx.x == 0) lumi_begin(in, event, kind, values);
+  __syncthreads();
+  lumi_count(in, event, values);
+  __syncthreads();
+  for (uint32_t c = threadIdx.x; c < counter_count; c += blockDim.x) lumi_store(&in->schema, c, values[c], words);
+  __syncthreads();
+  for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x)
+    in->summaries.word[item * LUMI_MAX_WORDS + w] = words[w];
+  if (threadIdx.x == 0) {
+    in->summaries.size_bytes[item] = (uint16_t)(4 * word_count);
+    in->summaries.word_offsets[item + 1] = (item + 1) * LUMI_MAX_WORDS;
+  }
+  __syncthreads(); /* the shared memory is free for the block's next event */
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* pv.annealing: primary vertices by deterministic annealing in z (spec velo_pv.md C).
+ *
+ * 1. Select: tracks whose error in z is small and that come from near the beam line; each has a variance of z, of which
+ *    the beam spot and the size of a vertex are a part, and a prior.
+ * 2. Cut: where none of the tracks upstream reaches as far as one of those downstream, in some errors, the event falls
+ *    into parts that are annealed apart. Running maxima say so.
+ * 3. Anneal each part (annealing_schedule.h), which gives seeds.
+ * 4. Gather the seeds of all parts; of too many the heaviest stay.
+ * What follows is every finder's (fit.h).
+ *
+ * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. A warp has a part, and takes the next
+ * one when it has finished: which warp does which is left to chance, but a part's seeds stand at a place of its own.
+ * Reads 28 bytes a track once, 12 of what was selected with each update of a part.
+ */
+#include "annealing_schedule.h"
+#include "fit.h"
+#include "prepare.h"
+
+/* Tracks that are less likely to come from the beam line are left out. */
+#define ANNEALING_LEAST_PRIOR 1e-4f
+
+struct annealing_track {
+  float z, weight, prior; /* weight 0: not selected */
+};
+
+static SL_DEVICE struct annealing_track annealing_track_of(const struct annealing_args *a, const struct pv_tracks *t,
+                                                           uint32_t i) {
+  struct annealing_track track = {t->z[i], 0.0f, 0.0f};
+  const float tx = t->tx[i], ty = t->ty[i], wx = t->wx[i], wy = t->wy[i];
+  const float spot_x = a->beam_spot_x * a->beam_spot_x, spot_y = a->beam_spot_y * a->beam_spot_y;
+  const float slope2 = tx * tx + ty * ty, error2 = 1.0f / (tx * tx * wx + ty * ty * wy);
+  const float limit = track.z < a->fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
+  const float smearing = (spot_x * tx * tx + spot_y * ty * ty) / (slope2 * slope2);
+  const float weight = 1.0f / (error2 + smearing + a->vertex_size * a->vertex_size);
+  const float dx = t->x[i] - a->geometry.beam[0], dy = t->y[i] - a->geometry.beam[1];
+  const float chi2 = dx * dx / (1.0f / wx + spot_x) + dy * dy / (1.0f / wy + spot_y);
+  track.prior = 1.0f / (1.0f + sl_expf(chi2 - a->max_impact * a->max_impact));
+  if (error2 < limit * limit && weight > 0.0f && track.prior >= ANNEALING_LEAST_PRIOR) track.weight = weight;
+  return track;
+}
+
+/* Bits that ascend with the value. */
+static SL_DEVICE uint32_t annealing_ordered(float value) {
+  const uint32_t bits = sl_bits_from_f32(value);
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+/* Keeps an event's selected tracks, with how far any before each reaches downstream; returns their number. */
+static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const struct pv_tracks *t, uint32_t first) {
+  uint32_t selected = 0, reach = 0;
+  SL_FOR_BLOCK (i, t->count) {
+    struct annealing_track track = {0.0f, 0.0f, 0.0f};
+    if (i < t->count) track = annealing_track_of(a, t, i);
+    const uint32_t wanted = track.weight > 0.0f ? 1u : 0u;
+    const uint32_t place = first + sl_block_append(wanted, &selected);
+    const float end = wanted ? track.z + a->gap * sl_sqrtf(1.0f / track.weight) : 0.0f;
+    uint32_t farthest;
+    const uint32_t before = sl_block_exclusive_max_u32(wanted ? annealing_ordered(end) : 0u, &farthest);
+    if (wanted) {
+      a->selected_z[place] = track.z;
+      a->selected_weight[place] = track.weight;
+      a->selected_prior[place] = track.prior;
+      a->selected_reach[place] = before > reach ? before : reach;
+    }
+    reach = farthest > reach ? farthest : reach;
+  }
+  __syncthreads();
+  return selected;
+}
+
+/* Lists the first tracks of the parts, by descending z; returns the number of parts. */
+static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t first, uint32_t selected) {
+  uint32_t parts = 0, reach = 0; /* upstream, of all tracks from some on: complements, so that the least is largest */
+  SL_FOR_BLOCK (i, selected) {
+    const uint32_t from_first = selected - 1 - i, track = first + from_first;
+    const uint32_t inside = i < selected ? 1u : 0u;
+    const float begin = inside ? a->selected_z[track] - a->gap * sl_sqrtf(1.0f / a->selected_weight[track]) : 0.0f;
+    const uint32_t own = inside ? ~annealing_ordered(begin) : 0u;
+    uint32_t farthest;
+    uint32_t downstream = sl_block_exclusive_max_u32(own, &farthest);
+    downstream = downstream > own ? downstream : own;
+    downstream = downstream > reach ? downstream : reach;
+    const uint32_t begins = inside && a->selected_reach[track] < ~downstream ? 1u : 0u;
+    const uint32_t place = sl_block_append(begins, &parts);
+    if (begins) a->part_first[first + place] = from_first;
+    reach = farthest > reach ? farthest : reach;
+  }
+  __syncthreads();
+  return parts;
+}
+
+/* Anneals part `number` by descending z, of an event whose tracks begin at `first`; a warp's. On a cpu it spoils some
+ * tracks of the part before, which is done, or of the next event. */
+static SL_DEVICE void annealing_part(const struct annealing_args *a, struct annealing_prototypes *p, uint32_t first,
+                                     uint32_t selected, uint32_t number) {
+  const uint32_t *listed = a->part_first + first + number;
+  const uint32_t begin = first + listed[0], end = first + (number > 0 ? *(listed - 1) : selected);
+  struct annealing_part t;
+  memset(&t, 0, sizeof t);
+  t.a = a;
+  t.p = p;
+  t.z = a->selected_z + begin;
+  t.weight = a->selected_weight + begin;
+  t.prior = a->selected_prior + begin;
+  t.highest = a->highest_exponent + begin;
+  t.scale = a->partition_scale + begin;
+  t.near = a->selected_reach + begin; /* which is free now */
+  t.tracks = end - begin;
+  const uint32_t seeds = annealing_solve(&t, a->found_z + begin, a->found_weight + begin);
+  if (sl_warp_lane() == 0) a->part_seeds[first + number] = seeds;
+}
+
+/* Deals the parts out to the block's warps. */
+static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t first, uint32_t selected,
+                                      uint32_t parts) {
+  __shared__ struct annealing_prototypes prototypes[ANNEALING_WARPS];
+  __shared__ uint32_t next, taken[ANNEALING_WARPS];
+  const uint32_t warp = sl_warp_index();
+  if (threadIdx.x == 0) next = 0;
+  __syncthreads();
+  while (warp < ANNEALING_WARPS) {
+    if (sl_warp_lane() == 0) taken[warp] = atomicAdd(&next, 1u);
+    sl_warp_sync();
+    const uint32_t number = taken[warp];
+    sl_warp_sync();
+    if (number >= parts) break;
+    annealing_part(a, &prototypes[warp], first, selected, number);
+  }
+  __syncthreads();
+}
+
+/* How many seeds are heavier than this one. */
+static SL_DEVICE uint32_t annealing_heavier(const float *weight, uint32_t count, uint32_t own) {
+  uint32_t heavier = 0;
+  for (uint32_t i = 0; i < count; i++)
+    heavier += weight[i] > weight[own] || (weight[i] == weight[own] && i < own) ? 1u : 0u;
+  return heavier;
+}
+
+/* Puts the seeds of all parts in one list, and keeps as many as there may be vertices. */
+static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t event, uint32_t first, uint32_t parts) {
+  float *z = a->highest_exponent + first, *weight = a->partition_scale + first; /* which are free now */
+  uint32_t found = 0, kept = 0;
+  SL_FOR_BLOCK (part, parts) {
+    const uint32_t listed = first + (parts - 1 - part);
+    const uint32_t seeds = part < parts ? a->part_seeds[listed] : 0u;
+    const uint32_t begin = part < parts ? first + a->part_first[listed] : 0u;
+    uint32_t total;
+    const uint32_t place = found + sl_block_exclusive_scan(seeds, &total);
+    for (uint32_t s = 0; s < seeds; s++) {
+      z[place + s] = a->found_z[begin + s];
+      weight[place + s] = a->found_weight[begin + s];
+    }
+    found += total;
+  }
+  __syncthreads();
+  SL_FOR_BLOCK (i, found) {
+    const uint32_t wanted =
+        i < found && (found <= PV_MAX_VERTICES || annealing_heavier(weight, found, i) < PV_MAX_VERTICES) ? 1u : 0u;
+    const uint32_t place = sl_block_append(wanted, &kept);
+    if (wanted) a->seed_z[PV_MAX_VERTICES * event + place] = z[i];
+  }
+  if (threadIdx.x == 0) a->seed_count[event] = kept;
+  __syncthreads();
+}
+
+struct annealing_launch {
+  struct pv_fit fit; /* the first fields of what follows */
+  struct annealing_args own;
+};
+
+SL_KERNEL(annealing_find, struct annealing_launch) {
+  SL_FOR_EVENTS (event, a.own.events) {
+    const uint32_t first = a.own.states.offsets[event];
+    const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
+    const uint32_t selected = annealing_select(&a.own, &tracks, first);
+    const uint32_t parts = annealing_cut(&a.own, first, selected);
+    annealing_parts(&a.own, first, selected, parts);
+    annealing_gather(&a.own, event, first, parts);
+  }
+}
+
+static int run(const struct sl_launch *l, const struct annealing_args *a) {
+  struct annealing_launch launch;
+  launch.fit = pv_fit_of(a);
+  launch.own = *a;
+  int error = pv_prepare_launch(l, &launch.fit);
+  if (!error) error = SL_LAUNCH(l, annealing_find, SL_PER_EVENT, launch);
+  if (!error) error = pv_fit_launch(l, &launch.fit);
+  return error;
+}
+
+static int check(const struct sl_services *s, const void *args) {
+  const struct annealing_args *a = (const struct annealing_args *)args;
+  const float splitting = a->splitting_temperature, purging = a->purging_temperature, end = a->final_temperature;
+  if (splitting >= purging && purging >= end) return SL_OK;
+  s->message(
+      s->context, SL_ERROR,
+      "annealing cools down: splitting_temperature is %g, purging_temperature %g, final_temperature %g; none may be "
+      "higher than the one before",
+      (double)splitting, (double)purging, (double)end);
+  return SL_EINVAL;
+}
+
+#define SL_ARGS annealing_args
+static const struct sl_member annealing_members[] = {PV_FIT_MEMBERS ANNEALING_SCRATCH(
+    PV_SCRATCH_MEMBER_) ANNEALING_NUMBERS(PV_NUMBER_MEMBER_) ANNEALING_COUNTS(PV_COUNT_MEMBER_)};
+SL_ALGORITHM_WITH_CHECK(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, check);

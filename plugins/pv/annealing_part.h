@@ -1,0 +1,460 @@
+/* annealing_part.h: what deterministic annealing in z does to a part of an event (spec velo_pv.md C.1, C.4, C.5); in
+ * which order, annealing_schedule.h says. Private to the plugin.
+ *
+ * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
+ * w_i = 1 / variance, has in each of them the share
+ *     q_ik = exp(a_ik) / (exp(a_i0) + sum over k of exp(a_ik)),   a_ik = ln mass_k - beta w_i (z_i - z_k)^2,
+ * where a_i0 stands for noise. An update moves each prototype to the mean of its tracks, weighted by their shares,
+ * their weights and their priors p_i, and makes its mass their number; updates are repeated until nothing moves.
+ * Cooling begins with one prototype, above the temperature at which it becomes unstable. What becomes unstable splits,
+ * what comes together merges. At the end of splitting noise is switched on, prototypes that few tracks need are purged,
+ * and the rest cools down to where the shares are probabilities for Gaussian errors.
+ *
+ * A warp has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates; the prototypes are in shared memory, and all
+ * threads of a warp decide alike. All exponents of a track are taken relative to its highest, so that sums are neither
+ * 0 nor infinite; all z, to the part's first track. The exponentials of an update stay in shared memory, or, of a part
+ * too large for that, are computed a second time: which is the same. Of 32 tracks and a prototype that is far from all
+ * of them none is computed. Sums over tracks are those of sl_sum32. In warps of 64 both halves do the same.
+ */
+#ifndef PV_ANNEALING_PART_H
+#define PV_ANNEALING_PART_H
+
+#include "annealing.h"
+
+enum { ANNEALING_PROTOTYPES = 32 /* of a part, at most */ };
+
+/* Warps of a block that anneal, and exponentials that each stores of an update: what there is shared memory for. */
+#if defined(SL_TARGET_CPU)
+enum { ANNEALING_WARPS = 1 };
+#define ANNEALING_MOST_STORED 8192
+#else
+enum { ANNEALING_WARPS = 4 };
+#define ANNEALING_MOST_STORED 512
+#endif
+#ifndef ANNEALING_STORED
+#define ANNEALING_STORED ANNEALING_MOST_STORED
+#endif
+
+/* The exponent of a noise that there is not. */
+#define ANNEALING_NOWHERE -1e30f
+/* Relative to the highest; what is lower adds nothing to a float. */
+#define ANNEALING_LOWEST -30.0f
+
+/* The prototypes of a part, by ascending z; a warp's. */
+struct annealing_prototypes {
+  float z[ANNEALING_PROTOTYPES], mass[ANNEALING_PROTOTYPES];
+  float critical[ANNEALING_PROTOTYPES]; /* temperature below which each is unstable */
+  /* As tracks were last shared out, which is row by row; the row of each prototype since. */
+  float from_z[ANNEALING_PROTOTYPES], log_mass[ANNEALING_PROTOTYPES];
+  uint32_t row[ANNEALING_PROTOTYPES];
+  /* What those that split become. */
+  float left_z[ANNEALING_PROTOTYPES], left_mass[ANNEALING_PROTOTYPES];
+  float right_z[ANNEALING_PROTOTYPES], right_mass[ANNEALING_PROTOTYPES];
+  float stored[ANNEALING_STORED]; /* of row r and track i: exp(a_ik - highest), at r * stride + i */
+};
+
+/* A part; each thread of the warp has its own copy, with the same values. */
+struct annealing_part {
+  const struct annealing_args *a;
+  struct annealing_prototypes *p;
+  float *z, *weight, *prior; /* of its tracks; z relative to `origin`, ascending */
+  float *highest, *scale;    /* of each track's exponents, and 1 / sum of their exponentials */
+  uint32_t *near;            /* of each 32 tracks: a bit for each row that has a share in one of them */
+  uint32_t tracks, stride, prototypes;
+  uint32_t is_stored;
+  float origin, prior_sum;
+  float beta, noise; /* 1 / temperature; mass of the noise */
+};
+
+/* ------------------------------------------------------------------------------------------------- updates */
+
+/* a_ik of a track at `z`. */
+static SL_DEVICE float annealing_exponent(float beta, float z, float weight, float from_z, float log_mass) {
+  const float distance = z - from_z;
+  return log_mass - beta * weight * distance * distance;
+}
+
+static SL_DEVICE float annealing_noise_exponent(const struct annealing_part *t) {
+  return -(t->beta * t->a->noise_distance * t->a->noise_distance);
+}
+
+/* For tracks first, first + 1, ... of a warp's lanes: the highest exponent and the sum of exponentials. */
+static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uint32_t first, float noise) {
+  const float *__restrict__ z = t->z + first, *__restrict__ weight = t->weight + first;
+  float *__restrict__ highest = t->highest + first, *__restrict__ scale = t->scale + first;
+  const struct annealing_prototypes *p = t->p;
+  const float beta = t->beta;
+  const uint32_t left = t->tracks - first, is_stored = t->is_stored;
+  float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
+  uint32_t near = 0;
+  SL_FOR_LANES32_OF(j, left) most[SL_LANE32(j)] = noise;
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
+    SL_FOR_LANES32_OF(j, left)
+    most[SL_LANE32(j)] = sl_max_f32(annealing_exponent(beta, z[j], weight[j], from_z, log_mass), most[SL_LANE32(j)]);
+  }
+  SL_FOR_LANES32_OF(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
+    float *__restrict__ stored = t->p->stored + (is_stored ? k * t->stride + first : 0u);
+    float relative[SL_LANES32] = {0.0f};
+    uint32_t is_near = 0;
+    SL_FOR_LANES32_OF(j, left) {
+      const float exponent = annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - most[SL_LANE32(j)];
+      relative[SL_LANE32(j)] = exponent;
+      is_near |= (exponent > ANNEALING_LOWEST ? 1u : 0u) & (j < left ? 1u : 0u);
+    }
+    if (!sl_warp_any(is_near)) continue;
+    near |= 1u << k;
+    SL_FOR_LANES32_OF(j, left) {
+      const float e = sl_expf(relative[SL_LANE32(j)]);
+      sum[SL_LANE32(j)] += e;
+      if (is_stored) stored[j] = e;
+    }
+  }
+  if (sl_warp_lane() == 0) t->near[first / 32] = near;
+  SL_FOR_LANES32_OF(j, left) {
+    highest[j] = most[SL_LANE32(j)];
+    scale[j] = 1.0f / sum[SL_LANE32(j)];
+  }
+}
+
+/* Shares the tracks out among the prototypes, as these are. */
+static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  const float noise = t->noise > 0.0f ? sl_logf(t->noise) + annealing_noise_exponent(t) : ANNEALING_NOWHERE;
+  for (uint32_t k = sl_warp_lane(); k < t->prototypes; k += sl_warp_lanes()) {
+    p->from_z[k] = p->z[k];
+    p->log_mass[k] = sl_logf(p->mass[k]);
+    p->row[k] = k;
+  }
+  sl_warp_sync();
+  t->is_stored = t->prototypes * t->stride <= ANNEALING_STORED;
+  for (uint32_t first = 0; first < t->tracks; first += 32) annealing_share_out_32(t, first, noise);
+  sl_warp_sync();
+}
+
+/* What is needed for the shares of tracks in a row. */
+struct annealing_row {
+  const float *__restrict__ z, *__restrict__ weight, *__restrict__ highest, *__restrict__ scale, *__restrict__ stored;
+  const uint32_t *__restrict__ near;
+  float beta, from_z, log_mass;
+  uint32_t row, is_stored;
+};
+
+static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_part *t, uint32_t row) {
+  struct annealing_row r;
+  r.z = t->z;
+  r.weight = t->weight;
+  r.highest = t->highest;
+  r.scale = t->scale;
+  r.stored = t->p->stored + (t->is_stored ? row * t->stride : 0u);
+  r.near = t->near;
+  r.row = row;
+  r.beta = t->beta;
+  r.from_z = t->p->from_z[row];
+  r.log_mass = t->p->log_mass[row];
+  r.is_stored = t->is_stored;
+  return r;
+}
+
+/* Whether the row has a share in one of the 32 tracks from `first` on. */
+static SL_DEVICE uint32_t annealing_is_near(const struct annealing_row *r, uint32_t first) {
+  return r->near[first / 32] >> r->row & 1;
+}
+
+/* q_ik of 32 tracks from `first` on, `left` in all, at SL_LANE32(j). */
+static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t first, uint32_t left, float *shares) {
+  const float *__restrict__ z = r->z + first, *__restrict__ weight = r->weight + first;
+  const float *__restrict__ highest = r->highest + first, *__restrict__ scale = r->scale + first;
+  const float *__restrict__ stored = r->stored + first;
+  const float beta = r->beta, from_z = r->from_z, log_mass = r->log_mass;
+  if (r->is_stored) {
+    SL_FOR_LANES32_OF(j, left) shares[SL_LANE32(j)] = stored[j] * scale[j];
+  } else {
+    SL_FOR_LANES32_OF(j, left)
+    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - highest[j]) * scale[j];
+  }
+}
+
+/* Sums over the tracks of a row. */
+struct annealing_sums {
+  float mass, weight, moment, energy; /* of p q; p q w; p q w d; p q w w d^2, d = z_i - z_k */
+};
+
+static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part *t, uint32_t row,
+                                                     uint32_t wants_energy) {
+  const struct annealing_row r = annealing_row_of(t, row);
+  const float from_z = r.from_z;
+  struct sl_sum32 mass = sl_sum32_zero(), weight = sl_sum32_zero();
+  struct sl_sum32 moment = sl_sum32_zero(), energy = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
+    const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left, shares);
+    SL_FOR_LANES32_OF(j, left) {
+      const float d = z[j] - from_z, w = weights[j];
+      const float of_mass = prior[j] * shares[SL_LANE32(j)], of_weight = of_mass * w, of_moment = of_weight * d;
+      sl_sum32_add_lane(&mass, j, of_mass);
+      sl_sum32_add_lane(&weight, j, of_weight);
+      sl_sum32_add_lane(&moment, j, of_moment);
+      if (wants_energy) sl_sum32_add_lane(&energy, j, of_moment * (w * d));
+    }
+  }
+  struct annealing_sums s;
+  s.mass = sl_group_sum32_total(&mass);
+  s.weight = sl_group_sum32_total(&weight);
+  s.moment = sl_group_sum32_total(&moment);
+  s.energy = wants_energy ? sl_group_sum32_total(&energy) : 0.0f;
+  return s;
+}
+
+static SL_DEVICE void annealing_swap(float *values, uint32_t k) {
+  const float value = values[k];
+  values[k] = values[k - 1];
+  values[k - 1] = value;
+}
+
+/* Puts the prototypes in order again, which is rarely needed. */
+static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  uint32_t is_sorted = 1;
+  for (uint32_t k = 1; k < t->prototypes; k++) is_sorted &= p->z[k] < p->z[k - 1] ? 0u : 1u;
+  if (is_sorted) return;
+  sl_warp_sync(); /* all have looked */
+  for (uint32_t i = 1; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+    for (uint32_t k = i; k > 0 && p->z[k] < p->z[k - 1]; k--) {
+      const uint32_t row = p->row[k];
+      annealing_swap(p->z, k);
+      annealing_swap(p->mass, k);
+      annealing_swap(p->critical, k);
+      p->row[k] = p->row[k - 1];
+      p->row[k - 1] = row;
+    }
+  }
+  sl_warp_sync();
+}
+
+/* Shares the tracks out, and moves the prototypes to where theirs are; returns the longest way. */
+static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants_critical) {
+  struct annealing_prototypes *p = t->p;
+  float longest = 0.0f;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const struct annealing_sums s = annealing_sum(t, k, wants_critical);
+    const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
+    if (sl_warp_lane() == 0) {
+      p->z[k] = p->from_z[k] + way;
+      p->mass[k] = s.mass / t->prior_sum;
+      p->critical[k] = s.weight > 0.0f ? 2.0f * s.energy / s.weight : 0.0f;
+    }
+    longest = sl_max_f32(sl_abs_f32(way), longest);
+  }
+  sl_warp_sync();
+  annealing_sort(t);
+  return longest;
+}
+
+/* -------------------------------------------------------------------------------- merge, split and purge */
+
+/* Takes prototype k out of the list. */
+static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
+  struct annealing_prototypes *p = t->p;
+  t->prototypes--;
+  for (uint32_t i = k; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+    p->z[i] = p->z[i + 1];
+    p->mass[i] = p->mass[i + 1];
+  }
+  sl_warp_sync();
+}
+
+/* Makes one of the two that are closest, if they are too close; says whether they were. */
+static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
+  struct annealing_prototypes *p = t->p;
+  float least = t->a->merge_distance;
+  uint32_t closest = 0; /* and the one before it */
+  for (uint32_t k = 1; k < t->prototypes; k++) {
+    const float distance = p->z[k] - p->z[k - 1];
+    closest = distance < least ? k : closest;
+    least = sl_min_f32(distance, least);
+  }
+  if (closest == 0) return 0;
+  sl_warp_sync(); /* all have looked */
+  if (sl_warp_lane() == 0) {
+    const float mass = p->mass[closest - 1] + p->mass[closest];
+    const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
+    p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
+    p->mass[closest] = mass;
+  }
+  sl_warp_sync();
+  annealing_remove(t, closest - 1);
+  return 1;
+}
+
+/* Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they become its
+ * left and right, not farther than 40 % of the way to its neighbours. */
+static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32_t k) {
+  struct annealing_prototypes *p = t->p;
+  const struct annealing_row r = annealing_row_of(t, p->row[k]);
+  const float at = p->z[k], beta = t->beta;
+  struct sl_sum32 left_mass = sl_sum32_zero(), left_weight = sl_sum32_zero(), left_moment = sl_sum32_zero();
+  struct sl_sum32 right_mass = sl_sum32_zero(), right_weight = sl_sum32_zero(), right_moment = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
+    const float *__restrict__ z = t->z + first, *__restrict__ weights = t->weight + first;
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left_over = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left_over, shares);
+    SL_FOR_LANES32_OF(j, left_over) {
+      const float d = z[j] - at, w = weights[j];
+      const float left = 1.0f / (1.0f + sl_expf(sl_clamp_f32(d * sl_sqrtf(beta * w), -20.0f, 20.0f)));
+      const float mass = prior[j] * shares[SL_LANE32(j)], to_left = mass * left, to_right = mass * (1.0f - left);
+      sl_sum32_add_lane(&left_mass, j, to_left);
+      sl_sum32_add_lane(&left_weight, j, to_left * w);
+      sl_sum32_add_lane(&left_moment, j, to_left * w * d);
+      sl_sum32_add_lane(&right_mass, j, to_right);
+      sl_sum32_add_lane(&right_weight, j, to_right * w);
+      sl_sum32_add_lane(&right_moment, j, to_right * w * d);
+    }
+  }
+  const float mass_l = sl_group_sum32_total(&left_mass), mass_r = sl_group_sum32_total(&right_mass);
+  const float weight_l = sl_group_sum32_total(&left_weight), weight_r = sl_group_sum32_total(&right_weight);
+  const float moment_l = sl_group_sum32_total(&left_moment), moment_r = sl_group_sum32_total(&right_moment);
+  if (!(weight_l > 0.0f && weight_r > 0.0f)) return 0;
+  float z_l = at + moment_l / weight_l, z_r = at + moment_r / weight_r;
+  if (k > 0) z_l = sl_max_f32(0.6f * at + 0.4f * p->z[k - 1], z_l);
+  if (k + 1 < t->prototypes) z_r = sl_min_f32(0.6f * at + 0.4f * p->z[k + 1], z_r);
+  if (!(z_r - z_l > t->a->split_distance)) return 0;
+  if (sl_warp_lane() == 0) {
+    const float part = mass_l / (mass_l + mass_r);
+    p->left_z[k] = z_l;
+    p->right_z[k] = z_r;
+    p->left_mass[k] = p->mass[k] * part;
+    p->right_mass[k] = p->mass[k] * (1.0f - part);
+  }
+  return 1;
+}
+
+/* Of those that are unstable, does prototype k split? The hottest do, while there is room. */
+static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, uint32_t k, float threshold) {
+  const float *critical = t->p->critical;
+  const uint32_t most = t->tracks < ANNEALING_PROTOTYPES ? t->tracks : ANNEALING_PROTOTYPES;
+  if (!(t->beta * critical[k] > threshold)) return 0;
+  uint32_t hotter = 0;
+  for (uint32_t i = 0; i < t->prototypes; i++)
+    hotter += critical[i] > critical[k] || (critical[i] == critical[k] && i < k) ? 1u : 0u;
+  return hotter < most - t->prototypes;
+}
+
+/* Splits the prototypes that are unstable, all at once, after an update that found critical temperatures; says whether
+ * there was any. */
+static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
+  struct annealing_prototypes *p = t->p;
+  uint32_t split = 0; /* a bit a prototype */
+  for (uint32_t k = 0; k < t->prototypes; k++)
+    if (annealing_is_to_split(t, k, threshold)) split |= annealing_halve(t, k) << k;
+  sl_warp_sync();
+  const uint32_t before = t->prototypes;
+  t->prototypes += sl_count_bits(split);
+  for (uint32_t k = before, to = t->prototypes; sl_warp_lane() == 0 && k-- > 0;) {
+    const uint32_t splits = split >> k & 1;
+    to--;
+    p->mass[to] = splits ? p->right_mass[k] : p->mass[k];
+    p->z[to] = splits ? p->right_z[k] : p->z[k];
+    if (!splits) continue;
+    to--;
+    p->mass[to] = p->left_mass[k];
+    p->z[to] = p->left_z[k];
+  }
+  sl_warp_sync();
+  return split != 0;
+}
+
+/* How many tracks share prototype k, in all, and how many of them need it: their share is larger than `needed`. */
+struct annealing_users {
+  float all, needing;
+};
+
+static SL_DEVICE struct annealing_users annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
+                                                              float least_prior) {
+  const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
+  struct sl_sum32 all = sl_sum32_zero(), needing = sl_sum32_zero();
+  for (uint32_t first = 0; first < t->tracks; first += 32) {
+    if (!annealing_is_near(&r, first)) continue;
+    const float *__restrict__ prior = t->prior + first;
+    const uint32_t left = t->tracks - first;
+    float shares[SL_LANES32] = {0.0f};
+    annealing_shares(&r, first, left, shares);
+    SL_FOR_LANES32_OF(j, left) {
+      const float share = shares[SL_LANE32(j)];
+      const float needs = share > needed ? 1.0f : 0.0f;
+      sl_sum32_add_lane(&all, j, prior[j] > 0.0f ? share : 0.0f);
+      sl_sum32_add_lane(&needing, j, prior[j] > least_prior ? needs : 0.0f);
+    }
+  }
+  struct annealing_users users;
+  users.all = sl_group_sum32_total(&all);
+  users.needing = sl_group_sum32_total(&needing);
+  return users;
+}
+
+/* Of those that less than two tracks need, takes away the one with the smallest share of tracks; says whether there was
+ * any. */
+static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
+  const float noise = t->noise * sl_expf(annealing_noise_exponent(t));
+  uint32_t victim = t->prototypes;
+  float least = 0.0f;
+  if (t->prototypes == 1) return 0;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float mass = t->p->mass[k];
+    const struct annealing_users users =
+        annealing_count_users(t, k, t->a->unique_share * mass / (mass + noise), t->a->unique_prior);
+    if (users.needing >= 2.0f || (victim < t->prototypes && users.all >= least)) continue;
+    victim = k;
+    least = users.all;
+  }
+  if (victim == t->prototypes) return 0;
+  sl_warp_sync(); /* all have looked */
+  annealing_remove(t, victim);
+  return 1;
+}
+
+/* Writes the seeds of enough tracks, and returns their number. */
+static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_z, float *seed_weight) {
+  uint32_t seeds = 0;
+  annealing_share_out(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const struct annealing_users users = annealing_count_users(t, k, t->a->assigned_share, 0.0f);
+    const struct annealing_sums s = annealing_sum(t, k, 0);
+    if (users.needing < 2.0f || s.mass < t->a->min_seed_weight) continue;
+    if (sl_warp_lane() == 0) {
+      seed_z[seeds] = t->origin + t->p->z[k];
+      seed_weight[seeds] = s.mass;
+    }
+    seeds++;
+  }
+  return seeds;
+}
+
+/* Makes z relative to the first track's, and sums the priors. A cpu's lanes go beyond the last track: those have no
+ * prior. */
+static SL_DEVICE void annealing_open(struct annealing_part *t) {
+  struct sl_sum32 sum = sl_sum32_zero();
+  const uint32_t last_32 = (t->tracks - 1) / 32 * 32, end = last_32 + sl_lanes32(t->tracks - last_32);
+  t->origin = t->z[0];
+  t->stride = end;
+  sl_warp_sync(); /* all know the origin */
+  for (uint32_t i = sl_warp_lane(); i < t->tracks; i += sl_warp_lanes()) t->z[i] -= t->origin;
+  for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
+  for (uint32_t first = 0; first < t->tracks; first += 32) SL_FOR_LANES32_OF(j, t->tracks - first)
+  sl_sum32_add_lane(&sum, j, t->prior[first + j]);
+  t->prior_sum = sl_group_sum32_total(&sum);
+  sl_warp_sync();
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* beamline.cu: primary vertices around the peaks of a histogram along the beam line (spec velo_pv.md B).
+ *
+ * Each track near the beam line is spread over the bins as a narrow bell of area 1, in integers, so that the order of
+ * additions does not matter. In each run of bins that are not empty, and together hold enough tracks, peaks are told
+ * apart where the content between them dips deep enough; each that holds enough tracks is a seed for the fit.
+ *
+ * A block an event. A thread fills in a track, on average 8 bins; then looks for beginnings of runs among its share of
+ * the 3392 bins; then goes through a run, some 20 bins, in order. The histogram lies in shared memory (13.6 kB). Reads
+ * 28 bytes a track and writes 4 a seed. Seeds are noted in any order, then sorted by bin; of more than 32 those of the
+ * largest integral stay, which one thread finds by going through all runs again.
+ */
+#include "fit.h"
+#include "prepare.h"
+
+enum {
+  BINS = 3392,
+  MAX_RUNS = BINS / 2,
+  VECTOR = 8,        /* bins that one thread alone treats together */
+  SCALE_BITS = 20,   /* a track adds 1 << 20 to the histogram, */
+  SCALE_STEP = 4,    /* and 4, 8, ... bits less where a bin might overflow */
+  KEY_BIN_BITS = 12, /* of a seed */
+  KEY_BIN_MASK = (1 << KEY_BIN_BITS) - 1
+};
+
+#define BELL_SIGMAS 2.64575131f /* sqrt(7): half the width of the bell, in standard deviations */
+
+struct beamline_args {
+  PV_FIT_FIELDS
+  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2, min_dip_density;
+  float min_tracks_in_seed, min_tracks_in_seed_fixed_target;
+};
+
+/* Of content, where a track adds 1 << SCALE_BITS. */
+struct beamline_region {
+  uint64_t empty;        /* a bin with less is empty */
+  uint64_t seed_doubled; /* twice the integral of a seed is more */
+};
+
+struct beamline_limits {
+  uint32_t bins, gas_cell_bins; /* the first ones are in the gas cell */
+  struct beamline_region gas_cell, collisions;
+  uint64_t dip; /* more is a dip */
+};
+
+struct beamline_launch {
+  struct pv_fit fit;
+  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2;
+  struct beamline_limits limits;
+};
+
+/* A seed's key: its doubled integral, and in the low bits KEY_BIN_MASK minus its bin: the greater, the better. */
+struct beamline_shared {
+  uint32_t content[BINS];
+  uint16_t run_begin[MAX_RUNS];
+  uint32_t run_count, seed_count;
+  uint64_t seed_key[PV_MAX_VERTICES];
+};
+
+/* A maximum of a run, between two minima. */
+struct beamline_peak {
+  uint32_t bin, value;
+  uint64_t begin_doubled; /* twice the run's integral up to the minimum before it */
+};
+
+/* ---------------------------------------------------------------------------------------------- histogram */
+
+/* A track's bell: of the bins from `first` to `last`, in units of `scale`. */
+struct beamline_bell {
+  float z, z_min, bin_width, inverse_width; /* of half the bell */
+  int32_t first, last;
+  uint32_t scale;
+};
+
+/* The part of the bell in bin `i` and below. */
+static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
+  const float edge = b->z_min + (float)(i + 1) * b->bin_width;
+  const float xi = (edge - b->z) * b->inverse_width, eta = 1.0f - xi * xi;
+  const float below = 0.5f + xi * (0.5f + eta * (0.25f + 0.1875f * eta));
+  const uint32_t rounded = (uint32_t)sl_to_i32(below * (float)b->scale + 0.5f);
+  const uint32_t inside = i < b->last ? rounded : b->scale;
+  return i < b->first ? 0 : inside;
+}
+
+/* Adds `z`, known to 1 / inverse_error, to the content. */
+static SL_DEVICE void fill(const struct beamline_launch *a, uint32_t *content, float z, float inverse_error,
+                           uint32_t scale) {
+  const float middle = (z - a->fit.z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
+  const int32_t begin = sl_to_i32(middle - half_width), end = sl_to_i32(middle + half_width);
+  const int32_t bins = (int32_t)a->limits.bins;
+  struct beamline_bell bell;
+  bell.z = z;
+  bell.z_min = a->fit.z_min;
+  bell.bin_width = a->bin_width;
+  bell.inverse_width = inverse_error * (1.0f / BELL_SIGMAS);
+  bell.first = begin > 1 ? begin : 1;
+  bell.last = end < bins - 2 ? end : bins - 2;
+  bell.scale = scale;
+  if (blockDim.x == 1) { /* in vectors: a bin outside of the bell gets 0 */
+    for (int32_t i = bell.first / VECTOR * VECTOR; bell.first <= bell.last && i <= bell.last; i += VECTOR)
+      for (int32_t j = 0; j < VECTOR; j++) content[i + j] += bell_up_to(&bell, i + j) - bell_up_to(&bell, i + j - 1);
+    return;
+  }
+  uint32_t before = 0;
+  for (int32_t i = bell.first; i <= bell.last; i++) {
+    const uint32_t up_to = bell_up_to(&bell, i);
+    atomicAdd(&content[i], up_to - before);
+    before = up_to;
+  }
+}
+
+static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const struct pv_tracks *t, const float *beam,
+                                     uint32_t *content, uint32_t scale_bits) {
+  for (uint32_t i = threadIdx.x; i < t->count; i += blockDim.x) {
+    const float x = t->x[i] - beam[0], y = t->y[i] - beam[1];
+    const float beam_chi2 = x * x * t->wx[i] + y * y * t->wy[i];
+    const float inverse_error = sl_sqrtf(t->tx[i] * t->tx[i] * t->wx[i] + t->ty[i] * t->ty[i] * t->wy[i]);
+    const float max_error = t->z[i] < a->fit.fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
+    if (t->z[i] > a->fit.z_min && beam_chi2 < a->max_beam_chi2 && inverse_error * max_error > 1.0f)
+      fill(a, content, t->z[i], inverse_error, 1u << scale_bits);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- peaks */
+
+/* The limits of an event whose tracks add less each. */
+static SL_DEVICE struct beamline_limits scale_limits(const struct beamline_limits *limits, uint32_t scale_bits) {
+  const uint32_t down = SCALE_BITS - scale_bits;
+  struct beamline_limits l = *limits;
+  l.gas_cell.empty = (l.gas_cell.empty + ((uint64_t)1 << down) - 1) >> down;
+  l.collisions.empty = (l.collisions.empty + ((uint64_t)1 << down) - 1) >> down;
+  l.gas_cell.seed_doubled >>= down;
+  l.collisions.seed_doubled >>= down;
+  l.dip >>= down;
+  return l;
+}
+
+static SL_DEVICE uint32_t is_empty(const struct beamline_limits *l, const uint32_t *content, uint32_t bin) {
+  return content[bin] < (bin < l->gas_cell_bins ? l->gas_cell.empty : l->collisions.empty) ? 1 : 0;
+}
+
+/* Is the integral enough for a seed that ends before bin `end`? */
+static SL_DEVICE uint32_t is_enough(const struct beamline_limits *l, uint64_t integral_doubled, uint32_t end) {
+  return integral_doubled > (end < l->gas_cell_bins ? l->gas_cell.seed_doubled : l->collisions.seed_doubled) ? 1 : 0;
+}
+
+/* Notes where runs begin. The first bin and the last are empty. */
+static SL_DEVICE void note_runs(const struct beamline_limits *l, struct beamline_shared *shared) {
+  for (uint32_t i = threadIdx.x; i < l->bins; i += blockDim.x) {
+    if (blockDim.x == 1 && i % VECTOR == 0) { /* most bins have no content at all */
+      uint32_t some = 0;
+      for (uint32_t j = 0; j < VECTOR; j++) some |= shared->content[i + j];
+      if (!some) {
+        i += VECTOR - 1;
+        continue;
+      }
+    }
+    if (!is_empty(l, shared->content, i) && is_empty(l, shared->content, i - 1))
+      shared->run_begin[atomicAdd(&shared->run_count, 1u)] = (uint16_t)i;
+  }
+}
+
+/* Keeps the first seeds that come, or, when there are too many and one thread goes through them all, the best. */
+static SL_DEVICE void note_seed(struct beamline_shared *shared, uint32_t bin, uint64_t integral_doubled,
+                                uint32_t keeps_best) {
+  const uint64_t key = integral_doubled << KEY_BIN_BITS | (KEY_BIN_MASK - bin);
+  const uint32_t place = atomicAdd(&shared->seed_count, 1u);
+  if (place < PV_MAX_VERTICES) shared->seed_key[place] = key;
+  if (place < PV_MAX_VERTICES || !keeps_best) return;
+  uint32_t worst = 0;
+  for (uint32_t s = 1; s < PV_MAX_VERTICES; s++)
+    if (shared->seed_key[s] < shared->seed_key[worst]) worst = s;
+  if (key > shared->seed_key[worst]) shared->seed_key[worst] = key;
+}
+
+/* Notes the seeds of the run that begins at bin `begin`. A maximum stands when the next one that is far enough above
+ * the minimum between them is found; the last minimum is the end of the run. */
+static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared, uint32_t begin,
+                                        uint32_t keeps_best) {
+  const uint32_t *content = shared->content;
+  uint64_t sum = 0;
+  uint32_t end = begin;
+  for (; !is_empty(l, content, end); end++) sum += content[end];
+  if (!is_enough(l, 2 * sum, end)) return;
+
+  struct beamline_peak peak = {0, 0, 0}, largest = {0, 0, 0};
+  uint32_t peaks = 0, seeds = 0, rising = 1, low_bin = begin, low_value = 0;
+  uint64_t low_doubled = 0, largest_doubled = 0, before = 0;
+  for (uint32_t i = begin; i <= end; i++) {
+    const uint32_t value = i < end ? content[i] : 0, next = i + 1 < end ? content[i + 1] : 0;
+    const uint32_t rises = i < end && next > value ? 1 : 0, is_maximum = i < end && rising && !rises ? 1 : 0;
+    const uint64_t doubled = 2 * before + value;
+    const int64_t fall = (int64_t)peak.value - low_value, rise = (int64_t)value - low_value;
+    const uint32_t is_deep = fall > (int64_t)l->dip && rise > (int64_t)l->dip ? 1 : 0;
+    if (i == end || (is_maximum && peaks > 0 && is_deep)) { /* the last maximum stands */
+      const uint64_t right_doubled = i == end ? doubled : low_doubled;
+      const uint64_t integral_doubled = right_doubled - peak.begin_doubled;
+      if (peak.value > largest.value) largest = peak, largest_doubled = integral_doubled;
+      if (i < end || peaks > 1) {
+        if (is_enough(l, integral_doubled, i == end ? end : low_bin)) {
+          note_seed(shared, peak.bin, integral_doubled, keeps_best);
+          seeds++;
+        }
+      }
+      peak.begin_doubled = right_doubled;
+    }
+    if (is_maximum && (peaks == 0 || is_deep || fall <= rise)) { /* a new one, or in the last one's stead */
+      peaks += peaks == 0 || is_deep ? 1 : 0;
+      peak.bin = i;
+      peak.value = value;
+    }
+    if (i < end && !rising && rises) {
+      low_bin = i;
+      low_value = value;
+      low_doubled = doubled;
+    }
+    rising = rises;
+    before += value;
+  }
+  if (seeds == 0) note_seed(shared, largest.bin, largest_doubled, keeps_best);
+}
+
+/* From the maximum's bin and its neighbours. */
+static SL_DEVICE float seed_position(const struct beamline_launch *a, const uint32_t *content, uint32_t bin) {
+  const int64_t left = (int64_t)content[bin] - content[bin - 1], right = (int64_t)content[bin] - content[bin + 1];
+  const float shift = left + right > 0 ? 0.5f * (float)(left - right) / (float)(left + right) : 0.0f;
+  return a->fit.z_min + ((float)bin + 0.5f) * a->bin_width + shift * a->bin_width;
+}
+
+static SL_DEVICE void write_seeds(const struct beamline_launch *a, const struct beamline_shared *shared,
+                                  uint32_t event) {
+  const uint32_t count = shared->seed_count < PV_MAX_VERTICES ? shared->seed_count : PV_MAX_VERTICES;
+  for (uint32_t s = threadIdx.x; s < count; s += blockDim.x) {
+    const uint32_t bin = KEY_BIN_MASK - (uint32_t)(shared->seed_key[s] & KEY_BIN_MASK);
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < count; i++) rank += KEY_BIN_MASK - (uint32_t)(shared->seed_key[i] & KEY_BIN_MASK) < bin;
+    a->fit.seed_z[PV_MAX_VERTICES * event + rank] = seed_position(a, shared->content, bin);
+  }
+  if (threadIdx.x == 0) a->fit.seed_count[event] = count;
+}
+
+SL_KERNEL(beamline_seeds, struct beamline_launch) {
+  __shared__ struct beamline_shared shared;
+  SL_FOR_EVENTS (event, a.fit.events) {
+    const struct pv_tracks t = pv_tracks_of(&a.fit, event);
+    for (uint32_t i = threadIdx.x; i < BINS; i += blockDim.x) shared.content[i] = 0;
+    if (threadIdx.x == 0) shared.run_count = shared.seed_count = 0;
+    uint32_t scale_bits = SCALE_BITS;
+    while (scale_bits > 0 && t.count >> (32 - scale_bits)) scale_bits -= SCALE_STEP;
+    const struct beamline_limits limits = scale_limits(&a.limits, scale_bits);
+    __syncthreads();
+    fill_histogram(&a, &t, a.fit.geometry.beam, shared.content, scale_bits);
+    __syncthreads();
+    note_runs(&limits, &shared);
+    __syncthreads();
+    for (uint32_t r = threadIdx.x; r < shared.run_count; r += blockDim.x)
+      note_seeds_of_run(&limits, &shared, shared.run_begin[r], 0);
+    __syncthreads();
+    if (threadIdx.x == 0 && shared.seed_count > PV_MAX_VERTICES) {
+      shared.seed_count = 0;
+      for (uint32_t r = 0; r < shared.run_count; r++) note_seeds_of_run(&limits, &shared, shared.run_begin[r], 1);
+    }
+    __syncthreads();
+    write_seeds(&a, &shared, event);
+    __syncthreads(); /* the histogram is free for the next event */
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------- algorithm */
+
+/* How many bins there are, if there is a whole number of them, and no more than memory for them; else 0. */
+static uint32_t bins_of(const struct beamline_args *a) {
+  const double bins = ((double)a->z_max - (double)a->z_min) / (double)a->bin_width;
+  if (!(bins > 2.5 && bins < (int)BINS + 0.5)) return 0;
+  const uint32_t whole = (uint32_t)(bins + 0.5);
+  return bins - whole < 1e-3 && whole - bins < 1e-3 ? whole : 0;
+}
+
+static int check(const struct sl_services *services, const void *args) {
+  const struct beamline_args *a = (const struct beamline_args *)args;
+  if (bins_of(a) > 0) return SL_OK;
+  services->message(
+      services->context, SL_ERROR,
+      "from z_min = %g to z_max = %g there are %g bins of bin_width = %g mm: a whole number from 3 to %d is "
+      "needed",
+      (double)a->z_min, (double)a->z_max, ((double)a->z_max - (double)a->z_min) / (double)a->bin_width,
+      (double)a->bin_width, (int)BINS);
+  return SL_EINVAL;
+}
+
+/* Content of so many tracks, rounded down. */
+static uint64_t content_of(double tracks) { return (uint64_t)(tracks * (1 << SCALE_BITS)); }
+
+/* The least content that is no longer less than a tenth of what the widest bell has in a bin of its width. */
+static uint64_t empty_below(double bin_width, double max_z_error) {
+  const double tracks = bin_width / (10.0 * max_z_error);
+  const uint64_t below = content_of(tracks);
+  return (double)below < tracks * (1 << SCALE_BITS) ? below + 1 : below;
+}
+
+static struct beamline_limits limits_of(const struct beamline_args *a) {
+  struct beamline_limits l;
+  const double width = (double)a->bin_width;
+  l.bins = bins_of(a);
+  l.gas_cell_bins = 0;
+  while (l.gas_cell_bins < l.bins && a->z_min + (float)l.gas_cell_bins * a->bin_width < a->fixed_target_z)
+    l.gas_cell_bins++;
+  l.collisions.empty = empty_below(width, (double)a->max_z_error);
+  l.gas_cell.empty = empty_below(width, (double)a->max_z_error_fixed_target);
+  l.dip = content_of((double)a->min_dip_density * width);
+  l.collisions.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed);
+  l.gas_cell.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed_fixed_target);
+  return l;
+}
+
+static int run(const struct sl_launch *l, const struct beamline_args *a) {
+  struct beamline_launch launch;
+  launch.fit = pv_fit_of(a);
+  launch.bin_width = a->bin_width;
+  launch.max_z_error = a->max_z_error;
+  launch.max_z_error_fixed_target = a->max_z_error_fixed_target;
+  launch.max_beam_chi2 = a->max_beam_chi2;
+  launch.limits = limits_of(a);
+  int error = pv_prepare_launch(l, &launch.fit);
+  if (!error) error = SL_LAUNCH(l, beamline_seeds, SL_PER_EVENT, launch);
+  if (!error) error = pv_fit_launch(l, &launch.fit);
+  return error;
+}
+
+#define SL_ARGS beamline_args
+static const struct sl_member beamline_members[] = {
+    PV_FIT_MEMBERS SL_F32(bin_width, 0.25, 0.001, 100.0, "mm", "of the histogram, from z_min to z_max"),
+    SL_F32(max_z_error, 1.5, 0.001, 1000.0, "mm", "limit of a track's error in z to enter the histogram"),
+    SL_F32(max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same in the gas cell"),
+    SL_F32(max_beam_chi2, 10.0, 0.0, 1e9, "", "limit of a track's chi2 to the beam line to enter the histogram"),
+    SL_F32(min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this"),
+    SL_F32(min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this"),
+    SL_F32(min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell"),
+};
+SL_ALGORITHM_WITH_CHECK(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
+                        check);

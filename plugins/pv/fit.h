@@ -1,0 +1,304 @@
+/* fit.h: vertices from seeds (spec velo_pv.md B.5 to B.7), for every finder. Private to the plugin.
+ *
+ * 1. Competition: each track's affinities exp(-chi2 / 2) to all seeds are summed.
+ * 2. Fit: around each seed, alone, Newton steps for the place that has the least sum of weight times chi2. A track's
+ *    weight is its affinity to the vertex, divided by itself plus a constant for noise plus the track's affinities to
+ *    the other seeds.
+ * 3. Clean-up: of two vertices close in z the lighter one goes; at equal weights, the one at larger z.
+ *
+ * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
+ * track; sums are of 32 partial sums and a tree, which are the same on every target. A thread computes chi2 of a track
+ * in 20 operations and goes on only with those near the vertex, which, tracks being sorted, are neighbours; a single
+ * thread passes over groups of 32 tracks of which none is near. Reads 32 bytes a track for each step of each seed, from
+ * the cache; writes 52 a vertex.
+ */
+#ifndef PV_FIT_H
+#define PV_FIT_H
+
+#include "finder.h"
+
+/* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
+#define PV_FAR_CHI2 160.0f
+
+struct pv_place {
+  float x, y, z;
+};
+
+struct pv_vertex {
+  struct pv_place at;
+  float c_xx, c_xy, c_yy, c_xz, c_yz, c_zz;
+  float chi2, weight;
+  uint32_t tracks;
+  uint32_t accepted;
+};
+
+/* What a track contributes, summed over tracks: half of the first and second derivatives of the sum of weight * chi2.
+ */
+struct pv_sums {
+  struct sl_sum32 g_x, g_y, g_z, h_xx, h_yy, h_xz, h_yz, h_zz;
+  struct sl_sum32 weight, chi2, tracks;
+};
+
+struct pv_line {
+  float x, y, z, tx, ty, wx, wy;
+};
+
+/* From the line to the place, in the plane across the beam. */
+struct pv_residual {
+  float x, y, chi2;
+};
+
+/* Places in arrays are size_t where lanes go together: one that may wrap makes compilers gather. */
+static SL_DEVICE struct pv_line pv_line_of(const struct pv_tracks *t, size_t i) {
+  const struct pv_line line = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i], t->wx[i], t->wy[i]};
+  return line;
+}
+
+static SL_DEVICE struct pv_residual pv_residual_of(const struct pv_line *line, const struct pv_place *place) {
+  const float dz = place->z - line->z;
+  struct pv_residual r;
+  r.x = fmaf(-line->tx, dz, place->x - line->x);
+  r.y = fmaf(-line->ty, dz, place->y - line->y);
+  r.chi2 = fmaf(r.x * r.x, line->wx, r.y * r.y * line->wy);
+  return r;
+}
+
+/* Affinity of a track to a place. The argument is bounded first, because processors are slow with denormal numbers,
+ * also where they are thrown away. */
+static SL_DEVICE float pv_affinity(float chi2) {
+  const float affinity = sl_expf(-0.5f * sl_min_f32(chi2, PV_FAR_CHI2));
+  return chi2 < PV_FAR_CHI2 ? affinity : 0.0f;
+}
+
+/* For a thread that goes alone: is one of the 32 tracks from `base` on nearer than `limit`? */
+static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, size_t base, const struct pv_place *place,
+                                           float limit) {
+  uint32_t near = 0;
+  SL_FOR_LANES32(j) {
+    const struct pv_line line = pv_line_of(t, base + j);
+    near |= pv_residual_of(&line, place).chi2 < limit ? 1u : 0u;
+  }
+  return near;
+}
+
+/* The sum of affinities of each track of the event. Groups of 32 threads take 32 tracks each. */
+static SL_DEVICE void pv_sum_affinities(const struct pv_tracks *t, const float *seed_z, uint32_t seeds,
+                                        const float *beam, float *__restrict__ competition) {
+  struct pv_place seed = {beam[0], beam[1], 0.0f};
+  SL_FOR_GROUPS(group, (t->count + 31) / 32, 32) {
+    if (32 * group >= t->count) break;
+    const size_t base = (size_t)32 * group;
+    SL_FOR_LANES32(j) competition[base + j] = 0.0f;
+    for (uint32_t s = 0; s < seeds; s++) {
+      seed.z = seed_z[s];
+      if (blockDim.x == 1 && !pv_some_are_near(t, base, &seed, PV_FAR_CHI2)) continue;
+      SL_FOR_LANES32(j) {
+        const struct pv_line line = pv_line_of(t, base + j);
+        competition[base + j] += pv_affinity(pv_residual_of(&line, &seed).chi2);
+      }
+    }
+  }
+}
+
+static SL_DEVICE struct pv_sums pv_sums_zero(void) {
+  struct pv_sums s;
+  s.g_x = s.g_y = s.g_z = s.h_xx = s.h_yy = s.h_xz = s.h_yz = s.h_zz = sl_sum32_zero();
+  s.weight = s.chi2 = s.tracks = sl_sum32_zero();
+  return s;
+}
+
+/* Adds what the 32 tracks from `base` on contribute at `place`. */
+static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
+                                    size_t base, const struct pv_place *seed, const struct pv_place *place, float noise,
+                                    struct pv_sums *sums) {
+  SL_FOR_LANES32(j) {
+    const struct pv_line line = pv_line_of(t, base + j);
+    const struct pv_residual r = pv_residual_of(&line, place);
+    const uint32_t is_near = r.chi2 < a->max_chi2 ? 1 : 0;
+    if (blockDim.x > 1 && !is_near) continue; /* on cpu nothing is added: lanes go together */
+    const float affinity = pv_affinity(r.chi2), own = pv_affinity(pv_residual_of(&line, seed).chi2);
+    const float others = competition[base + j] - own;
+    const float weight_if = affinity / (noise + affinity + others);
+    const uint32_t is_used = is_near & (weight_if > a->min_weight ? 1u : 0u);
+    const float weight = is_used ? weight_if : 0.0f;
+    const float g_x = is_used ? r.x * line.wx : 0.0f, g_y = is_used ? r.y * line.wy : 0.0f;
+    const float h_xx = weight * line.wx, h_yy = weight * line.wy;
+    const float h_xz = line.tx * h_xx, h_yz = line.ty * h_yy;
+    sl_sum32_add(&sums->g_x, j, weight * g_x);
+    sl_sum32_add(&sums->g_y, j, weight * g_y);
+    sl_sum32_add(&sums->g_z, j, weight * fmaf(line.tx, g_x, line.ty * g_y));
+    sl_sum32_add(&sums->h_xx, j, h_xx);
+    sl_sum32_add(&sums->h_yy, j, h_yy);
+    sl_sum32_add(&sums->h_xz, j, h_xz);
+    sl_sum32_add(&sums->h_yz, j, h_yz);
+    sl_sum32_add(&sums->h_zz, j, fmaf(line.tx, h_xz, line.ty * h_yz));
+    sl_sum32_add(&sums->weight, j, weight);
+    sl_sum32_add(&sums->chi2, j, weight * (is_used ? r.chi2 : 0.0f));
+    sl_sum32_add(&sums->tracks, j, is_near ? 1.0f : 0.0f);
+  }
+}
+
+static SL_DEVICE float pv_min_tracks(const struct pv_fit *a, float z) {
+  return (float)(z < a->fixed_target_z ? a->min_tracks_fixed_target : a->min_tracks);
+}
+
+/* A Newton step from the sums; returns whether another one is to follow. A vertex without a covariance is given up. */
+static SL_DEVICE uint32_t pv_step(const struct pv_fit *a, struct pv_sums *s, float seed_z, struct pv_vertex *v) {
+  const float g_x = sl_group_sum32_total(&s->g_x), g_y = sl_group_sum32_total(&s->g_y);
+  const float g_z = -sl_group_sum32_total(&s->g_z);
+  const float h_xx = sl_group_sum32_total(&s->h_xx), h_yy = sl_group_sum32_total(&s->h_yy);
+  const float h_xz = -sl_group_sum32_total(&s->h_xz), h_yz = -sl_group_sum32_total(&s->h_yz);
+  const float h_zz = sl_group_sum32_total(&s->h_zz);
+  const float chi2 = sl_group_sum32_total(&s->chi2);
+  const float weight = sl_group_sum32_total(&s->weight), tracks = sl_group_sum32_total(&s->tracks);
+  const float minor_x = h_zz * h_yy - h_yz * h_yz, minor_y = h_zz * h_xx - h_xz * h_xz;
+  const float determinant = h_xx * minor_x - h_xz * h_xz * h_yy;
+  v->accepted = tracks >= pv_min_tracks(a, seed_z) && determinant > 0.0f && sl_is_finite(determinant) ? 1 : 0;
+  if (!v->accepted) return 0;
+  v->c_xx = minor_x / determinant;
+  v->c_xy = h_xz * h_yz / determinant;
+  v->c_yy = minor_y / determinant;
+  v->c_xz = -h_xz * h_yy / determinant;
+  v->c_yz = -h_yz * h_xx / determinant;
+  v->c_zz = h_xx * h_yy / determinant;
+  const float d_x = -(v->c_xx * g_x + v->c_xy * g_y + v->c_xz * g_z);
+  const float d_y = -(v->c_xy * g_x + v->c_yy * g_y + v->c_yz * g_z);
+  const float d_z = -(v->c_xz * g_x + v->c_yz * g_y + v->c_zz * g_z);
+  v->at.x += d_x;
+  v->at.y += d_y;
+  v->at.z += d_z;
+  v->chi2 = chi2 + (d_x * g_x + d_y * g_y + d_z * g_z);
+  v->weight = weight;
+  v->tracks = (uint32_t)tracks;
+  return sl_abs_f32(d_z) < a->converged_dz ? 0 : 1;
+}
+
+static SL_DEVICE uint32_t pv_is_vertex(const struct pv_fit *a, const struct pv_vertex *v, const float *beam) {
+  const float d_x = v->at.x - beam[0], d_y = v->at.y - beam[1];
+  const uint32_t is_finite = sl_is_finite(v->at.z) & sl_is_finite(v->c_xx) & sl_is_finite(v->c_xy) &
+                             sl_is_finite(v->c_yy) & sl_is_finite(v->c_xz) & sl_is_finite(v->c_yz) &
+                             sl_is_finite(v->c_zz) & sl_is_finite(v->chi2) & sl_is_finite(v->weight);
+  return v->accepted && is_finite && (float)v->tracks >= pv_min_tracks(a, v->at.z) &&
+                 d_x * d_x + d_y * d_y < a->max_rho2
+             ? 1
+             : 0;
+}
+
+/* Fits a vertex to the event's tracks, from the seed; all groups of a warp go together. */
+static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const struct pv_tracks *t,
+                                              const float *competition, uint32_t is_seed, float seed_z,
+                                              const float *beam) {
+  const struct pv_place seed = {beam[0], beam[1], seed_z};
+  const float noise = sl_expf(-0.5f * a->noise_chi2);
+  struct pv_vertex v;
+  memset(&v, 0, sizeof v);
+  v.at = seed;
+  uint32_t goes_on = is_seed;
+  for (uint32_t step = 0; step < a->max_iterations && sl_warp_any(goes_on); step++) {
+    struct pv_sums sums = pv_sums_zero();
+    for (size_t base = 0; goes_on && base < t->count; base += 32) {
+      if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
+      pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
+    }
+    struct pv_vertex next = v;
+    const uint32_t next_goes_on = pv_step(a, &sums, seed_z, &next);
+    if (goes_on) v = next;
+    goes_on &= next_goes_on;
+  }
+  v.accepted = pv_is_vertex(a, &v, beam);
+  return v;
+}
+
+/* Is there a heavier vertex near this one? All that were accepted count, also those that go themselves. */
+static SL_DEVICE uint32_t pv_is_shadowed(const struct pv_vertex *vertices, uint32_t count, uint32_t own,
+                                         float min_separation_chi2) {
+  const struct pv_vertex *v = &vertices[own];
+  uint32_t shadowed = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct pv_vertex *o = &vertices[i];
+    const float dz = o->at.z - v->at.z;
+    const uint32_t comes_first = o->at.z < v->at.z || (o->at.z == v->at.z && i < own);
+    const uint32_t is_heavier = o->weight > v->weight || (o->weight == v->weight && comes_first);
+    shadowed |= o->accepted && is_heavier && dz * dz / (o->c_zz + v->c_zz) < min_separation_chi2 ? 1u : 0u;
+  }
+  return shadowed;
+}
+
+/* How many of those that stay come before this one in z. */
+static SL_DEVICE uint32_t pv_vertex_rank(const struct pv_vertex *vertices, const uint32_t *stays, uint32_t count,
+                                         uint32_t own) {
+  uint32_t rank = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const float z = vertices[i].at.z, own_z = vertices[own].at.z;
+    rank += stays[i] && (z < own_z || (z == own_z && i < own)) ? 1u : 0u;
+  }
+  return rank;
+}
+
+static SL_DEVICE void pv_keep(const struct pv_fit *a, uint32_t event, uint32_t rank, const struct pv_vertex *v) {
+  const float values[PV_VERTEX_VALUES] = {v->at.x, v->at.y, v->at.z, v->c_xx, v->c_xy,   v->c_yy,
+                                          v->c_xz, v->c_yz, v->c_zz, v->chi2, v->weight, (float)v->tracks};
+  for (uint32_t i = 0; i < PV_VERTEX_VALUES; i++)
+    a->fitted[(PV_MAX_VERTICES * event + rank) * PV_VERTEX_VALUES + i] = values[i];
+}
+
+SL_KERNEL(pv_fit_vertices, struct pv_fit) {
+  __shared__ struct pv_vertex vertices[PV_MAX_VERTICES];
+  __shared__ uint32_t stays[PV_MAX_VERTICES];
+  SL_FOR_EVENTS (event, a.events) {
+    const struct pv_tracks t = pv_tracks_of(&a, event);
+    const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
+    float *competition = a.competition + pv_first_track(&a, event);
+    const uint32_t seeds = a.seed_count[event];
+    pv_sum_affinities(&t, seed_z, seeds, beam, competition);
+    __syncthreads();
+    SL_FOR_GROUPS(s, seeds, 32) {
+      const uint32_t is_seed = s < seeds ? 1 : 0;
+      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, is_seed ? seed_z[s] : 0.0f, beam);
+      if (is_seed && sl_group_lane(32) == 0) vertices[s] = v;
+    }
+    __syncthreads();
+    uint32_t count = 0;
+    for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x) {
+      stays[s] = vertices[s].accepted && !pv_is_shadowed(vertices, seeds, s, a.min_separation_chi2) ? 1 : 0;
+      count += stays[s];
+    }
+    count = sl_block_sum_u32(count);
+    for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x)
+      if (stays[s]) pv_keep(&a, event, pv_vertex_rank(vertices, stays, seeds, s), &vertices[s]);
+    if (threadIdx.x == 0) a.vertices.offsets[event] = count;
+    __syncthreads(); /* the vertices are free for the next event */
+  }
+}
+
+/* A thread a vertex. */
+SL_KERNEL(pv_write_vertices, struct pv_fit) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.vertices.offsets[event], count = a.vertices.offsets[event + 1] - first;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const float *from = a.fitted + (PV_MAX_VERTICES * event + i) * PV_VERTEX_VALUES;
+      const uint32_t to = first + i;
+      a.vertices.x[to] = from[0];
+      a.vertices.y[to] = from[1];
+      a.vertices.z[to] = from[2];
+      a.vertices.c_xx[to] = from[3];
+      a.vertices.c_xy[to] = from[4];
+      a.vertices.c_yy[to] = from[5];
+      a.vertices.c_xz[to] = from[6];
+      a.vertices.c_yz[to] = from[7];
+      a.vertices.c_zz[to] = from[8];
+      a.vertices.chi2[to] = from[9];
+      a.vertices.weight[to] = from[10];
+      a.vertices.tracks[to] = (uint32_t)from[11];
+    }
+  }
+}
+
+static int pv_fit_launch(const struct sl_launch *l, const struct pv_fit *fit) {
+  int error = SL_LAUNCH(l, pv_fit_vertices, SL_PER_EVENT, *fit);
+  if (!error) error = l->scan(l, fit->vertices.offsets, &fit->vertices.bound);
+  if (!error) error = SL_LAUNCH(l, pv_write_vertices, SL_PER_EVENT, *fit);
+  return error;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* plugin.c: what the plugin of primary vertices offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(annealing);
+SL_DECLARE(beamline);
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(annealing),
+    SL_ENTRY(beamline),
+};
+
+SL_PLUGIN("pv", "0.1.0", "primary vertices from VELO tracks");

@@ -1,0 +1,258 @@
+/* distributions.c: truth.distributions, how much there is in events: clusters, tracks, true particles, vertices, as
+ * histograms in the report, so that two samples can be laid side by side (scripts/distributions).
+ *
+ * The histograms are one table, which says for each what an entry is; bins are of equal width. What lies outside counts
+ * in the mean, and as `below` or `above`. Events with an error are left out. Pixels are those of the super-pixel banks:
+ * an event without such banks makes no entry there.
+ */
+#include "mc_particles.h"
+#include "velo/event_model.h"
+
+#include <sluice/math.h>
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+/* H(name, what an entry is, bins, low, high, unit). */
+#define HISTOGRAMS(H)                                                                           \
+  H(clusters, "clusters of an event", 30, 0, 6000, "")                                          \
+  H(pixels, "pixels of an event", 30, 0, 12000, "")                                             \
+  H(superpixels, "super-pixels of an event", 30, 0, 9000, "")                                   \
+  H(pixels_per_superpixel, "pixels of a super-pixel", 8, 0.5, 8.5, "")                          \
+  H(modules, "module of a cluster", 52, -0.5, 51.5, "")                                         \
+  H(radii, "distance of a cluster from the beam", 60, 0, 60, "mm")                              \
+  H(tracks, "found tracks of an event", 30, 0, 900, "")                                         \
+  H(track_hits, "hits of a found track", 24, 2.5, 26.5, "")                                     \
+  H(vertices, "collisions of an event with 4 true tracks or more", 16, -0.5, 15.5, "")          \
+  H(particles, "particles of an event with hits in 3 modules", 30, 0, 900, "")                  \
+  H(particle_hits, "hits of such a particle", 30, 0.5, 30.5, "")                                \
+  H(particle_pt, "transverse momentum of such a particle", 60, 0, 3000, "MeV")                  \
+  H(particle_p, "log10 of the momentum of such a particle in MeV", 60, 1, 6, "")                \
+  H(particle_eta, "pseudorapidity of such a particle", 60, -6, 6, "")                           \
+  H(electron_eta, "pseudorapidity of such an electron", 60, -6, 6, "")                          \
+  H(long_pt, "transverse momentum of a long one, 2 < eta < 5, no electron", 60, 0, 3000, "MeV") \
+  H(origin_z, "z of the origin of such a particle", 60, -300, 300, "mm")                        \
+  H(flight, "distance of its origin from the beam, if above 0.5 mm", 60, 0, 60, "mm")
+
+struct distributions_args {
+  struct velo_clusters_view clusters;
+  struct velo_tracks_view tracks;
+  struct velo_superpixel_banks_view velo_superpixels;
+  struct mc_particle_banks_view mc_particles;
+  struct mc_vertex_banks_view mc_vertices;
+};
+#define SL_ARGS distributions_args
+
+static const struct sl_member distributions_members[] = {
+    SL_IN(clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order"),
+    SL_IN(tracks, velo_tracks, "offsets hit_offsets", "any order"),
+    SL_IN(velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none"),
+    SL_IN(mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order"),
+    SL_IN(mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none"),
+};
+
+enum { BINS_MAX = 64, MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
+
+#define ENUM_(name, what, bins, low, high, unit) H_##name,
+enum { HISTOGRAMS(ENUM_) HISTOGRAM_COUNT };
+
+#define ENTRY_(name, what, bins, low, high, unit) {#name, what, unit, bins, low, high},
+static const struct description {
+  const char *name, *what, *unit;
+  uint32_t bins;
+  double low, high;
+} descriptions[] = {HISTOGRAMS(ENTRY_)};
+
+#define CHECK_(name, what, bins, low, high, unit) SL_STATIC_ASSERT(bins <= BINS_MAX, "too many bins");
+HISTOGRAMS(CHECK_)
+
+struct histogram {
+  uint64_t entries, below, above, counts[BINS_MAX];
+  double sum, square_sum;
+};
+
+struct distributions {
+  struct mc_event mc;
+  uint64_t events, error_events, malformed_events;
+  struct histogram histograms[HISTOGRAM_COUNT];
+};
+
+static void fill(struct distributions *d, uint32_t which, double value) {
+  const struct description *of = &descriptions[which];
+  struct histogram *h = &d->histograms[which];
+  const double place = (value - of->low) / (of->high - of->low) * of->bins;
+  h->entries++;
+  h->sum += value;
+  h->square_sum += value * value;
+  if (!(place >= 0))
+    h->below++;
+  else if (place >= of->bins)
+    h->above++;
+  else
+    h->counts[(uint32_t)place]++;
+}
+
+/* ------------------------------------------------------------------------------------------------ one event */
+
+static double distance(float x, float y) { return (double)sl_sqrtf(x * x + y * y); }
+
+static void fill_clusters(struct distributions *d, const struct velo_clusters_view *c, uint32_t event) {
+  uint32_t total = 0;
+  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
+    const uint32_t at = VELO_MODULE_PAIRS * event + pair, first = c->offsets[event] + c->pair_first[at];
+    total += c->pair_count[at];
+    for (uint32_t i = first; i < first + c->pair_count[at]; i++) {
+      const uint32_t module = (c->id[i] >> 18 & 0xff) / MODULE_SENSORS;
+      fill(d, H_modules, module);
+      fill(d, H_radii, distance(c->x[i], c->y[i]));
+    }
+  }
+  fill(d, H_clusters, total);
+}
+
+/* Words behind the count of each bank (version 4: all of them); the low byte has the pixels. */
+static void fill_pixels(struct distributions *d, const struct velo_superpixel_banks_view *b, uint32_t event) {
+  uint32_t superpixels = 0, pixels = 0;
+  if (b->offsets[event] == b->offsets[event + 1]) return;
+  for (uint32_t bank = b->offsets[event]; bank < b->offsets[event + 1]; bank++) {
+    const uint32_t *words = b->payload + b->first_word[bank], count = b->size_bytes[bank] / 4u;
+    for (uint32_t i = b->version[bank] < 4; i < count; i++) {
+      const uint32_t here = (uint32_t)__builtin_popcount(words[i] & 0xff);
+      fill(d, H_pixels_per_superpixel, here);
+      pixels += here;
+      superpixels++;
+    }
+  }
+  fill(d, H_pixels, pixels);
+  fill(d, H_superpixels, superpixels);
+}
+
+static void fill_tracks(struct distributions *d, const struct velo_tracks_view *t, uint32_t event) {
+  for (uint32_t i = t->offsets[event]; i < t->offsets[event + 1]; i++)
+    fill(d, H_track_hits, t->hit_offsets[i + 1] - t->hit_offsets[i]);
+  fill(d, H_tracks, t->offsets[event + 1] - t->offsets[event]);
+}
+
+static void fill_particle(struct distributions *d, const struct mc_particle *p) {
+  const int is_electron = p->pdg == PDG_ELECTRON || p->pdg == -PDG_ELECTRON;
+  const double radius = distance(p->x, p->y);
+  fill(d, H_particle_hits, p->velo.count);
+  fill(d, H_particle_pt, (double)p->pt);
+  fill(d, H_particle_p, (double)(0.43429448f * sl_logf(p->p)));
+  fill(d, H_particle_eta, (double)p->eta);
+  fill(d, H_origin_z, (double)p->z);
+  if (is_electron) fill(d, H_electron_eta, (double)p->eta);
+  if (radius > 0.5) fill(d, H_flight, radius);
+  if (p->flags & MC_IS_LONG && !is_electron && p->eta > 2 && p->eta < 5) fill(d, H_long_pt, (double)p->pt);
+}
+
+static void fill_particles(struct distributions *d) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < d->mc.particle_count; i++) {
+    if (!(d->mc.particles[i].flags & MC_HAS_VELO)) continue;
+    fill_particle(d, &d->mc.particles[i]);
+    count++;
+  }
+  fill(d, H_particles, count);
+}
+
+/* i32 number of vertices; each i32 tracks, f64 x, y, z, packed (spec formats.md 7). 0 where that does not fit. */
+static int fill_vertices(struct distributions *d, const struct mc_vertex_banks_view *b, uint32_t event) {
+  const uint32_t bank = b->offsets[event];
+  if (bank == b->offsets[event + 1]) return 1;
+  const unsigned char *at = (const unsigned char *)(b->payload + b->first_word[bank]);
+  int32_t count = -1, visible = 0, tracks;
+  if (b->size_bytes[bank] >= sizeof count) memcpy(&count, at, sizeof count);
+  if (count < 0 || b->size_bytes[bank] != sizeof count + VERTEX_BYTES * (uint64_t)count) return 0;
+  for (int32_t i = 0; i < count; i++) {
+    memcpy(&tracks, at + sizeof count + VERTEX_BYTES * i, sizeof tracks);
+    visible += tracks >= VERTEX_TRACKS_MIN;
+  }
+  fill(d, H_vertices, visible);
+  return 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- the sink */
+
+static int distributions_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
+  (void)s, (void)args, (void)output_path;
+  *(struct distributions *)state = (struct distributions){.events = 0};
+  return SL_OK;
+}
+
+static int distributions_consume(void *state, const struct sl_services *s, const void *args_,
+                                 const struct sl_batch *batch) {
+  const struct distributions_args *args = (const struct distributions_args *)args_;
+  struct distributions *d = (struct distributions *)state;
+  for (uint32_t event = 0; event < batch->event_count; event++) {
+    const char *reason;
+    if (batch->events[event].error != SL_EVENT_OK) {
+      d->error_events++;
+      continue;
+    }
+    const int status = mc_event_decode(&d->mc, &args->mc_particles, event, &reason);
+    if (status == SL_ENOMEM) {
+      s->message(s->context, SL_ERROR, "out of memory");
+      return status;
+    }
+    d->events++;
+    fill_clusters(d, &args->clusters, event);
+    fill_pixels(d, &args->velo_superpixels, event);
+    fill_tracks(d, &args->tracks, event);
+    if (status == SL_OK) fill_particles(d);
+    const int has_vertices = fill_vertices(d, &args->mc_vertices, event);
+    d->malformed_events += status != SL_OK || !has_vertices;
+  }
+  return SL_OK;
+}
+
+static double mean_of(const struct histogram *h) { return h->entries > 0 ? h->sum / (double)h->entries : 0; }
+
+static double rms_of(const struct histogram *h) {
+  const double mean = mean_of(h), variance = h->entries > 0 ? h->square_sum / (double)h->entries - mean * mean : 0;
+  return variance > 0 ? sqrt(variance) : 0;
+}
+
+static void report_histogram(const struct sl_report *r, const struct description *of, const struct histogram *h) {
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", of->name);
+  r->text(r->context, "entry", of->what);
+  r->text(r->context, "unit", of->unit);
+  r->number(r->context, "low", of->low);
+  r->number(r->context, "high", of->high);
+  r->integer(r->context, "entries", (int64_t)h->entries);
+  r->number(r->context, "mean", mean_of(h));
+  r->number(r->context, "rms", rms_of(h));
+  r->integer(r->context, "below", (int64_t)h->below);
+  r->integer(r->context, "above", (int64_t)h->above);
+  r->begin_array(r->context, "counts");
+  for (uint32_t i = 0; i < of->bins; i++) r->integer(r->context, NULL, (int64_t)h->counts[i]);
+  r->end_array(r->context);
+  r->end_object(r->context);
+  r->line(r->context, "%-60s %9" PRIu64 "  mean %8.4g  rms %8.4g %s", of->what, h->entries, mean_of(h), rms_of(h),
+          of->unit);
+}
+
+static int distributions_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  const struct distributions *d = (const struct distributions *)state;
+  r->integer(r->context, "events", (int64_t)d->events);
+  r->integer(r->context, "error_events", (int64_t)d->error_events);
+  r->integer(r->context, "malformed_events", (int64_t)d->malformed_events);
+  r->begin_array(r->context, "histograms");
+  for (uint32_t k = 0; k < HISTOGRAM_COUNT; k++) report_histogram(r, &descriptions[k], &d->histograms[k]);
+  r->end_array(r->context);
+  if (d->malformed_events > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC banks, which are left out",
+               d->malformed_events);
+  return SL_OK;
+}
+
+static void distributions_close(void *state) { mc_event_free(&((struct distributions *)state)->mc); }
+
+static const struct sl_sink distributions_functions = {.open = distributions_open,
+                                                       .consume = distributions_consume,
+                                                       .finish = distributions_finish,
+                                                       .close = distributions_close};
+
+SL_SINK(distributions, "how much there is in events, as histograms", struct distributions, distributions_functions);

@@ -1,0 +1,196 @@
+/* pv_check.c: truth.pv_check, how well found primary vertices agree with the true collisions (spec velo_pv.md E.4).
+ *
+ * vertex_score.h has the rules and what is counted. Here the truth is decoded, and the counts become a report: totals,
+ * a table by number of tracks (`bins`) and one by distance to the next vertex (`distance_bins`). Events with an error,
+ * without banks of vertices or with malformed ones count in none of these. An event whose banks name no vertex is
+ * checked like any other: what is found in it is false.
+ */
+#include "tally.h"
+#include "vertex_score.h"
+
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+
+struct pv_check_args {
+  struct pv_vertices_view vertices;
+  struct mc_vertex_banks_view mc_vertices;
+  uint32_t tracks_min;
+  float isolation;
+};
+#define SL_ARGS pv_check_args
+
+static const struct sl_member pv_check_members[] = {
+    SL_IN(vertices, pv_vertices, "offsets ignored x y z c_xx c_yy c_zz weight", "any order"),
+    SL_IN(mc_vertices, mc_vertex_banks, "offsets source_id version size_bytes first_word payload", "any order"),
+    SL_U32(tracks_min, 4, 1, 1000, "", "tracks of a true vertex that should be found"),
+    SL_F32(isolation, 10, 0, 1000, "mm", "a true vertex that has no other within it is isolated"),
+};
+
+struct pv_check {
+  struct tally tally;
+  struct mc_vertices mc;
+  struct vertex_score score;
+  uint64_t true_vertices, ignored_tracks;
+};
+
+static int pv_check_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct pv_check_args *args = (const struct pv_check_args *)args_;
+  struct pv_check *c = (struct pv_check *)state;
+  (void)s, (void)output_path;
+  c->tally.truth = "MC vertices";
+  c->score.tracks_min = args->tracks_min;
+  c->score.isolation = args->isolation;
+  return SL_OK;
+}
+
+static void pv_check_close(void *state) {
+  struct pv_check *c = (struct pv_check *)state;
+  mc_vertices_free(&c->mc);
+  vertex_score_free(&c->score);
+}
+
+static int pv_check_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
+  const struct pv_check_args *args = (const struct pv_check_args *)args_;
+  struct pv_check *c = (struct pv_check *)state;
+  for (uint32_t event = 0; event < batch->event_count; event++) {
+    const struct sl_event *e = &batch->events[event];
+    const int has_truth = args->mc_vertices.offsets[event] != args->mc_vertices.offsets[event + 1];
+    const char *reason;
+    if (tally_has_error(&c->tally, e)) continue;
+    c->ignored_tracks += args->vertices.ignored[event];
+    int status = mc_vertices_decode(&c->mc, &args->mc_vertices, event, &reason);
+    status = tally_decoded(&c->tally, s, e, status, has_truth, reason);
+    if (status == 1) {
+      c->true_vertices += c->mc.count;
+      status = vertex_score_event(&c->score, &c->mc, &args->vertices, event);
+    }
+    if (status < 0) {
+      s->message(s->context, SL_ERROR, "out of memory");
+      return status;
+    }
+  }
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- the report */
+
+static double efficiency_of(const struct score_truth *t) {
+  return ratio((double)t->reconstructed, (double)t->reconstructible);
+}
+
+static double efficiency_all_of(const struct score_truth *t) {
+  return ratio((double)t->matched, (double)t->reconstructible);
+}
+
+static double false_rate_of(const struct score_row *row) {
+  const double pairs = (double)row->spreads[SCORE_X].count;
+  return ratio((double)row->false_vertices, pairs + (double)row->false_vertices);
+}
+
+static void report_truth(const struct sl_report *r, const struct score_truth *t) {
+  r->integer(r->context, "reconstructible", (int64_t)t->reconstructible);
+  r->integer(r->context, "reconstructed", (int64_t)t->reconstructed);
+  r->integer(r->context, "matched", (int64_t)t->matched);
+  r->integer(r->context, "clones", (int64_t)t->clones);
+  r->number(r->context, "efficiency", efficiency_of(t));
+  r->number(r->context, "efficiency_all", efficiency_all_of(t));
+}
+
+static void report_spread(const struct sl_report *r, const struct score_row *row, uint32_t quantity,
+                          const char *const keys[3]) {
+  const struct spread *s = &row->spreads[quantity];
+  r->number(r->context, keys[0], spread_width(s, score_range(quantity)));
+  r->number(r->context, keys[1], spread_rms(s));
+  r->number(r->context, keys[2], spread_mean(s));
+}
+
+static void report_row(const struct sl_report *r, const struct score_row *row) {
+  static const char *const keys[SCORE_QUANTITIES][3] = {
+      {"resolution_x_mm", "resolution_x_rms_mm", "resolution_x_mean_mm"},
+      {"resolution_y_mm", "resolution_y_rms_mm", "resolution_y_mean_mm"},
+      {"resolution_z_mm", "resolution_z_rms_mm", "resolution_z_mean_mm"},
+      {"pull_x", "pull_x_rms", "pull_x_mean"},
+      {"pull_y", "pull_y_rms", "pull_y_mean"},
+      {"pull_z", "pull_z_rms", "pull_z_mean"}};
+  const uint64_t pairs = row->spreads[SCORE_X].count;
+  report_truth(r, &row->truth);
+  r->integer(r->context, "vertices", (int64_t)row->vertices);
+  r->integer(r->context, "false", (int64_t)row->false_vertices);
+  r->number(r->context, "false_rate", false_rate_of(row));
+  r->integer(r->context, "pairs", (int64_t)pairs);
+  r->number(r->context, "mean_weight", ratio(row->pairs_weight, (double)pairs));
+  for (uint32_t k = 0; k < SCORE_QUANTITIES; k++) report_spread(r, row, k, keys[k]);
+}
+
+static void report_table(const struct sl_report *r, const char *name, const char *from, const char *below,
+                         const double *edges, const struct score_row *rows, uint32_t bins) {
+  r->begin_array(r->context, name);
+  for (uint32_t k = 0; k < bins; k++) {
+    r->begin_object(r->context, NULL);
+    r->number(r->context, from, edges[k]);
+    if (k + 1 < bins) r->number(r->context, below, edges[k + 1]);
+    report_row(r, &rows[k]);
+    r->end_object(r->context);
+  }
+  r->end_array(r->context);
+}
+
+static void report_isolation(const struct sl_report *r, const char *name, const struct score_truth *t) {
+  r->begin_object(r->context, name);
+  report_truth(r, t);
+  r->end_object(r->context);
+}
+
+static void print_truth(const struct sl_report *r, const char *name, const struct score_truth *t) {
+  if (t->reconstructible == 0) return;
+  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  with unreconstructible ones %6.2f %%", name,
+          t->reconstructed, t->reconstructible, 100 * efficiency_of(t), 100 * efficiency_all_of(t));
+}
+
+static void print_spreads(const struct sl_report *r, const struct score_row *row) {
+  static const char *const names[3] = {"x", "y", "z"};
+  if (row->spreads[SCORE_X].count == 0) return;
+  for (uint32_t k = 0; k < 3; k++) {
+    const struct spread *residual = &row->spreads[SCORE_X + k], *pull = &row->spreads[SCORE_PULL_X + k];
+    r->line(r->context, "%s: resolution %7.1f um (rms %7.1f), bias %6.1f um, pull %5.2f (rms %5.2f)", names[k],
+            1000 * spread_width(residual, score_range(SCORE_X + k)), 1000 * spread_rms(residual),
+            1000 * spread_mean(residual), spread_width(pull, score_range(SCORE_PULL_X + k)), spread_rms(pull));
+  }
+}
+
+static int pv_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct pv_check *c = (struct pv_check *)state;
+  const struct vertex_score *score = &c->score;
+  const struct score_row *all = &score->all;
+  tally_report(&c->tally, r);
+  r->integer(r->context, "true_vertices", (int64_t)c->true_vertices);
+  r->integer(r->context, "ignored_tracks", (int64_t)c->ignored_tracks);
+  report_row(r, all);
+  report_isolation(r, "isolated", &score->isolated);
+  report_isolation(r, "close", &score->close);
+  report_table(r, "bins", "tracks_from", "tracks_below", score_track_edges, score->by_tracks, SCORE_TRACK_BINS);
+  report_table(r, "distance_bins", "distance_from_mm", "distance_below_mm", score_distance_edges, score->by_distance,
+               SCORE_DISTANCE_BINS);
+  r->line(r->context,
+          "primary vertices of %" PRIu64 " events: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
+          " (%.2f %%)",
+          c->tally.events, all->vertices, all->false_vertices, 100 * false_rate_of(all), all->truth.clones,
+          100 * ratio((double)all->truth.clones, (double)all->truth.matched));
+  print_truth(r, "all", &all->truth);
+  print_truth(r, "isolated", &score->isolated);
+  print_truth(r, "close", &score->close);
+  print_spreads(r, all);
+  tally_warn(&c->tally, s);
+  if (c->ignored_tracks > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks with numbers that are not finite were left out",
+               c->ignored_tracks);
+  if (c->tally.events > 0 && c->true_vertices == 0)
+    s->message(s->context, SL_WARNING, "the truth names no vertex in any event, so every vertex found counts as false");
+  return SL_OK;
+}
+
+static const struct sl_sink pv_check_functions = {
+    .open = pv_check_open, .consume = pv_check_consume, .finish = pv_check_finish, .close = pv_check_close};
+
+SL_SINK(pv_check, "primary vertices compared with the true collisions", struct pv_check, pv_check_functions);

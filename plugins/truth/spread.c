@@ -1,0 +1,36 @@
+/* spread.c: see spread.h. */
+#include "spread.h"
+
+#include <math.h>
+
+static const double below_minus_sigma = 0.158655; /* share of a Gaussian */
+
+void spread_add(struct spread *s, double range, double value) {
+  const double cell = (value + range) / (2 * range) * SPREAD_CELLS;
+  s->count++;
+  s->sum += value;
+  s->sum_of_squares += value * value;
+  s->cells[cell < 0 ? 0 : cell >= SPREAD_CELLS ? SPREAD_CELLS - 1 : (uint32_t)cell]++;
+}
+
+double spread_mean(const struct spread *s) { return s->count ? s->sum / (double)s->count : 0; }
+
+double spread_rms(const struct spread *s) {
+  if (s->count == 0) return 0;
+  const double mean = spread_mean(s), variance = s->sum_of_squares / (double)s->count - mean * mean;
+  return variance > 0 ? sqrt(variance) : 0;
+}
+
+static double quantile(const struct spread *s, double range, double share) {
+  const double wanted = share * (double)s->count;
+  double before = 0;
+  uint32_t cell = 0;
+  while (cell < SPREAD_CELLS - 1 && before + s->cells[cell] < wanted) before += s->cells[cell++];
+  const double within = s->cells[cell] ? (wanted - before) / s->cells[cell] : 0;
+  return 2 * range * (cell + within) / SPREAD_CELLS - range;
+}
+
+double spread_width(const struct spread *s, double range) {
+  if (s->count == 0) return 0;
+  return (quantile(s, range, 1 - below_minus_sigma) - quantile(s, range, below_minus_sigma)) / 2;
+}

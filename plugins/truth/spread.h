@@ -1,0 +1,26 @@
+/* spread.h: how the values of one quantity are spread, in memory that does not grow with their number.
+ *
+ * The robust width is half the distance between the quantiles of 15.87 % and 84.13 %: sigma, for a Gaussian, and blind
+ * to tails. Quantiles come from a histogram of SPREAD_CELLS cells, linearly between a cell's edges; what lies outside
+ * its range counts in its first or last cell. Mean and rms are those of all values.
+ */
+#ifndef TRUTH_SPREAD_H
+#define TRUTH_SPREAD_H
+
+#include <stdint.h>
+
+enum { SPREAD_CELLS = 2000 };
+
+struct spread {
+  uint64_t count;
+  double sum, sum_of_squares;
+  uint32_t cells[SPREAD_CELLS];
+};
+
+/* The histogram reaches from -range to range, which is the same in every call for one spread. */
+void spread_add(struct spread *s, double range, double value);
+double spread_mean(const struct spread *s);
+double spread_rms(const struct spread *s); /* about the mean */
+double spread_width(const struct spread *s, double range);
+
+#endif

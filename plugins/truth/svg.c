@@ -1,0 +1,160 @@
+/* svg.c: see svg.h. */
+#include "svg.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void svg_free(struct svg *s) {
+  free(s->text);
+  *s = (struct svg){0};
+}
+
+/* Room for so many more bytes: 1, or 0 with the failure noted. */
+static int reserve(struct svg *s, size_t bytes) {
+  if (s->failed) return 0;
+  if (s->count + bytes <= s->capacity) return 1;
+  const size_t larger = 2 * (s->count + bytes) + 4096;
+  char *text = (char *)realloc(s->text, larger);
+  if (!text) {
+    s->failed = 1;
+    return 0;
+  }
+  s->text = text;
+  s->capacity = larger;
+  return 1;
+}
+
+void svg_add(struct svg *s, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (length < 0 || !reserve(s, (size_t)length + 1)) return;
+  va_start(arguments, format);
+  vsnprintf(s->text + s->count, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  s->count += (size_t)length;
+}
+
+static int64_t tenths_of(double value) {
+  const double limit = 100000;
+  const double shown = value > -limit ? (value < limit ? value : limit) : -limit;
+  return (int64_t)(shown * 10 + (shown < 0 ? -0.5 : 0.5));
+}
+
+/* `before`: what parts it from a number in front of it, where that takes more than its sign. */
+static void add_tenths(struct svg *s, int64_t tenths, const char *before) {
+  const uint64_t size = (uint64_t)(tenths < 0 ? -tenths : tenths);
+  svg_add(s, "%s", tenths < 0 ? "-" : before);
+  if (size >= 10 || size == 0) svg_add(s, "%" PRIu64, size / 10);
+  if (size % 10) svg_add(s, ".%" PRIu64, size % 10);
+}
+
+void svg_add_number(struct svg *s, double value) {
+  const int64_t tenths = tenths_of(value), size = tenths < 0 ? -tenths : tenths;
+  svg_add(s, "%s%" PRId64, tenths < 0 ? "-" : "", size / 10);
+  if (size % 10) svg_add(s, ".%" PRId64, size % 10);
+}
+
+void svg_add_attribute(struct svg *s, const char *name, double value) {
+  svg_add(s, " %s='", name);
+  svg_add_number(s, value);
+  svg_add(s, "'");
+}
+
+void svg_add_point(struct svg *s, struct svg_point on_page) {
+  svg_add_number(s, on_page.u);
+  svg_add(s, ",");
+  svg_add_number(s, on_page.v);
+}
+
+static void step_to(struct svg_pen *pen, const char *command, struct svg_point to) {
+  const int64_t u = tenths_of(to.u), v = tenths_of(to.v);
+  svg_add(pen->svg, "%s", command);
+  add_tenths(pen->svg, u - pen->u_tenths, *command ? "" : " ");
+  add_tenths(pen->svg, v - pen->v_tenths, ",");
+  pen->u_tenths = u;
+  pen->v_tenths = v;
+}
+
+/* A path begins at 0,0, so its first step may be relative as well. */
+void svg_pen_move(struct svg_pen *pen, struct svg_point on_page) { step_to(pen, "m", on_page); }
+
+/* Steps that follow another are lines unless they say otherwise. */
+void svg_pen_line(struct svg_pen *pen, struct svg_point on_page) { step_to(pen, "", on_page); }
+
+void svg_pen_dot(struct svg_pen *pen, struct svg_point on_page) {
+  step_to(pen, "m", on_page);
+  svg_add(pen->svg, "h0");
+}
+
+struct svg_point svg_on_page(const struct svg_panel *panel, struct svg_point p) {
+  return (struct svg_point){
+      panel->left + (p.u - panel->u_min) / (panel->u_max - panel->u_min) * panel->width,
+      panel->top + (panel->v_max - p.v) / (panel->v_max - panel->v_min) * panel->height,
+  };
+}
+
+void svg_begin_text(struct svg *s, double left, double baseline, const char *class_name) {
+  svg_add(s, "<text");
+  svg_add_attribute(s, "x", left);
+  svg_add_attribute(s, "y", baseline);
+  svg_add(s, " class='%s'>", class_name);
+}
+
+void svg_end_text(struct svg *s) { svg_add(s, "</text>\n"); }
+
+static void add_tick_number(struct svg *s, double left, double baseline, const char *class_name, double value) {
+  svg_begin_text(s, left, baseline, class_name);
+  svg_add_number(s, value);
+  svg_end_text(s);
+}
+
+enum { TICK = 6 };
+
+static void add_ticks(struct svg *s, const struct svg_panel *panel, double step, int along_u) {
+  const double low = along_u ? panel->u_min : panel->v_min, high = along_u ? panel->u_max : panel->v_max;
+  const double bottom = panel->top + panel->height;
+  const double margin = step * 1e-6;
+  int64_t k = (int64_t)(low / step) - 1;
+  while ((double)k * step < low - margin) k++;
+  const int64_t first = k;
+  svg_add(s, "<path class='axis' d='");
+  for (; (double)k * step <= high + margin; k++) {
+    const double value = (double)k * step;
+    const struct svg_point at = svg_on_page(panel, (struct svg_point){value, value});
+    svg_add(s, "M");
+    svg_add_point(s, along_u ? (struct svg_point){at.u, bottom} : (struct svg_point){panel->left, at.v});
+    svg_add(s, along_u ? "v%d" : "h-%d", TICK);
+  }
+  svg_add(s, "'/>\n");
+  for (k = first; (double)k * step <= high + margin; k++) {
+    const double value = (double)k * step;
+    const struct svg_point at = svg_on_page(panel, (struct svg_point){value, value});
+    if (along_u)
+      add_tick_number(s, at.u, bottom + 22, "middle", value);
+    else
+      add_tick_number(s, panel->left - TICK - 4, at.v + 5, "end", value);
+  }
+}
+
+void svg_add_axes(struct svg *s, const struct svg_panel *panel, double u_step, double v_step, const char *u_label,
+                  const char *v_label) {
+  svg_add(s, "<rect class='axis'");
+  svg_add_attribute(s, "x", panel->left);
+  svg_add_attribute(s, "y", panel->top);
+  svg_add_attribute(s, "width", panel->width);
+  svg_add_attribute(s, "height", panel->height);
+  svg_add(s, "/>\n");
+  add_ticks(s, panel, u_step, 1);
+  add_ticks(s, panel, v_step, 0);
+  svg_begin_text(s, panel->left + panel->width / 2, panel->top + panel->height + 44, "middle");
+  svg_add(s, "%s", u_label);
+  svg_end_text(s);
+  const double x = panel->left - 48, y = panel->top + panel->height / 2;
+  svg_add(s, "<text class='middle' transform='translate(");
+  svg_add_point(s, (struct svg_point){x, y});
+  svg_add(s, ") rotate(-90)'>%s</text>\n", v_label);
+}

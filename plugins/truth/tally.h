@@ -1,0 +1,31 @@
+/* tally.h: what every check against truth does alike: which events it can use, counted and reported, and ratios. */
+#ifndef TRUTH_TALLY_H
+#define TRUTH_TALLY_H
+
+#include <sluice/plugin.h>
+
+struct tally {
+  const char *truth; /* what is decoded, for messages: "MC particles" */
+  uint64_t events;   /* checked */
+  uint64_t error_events, malformed_events, events_without_truth;
+};
+
+/* Whether the runtime or the source gave the event up; such events have nothing to check. */
+int tally_has_error(struct tally *t, const struct sl_event *event);
+
+/* After decoding the truth of an event, with that result and reason: 1 if it is to be checked, 0 if not, SL_ENOMEM.
+ * Says what is malformed, up to a number of events. `has_truth`: there are banks. */
+int tally_decoded(struct tally *t, const struct sl_services *s, const struct sl_event *event, int result, int has_truth,
+                  const char *reason);
+
+/* The counts, as keys of the report. */
+void tally_report(const struct tally *t, const struct sl_report *r);
+/* A warning for each kind of event that was not checked. */
+void tally_warn(const struct tally *t, const struct sl_services *s);
+
+/* 0 where there is nothing to divide by. */
+static inline double ratio(double numerator, double denominator) {
+  return denominator > 0 ? numerator / denominator : 0;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* velo.geometry_sink: writes the geometry, wherever it comes from, as the two binary files that velo.geometry reads
+ * from a folder (geometry_file.h). It takes no events: the first slice that comes is the sign to write. Each file gets
+ * its name when it is complete.
+ */
+#include "geometry_file.h"
+
+#include <sluice/plugin.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct geometry_sink_args {
+  struct velo_geometry_view geometry;
+  const char *path;
+};
+
+#define SL_ARGS geometry_sink_args
+static const struct sl_member geometry_sink_members[] = {
+    SL_IN(geometry, velo_geometry, "", "what is written"),
+    SL_STRING(path, "", "folder to write to, made if there is none, where -o gives none"),
+};
+
+struct geometry_sink {
+  char folder[PATH_MAX];
+  uint32_t is_written;
+};
+
+static int complain(const struct sl_services *s, const char *path, const char *step) {
+  s->message(s->context, SL_ERROR, "%s: cannot %s: %s", path, step, strerror(errno));
+  return SL_EIO;
+}
+
+static int write_file(const struct sl_services *s, const char *folder, const char *name, const void *bytes,
+                      size_t size) {
+  char path[PATH_MAX + 64], part[PATH_MAX + 80];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(part, sizeof part, "%s.part", path);
+  FILE *file = fopen(part, "wb");
+  if (!file) return complain(s, part, "create it");
+  const int is_whole = fwrite(bytes, 1, size, file) == size && fflush(file) == 0 && fsync(fileno(file)) == 0;
+  int status = is_whole ? SL_OK : complain(s, part, "write it");
+  if (fclose(file) != 0 && status == SL_OK) status = complain(s, part, "close it");
+  if (status == SL_OK && rename(part, path) != 0) status = complain(s, part, "give it its name");
+  if (status < 0) remove(part);
+  return status;
+}
+
+static unsigned char *put_length(unsigned char *at, uint64_t length) {
+  memcpy(at, &length, sizeof length);
+  return at + sizeof length;
+}
+
+static unsigned char *put_floats(unsigned char *at, const float *values, size_t count) {
+  memcpy(at, values, count * sizeof *values);
+  return at + count * sizeof *values;
+}
+
+static void pack_geometry(const struct velo_geometry_view *g, unsigned char bytes[GEOMETRY_FILE_BYTES]) {
+  unsigned char *at = put_length(bytes, VELO_MODULES);
+  at = put_floats(at, g->module_z, VELO_MODULES);
+  at = put_length(at, VELO_SENSOR_COLUMNS);
+  at = put_floats(at, g->local_x, VELO_SENSOR_COLUMNS);
+  at = put_length(at, VELO_SENSOR_COLUMNS);
+  at = put_floats(at, g->x_pitch, VELO_SENSOR_COLUMNS);
+  at = put_length(at, VELO_SENSORS);
+  at = put_length(at, TRANSFORM_VALUES);
+  put_floats(at, g->transform, VELO_SENSORS * TRANSFORM_VALUES);
+}
+
+static int geometry_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
+  struct geometry_sink *m = (struct geometry_sink *)state;
+  const char *folder = output_path && *output_path ? output_path : args->path;
+  if (!folder || !*folder) {
+    s->message(s->context, SL_ERROR, "no output folder is given: use -o, or the property path");
+    return SL_EINVAL;
+  }
+  if (strlen(folder) >= sizeof m->folder) {
+    s->message(s->context, SL_ERROR, "path: longer than %zu characters", sizeof m->folder - 1);
+    return SL_EINVAL;
+  }
+  memcpy(m->folder, folder, strlen(folder) + 1);
+  return mkdir(folder, 0777) == 0 || errno == EEXIST ? SL_OK : complain(s, folder, "make this folder");
+}
+
+static int geometry_sink_consume(void *state, const struct sl_services *s, const void *args_,
+                                 const struct sl_batch *batch) {
+  const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
+  struct geometry_sink *m = (struct geometry_sink *)state;
+  unsigned char bytes[GEOMETRY_FILE_BYTES];
+  (void)batch;
+  if (m->is_written) return SL_OK;
+  pack_geometry(&args->geometry, bytes);
+  int status = write_file(s, m->folder, VELO_GEOMETRY_FILE, bytes, sizeof bytes);
+  if (status == SL_OK) status = write_file(s, m->folder, VELO_BEAMLINE_FILE, args->geometry.beam, BEAMLINE_FILE_BYTES);
+  m->is_written = status == SL_OK;
+  return status;
+}
+
+static int geometry_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+  const struct geometry_sink *m = (const struct geometry_sink *)state;
+  if (!m->is_written) {
+    s->message(s->context, SL_ERROR, "there was no event, so that nothing was written to %s", m->folder);
+    return SL_EINVAL;
+  }
+  report->text(report->context, "folder", m->folder);
+  report->line(report->context, "%s/" VELO_GEOMETRY_FILE " and " VELO_BEAMLINE_FILE " written", m->folder);
+  return SL_OK;
+}
+
+static const struct sl_sink geometry_sink_functions = {
+    .open = geometry_sink_open, .consume = geometry_sink_consume, .finish = geometry_sink_finish};
+
+SL_SINK(geometry_sink, "writes the geometry as files that velo.geometry reads", struct geometry_sink,
+        geometry_sink_functions);

@@ -1,0 +1,190 @@
+/* search_pairs.h: what a block of the triplet search has in memory of an event: hits of the module pairs in play, their
+ * bins of azimuth, marks, and live tracks; and windows of azimuth among them. For search_by_triplet.cu.
+ *
+ * Where something is "in memory" is a number that counts hits from the beginning of struct search_memory's arrays, so
+ * that these are the same for shared memory and for scratch.
+ */
+#ifndef VELO_SEARCH_PAIRS_H
+#define VELO_SEARCH_PAIRS_H
+
+#include "position.h"
+#include "search_by_triplet.h"
+
+enum {
+  BIN_BITS = 7,
+  BINS = 1 << BIN_BITS,
+  PAIRS = 4,          /* in play: pair p has place p % 4; three are searched while the next one is brought in */
+  MIDDLE_THREADS = 4, /* to a middle hit */
+  SHARED_PAIR_HITS = 192,
+  SHARED_EVENT_HITS = 6144,
+  SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
+  SHARED_LIVE_TRACKS = 128
+};
+
+typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+
+struct search_launch {
+  struct search_by_triplet_args a;
+  int32_t phi_window;    /* half its width */
+  uint32_t window_width; /* << 16 | 0xFFFF */
+};
+
+struct search_hit {
+  float x, y, z;
+  uint32_t start_phi; /* azimuth << 16 | where the first hit of the next pair downstream with as large an azimuth is */
+} __attribute__((aligned(16)));
+
+/* A track that may be extended. */
+struct search_live {
+  uint32_t hits;  /* the last but one; << 16: the last one */
+  uint32_t track; /* of three hits: its first one, else its middle one; << 16: its length; << 24: pairs passed without
+                     a hit */
+} __attribute__((aligned(8)));
+
+/* A bit for each hit of the event, in words of 32. */
+struct search_bits {
+  uint32_t *used;
+  uint32_t *middle, *strong; /* middle hits of tracks, and of those with four hits and more */
+  uint32_t *before;          /* strong tracks before each word; << 16: weak ones */
+};
+
+/* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
+ * event, or, in shared memory, at pair % PAIRS * SHARED_PAIR_HITS. */
+struct search_memory {
+  struct search_hit *hits;
+  uint16_t *unused;        /* of each pair: where the hits that are not used are */
+  uint16_t *unused_before; /* of each hit: how many of its pair before it are not */
+  struct search_bits bits;
+};
+
+struct search_shared {
+  union {
+    struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
+    uint32_t before[SHARED_EVENT_WORDS]; /* when all pairs are done */
+  } u;
+  uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
+  uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
+  struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
+  uint16_t bin_begin[PAIRS][BINS + 1];
+  uint32_t unused_count[PAIRS];
+  uint32_t live_count[2];
+  uint32_t pair_first[VELO_MODULE_PAIRS + 1];
+};
+
+/* What all threads of a block know alike. */
+struct search {
+  const struct search_launch *launch;
+  const struct search_by_triplet_args *a;
+  struct search_event e;
+  struct search_shared *shared;
+  struct search_memory memory;
+  uint32_t is_shared;       /* the memory is */
+  struct search_live *live; /* those beyond the shared ones, twice as many as hits */
+  uint16_t *track_hits;     /* of the event, as the next two */
+  uint8_t *track_length;
+  uint16_t *track_middle;
+};
+
+/* The hits of a module pair. */
+struct search_pair {
+  uint32_t first;      /* in the event */
+  uint32_t begin, end; /* where they are in memory, as their lists are */
+  uint16_t *bin_begin; /* the first of each bin */
+};
+
+struct search_line {
+  float x0, y0, z0, tx, ty;
+};
+
+static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)(hit->start_phi >> 16); }
+
+static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
+
+static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
+
+static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
+  struct search_pair p;
+  p.first = s->shared->pair_first[pair];
+  p.begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
+  p.end = p.begin + s->shared->pair_first[pair + 1] - p.first;
+  p.bin_begin = s->shared->bin_begin[pair % PAIRS];
+  return p;
+}
+
+/* The hit in the event that is at `at` in memory. */
+static SL_DEVICE uint32_t pair_hit(const struct search_pair *p, uint32_t at) { return p->first + at - p->begin; }
+
+/* The first hit of the pair with an azimuth of `phi` or more; the first of all if there is none. */
+static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search_pair *p, int16_t phi) {
+  const uint32_t bin = phi_bin(phi), end = p->bin_begin[bin + 1];
+  uint32_t i = p->bin_begin[bin];
+  SL_ROLLED
+  while (i < end && hit_phi(&s->memory.hits[i]) < phi) i++;
+  return i == p->end ? p->begin : i;
+}
+
+/* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
+ * since those are idle in `forward`. */
+static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
+  const struct search_pair p = pair_open(s, pair);
+  const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
+  const struct search_pair downstream = pair_open(s, pair + has_downstream);
+  const struct velo_hits_view *from = &s->a->hits;
+  for (uint32_t i = p.begin + blockDim.x - 1 - threadIdx.x; i <= p.end; i += blockDim.x) {
+    const uint32_t is_hit = i < p.end ? 1 : 0, in_slice = s->e.first + pair_hit(&p, i);
+    const int16_t phi = is_hit ? from->phi[in_slice] : (int16_t)0;
+    const uint32_t last_bin = is_hit ? phi_bin(phi) : BINS;
+    SL_ROLLED
+    for (uint32_t bin = i > p.begin ? phi_bin(from->phi[in_slice - 1]) + 1 : 0; bin <= last_bin; bin++)
+      p.bin_begin[bin] = (uint16_t)i;
+    if (!is_hit) break;
+    const uint32_t start = has_downstream ? pair_start(s, &downstream, phi) : 0;
+    struct search_hit hit;
+    hit.x = from->x[in_slice];
+    hit.y = from->y[in_slice];
+    hit.z = from->z[in_slice];
+    hit.start_phi = (uint32_t)(uint16_t)phi << 16 | start;
+    s->memory.hits[i] = hit;
+  }
+}
+
+static SL_DEVICE struct search_line line_through(float x0, float y0, float z0, float x1, float y1, float z1) {
+  const struct search_line line = {x0, y0, z0, (x1 - x0) / (z1 - z0), (y1 - y0) / (z1 - z0)};
+  return line;
+}
+
+static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z) {
+  return velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
+}
+
+/* A window of azimuth, and the hits in the bins that it touches: from `begin` on to before `end`, by way of the pair's
+ * last and first one if it is wrapped. */
+struct search_window {
+  uint32_t lower; /* << 16 */
+  uint32_t begin, end, is_wrapped;
+};
+
+static SL_DEVICE struct search_window window_around(const struct search *s, const struct search_pair *p, int16_t phi) {
+  const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->launch->phi_window);
+  const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->launch->phi_window);
+  struct search_window w;
+  w.lower = (uint32_t)(uint16_t)lower << 16;
+  w.begin = p->bin_begin[phi_bin(lower)];
+  w.end = p->bin_begin[phi_bin(upper) + 1];
+  w.is_wrapped = upper < lower ? 1 : 0; /* a window is no wider than two radians */
+  return w;
+}
+
+static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
+                                     const struct search_hit *hit) {
+  return hit->start_phi - w->lower <= s->launch->window_width ? 1u : 0u;
+}
+
+static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {
+  const float dz = hit->z - line->z0;
+  const float dx = line->x0 + line->tx * dz - hit->x;
+  const float dy = line->y0 + line->ty * dz - hit->y;
+  return dx * dx + dy * dy;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* completion.c: `sluice completion`: what bash and zsh need to complete commands, options and their values, made from
+ * the tables of commands and options. What an option's value or an operand can be follows from the word that help has
+ * for it (`actions`); words in lower case, with | between alternatives, stand for themselves. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The first whose `word` is in the text counts. bash: a function _sluice_... below, with arguments. */
+static const struct {
+  const char *word, *bash, *zsh;
+} actions[] = {
+    {"=PLUGIN.ALGORITHM", "swaps", "_sluice_swaps"},
+    {"GRAPH", "graphs", "_files -g \"*.yaml\""},
+    {"DIR", "folders", "_files -/"},
+    {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
+    {"PLUGIN", "plugins", "_sluice_plugins"},
+    {"NAME", "names", "_sluice_names"},
+    {"FILE", "files", "_files"},
+    {".json", "files", "_files"},
+};
+
+/* Algorithms, as `sluice list` prints them, for each target once. */
+#define LIST_NAMES "sluice list 2>/dev/null | sed -n 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p' | sort -u"
+
+/* "bash|zsh" as "bash zsh", "plugin NAME|algorithm NAME" as "plugin algorithm". */
+static void write_choices(const char *text, FILE *file) {
+  while (*text) {
+    const size_t length = strcspn(text, " |");
+    fprintf(file, "%.*s ", (int)length, text);
+    text += strcspn(text, "|");
+    text += strspn(text, "| ");
+  }
+}
+
+static void write_bash_action(const char *text, FILE *file) {
+  if (islower((unsigned char)*text)) {
+    fprintf(file, "words ");
+    write_choices(text, file);
+    return;
+  }
+  for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+    if (!strstr(text, actions[i].word)) continue;
+    fprintf(file, "%s", actions[i].bash);
+    return;
+  }
+  fprintf(file, "nothing");
+}
+
+static void write_zsh_action(const char *text, FILE *file) {
+  if (islower((unsigned char)*text)) {
+    fputc('(', file);
+    write_choices(text, file);
+    fputc(')', file);
+    return;
+  }
+  for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+    if (!strstr(text, actions[i].word)) continue;
+    fprintf(file, "%s", actions[i].zsh);
+    return;
+  }
+  fputc(' ', file);
+}
+
+/* ------------------------------------------------------------------------------------------------- bash */
+
+static const char bash_head[] =
+    "# bash completion of sluice; made by `sluice completion bash`.\n"
+    "\n"
+    "# Each prints what $word, the word under the cursor, can become.\n"
+    "_sluice_words() { compgen -W \"$*\" -- \"$word\"; }\n"
+    "_sluice_files() { compgen -f -- \"$word\"; }\n"
+    "_sluice_folders() { compgen -d -- \"$word\"; }\n"
+    "_sluice_graphs() { compgen -f -X '!*.yaml' -- \"$word\"; compgen -d -- \"$word\"; }\n"
+    "_sluice_names() { compgen -W \"$(" LIST_NAMES
+    ")\" -- \"$word\"; }\n"
+    "_sluice_plugins() { compgen -W \"$(" LIST_NAMES
+    " | sed 's/[.].*//' | sort -u)\" -- \"$word\"; _sluice_files; }\n"
+    "_sluice_swaps() { if ((distance > 1)); then _sluice_names; fi; } # NODE=, then a name; bash cuts words at =\n"
+    "_sluice_nothing() { :; }\n"
+    "\n"
+    "_sluice_choices() {\n"
+    "  local word=${COMP_WORDS[COMP_CWORD]} option= distance=0 reach=1 value= options= operands=nothing k\n"
+    "  [[ $word == '=' ]] && word=\n"
+    "  for ((k = COMP_CWORD - 1; k > 1; k--)); do\n"
+    "    [[ ${COMP_WORDS[k]} == -* ]] || continue\n"
+    "    option=${COMP_WORDS[k]} distance=$((COMP_CWORD - k))\n"
+    "    break\n"
+    "  done\n";
+
+static const char bash_tail[] =
+    "  if [[ $word == -* || $COMP_CWORD == 1 ]]; then\n"
+    "    _sluice_words \"$options\"\n"
+    "  elif [[ $value ]] && ((distance <= reach)); then\n"
+    "    _sluice_$value\n"
+    "  else\n"
+    "    _sluice_$operands\n"
+    "  fi\n"
+    "}\n"
+    "\n"
+    "_sluice() { mapfile -t COMPREPLY < <(_sluice_choices); }\n"
+    "complete -o filenames -F _sluice sluice\n";
+
+/* How many words after the option belong to it: bash cuts NAME=VALUE into three. */
+static int reach_of(const struct cli_option *o) {
+  if (o->kind == CLI_FILES) return 1000; /* all up to the next option */
+  return o->value && strchr(o->value, '=') ? 3 : 1;
+}
+
+static void write_bash_command(const struct cli_command *c, FILE *file) {
+  fprintf(file, "    %s)\n      operands='", c->name);
+  write_bash_action(c->operands, file);
+  fprintf(file, "'\n      options='");
+  for (size_t i = 0; i < cli_option_count; i++)
+    if (cli_options[i].groups & c->groups)
+      fprintf(file, "%s%s%s ", cli_options[i].name, cli_options[i].alias ? " " : "",
+              cli_options[i].alias ? cli_options[i].alias : "");
+  fprintf(file, "--help'\n      case $option in\n");
+  for (size_t i = 0; i < cli_option_count; i++) {
+    const struct cli_option *o = &cli_options[i];
+    if (!(o->groups & c->groups) || (!o->value && o->kind != CLI_DIGEST)) continue;
+    fprintf(file, "        %s%s%s) value='", o->name, o->alias ? " | " : "", o->alias ? o->alias : "");
+    write_bash_action(o->value ? o->value : "events", file);
+    fprintf(file, "' reach=%d ;;\n", o->kind == CLI_DIGEST ? 2 : reach_of(o));
+  }
+  fprintf(file, "      esac\n      ;;\n");
+}
+
+static void write_bash(FILE *file) {
+  fprintf(file, "%s  case ${COMP_WORDS[1]} in\n", bash_head);
+  for (size_t c = 0; c < cli_command_count; c++) write_bash_command(&cli_commands[c], file);
+  fprintf(file, "  esac\n  ((COMP_CWORD == 1)) && options='");
+  for (size_t c = 0; c < cli_command_count; c++) fprintf(file, "%s ", cli_commands[c].name);
+  fprintf(file, "--help --version'\n%s", bash_tail);
+}
+
+/* -------------------------------------------------------------------------------------------------- zsh */
+
+static const char zsh_head[] =
+    "#compdef sluice\n"
+    "# zsh completion of sluice; made by `sluice completion zsh`.\n"
+    "\n"
+    "_sluice_names() {\n"
+    "  local -a names\n"
+    "  names=(${(f)\"$(" LIST_NAMES
+    ")\"})\n"
+    "  compadd -a names\n"
+    "}\n"
+    "\n"
+    "_sluice_plugins() {\n"
+    "  local -a names\n"
+    "  names=(${(f)\"$(" LIST_NAMES
+    ")\"})\n"
+    "  names=(${(u)names%%.*})\n"
+    "  compadd -a names\n"
+    "  _files\n"
+    "}\n"
+    "\n"
+    "_sluice_swaps() { compset -P '*=' && _sluice_names; } # NODE=, then a name\n"
+    "\n"
+    "_sluice() {\n"
+    "  local -a commands\n"
+    "  commands=(\n";
+
+/* Text within single quotes, in a place where brackets and colons mean something. */
+static void write_zsh_text(const char *text, FILE *file) {
+  for (; *text; text++) {
+    if (*text == '\'')
+      fputs("'\\''", file);
+    else if (strchr("[]:\\", *text))
+      fprintf(file, "\\%c", *text);
+    else
+      fputc(*text, file);
+  }
+}
+
+static void write_zsh_option(const struct cli_option *o, const char *name, FILE *file) {
+  const int repeats = o->kind == CLI_LIST || o->kind == CLI_FILES;
+  fprintf(file, " \\\n        '%s%s%s[", repeats ? "*" : "", name, o->kind == CLI_DIGEST ? "=-" : "");
+  write_zsh_text(o->doc, file);
+  fputc(']', file);
+  if (o->kind == CLI_DIGEST) fprintf(file, "::of what:(events)");
+  if (o->value) {
+    fputc(':', file);
+    write_zsh_text(o->value, file);
+    fputc(':', file);
+    write_zsh_action(o->value, file);
+  }
+  fputc('\'', file);
+}
+
+static void write_zsh_command(const struct cli_command *c, FILE *file) {
+  fprintf(file, "    %s)\n      _arguments", c->name);
+  for (size_t i = 0; i < cli_option_count; i++) {
+    const struct cli_option *o = &cli_options[i];
+    if (!(o->groups & c->groups)) continue;
+    write_zsh_option(o, o->name, file);
+    if (o->alias) write_zsh_option(o, o->alias, file);
+  }
+  fprintf(file, " \\\n        '--help[show the options]'");
+  if (c->operands_max > 0) {
+    fprintf(file, " \\\n        '*:");
+    write_zsh_text(c->operands, file);
+    fputc(':', file);
+    write_zsh_action(c->operands, file);
+    fputc('\'', file);
+  }
+  fprintf(file, "\n      ;;\n");
+}
+
+static void write_zsh(FILE *file) {
+  fprintf(file, "%s", zsh_head);
+  for (size_t c = 0; c < cli_command_count; c++) {
+    fprintf(file, "    '%s:", cli_commands[c].name);
+    write_zsh_text(cli_commands[c].doc, file);
+    fprintf(file, "'\n");
+  }
+  fprintf(file,
+          "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
+          "  local command=$words[2]\n  shift words\n  ((CURRENT--))\n  case $command in\n");
+  for (size_t c = 0; c < cli_command_count; c++) write_zsh_command(&cli_commands[c], file);
+  fprintf(file, "  esac\n}\n\n_sluice \"$@\"\n");
+}
+
+int cli_completion(const struct cli_arguments *a) {
+  if (strcmp(a->operand, "bash") == 0) {
+    write_bash(stdout);
+  } else if (strcmp(a->operand, "zsh") == 0) {
+    write_zsh(stdout);
+  } else {
+    fprintf(stderr, "error: `sluice completion` knows bash and zsh, not '%s'\n", a->operand);
+    return CLI_WRONG;
+  }
+  return CLI_OK;
+}

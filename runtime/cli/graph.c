@@ -1,0 +1,63 @@
+/* graph.c: `sluice graph`: a drawing of a graph. SVG is laid out by Graphviz: its program `dot` gets what --dot prints.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Runs `dot -Tsvg` with `dot_text` as its input and the same standard output; CLI_FAILED after a complaint. */
+static int run_dot(FILE *dot_text) {
+  char *const arguments[] = {"dot", "-Tsvg", NULL};
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions) != 0) return CLI_FAILED;
+  pid_t child = 0;
+  int error = posix_spawn_file_actions_adddup2(&actions, fileno(dot_text), STDIN_FILENO);
+  if (error == 0) error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == ENOENT) {
+    fprintf(stderr,
+            "error: --svg wants Graphviz, and there is no program `dot`\n"
+            "  hint: install the package graphviz, or use --dot or --mermaid\n");
+    return CLI_FAILED;
+  }
+  if (error != 0) {
+    fprintf(stderr, "error: dot: %s\n", strerror(error));
+    return CLI_FAILED;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return CLI_FAILED;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
+  fprintf(stderr, "error: dot failed\n");
+  return CLI_FAILED;
+}
+
+static int draw_svg(const struct sl_session *session) {
+  FILE *dot_text = tmpfile();
+  if (!dot_text) {
+    fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
+    return CLI_FAILED;
+  }
+  int status = CLI_FAILED;
+  if (sl_session_write_dot(session, dot_text) == SL_OK && fflush(dot_text) == 0 &&
+      lseek(fileno(dot_text), 0, SEEK_SET) == 0)
+    status = run_dot(dot_text);
+  fclose(dot_text);
+  return status;
+}
+
+static int show(const struct cli_arguments *a, const struct sl_session *session) {
+  if (a->as_svg) return draw_svg(session);
+  return cli_write_file(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);
+}
+
+int cli_graph(const struct cli_arguments *a) {
+  if (a->as_dot + a->as_svg + a->as_mermaid <= 1) return cli_look(a, show);
+  fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg and --mermaid\n");
+  return CLI_WRONG;
+}

@@ -1,0 +1,63 @@
+/* progress.c: see progress.h. A line that is written again and again:
+ *
+ *   [##########----------]  50 %  5000 events, 812/s, 0:06 left
+ *
+ * The bar takes what the text leaves of the terminal's width, up to 40 columns; where it is too narrow, it is left out.
+ * Without a known end there is only the text.
+ */
+#define _GNU_SOURCE
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLUMNS_DEFAULT = 80, BAR_MIN = 10, BAR_MAX = 40, SECONDS_SHOWN_MAX = 359999 };
+
+static int terminal_columns(void) {
+  struct winsize size;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS_DEFAULT;
+}
+
+/* "1:05" or "2:01:05". */
+static void write_duration(char *text, size_t size, double seconds) {
+  const uint32_t s = seconds < SECONDS_SHOWN_MAX ? (uint32_t)(seconds + 0.5) : SECONDS_SHOWN_MAX;
+  if (s < 3600)
+    snprintf(text, size, "%" PRIu32 ":%02" PRIu32, s / 60, s % 60);
+  else
+    snprintf(text, size, "%" PRIu32 ":%02" PRIu32 ":%02" PRIu32, s / 3600, s / 60 % 60, s % 60);
+}
+
+void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
+  (void)context;
+  char text[128], left[16], bar[BAR_MAX + 1];
+  const int has_end = total > 0 && done > 0 && done <= total;
+  const double share = has_end ? (double)done / (double)total : 0;
+  int length =
+      snprintf(text, sizeof text, "%" PRIu64 " events, %.0f/s", events, seconds > 0 ? (double)events / seconds : 0.0);
+  if (has_end) {
+    write_duration(left, sizeof left, seconds * (1 - share) / share);
+    snprintf(text + length, sizeof text - (size_t)length, ", %s left", left);
+  }
+  const int columns = terminal_columns() - 1; /* the last one would wrap */
+  length = (int)strlen(text);
+  const int around_bar = 10, step = 8; /* "[]  50 %  "; a text that grows by a digit leaves the bar as it is */
+  int width = columns - (length + step - 1) / step * step - around_bar;
+  if (width > BAR_MAX) width = BAR_MAX;
+  if (!has_end || width < BAR_MIN) {
+    fprintf(stderr, "\r\033[K%.*s", columns, text);
+  } else {
+    const int filled = (int)(share * width);
+    memset(bar, '#', (size_t)filled);
+    memset(bar + filled, '-', (size_t)(width - filled));
+    fprintf(stderr, "\r\033[K[%.*s] %3d %%  %s", width, bar, (int)(share * 100), text);
+  }
+  fflush(stderr);
+}
+
+void cli_end_progress(void) {
+  fprintf(stderr, "\r\033[K");
+  fflush(stderr);
+}

@@ -1,0 +1,178 @@
+/* metrics.c: how a run goes, as a text file in the format of Prometheus, for node_exporter's textfile collector.
+ *
+ * The file is made anew about once a second and put in the place of the old one in one step, so that who reads it finds
+ * it whole. Slots count for themselves; in its turn to deliver each publishes its counts, so that whoever writes the
+ * file reads nothing that another thread is changing. A file that cannot be written is a warning: monitoring ends no
+ * run.
+ */
+#include "execute/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRESH_NS = 1000000000 };
+
+/* Upper edges of the histogram of slice times, in microseconds. */
+static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,   2000,    5000,    10000,  20000,
+                                                    50000, 100000, 200000, 500000, 1000000, 2000000, 5000000};
+
+int sl_metrics_open(struct sl_session *s) {
+  struct sl_metrics *m = &s->metrics;
+  if (!s->options.metrics_path) return SL_OK;
+  const size_t length = strlen(s->options.metrics_path) + sizeof ".new";
+  m->new_path = malloc(length);
+  m->node_ns = calloc(s->summary.node_count + 1, sizeof *m->node_ns);
+  m->node_events = calloc(s->summary.node_count + 1, sizeof *m->node_events);
+  m->used_max = calloc(s->summary.budget_count + 1, sizeof *m->used_max);
+  for (uint32_t i = 0; i < s->slot_count; i++) {
+    s->slots[i].published_ns = calloc(s->summary.node_count + 1, sizeof(uint64_t));
+    s->slots[i].published_events = calloc(s->summary.node_count + 1, sizeof(uint64_t));
+    if (!s->slots[i].published_ns || !s->slots[i].published_events) return SL_ENOMEM;
+  }
+  if (!m->new_path || !m->node_ns || !m->node_events || !m->used_max) return SL_ENOMEM;
+  snprintf(m->new_path, length, "%s.new", s->options.metrics_path);
+  m->is_open = 1;
+  m->written_ns = s->begin_ns;
+  sl_metrics_write(s);
+  return SL_OK;
+}
+
+/* Adds what the slot has counted since it last did so. */
+static void publish(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  struct sl_metrics *m = &s->metrics;
+  for (uint32_t i = 0; i < s->summary.node_count; i++) {
+    const uint32_t n = s->kernel_nodes[i];
+    m->node_ns[i] += slot->node_ns[n] - slot->published_ns[i];
+    m->node_events[i] += slot->node_events[n] - slot->published_events[i];
+    slot->published_ns[i] = slot->node_ns[n];
+    slot->published_events[i] = slot->node_events[n];
+  }
+  for (uint32_t b = 0; b < s->summary.budget_count; b++)
+    if (slot->used_max[s->budget_words[b]] > m->used_max[b]) m->used_max[b] = slot->used_max[s->budget_words[b]];
+  m->retries += slot->retries - slot->published_retries;
+  slot->published_retries = slot->retries;
+}
+
+void sl_metrics_slice(struct sl_slot *slot, uint64_t slice_ns) {
+  struct sl_session *s = slot->session;
+  struct sl_metrics *m = &s->metrics;
+  if (!m->is_open) return;
+  uint32_t bucket = 0;
+  while (bucket < SL_METRICS_EDGES && slice_ns > 1000ull * edges_us[bucket]) bucket++;
+  m->slices[bucket]++;
+  m->slice_ns += slice_ns;
+  publish(slot);
+  if (sl_now_ns() - m->written_ns >= FRESH_NS) sl_metrics_write(s);
+}
+
+/* ------------------------------------------------------------------------------------------------- text */
+
+static void describe(FILE *f, const char *name, const char *type, const char *help) {
+  fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void counter(FILE *f, const char *name, const char *help, uint64_t value) {
+  describe(f, name, "counter", help);
+  fprintf(f, "%s %" PRIu64 "\n", name, value);
+}
+
+static void gauge(FILE *f, const char *name, const char *help, double value) {
+  describe(f, name, "gauge", help);
+  fprintf(f, "%s %.6g\n", name, value);
+}
+
+static void write_slices(const struct sl_metrics *m, FILE *f) {
+  uint64_t sum = 0;
+  describe(f, "sluice_slice_seconds", "histogram", "Time of a slice, from its start until it was delivered.");
+  for (uint32_t b = 0; b < SL_METRICS_EDGES; b++) {
+    sum += m->slices[b];
+    fprintf(f, "sluice_slice_seconds_bucket{le=\"%g\"} %" PRIu64 "\n", edges_us[b] * 1e-6, sum);
+  }
+  sum += m->slices[SL_METRICS_EDGES];
+  fprintf(f, "sluice_slice_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", sum);
+  fprintf(f, "sluice_slice_seconds_sum %.6f\nsluice_slice_seconds_count %" PRIu64 "\n", (double)m->slice_ns * 1e-9,
+          sum);
+}
+
+/* On a device the time of a node is known with --profile only. */
+static void write_nodes(const struct sl_session *s, FILE *f) {
+  const struct sl_metrics *m = &s->metrics;
+  if (s->backend->is_device && !s->options.profile) return;
+  describe(f, "sluice_node_seconds_total", "counter", "Time of a node's kernels, over all slots.");
+  for (uint32_t i = 0; i < s->summary.node_count; i++)
+    fprintf(f, "sluice_node_seconds_total{node=\"%s\",algorithm=\"%s\"} %.6f\n", s->node_summaries[i].name,
+            s->node_summaries[i].algorithm, (double)m->node_ns[i] * 1e-9);
+  describe(f, "sluice_node_events_total", "counter", "Events that a node ran on.");
+  for (uint32_t i = 0; i < s->summary.node_count; i++)
+    fprintf(f, "sluice_node_events_total{node=\"%s\",algorithm=\"%s\"} %" PRIu64 "\n", s->node_summaries[i].name,
+            s->node_summaries[i].algorithm, m->node_events[i]);
+}
+
+static void write_budgets(const struct sl_session *s, FILE *f) {
+  const uint32_t count = s->summary.budget_count;
+  describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer, items (or bytes) a slice.");
+  for (uint32_t b = 0; b < count; b++)
+    fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", s->budget_summaries[b].port,
+            s->budget_summaries[b].capacity);
+  describe(f, "sluice_buffer_used_max", "gauge", "The most that a slice has used of a buffer.");
+  for (uint32_t b = 0; b < count; b++)
+    fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", s->budget_summaries[b].port,
+            s->metrics.used_max[b]);
+}
+
+static void write_text(const struct sl_session *s, double seconds, FILE *f) {
+  const struct sl_metrics *m = &s->metrics;
+  describe(f, "sluice_info", "gauge", "What runs.");
+  fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n", s->run.sluice_version,
+          s->run.device, s->run.graph_digest);
+  counter(f, "sluice_events_total", "Events delivered.", s->delivered_events);
+  counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->error_events);
+  counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
+  gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
+        seconds > 0 ? (double)(s->delivered_events - m->written_events) / seconds : 0);
+  write_slices(m, f);
+  gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
+  gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", (double)s->layout->arena_bytes);
+  gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", (double)s->layout->live_bytes_max);
+  write_nodes(s, f);
+  write_budgets(s, f);
+}
+
+void sl_metrics_write(struct sl_session *s) {
+  struct sl_metrics *m = &s->metrics;
+  if (!m->is_open) return;
+  const uint64_t now = sl_now_ns();
+  FILE *f = fopen(m->new_path, "w");
+  int failed = f == NULL;
+  if (f) {
+    write_text(s, (double)(now - m->written_ns) * 1e-9, f);
+    failed = ferror(f);
+    failed |= fclose(f) != 0;
+    failed = failed || rename(m->new_path, s->options.metrics_path) != 0;
+  }
+  m->written_ns = now;
+  m->written_events = s->delivered_events;
+  if (!failed) return;
+  sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--metrics %s: %s; no more is written there",
+              s->options.metrics_path, strerror(errno));
+  m->is_open = 0;
+}
+
+void sl_metrics_close(struct sl_session *s) {
+  struct sl_metrics *m = &s->metrics;
+  for (uint32_t i = 0; m->is_open && i < s->slot_count; i++) publish(&s->slots[i]);
+  sl_metrics_write(s);
+  for (uint32_t i = 0; s->slots && i < s->slot_count; i++) {
+    free(s->slots[i].published_ns);
+    free(s->slots[i].published_events);
+    s->slots[i].published_ns = s->slots[i].published_events = NULL;
+  }
+  free(m->new_path);
+  free(m->node_ns);
+  free(m->node_events);
+  free(m->used_max);
+  *m = (struct sl_metrics){0};
+}

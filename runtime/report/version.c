@@ -1,0 +1,39 @@
+/* version.c: what this is: version, how it was built, for which targets, with which libraries. */
+#include <sluice/sluice.h>
+
+#include <gnu/libc-version.h>
+#include <xxhash.h>
+#include <yaml.h>
+
+#if defined(__clang__)
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+#define COMPILER      "clang " TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__)
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZERS ", sanitizers"
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZERS ", sanitizers"
+#endif
+#endif
+#ifndef SANITIZERS
+#define SANITIZERS ""
+#endif
+
+const char *sl_version(void) { return SLUICE_VERSION; }
+
+void sl_write_version(FILE *file) {
+  const unsigned hash = XXH_versionNumber(); /* major * 10000 + minor * 100 + release */
+  fprintf(file,
+          "sluice %s\n"
+          "build      %s, %s, %s%s\n"
+          "plugins    interface %u\n"
+          "targets    %s\n"
+          "libraries  libyaml %s, xxHash %u.%u.%u, glibc %s\n",
+          SLUICE_VERSION, SLUICE_BUILD_TYPE, COMPILER, SLUICE_PROCESSOR, SANITIZERS, SL_ABI_VERSION, sl_devices(),
+          yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version());
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""`sluice completion` and `--help`: completion_test.py SLUICE. Commands and options that the shells offer are those of the
+help; values are completed by their kind. bash is asked through its variables, zsh in a pseudo-terminal."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SLUICE = Path(sys.argv[1]).resolve()
+
+
+def sluice(*arguments):
+    return subprocess.run([SLUICE, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def commands():
+    return [line.split()[1] for line in sluice("--help").splitlines() if line.startswith("  sluice ") and "--" not in line.split()[1]]
+
+
+def options(command):
+    found = set()
+    for line in sluice(command, "--help").splitlines():
+        if line.startswith("  -"):
+            found |= set(re.findall(r"(?:^|, )(--?[a-z][a-z-]*)", line.strip().split("  ")[0]))
+    return found | {"--help"}
+
+
+def bash(folder, *words):
+    """What bash offers for the last word."""
+    script = 'source "$1"; shift; COMP_WORDS=(sluice "$@"); COMP_CWORD=$#; _sluice; printf "%s\\n" "${COMPREPLY[@]}"'
+    environment = {**os.environ, "PATH": f"{SLUICE.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script, "bash", folder / "sluice.bash", *words], cwd=folder, env=environment, check=True,
+                          capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return sorted(filter(None, done.stdout.splitlines()))
+
+
+def check_bash(folder):
+    names = commands()
+    assert len(names) >= 8 and bash(folder, "") == sorted([*names, "--help", "--version"])
+    for command in names:
+        assert set(bash(folder, command, "-")) == options(command), command
+    for words, expected in {
+        ("pl",): ["plan"],
+        ("run", ""): ["folder", "graph.yaml", "two words.yaml"],
+        ("run", "t"): ["two words.yaml"],
+        ("run", "graph.yaml", "-i", "e"): ["events.mdf"],
+        ("run", "graph.yaml", "-i", "events.mdf", "fo"): ["folder"],
+        ("run", "graph.yaml", "-n", ""): [],
+        ("run", "graph.yaml", "-n", "5", "g"): ["graph.yaml"],
+        ("run", "graph.yaml", "--device", "c"): ["cpu", "cuda"],
+        ("run", "graph.yaml", "--digest", "="): ["events"],
+        ("run", "graph.yaml", "--digest", "=", "e"): ["events"],
+        ("run", "graph.yaml", "--digest", "--pro"): ["--profile"],
+        ("run", "graph.yaml", "--plugin-path", ""): ["folder"],
+        ("run", "graph.yaml", "--use", "c"): [],
+        ("run", "graph.yaml", "--use", "clusters", "=", "velo.dec"): ["velo.decode_retina"],
+        ("describe", "velo.decode"): ["velo.decode_retina"],
+        ("plan", "--csv", ""): ["events.mdf", "folder", "graph.yaml", "sluice.bash", "two words.yaml"],
+        ("completion", ""): ["bash", "zsh"],
+        ("fly", ""): [],
+    }.items():
+        offered = bash(folder, *words)
+        assert offered == sorted(expected), f"bash, {words}: {offered}"
+
+
+def check_zsh(folder):
+    """The options, through a stub that prints what _arguments gets; then some lines for real."""
+    for command in commands():
+        # The file defines functions, among them _sluice, and calls it in its last line.
+        text = (folder / "_sluice").read_text().rsplit("\n_sluice", 1)[0]
+        script = f'{text}\n_arguments() {{ print -rl -- "$@"; }}; words=(sluice {command} x); CURRENT=3; _sluice'
+        printed = subprocess.run(["zsh", "-f", "-c", script], check=True, capture_output=True, text=True).stdout
+        offered = set(re.findall(r"^\*?(--?[a-z-]*[a-z])(?:=-)?\[", printed, re.MULTILINE))
+        assert offered == options(command), (command, offered ^ options(command))
+    lines = {
+        "sluice descr": "sluice describe ",
+        "sluice run gr": "sluice run graph.yaml ",
+        "sluice run graph.yaml --dev": "sluice run graph.yaml --device ",
+        "sluice run graph.yaml --device si": "sluice run graph.yaml --device simt ",
+        "sluice run graph.yaml --digest=e": "sluice run graph.yaml --digest=events ",
+        "sluice run graph.yaml --use clusters=velo.dec": "sluice run graph.yaml --use clusters=velo.decode_retina ",
+        "sluice describe velo.decode": "sluice describe velo.decode_retina ",
+        "sluice run -i ev": "sluice run -i events.mdf ",
+    }
+    environment = {"PATH": f"{SLUICE.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
+    done = subprocess.run(["zsh", "-f", Path(__file__).with_name("complete.zsh"), folder, *lines], cwd=folder, env=environment,
+                          check=True, capture_output=True, text=True, timeout=200)
+    for (typed, expected), line in zip(lines.items(), done.stdout.splitlines()):
+        assert line.rstrip("\r") == expected, f"zsh, {typed!r} became {line!r}"
+    assert len(done.stdout.splitlines()) == len(lines)
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    for file in ("events.mdf", "graph.yaml", "two words.yaml"):
+        (folder / file).touch()
+    (folder / "folder").mkdir()
+    (folder / "sluice.bash").write_text(sluice("completion", "bash"))
+    check_bash(folder)
+    (folder / "_sluice").write_text(sluice("completion", "zsh"))
+    if not shutil.which("zsh"):
+        print("skipped: no zsh; bash passed")
+        sys.exit(77)
+    check_zsh(folder)
+print("bash and zsh offer what the help has")

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""`sluice graph`: drawing_test.py SLUICE TOY_FOLDER. All that `sluice check` prints of the wiring is in the drawings, and
+nothing else; bytes an event are those of `sluice plan`; Graphviz draws all graphs of ours and one with event lists."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+LISTS = HERE / "files/toy/lists.yaml"
+TOY = ("--plugin-path", sys.argv[2])
+
+
+def sluice(*arguments, **options):
+    return subprocess.run([sys.argv[1], *map(str, arguments)], check=True, capture_output=True, text=True, **options).stdout
+
+
+def wiring(path, *arguments):
+    """{(from node, from port, to node, to input or None for an event list)} of `check`, without nodes left out."""
+    arrows, node = set(), None
+    for line in sluice("check", path, *arguments).splitlines():
+        if line.startswith("outputs:"):
+            break
+        if not line.startswith(" "):
+            node = line.split()[0]
+        elif "<-" in line:
+            name, _, port, *_ = line.split()
+            arrows.add((*port.split("."), node, None if name == "events" else name))
+    return arrows
+
+
+def ports(dot):
+    """{node: {port id: name}} from the tables of DOT."""
+    return {
+        match[1]: dict(re.findall(r'PORT="(p\d+)"[^>]*><FONT[^>]*>(\w+)<', match[2]))
+        for match in re.finditer(r'^  "(\w+)" \[tooltip=.*?label=<(.*)>\];$', dot, re.MULTILINE)
+    }
+
+
+def check_dot(path, *arguments):
+    dot = sluice("graph", path, *arguments)
+    names = ports(dot)
+    arrows, outputs = set(), 0
+    for source, port, target, end, rest in re.findall(r'^  "(\w+)":(p\d+):s -> "([\w ]+)":?(\w+)?(.*);$', dot, re.MULTILINE):
+        if target.startswith("output "):
+            outputs += 1
+        elif "style=dotted" not in rest:
+            arrows.add((source, names[source][port], target, None if end == "name" else names[target][end]))
+    assert arrows == wiring(path, *arguments), arrows ^ wiring(path, *arguments)
+    assert outputs == len(re.findall(r'^  "output \d+" \[', dot, re.MULTILINE))
+    return dot
+
+
+def check_mermaid(path, *arguments):
+    text = sluice("graph", path, "--mermaid", *arguments)
+    names = dict(re.findall(r'^  n(\d+)\["<b>(\w+)</b>', text, re.MULTILINE))
+    dead = {names[n] for n in re.findall(r"^  n(\d+)\[.*:::dead$", text, re.MULTILINE)}
+    arrows = {
+        (names[source], port, names[target])
+        for source, port, target in re.findall(r'^  n(\d+) -- "(\w+): .*" --> n(\d+)$', text, re.MULTILINE)
+        + re.findall(r'^  n(\d+) -\. "events: (\w+)" \.-> n(\d+)$', text, re.MULTILINE)
+    }
+    expected = {arrow[:3] for arrow in wiring(path, *arguments)}
+    assert {arrow for arrow in arrows if arrow[2] not in dead} == expected, arrows ^ expected
+    return text
+
+
+def bytes_follow_from_the_plan(path):
+    plan = sluice("plan", path)
+    events = int(re.search(r"slices of (\d+) events", plan)[1])
+    fields = [(name.split("."), int(size)) for name, size in re.findall(r"^(\S+) +(\d+)  ", plan, re.MULTILINE)]
+    whole = sum(size for name, size in fields if name[:2] == ["tracks", "tracks"]) / events
+    label = re.search(r'"tracks":p\d+:s -> "output \d+":n \[label="  ([\d.]+) KiB/event"\]', sluice("graph", path))[1]
+    assert abs(float(label) * 1024 / whole - 1) < 0.01, (label, whole)
+
+
+def draw(path, dot, *arguments):
+    """Graphviz takes the text, and draws each box and arrow."""
+    drawn = ElementTree.fromstring(sluice("graph", path, "--svg", *arguments))
+    classes = [group.get("class") for group in drawn.iter("{http://www.w3.org/2000/svg}g")]
+    boxes = len(ports(dot)) + len(re.findall(r'^  "output \d+" \[', dot, re.MULTILINE))
+    assert classes.count("node") == boxes and classes.count("edge") == dot.count(" -> "), path
+
+
+def without_dot():
+    done = subprocess.run([sys.argv[1], "graph", ROOT / "graphs/velo.yaml", "--svg"], env={**os.environ, "PATH": "/nowhere"},
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "install the package graphviz" in done.stderr, done
+
+
+def main():
+    graphs = [(path,) for path in sorted((ROOT / "graphs").glob("*.yaml"))] + [(LISTS, *TOY)]
+    assert len(graphs) > 4
+    texts = {graph: check_dot(*graph) for graph in graphs}
+    mermaid = [check_mermaid(*graph) for graph in graphs]
+    assert "(left out)" in texts[(LISTS, *TOY)] and "(left out)" in mermaid[-1]
+    bytes_follow_from_the_plan(ROOT / "graphs/velo.yaml")
+    without_dot()
+    if not shutil.which("dot"):
+        print("skipped: no program dot to draw with; install graphviz; the rest passed")
+        sys.exit(77)
+    for graph, dot in texts.items():
+        draw(graph[0], dot, *graph[1:])
+    print(f"{len(graphs)} graphs drawn")
+
+
+main()

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""--trace and --metrics: what ran when, and how it goes: observe_test.py SLUICE"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VELO = ROOT / "graphs/velo.yaml"
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def run(sluice, *arguments, expect=0):
+    done = subprocess.run([sluice, "run", *map(str, arguments)], capture_output=True, text=True)
+    check(done.returncode == expect, f"sluice run {' '.join(map(str, arguments[1:]))}: status {done.returncode}")
+    return done
+
+
+def spans_by_track(path):
+    """Complete events of each track, which must nest."""
+    tracks = {}
+    for entry in json.loads(path.read_text()):
+        if entry["ph"] == "X":
+            tracks.setdefault(entry["tid"], []).append(entry)
+    for spans in tracks.values():
+        spans.sort(key=lambda s: (s["ts"], -s["dur"]))
+    return tracks
+
+
+def parents_of(spans):
+    """(span, names of those around it), by time alone; a span that overlaps another's end is an error."""
+    open_spans, result = [], []
+    for span in spans:
+        while open_spans and span["ts"] >= open_spans[-1]["ts"] + open_spans[-1]["dur"] - 0.0015:
+            open_spans.pop()
+        if open_spans and span["ts"] + span["dur"] > open_spans[-1]["ts"] + open_spans[-1]["dur"] + 0.0015:
+            raise ValueError(f"{span} overlaps the end of {open_spans[-1]}")
+        result.append((span, [s["name"] for s in open_spans]))
+        open_spans.append(span)
+    return result
+
+
+def trace_of_slots(sluice, folder):
+    path = folder / "slots.json"
+    run(sluice, VELO, "-n", 60, "--slots", 2, "--trace", path, "--quiet")
+    tracks = spans_by_track(path)
+    check(len(tracks) == 2, "each slot has a track")
+    spans = [entry for spans in tracks.values() for entry in parents_of(spans)]
+    check(sum(s["args"]["events"] for s, _ in spans if s["name"] == "fill") == 60, "the source's spans hold all events")
+    check(sum(s["args"]["events"] for s, around in spans if s["name"] == "search") == 60, "so do a node's")
+    check(all(around == ["slice", "run"] for s, around in spans if s["name"] in ("clusters", "search", "fit")), "nodes stand inside their slice")
+    check(all(around == ["slice", "deliver"] for s, around in spans if s["name"] == "check"), "sinks inside the delivery")
+    check(sum(s["name"] == "slice" for s, _ in spans) == 8, "each slice has a span")
+
+
+def trace_of_retries(sluice, folder):
+    path = folder / "retries.json"
+    run(sluice, VELO, "-n", 40, "--slice-events", 40, "--set", "search.candidates_per_event=100", "--set", "raw.mu=20", "--trace", path, "--quiet")
+    spans = [entry for spans in spans_by_track(path).values() for entry in parents_of(spans)]
+    retries = [around for s, around in spans if s["name"] == "retry in parts"]
+    check(retries and all(around[0] == "slice" for around in retries), f"{len(retries)} retries stand inside their slice")
+    check(any("retry in parts" in around for around in retries), "and inside each other")
+    check(any(s["name"] == "search" and "retry in parts" in around for s, around in spans), "with the nodes that run again")
+
+
+def metric(text, name):
+    return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
+
+
+def metrics_at_the_end(sluice, folder):
+    path, summary = folder / "end.prom", folder / "end.json"
+    run(sluice, VELO, "-n", 100, "--slots", 2, "--metrics", path, "--json", summary, "--quiet")
+    text, summary = path.read_text(), json.loads(summary.read_text())
+    check(metric(text, "sluice_events_total") == summary["events"] == 100, "all events are counted")
+    check(metric(text, "sluice_slice_seconds_count") == summary["slices"], "and all slices")
+    check(metric(text, 'sluice_slice_seconds_bucket{le="+Inf"}') == summary["slices"], "the histogram holds them")
+    check(f'graph_digest="{summary["graph_digest"]}"' in text, "the graph is named by its digest")
+    for node in summary["nodes"]:
+        labels = f'{{node="{node["name"]}",algorithm="{node["algorithm"]}"}}'
+        check(metric(text, f"sluice_node_events_total{labels}") == node["events"], f"{node['name']}: events as in the summary")
+        check(abs(metric(text, f"sluice_node_seconds_total{labels}") * 1e6 - node["microseconds"]) < 2, f"{node['name']}: time as in the summary")
+    for budget in summary["budgets"]:
+        check(metric(text, f'sluice_buffer_used_max{{buffer="{budget["port"]}"}}') == budget["used_max"], f"{budget['port']}: fill as in the summary")
+    check(not pathlib.Path(f"{path}.new").exists(), "no other file is left")
+    for line in text.splitlines():
+        if not re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+-]+', line):
+            check(False, f"a line of the format: {line}")
+
+
+def metrics_on_the_way(sluice, folder):
+    path = folder / "way.prom"
+    command = [sluice, "run", VELO, "-n", "1000000", "--metrics", path, "--quiet"]
+    process, seen = subprocess.Popen(list(map(str, command))), set()
+    begin = time.monotonic()
+    while len(seen) < 4 and time.monotonic() - begin < 60:
+        if path.exists():
+            text = path.read_text()
+            check(text.endswith("\n") and "sluice_buffer_used_max" in text, "the file is whole") if not seen else None
+            seen.add(metric(text, "sluice_events_total"))
+        time.sleep(0.1)
+    process.terminate()
+    check(process.wait() == 143, "SIGTERM ends the run as it should")
+    check(len(seen) == 4, f"the file is made anew as the run goes on: {sorted(seen)}")
+
+
+def mistakes(sluice, folder):
+    done = run(sluice, VELO, "-n", 1, "--trace", folder / "no/trace.json", expect=1)
+    check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written fails the run")
+    done = run(sluice, VELO, "-n", 1, "--metrics", folder / "no/m.prom")
+    check("warning: --metrics" in done.stderr, "metrics that cannot be written are a warning")
+    done = run(sluice, VELO, "-n", 20, "--trace", "/dev/full", expect=1)
+    check("No space left on device" in done.stderr, "a full disk is told")
+
+
+def main():
+    sluice = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        for case in (trace_of_slots, trace_of_retries, metrics_at_the_end, metrics_on_the_way, mistakes):
+            case(sluice, pathlib.Path(name))
+    print(f"{failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""The histograms of graphs/velo_distributions.yaml hold what the events hold, and scripts/distributions shows them."""
+import subprocess
+import tempfile
+from pathlib import Path
+
+from common import DATA, MANY, ROOT, SIX, SLUICE, Checks, run, run_simulated
+
+checks = Checks()
+
+
+def histograms(done):
+    found = done["results"]["distributions"]
+    checks.that(found["malformed_events"] == 0 and found["events"] == done["events"],
+                f"all {done['events']} events are taken")
+    return {h["name"]: h for h in found["histograms"]}
+
+
+def total(histogram):
+    return round(histogram["mean"] * histogram["entries"])
+
+
+def check_sums(name, found):
+    for h in found.values():
+        checks.that(h["entries"] == h["below"] + h["above"] + sum(h["counts"]),
+                    f"{name}: {h['name']}: each entry is in a bin, below or above")
+    checks.that(total(found["clusters"]) == found["radii"]["entries"] == found["modules"]["entries"],
+                f"{name}: clusters are counted alike")
+    checks.that(total(found["tracks"]) == found["track_hits"]["entries"], f"{name}: tracks are counted alike")
+    checks.that(total(found["superpixels"]) == found["pixels_per_superpixel"]["entries"],
+                f"{name}: super-pixels are counted alike")
+    checks.that(total(found["pixels"]) == total(found["pixels_per_superpixel"]), f"{name}: pixels are counted alike")
+    checks.that(total(found["particles"]) == found["particle_pt"]["entries"], f"{name}: particles are counted alike")
+
+
+simulated = histograms(run_simulated("velo_distributions.yaml", "-n", 60))
+judged = run_simulated("velo.yaml", "-n", 60)["results"]["check"]
+category = {c["name"]: c["reconstructible"] for c in judged["categories"]}
+check_sums("simulated", simulated)
+checks.that(total(simulated["tracks"]) == judged["tracks"], "the tracks are those that truth.velo_check sees")
+checks.that(simulated["long_pt"]["entries"] == category["long"], "and so are the long particles")
+checks.that(simulated["particle_pt"]["entries"] - simulated["electron_eta"]["entries"] == category["all eta, not e"],
+            "and all others")
+checks.that(3 < simulated["vertices"]["mean"] < 7, "there are as many vertices as collisions are asked for")
+
+if MANY.exists() and SIX.exists():
+    # Spec velo_pv.md E.6; tables/sample_check_figures.csv has 576590 and 10975 clusters in all.
+    for name, sample, clusters, tracks in (("300 events", MANY, 576590, 75805), ("six events", SIX, 10975, 1435)):
+        found = histograms(run("velo_distributions.yaml", sample))
+        check_sums(name, found)
+        checks.that(total(found["clusters"]) == clusters and total(found["tracks"]) == tracks,
+                    f"{name}: {clusters} clusters, {tracks} tracks")
+    checks.that(found["pixels"]["entries"] == 6 and found["vertices"]["mean"] > 4,
+                "six events: they have super-pixels and vertices")
+else:
+    print(f"skipped: the samples are absent in {DATA}")
+
+with tempfile.TemporaryDirectory() as folder:
+    plot = Path(folder) / "plot.svg"
+    has_matplotlib = subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"],
+                                    capture_output=True).returncode == 0
+    arguments = ["-o", plot] if has_matplotlib else []
+    done = subprocess.run([ROOT / "scripts/distributions", "-n", "40", "--sluice", SLUICE, "--data", DATA, *arguments],
+                          capture_output=True, text=True)
+    checks.that(done.returncode == 0 and "found tracks of an event" in done.stdout,
+                f"the script prints a table {done.stderr}")
+    if has_matplotlib:
+        checks.that(plot.exists() and plot.read_text().count("<g id=\"axes_") == len(simulated) + 2,
+                    "and draws each histogram")
+    else:
+        print("skipped: the plot, for want of python3-matplotlib")
+checks.end()

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""The geometry is written as the files that it can be read from: what is read back is the same, to the last bit."""
+import os
+import tempfile
+from pathlib import Path
+
+from common import GEOMETRY, ROOT, Checks, call, run_simulated
+
+checks = Checks()
+WRITE = ROOT / "graphs/velo_geometry.yaml"
+FILES = {"velo_geometry.bin": 16376, "beamline.bin": 8}
+
+
+def write(folder, geometry=""):
+    call("run", WRITE, "-o", folder, "--set", f"geometry={geometry}", "--quiet")
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def digests(geometry):
+    done = run_simulated("velo.yaml", "-n", 20, "--set", f"geometry={geometry}", "--digest")
+    return [o["digest"] for o in done["outputs"]]
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    nominal = write(folder / "nominal")
+    checks.that({name: len(data) for name, data in nominal.items()} == FILES, "the files have the sizes of the format")
+    checks.that(write(folder / "again", folder / "nominal") == nominal,
+                "the nominal geometry, written, read and written again, is the same")
+    checks.that(digests(folder / "nominal") == digests(""),
+                "tracks with the nominal geometry from files have the same digests")
+    moved = folder / "moved.velo"
+    moved.write_text((ROOT / "plugins/velo/nominal.velo").read_text().replace("z -287.5 left", "z -287.25 left"))
+    other = write(folder / "other", moved)
+    checks.that(other["velo_geometry.bin"] != nominal["velo_geometry.bin"], "another description gives another file")
+    checks.that(digests(folder / "other") == digests(moved) != digests(""),
+                "and its tracks are those with the description")
+    (folder / "nominal/beamline.bin").write_bytes(bytes.fromhex("0000803e000000bf"))
+    checks.that(write(folder / "again", folder / "nominal")["beamline.bin"].hex() == "0000803e000000bf",
+                "the beam line goes with it")
+    if GEOMETRY.exists():
+        sample = {name: (GEOMETRY / name).read_bytes() for name in FILES}
+        checks.that(write(folder / "sample", GEOMETRY) == sample,
+                    "the sample's files, read and written, are the same bytes")
+    else:
+        print(f"skipped: {GEOMETRY} is absent")
+    checks.that(not list(folder.glob("*/*.part")), "nothing unfinished is left")
+
+    def says(text, status, *arguments):
+        done = call("run", WRITE, "--quiet", *arguments, expect=status)
+        checks.that(text in done.stderr,
+                    f"{arguments}: {text}" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
+
+    says("no output folder is given", 1)
+    says("moved.velo/velo_geometry.bin.part: cannot create it: Not a directory", 1, "-o", moved)
+    says("none/here: cannot make this folder", 1, "-o", folder / "none/here")
+    if os.path.exists("/dev/full"):
+        (folder / "full").mkdir()
+        (folder / "full/velo_geometry.bin.part").symlink_to("/dev/full")
+        says("velo_geometry.bin.part: cannot write it: No space left on device", 1, "-o", folder / "full")
+        checks.that(not list((folder / "full").iterdir()), "a full disk leaves no half of a file")
+checks.end()

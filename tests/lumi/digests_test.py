@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Luminosity summaries are the same whatever the slots, slices, block sizes, targets, and the events beside; and the same
+as in digests.txt.
+
+A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
+meant: digests_test.py --accept
+"""
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from common import GEOMETRY, MANY, ROOT, Checks, call
+from records import records
+
+checks = Checks()
+golden_path = Path(__file__).with_name("digests.txt")
+golden = dict(line.rsplit(" ", 1) for line in golden_path.read_text().splitlines() if line) if golden_path.exists() else {}
+found = {}
+LUMI = ROOT / "graphs/lumi.yaml"
+SIMULATED = ("-n", 150, "--set", "raw.luminosity_fraction=0.4")
+REAL = ("-i", MANY, "--set", f"geometry={GEOMETRY}")
+PLUGINS = os.environ["SLUICE_TEST_PLUGINS"]  # the folder of every_event.cpu.so
+# The whole chain on all events, the counters on the list; and without a list.
+ALL_TRACKS = "sluice: 1\ninclude: [{lumi}]\nnodes: {{ clusters: {{ events: [] }}, summaries: {{ events: {events} }} }}\n"
+
+
+def digests(graph, *arguments):
+    done = call("run", graph, "--digest", "--json", "-", "--quiet", *arguments)
+    return {o["port"]: o["digest"] for o in json.loads(done.stdout)["outputs"]}
+
+
+def blocks(threads):
+    return [word for node in ("odin", "luminosity", "summaries") for word in ("--set", f"{node}.block={threads}")]
+
+
+has_simt = "simt" in call("--version").stdout
+variations = [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2), ("--guard",),
+              ("--slice-events", 50, "--set", "search.candidates_per_event=1", "--set", "tracks.hits_per_event=1")]
+if has_simt:
+    variations += [("--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}", *blocks(32 * seed), "-n", 60)
+                   for seed in (1, 2, 3) for warp in (32, 64)]
+samples = {"simulated": SIMULATED}
+if MANY.exists() and GEOMETRY.exists():
+    samples["minbias_300.mdf"] = REAL
+else:
+    print(f"skipped: {MANY} or {GEOMETRY} is absent; set SLUICE_DATA to the folder of the samples")
+with tempfile.TemporaryDirectory() as folder:
+    listed, unlisted = Path(folder) / "listed.yaml", Path(folder) / "unlisted.yaml"
+    listed.write_text(ALL_TRACKS.format(lumi=LUMI, events="luminosity"))
+    unlisted.write_text(ALL_TRACKS.format(lumi=LUMI, events="[]"))
+    every_event = ("--use", "summaries=every_event.summarize_every_event", "--plugin-path", PLUGINS)
+    for name, arguments in samples.items():
+        reference, fewer = digests(LUMI, *arguments), digests(LUMI, *arguments, "-n", 60)
+        for port, digest in reference.items():
+            found[f"{name} {port}"] = digest
+        for variation in variations:
+            expected = fewer if "simt" in variation else reference
+            checks.that(digests(LUMI, *arguments, *variation) == expected, f"{name} {' '.join(map(str, variation))}")
+        checks.that(digests(listed, *arguments) == reference, f"{name}: tracks of all events")
+        checks.that(digests(unlisted, *arguments, *every_event) == reference, f"{name}: a block for every event")
+        if has_simt:
+            checks.that(digests(unlisted, *arguments, *every_event, "--device", "simt", "-n", 60) == fewer, f"{name}: the same on simt")
+
+    # The order of events, and the table
+    table, shuffled_table, shuffled = (Path(folder) / n for n in ("a.csv", "b.csv", "shuffled.mdf"))
+    events = Path(folder) / "events.mdf"
+    call("run", ROOT / "graphs/copy.yaml", *SIMULATED, "-o", events, "--quiet")
+    all_records = list(records(events))
+    shuffled.write_bytes(b"".join(all_records[i * 77 % len(all_records)] for i in range(len(all_records))))
+    call("run", LUMI, "-i", events, "-o", table, "--quiet")
+    call("run", LUMI, "-i", shuffled, "-o", shuffled_table, "--quiet", "--slots", 2, "--slice-events", 7)
+    rows = table.read_text().splitlines()
+    numbers = [int(row.split(",")[1]) for row in rows[1:]]
+    checks.that(len(numbers) > 40 and numbers == sorted(numbers), f"a table of {len(numbers)} events is sorted by their numbers")
+    checks.that(table.read_bytes() == shuffled_table.read_bytes(), "events in another order give the same table")
+
+if "--accept" in sys.argv:
+    golden_path.write_text("".join(f"{key} {value}\n" for key, value in sorted(found.items())))
+    print(f"accepted {len(found)} digests")
+else:
+    for key, value in sorted(found.items()):
+        checks.that(golden.get(key) == value, f"golden digest of {key}: {value}")
+    checks.that(set(found) <= set(golden), "digests.txt lists what the graphs give")
+checks.end()

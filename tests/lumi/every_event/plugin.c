@@ -1,0 +1,8 @@
+/* plugin.c: lumi.summarize as it would be without event lists, for comparison. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(summarize_every_event);
+
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(summarize_every_event)};
+
+SL_PLUGIN("every_event", "0.1.0", "luminosity counters with a block for every event");

@@ -1,0 +1,34 @@
+/* every_event.summarize_every_event: the summaries of lumi.summarize, made without an event list: a block for every
+ * event of the slice, which looks whether it is one for luminosity. Count, scan, write, as is usual where the number of
+ * summaries is not known. bench/lumi_cost.py measures what that costs; the results are the same.
+ */
+#include "summarize_event.h"
+
+#define summarize_every_event_args summarize_args
+#define SL_ARGS                    summarize_args
+static const struct sl_member summarize_every_event_members[] = {LUMI_SUMMARIZE_MEMBERS(" event_type error_bits")};
+
+SL_KERNEL(count_summaries, struct summarize_args) {
+  const uint32_t stride = gridDim.x * blockDim.x;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *a.events.count; i += stride) {
+    const uint32_t event = sl_event_at(&a.events, i);
+    a.summaries.offsets[event] = (a.odin.event_type[event] & ODIN_LUMINOSITY) != 0 && a.odin.error_bits[event] == 0;
+  }
+}
+
+SL_KERNEL(write_summaries, struct summarize_args) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) a.summaries.word_offsets[0] = 0;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t item = a.summaries.offsets[event];
+    if (a.summaries.offsets[event + 1] > item) lumi_summarize_event(&a, event, item); /* or not: all of the block */
+  }
+}
+
+static int run(const struct sl_launch *l, const struct summarize_args *a) {
+  int status = SL_LAUNCH(l, count_summaries, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->summaries.offsets, &a->summaries.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_summaries, SL_PER_EVENT, *a);
+  return status;
+}
+
+SL_ALGORITHM(summarize_every_event, "lumi.summarize with a block for every event", 128, run);

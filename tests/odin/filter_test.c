@@ -1,0 +1,130 @@
+/* filter_test.c: odin.filter against the same conditions, asked event by event. */
+#include "odin/event_model.h"
+#include "odin_banks.h"
+
+enum { EVENTS = 700 };
+
+struct events {
+  uint16_t event_type[EVENTS];
+  uint8_t crossing_type[EVENTS], trigger_type[EVENTS], error_bits[EVENTS];
+  uint32_t orbit[EVENTS];
+};
+
+/* All combinations of a few values of each. */
+static const struct events *events(void) {
+  static struct events e;
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    e.event_type[i] = (uint16_t)((i * 7 % 5 == 0 ? ODIN_LUMINOSITY : 0) | (i % 3 == 0 ? ODIN_PHYSICS : 0));
+    e.crossing_type[i] = (uint8_t)(i % 4);
+    e.trigger_type[i] = (uint8_t)(i % 9);
+    e.error_bits[i] = i % 11 == 0 ? (uint8_t)(1u << i % 8) : 0;
+    e.orbit[i] = 4294966000u + 13 * i + i / 7; /* wraps around */
+  }
+  return &e;
+}
+
+static struct sl_test *filter(void) {
+  const struct events *e = events();
+  struct sl_test *t = sl_test_new(ODIN_PLUGIN, "filter");
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "odin", "event_type", e->event_type, EVENTS);
+  sl_test_input(t, "odin", "crossing_type", e->crossing_type, EVENTS);
+  sl_test_input(t, "odin", "trigger_type", e->trigger_type, EVENTS);
+  sl_test_input(t, "odin", "error_bits", e->error_bits, EVENTS);
+  sl_test_input(t, "odin", "orbit", e->orbit, EVENTS);
+  return t;
+}
+
+/* Runs it and compares; `expected` has one flag an event, and some but not all of them are set. */
+static void assert_passed(struct sl_test *t, const uint8_t *expected) {
+  assert_int_equal(sl_test_run(t), 0);
+  const uint32_t *count = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    if (!expected[i]) continue;
+    assert_true(at < *count);
+    assert_int_equal(numbers[at], i);
+    at++;
+  }
+  assert_int_equal(*count, at);
+  assert_true(at > 0 && at < EVENTS);
+  sl_test_free(t);
+}
+
+#define PASSES(condition)            \
+  const struct events *e = events(); \
+  uint8_t flags[EVENTS];             \
+  for (uint32_t i = 0; i < EVENTS; i++) flags[i] = (condition) ? 1 : 0
+
+static void by_default_events_without_error_bits_pass(void **state) {
+  (void)state;
+  PASSES(e->error_bits[i] == 0);
+  assert_passed(filter(), flags);
+}
+
+static void one_of_several_event_types_is_enough(void **state) {
+  (void)state;
+  PASSES(e->error_bits[i] == 0 && e->event_type[i] != 0);
+  struct sl_test *t = filter();
+  sl_test_set(t, "event_types", ODIN_LUMINOSITY | ODIN_PHYSICS);
+  assert_passed(t, flags);
+}
+
+static void crossing_types_are_a_mask(void **state) {
+  (void)state;
+  PASSES(e->error_bits[i] == 0 && (e->crossing_type[i] == ODIN_NO_BEAM || e->crossing_type[i] == ODIN_BEAM_2));
+  struct sl_test *t = filter();
+  sl_test_set(t, "crossing_types", 1 << ODIN_NO_BEAM | 1 << ODIN_BEAM_2);
+  assert_passed(t, flags);
+}
+
+static void trigger_types_are_a_mask(void **state) {
+  (void)state;
+  PASSES(e->error_bits[i] == 0 && e->trigger_type[i] == 2);
+  struct sl_test *t = filter();
+  sl_test_set(t, "trigger_types", 1 << 2);
+  assert_passed(t, flags);
+}
+
+static void events_with_error_bits_can_be_asked_for(void **state) {
+  (void)state;
+  PASSES(e->error_bits[i] != 0);
+  struct sl_test *t = filter();
+  sl_test_set(t, "error_states", 2);
+  assert_passed(t, flags);
+}
+
+static void of_a_period_of_orbits_one_passes(void **state) {
+  (void)state;
+  PASSES(e->orbit[i] % 30 == 1 && e->event_type[i] & ODIN_LUMINOSITY);
+  struct sl_test *t = filter();
+  sl_test_set(t, "error_states", 3);
+  sl_test_set(t, "event_types", ODIN_LUMINOSITY);
+  sl_test_set(t, "orbit_period", 30);
+  sl_test_set(t, "orbit_phase", 31); /* modulo the period */
+  assert_passed(t, flags);
+}
+
+static void a_filter_on_a_list_keeps_to_it(void **state) {
+  (void)state;
+  uint32_t list[EVENTS / 2];
+  for (uint32_t i = 0; i < EVENTS / 2; i++) list[i] = 2 * i + 1;
+  PASSES(i % 2 == 1 && e->error_bits[i] == 0 && e->crossing_type[i] == ODIN_BEAM_BEAM);
+  struct sl_test *t = filter();
+  sl_test_list(t, list, EVENTS / 2);
+  sl_test_set(t, "crossing_types", 1 << ODIN_BEAM_BEAM);
+  assert_passed(t, flags);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(by_default_events_without_error_bits_pass),
+      cmocka_unit_test(one_of_several_event_types_is_enough),
+      cmocka_unit_test(crossing_types_are_a_mask),
+      cmocka_unit_test(trigger_types_are_a_mask),
+      cmocka_unit_test(events_with_error_bits_can_be_asked_for),
+      cmocka_unit_test(of_a_period_of_orbits_one_passes),
+      cmocka_unit_test(a_filter_on_a_list_keeps_to_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

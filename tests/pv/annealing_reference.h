@@ -1,0 +1,25 @@
+/* annealing_reference.h: the finder of spec velo_pv.md C, written straightforwardly in double precision. */
+#ifndef TEST_PV_ANNEALING_REFERENCE_H
+#define TEST_PV_ANNEALING_REFERENCE_H
+
+#include "reference.h"
+
+enum { ANNEALED_TRACKS = 12000, ANNEALED_MAX = 32 };
+
+/* Tracks that are annealed together. */
+struct annealed {
+  uint32_t count;
+  double z[ANNEALED_TRACKS], weight[ANNEALED_TRACKS], prior[ANNEALED_TRACKS];
+};
+
+struct annealed_seed {
+  double z, weight;
+};
+
+/* C.4, with the constants of the last column of C.3; returns the number of seeds, by ascending z. */
+uint32_t annealed_solve(const struct annealed *tracks, struct annealed_seed seeds[ANNEALED_MAX]);
+
+/* Everything, of one event of the slice. */
+void annealed_find(const struct states *s, uint32_t event, struct reference *r);
+
+#endif

@@ -1,0 +1,104 @@
+/* plan_csv_test.c: problems for the planner as text. Messages are text cases (tests/cli/cases/plan_csv.txt); here is
+ * what is read, and that damaged text never goes unnoticed or beyond its end. */
+#include "plan/csv.h"
+#include "support.h"
+
+#include <sluice/plugin.h>
+
+#include <unistd.h>
+
+static const char good[] = "id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24\n";
+
+static int read_text(const char *text, size_t bytes, struct sl_diagnostics *d, struct sl_plan_csv *csv) {
+  char path[] = "/tmp/sluice_csv_XXXXXX";
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_true(write(file, text, bytes) == (ssize_t)bytes);
+  close(file);
+  const int status = sl_plan_csv_read(path, d, csv);
+  unlink(path);
+  return status;
+}
+
+static void check_good(const char *text) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_plan_csv csv;
+  assert_int_equal(read_text(text, strlen(text), d, &csv), SL_OK);
+  assert_int_equal(sl_diagnostics_count(d), 0);
+  assert_int_equal(csv.count, 4);
+  assert_string_equal(csv.ids[1], "edges");
+  assert_int_equal(csv.buffers[1].lower, 1);
+  assert_int_equal(csv.buffers[1].upper, 4);
+  assert_int_equal(csv.buffers[1].size, 24);
+  assert_string_equal(csv.ids[3], "sum");
+  assert_int_equal(csv.buffers[3].size, 24);
+  sl_plan_csv_free(&csv);
+  sl_diagnostics_free(d);
+}
+
+static void a_file_is_read_with_any_order_of_columns_and_any_line_ends(void **state) {
+  (void)state;
+  check_good(good);
+  check_good("id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24"); /* no end of the last line */
+  check_good("size,note,upper,lower,id\r\n40,,3,0,image\r\n\r\n24,x,4,1,edges\r\n40,,6,3,mask\r\n24,,6,4,sum\r\n");
+}
+
+static void what_is_written_can_be_read(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_plan_csv csv;
+  assert_int_equal(read_text(good, sizeof good - 1, d, &csv), SL_OK);
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *file = open_memstream(&text, &bytes);
+  sl_plan_csv_write(&csv, file);
+  fclose(file);
+  check_good(text);
+  free(text);
+  sl_plan_csv_free(&csv);
+  sl_diagnostics_free(d);
+}
+
+/* Each mutant is refused with a message, or is a problem that the planner takes. */
+static void damaged_text_is_refused_or_is_another_problem(void **state) {
+  (void)state;
+  static const char bytes[] = "0123456789,-\n\r\0 xX\xff";
+  uint64_t random = 88172645463325252u;
+  uint32_t refused = 0, mutants = 3000;
+  for (uint32_t m = 0; m < mutants; m++) {
+    char text[sizeof good];
+    memcpy(text, good, sizeof good);
+    size_t length = sizeof good - 1;
+    for (uint32_t change = 0; change <= m % 3; change++) {
+      random ^= random << 13;
+      random ^= random >> 7;
+      random ^= random << 17;
+      text[(random >> 32) % length] = bytes[(random >> 16) % (sizeof bytes - 1)];
+      if (random % 7 == 0) length = 1 + (random >> 40) % length;
+    }
+    struct sl_diagnostics *d = sl_diagnostics_new();
+    struct sl_plan_csv csv;
+    if (read_text(text, length, d, &csv) == SL_OK) {
+      const struct sl_plan_request request = {csv.buffers, csv.count, 1, 0, 1.0};
+      struct sl_plan_result result;
+      assert_int_equal(sl_diagnostics_errors(d), 0);
+      assert_int_equal(sl_plan_solve(&request, &result), SL_OK);
+    } else {
+      assert_true(sl_diagnostics_errors(d) > 0);
+      refused++;
+    }
+    sl_plan_csv_free(&csv);
+    sl_diagnostics_free(d);
+  }
+  print_message("%u of %u mutants refused\n", refused, mutants);
+  assert_true(refused > mutants / 4 && refused < mutants);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_file_is_read_with_any_order_of_columns_and_any_line_ends),
+      cmocka_unit_test(what_is_written_can_be_read),
+      cmocka_unit_test(damaged_text_is_refused_or_is_another_problem),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

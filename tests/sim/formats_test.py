@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Simulated events written to a file and read back are those of the direct run, in every format and version of banks; a
+full disk and a killed run leave whole events and say so."""
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from common import ROOT, SLUICE, Checks, call, run_simulated
+
+checks = Checks()
+COPY = ROOT / "graphs/copy.yaml"
+MEP_SINK, MEP_SOURCE = ("--use", "write=io.mep_sink"), ("--use", "raw=io.mep_source")
+COUNT = ("-n", 120)
+
+
+def outcome(graph, *arguments):
+    """Digests of all outputs, and what the check says: a change of one bit of the banks that are read shows."""
+    done = run_simulated(graph, "--digest", *arguments)
+    return [o["digest"] for o in done["outputs"]], done["results"], done["error_events"]
+
+
+def write(path, *arguments):
+    call("run", COPY, "-o", path, "--quiet", *arguments)
+    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: nothing is left of {path.name}.part")
+
+
+def whole_events(path):
+    """How many there are, if all are whole: a reader reports the rest of one as an error."""
+    done = run_simulated("copy.yaml", "-i", path, "-o", "/dev/null")
+    checks.that(done["error_events"] == 0, f"{path.name}: {done['events']} events, all of them whole")
+    return done["events"]
+
+
+def limited(bytes_max, **options):
+    """Options for a process whose files grow to so many bytes and no more, as on a full disk."""
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, bytes_max)), **options}
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    mdf, mep = folder / "events.mdf", folder / "events.mep"
+    versions = [("velo.yaml", ()), ("velo_superpixels.yaml", ()),
+                ("velo.yaml", ("--set", "raw.cluster_version=2", "--set", "raw.odin_version=6")),
+                ("velo.yaml", ("--set", "raw.cluster_version=4", "--set", "raw.signal=Bs_phiphi")),
+                ("velo_superpixels.yaml",
+                 ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5"))]
+    for graph, settings in versions:
+        text = f"{graph} {' '.join(settings)}"
+        direct = outcome(graph, *COUNT, *settings)
+        checks.that(direct[2] == 0, f"{text}: direct, no errors")
+        write(mdf, *COUNT, *settings, "--slots", 2)
+        checks.that(outcome(graph, "-i", mdf) == direct, f"{text}: MDF")
+        write(folder / "small.mdf", *COUNT, *settings, "--set", "write.codec=zstd", "--set", "write.compression=1")
+        checks.that(outcome(graph, "-i", folder / "small.mdf", "--slice-events", 50) == direct,
+                    f"{text}: compressed MDF")
+        write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=50")
+        checks.that(outcome(graph, "-i", mep, *MEP_SOURCE, "--slots", 2) == direct, f"{text}: MEP")
+        checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, found by its first bytes")
+    write(mdf, *COUNT)
+    write(mep, *COUNT, *MEP_SINK)
+    write(folder / "again.mdf", "-i", mep)
+    checks.that((folder / "again.mdf").read_bytes() == mdf.read_bytes(), "MDF from MEP is the MDF, byte for byte")
+
+    # A full disk: files of at most 20 MB, some hundred events.
+    for name, arguments in (("full.mdf", ()), ("full.mep", (*MEP_SINK, "--set", "write.events=20"))):
+        part = folder / f"{name}.part"
+        done = subprocess.run([SLUICE, "run", COPY, "-n", "1000", "-o", folder / name, "--quiet", *arguments],
+                              capture_output=True, text=True, **limited(20_000_000))
+        checks.that(done.returncode == 1 and "File too large; it keeps the first" in done.stderr,
+                    f"{name}: a full disk is said: {done.stderr.splitlines()[:1]}")
+        checks.that(not (folder / name).exists(), f"{name}: what is incomplete does not get its name")
+        kept = int(done.stderr.split("it keeps the first ")[1].split()[0]) if "keeps the first " in done.stderr else 0
+        checks.that(kept > 100 and whole_events(part) == kept, f"{name}.part keeps {kept} events")
+    done = subprocess.run([SLUICE, "run", COPY, "-n", "50", "-o", "/dev/full", "--quiet"], capture_output=True,
+                          text=True)
+    checks.that(done.returncode == 1 and "/dev/full: cannot write after 0 bytes: No space left on device" in done.stderr, "a full device is said")
+
+    # A run that is ended: by SIGTERM it finishes its slices; by SIGKILL whole events are left, but for one at the end.
+    for sent, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)):
+        path = folder / f"{sent.name}.mdf"
+        part = Path(f"{path}.part")
+        process = subprocess.Popen([SLUICE, "run", COPY, "-n", "1000000", "-o", path, "--quiet"])
+        while process.poll() is None and not (part.exists() and part.stat().st_size > 0):
+            time.sleep(0.01)
+        process.send_signal(sent)
+        checks.that(process.wait(60) == status, f"{sent.name}: the run ends with {status}")
+        if sent == signal.SIGTERM:
+            checks.that(path.exists() and not part.exists(), "SIGTERM: the file has its name")
+            checks.that(whole_events(path) > 10, "SIGTERM: it holds whole events")
+            continue
+        checks.that(part.exists() and not path.exists(), "SIGKILL: the file is still called .part")
+        done = run_simulated("copy.yaml", "-i", part, "-o", "/dev/null")
+        checks.that(done["events"] > 10 and done["error_events"] <= 1,
+                    f"SIGKILL: {done['events']} events, {done['error_events']} cut")
+checks.end()

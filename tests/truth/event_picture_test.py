@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""truth.event_picture in graphs over simulated events: the file is valid, small, and shows what the report and the check
+count; the event is the one asked for; what cannot be done is said, and leaves no file."""
+import json
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+checks = Checks()
+GRAPH = ROOT / "graphs/velo_picture.yaml"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw(path, *arguments, graph=GRAPH):
+    """The summary of a run that draws, and the root of the drawing."""
+    done = call("run", graph, "-o", path, "--json", "-", "--quiet", *arguments)
+    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: nothing is left of the file it was written as")
+    return json.loads(done.stdout), ElementTree.parse(path).getroot()
+
+
+def lines(root, kind):
+    """Lines of that kind in the view of z and r."""
+    return sum(len(group.findall(f"{SVG}path")) for group in root.iter(f"{SVG}g") if group.get("class") == kind)
+
+
+def texts(root):
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+def shows(root, text):
+    return any(text in line for line in texts(root))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "event.svg"
+    # One event, so that the check's counts are those of the picture.
+    for seed in (1, 2, 3):
+        summary, root = draw(path, "-n", 1, "--set", f"seed={seed}")
+        picture, check = summary["results"]["picture"], summary["results"]["check"]
+        checks.that((picture["tracks"], picture["ghosts"]) == (check["tracks"], check["ghosts"]), f"seed {seed}: tracks and ghosts of the check")
+        checks.that(picture["bytes"] == path.stat().st_size and picture["path"] == str(path), f"seed {seed}: the report names the file")
+        checks.that(lines(root, "found") == picture["matched"] == picture["tracks"] - picture["ghosts"], f"seed {seed}: a line for each matched track")
+        checks.that(lines(root, "ghost") == picture["ghosts"], f"seed {seed}: a line for each ghost")
+        missed = picture["particles"] - picture["particles_found"]
+        checks.that(lines(root, "missed") + lines(root, "other") == missed, f"seed {seed}: a line for each missed particle ({missed})")
+        velo = next(c for c in check["categories"] if c["name"] == "velo")
+        checks.that(shows(root, f"that are no electrons, {velo['reconstructed']} of {velo['reconstructible']}."), f"seed {seed}: the check's efficiency")
+        checks.that(shows(root, "VELO, run 1, event 0"), f"seed {seed}: the title says which event")
+        checks.that(picture["true_vertices"] > 0 and shows(root, "true, 4 tracks or more: "), f"seed {seed}: true vertices")
+
+    # the choice
+    events = ("-n", 100)
+    busiest, root = draw(path, *events, "--set", "picture.choose=busiest")
+    most = busiest["results"]["picture"]
+    checks.that(path.stat().st_size < 300_000, f"the busiest event ({most['tracks']} tracks) takes {path.stat().st_size} bytes, below 300,000")
+    checks.that(shows(root, f"event {most['event']}"), "the title is that of the busiest event")
+    again = Path(folder) / "again.svg"
+    one, _ = draw(again, *events, "--set", f"picture.event={most['event']}", "--slots", 2, "--slice-events", 7)
+    checks.that(one["results"]["picture"]["tracks"] == most["tracks"], "the same event by its number")
+    checks.that(again.read_bytes() == path.read_bytes(), "and the same file, in other slices")
+    counts = [draw(path, *events, "--set", f"picture.event={e}")[0]["results"]["picture"]["tracks"] for e in (1, 50, 99)]
+    checks.that(max(counts) <= most["tracks"], f"others have {counts} tracks")
+
+    # with less to be seen
+    overlay = Path(folder) / "overlay.yaml"
+    overlay.write_text(f"sluice: 1\ninclude: [{GRAPH}]\nnodes:\n  picture: {{ in: {{ hits: null, geometry: null, mc_particles: null, mc_vertices: null }} }}\n")
+    summary, root = draw(path, "-n", 1, graph=overlay)
+    checks.that(lines(root, "track") == summary["results"]["picture"]["tracks"] > 0 and lines(root, "found") == 0, "without truth all tracks are of one kind")
+    checks.that(shows(root, "no Monte-Carlo truth") and shows(root, "not judged: no truth"), "and the picture says why")
+    summary, root = draw(path, "-n", 1, "--use", "clusters=velo.masked_clustering", "--set", "picture.mask_fraction_bits=true",
+                         "--set", "check.mask_fraction_bits=true", "--guard")
+    check, picture = summary["results"]["check"], summary["results"]["picture"]
+    checks.that((picture["tracks"], picture["ghosts"]) == (check["tracks"], check["ghosts"]), "super-pixels: tracks and ghosts of the check")
+
+    # what cannot be done
+    def refuses(text, *arguments):
+        nothing = Path(folder) / "nothing.svg"
+        done = call("run", GRAPH, "-n", 5, *(arguments or ("-o", nothing)), expect=1)
+        checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}', and no file" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
+
+    nothing = Path(folder) / "nothing.svg"
+    refuses("event 7 is not among the good events of this run", "-o", nothing, "--set", "picture.event=7")
+    refuses('choose is "last"; there are first and busiest', "-o", nothing, "--set", "picture.choose=last")
+    refuses("no output file is given: use -o, or the property path", "--quiet")
+    refuses("cannot create it: No such file or directory", "-o", Path(folder) / "none" / "nothing.svg")
+    kept = Path(folder) / "kept.svg"
+    kept.write_text("an older picture")
+    call("run", GRAPH, "-n", 5, "-o", kept, "--set", "picture.event=7", expect=1)
+    checks.that(kept.read_text() == "an older picture", "an older file stays where there is no new picture")
+    by_property, _ = draw(path, "-n", 1, "--set", f"picture.path={nothing}")
+    checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path goes before -o")
+checks.end()
