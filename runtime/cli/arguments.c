@@ -151,7 +151,7 @@ static int take_arguments(struct cli_arguments *a, const struct cli_command *com
 }
 
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
-  *a = (struct cli_arguments){.options = sl_options_default()};
+  *a = (struct cli_arguments){.options = sl_options_default(), .trial = sl_trial_options_default()};
   const int status = take_arguments(a, command, argc, argv);
   if (status != CLI_OK) return status;
   if (a->operands.count < command->operands_min) {
@@ -173,6 +173,7 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->inputs.items);
   free((void *)a->csv_paths.items);
   free((void *)a->nodes.items);
+  free((void *)a->graphs.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);
   free((void *)a->plugin_paths.items);

@@ -26,6 +26,9 @@ struct cli_arguments {
   uint64_t capacity, rounds;
   double seconds;
   uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
+  struct sl_trial_options trial;
+  struct cli_list graphs;
+  uint32_t strict;
   struct cli_list owned; /* strings to free: expanded globs */
 };
 
@@ -38,7 +41,8 @@ enum {
   CLI_DESCRIBE = 16,
   CLI_DRAW = 32,
   CLI_TUNE = 64,
-  CLI_CHANGE = 128 /* of CLI_GRAPH what does not say how the graph runs */
+  CLI_CHANGE = 128, /* of CLI_GRAPH what does not say how the graph runs */
+  CLI_TEST = 256
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -103,5 +107,7 @@ int cli_describe(const struct cli_arguments *a);
 int cli_compare(const struct cli_arguments *a);
 int cli_tune(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
+int cli_new(const struct cli_arguments *a);
+int cli_test(const struct cli_arguments *a);
 
 #endif

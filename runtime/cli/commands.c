@@ -26,6 +26,18 @@ const struct cli_command cli_commands[] = {
      cli_describe,
      "  $ sluice describe velo.search_by_triplet\n"
      "  $ sluice describe velo_hits --json\n"},
+    {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_PLUGINS,
+     "check plugins without code of yours: each algorithm, in many ways", cli_test,
+     "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm. Exits with 1 "
+     "if\n"
+     "something is wrong.\n\n"
+     "  $ sluice test velo\n"
+     "  $ sluice test build/plugins/mine.cpu.so --graph near_hits.yaml\n"},
+    {"new", "plugin NAME | algorithm PLUGIN.NAME", "`plugin NAME` or `algorithm PLUGIN.NAME`", 2, 2, 0,
+     "a small working plugin to start from; one more algorithm in it", cli_new,
+     "A plugin is a folder of that name with kernel, test, graph and CMakeLists.txt. Nothing is overwritten.\n\n"
+     "  $ sluice new plugin mine\n"
+     "  $ sluice new algorithm mine.far_hits\n"},
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},

@@ -110,6 +110,14 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step), SL_MARK_KERNELS);
     if (is_device) status = s->backend->note(slot->stream, slot->running, (uint8_t)(step + 1));
     if (status < 0) break;
+    if (s->before_step) {
+      status = s->before_step(s->before_step_context, slot, &slot->flights[flight], at);
+      if (status < 0) break;
+      if (status > 0) {
+        status = SL_OK;
+        continue;
+      }
+    }
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_INTERSECT) {
       status = intersect(slot, &l->sets[at->set]);

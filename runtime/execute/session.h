@@ -147,6 +147,11 @@ struct sl_session {
   atomic_int status;      /* of the earliest failure so far */
   atomic_int stopped;
 
+  /* Called before each step, where the backend has no memory of its own; for trial/. 1: leave the step out; negative:
+   * end the slice with it. NULL: nobody looks. */
+  int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
+  void *before_step_context;
+
   struct sl_input *kept;           /* with repeat: all slices */
   uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
   atomic_uint_fast64_t next_kept;

@@ -4,6 +4,7 @@
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
+#include "plugin/registry.h"
 #include "testing/harness.h"
 
 #include <libgen.h>
@@ -26,6 +27,15 @@ struct test_device {
   size_t mirror_count, mirror_capacity;
 };
 
+/* A plugin from elsewhere: the backend is the one beside the runtime's own plugins. */
+static void load_own_backend(struct sl_test *t, char *reason, size_t reason_size) {
+  static const char *const no_targets[] = {NULL};
+  struct sl_registry r;
+  if (sl_registry_open(NULL, no_targets, &r)) test_die(t, "no memory");
+  t->device->backend = sl_backend_load(t->plugin->target, r.folders, r.folder_count, reason, reason_size);
+  sl_registry_close(&r);
+}
+
 /* A test for a device that is not there is skipped. */
 void test_device_open(struct sl_test *t, const char *plugin_path) {
   char folder[PATH_MAX + 256], reason[512] = "";
@@ -33,10 +43,7 @@ void test_device_open(struct sl_test *t, const char *plugin_path) {
   snprintf(folder, sizeof(folder), "%s", plugin_path);
   char *const folders[] = {dirname(folder)};
   d->backend = sl_backend_load(t->plugin->target, folders, 1, reason, sizeof(reason));
-  if (!d->backend) { /* plugins of the tests stand deeper in the build folder */
-    char *const above[] = {dirname(folder)};
-    d->backend = sl_backend_load(t->plugin->target, above, 1, reason, sizeof(reason));
-  }
+  if (!d->backend) load_own_backend(t, reason, sizeof(reason));
   if (!d->backend || d->backend->open(0, &d->device, reason, sizeof(reason)) < 0) {
     printf("skipped: no device for %s: %s\n", t->plugin->target, reason);
     exit(77);
@@ -129,7 +136,7 @@ static void fetch_all(struct sl_test *t) {
 
 int test_device_run(struct sl_test *t, struct sl_launch *launch) {
   struct test_device *d = t->device;
-  const struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0);
+  const struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
   struct sl_guarded owned = event_count;
   *(uint32_t *)event_count.values = t->event_count;
   unsigned char *args = test_allocate(1, t->algorithm->args_size);

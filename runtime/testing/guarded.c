@@ -23,7 +23,9 @@
 
 enum { CANARY_BYTES = 64, ALIGNMENT_BYTES = 64 };
 
-static unsigned char canary_byte(size_t index) { return (unsigned char)(0xC3 ^ (index * 7)); }
+static unsigned char canary_byte(size_t index, unsigned char salt) {
+  return (unsigned char)(0xC3 ^ salt ^ (index * 7));
+}
 
 static void canaries_forbid(const struct sl_guarded *g) {
   unsigned char *values = g->values;
@@ -37,15 +39,15 @@ static void canaries_permit(const struct sl_guarded *g) {
   ASAN_UNPOISON_MEMORY_REGION(values + g->bytes, CANARY_BYTES);
 }
 
-struct sl_guarded sl_guarded_new(size_t bytes, int fill) {
+struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt) {
   const size_t total = (2 * CANARY_BYTES + bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
   unsigned char *block = total > bytes ? aligned_alloc(ALIGNMENT_BYTES, total) : NULL;
   if (!block) {
     fprintf(stderr, "sl_test: no memory for %zu bytes\n", bytes);
     abort();
   }
-  struct sl_guarded g = {block + CANARY_BYTES, bytes};
-  for (size_t i = 0; i < CANARY_BYTES; i++) block[i] = block[CANARY_BYTES + bytes + i] = canary_byte(i);
+  struct sl_guarded g = {block + CANARY_BYTES, bytes, (unsigned char)salt};
+  for (size_t i = 0; i < CANARY_BYTES; i++) block[i] = block[CANARY_BYTES + bytes + i] = canary_byte(i, g.salt);
   memset(g.values, fill, bytes);
   canaries_forbid(&g);
   return g;
@@ -55,7 +57,7 @@ void sl_guarded_free(struct sl_guarded *g) {
   if (!g->values) return;
   canaries_permit(g);
   free((unsigned char *)g->values - CANARY_BYTES);
-  *g = (struct sl_guarded){NULL, 0};
+  *g = (struct sl_guarded){.values = NULL};
 }
 
 const char *sl_guarded_damage(const struct sl_guarded *g) {
@@ -66,12 +68,12 @@ const char *sl_guarded_damage(const struct sl_guarded *g) {
   canaries_permit(g);
   for (size_t i = CANARY_BYTES; i-- > 0;) {
     const size_t ahead = CANARY_BYTES - 1 - i; /* from the inner end of each canary outwards */
-    if (values[g->bytes + ahead] != canary_byte(ahead)) {
+    if (values[g->bytes + ahead] != canary_byte(ahead, g->salt)) {
       snprintf(text, sizeof(text), "%zu bytes behind its end", ahead);
       damage = text;
       break;
     }
-    if (*(values - 1 - ahead) != canary_byte(i)) {
+    if (*(values - 1 - ahead) != canary_byte(i, g->salt)) {
       snprintf(text, sizeof(text), "%zu bytes before its begin", ahead + 1);
       damage = text;
       break;

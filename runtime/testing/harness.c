@@ -129,7 +129,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
   if (f->memory.values) test_die(t, "make_array was called twice for %s.%s", port, field);
   if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_array: %s.%s is too long", port, field);
   f->count = count;
-  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0);
+  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
   return f->memory.values;
 }
 
@@ -156,6 +156,23 @@ static void open_algorithm(struct sl_test *t, const char *path, const char *algo
   t->algorithm = t->plugin->algorithms[index];
 }
 
+static struct sl_test *prepare(struct sl_test *t, const char *path) {
+  const int on_host = strcmp(t->plugin->target, "cpu") == 0 || strcmp(t->plugin->target, "simt") == 0;
+  if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
+  if (!on_host) test_device_open(t, path);
+  pthread_mutex_init(&t->mutex, NULL);
+  t->poison = SL_POISON;
+  t->event_count = 1;
+  t->block_threads = t->algorithm->block_threads;
+  t->services = (struct sl_services){.size = sizeof(struct sl_services),
+                                     .context = t,
+                                     .message = add_message,
+                                     .make_array = make_array,
+                                     .array_count = array_count};
+  prepare_members(t);
+  return t;
+}
+
 struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
   char path[PATH_MAX + 256];
   struct sl_test *t = test_allocate(1, sizeof(*t));
@@ -166,19 +183,13 @@ struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
     dlclose(t->handle);
     open_algorithm(t, path, algorithm);
   }
-  const int on_host = strcmp(t->plugin->target, "cpu") == 0 || strcmp(t->plugin->target, "simt") == 0;
-  if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
-  if (!on_host) test_device_open(t, path);
-  pthread_mutex_init(&t->mutex, NULL);
-  t->event_count = 1;
-  t->block_threads = t->algorithm->block_threads;
-  t->services = (struct sl_services){.size = sizeof(struct sl_services),
-                                     .context = t,
-                                     .message = add_message,
-                                     .make_array = make_array,
-                                     .array_count = array_count};
-  prepare_members(t);
-  return t;
+  return prepare(t, path);
+}
+
+struct sl_test *test_open(const char *plugin_path, const char *algorithm) {
+  struct sl_test *t = test_allocate(1, sizeof(*t));
+  open_algorithm(t, plugin_path, algorithm);
+  return prepare(t, plugin_path);
 }
 
 void test_release_run(struct sl_test *t) {
@@ -233,7 +244,7 @@ void sl_test_input(struct sl_test *t, const char *port, const char *field, const
   struct test_field *f = &t->members[member].fields[index];
   const size_t bytes = (size_t)(count * sl_type_bytes(t->algorithm->members[member].collection->fields[index].type));
   sl_guarded_free(&f->memory);
-  f->memory = sl_guarded_new(bytes, SL_POISON);
+  f->memory = sl_guarded_new(bytes, t->poison, t->poison);
   if (bytes) memcpy(f->memory.values, values, bytes);
   f->count = count;
   f->hash = test_bytes_hash(f->memory.values, bytes);
@@ -263,6 +274,7 @@ void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_
   member->has_budget = 1;
 }
 
+void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field)) { t->forbidden = place; }
 void sl_test_shared(struct sl_test *t, int shared) { t->shared = shared; }
 void sl_test_block(struct sl_test *t, uint32_t threads) { t->block_threads = threads; }
 

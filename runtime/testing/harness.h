@@ -43,6 +43,8 @@ struct sl_test {
   uint32_t event_count;
   uint32_t block_threads;
   int shared, has_run;
+  void *(*forbidden)(uint32_t member, uint32_t field);
+  int poison;                     /* byte that outputs and scratch are filled with; canaries differ with it */
   struct test_emulator *emulator; /* target simt; emulator.c */
   struct test_device *device;     /* targets with a memory of their own; device.c */
   uint32_t *list;                 /* NULL: all events */
@@ -64,6 +66,11 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 uint64_t test_bytes_hash(const void *values, size_t bytes);
 void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments);
 void test_release_run(struct sl_test *t); /* frees what the last run allocated */
+/* sl_test_new for exactly that file and its own target. */
+struct sl_test *test_open(const char *plugin_path, const char *algorithm);
+/* Where a field that the algorithm does not say that it reads is, so that reading it traps; NULL (at first): nowhere.
+ */
+void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field));
 
 /* emulator.c. Opened once, for a plugin of target simt; the stream is what sl_launch.backend points to. */
 void test_emulator_open(struct sl_test *t);

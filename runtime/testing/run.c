@@ -88,7 +88,10 @@ static void bind_input(struct sl_test *t, uint32_t member) {
   }
   measure_input(t, member);
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
-    if (!sl_field_is_read(m, f)) continue;
+    if (!sl_field_is_read(m, f)) {
+      if (t->forbidden) *sl_args_pointer(t->args, m, f) = t->forbidden(member, f);
+      continue;
+    }
     void *values = t->members[member].fields[f].memory.values;
     if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
     *sl_args_pointer(t->args, m, f) = values;
@@ -145,10 +148,11 @@ static void bind_output(struct sl_test *t, uint32_t member) {
     if (m->shares && field->shape == SL_SHAPE_CODE_OFFSETS)
       f->alias = shared_offsets(t, m);
     else
-      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : SL_POISON);
+      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : t->poison,
+                                 t->poison);
     *sl_args_pointer(t->args, m, i) = f->alias ? (void *)(uintptr_t)f->alias : f->memory.values;
   }
-  own->used = sl_guarded_new(2 * sizeof(uint32_t), 0);
+  own->used = sl_guarded_new(2 * sizeof(uint32_t), 0, t->poison);
   uint32_t *used = own->used.values;
   const int bounded = !m->shares && m->capacity.terms[0].kind != SL_TERM_NONE;
   const int sub_bounded = m->sub_capacity.terms[0].kind != SL_TERM_NONE;
@@ -160,7 +164,7 @@ static void bind_scratch(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_field *f = &t->members[member].fields[0];
   f->count = evaluate(t, &m->capacity);
-  f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(m->type)), SL_POISON);
+  f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(m->type)), t->poison, t->poison);
   *(void **)(void *)(t->args + m->args_offset) = f->memory.values;
 }
 
@@ -169,13 +173,13 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
   for (uint32_t i = 0; t->list && i < count; i++)
     if (t->list[i] >= t->event_count || (i && t->list[i] <= t->list[i - 1]))
       test_die(t, "the list is not ascending, or names an event beyond the slice: entry %u is %u", i, t->list[i]);
-  t->count = sl_guarded_new(sizeof(uint32_t), 0);
+  t->count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
   *(uint32_t *)t->count.values = count;
   if (t->list) {
-    t->numbers = sl_guarded_new(count * sizeof(uint32_t), SL_POISON);
+    t->numbers = sl_guarded_new(count * sizeof(uint32_t), t->poison, t->poison);
     memcpy(t->numbers.values, t->list, count * sizeof(uint32_t));
   }
-  t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0);
+  t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0, t->poison);
   *(struct sl_events *)(void *)(t->args + m->args_offset) =
       (struct sl_events){t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFFFF - STEP) << 40};
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md and docs/*.md: check.py SLUICE_COMMAND
+"""Checks README.md, CONTRIBUTING.md and docs/*.md: check.py SLUICE_COMMAND [--installed]
 
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
 - A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
   A graph whose geometry is missing is only reported as skipped.
 - A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
   in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
-  without them such a block is only reported as skipped.
+  without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
+  CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
 - Links into the repository lead to a file, and their anchors to a heading.
 """
 import os
@@ -88,12 +89,30 @@ def run_transcript(sluice, block, line, folder):
         yield f"line {step.line}: `{step.command}` prints something else:\n    " + "\n    ".join(printed)
 
 
+def check_installed(sluice):
+    """The transcripts for an installation, each page in a folder of its own."""
+    transcripts = failures = 0
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        with tempfile.TemporaryDirectory() as folder:
+            for line, language, block in blocks(page.read_text()):
+                if language != "console installed":
+                    continue
+                transcripts += 1
+                for problem in run_transcript(sluice, block, line, folder):
+                    failures += 1
+                    print(f"{page.relative_to(ROOT)}: {problem}")
+    print(f"{transcripts} transcripts of an installation checked, {failures} problems")
+    return 1 if failures or transcripts == 0 else 0
+
+
 def main():
     sluice = sys.argv[1]
+    if "--installed" in sys.argv[2:]:
+        return check_installed(sluice)
     scratch = tempfile.TemporaryDirectory()
     data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
     geometry = data / "lhcb" / "geometry"
-    failures = graphs = quotations = transcripts = skipped = 0
+    failures = graphs = quotations = transcripts = skipped = installed = 0
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
         problems = list(broken_links(page, text))
@@ -109,6 +128,8 @@ def main():
                 wrong = check_graph(sluice, block, geometry)
                 if wrong:
                     problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
+            elif language == "console installed":
+                installed += 1
             elif language == "console data" and not geometry.is_dir():
                 skipped += 1
             elif language.split()[0] == "console":
@@ -122,6 +143,8 @@ def main():
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
     print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts checked, {failures} problems")
+    if installed:
+        print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if skipped:
         print(f"skipped: {skipped} graphs or transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0

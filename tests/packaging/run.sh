@@ -70,6 +70,8 @@ cmake -G Ninja -S "$work/plugin" -B "$work/plugin/build" -D CMAKE_PREFIX_PATH="$
 cmake --build "$work/plugin/build" >"$work/plugin.log" 2>&1 || fail "$(cat "$work/plugin.log")"
 expect "100% tests passed" ctest --test-dir "$work/plugin/build" --output-on-failure
 expect "near_beam" "$sluice" describe radius.hit_radius --plugin-path "$work/plugin/build/plugins"
+expect "2 ok, 0 wrong, 0 not run" "$sluice" test radius.hit_radius --plugin-path "$work/plugin/build/plugins" \
+  --graph "$work/plugin/hit_radius.yaml" --device cpu --strict
 "$sluice" schema --plugin-path "$work/plugin/build/plugins" >"$work/schema.json"
 python3 - "$source/tests/cli" "$work/schema.json" "$work/plugin/hit_radius.yaml" <<'PYTHON' || fail "the schema refuses the example"
 import json, sys
@@ -79,6 +81,9 @@ jsonschema.Draft7Validator(json.load(open(sys.argv[2]))).validate(core_yaml.load
 PYTHON
 symbols=$(nm -D --defined-only "$work/plugin/build/plugins/radius.cpu.so" | awk '{ print $3 }')
 [[ $symbols == sluice_plugin ]] || fail "the plugin exports more than sluice_plugin: $symbols"
+
+echo "plugins from sluice new, as docs/first-plugin.md has it"
+CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --installed || fail "docs of an installation"
 
 echo "an embedding program"
 gcc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "${cflags[@]}" "$source/examples/embed/embed.c" \

@@ -94,6 +94,7 @@ static int counter_fill(void *state, const struct sl_services *s, const void *ar
     event->number = counter->next;
     if (a->numbers.offsets) a->numbers.offsets[fill->event_count] = items;
   }
+  if (a->numbers.bound.used) *a->numbers.bound.used = items;
   fill->progress_done = counter->next;
   fill->progress_total = a->total;
   return counter->next < a->total;

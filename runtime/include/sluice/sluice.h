@@ -169,6 +169,30 @@ SL_API int sl_write_description_json(const char *const *plugin_paths, const char
                                      FILE *file);
 /* A JSON Schema (draft-07) of graphs that use the plugins found. */
 SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
+
+/* What `sluice test` checks, without code of the author's: the file and its tables, then each algorithm on inputs taken
+ * from a graph, on every target present. Plugin code runs in child processes; call it from a process with one thread.
+ */
+struct sl_trial_options {
+  uint32_t size;    /* sizeof(struct sl_trial_options) */
+  uint32_t events;  /* taken from a graph, as one slice */
+  uint32_t seconds; /* that a single way of running may take */
+  uint32_t reserved;
+  const char *target;             /* NULL: all */
+  const char *const *graph_paths; /* NULL-terminated; NULL: those installed with the library */
+  const char *const *input_paths; /* as in struct sl_options, like the next two */
+  const char *const *sets;
+  const char *const *plugin_paths;
+};
+SL_API struct sl_trial_options sl_trial_options_default(void);
+/* Of algorithms, once for each target. */
+struct sl_trial_counts {
+  uint32_t passed, wrong, not_run;
+};
+/* PLUGIN is a name ("velo", "velo.sort_by_phi") or a file ("build/plugins/velo.cpu.so"). Writes a line for each
+ * algorithm and target. 0 whatever was found; an error where it could not be looked at. */
+SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
+                          FILE *file, struct sl_trial_counts *counts);
 SL_API const char *sl_version(void);
 /* Version, build, targets and libraries, as text. */
 SL_API void sl_write_version(FILE *file);

@@ -1,0 +1,283 @@
+/* new.c: `sluice new`: a plugin to start from, or one more algorithm in the folder of a plugin, from the texts in
+ * templates/. Everything is looked at before anything is written, and no file is overwritten: a plugin's folder must
+ * not exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line more.
+ *
+ * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
+ */
+#define _GNU_SOURCE
+#include "cli/cli.h"
+#include "template_algorithm.h"
+#include "template_cmake.h"
+#include "template_event_model.h"
+#include "template_graph.h"
+#include "template_plugin.h"
+#include "template_readme.h"
+#include "template_test.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MAX_LENGTH = 40 };
+static const char first_algorithm[] = "near_hits";
+
+struct names {
+  char plugin[NAME_MAX_LENGTH + 1], algorithm[NAME_MAX_LENGTH + 1];
+  char folder[16 + NAME_MAX_LENGTH]; /* of the plugin: its name, or "." */
+};
+
+/* A file to write: both texts with names to fill in. */
+struct new_file {
+  const char *path, *text;
+};
+static const struct new_file plugin_files[] = {
+    {"CMakeLists.txt", template_cmake}, {"plugin.c", template_plugin}, {"README.md", template_readme}};
+static const struct new_file algorithm_files[] = {{"include/%plugin%/%algorithm%.h", template_event_model},
+                                                  {"%algorithm%.cu", template_algorithm},
+                                                  {"%algorithm%_test.c", template_test},
+                                                  {"%algorithm%.yaml", template_graph}};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -------------------------------------------------------------------------------------------------- names */
+
+static int parse_name(const char *what, const char *text, size_t length, char *name) {
+  int is_good = length > 0 && length <= NAME_MAX_LENGTH && islower((unsigned char)text[0]);
+  for (size_t i = 0; i < length && is_good; i++)
+    is_good = islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_';
+  if (is_good && length == 6 && memcmp(text, "sluice", length) == 0) is_good = 0; /* include/sluice is ours */
+  if (!is_good) {
+    fprintf(stderr, "error: '%.*s' cannot be the name of %s\n", (int)length, text, what);
+    fprintf(
+        stderr,
+        "  hint: a name has small letters, digits and _, begins with a letter, is at most %d long, and not sluice\n",
+        NAME_MAX_LENGTH);
+    return CLI_WRONG;
+  }
+  snprintf(name, NAME_MAX_LENGTH + 1, "%.*s", (int)length, text);
+  return CLI_OK;
+}
+
+/* The name that stands at `at` between percent signs; 0 if none does. Capitals where it is written so. */
+static size_t expand(const struct names *n, const char *at, FILE *file) {
+  static const char *const words[] = {"%plugin%", "%algorithm%", "%PLUGIN%", "%ALGORITHM%"};
+  for (size_t w = 0; w < COUNT(words); w++) {
+    if (strncmp(at, words[w], strlen(words[w])) != 0) continue;
+    for (const char *c = w % 2 ? n->algorithm : n->plugin; *c; c++)
+      fputc(w < 2 ? *c : toupper((unsigned char)*c), file);
+    return strlen(words[w]);
+  }
+  return 0;
+}
+
+static void write_expanded(const struct names *n, const char *text, FILE *file) {
+  while (*text) {
+    const size_t taken = *text == '%' ? expand(n, text, file) : 0;
+    if (taken == 0) fputc(*text++, file);
+    text += taken;
+  }
+}
+
+/* "FOLDER/PATH" with the names filled in; to be freed; NULL when memory is out. */
+static char *path_of(const struct names *n, const char *path) {
+  char *result = NULL;
+  size_t bytes = 0;
+  FILE *file = open_memstream(&result, &bytes);
+  if (!file) return NULL;
+  fprintf(file, "%s/", n->folder);
+  write_expanded(n, path, file);
+  return fclose(file) == 0 ? result : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- files */
+
+static int complain(const char *path, const char *text) {
+  fprintf(stderr, "error: %s: %s\n", path, text);
+  return CLI_FAILED;
+}
+
+/* The folders that lead to a file. */
+static int make_folders(const char *path) {
+  char folder[PATH_MAX];
+  for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST) return complain(folder, strerror(errno));
+  }
+  return CLI_OK;
+}
+
+static int write_file(const struct names *n, const struct new_file *f) {
+  char *path = path_of(n, f->path);
+  if (!path) return complain(f->path, "out of memory");
+  int status = make_folders(path);
+  FILE *file = status == CLI_OK ? fopen(path, "wx") : NULL;
+  if (status == CLI_OK && !file) status = complain(path, strerror(errno));
+  if (file) {
+    write_expanded(n, f->text, file);
+    status = cli_close_file(file, path);
+  }
+  if (status == CLI_OK) printf("%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
+  free(path);
+  return status;
+}
+
+static int write_files(const struct names *n, const struct new_file *files, size_t count) {
+  int status = CLI_OK;
+  for (size_t i = 0; i < count && status == CLI_OK; i++) status = write_file(n, &files[i]);
+  return status;
+}
+
+static int check_absent(const struct names *n, const struct new_file *files, size_t count) {
+  int status = CLI_OK;
+  for (size_t i = 0; i < count; i++) {
+    char *path = path_of(n, files[i].path);
+    if (!path) return complain(files[i].path, "out of memory");
+    if (access(path, F_OK) == 0) status = complain(path, "is there already; nothing was written");
+    free(path);
+  }
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- editing */
+
+/* A file of the plugin that gets more text; NULL: not read. */
+struct edit {
+  char path[PATH_MAX];
+  char *text;
+};
+
+static int read_text(const struct names *n, const char *name, struct edit *e) {
+  size_t allocated = 0;
+  snprintf(e->path, sizeof e->path, "%s/%s", n->folder, name);
+  FILE *file = fopen(e->path, "r");
+  if (!file) return complain(e->path, strerror(errno));
+  const ssize_t length = getdelim(&e->text, &allocated, '\0', file);
+  fclose(file);
+  return length > 0 ? CLI_OK : complain(e->path, "is empty");
+}
+
+/* Puts a piece at `at`, which points into the text. */
+static int insert(struct edit *e, const char *at, const char *piece) {
+  char *longer = NULL;
+  if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0)
+    return complain(e->path, "out of memory");
+  free(e->text);
+  e->text = longer;
+  return CLI_OK;
+}
+
+static int has_no_place(const struct edit *e, const char *what, const char *to_do) {
+  fprintf(stderr, "error: %s: %s; nothing was written\n  hint: %s\n", e->path, what, to_do);
+  return CLI_FAILED;
+}
+
+/* `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` at its head. */
+static int edit_plugin(const struct names *n, struct edit *e) {
+  char piece[2 * NAME_MAX_LENGTH];
+  const char *table = strstr(e->text, "algorithms[]"), *brace = table ? strchr(table, '{') : NULL;
+  if (!brace)
+    return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
+  snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
+  if (strstr(e->text, piece)) return has_no_place(e, "it has an algorithm of that name", "choose another name");
+  snprintf(piece, sizeof piece, brace[1] == '\n' ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ", n->algorithm);
+  if (insert(e, brace + 1, piece) != CLI_OK) return CLI_FAILED;
+  const char *line = strstr(e->text, "algorithms[]");
+  while (line > e->text && line[-1] != '\n') line--;
+  if (line - 1 > e->text && line[-2] == '\n') line--; /* before the empty line */
+  snprintf(piece, sizeof piece, "SL_DECLARE(%s);\n", n->algorithm);
+  return insert(e, line, piece);
+}
+
+/* Into `set(algorithms ...)`, as `sluice new plugin` writes it; else behind plugin.c among the sources. */
+static int edit_cmake(const struct names *n, struct edit *e, int *has_tests) {
+  static const char list[] = "set(algorithms", sources[] = "SOURCES plugin.c";
+  char piece[NAME_MAX_LENGTH + 8];
+  const char *at = strstr(e->text, list);
+  *has_tests = at && strchr(at, ')');
+  snprintf(piece, sizeof piece, *has_tests ? " %s" : " %s.cu", n->algorithm);
+  const char *end = at ? strchr(at, ')') : NULL;
+  if (end) return insert(e, end, piece);
+  at = strstr(e->text, sources);
+  if (at) return insert(e, at + strlen(sources), piece);
+  return has_no_place(e, "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
+                      "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
+}
+
+/* Replaces the file whole, so that it is never half written. */
+static int write_edit(const struct edit *e) {
+  char path[PATH_MAX + 8];
+  snprintf(path, sizeof path, "%s.new", e->path);
+  FILE *file = fopen(path, "wx");
+  if (!file) return complain(path, strerror(errno));
+  fputs(e->text, file);
+  if (cli_close_file(file, path) != CLI_OK) return CLI_FAILED;
+  if (rename(path, e->path) < 0) return complain(e->path, strerror(errno));
+  printf("%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
+  return CLI_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ commands */
+
+static int new_plugin(const char *name) {
+  struct names n;
+  if (parse_name("a plugin", name, strlen(name), n.plugin) != CLI_OK) return CLI_WRONG;
+  snprintf(n.algorithm, sizeof n.algorithm, "%s", first_algorithm);
+  snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
+  if (mkdir(n.folder, 0777) < 0)
+    return complain(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
+  if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
+      write_files(&n, algorithm_files, COUNT(algorithm_files)) != CLI_OK)
+    return CLI_FAILED;
+  printf(
+      "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
+      name, name, name, name);
+  return CLI_OK;
+}
+
+/* Here, if this is the plugin's folder, or in a folder of its name. */
+static void find_folder(struct names *n) {
+  char here[PATH_MAX];
+  const char *slash = getcwd(here, sizeof here) ? strrchr(here, '/') : NULL;
+  const int is_here = slash && strcmp(slash + 1, n->plugin) == 0 && access("plugin.c", F_OK) == 0;
+  snprintf(n->folder, sizeof n->folder, "%s", is_here ? "." : n->plugin);
+}
+
+static int add_algorithm(const struct names *n, struct edit *plugin, struct edit *cmake) {
+  int has_tests = 0;
+  if (read_text(n, "plugin.c", plugin) != CLI_OK || read_text(n, "CMakeLists.txt", cmake) != CLI_OK ||
+      check_absent(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK || edit_plugin(n, plugin) != CLI_OK ||
+      edit_cmake(n, cmake, &has_tests) != CLI_OK || write_files(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK ||
+      write_edit(plugin) != CLI_OK || write_edit(cmake) != CLI_OK)
+    return CLI_FAILED;
+  if (!has_tests) printf("\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
+  return CLI_OK;
+}
+
+static int new_algorithm(const char *name) {
+  struct names n;
+  const char *dot = strchr(name, '.');
+  if (!dot) {
+    fprintf(stderr, "error: '%s' is no PLUGIN.NAME\n  hint: sluice new algorithm mine.%s\n", name, name);
+    return CLI_WRONG;
+  }
+  if (parse_name("a plugin", name, (size_t)(dot - name), n.plugin) != CLI_OK ||
+      parse_name("an algorithm", dot + 1, strlen(dot + 1), n.algorithm) != CLI_OK)
+    return CLI_WRONG;
+  find_folder(&n);
+  struct edit plugin = {.text = NULL}, cmake = {.text = NULL};
+  const int status = add_algorithm(&n, &plugin, &cmake);
+  free(plugin.text);
+  free(cmake.text);
+  return status;
+}
+
+int cli_new(const struct cli_arguments *a) {
+  const char *what = a->operands.items[0], *name = a->operands.items[1];
+  if (strcmp(what, "plugin") == 0) return new_plugin(name);
+  if (strcmp(what, "algorithm") == 0) return new_algorithm(name);
+  fprintf(stderr, "error: there is no new '%s': it is plugin or algorithm\n", what);
+  return CLI_WRONG;
+}

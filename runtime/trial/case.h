@@ -1,0 +1,50 @@
+/* case.h: the inputs of a node for one slice, as arrays: captured while a graph runs, cut into other slices, and given
+ * to the test harness. Lives in a child of process.h, so that nothing is freed.
+ */
+#ifndef SL_TRIAL_CASE_H
+#define SL_TRIAL_CASE_H
+
+#include "execute/session.h"
+#include "testing/harness.h"
+#include "trial/process.h"
+
+/* A port's fields. Offsets are kept even where the algorithm does not read them, as long as a port that shares them is
+ * read: slices are cut by them. */
+struct trial_port {
+  uint32_t connected;
+  uint32_t items, subitems;               /* valid ones; subitems are words of a pool, too */
+  void **values;                          /* per field; NULL: the algorithm does not get it */
+  uint64_t *counts;                       /* values */
+  const uint32_t *offsets, *item_offsets; /* NULL: unknown, or the collection has none */
+};
+
+struct trial_case {
+  const struct sl_algorithm *algorithm;
+  const struct sl_node *node;
+  uint32_t event_count;
+  uint32_t has_list, list_count;
+  uint32_t *list;
+  struct trial_port *ports; /* per member; inputs only */
+};
+
+/* capture.c: runs the graph of an open session, which has one slot, up to the node, slice by slice, until one has
+ * events for it; node and constants before it only. 0; or an error, with the reason in `reason`. */
+int trial_capture(struct sl_session *s, uint32_t node, struct trial_case *c, char *reason, size_t reason_size);
+/* The inputs of a constant, which are other constants. */
+void trial_capture_constant(struct sl_session *s, uint32_t node, struct trial_case *c);
+/* Opens the session's source: its state, or NULL with the reason. */
+void *trial_source_open(struct sl_session *s, char *reason, size_t reason_size);
+
+/* cut.c: can slices be cut of it? NULL, or why not. */
+const char *trial_why_whole(const struct trial_case *c);
+/* The case of these events, in this order. */
+struct trial_case trial_select(const struct trial_case *c, const uint32_t *events, uint32_t count);
+/* The events from `first` on, in the same arrays: offsets do not begin at 0. */
+struct trial_case trial_tail(const struct trial_case *c, uint32_t first);
+/* The same arrays, for every other event of the list only. */
+struct trial_case trial_every_other(const struct trial_case *c);
+
+/* Gives everything to the harness. */
+void trial_give(const struct trial_case *c, struct sl_test *t);
+
+#endif

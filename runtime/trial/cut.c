@@ -1,0 +1,249 @@
+/* cut.c: other slices of the same events. Fields of events and items follow their event; what belongs to the slice, or
+ * is a pool that other fields address, stays as it is. See case.h.
+ */
+#include "execute/bind.h"
+#include "plugin/tables.h"
+#include "trial/case.h"
+
+#include <string.h>
+
+static const struct sl_collection *collection_of(const struct trial_case *c, uint32_t member) {
+  return c->algorithm->members[member].collection;
+}
+
+static int is_input(const struct trial_case *c, uint32_t member) {
+  return c->algorithm->members[member].kind == SL_MEMBER_IN && c->ports[member].connected;
+}
+
+static int is_given(const struct trial_port *port, const struct sl_collection *c, uint32_t shape) {
+  for (uint32_t f = 0; f < c->field_count; f++)
+    if (c->fields[f].shape == shape && port->values[f]) return 1;
+  return 0;
+}
+
+const char *trial_why_whole(const struct trial_case *c) {
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
+    if (!is_input(c, m)) continue;
+    const struct trial_port *port = &c->ports[m];
+    const struct sl_collection *collection = collection_of(c, m);
+    if (is_given(port, collection, SL_SHAPE_CODE_PER_ITEM) && !port->offsets)
+      return "it reads items of an input, but no offsets of theirs";
+    if (is_given(port, collection, SL_SHAPE_CODE_PER_SUBITEM) && !port->item_offsets)
+      return "it reads subitems of an input, but no offsets of theirs";
+    if (is_given(port, collection, SL_SHAPE_CODE_PER_SLICE) && !sl_is_event_list(collection))
+      return "it reads a field that belongs to the whole slice";
+  }
+  return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- gathering */
+
+/* Entries [first, first + count) of `from`, behind what is in `to` already. */
+struct gather {
+  unsigned char *to;
+  const unsigned char *from;
+  size_t entry_bytes;
+};
+
+static void take(struct gather *g, uint32_t first, uint32_t count) {
+  const size_t bytes = count * g->entry_bytes;
+  if (bytes) memcpy(g->to, g->from + first * g->entry_bytes, bytes);
+  g->to += bytes;
+}
+
+/* Sums of the lengths of entries e of `events`; `count` + 1 of them. */
+static uint32_t *sums(const uint32_t *offsets, const uint32_t *events, uint32_t count) {
+  uint32_t *result = test_allocate(count + 1u, sizeof *result);
+  for (uint32_t i = 0; i < count; i++) result[i + 1] = result[i] + offsets[events[i] + 1] - offsets[events[i]];
+  return result;
+}
+
+/* The same for the items of these events. */
+static uint32_t *item_sums(const uint32_t *offsets, const uint32_t *item_offsets, const uint32_t *events,
+                           uint32_t count, uint32_t items) {
+  uint32_t *result = test_allocate(items + 1u, sizeof *result), at = 0;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t item = offsets[events[i]]; item < offsets[events[i] + 1]; item++, at++)
+      result[at + 1] = result[at] + item_offsets[item + 1] - item_offsets[item];
+  return result;
+}
+
+/* The number in the new slice of each event of the old one; UINT32_MAX: left out. */
+static uint32_t *places(uint32_t event_count, const uint32_t *events, uint32_t count) {
+  uint32_t *place = test_allocate(event_count + 1u, sizeof *place);
+  for (uint32_t e = 0; e < event_count; e++) place[e] = UINT32_MAX;
+  for (uint32_t i = 0; i < count; i++) place[events[i]] = i;
+  return place;
+}
+
+/* A list of events in the new numbers, ascending; returns its length. */
+static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t event_count, const uint32_t *events,
+                         uint32_t count, uint32_t *result) {
+  const uint32_t *place = places(event_count, events, count);
+  uint8_t *wanted = test_allocate(count + 1u, 1);
+  uint32_t length = 0;
+  for (uint32_t i = 0; i < list_count; i++)
+    if (place[list[i]] != UINT32_MAX) wanted[place[list[i]]] = 1;
+  for (uint32_t i = 0; i < count; i++)
+    if (wanted[i]) result[length++] = i;
+  return length;
+}
+
+/* The first and the number of an event's entries in a field. */
+static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t event, uint32_t *first, uint32_t *count) {
+  const uint32_t *offsets = port->offsets, *item_offsets = port->item_offsets;
+  *first = shape == SL_SHAPE_CODE_PER_EVENT ? event : 0;
+  *count = shape == SL_SHAPE_CODE_PER_EVENT;
+  if (shape == SL_SHAPE_CODE_PER_EVENT || !offsets) return; /* such slices are not cut: trial_why_whole */
+  *first = offsets[event];
+  *count = offsets[event + 1] - *first;
+  if (shape != SL_SHAPE_CODE_PER_SUBITEM || !item_offsets) return;
+  *count = item_offsets[*first + *count] - item_offsets[*first];
+  *first = item_offsets[*first];
+}
+
+static void *gather_field(const struct trial_port *from, const struct trial_port *to, const struct sl_field *field,
+                          const void *values, const uint32_t *events, uint32_t count) {
+  const size_t entry_bytes = (size_t)field->width * sl_type_bytes(field->type);
+  uint32_t entries = count;
+  if (field->shape == SL_SHAPE_CODE_PER_ITEM) entries = to->items;
+  if (field->shape == SL_SHAPE_CODE_PER_SUBITEM) entries = to->subitems;
+  unsigned char *result = test_allocate(entries + 1u, entry_bytes);
+  struct gather g = {result, values, entry_bytes};
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t first, length;
+    extent_of(from, field->shape, events[i], &first, &length);
+    take(&g, first, length);
+  }
+  return result;
+}
+
+static void select_list_port(const struct trial_case *c, const struct trial_port *from, struct trial_port *to,
+                             const uint32_t *events, uint32_t count) {
+  const uint32_t *length = from->values[0], *numbers = from->values[1];
+  uint32_t *result = test_allocate(count + 1u, sizeof *result), *result_count = test_allocate(1, sizeof *result_count);
+  if (length && numbers) *result_count = renumber(numbers, *length, c->event_count, events, count, result);
+  if (length) to->values[0] = result_count;
+  if (numbers) to->values[1] = result;
+  to->counts[1] = numbers ? count : 0;
+}
+
+static void select_port(const struct trial_case *c, uint32_t member, const uint32_t *events, uint32_t count,
+                        struct trial_port *to) {
+  const struct trial_port *from = &c->ports[member];
+  const struct sl_collection *collection = collection_of(c, member);
+  *to = *from;
+  to->values = test_allocate(collection->field_count, sizeof *to->values);
+  to->counts = test_allocate(collection->field_count, sizeof *to->counts);
+  memcpy(to->counts, from->counts, collection->field_count * sizeof *to->counts);
+  if (sl_is_event_list(collection)) {
+    select_list_port(c, from, to, events, count);
+    return;
+  }
+  if (from->offsets) {
+    to->offsets = sums(from->offsets, events, count);
+    to->items = to->offsets[count];
+  }
+  if (from->offsets && from->item_offsets) {
+    to->item_offsets = item_sums(from->offsets, from->item_offsets, events, count, to->items);
+    to->subitems = to->item_offsets[to->items];
+  }
+  for (uint32_t f = 0; f < collection->field_count; f++) {
+    const struct sl_field *field = &collection->fields[f];
+    if (!from->values[f]) continue;
+    if (field->shape == SL_SHAPE_CODE_OFFSETS)
+      to->values[f] = (void *)(uintptr_t)to->offsets;
+    else if (field->shape == SL_SHAPE_CODE_ITEM_OFFSETS)
+      to->values[f] = (void *)(uintptr_t)to->item_offsets;
+    else if (field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_PER_ITEM ||
+             field->shape == SL_SHAPE_CODE_PER_SUBITEM)
+      to->values[f] = gather_field(from, to, field, from->values[f], events, count);
+    else {
+      to->values[f] = from->values[f];
+      continue;
+    }
+    to->counts[f] = sl_field_values(field, count, to->items, to->subitems);
+  }
+}
+
+struct trial_case trial_select(const struct trial_case *c, const uint32_t *events, uint32_t count) {
+  struct trial_case result = *c;
+  result.event_count = count;
+  result.ports = test_allocate(c->algorithm->member_count, sizeof *result.ports);
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++)
+    if (is_input(c, m)) select_port(c, m, events, count, &result.ports[m]);
+  if (c->has_list) {
+    result.list = test_allocate(count + 1u, sizeof *result.list);
+    result.list_count = renumber(c->list, c->list_count, c->event_count, events, count, result.list);
+  }
+  return result;
+}
+
+/* -------------------------------------------------------------------------------------- parts of a slice */
+
+static void tail_port(const struct trial_case *c, uint32_t member, uint32_t first, struct trial_port *to) {
+  const struct trial_port *from = &c->ports[member];
+  const struct sl_collection *collection = collection_of(c, member);
+  const uint32_t count = c->event_count - first;
+  *to = *from;
+  to->values = test_allocate(collection->field_count, sizeof *to->values);
+  to->counts = test_allocate(collection->field_count, sizeof *to->counts);
+  memcpy(to->counts, from->counts, collection->field_count * sizeof *to->counts);
+  if (from->offsets) to->offsets = from->offsets + first;
+  for (uint32_t f = 0; f < collection->field_count; f++) {
+    const struct sl_field *field = &collection->fields[f];
+    const int by_event = field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_OFFSETS;
+    if (!from->values[f]) continue;
+    to->values[f] =
+        (char *)from->values[f] + (by_event ? (size_t)first * field->width * sl_type_bytes(field->type) : 0);
+    if (by_event) to->counts[f] = sl_field_values(field, count, to->items, to->subitems);
+  }
+}
+
+struct trial_case trial_tail(const struct trial_case *c, uint32_t first) {
+  struct trial_case result = *c;
+  result.event_count = c->event_count - first;
+  result.ports = test_allocate(c->algorithm->member_count, sizeof *result.ports);
+  uint32_t *events = test_allocate(c->event_count + 1u, sizeof *events);
+  for (uint32_t e = first; e < c->event_count; e++) events[e - first] = e;
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
+    if (!is_input(c, m)) continue;
+    if (sl_is_event_list(collection_of(c, m)))
+      select_port(c, m, events, result.event_count, &result.ports[m]);
+    else
+      tail_port(c, m, first, &result.ports[m]);
+  }
+  if (c->has_list) {
+    result.list = test_allocate(result.event_count + 1u, sizeof *result.list);
+    result.list_count = renumber(c->list, c->list_count, c->event_count, events, result.event_count, result.list);
+  }
+  return result;
+}
+
+struct trial_case trial_every_other(const struct trial_case *c) {
+  struct trial_case result = *c;
+  const uint32_t all = c->has_list ? c->list_count : c->event_count;
+  result.has_list = 1;
+  result.list = test_allocate(all + 1u, sizeof *result.list);
+  result.list_count = 0;
+  for (uint32_t i = 0; i < all; i += 2) result.list[result.list_count++] = c->has_list ? c->list[i] : i;
+  return result;
+}
+
+/* --------------------------------------------------------------------------------------------- the harness */
+
+void trial_give(const struct trial_case *c, struct sl_test *t) {
+  test_release_run(t);
+  sl_test_events(t, c->event_count);
+  t->list = NULL;
+  if (c->has_list) sl_test_list(t, c->list, c->list_count);
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
+    if (!is_input(c, m)) continue;
+    const struct sl_collection *collection = collection_of(c, m);
+    for (uint32_t f = 0; f < collection->field_count; f++)
+      if (c->ports[m].values[f])
+        sl_test_input(t, c->algorithm->members[m].name, collection->fields[f].name, c->ports[m].values[f],
+                      c->ports[m].counts[f]);
+  }
+  sl_graph_fill_properties(c->node, t->args);
+}

@@ -1,0 +1,166 @@
+/* graphs.c: which graph uses an algorithm. One that has it as a node is best; else one where it can take the place of
+ * another algorithm of its kind, as with --use; and among either, one where it runs on all events and not on a list.
+ * Graphs are read and checked, not run.
+ */
+#include "trial/trial.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SLUICE_GRAPHS_FROM_PLUGINS /* of an installation */
+#define SLUICE_GRAPHS_FROM_PLUGINS "../../../share/sluice/graphs"
+#endif
+
+/* -------------------------------------------------------------------------------------------------- files */
+
+static int add_path(struct trial_graphs *g, const char *path) {
+  char **larger = realloc(g->paths, (g->count + 1) * sizeof *larger);
+  if (!larger) return SL_ENOMEM;
+  g->paths = larger;
+  larger[g->count] = strdup(path);
+  if (!larger[g->count]) return SL_ENOMEM;
+  g->count++;
+  return SL_OK;
+}
+
+static int add_folder(struct trial_graphs *g, const char *folder) {
+  char pattern[PATH_MAX + 16];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/*.yaml", folder);
+  if (glob(pattern, 0, NULL, &found) != 0) return SL_OK;
+  int status = SL_OK;
+  for (size_t i = 0; i < found.gl_pathc && status == SL_OK; i++) status = add_path(g, found.gl_pathv[i]);
+  globfree(&found);
+  return status;
+}
+
+/* The folder of graphs beside a folder of plugins: of the build tree, and of an installation. */
+static int add_beside(struct trial_graphs *g, const char *plugin_folder) {
+  static const char *const places[] = {"../graphs", SLUICE_GRAPHS_FROM_PLUGINS};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    char path[PATH_MAX + 64], real[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", plugin_folder, places[i]);
+    if (!realpath(path, real)) continue;
+    const int status = add_folder(g, real);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
+int trial_graphs_open(const char *const *given, struct trial_graphs *g) {
+  static const char *const no_targets[] = {NULL};
+  *g = (struct trial_graphs){.are_given = given && given[0]};
+  int status = SL_OK;
+  for (size_t i = 0; given && given[i] && status == SL_OK; i++) status = add_path(g, given[i]);
+  if (g->are_given || status < 0) return status;
+  struct sl_registry folders;
+  status = sl_registry_open(NULL, no_targets, &folders);
+  if (status < 0) return status;
+  for (size_t i = 0; i < folders.folder_count && status == SL_OK; i++) status = add_beside(g, folders.folders[i]);
+  sl_registry_close(&folders);
+  return status;
+}
+
+void trial_graphs_close(struct trial_graphs *g) {
+  for (size_t i = 0; i < g->count; i++) free(g->paths[i]);
+  free(g->paths);
+  *g = (struct trial_graphs){.paths = NULL};
+}
+
+/* -------------------------------------------------------------------------------------------------- nodes */
+
+struct search {
+  const struct sl_trial_options *options;
+  const struct sl_registry *registry;
+  const char *name; /* "plugin.algorithm" */
+  const struct sl_algorithm *algorithm;
+  int are_given, on_lists;
+  struct trial_graph *found;
+};
+
+static int is_wanted(const struct search *s, const struct sl_node *node) {
+  return node->live && (s->on_lists || node->list_count == 0);
+}
+
+/* Reads a graph; with `node`, the algorithm takes that node's place. */
+static int read_graph(const struct search *s, const char *path, const char *node, struct sl_diagnostics *d,
+                      struct sl_graph **graph) {
+  const struct sl_override use = {node, s->name};
+  const struct sl_graph_request request = {
+      .path = path, .target = "cpu", .registry = s->registry, .uses = &use, .use_count = node != NULL};
+  return sl_graph_read(&request, d, graph);
+}
+
+static int keep(const struct search *s, const char *path, const char *node, int with_use) {
+  s->found->node = strdup(node);
+  if (!s->found->node) return SL_ENOMEM;
+  if (with_use) {
+    const size_t bytes = strlen(node) + strlen(s->name) + 2;
+    s->found->use = malloc(bytes);
+    if (!s->found->use) return SL_ENOMEM;
+    snprintf(s->found->use, bytes, "%s=%s", node, s->name);
+  }
+  const char *slash = s->are_given ? NULL : strrchr(path, '/');
+  s->found->path = path;
+  s->found->shown = slash ? slash + 1 : path;
+  return SL_OK;
+}
+
+/* A source is named even where the graph has it: what -i brings would take its place. */
+static int find_node(const struct search *s, const char *path, const struct sl_graph *graph) {
+  for (uint32_t n = 0; n < graph->node_count; n++)
+    if (is_wanted(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
+      return keep(s, path, graph->nodes[n].name, s->algorithm->kind == SL_KIND_SOURCE);
+  return SL_OK;
+}
+
+static int find_place(const struct search *s, const char *path, const struct sl_graph *graph) {
+  for (uint32_t n = 0; n < graph->node_count && !s->found->path; n++) {
+    const struct sl_node *node = &graph->nodes[n];
+    if (!is_wanted(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
+    struct sl_graph *changed = NULL;
+    struct sl_diagnostics *unread = sl_diagnostics_new();
+    if (!unread) return SL_ENOMEM;
+    int status = read_graph(s, path, node->name, unread, &changed);
+    sl_diagnostics_free(unread);
+    if (status < 0) continue;
+    for (uint32_t i = 0; i < changed->node_count; i++) /* it may be there and feed nothing */
+      if (changed->nodes[i].live && strcmp(changed->nodes[i].name, node->name) == 0 && !s->found->path)
+        status = keep(s, path, node->name, 1);
+    sl_graph_free(changed);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
+static int search_graphs(const struct search *s, const struct trial_graphs *graphs, struct sl_diagnostics *d,
+                         int (*look)(const struct search *, const char *, const struct sl_graph *)) {
+  for (size_t i = 0; i < graphs->count && !s->found->path; i++) {
+    struct sl_graph *graph = NULL;
+    struct sl_diagnostics *unread = graphs->are_given ? NULL : sl_diagnostics_new();
+    int status = read_graph(s, graphs->paths[i], NULL, unread ? unread : d, &graph);
+    sl_diagnostics_free(unread);
+    if (status < 0 && graphs->are_given) return status;
+    if (status < 0) continue; /* one of others' graphs, whose plugins are not here */
+    status = look(s, graphs->paths[i], graph);
+    sl_graph_free(graph);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
+int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_options *options,
+                     const struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
+                     struct trial_graph *found) {
+  *found = (struct trial_graph){.path = NULL};
+  struct search s = {options,           registry, name, sl_registry_find(registry, name, "cpu", NULL),
+                     graphs->are_given, 0,        found};
+  int status = s.algorithm ? SL_OK : SL_EINVAL;
+  for (int place = 0; place < 2; place++)
+    for (s.on_lists = 0; s.on_lists < 2 && status == SL_OK && !found->path; s.on_lists++)
+      status = search_graphs(&s, graphs, d, place ? find_place : find_node);
+  return status;
+}

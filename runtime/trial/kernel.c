@@ -1,0 +1,275 @@
+/* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are
+ * compared with; the first thing that is wrong ends the process.
+ */
+#include "plugin/tables.h"
+#include "trial/trial.h"
+
+#include <string.h>
+
+enum { OTHER_POISON = 0x5A, RUNS_MAX = 4, SEEDS = 3 };
+
+struct kernel {
+  const struct trial_run *run;
+  struct sl_test *test;
+  struct trial_log *log;
+  const struct trial_outcome *first;
+};
+
+/* ----------------------------------------------------------------------------------------- undeclared fields */
+
+enum { TRAPS_MAX = 512 };
+static struct {
+  const struct sl_algorithm *algorithm;
+  unsigned count;
+  struct {
+    uint32_t member, field;
+  } places[TRAPS_MAX];
+} traps;
+
+static const char *trap_text(unsigned place) {
+  static char text[256];
+  const struct sl_member *m = &traps.algorithm->members[traps.places[place].member];
+  snprintf(text, sizeof text, "it touches %s.%s, a field that it does not say it reads", m->name,
+           m->collection->fields[traps.places[place].field].name);
+  return text;
+}
+
+static void *trap_of(uint32_t member, uint32_t field) {
+  for (unsigned i = 0; i < traps.count; i++)
+    if (traps.places[i].member == member && traps.places[i].field == field) return trial_trap_place(i);
+  if (traps.count == TRAPS_MAX) return NULL;
+  traps.places[traps.count].member = member;
+  traps.places[traps.count].field = field;
+  return trial_trap_place(traps.count++);
+}
+
+/* ------------------------------------------------------------------------------------------------ one run */
+
+static const char *last_line(const char *messages) {
+  static char line[512];
+  size_t length = strlen(messages);
+  while (length > 0 && messages[length - 1] == '\n') length--;
+  size_t begin = length;
+  while (begin > 0 && messages[begin - 1] != '\n') begin--;
+  snprintf(line, sizeof line, "%.*s", (int)(length - begin), messages + begin);
+  return strncmp(line, "error: ", 7) == 0 ? line + 7 : line;
+}
+
+static void run_test(const struct kernel *k) {
+  const int status = sl_test_run(k->test);
+  if (status == SL_OK) return;
+  const char *line = last_line(sl_test_messages(k->test));
+  trial_wrong(k->log, "%s%sit returned %d (%s)", line, *line ? "; " : "", status, sl_error_text(status));
+}
+
+static int is_bounded(const struct sl_member *m, int sub) {
+  const struct sl_capacity *c = sub ? &m->sub_capacity : &m->capacity;
+  return m->kind == SL_MEMBER_OUT && (sub || !m->shares) && c->terms[0].kind != SL_TERM_NONE;
+}
+
+static int has_budget(const struct sl_member *m, int sub) {
+  const struct sl_capacity *c = sub ? &m->sub_capacity : &m->capacity;
+  return is_bounded(m, sub) && (c->terms[0].kind == SL_TERM_BUDGET || c->terms[1].kind == SL_TERM_BUDGET);
+}
+
+static uint32_t *capacity_of(const struct sl_test *t, uint32_t member, int sub) {
+  return sub ? &t->members[member].subitems : &t->members[member].items;
+}
+
+/* Makes room where an output overflowed: the graph's budget was too small for these events. */
+static int grow(struct sl_test *t) {
+  int grown = 0;
+  for (uint32_t m = 0; m < t->algorithm->member_count; m++)
+    for (int sub = 0; sub < 2; sub++) {
+      const struct sl_member *member = &t->algorithm->members[m];
+      if (!is_bounded(member, sub) || sl_test_used(t, member->name, sub) <= *capacity_of(t, m, sub)) continue;
+      const uint32_t used = sl_test_used(t, member->name, sub);
+      sl_test_budget(t, member->name, sub ? *capacity_of(t, m, 0) : used, sub ? used : *capacity_of(t, m, 1));
+      grown = 1;
+    }
+  return grown;
+}
+
+static struct trial_outcome *run_case(const struct kernel *k, const struct trial_case *c, struct trial_pool *pool) {
+  for (uint32_t m = 0; m < k->test->algorithm->member_count; m++) k->test->members[m].has_budget = 0;
+  trial_give(c, k->test);
+  int runs = 1;
+  for (run_test(k); grow(k->test); run_test(k))
+    if (runs++ == RUNS_MAX) trial_wrong(k->log, "an output overflows whatever room it gets");
+  return trial_observe(k->test, c, k->log, pool);
+}
+
+/* ----------------------------------------------------------------------------------------------- the ways */
+
+static void run_again(const struct kernel *k, const char *what) {
+  trial_stage(k->log, "%s", what);
+  trial_compare(k->first, run_case(k, k->run->inputs, NULL), NULL, 1, k->log);
+}
+
+static void run_other_poison(const struct kernel *k) {
+  k->test->poison = OTHER_POISON;
+  run_again(k, "with other bytes in its outputs and scratch before it runs, and beyond the ends of its inputs");
+  k->test->poison = SL_POISON;
+}
+
+static void run_nothing(const struct kernel *k) {
+  const uint32_t no_events[1] = {0};
+  struct trial_case none = *k->run->inputs;
+  trial_stage(k->log, "on no event of the slice");
+  none.has_list = 1;
+  none.list_count = 0;
+  none.list = (uint32_t *)(uintptr_t)no_events;
+  run_case(k, &none, NULL);
+  if (trial_why_whole(k->run->inputs)) return;
+  trial_stage(k->log, "on a slice without events");
+  none = trial_select(k->run->inputs, no_events, 0);
+  trial_give(&none, k->test);
+  run_test(k);
+}
+
+static void run_selected(const struct kernel *k, const uint32_t *events, uint32_t count) {
+  const struct trial_case c = trial_select(k->run->inputs, events, count);
+  trial_compare(k->first, run_case(k, &c, NULL), events, 0, k->log);
+}
+
+static void run_other_slices(const struct kernel *k) {
+  const uint32_t count = k->run->inputs->event_count;
+  if (trial_why_whole(k->run->inputs)) return;
+  uint32_t *events = test_allocate(count, sizeof *events);
+  trial_stage(k->log, "events in reverse order");
+  for (uint32_t e = 0; e < count; e++) events[e] = count - 1 - e;
+  run_selected(k, events, count);
+  trial_stage(k->log, "one event a slice");
+  for (uint32_t e = 0; e < count; e++) run_selected(k, &e, 1);
+  if (count < 2) return;
+  trial_stage(k->log, "the second half of the slice, whose offsets do not begin at 0");
+  const struct trial_case tail = trial_tail(k->run->inputs, count / 2);
+  for (uint32_t e = 0; e < tail.event_count; e++) events[e] = count / 2 + e;
+  trial_compare(k->first, run_case(k, &tail, NULL), events, 0, k->log);
+}
+
+static void run_every_other(const struct kernel *k) {
+  const struct trial_case c = trial_every_other(k->run->inputs);
+  trial_stage(k->log, "on a list of every other event");
+  trial_compare(k->first, run_case(k, &c, NULL), NULL, 0, k->log);
+}
+
+/* Room for one less than it filled: it must say so, and keep within. */
+static void run_short(const struct kernel *k, const struct trial_case *c, const char *of, uint32_t member, int sub) {
+  const struct sl_member *m = &k->test->algorithm->members[member];
+  const struct trial_outcome *o = run_case(k, c, NULL);
+  const uint32_t filled = sub ? o->ports[member].subitems : o->ports[member].items;
+  if (filled == 0) return;
+  const uint32_t items = *capacity_of(k->test, member, 0), subitems = *capacity_of(k->test, member, 1);
+  trial_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, sub ? "subitems" : "items", m->name,
+              of);
+  trial_give(c, k->test);
+  sl_test_budget(k->test, m->name, sub ? items : filled - 1, sub ? filled - 1 : subitems);
+  run_test(k);
+  const uint32_t used = sl_test_used(k->test, m->name, sub);
+  if (used < filled)
+    trial_wrong(k->log, "it does not report the overflow: %s.%s.used is %u", m->name, sub ? "sub_bound" : "bound",
+                used);
+}
+
+/* The event of which an output has most. */
+static uint32_t fullest_event(const struct trial_written *w, int sub, uint32_t event_count) {
+  uint32_t fullest = 0, most = 0;
+  for (uint32_t e = 0; w->offsets && e < event_count; e++) {
+    const uint32_t first = w->offsets[e], end = w->offsets[e + 1];
+    const uint32_t count = sub && w->item_offsets ? w->item_offsets[end] - w->item_offsets[first] : end - first;
+    if (count <= most) continue;
+    most = count;
+    fullest = e;
+  }
+  return fullest;
+}
+
+/* With the whole slice, where an event too many must be left out; and with one event, which fits nowhere else. */
+static void run_all_short(const struct kernel *k) {
+  for (uint32_t m = 0; m < k->test->algorithm->member_count; m++)
+    for (int sub = 0; sub < 2; sub++) {
+      if (!has_budget(&k->test->algorithm->members[m], sub)) continue;
+      run_short(k, k->run->inputs, "it filled", m, sub);
+      if (trial_why_whole(k->run->inputs)) continue;
+      const uint32_t event = fullest_event(&k->first->ports[m], sub, k->first->event_count);
+      const struct trial_case alone = trial_select(k->run->inputs, &event, 1);
+      run_short(k, &alone, "its fullest event filled", m, sub);
+    }
+}
+
+static void run_block(const struct kernel *k, uint32_t threads) {
+  char what[64];
+  snprintf(what, sizeof what, "with blocks of %u threads", threads);
+  sl_test_block(k->test, threads);
+  if (threads != k->run->inputs->node->block_threads) run_again(k, what);
+  sl_test_block(k->test, k->run->inputs->node->block_threads);
+}
+
+/* What is wrong with a target is mostly the order of threads: blocks, seeds, warps. */
+static void run_orders(const struct kernel *k) {
+  static const uint32_t blocks[] = {32, 64, 256};
+  const int is_emulator = strcmp(k->test->plugin->target, "simt") == 0;
+  for (uint32_t seed = 1; is_emulator && seed <= SEEDS; seed++)
+    for (uint32_t warp = 32; warp <= 64; warp += 32) {
+      char what[64];
+      snprintf(what, sizeof what, "simt.seed=%u, simt.warp=%u", seed, warp);
+      sl_test_seed(k->test, seed);
+      sl_test_warp(k->test, warp);
+      run_again(k, what);
+    }
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) run_block(k, blocks[i]);
+}
+
+static void run_first(struct kernel *k, int is_cpu) {
+  const struct trial_run *r = k->run;
+  trial_stage(k->log, "as in the graph");
+  if (is_cpu) {
+    k->first = r->pool->reference = run_case(k, r->inputs, r->pool);
+    if (!k->first) k->first = run_case(k, r->inputs, NULL); /* too large to share */
+    return;
+  }
+  const struct trial_outcome *own = run_case(k, r->inputs, NULL);
+  k->first = r->pool->reference ? r->pool->reference : own;
+  if (!r->pool->reference) return;
+  trial_stage(k->log, "compared with cpu");
+  trial_compare(k->first, own, NULL, 1, k->log);
+}
+
+static void run_variant(const struct kernel *k) {
+  if (!k->test->algorithm->run_tuned) return;
+  sl_test_shared(k->test, !k->run->inputs->node->shared);
+  run_again(k, k->run->inputs->node->shared ? "its tuned version" : "its shared version");
+  sl_test_shared(k->test, (int)k->run->inputs->node->shared);
+}
+
+void trial_run_kernel(void *context, struct trial_log *log) {
+  const struct trial_run *r = context;
+  struct kernel k = {r, test_open(r->plugin_path, r->algorithm), log, NULL};
+  const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
+  const char *why_whole = trial_why_whole(r->inputs);
+  if (!is_device) { /* a device has no traps: there the fields are null */
+    traps.algorithm = k.test->algorithm;
+    trial_trap_open(log, TRAPS_MAX, trap_text);
+    test_forbid(k.test, trap_of);
+  }
+  sl_test_block(k.test, r->inputs->node->block_threads);
+  sl_test_shared(k.test, (int)r->inputs->node->shared);
+  run_first(&k, is_cpu);
+  run_again(&k, "a second time");
+  run_other_poison(&k);
+  run_nothing(&k);
+  if (is_cpu) run_other_slices(&k);
+  run_every_other(&k);
+  run_all_short(&k);
+  if (is_cpu)
+    run_variant(&k);
+  else
+    run_orders(&k);
+  run_again(&k, "once more, after all the others");
+  char on_list[48] = "";
+  if (r->inputs->has_list) snprintf(on_list, sizeof on_list, ", %u on its list,", r->inputs->list_count);
+  snprintf(log->text, sizeof log->text, "%u event%s%s of %s, node %s%s%s", r->inputs->event_count,
+           r->inputs->event_count == 1 ? "" : "s", on_list, r->graph->shown, r->graph->node,
+           why_whole ? "; in whole slices only: " : "", why_whole ? why_whole : "");
+}

@@ -1,0 +1,386 @@
+/* outcome.c: see outcome.h. */
+#include "trial/outcome.h"
+
+#include "execute/bind.h"
+
+#include <string.h>
+
+enum { POOL_ALIGNMENT = 16 };
+
+struct trial_pool *trial_pool_new(void) {
+  struct trial_pool *pool = trial_shared_new(TRIAL_POOL_BYTES);
+  const size_t begin = (sizeof *pool + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT;
+  if (pool) *pool = (struct trial_pool){begin, TRIAL_POOL_BYTES, NULL};
+  return pool;
+}
+
+static void *get(struct trial_pool *pool, uint64_t count, uint64_t bytes_each) {
+  const uint64_t bytes = (count * bytes_each + POOL_ALIGNMENT) / POOL_ALIGNMENT * POOL_ALIGNMENT;
+  if (!pool) return test_allocate((size_t)bytes, 1);
+  if (bytes > pool->bytes - pool->used_bytes) return NULL;
+  void *place = (char *)pool + pool->used_bytes;
+  pool->used_bytes += (size_t)bytes;
+  return place;
+}
+
+/* ------------------------------------------------------------------------------------------ can it be valid? */
+
+/* One output while it is looked at. */
+struct look {
+  struct trial_log *log;
+  const struct sl_algorithm *algorithm;
+  const struct sl_member *member;
+  void *args;
+  const struct trial_outcome *outcome;
+  struct trial_written *written;
+};
+
+static const void *field_pointer(const struct look *l, int field) {
+  return field < 0 ? NULL : *sl_args_pointer(l->args, l->member, (uint32_t)field);
+}
+
+/* Of the output itself, or of the port that it shares them with. */
+static const uint32_t *find_offsets(const struct look *l) {
+  const uint32_t *own = field_pointer(l, sl_offsets_field(l->member->collection));
+  if (own || !l->member->shares) return own;
+  struct look partner = *l;
+  partner.member = &l->algorithm->members[sl_member_index(l->algorithm, l->member->shares)];
+  return find_offsets(&partner);
+}
+
+static void check_ascending(const struct look *l, const char *field, const uint32_t *offsets, uint32_t first,
+                            uint32_t end, uint32_t capacity, const char *of) {
+  for (uint32_t i = first; i < end; i++)
+    if (offsets[i] > offsets[i + 1])
+      trial_wrong(l->log, "%s.%s is no list of offsets: %u for %s %u, then %u", l->member->name, field, offsets[i], of,
+                  i, offsets[i + 1]);
+  if (offsets[end] > capacity)
+    trial_wrong(l->log, "%s.%s ends with %u, its capacity is %u", l->member->name, field, offsets[end], capacity);
+}
+
+static void check_list(const struct look *l) {
+  const uint32_t count = *(const uint32_t *)field_pointer(l, 0), *numbers = field_pointer(l, 1);
+  const uint32_t event_count = l->outcome->event_count;
+  if (count > event_count)
+    trial_wrong(l->log, "%s lists %u events of a slice that has %u", l->member->name, count, event_count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (numbers[i] >= event_count || !l->outcome->is_listed[numbers[i]])
+      trial_wrong(l->log, "%s lists event %u, on which the node did not run", l->member->name, numbers[i]);
+    if (i && numbers[i] <= numbers[i - 1])
+      trial_wrong(l->log, "%s is not in ascending order: event %u, then %u", l->member->name, numbers[i - 1],
+                  numbers[i]);
+  }
+}
+
+static int is_number(const void *values, uint32_t type, uint64_t i) {
+  if (type == SL_TYPE_f32) return ((const float *)values)[i] == ((const float *)values)[i];
+  if (type == SL_TYPE_f64) return ((const double *)values)[i] == ((const double *)values)[i];
+  return 1;
+}
+
+/* The values of one event: [*begin, *end). Shapes that have none by event give an empty range. */
+static void event_range(const struct trial_written *w, const struct sl_field *field, uint32_t event, uint64_t *begin,
+                        uint64_t *end) {
+  *begin = *end = 0;
+  const int by_item = field->shape == SL_SHAPE_CODE_PER_ITEM || field->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+  if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
+    *begin = event;
+    *end = event + 1u;
+  } else if (by_item && w->offsets) {
+    *begin = w->offsets[event];
+    *end = w->offsets[event + 1];
+  } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && w->offsets && w->item_offsets) {
+    *begin = w->item_offsets[w->offsets[event]];
+    *end = w->item_offsets[w->offsets[event + 1]];
+  }
+  *begin *= field->width;
+  *end *= field->width;
+}
+
+/* The entry that a value belongs to. */
+static uint64_t entry_of(const struct sl_field *field, uint64_t value) {
+  return field->width > 1 ? value / field->width : value;
+}
+
+static void check_numbers(const struct look *l, uint32_t f) {
+  const struct sl_field *field = &l->member->collection->fields[f];
+  for (uint32_t e = 0; e < l->outcome->event_count; e++) {
+    uint64_t begin, end;
+    if (!l->outcome->is_listed[e]) continue;
+    event_range(l->written, field, e, &begin, &end);
+    for (uint64_t i = begin; i < end; i++)
+      if (!is_number(l->written->values[f], field->type, i))
+        trial_wrong(l->log, "%s.%s of event %u, entry %llu, is not a number", l->member->name, field->name, e,
+                    (unsigned long long)entry_of(field, i - begin));
+  }
+}
+
+/* Events off the list were made empty before, and must have been left alone. */
+static void check_unlisted(const struct look *l) {
+  const struct sl_collection *c = l->member->collection;
+  const struct trial_written *w = l->written;
+  for (uint32_t e = 0; e < l->outcome->event_count; e++) {
+    if (l->outcome->is_listed[e]) continue;
+    if (w->offsets && !l->member->shares && w->offsets[e + 1] != w->offsets[e])
+      trial_wrong(l->log, "%s has %u items in event %u, which is not on the list", l->member->name,
+                  w->offsets[e + 1] - w->offsets[e], e);
+    for (uint32_t f = 0; f < c->field_count; f++) {
+      const size_t bytes = (size_t)c->fields[f].width * sl_type_bytes(c->fields[f].type);
+      const unsigned char *values = w->values[f];
+      if (c->fields[f].shape != SL_SHAPE_CODE_PER_EVENT || !values) continue;
+      for (size_t b = 0; b < bytes; b++)
+        if (values[e * bytes + b])
+          trial_wrong(l->log, "%s.%s of event %u, which is not on the list, was written", l->member->name,
+                      c->fields[f].name, e);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- copying */
+
+static int copy_field(const struct look *l, uint32_t f, uint64_t count, struct trial_pool *pool) {
+  const struct sl_field *field = &l->member->collection->fields[f];
+  const void *from = field_pointer(l, (int)f);
+  if (!from || field->shape == SL_SHAPE_CODE_BYTES) return 1;
+  const uint64_t bytes = count * sl_type_bytes(field->type);
+  void *copy = get(pool, bytes + 1, 1);
+  if (!copy) return 0;
+  if (bytes) memcpy(copy, from, (size_t)bytes);
+  l->written->values[f] = copy;
+  l->written->counts[f] = count;
+  return 1;
+}
+
+static int copy_offsets(const uint32_t *from, uint32_t count, const uint32_t **to, struct trial_pool *pool) {
+  uint32_t *copy = get(pool, count, sizeof *copy);
+  if (!copy) return 0;
+  memcpy(copy, from, count * sizeof *copy);
+  *to = copy;
+  return 1;
+}
+
+static int observe_extent(const struct look *l, struct trial_pool *pool) {
+  struct trial_written *w = l->written;
+  const struct sl_collection *c = l->member->collection;
+  const uint32_t *offsets = find_offsets(l), *item_offsets = field_pointer(l, sl_item_offsets_field(c));
+  const uint32_t events = l->outcome->event_count;
+  if (!offsets) return 1;
+  check_ascending(l, "offsets", offsets, 0, events, sl_args_bound(l->args, l->member, 0)->capacity, "event");
+  w->items = offsets[events];
+  if (!copy_offsets(offsets, events + 1, &w->offsets, pool)) return 0;
+  if (!item_offsets) return 1;
+  check_ascending(l, c->fields[sl_item_offsets_field(c)].name, item_offsets, offsets[0], offsets[events],
+                  sl_args_bound(l->args, l->member, 1)->capacity, "item");
+  w->subitems = item_offsets[offsets[events]];
+  return copy_offsets(item_offsets, w->items + 1, &w->item_offsets, pool);
+}
+
+static int observe_port(struct look *l, struct trial_pool *pool) {
+  const struct sl_collection *c = l->member->collection;
+  struct trial_written *w = l->written;
+  w->values = get(pool, c->field_count, sizeof *w->values);
+  w->counts = get(pool, c->field_count, sizeof *w->counts);
+  if (!w->values || !w->counts) return 0;
+  if (sl_is_event_list(c)) check_list(l);
+  if (!observe_extent(l, pool)) return 0;
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const uint64_t count = sl_field_values(&c->fields[f], l->outcome->event_count, w->items, w->subitems);
+    if (!copy_field(l, f, count, pool)) return 0;
+    if (w->values[f]) check_numbers(l, f);
+  }
+  if (!sl_is_event_list(c)) check_unlisted(l);
+  return 1;
+}
+
+static struct trial_outcome *new_outcome(const struct sl_algorithm *a, uint32_t event_count, struct trial_pool *pool) {
+  struct trial_outcome *o = get(pool, 1, sizeof *o);
+  if (!o) return NULL;
+  *o = (struct trial_outcome){.algorithm = a, .event_count = event_count};
+  o->is_listed = get(pool, event_count + 1u, 1);
+  o->errors = get(pool, event_count + 1u, sizeof *o->errors);
+  o->ports = get(pool, a->member_count, sizeof *o->ports);
+  return o->is_listed && o->errors && o->ports ? o : NULL;
+}
+
+static struct trial_outcome *observe(struct trial_outcome *o, void *args, struct trial_log *log,
+                                     struct trial_pool *pool) {
+  for (uint32_t m = 0; m < o->algorithm->member_count; m++) {
+    struct look l = {log, o->algorithm, &o->algorithm->members[m], args, o, &o->ports[m]};
+    if (l.member->kind == SL_MEMBER_OUT && !observe_port(&l, pool)) return NULL;
+  }
+  return o;
+}
+
+struct trial_outcome *trial_observe_args(const struct sl_algorithm *a, void *args, uint32_t event_count,
+                                         struct trial_log *log) {
+  struct trial_outcome *o = new_outcome(a, event_count, NULL);
+  memset(o->is_listed, 1, event_count);
+  return observe(o, args, log, NULL);
+}
+
+static void check_error(const struct sl_algorithm *a, uint32_t event, uint64_t error, struct trial_log *log) {
+  const uint32_t code = (uint32_t)(error >> 32);
+  if (!error) return;
+  for (uint32_t i = 0; i < a->error_count; i++)
+    if (a->errors[i].code == code) return;
+  trial_wrong(log, "event %u is refused with code %u, which is not in the table of errors", event, code);
+}
+
+struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_case *c, struct trial_log *log,
+                                    struct trial_pool *pool) {
+  struct trial_outcome *o = new_outcome(t->algorithm, c->event_count, pool);
+  if (!o) return NULL;
+  for (uint32_t i = 0; i < (c->has_list ? c->list_count : c->event_count); i++)
+    o->is_listed[c->has_list ? c->list[i] : i] = 1;
+  for (uint32_t e = 0; e < c->event_count; e++) {
+    o->errors[e] = sl_test_event_error(t, e);
+    check_error(t->algorithm, e, o->errors[e], log);
+  }
+  return observe(o, t->args, log, pool);
+}
+
+/* ----------------------------------------------------------------------------------------------- comparing */
+
+struct pair {
+  const struct trial_written *reference, *other;
+  const struct sl_member *member;
+  uint32_t event, other_event; /* the same event's number in either */
+  struct trial_log *log;
+};
+
+static void write_value(char *text, size_t size, const struct sl_field *field, const void *values, uint64_t i) {
+  const uint32_t bytes = sl_type_bytes(field->type);
+  const unsigned char *at = (const unsigned char *)values + i * bytes;
+  const int is_signed = field->type == SL_TYPE_i8 || field->type == SL_TYPE_i16 || field->type == SL_TYPE_i32;
+  const unsigned unused_bits = 64 - 8 * bytes;
+  uint64_t integer = 0;
+  float f32;
+  double f64;
+  if (field->type == SL_TYPE_f32) {
+    memcpy(&f32, at, sizeof f32);
+    snprintf(text, size, "%.9g", (double)f32);
+  } else if (field->type == SL_TYPE_f64) {
+    memcpy(&f64, at, sizeof f64);
+    snprintf(text, size, "%.17g", f64);
+  } else {
+    memcpy(&integer, at, bytes); /* little-endian */
+    if (is_signed) integer = (uint64_t)((int64_t)(integer << unused_bits) >> unused_bits);
+    snprintf(text, size, field->type == SL_TYPE_u64 ? "%llu" : "%lld", (unsigned long long)integer);
+  }
+}
+
+static void differ(const struct pair *p, const struct sl_field *field, uint64_t entry, const void *reference,
+                   uint64_t i, const void *other, uint64_t j) {
+  char was[64], is[64];
+  write_value(was, sizeof was, field, reference, i);
+  write_value(is, sizeof is, field, other, j);
+  if (field->shape == SL_SHAPE_CODE_PER_EVENT)
+    trial_wrong(p->log, "%s.%s of event %u is %s, it was %s", p->member->name, field->name, p->event, is, was);
+  trial_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, it was %s", p->member->name, field->name, p->event,
+              (unsigned long long)entry, is, was);
+}
+
+static void compare_field(const struct pair *p, uint32_t f) {
+  const struct sl_field *field = &p->member->collection->fields[f];
+  uint64_t begin, end, other_begin, other_end;
+  const unsigned char *was = p->reference->values[f], *is = p->other->values[f];
+  const size_t bytes = sl_type_bytes(field->type);
+  event_range(p->reference, field, p->event, &begin, &end);
+  event_range(p->other, field, p->other_event, &other_begin, &other_end);
+  if (end - begin != other_end - other_begin)
+    trial_wrong(p->log, "%s.%s of event %u has %llu entries, it had %llu", p->member->name, field->name, p->event,
+                (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
+  for (uint64_t i = 0; i < end - begin; i++)
+    if (memcmp(was + (begin + i) * bytes, is + (other_begin + i) * bytes, bytes) != 0)
+      differ(p, field, entry_of(field, i), was, begin + i, is, other_begin + i);
+}
+
+/* Offsets count from the beginning of the slice, so that lengths are compared. */
+static void compare_lengths(const struct pair *p) {
+  const struct trial_written *a = p->reference, *b = p->other;
+  if (!a->offsets || !b->offsets) return;
+  const uint32_t first = a->offsets[p->event], other_first = b->offsets[p->other_event];
+  const uint32_t count = a->offsets[p->event + 1] - first, other_count = b->offsets[p->other_event + 1] - other_first;
+  if (count != other_count)
+    trial_wrong(p->log, "%s has %u items in event %u, it had %u", p->member->name, other_count, p->event, count);
+  for (uint32_t i = 0; a->item_offsets && b->item_offsets && i < count; i++) {
+    const uint32_t length = a->item_offsets[first + i + 1] - a->item_offsets[first + i];
+    const uint32_t other_length = b->item_offsets[other_first + i + 1] - b->item_offsets[other_first + i];
+    if (length != other_length)
+      trial_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", p->member->name, other_length, i,
+                  p->event, length);
+  }
+}
+
+/* Indices of a pool's words are the only ones that speak of the slice; which fields hold them is not said. */
+static int may_address_pool(const struct sl_collection *c, const struct sl_field *field) {
+  if (field->type != SL_TYPE_u32 && field->type != SL_TYPE_u64) return 0;
+  for (uint32_t f = 0; f < c->field_count; f++)
+    if (c->fields[f].shape == SL_SHAPE_CODE_BYTES) return 1;
+  return 0;
+}
+
+static void compare_event(const struct pair *p, int is_same_slice) {
+  const struct sl_collection *c = p->member->collection;
+  compare_lengths(p);
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const uint32_t shape = c->fields[f].shape;
+    const int by_event =
+        shape == SL_SHAPE_CODE_PER_EVENT || shape == SL_SHAPE_CODE_PER_ITEM || shape == SL_SHAPE_CODE_PER_SUBITEM;
+    if (!by_event || !p->reference->values[f] || !p->other->values[f]) continue;
+    if (is_same_slice || !may_address_pool(c, &c->fields[f])) compare_field(p, f);
+  }
+}
+
+static int is_on_list(const struct trial_written *list, uint32_t event) {
+  const uint32_t count = *(const uint32_t *)list->values[0], *numbers = list->values[1];
+  for (uint32_t i = 0; i < count; i++)
+    if (numbers[i] == event) return 1;
+  return 0;
+}
+
+static void compare_lists(const struct pair *p) {
+  const int was = is_on_list(p->reference, p->event), is = is_on_list(p->other, p->other_event);
+  if (was != is)
+    trial_wrong(p->log, "event %u is %son the list %s, it was %son it", p->event, is ? "" : "not ", p->member->name,
+                was ? "" : "not ");
+}
+
+static void compare_slice(const struct pair *p) {
+  const struct sl_collection *c = p->member->collection;
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const struct sl_field *field = &c->fields[f];
+    const void *was = p->reference->values[f], *is = p->other->values[f];
+    if (field->shape != SL_SHAPE_CODE_PER_SLICE || !was || !is) continue;
+    for (uint32_t i = 0; i < field->width; i++)
+      if (memcmp((const char *)was + i * sl_type_bytes(field->type), (const char *)is + i * sl_type_bytes(field->type),
+                 sl_type_bytes(field->type)) != 0)
+        trial_wrong(p->log, "%s.%s of the slice differs", p->member->name, field->name);
+  }
+}
+
+void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
+                   int is_same_slice, struct trial_log *log) {
+  const struct sl_algorithm *a = reference->algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    struct pair p = {&reference->ports[m], &other->ports[m], &a->members[m], 0, 0, log};
+    if (is_same_slice && !sl_is_event_list(a->members[m].collection)) compare_slice(&p);
+    for (uint32_t e = 0; e < other->event_count; e++) {
+      p.event = events ? events[e] : e;
+      p.other_event = e;
+      if (!reference->is_listed[p.event] || !other->is_listed[e]) continue;
+      if (sl_is_event_list(a->members[m].collection))
+        compare_lists(&p);
+      else
+        compare_event(&p, is_same_slice);
+    }
+  }
+  for (uint32_t e = 0; e < other->event_count; e++) {
+    const uint32_t event = events ? events[e] : e;
+    if (reference->is_listed[event] && other->is_listed[e] && reference->errors[event] != other->errors[e])
+      trial_wrong(log, "event %u is refused with code %u, detail %u; it was with code %u, detail %u", event,
+                  (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
+                  (uint32_t)(reference->errors[event] >> 32), (uint32_t)reference->errors[event]);
+  }
+}

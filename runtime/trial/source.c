@@ -1,0 +1,169 @@
+/* source.c: a source read twice, and in slices of one event, gives the same events; it keeps within the room that it
+ * gets, and leaves an event that does not fit for the next slice.
+ */
+#include "execute/bind.h"
+#include "trial/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OTHER_POISON = 0x5A, NO_LIMIT = UINT32_MAX };
+
+/* One reading of the input: guarded memory, and the arguments that point to it. */
+struct reading {
+  const struct trial_run *run;
+  struct trial_log *log;
+  const struct sl_algorithm *algorithm;
+  void *state;
+  unsigned char *args;
+  struct sl_guarded **fields; /* per member and field */
+  uint32_t *used;             /* two per member */
+  struct sl_event *events;
+};
+
+static void close_memory(struct reading *r) {
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++)
+    for (uint32_t f = 0; r->fields[m] && f < r->algorithm->members[m].collection->field_count; f++)
+      sl_guarded_free(&r->fields[m][f]);
+}
+
+/* Room as the graph has it; for `short_member`, for one item (or subitem) less than `filled`. */
+static void bind(struct reading *r, int poison, uint32_t short_member, int short_sub, uint32_t filled) {
+  const struct sl_session *s = r->run->session;
+  const struct sl_node *node = &s->graph->nodes[r->run->node];
+  sl_graph_fill_properties(node, r->args);
+  memset(r->used, 0, 2 * sizeof *r->used * r->algorithm->member_count);
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
+    const struct sl_member *member = &r->algorithm->members[m];
+    if (member->kind != SL_MEMBER_OUT) continue;
+    const struct sl_slot_member *at = &s->layout->members[r->run->node][m];
+    const uint32_t items = m == short_member && !short_sub ? filled - 1 : at->items;
+    const uint32_t subitems = m == short_member && short_sub ? filled - 1 : at->subitems;
+    for (uint32_t f = 0; f < member->collection->field_count; f++) {
+      const struct sl_field *field = &member->collection->fields[f];
+      if (at->storage[f] == SL_NONE || s->layout->storage[at->storage[f]].upper == 0) continue; /* nobody reads it */
+      const uint64_t values = sl_field_values(field, s->slice_events, items, subitems);
+      r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
+      *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
+    }
+    *sl_args_bound(r->args, member, 0) = (struct sl_bound){items, 0, &r->used[2 * m]};
+    *sl_args_bound(r->args, member, 1) = (struct sl_bound){subitems, 0, &r->used[2 * m + 1]};
+  }
+}
+
+static void check_memory(const struct reading *r) {
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++)
+    for (uint32_t f = 0; r->fields[m] && f < r->algorithm->members[m].collection->field_count; f++) {
+      const char *damage = sl_guarded_damage(&r->fields[m][f]);
+      if (damage)
+        trial_wrong(r->log, "%s.%s was written %s", r->algorithm->members[m].name,
+                    r->algorithm->members[m].collection->fields[f].name, damage);
+    }
+}
+
+/* What is filled must be what `used` says. */
+static void check_used(const struct reading *r, const struct trial_outcome *o) {
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
+    if (r->algorithm->members[m].kind != SL_MEMBER_OUT || !o->ports[m].offsets) continue;
+    if (o->ports[m].offsets[0] != 0)
+      trial_wrong(r->log, "the offsets of %s begin with %u, not 0", r->algorithm->members[m].name,
+                  o->ports[m].offsets[0]);
+    if (r->used[2 * m] != o->ports[m].items)
+      trial_wrong(r->log, "%s.bound.used is %u, its offsets end with %u", r->algorithm->members[m].name, r->used[2 * m],
+                  o->ports[m].items);
+  }
+}
+
+static void open_reading(struct reading *r) {
+  const struct sl_session *s = r->run->session;
+  char reason[256];
+  r->state = trial_source_open((struct sl_session *)s, reason, sizeof reason);
+  if (!r->state)
+    trial_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
+  r->args = test_allocate(1, r->algorithm->args_size);
+  r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
+  r->used = test_allocate(2u * r->algorithm->member_count, sizeof *r->used);
+  r->events = test_allocate(s->slice_events, sizeof *r->events);
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++)
+    if (r->algorithm->members[m].kind == SL_MEMBER_OUT)
+      r->fields[m] = test_allocate(r->algorithm->members[m].collection->field_count, sizeof **r->fields);
+}
+
+/* The next slice, of at most `events_max` events. */
+static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
+  const struct sl_session *s = r->run->session;
+  struct sl_fill fill = {.events_max = events_max, .events = r->events};
+  const int status = r->algorithm->source->fill(r->state, &s->contexts[r->run->node].services, r->args, &fill);
+  if (status < 0) trial_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
+  if (fill.event_count > events_max)
+    trial_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
+  check_memory(r);
+  struct trial_outcome *o = trial_observe_args(r->algorithm, r->args, fill.event_count, r->log);
+  check_used(r, o);
+  for (uint32_t e = 0; e < fill.event_count; e++) o->errors[e] = r->events[e].error;
+  return o;
+}
+
+static void end_reading(struct reading *r) {
+  r->algorithm->source->close(r->state);
+  close_memory(r);
+}
+
+static struct trial_outcome *read_whole(struct reading *r, const char *what, int poison) {
+  trial_stage(r->log, "%s", what);
+  open_reading(r);
+  bind(r, poison, NO_LIMIT, 0, 0);
+  struct trial_outcome *o = fill(r, r->run->session->slice_events);
+  end_reading(r);
+  return o;
+}
+
+static void read_single(struct reading *r, const struct trial_outcome *first) {
+  trial_stage(r->log, "one event a slice");
+  open_reading(r);
+  for (uint32_t e = 0; e < first->event_count; e++) {
+    close_memory(r);
+    bind(r, SL_POISON, NO_LIMIT, 0, 0);
+    const struct trial_outcome *o = fill(r, 1);
+    if (o->event_count != 1) trial_wrong(r->log, "the source ends after %u events, not %u", e, first->event_count);
+    trial_compare(first, o, &e, 0, r->log);
+  }
+  end_reading(r);
+}
+
+static void read_short(struct reading *r, const struct trial_outcome *first, uint32_t m, int sub) {
+  const uint32_t filled = sub ? r->used[2 * m + 1] : first->ports[m].items;
+  const char *name = r->algorithm->members[m].name;
+  if (filled == 0) return;
+  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, sub ? "subitems" : "items",
+              name);
+  open_reading(r);
+  bind(r, SL_POISON, m, sub, filled);
+  const struct trial_outcome *o = fill(r, r->run->session->slice_events);
+  int is_refused = 0; /* an event that does not fit even alone has an error */
+  for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
+  if (o->event_count == first->event_count && !is_refused)
+    trial_wrong(r->log, "it made all %u events, though they do not fit", o->event_count);
+  if (!is_refused) trial_compare(first, o, NULL, 0, r->log);
+  end_reading(r);
+}
+
+void trial_run_source(void *context, struct trial_log *log) {
+  const struct trial_run *run = context;
+  struct reading r = {.run = run, .log = log, .algorithm = run->session->graph->nodes[run->node].algorithm};
+  const struct trial_outcome *first = read_whole(&r, "as in the graph", SL_POISON);
+  uint32_t good = 0;
+  for (uint32_t e = 0; e < first->event_count; e++) good += first->errors[e] == SL_EVENT_OK;
+  if (good == 0) trial_not_run(log, "%s: it has no good event among %u", run->graph->shown, first->event_count);
+  uint32_t *used = test_allocate(2u * r.algorithm->member_count, sizeof *used);
+  memcpy(used, r.used, 2u * r.algorithm->member_count * sizeof *used);
+  trial_compare(first, read_whole(&r, "read a second time, into memory with other bytes", OTHER_POISON), NULL, 1, log);
+  read_single(&r, first);
+  for (uint32_t m = 0; m < r.algorithm->member_count; m++)
+    for (int sub = 0; r.algorithm->members[m].kind == SL_MEMBER_OUT && sub < 2; sub++) {
+      r.used = used;
+      read_short(&r, first, m, sub);
+    }
+  snprintf(log->text, sizeof log->text, "%u events of %s, node %s", first->event_count, run->graph->shown,
+           run->graph->node);
+}
