@@ -68,12 +68,16 @@ static SL_DEVICE uint32_t annealing_is_restless(const struct annealing_part *t, 
   return moved >= shift && ++s->updates < t->a->max_updates;
 }
 
+enum { ANNEALING_STEPS_MAX = 2048 }; /* more than any finite temperature needs at the slowest cooling */
+
 /* To above the temperature at which the first prototype becomes unstable, by whole steps from the end of splitting. */
 static SL_DEVICE void annealing_heat(struct annealing_part *t, struct annealing_schedule *s) {
   const float cooling = t->a->cooling, end = t->a->splitting_temperature;
   s->steps = 1;
   t->beta = cooling / end;
-  for (float temperature = t->p->critical[0] * cooling; temperature >= end; temperature *= cooling) {
+  float temperature = t->p->critical[0] * cooling;
+  while (temperature >= end && s->steps < ANNEALING_STEPS_MAX) {
+    temperature *= cooling;
     t->beta *= cooling;
     s->steps++;
   }

@@ -251,7 +251,7 @@ static void ten_thousand_tracks_are_annealed(void **state) {
   begin();
   tracks.count = 10000;
   for (uint32_t i = 0; i < 10000; i++) {
-    tracks.z[i] = 100 + 10 * (i / 2500) + 1e-5 * (i % 2500);
+    tracks.z[i] = 100 + 10.0 * floor(i / 2500.0) + 1e-5 * (i % 2500);
     tracks.weight[i] = 10;
     tracks.prior[i] = 0.5;
   }

@@ -164,7 +164,11 @@ uint32_t annealed_solve(const struct annealed *tracks, struct annealed_seed seed
   rho[0] = 1;
   update();
   update();
-  for (double t = critical[0] * cooling; t >= t_min; t *= cooling) n++;
+  double t = critical[0] * cooling;
+  while (t >= t_min) {
+    t *= cooling;
+    n++;
+  }
   beta = pow(cooling, n) / t_min;
   thermalise(delta_high);
   /* 3 */
