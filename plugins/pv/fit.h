@@ -7,10 +7,10 @@
  * 3. Clean-up: of two vertices close in z the lighter one goes; at equal weights, the one at larger z.
  *
  * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
- * track; sums are of 32 partial sums and a tree, which are the same on every target. A thread computes chi2 of a track
- * in 20 operations and goes on only with those near the vertex, which, tracks being sorted, are neighbours; a single
- * thread passes over groups of 32 tracks of which none is near. Reads 32 bytes a track for each step of each seed, from
- * the cache; writes 52 a vertex.
+ * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
+ * vertex are neighbours: the groups of 32 tracks of which one can come near while the vertex stays in a box around
+ * where it is are found once, as bits of a mask, and again only when it leaves the box. Reads 32 bytes a track for each
+ * step of each seed, of what is in reach, from the cache; writes 52 a vertex.
  */
 #ifndef PV_FIT_H
 #define PV_FIT_H
@@ -19,6 +19,10 @@
 
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
 #define PV_FAR_CHI2 160.0f
+
+/* mm: half the box in which a vertex moves while the groups of tracks in its reach stay the same. */
+#define PV_BOX_XY 0.1f
+#define PV_BOX_Z  0.5f
 
 struct pv_place {
   float x, y, z;
@@ -88,16 +92,56 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_tracks *t, const float *
   SL_FOR_GROUPS(group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
     const size_t base = (size_t)32 * group;
-    SL_FOR_LANES32(j) competition[base + j] = 0.0f;
+    float sum[SL_LANES32] = {0.0f};
     for (uint32_t s = 0; s < seeds; s++) {
       seed.z = seed_z[s];
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &seed, PV_FAR_CHI2)) continue;
       SL_FOR_LANES32(j) {
         const struct pv_line line = pv_line_of(t, base + j);
-        competition[base + j] += pv_affinity(pv_residual_of(&line, &seed).chi2);
+        const float chi2 = pv_residual_of(&line, &seed).chi2;
+        if (blockDim.x > 1 && !(chi2 < PV_FAR_CHI2)) continue; /* on cpu nothing is added: lanes go together */
+        sum[SL_LANE32(j)] += pv_affinity(chi2);
       }
     }
+    SL_FOR_LANES32(j) competition[base + j] = sum[SL_LANE32(j)];
   }
+}
+
+/* Groups of 32 tracks, of which some may come nearer than max_chi2 to places in a box around `at`. A bit stands for one
+ * group, or for several in events of more than 1024 tracks. */
+struct pv_reach {
+  struct pv_place at;
+  uint32_t mask, groups_a_bit;
+};
+
+static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struct pv_place *middle) {
+  return sl_abs_f32(place->x - middle->x) <= PV_BOX_XY && sl_abs_f32(place->y - middle->y) <= PV_BOX_XY &&
+                 sl_abs_f32(place->z - middle->z) <= PV_BOX_Z
+             ? 1
+             : 0;
+}
+
+/* With d the way of the residual, in errors, from `at` to a place in the box: where chi2 is c there, it is no more than
+ * 2 c + 2 d^2 here, and d^2 no more than 2 (box_xy^2 + tx^2 box_z^2) wx and the same in y. All lanes of a group get the
+ * same mask. */
+static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
+  const float box_xy2 = PV_BOX_XY * PV_BOX_XY, box_z2 = PV_BOX_Z * PV_BOX_Z;
+  struct pv_reach reach = {*at, 0, (t->count + 1023) / 1024};
+  for (uint32_t base = 0, groups_left = reach.groups_a_bit, bit = 0; base < t->count; base += 32) {
+    uint32_t some = 0;
+    SL_FOR_LANES32(j) {
+      const struct pv_line line = pv_line_of(t, (size_t)base + j);
+      const float way2 =
+          fmaf(line.tx * line.tx, box_z2, box_xy2) * line.wx + fmaf(line.ty * line.ty, box_z2, box_xy2) * line.wy;
+      some |= pv_residual_of(&line, at).chi2 <= fmaf(4.0f, way2, 2.0f * max_chi2) ? 1u : 0u;
+    }
+    reach.mask |= some << bit;
+    if (--groups_left > 0) continue;
+    groups_left = reach.groups_a_bit;
+    bit++;
+  }
+  for (uint32_t lanes = 16; lanes > 0; lanes /= 2) reach.mask |= sl_warp_shuffle_xor_u32(reach.mask, lanes);
+  return reach;
 }
 
 static SL_DEVICE struct pv_sums pv_sums_zero(void) {
@@ -194,11 +238,22 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   memset(&v, 0, sizeof v);
   v.at = seed;
   uint32_t goes_on = is_seed;
+  struct pv_reach reach;
+  memset(&reach, 0, sizeof reach);
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_any(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
-    for (size_t base = 0; goes_on && base < t->count; base += 32) {
-      if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
-      pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
+    const uint32_t has_left = goes_on && (step == 0 || !pv_is_in_box(&v.at, &reach.at)) ? 1 : 0;
+    if (sl_warp_any(has_left)) {
+      const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
+      if (has_left) reach = fresh; /* another seed of the warp keeps its own */
+    }
+    for (uint32_t rest = goes_on ? reach.mask : 0; rest > 0; rest &= rest - 1) {
+      const uint32_t bit = sl_count_bits((rest & (0u - rest)) - 1);
+      const size_t begin = (size_t)32 * bit * reach.groups_a_bit, end = begin + (size_t)32 * reach.groups_a_bit;
+      for (size_t base = begin; base < end && base < t->count; base += 32) {
+        if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
+        pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
+      }
     }
     struct pv_vertex next = v;
     const uint32_t next_goes_on = pv_step(a, &sums, seed_z, &next);
