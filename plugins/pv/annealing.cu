@@ -223,7 +223,7 @@ struct annealing_launch {
   struct annealing_args own;
 };
 
-SL_KERNEL(annealing_find, struct annealing_launch) {
+SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_launch) {
   SL_FOR_EVENTS (event, a.own.events) {
     const uint32_t first = a.own.states.offsets[event];
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);

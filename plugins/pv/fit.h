@@ -8,9 +8,9 @@
  *
  * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
  * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
- * vertex are neighbours: the groups of 32 tracks of which one can come near while the vertex stays in a box around
- * where it is are found once, as bits of a mask, and again only when it leaves the box. Reads 32 bytes a track for each
- * step of each seed, of what is in reach, from the cache; writes 52 a vertex.
+ * vertex are neighbours: which groups of 32 tracks can come near while the vertex stays in a box around where it is, is
+ * found once, and again only when it leaves the box. Reads 32 bytes a track in reach for each step of each seed, from
+ * the cache; writes 52 a vertex.
  */
 #ifndef PV_FIT_H
 #define PV_FIT_H
@@ -107,11 +107,11 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_tracks *t, const float *
   }
 }
 
-/* Groups of 32 tracks, of which some may come nearer than max_chi2 to places in a box around `at`. A bit stands for one
- * group, or for several in events of more than 1024 tracks. */
+/* The tracks from `begin` to before `end`, whole groups of 32, are all that may come nearer than max_chi2 to places in
+ * a box around `at`. */
 struct pv_reach {
   struct pv_place at;
-  uint32_t mask, groups_a_bit;
+  uint32_t begin, end;
 };
 
 static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struct pv_place *middle) {
@@ -123,11 +123,11 @@ static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struc
 
 /* With d the way of the residual, in errors, from `at` to a place in the box: where chi2 is c there, it is no more than
  * 2 c + 2 d^2 here, and d^2 no more than 2 (box_xy^2 + tx^2 box_z^2) wx and the same in y. All lanes of a group get the
- * same mask. */
+ * same reach. */
 static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
   const float box_xy2 = PV_BOX_XY * PV_BOX_XY, box_z2 = PV_BOX_Z * PV_BOX_Z;
-  struct pv_reach reach = {*at, 0, (t->count + 1023) / 1024};
-  for (uint32_t base = 0, groups_left = reach.groups_a_bit, bit = 0; base < t->count; base += 32) {
+  uint32_t from_end = 0, end = 0; /* the largest that any lane has */
+  for (uint32_t base = 0; base < t->count; base += 32) {
     uint32_t some = 0;
     SL_FOR_LANES32(j) {
       const struct pv_line line = pv_line_of(t, (size_t)base + j);
@@ -135,12 +135,16 @@ static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const st
           fmaf(line.tx * line.tx, box_z2, box_xy2) * line.wx + fmaf(line.ty * line.ty, box_z2, box_xy2) * line.wy;
       some |= pv_residual_of(&line, at).chi2 <= fmaf(4.0f, way2, 2.0f * max_chi2) ? 1u : 0u;
     }
-    reach.mask |= some << bit;
-    if (--groups_left > 0) continue;
-    groups_left = reach.groups_a_bit;
-    bit++;
+    end = some ? base + 32 : end;
+    from_end = some && from_end == 0 ? UINT32_MAX - base : from_end;
   }
-  for (uint32_t lanes = 16; lanes > 0; lanes /= 2) reach.mask |= sl_warp_shuffle_xor_u32(reach.mask, lanes);
+  for (uint32_t lanes = 16; lanes > 0; lanes /= 2) {
+    const uint32_t other_end = sl_warp_shuffle_xor_u32(end, lanes);
+    const uint32_t other_from_end = sl_warp_shuffle_xor_u32(from_end, lanes);
+    end = other_end > end ? other_end : end;
+    from_end = other_from_end > from_end ? other_from_end : from_end;
+  }
+  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins behind its end if there is none */
   return reach;
 }
 
@@ -247,13 +251,9 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
       const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
       if (has_left) reach = fresh; /* another seed of the warp keeps its own */
     }
-    for (uint32_t rest = goes_on ? reach.mask : 0; rest > 0; rest &= rest - 1) {
-      const uint32_t bit = sl_count_bits((rest & (0u - rest)) - 1);
-      const size_t begin = (size_t)32 * bit * reach.groups_a_bit, end = begin + (size_t)32 * reach.groups_a_bit;
-      for (size_t base = begin; base < end && base < t->count; base += 32) {
-        if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
-        pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
-      }
+    for (size_t base = reach.begin; goes_on && base < reach.end; base += 32) {
+      if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
+      pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
     }
     struct pv_vertex next = v;
     const uint32_t next_goes_on = pv_step(a, &sums, seed_z, &next);
@@ -297,7 +297,7 @@ static SL_DEVICE void pv_keep(const struct pv_fit *a, uint32_t event, uint32_t r
     a->fitted[(PV_MAX_VERTICES * event + rank) * PV_VERTEX_VALUES + i] = values[i];
 }
 
-SL_KERNEL(pv_fit_vertices, struct pv_fit) {
+SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
   __shared__ struct pv_vertex vertices[PV_MAX_VERTICES];
   __shared__ uint32_t stays[PV_MAX_VERTICES];
   SL_FOR_EVENTS (event, a.events) {
