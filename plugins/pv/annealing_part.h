@@ -38,6 +38,18 @@ enum { ANNEALING_WARPS = 4 };
 #define ANNEALING_STORED ANNEALING_MOST_STORED
 #endif
 
+/* Lanes of 32 tracks of which `left` are left. A cpu goes through these alone, and, to whole vectors, some that count
+ * nothing; on a GPU all lanes go, those behind the last with zeros, since branches would keep loops from overlapping.
+ */
+#if defined(SL_TARGET_CPU)
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF(j, left)
+#define ANNEALING_HAS(j, left)       1
+#else
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32(j)
+#define ANNEALING_HAS(j, left)       ((j) < (left))
+#endif
+#define ANNEALING_VALUE(array, j, left) (ANNEALING_HAS(j, left) ? (array)[j] : 0.0f)
+
 /* The exponent of a noise that there is not. */
 #define ANNEALING_NOWHERE -1e30f
 /* Relative to the highest; what is lower adds nothing to a float. */
@@ -112,24 +124,24 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   float at[SL_LANES32] = {0.0f}, cold[SL_LANES32] = {0.0f};
   float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
   uint32_t near = 0;
-  SL_FOR_LANES32_OF(j, left) {
-    at[SL_LANE32(j)] = z[j];
-    cold[SL_LANE32(j)] = t->beta * weight[j];
+  ANNEALING_FOR_LANES(j, left) {
+    at[SL_LANE32(j)] = ANNEALING_VALUE(z, j, left);
+    cold[SL_LANE32(j)] = t->beta * ANNEALING_VALUE(weight, j, left);
     most[SL_LANE32(j)] = noise;
   }
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
-    SL_FOR_LANES32_OF(j, left)
+    ANNEALING_FOR_LANES(j, left)
     most[SL_LANE32(j)] =
         sl_max_f32(annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass), most[SL_LANE32(j)]);
   }
-  SL_FOR_LANES32_OF(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
+  ANNEALING_FOR_LANES(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
     float *__restrict__ stored = t->stored + (is_stored ? k * t->stride + first : 0u);
     float relative[SL_LANES32] = {0.0f};
     uint32_t is_near = 0;
-    SL_FOR_LANES32_OF(j, left) {
+    ANNEALING_FOR_LANES(j, left) {
       const float exponent =
           annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass) - most[SL_LANE32(j)];
       relative[SL_LANE32(j)] = exponent;
@@ -137,10 +149,10 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
     }
     if (!sl_warp_any(is_near)) continue;
     near |= 1u << k;
-    SL_FOR_LANES32_OF(j, left) {
+    ANNEALING_FOR_LANES(j, left) {
       const float e = sl_expf(relative[SL_LANE32(j)]);
       sum[SL_LANE32(j)] += e;
-      if (is_stored) stored[j] = e;
+      if (is_stored && ANNEALING_HAS(j, left)) stored[j] = e;
     }
   }
   if (sl_warp_lane() == 0) t->near[first / 32] = near;
@@ -202,11 +214,14 @@ static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t f
   const float *__restrict__ stored = r->stored + first;
   const float beta = r->beta, from_z = r->from_z, log_mass = r->log_mass;
   if (r->is_stored) {
-    SL_FOR_LANES32_OF(j, left) shares[SL_LANE32(j)] = stored[j] * scale[j];
+    ANNEALING_FOR_LANES(j, left)
+    shares[SL_LANE32(j)] = ANNEALING_VALUE(stored, j, left) * ANNEALING_VALUE(scale, j, left);
   } else {
-    SL_FOR_LANES32_OF(j, left)
-    shares[SL_LANE32(j)] =
-        sl_expf(annealing_exponent(beta * weight[j], z[j], from_z, log_mass) - highest[j]) * scale[j];
+    ANNEALING_FOR_LANES(j, left)
+    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta * ANNEALING_VALUE(weight, j, left),
+                                                      ANNEALING_VALUE(z, j, left), from_z, log_mass) -
+                                   ANNEALING_VALUE(highest, j, left)) *
+                           ANNEALING_VALUE(scale, j, left);
   }
 }
 
@@ -228,9 +243,10 @@ static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part
     const uint32_t left = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};
     annealing_shares(&r, first, left, shares);
-    SL_FOR_LANES32_OF(j, left) {
-      const float d = z[j] - from_z, w = weights[j];
-      const float of_mass = prior[j] * shares[SL_LANE32(j)], of_weight = of_mass * w, of_moment = of_weight * d;
+    ANNEALING_FOR_LANES(j, left) {
+      const float d = ANNEALING_VALUE(z, j, left) - from_z, w = ANNEALING_VALUE(weights, j, left);
+      const float of_mass = ANNEALING_VALUE(prior, j, left) * shares[SL_LANE32(j)], of_weight = of_mass * w,
+                  of_moment = of_weight * d;
       sl_sum32_add_lane(&mass, j, of_mass);
       sl_sum32_add_lane(&weight, j, of_weight);
       sl_sum32_add_lane(&moment, j, of_moment);
