@@ -22,7 +22,7 @@
 
 /* Tracks of a part that a warp anneals alone while others do as much; a block takes larger ones as one. */
 #if !defined(ANNEALING_MOST_ALONE)
-#define ANNEALING_MOST_ALONE 64u
+#define ANNEALING_MOST_ALONE 40u
 #endif
 
 struct annealing_track {
