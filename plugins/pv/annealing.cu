@@ -8,8 +8,9 @@
  * 4. Gather the seeds of all parts; of too many the heaviest stay.
  * What follows is every finder's (fit.h).
  *
- * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. A warp has a part, and takes the next
- * one when it has finished: which warp does which is left to chance, but a part's seeds stand at a place of its own.
+ * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. The largest decide how long it takes:
+ * they are the whole block's, one after the other. Then a warp has a part, and takes the next one when it has finished:
+ * which warp does which is left to chance, but a part's seeds stand at a place of its own.
  * Reads 28 bytes a track once, 12 of what was selected with each update of a part.
  */
 #include "annealing_schedule.h"
@@ -18,6 +19,11 @@
 
 /* Tracks that are less likely to come from the beam line are left out. */
 #define ANNEALING_LEAST_PRIOR 1e-4f
+
+/* Tracks of a part that a warp anneals alone while others do as much; a block takes larger ones as one. */
+#if !defined(ANNEALING_MOST_ALONE)
+#define ANNEALING_MOST_ALONE 40u
+#endif
 
 struct annealing_track {
   float z, weight, prior; /* weight 0: not selected */
@@ -89,42 +95,90 @@ static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t
   return parts;
 }
 
-/* Anneals part `number` by descending z, of an event whose tracks begin at `first`; a warp's. On a cpu it spoils some
- * tracks of the part before, which is done, or of the next event. */
-static SL_DEVICE void annealing_part(const struct annealing_args *a, struct annealing_prototypes *p, uint32_t first,
-                                     uint32_t selected, uint32_t number) {
+/* Tracks of part `number` by descending z, of an event whose tracks begin at `first`. */
+static SL_DEVICE uint32_t annealing_part_tracks(const struct annealing_args *a, uint32_t first, uint32_t selected,
+                                                uint32_t number) {
   const uint32_t *listed = a->part_first + first + number;
-  const uint32_t begin = first + listed[0], end = first + (number > 0 ? *(listed - 1) : selected);
-  struct annealing_part t;
-  memset(&t, 0, sizeof t);
-  t.a = a;
-  t.p = p;
+  return (number > 0 ? *(listed - 1) : selected) - listed[0];
+}
+
+/* Anneals it, with a team. On a cpu it spoils some tracks of the part before, which is done, or of the next event. */
+static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t first, uint32_t selected,
+                                     uint32_t number) {
+  const struct annealing_args *a = team->a;
+  const uint32_t begin = first + a->part_first[first + number];
+  struct annealing_part t = *team;
   t.z = a->selected_z + begin;
   t.weight = a->selected_weight + begin;
   t.prior = a->selected_prior + begin;
   t.highest = a->highest_exponent + begin;
   t.scale = a->partition_scale + begin;
   t.near = a->selected_reach + begin; /* which is free now */
-  t.tracks = end - begin;
+  t.tracks = annealing_part_tracks(a, first, selected, number);
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, a->found_weight + begin);
-  if (sl_warp_lane() == 0) a->part_seeds[first + number] = seeds;
+  if (annealing_thread(&t) == 0) a->part_seeds[first + number] = seeds;
 }
 
-/* Deals the parts out to the block's warps. */
+struct annealing_shared {
+  struct annealing_prototypes prototypes[ANNEALING_WARPS];
+  float stored[ANNEALING_WARPS * ANNEALING_STORED];
+  uint32_t next, taken[ANNEALING_WARPS];
+};
+
+/* The whole block is one team, with all the memory there is. */
+static SL_DEVICE struct annealing_part annealing_block(const struct annealing_args *a, struct annealing_shared *s) {
+  struct annealing_part team;
+  memset(&team, 0, sizeof team);
+  team.a = a;
+  team.p = s->prototypes;
+  team.stored = s->stored;
+  team.most_stored = ANNEALING_WARPS * ANNEALING_STORED;
+  team.warps = sl_block_warps();
+  team.warp = sl_warp_index();
+  return team;
+}
+
+/* Each of its warps is one. */
+static SL_DEVICE void annealing_disband(struct annealing_part *team, struct annealing_shared *s) {
+  const uint32_t warp = sl_warp_index();
+  team->warps = 1;
+  team->warp = 0;
+  team->p = s->prototypes + warp;
+  team->stored = s->stored + warp * ANNEALING_STORED;
+  team->most_stored = ANNEALING_STORED;
+}
+
+/* The next part for a warp. */
+static SL_DEVICE uint32_t annealing_take(struct annealing_shared *s) {
+  const uint32_t warp = sl_warp_index();
+  if (sl_warp_lane() == 0) s->taken[warp] = atomicAdd(&s->next, 1u);
+  sl_warp_sync();
+  const uint32_t number = s->taken[warp];
+  sl_warp_sync();
+  return number;
+}
+
+/* Large parts are the whole block's, one after the other; then the others are dealt out to its warps. One loop for
+ * both, since a GPU should have one copy of what is in it. */
 static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t first, uint32_t selected,
                                       uint32_t parts) {
-  __shared__ struct annealing_prototypes prototypes[ANNEALING_WARPS];
-  __shared__ uint32_t next, taken[ANNEALING_WARPS];
-  const uint32_t warp = sl_warp_index();
-  if (threadIdx.x == 0) next = 0;
-  __syncthreads();
-  while (warp < ANNEALING_WARPS) {
-    if (sl_warp_lane() == 0) taken[warp] = atomicAdd(&next, 1u);
-    sl_warp_sync();
-    const uint32_t number = taken[warp];
-    sl_warp_sync();
+  __shared__ struct annealing_shared shared;
+  struct annealing_part team = annealing_block(a, &shared);
+  const uint32_t most_alone = team.warps > 1 ? ANNEALING_MOST_ALONE : UINT32_MAX;
+  uint32_t number = 0, is_alone = 0;
+  if (threadIdx.x == 0) shared.next = 0;
+  for (;;) {
+    if (!is_alone && number == parts) {
+      __syncthreads(); /* all have finished the last of the large parts */
+      if (sl_warp_index() >= ANNEALING_WARPS) break;
+      annealing_disband(&team, &shared);
+      is_alone = 1;
+    }
+    if (is_alone) number = annealing_take(&shared);
     if (number >= parts) break;
-    annealing_part(a, &prototypes[warp], first, selected, number);
+    const uint32_t is_small = annealing_part_tracks(a, first, selected, number) <= most_alone ? 1u : 0u;
+    if (is_small == is_alone) annealing_part(&team, first, selected, number);
+    if (!is_alone) number++;
   }
   __syncthreads();
 }
@@ -169,7 +223,7 @@ struct annealing_launch {
   struct annealing_args own;
 };
 
-SL_KERNEL(annealing_find, struct annealing_launch) {
+SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_launch) {
   SL_FOR_EVENTS (event, a.own.events) {
     const uint32_t first = a.own.states.offsets[event];
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);

@@ -10,11 +10,13 @@
  * what comes together merges. At the end of splitting noise is switched on, prototypes that few tracks need are purged,
  * and the rest cools down to where the shares are probabilities for Gaussian errors.
  *
- * A warp has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates; the prototypes are in shared memory, and all
- * threads of a warp decide alike. All exponents of a track are taken relative to its highest, so that sums are neither
- * 0 nor infinite; all z, to the part's first track. The exponentials of an update stay in shared memory, or, of a part
- * too large for that, are computed a second time: which is the same. Of 32 tracks and a prototype that is far from all
- * of them none is computed. Sums over tracks are those of sl_sum32. In warps of 64 both halves do the same.
+ * A team has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates. A team is a warp, or, for a large part, all
+ * warps of the block, among which groups of 32 tracks are dealt, and then prototypes, so that no sum depends on how
+ * many warps there are. The prototypes are in shared memory, and all threads of a team decide alike. All exponents of a
+ * track are taken relative to its highest, so that sums are neither 0 nor infinite; all z, to the part's first track.
+ * The exponentials of an update stay in shared memory, or, of a part too large for that, are computed a second time:
+ * which is the same. Of 32 tracks and a prototype that is far from all of them none is computed. Sums over tracks are
+ * those of sl_sum32. In warps of 64 both halves do the same.
  */
 #ifndef PV_ANNEALING_PART_H
 #define PV_ANNEALING_PART_H
@@ -23,7 +25,8 @@
 
 enum { ANNEALING_PROTOTYPES = 32 /* of a part, at most */ };
 
-/* Warps of a block that anneal, and exponentials that each stores of an update: what there is shared memory for. */
+/* Warps of a block that have parts of their own, and exponentials that each stores of an update: what there is shared
+ * memory for. */
 #if defined(SL_TARGET_CPU)
 enum { ANNEALING_WARPS = 1 };
 #define ANNEALING_MOST_STORED 8192
@@ -35,43 +38,77 @@ enum { ANNEALING_WARPS = 4 };
 #define ANNEALING_STORED ANNEALING_MOST_STORED
 #endif
 
+/* Lanes of 32 tracks of which `left` are left. A cpu goes through these alone, and, to whole vectors, some that count
+ * nothing; on a GPU all lanes go, those behind the last with zeros, since branches would keep loops from overlapping.
+ */
+#if defined(SL_TARGET_CPU)
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF(j, left)
+#define ANNEALING_HAS(j, left)       1
+#else
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32(j)
+#define ANNEALING_HAS(j, left)       ((j) < (left))
+#endif
+#define ANNEALING_VALUE(array, j, left) (ANNEALING_HAS(j, left) ? (array)[j] : 0.0f)
+
 /* The exponent of a noise that there is not. */
 #define ANNEALING_NOWHERE -1e30f
 /* Relative to the highest; what is lower adds nothing to a float. */
 #define ANNEALING_LOWEST -30.0f
 
-/* The prototypes of a part, by ascending z; a warp's. */
+/* The prototypes of a part, by ascending z; a team's. */
 struct annealing_prototypes {
   float z[ANNEALING_PROTOTYPES], mass[ANNEALING_PROTOTYPES];
   float critical[ANNEALING_PROTOTYPES]; /* temperature below which each is unstable */
   /* As tracks were last shared out, which is row by row; the row of each prototype since. */
   float from_z[ANNEALING_PROTOTYPES], log_mass[ANNEALING_PROTOTYPES];
   uint32_t row[ANNEALING_PROTOTYPES];
+  float way[ANNEALING_PROTOTYPES]; /* that each went with the last update */
+  /* Tracks that share each, and that need it. */
+  float users[ANNEALING_PROTOTYPES], needing[ANNEALING_PROTOTYPES];
   /* What those that split become. */
+  uint32_t splits[ANNEALING_PROTOTYPES];
   float left_z[ANNEALING_PROTOTYPES], left_mass[ANNEALING_PROTOTYPES];
   float right_z[ANNEALING_PROTOTYPES], right_mass[ANNEALING_PROTOTYPES];
-  float stored[ANNEALING_STORED]; /* of row r and track i: exp(a_ik - highest), at r * stride + i */
 };
 
-/* A part; each thread of the warp has its own copy, with the same values. */
+/* A part; each thread of the team has its own copy, with the same values. */
 struct annealing_part {
   const struct annealing_args *a;
   struct annealing_prototypes *p;
   float *z, *weight, *prior; /* of its tracks; z relative to `origin`, ascending */
   float *highest, *scale;    /* of each track's exponents, and 1 / sum of their exponentials */
   uint32_t *near;            /* of each 32 tracks: a bit for each row that has a share in one of them */
+  float *stored;             /* of row r and track i: exp(a_ik - highest), at r * stride + i */
+  uint32_t most_stored, is_stored;
   uint32_t tracks, stride, prototypes;
-  uint32_t is_stored;
+  uint32_t warps, warp; /* of the team; this one */
   float origin, prior_sum;
   float beta, noise; /* 1 / temperature; mass of the noise */
 };
 
+/* ---------------------------------------------------------------------------------------------------- team */
+
+/* All threads of the team see what each other wrote. */
+static SL_DEVICE void annealing_sync(const struct annealing_part *t) {
+  if (t->warps > 1)
+    __syncthreads();
+  else
+    sl_warp_sync();
+}
+
+static SL_DEVICE uint32_t annealing_thread(const struct annealing_part *t) {
+  return t->warps > 1 ? threadIdx.x : sl_warp_lane();
+}
+static SL_DEVICE uint32_t annealing_threads(const struct annealing_part *t) {
+  return t->warps > 1 ? blockDim.x : sl_warp_lanes();
+}
+
 /* ------------------------------------------------------------------------------------------------- updates */
 
-/* a_ik of a track at `z`. */
-static SL_DEVICE float annealing_exponent(float beta, float z, float weight, float from_z, float log_mass) {
+/* a_ik of a track at `z`; `cold` is beta times its weight. */
+static SL_DEVICE float annealing_exponent(float cold, float z, float from_z, float log_mass) {
   const float distance = z - from_z;
-  return log_mass - beta * weight * distance * distance;
+  return log_mass - cold * distance * distance;
 }
 
 static SL_DEVICE float annealing_noise_exponent(const struct annealing_part *t) {
@@ -83,33 +120,39 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   const float *__restrict__ z = t->z + first, *__restrict__ weight = t->weight + first;
   float *__restrict__ highest = t->highest + first, *__restrict__ scale = t->scale + first;
   const struct annealing_prototypes *p = t->p;
-  const float beta = t->beta;
   const uint32_t left = t->tracks - first, is_stored = t->is_stored;
+  float at[SL_LANES32] = {0.0f}, cold[SL_LANES32] = {0.0f};
   float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
   uint32_t near = 0;
-  SL_FOR_LANES32_OF(j, left) most[SL_LANE32(j)] = noise;
-  for (uint32_t k = 0; k < t->prototypes; k++) {
-    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
-    SL_FOR_LANES32_OF(j, left)
-    most[SL_LANE32(j)] = sl_max_f32(annealing_exponent(beta, z[j], weight[j], from_z, log_mass), most[SL_LANE32(j)]);
+  ANNEALING_FOR_LANES(j, left) {
+    at[SL_LANE32(j)] = ANNEALING_VALUE(z, j, left);
+    cold[SL_LANE32(j)] = t->beta * ANNEALING_VALUE(weight, j, left);
+    most[SL_LANE32(j)] = noise;
   }
-  SL_FOR_LANES32_OF(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
-    float *__restrict__ stored = t->p->stored + (is_stored ? k * t->stride + first : 0u);
+    ANNEALING_FOR_LANES(j, left)
+    most[SL_LANE32(j)] =
+        sl_max_f32(annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass), most[SL_LANE32(j)]);
+  }
+  ANNEALING_FOR_LANES(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    const float from_z = p->from_z[k], log_mass = p->log_mass[k];
+    float *__restrict__ stored = t->stored + (is_stored ? k * t->stride + first : 0u);
     float relative[SL_LANES32] = {0.0f};
     uint32_t is_near = 0;
-    SL_FOR_LANES32_OF(j, left) {
-      const float exponent = annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - most[SL_LANE32(j)];
+    ANNEALING_FOR_LANES(j, left) {
+      const float exponent =
+          annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass) - most[SL_LANE32(j)];
       relative[SL_LANE32(j)] = exponent;
       is_near |= (exponent > ANNEALING_LOWEST ? 1u : 0u) & (j < left ? 1u : 0u);
     }
     if (!sl_warp_any(is_near)) continue;
     near |= 1u << k;
-    SL_FOR_LANES32_OF(j, left) {
+    ANNEALING_FOR_LANES(j, left) {
       const float e = sl_expf(relative[SL_LANE32(j)]);
       sum[SL_LANE32(j)] += e;
-      if (is_stored) stored[j] = e;
+      if (is_stored && ANNEALING_HAS(j, left)) stored[j] = e;
     }
   }
   if (sl_warp_lane() == 0) t->near[first / 32] = near;
@@ -123,15 +166,16 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
 static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
   const float noise = t->noise > 0.0f ? sl_logf(t->noise) + annealing_noise_exponent(t) : ANNEALING_NOWHERE;
-  for (uint32_t k = sl_warp_lane(); k < t->prototypes; k += sl_warp_lanes()) {
+  for (uint32_t k = annealing_thread(t); k < t->prototypes; k += annealing_threads(t)) {
     p->from_z[k] = p->z[k];
     p->log_mass[k] = sl_logf(p->mass[k]);
     p->row[k] = k;
   }
-  sl_warp_sync();
-  t->is_stored = t->prototypes * t->stride <= ANNEALING_STORED;
-  for (uint32_t first = 0; first < t->tracks; first += 32) annealing_share_out_32(t, first, noise);
-  sl_warp_sync();
+  annealing_sync(t);
+  t->is_stored = t->prototypes * t->stride <= t->most_stored;
+  for (uint32_t first = 32 * t->warp; first < t->tracks; first += 32 * t->warps)
+    annealing_share_out_32(t, first, noise);
+  annealing_sync(t);
 }
 
 /* What is needed for the shares of tracks in a row. */
@@ -148,7 +192,7 @@ static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_pa
   r.weight = t->weight;
   r.highest = t->highest;
   r.scale = t->scale;
-  r.stored = t->p->stored + (t->is_stored ? row * t->stride : 0u);
+  r.stored = t->stored + (t->is_stored ? row * t->stride : 0u);
   r.near = t->near;
   r.row = row;
   r.beta = t->beta;
@@ -170,10 +214,14 @@ static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t f
   const float *__restrict__ stored = r->stored + first;
   const float beta = r->beta, from_z = r->from_z, log_mass = r->log_mass;
   if (r->is_stored) {
-    SL_FOR_LANES32_OF(j, left) shares[SL_LANE32(j)] = stored[j] * scale[j];
+    ANNEALING_FOR_LANES(j, left)
+    shares[SL_LANE32(j)] = ANNEALING_VALUE(stored, j, left) * ANNEALING_VALUE(scale, j, left);
   } else {
-    SL_FOR_LANES32_OF(j, left)
-    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta, z[j], weight[j], from_z, log_mass) - highest[j]) * scale[j];
+    ANNEALING_FOR_LANES(j, left)
+    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta * ANNEALING_VALUE(weight, j, left),
+                                                      ANNEALING_VALUE(z, j, left), from_z, log_mass) -
+                                   ANNEALING_VALUE(highest, j, left)) *
+                           ANNEALING_VALUE(scale, j, left);
   }
 }
 
@@ -195,9 +243,10 @@ static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part
     const uint32_t left = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};
     annealing_shares(&r, first, left, shares);
-    SL_FOR_LANES32_OF(j, left) {
-      const float d = z[j] - from_z, w = weights[j];
-      const float of_mass = prior[j] * shares[SL_LANE32(j)], of_weight = of_mass * w, of_moment = of_weight * d;
+    ANNEALING_FOR_LANES(j, left) {
+      const float d = ANNEALING_VALUE(z, j, left) - from_z, w = ANNEALING_VALUE(weights, j, left);
+      const float of_mass = ANNEALING_VALUE(prior, j, left) * shares[SL_LANE32(j)], of_weight = of_mass * w,
+                  of_moment = of_weight * d;
       sl_sum32_add_lane(&mass, j, of_mass);
       sl_sum32_add_lane(&weight, j, of_weight);
       sl_sum32_add_lane(&moment, j, of_moment);
@@ -224,8 +273,8 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
   uint32_t is_sorted = 1;
   for (uint32_t k = 1; k < t->prototypes; k++) is_sorted &= p->z[k] < p->z[k - 1] ? 0u : 1u;
   if (is_sorted) return;
-  sl_warp_sync(); /* all have looked */
-  for (uint32_t i = 1; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+  annealing_sync(t); /* all have looked */
+  for (uint32_t i = 1; annealing_thread(t) == 0 && i < t->prototypes; i++) {
     for (uint32_t k = i; k > 0 && p->z[k] < p->z[k - 1]; k--) {
       const uint32_t row = p->row[k];
       annealing_swap(p->z, k);
@@ -235,7 +284,7 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
       p->row[k - 1] = row;
     }
   }
-  sl_warp_sync();
+  annealing_sync(t);
 }
 
 /* Shares the tracks out, and moves the prototypes to where theirs are; returns the longest way. */
@@ -243,17 +292,18 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
   struct annealing_prototypes *p = t->p;
   float longest = 0.0f;
   annealing_share_out(t);
-  for (uint32_t k = 0; k < t->prototypes; k++) {
+  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
     const struct annealing_sums s = annealing_sum(t, k, wants_critical);
-    const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
     if (sl_warp_lane() == 0) {
+      const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
       p->z[k] = p->from_z[k] + way;
       p->mass[k] = s.mass / t->prior_sum;
       p->critical[k] = s.weight > 0.0f ? 2.0f * s.energy / s.weight : 0.0f;
+      p->way[k] = way;
     }
-    longest = sl_max_f32(sl_abs_f32(way), longest);
   }
-  sl_warp_sync();
+  annealing_sync(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) longest = sl_max_f32(sl_abs_f32(p->way[k]), longest);
   annealing_sort(t);
   return longest;
 }
@@ -264,11 +314,11 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
 static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   t->prototypes--;
-  for (uint32_t i = k; sl_warp_lane() == 0 && i < t->prototypes; i++) {
+  for (uint32_t i = k; annealing_thread(t) == 0 && i < t->prototypes; i++) {
     p->z[i] = p->z[i + 1];
     p->mass[i] = p->mass[i + 1];
   }
-  sl_warp_sync();
+  annealing_sync(t);
 }
 
 /* Makes one of the two that are closest, if they are too close; says whether they were. */
@@ -282,20 +332,20 @@ static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
     least = sl_min_f32(distance, least);
   }
   if (closest == 0) return 0;
-  sl_warp_sync(); /* all have looked */
-  if (sl_warp_lane() == 0) {
+  annealing_sync(t); /* all have looked */
+  if (annealing_thread(t) == 0) {
     const float mass = p->mass[closest - 1] + p->mass[closest];
     const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
     p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
     p->mass[closest] = mass;
   }
-  sl_warp_sync();
+  annealing_sync(t);
   annealing_remove(t, closest - 1);
   return 1;
 }
 
-/* Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they become its
- * left and right, not farther than 40 % of the way to its neighbours. */
+/* A warp's. Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they
+ * become its left and right, not farther than 40 % of the way to its neighbours. */
 static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   const struct annealing_row r = annealing_row_of(t, p->row[k]);
@@ -355,12 +405,15 @@ static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, 
 static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
   struct annealing_prototypes *p = t->p;
   uint32_t split = 0; /* a bit a prototype */
-  for (uint32_t k = 0; k < t->prototypes; k++)
-    if (annealing_is_to_split(t, k, threshold)) split |= annealing_halve(t, k) << k;
-  sl_warp_sync();
+  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
+    const uint32_t splits = annealing_is_to_split(t, k, threshold) ? annealing_halve(t, k) : 0u;
+    if (sl_warp_lane() == 0) p->splits[k] = splits;
+  }
+  annealing_sync(t);
   const uint32_t before = t->prototypes;
+  for (uint32_t k = 0; k < before; k++) split |= p->splits[k] << k;
   t->prototypes += sl_count_bits(split);
-  for (uint32_t k = before, to = t->prototypes; sl_warp_lane() == 0 && k-- > 0;) {
+  for (uint32_t k = before, to = t->prototypes; annealing_thread(t) == 0 && k-- > 0;) {
     const uint32_t splits = split >> k & 1;
     to--;
     p->mass[to] = splits ? p->right_mass[k] : p->mass[k];
@@ -370,17 +423,14 @@ static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float thresh
     p->mass[to] = p->left_mass[k];
     p->z[to] = p->left_z[k];
   }
-  sl_warp_sync();
+  annealing_sync(t);
   return split != 0;
 }
 
-/* How many tracks share prototype k, in all, and how many of them need it: their share is larger than `needed`. */
-struct annealing_users {
-  float all, needing;
-};
-
-static SL_DEVICE struct annealing_users annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
-                                                              float least_prior) {
+/* A warp's. Notes how many tracks share prototype k, in all, and how many of them need it: their share is larger than
+ * `needed`. */
+static SL_DEVICE void annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
+                                            float least_prior) {
   const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
   struct sl_sum32 all = sl_sum32_zero(), needing = sl_sum32_zero();
   for (uint32_t first = 0; first < t->tracks; first += 32) {
@@ -396,45 +446,47 @@ static SL_DEVICE struct annealing_users annealing_count_users(const struct annea
       sl_sum32_add_lane(&needing, j, prior[j] > least_prior ? needs : 0.0f);
     }
   }
-  struct annealing_users users;
-  users.all = sl_group_sum32_total(&all);
-  users.needing = sl_group_sum32_total(&needing);
-  return users;
+  const float users_sum = sl_group_sum32_total(&all), needing_sum = sl_group_sum32_total(&needing);
+  if (sl_warp_lane() != 0) return;
+  t->p->users[k] = users_sum;
+  t->p->needing[k] = needing_sum;
 }
 
 /* Of those that less than two tracks need, takes away the one with the smallest share of tracks; says whether there was
  * any. */
 static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
+  const struct annealing_prototypes *p = t->p;
   const float noise = t->noise * sl_expf(annealing_noise_exponent(t));
   uint32_t victim = t->prototypes;
-  float least = 0.0f;
   if (t->prototypes == 1) return 0;
   annealing_share_out(t);
-  for (uint32_t k = 0; k < t->prototypes; k++) {
-    const float mass = t->p->mass[k];
-    const struct annealing_users users =
-        annealing_count_users(t, k, t->a->unique_share * mass / (mass + noise), t->a->unique_prior);
-    if (users.needing >= 2.0f || (victim < t->prototypes && users.all >= least)) continue;
-    victim = k;
-    least = users.all;
-  }
+  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps)
+    annealing_count_users(t, k, t->a->unique_share * p->mass[k] / (p->mass[k] + noise), t->a->unique_prior);
+  annealing_sync(t);
+  for (uint32_t k = 0; k < t->prototypes; k++)
+    if (p->needing[k] < 2.0f && (victim == t->prototypes || p->users[k] < p->users[victim])) victim = k;
   if (victim == t->prototypes) return 0;
-  sl_warp_sync(); /* all have looked */
+  annealing_sync(t); /* all have looked */
   annealing_remove(t, victim);
   return 1;
 }
 
 /* Writes the seeds of enough tracks, and returns their number. */
 static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_z, float *seed_weight) {
+  struct annealing_prototypes *p = t->p;
   uint32_t seeds = 0;
   annealing_share_out(t);
-  for (uint32_t k = 0; k < t->prototypes; k++) {
-    const struct annealing_users users = annealing_count_users(t, k, t->a->assigned_share, 0.0f);
+  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
+    annealing_count_users(t, k, t->a->assigned_share, 0.0f);
     const struct annealing_sums s = annealing_sum(t, k, 0);
-    if (users.needing < 2.0f || s.mass < t->a->min_seed_weight) continue;
-    if (sl_warp_lane() == 0) {
-      seed_z[seeds] = t->origin + t->p->z[k];
-      seed_weight[seeds] = s.mass;
+    if (sl_warp_lane() == 0) p->mass[k] = s.mass; /* no longer of 1 */
+  }
+  annealing_sync(t);
+  for (uint32_t k = 0; k < t->prototypes; k++) {
+    if (p->needing[k] < 2.0f || p->mass[k] < t->a->min_seed_weight) continue;
+    if (annealing_thread(t) == 0) {
+      seed_z[seeds] = t->origin + p->z[k];
+      seed_weight[seeds] = p->mass[k];
     }
     seeds++;
   }
@@ -448,13 +500,13 @@ static SL_DEVICE void annealing_open(struct annealing_part *t) {
   const uint32_t last_32 = (t->tracks - 1) / 32 * 32, end = last_32 + sl_lanes32(t->tracks - last_32);
   t->origin = t->z[0];
   t->stride = end;
-  sl_warp_sync(); /* all know the origin */
-  for (uint32_t i = sl_warp_lane(); i < t->tracks; i += sl_warp_lanes()) t->z[i] -= t->origin;
+  annealing_sync(t); /* all know the origin */
+  for (uint32_t i = annealing_thread(t); i < t->tracks; i += annealing_threads(t)) t->z[i] -= t->origin;
   for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
   for (uint32_t first = 0; first < t->tracks; first += 32) SL_FOR_LANES32_OF(j, t->tracks - first)
   sl_sum32_add_lane(&sum, j, t->prior[first + j]);
   t->prior_sum = sl_group_sum32_total(&sum);
-  sl_warp_sync();
+  annealing_sync(t);
 }
 
 #endif

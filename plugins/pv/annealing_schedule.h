@@ -49,11 +49,11 @@ static SL_DEVICE struct annealing_schedule annealing_begin(struct annealing_part
   const struct annealing_schedule s = {ANNEALING_MEAN, 0, 0, ANNEALING_MORE_SPLITS, 0, 0, 0, 1.0f, 0.0f};
   t->prototypes = 1;
   t->beta = t->noise = 0.0f;
-  if (sl_warp_lane() == 0) {
+  if (annealing_thread(t) == 0) {
     t->p->z[0] = 0.0f;
     t->p->mass[0] = 1.0f;
   }
-  sl_warp_sync();
+  annealing_sync(t);
   return s;
 }
 
@@ -174,8 +174,8 @@ static SL_DEVICE void annealing_go_on(struct annealing_part *t, struct annealing
 }
 
 /* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
- * changes), weight, prior, highest, scale, near (whose contents don't matter), tracks; on a cpu, arrays go on for up to
- * 7 entries that may be overwritten. All threads of the warp call it. */
+ * changes), weight, prior, highest, scale, near, stored (whose contents don't matter), most_stored, tracks, warps,
+ * warp; on a cpu, arrays go on for up to 7 entries that may be overwritten. All threads of the team call it. */
 static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
   if (t->tracks < 2) return 0;
   annealing_open(t);

@@ -4,10 +4,10 @@
  * additions does not matter. In each run of bins that are not empty, and together hold enough tracks, peaks are told
  * apart where the content between them dips deep enough; each that holds enough tracks is a seed for the fit.
  *
- * A block an event. A thread fills in a track, on average 8 bins; then looks for beginnings of runs among its share of
- * the 3392 bins; then goes through a run, some 20 bins, in order. The histogram lies in shared memory (13.6 kB). Reads
- * 28 bytes a track and writes 4 a seed. Seeds are noted in any order, then sorted by bin; of more than 32 those of the
- * largest integral stay, which one thread finds by going through all runs again.
+ * A block an event. A thread fills in a track, on average 8 bins, wide ones with its group; then looks for beginnings
+ * of runs among its share of the 3392 bins; then goes through a run, some 20 bins, in order. The histogram lies in
+ * shared memory (13.6 kB). Reads 28 bytes a track and writes 4 a seed. Seeds are noted in any order, then sorted by
+ * bin; of more than 32 those of the largest integral stay, which one thread finds by going through all runs again.
  */
 #include "fit.h"
 #include "prepare.h"
@@ -16,6 +16,8 @@ enum {
   BINS = 3392,
   MAX_RUNS = BINS / 2,
   VECTOR = 8,        /* bins that one thread alone treats together */
+  WIDE = 34,         /* bins of a bell that a thread leaves to its group */
+  MAX_WIDE = 64,     /* of an event */
   SCALE_BITS = 20,   /* a track adds 1 << 20 to the histogram, */
   SCALE_STEP = 4,    /* and 4, 8, ... bits less where a bin might overflow */
   KEY_BIN_BITS = 12, /* of a seed */
@@ -52,7 +54,8 @@ struct beamline_launch {
 struct beamline_shared {
   uint32_t content[BINS];
   uint16_t run_begin[MAX_RUNS];
-  uint32_t run_count, seed_count;
+  uint32_t run_count, seed_count, wide_count;
+  uint32_t wide[MAX_WIDE];
   uint64_t seed_key[PV_MAX_VERTICES];
 };
 
@@ -81,9 +84,9 @@ static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
   return i < b->first ? 0 : inside;
 }
 
-/* Adds `z`, known to 1 / inverse_error, to the content. */
-static SL_DEVICE void fill(const struct beamline_launch *a, uint32_t *content, float z, float inverse_error,
-                           uint32_t scale) {
+/* Of a track at `z`, known to 1 / inverse_error. */
+static SL_DEVICE struct beamline_bell bell_of(const struct beamline_launch *a, float z, float inverse_error,
+                                              uint32_t scale) {
   const float middle = (z - a->fit.z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
   const int32_t begin = sl_to_i32(middle - half_width), end = sl_to_i32(middle + half_width);
   const int32_t bins = (int32_t)a->limits.bins;
@@ -95,28 +98,57 @@ static SL_DEVICE void fill(const struct beamline_launch *a, uint32_t *content, f
   bell.first = begin > 1 ? begin : 1;
   bell.last = end < bins - 2 ? end : bins - 2;
   bell.scale = scale;
+  return bell;
+}
+
+/* Adds a bell to the content. */
+static SL_DEVICE void fill(const struct beamline_bell *bell, uint32_t *content) {
   if (blockDim.x == 1) { /* in vectors: a bin outside of the bell gets 0 */
-    for (int32_t i = bell.first / VECTOR * VECTOR; bell.first <= bell.last && i <= bell.last; i += VECTOR)
-      for (int32_t j = 0; j < VECTOR; j++) content[i + j] += bell_up_to(&bell, i + j) - bell_up_to(&bell, i + j - 1);
+    for (int32_t i = bell->first / VECTOR * VECTOR; bell->first <= bell->last && i <= bell->last; i += VECTOR)
+      for (int32_t j = 0; j < VECTOR; j++) content[i + j] += bell_up_to(bell, i + j) - bell_up_to(bell, i + j - 1);
     return;
   }
   uint32_t before = 0;
-  for (int32_t i = bell.first; i <= bell.last; i++) {
-    const uint32_t up_to = bell_up_to(&bell, i);
+  for (int32_t i = bell->first; i <= bell->last; i++) {
+    const uint32_t up_to = bell_up_to(bell, i);
     atomicAdd(&content[i], up_to - before);
     before = up_to;
   }
 }
 
+static SL_DEVICE float inverse_error_of(const struct pv_tracks *t, uint32_t i) {
+  return sl_sqrtf(t->tx[i] * t->tx[i] * t->wx[i] + t->ty[i] * t->ty[i] * t->wy[i]);
+}
+
+/* Fills in the tracks, and notes wide ones, while there is room for them, so that no thread is at one for long. */
 static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const struct pv_tracks *t, const float *beam,
-                                     uint32_t *content, uint32_t scale_bits) {
+                                     struct beamline_shared *shared, uint32_t scale) {
   for (uint32_t i = threadIdx.x; i < t->count; i += blockDim.x) {
     const float x = t->x[i] - beam[0], y = t->y[i] - beam[1];
     const float beam_chi2 = x * x * t->wx[i] + y * y * t->wy[i];
-    const float inverse_error = sl_sqrtf(t->tx[i] * t->tx[i] * t->wx[i] + t->ty[i] * t->ty[i] * t->wy[i]);
+    const float inverse_error = inverse_error_of(t, i);
     const float max_error = t->z[i] < a->fit.fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
-    if (t->z[i] > a->fit.z_min && beam_chi2 < a->max_beam_chi2 && inverse_error * max_error > 1.0f)
-      fill(a, content, t->z[i], inverse_error, 1u << scale_bits);
+    if (!(t->z[i] > a->fit.z_min && beam_chi2 < a->max_beam_chi2 && inverse_error * max_error > 1.0f)) continue;
+    const struct beamline_bell bell = bell_of(a, t->z[i], inverse_error, scale);
+    const uint32_t is_wide = blockDim.x > 1 && bell.last - bell.first >= WIDE ? 1 : 0;
+    const uint32_t place = is_wide ? atomicAdd(&shared->wide_count, 1u) : MAX_WIDE;
+    if (place < MAX_WIDE)
+      shared->wide[place] = i;
+    else
+      fill(&bell, shared->content);
+  }
+}
+
+/* Those that were noted: a group has a track, and a thread of it every 32nd bin. */
+static SL_DEVICE void fill_wide(const struct beamline_launch *a, const struct pv_tracks *t,
+                                struct beamline_shared *shared, uint32_t scale) {
+  const uint32_t count = shared->wide_count < MAX_WIDE ? shared->wide_count : MAX_WIDE;
+  SL_FOR_GROUPS(w, count, 32) {
+    if (w >= count) break;
+    const uint32_t track = shared->wide[w];
+    const struct beamline_bell bell = bell_of(a, t->z[track], inverse_error_of(t, track), scale);
+    for (int32_t i = bell.first + (int32_t)sl_group_lane(32); i <= bell.last; i += (int32_t)SL_GROUP(32))
+      atomicAdd(&shared->content[i], bell_up_to(&bell, i) - bell_up_to(&bell, i - 1));
   }
 }
 
@@ -172,49 +204,68 @@ static SL_DEVICE void note_seed(struct beamline_shared *shared, uint32_t bin, ui
   if (key > shared->seed_key[worst]) shared->seed_key[worst] = key;
 }
 
-/* Notes the seeds of the run that begins at bin `begin`. A maximum stands when the next one that is far enough above
- * the minimum between them is found; the last minimum is the end of the run. */
+/* A run, from bin `begin` to before bin `end`; content of all bins of an event together fits 32 bits. */
+struct beamline_run {
+  const uint32_t *content;
+  uint32_t begin, end;
+};
+
+/* A place in it. */
+struct beamline_place {
+  uint32_t bin, value, next; /* content of the bin, and of the next; 0 at the end */
+  uint32_t before;           /* content of all bins before it */
+};
+
+static SL_DEVICE void go_on(const struct beamline_run *run, struct beamline_place *place) {
+  place->before += place->value;
+  place->value = place->next;
+  place->bin++;
+  place->next = place->bin + 1 < run->end ? run->content[place->bin + 1] : 0;
+}
+
+static SL_DEVICE uint64_t doubled_up_to(const struct beamline_place *place) {
+  return 2 * (uint64_t)place->before + place->value;
+}
+
+/* Notes the seeds of the run that begins at bin `begin`. It goes from the maximum to the minimum behind it, and so on.
+ * A maximum stands when the next one that is far enough above the minimum between them is found; the last minimum is
+ * the end of the run. */
 static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared, uint32_t begin,
                                         uint32_t keeps_best) {
-  const uint32_t *content = shared->content;
-  uint64_t sum = 0;
-  uint32_t end = begin;
-  for (; !is_empty(l, content, end); end++) sum += content[end];
-  if (!is_enough(l, 2 * sum, end)) return;
+  struct beamline_run run = {shared->content, begin, begin};
+  uint32_t sum = 0;
+  for (; !is_empty(l, run.content, run.end); run.end++) sum += run.content[run.end];
+  if (!is_enough(l, 2 * (uint64_t)sum, run.end)) return;
 
+  struct beamline_place at = {begin, run.content[begin], begin + 1 < run.end ? run.content[begin + 1] : 0, 0};
+  struct beamline_place low = at;
   struct beamline_peak peak = {0, 0, 0}, largest = {0, 0, 0};
-  uint32_t peaks = 0, seeds = 0, rising = 1, low_bin = begin, low_value = 0;
-  uint64_t low_doubled = 0, largest_doubled = 0, before = 0;
-  for (uint32_t i = begin; i <= end; i++) {
-    const uint32_t value = i < end ? content[i] : 0, next = i + 1 < end ? content[i + 1] : 0;
-    const uint32_t rises = i < end && next > value ? 1 : 0, is_maximum = i < end && rising && !rises ? 1 : 0;
-    const uint64_t doubled = 2 * before + value;
-    const int64_t fall = (int64_t)peak.value - low_value, rise = (int64_t)value - low_value;
-    const uint32_t is_deep = fall > (int64_t)l->dip && rise > (int64_t)l->dip ? 1 : 0;
-    if (i == end || (is_maximum && peaks > 0 && is_deep)) { /* the last maximum stands */
-      const uint64_t right_doubled = i == end ? doubled : low_doubled;
+  uint32_t peaks = 0, seeds = 0;
+  uint64_t largest_doubled = 0;
+  for (;;) {
+    while (at.bin < run.end && at.next > at.value) go_on(&run, &at);
+    const int64_t fall = (int64_t)peak.value - low.value, rise = (int64_t)at.value - low.value;
+    const uint32_t ends = at.bin == run.end ? 1 : 0, is_first = peaks == 0 ? 1 : 0;
+    const uint32_t is_deep = !ends && !is_first && fall > (int64_t)l->dip && rise > (int64_t)l->dip ? 1 : 0;
+    if (ends || is_deep) { /* the last maximum stands */
+      const uint64_t right_doubled = doubled_up_to(ends ? &at : &low);
       const uint64_t integral_doubled = right_doubled - peak.begin_doubled;
       if (peak.value > largest.value) largest = peak, largest_doubled = integral_doubled;
-      if (i < end || peaks > 1) {
-        if (is_enough(l, integral_doubled, i == end ? end : low_bin)) {
-          note_seed(shared, peak.bin, integral_doubled, keeps_best);
-          seeds++;
-        }
+      if ((is_deep || peaks > 1) && is_enough(l, integral_doubled, ends ? run.end : low.bin)) {
+        note_seed(shared, peak.bin, integral_doubled, keeps_best);
+        seeds++;
       }
       peak.begin_doubled = right_doubled;
     }
-    if (is_maximum && (peaks == 0 || is_deep || fall <= rise)) { /* a new one, or in the last one's stead */
-      peaks += peaks == 0 || is_deep ? 1 : 0;
-      peak.bin = i;
-      peak.value = value;
+    if (ends) break;
+    peaks += is_first | is_deep;
+    if (is_first | is_deep | (fall <= rise ? 1u : 0u)) { /* a new one, or in the last one's stead */
+      peak.bin = at.bin;
+      peak.value = at.value;
     }
-    if (i < end && !rising && rises) {
-      low_bin = i;
-      low_value = value;
-      low_doubled = doubled;
-    }
-    rising = rises;
-    before += value;
+    do go_on(&run, &at);
+    while (at.bin < run.end && at.next <= at.value);
+    low = at;
   }
   if (seeds == 0) note_seed(shared, largest.bin, largest_doubled, keeps_best);
 }
@@ -243,12 +294,14 @@ SL_KERNEL(beamline_seeds, struct beamline_launch) {
   SL_FOR_EVENTS (event, a.fit.events) {
     const struct pv_tracks t = pv_tracks_of(&a.fit, event);
     for (uint32_t i = threadIdx.x; i < BINS; i += blockDim.x) shared.content[i] = 0;
-    if (threadIdx.x == 0) shared.run_count = shared.seed_count = 0;
+    if (threadIdx.x == 0) shared.run_count = shared.seed_count = shared.wide_count = 0;
     uint32_t scale_bits = SCALE_BITS;
     while (scale_bits > 0 && t.count >> (32 - scale_bits)) scale_bits -= SCALE_STEP;
     const struct beamline_limits limits = scale_limits(&a.limits, scale_bits);
     __syncthreads();
-    fill_histogram(&a, &t, a.fit.geometry.beam, shared.content, scale_bits);
+    fill_histogram(&a, &t, a.fit.geometry.beam, &shared, 1u << scale_bits);
+    __syncthreads();
+    fill_wide(&a, &t, &shared, 1u << scale_bits);
     __syncthreads();
     note_runs(&limits, &shared);
     __syncthreads();

@@ -7,9 +7,9 @@
  * 3. Clean-up: of two vertices close in z the lighter one goes; at equal weights, the one at larger z.
  *
  * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
- * track; sums are of 32 partial sums and a tree, which are the same on every target. A thread computes chi2 of a track
- * in 20 operations and goes on only with those near the vertex, which, tracks being sorted, are neighbours; a single
- * thread passes over groups of 32 tracks of which none is near. Reads 32 bytes a track for each step of each seed, from
+ * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
+ * vertex are neighbours: which groups of 32 tracks can come near while the vertex stays in a box around where it is, is
+ * found once, and again only when it leaves the box. Reads 32 bytes a track in reach for each step of each seed, from
  * the cache; writes 52 a vertex.
  */
 #ifndef PV_FIT_H
@@ -19,6 +19,10 @@
 
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
 #define PV_FAR_CHI2 160.0f
+
+/* mm: half the box in which a vertex moves while the groups of tracks in its reach stay the same. */
+#define PV_BOX_XY 0.05f
+#define PV_BOX_Z  0.25f
 
 struct pv_place {
   float x, y, z;
@@ -48,8 +52,15 @@ struct pv_residual {
   float x, y, chi2;
 };
 
-/* Places in arrays are size_t where lanes go together: one that may wrap makes compilers gather. */
-static SL_DEVICE struct pv_line pv_line_of(const struct pv_tracks *t, size_t i) {
+/* Places in arrays where lanes go together: one that may wrap makes a cpu's compilers gather; a long one costs a GPU
+ * two additions for each array. */
+#if defined(SL_TARGET_CPU)
+typedef size_t pv_index;
+#else
+typedef uint32_t pv_index;
+#endif
+
+static SL_DEVICE struct pv_line pv_line_of(const struct pv_tracks *t, pv_index i) {
   const struct pv_line line = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i], t->wx[i], t->wy[i]};
   return line;
 }
@@ -71,7 +82,7 @@ static SL_DEVICE float pv_affinity(float chi2) {
 }
 
 /* For a thread that goes alone: is one of the 32 tracks from `base` on nearer than `limit`? */
-static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, size_t base, const struct pv_place *place,
+static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, pv_index base, const struct pv_place *place,
                                            float limit) {
   uint32_t near = 0;
   SL_FOR_LANES32(j) {
@@ -81,22 +92,88 @@ static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, size_t bas
   return near;
 }
 
-/* The sum of affinities of each track of the event. Groups of 32 threads take 32 tracks each. */
-static SL_DEVICE void pv_sum_affinities(const struct pv_tracks *t, const float *seed_z, uint32_t seeds,
-                                        const float *beam, float *__restrict__ competition) {
-  struct pv_place seed = {beam[0], beam[1], 0.0f};
+/* The tracks from `begin` to before `end`, whole groups of 32, are all that may come nearer than max_chi2 to places in
+ * a box around `at`. */
+struct pv_reach {
+  struct pv_place at;
+  uint32_t begin, end;
+};
+
+static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struct pv_place *middle) {
+  return sl_abs_f32(place->x - middle->x) <= PV_BOX_XY && sl_abs_f32(place->y - middle->y) <= PV_BOX_XY &&
+                 sl_abs_f32(place->z - middle->z) <= PV_BOX_Z
+             ? 1
+             : 0;
+}
+
+/* The largest chi2 at the middle of a box of a track that may come nearer than max_chi2 to a place in it. The residual
+ * goes there by d, in errors, where d^2 is no more than 2 (box_xy^2 + tx^2 box_z^2) wx and the same in y, and so the
+ * square root of chi2 changes by no more than d. */
+static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2) {
+  const float box_xy2 = PV_BOX_XY * PV_BOX_XY, box_z2 = PV_BOX_Z * PV_BOX_Z;
+  const float way2 = 2.0f * (fmaf(line->tx * line->tx, box_z2, box_xy2) * line->wx +
+                             fmaf(line->ty * line->ty, box_z2, box_xy2) * line->wy);
+  return 1.001f * (max_chi2 + way2 + 2.0f * sl_sqrtf(max_chi2 * way2));
+}
+
+/* All lanes of a group get the same. */
+static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
+  uint32_t from_end = 0, end = 0; /* the largest that any lane has */
+  for (uint32_t base = 0; base < t->count; base += 32) {
+    uint32_t some = 0;
+    SL_FOR_LANES32(j) {
+      const struct pv_line line = pv_line_of(t, (pv_index)base + j);
+      some |= pv_residual_of(&line, at).chi2 <= pv_reach_chi2(&line, max_chi2) ? 1u : 0u;
+    }
+    end = some ? base + 32 : end;
+    from_end = some && from_end == 0 ? UINT32_MAX - base : from_end;
+  }
+  for (uint32_t lanes = 16; lanes > 0; lanes /= 2) {
+    const uint32_t other_end = sl_warp_shuffle_xor_u32(end, lanes);
+    const uint32_t other_from_end = sl_warp_shuffle_xor_u32(from_end, lanes);
+    end = other_end > end ? other_end : end;
+    from_end = other_from_end > from_end ? other_from_end : from_end;
+  }
+  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins behind its end if there is none */
+  return reach;
+}
+
+/* The reach of each seed, as long as its vertex stays in the box around it; a block's. */
+struct pv_seed_reaches {
+  uint32_t begin[PV_MAX_VERTICES], end[PV_MAX_VERTICES];
+};
+
+/* The sum of affinities of each track of the event, and what is in reach of each seed. Groups of 32 threads take 32
+ * tracks each. */
+static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_tracks *t, const float *seed_z,
+                                        uint32_t seeds, float *__restrict__ competition,
+                                        struct pv_seed_reaches *reaches) {
+  struct pv_place seed = {a->geometry.beam[0], a->geometry.beam[1], 0.0f};
   SL_FOR_GROUPS(group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
-    const size_t base = (size_t)32 * group;
-    SL_FOR_LANES32(j) competition[base + j] = 0.0f;
+    const pv_index base = (pv_index)32 * group;
+    float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
+    SL_FOR_LANES32(j) {
+      const struct pv_line line = pv_line_of(t, base + j);
+      limit[SL_LANE32(j)] = pv_reach_chi2(&line, a->max_chi2);
+    }
     for (uint32_t s = 0; s < seeds; s++) {
+      uint32_t is_near = 0, is_in_reach = 0;
       seed.z = seed_z[s];
-      if (blockDim.x == 1 && !pv_some_are_near(t, base, &seed, PV_FAR_CHI2)) continue;
       SL_FOR_LANES32(j) {
         const struct pv_line line = pv_line_of(t, base + j);
-        competition[base + j] += pv_affinity(pv_residual_of(&line, &seed).chi2);
+        chi2[SL_LANE32(j)] = pv_residual_of(&line, &seed).chi2;
+        is_near |= chi2[SL_LANE32(j)] < PV_FAR_CHI2 ? 1u : 0u;
+        is_in_reach |= chi2[SL_LANE32(j)] <= limit[SL_LANE32(j)] ? 1u : 0u;
       }
+      if (is_in_reach) {
+        atomicMin(&reaches->begin[s], 32 * group);
+        atomicMax(&reaches->end[s], 32 * group + 32);
+      }
+      if (!is_near) continue;
+      SL_FOR_LANES32(j) sum[SL_LANE32(j)] += pv_affinity(chi2[SL_LANE32(j)]);
     }
+    SL_FOR_LANES32(j) competition[base + j] = sum[SL_LANE32(j)];
   }
 }
 
@@ -109,8 +186,8 @@ static SL_DEVICE struct pv_sums pv_sums_zero(void) {
 
 /* Adds what the 32 tracks from `base` on contribute at `place`. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
-                                    size_t base, const struct pv_place *seed, const struct pv_place *place, float noise,
-                                    struct pv_sums *sums) {
+                                    pv_index base, const struct pv_place *seed, const struct pv_place *place,
+                                    float noise, struct pv_sums *sums) {
   SL_FOR_LANES32(j) {
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
@@ -186,9 +263,9 @@ static SL_DEVICE uint32_t pv_is_vertex(const struct pv_fit *a, const struct pv_v
 
 /* Fits a vertex to the event's tracks, from the seed; all groups of a warp go together. */
 static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const struct pv_tracks *t,
-                                              const float *competition, uint32_t is_seed, float seed_z,
+                                              const float *competition, uint32_t is_seed, struct pv_reach reach,
                                               const float *beam) {
-  const struct pv_place seed = {beam[0], beam[1], seed_z};
+  const struct pv_place seed = reach.at;
   const float noise = sl_expf(-0.5f * a->noise_chi2);
   struct pv_vertex v;
   memset(&v, 0, sizeof v);
@@ -196,12 +273,17 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   uint32_t goes_on = is_seed;
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_any(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
-    for (size_t base = 0; goes_on && base < t->count; base += 32) {
+    const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
+    if (sl_warp_any(has_left)) {
+      const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
+      if (has_left) reach = fresh; /* another seed of the warp keeps its own */
+    }
+    for (pv_index base = reach.begin; goes_on && base < reach.end; base += 32) {
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
       pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
     }
     struct pv_vertex next = v;
-    const uint32_t next_goes_on = pv_step(a, &sums, seed_z, &next);
+    const uint32_t next_goes_on = pv_step(a, &sums, seed.z, &next);
     if (goes_on) v = next;
     goes_on &= next_goes_on;
   }
@@ -242,19 +324,31 @@ static SL_DEVICE void pv_keep(const struct pv_fit *a, uint32_t event, uint32_t r
     a->fitted[(PV_MAX_VERTICES * event + rank) * PV_VERTEX_VALUES + i] = values[i];
 }
 
-SL_KERNEL(pv_fit_vertices, struct pv_fit) {
+SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
   __shared__ struct pv_vertex vertices[PV_MAX_VERTICES];
   __shared__ uint32_t stays[PV_MAX_VERTICES];
+  __shared__ struct pv_seed_reaches reaches;
   SL_FOR_EVENTS (event, a.events) {
     const struct pv_tracks t = pv_tracks_of(&a, event);
     const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
     float *competition = a.competition + pv_first_track(&a, event);
     const uint32_t seeds = a.seed_count[event];
-    pv_sum_affinities(&t, seed_z, seeds, beam, competition);
+    for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x) {
+      reaches.begin[s] = UINT32_MAX;
+      reaches.end[s] = 0;
+    }
+    __syncthreads();
+    pv_sum_affinities(&a, &t, seed_z, seeds, competition, &reaches);
     __syncthreads();
     SL_FOR_GROUPS(s, seeds, 32) {
       const uint32_t is_seed = s < seeds ? 1 : 0;
-      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, is_seed ? seed_z[s] : 0.0f, beam);
+      struct pv_reach reach = {{beam[0], beam[1], 0.0f}, 0, 0};
+      if (is_seed) {
+        reach.at.z = seed_z[s];
+        reach.begin = reaches.begin[s];
+        reach.end = reaches.end[s];
+      }
+      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, reach, beam);
       if (is_seed && sl_group_lane(32) == 0) vertices[s] = v;
     }
     __syncthreads();

@@ -11,6 +11,7 @@ enum { PADDING = 32 };
 static float z[ANNEALED_TRACKS + PADDING], weight[ANNEALED_TRACKS + PADDING], prior[ANNEALED_TRACKS + PADDING];
 static float highest[ANNEALED_TRACKS + PADDING], scale[ANNEALED_TRACKS + PADDING];
 static uint32_t near[ANNEALED_TRACKS + PADDING];
+static float stored[ANNEALING_STORED];
 static float seed_z[ANNEALED_TRACKS], seed_weight[ANNEALED_TRACKS];
 static struct annealing_prototypes prototypes;
 static struct annealing_args args;
@@ -58,6 +59,7 @@ static struct annealing_part part_of_tracks(void) {
   memset(highest, 0xEE, sizeof highest);
   memset(scale, 0xEE, sizeof scale);
   memset(near, 0xEE, sizeof near);
+  memset(stored, 0xEE, sizeof stored);
   t.a = &args;
   t.p = &prototypes;
   t.z = z;
@@ -66,6 +68,9 @@ static struct annealing_part part_of_tracks(void) {
   t.highest = highest;
   t.scale = scale;
   t.near = near;
+  t.stored = stored;
+  t.most_stored = ANNEALING_STORED;
+  t.warps = 1;
   t.tracks = tracks.count;
   return t;
 }

@@ -43,6 +43,12 @@ enum { SL_PER_EVENT };
 #error "define one of SL_TARGET_CPU, SL_TARGET_SIMT, SL_TARGET_CUDA, SL_TARGET_HIP"
 #endif
 
+/* SL_KERNEL for blocks of up to 1024 threads, which leaves a thread 64 registers: where more would let so few blocks
+ * run at a time that a slice does not fit. */
+#if !defined(SL_KERNEL_ANY_BLOCK)
+#define SL_KERNEL_ANY_BLOCK(name, args_type) SL_KERNEL(name, args_type)
+#endif
+
 /* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
  * All threads of a block see the same event. */
 #define SL_FOR_EVENTS(event, list)                                                              \

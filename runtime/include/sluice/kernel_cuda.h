@@ -16,7 +16,8 @@
 
 #define SL_DEVICE __device__ inline SL_UNUSED
 /* A node's block may be any size; what needs many registers says the largest that it is made for. */
-#define SL_KERNEL(name, args_type) static __global__ void name(const args_type a)
+#define SL_KERNEL(name, args_type)           static __global__ void name(const args_type a)
+#define SL_KERNEL_ANY_BLOCK(name, args_type) static __global__ void __launch_bounds__(1024) name(const args_type a)
 
 /* sl_launch.backend points to a struct that begins with these. */
 struct sl_cuda_stream {

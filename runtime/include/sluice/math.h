@@ -67,17 +67,26 @@ SL_MATH_FUNCTION float sl_saturate_f32(float x) {
 #endif
 }
 
-/* The integer towards zero, the nearest one there is for what is out of range, 0 for NaN. */
+/* The integer towards zero, the nearest one there is for what is out of range, 0 for NaN: an instruction of NVIDIA's.
+ */
 SL_MATH_FUNCTION int32_t sl_to_i32(float x) {
+#if defined(__CUDA_ARCH__)
+  return __float2int_rz(x);
+#else
   const int inside = x > -2147483648.0f && x < 2147483648.0f;
   const int32_t outside = x >= 2147483648.0f ? INT32_MAX : x <= -2147483648.0f ? INT32_MIN : 0;
   return inside ? (int32_t)x : outside;
+#endif
 }
 
 SL_MATH_FUNCTION uint32_t sl_to_u32(float x) {
+#if defined(__CUDA_ARCH__)
+  return __float2uint_rz(x);
+#else
   const int inside = x > 0.0f && x < 4294967296.0f;
   const uint32_t outside = x >= 4294967296.0f ? UINT32_MAX : 0u;
   return inside ? (uint32_t)x : outside;
+#endif
 }
 
 /* --------------------------------------------------------------------------------------------- functions */
