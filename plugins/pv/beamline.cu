@@ -270,6 +270,15 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
   if (seeds == 0) note_seed(shared, largest.bin, largest_doubled, keeps_best);
 }
 
+/* Where there are more seeds than vertices may be, one thread goes through all runs again. Volatile: a compiler may
+ * else let all threads look how many there are, while that one counts anew. */
+static SL_DEVICE void keep_best_seeds(const struct beamline_limits *l, struct beamline_shared *shared) {
+  const volatile uint32_t *seed_count = &shared->seed_count;
+  if (*seed_count <= PV_MAX_VERTICES) return;
+  shared->seed_count = 0;
+  for (uint32_t r = 0; r < shared->run_count; r++) note_seeds_of_run(l, shared, shared->run_begin[r], 1);
+}
+
 /* From the maximum's bin and its neighbours. */
 static SL_DEVICE float seed_position(const struct beamline_launch *a, const uint32_t *content, uint32_t bin) {
   const int64_t left = (int64_t)content[bin] - content[bin - 1], right = (int64_t)content[bin] - content[bin + 1];
@@ -308,10 +317,7 @@ SL_KERNEL(beamline_seeds, struct beamline_launch) {
     for (uint32_t r = threadIdx.x; r < shared.run_count; r += blockDim.x)
       note_seeds_of_run(&limits, &shared, shared.run_begin[r], 0);
     __syncthreads();
-    if (threadIdx.x == 0 && shared.seed_count > PV_MAX_VERTICES) {
-      shared.seed_count = 0;
-      for (uint32_t r = 0; r < shared.run_count; r++) note_seeds_of_run(&limits, &shared, shared.run_begin[r], 1);
-    }
+    if (threadIdx.x == 0) keep_best_seeds(&limits, &shared);
     __syncthreads();
     write_seeds(&a, &shared, event);
     __syncthreads(); /* the histogram is free for the next event */
