@@ -33,7 +33,7 @@ struct sink_args {
 #define SL_ARGS sink_args
 
 static const struct sl_member sink_members[] = {
-    SL_STRING(path, "", "file to write, where -o gives none"),
+    SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 1, 0, 9, "", "level of deflate; 0 stores as it is"),
     SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only"),
 };
@@ -151,7 +151,7 @@ static hid_t access_list(void) {
 
 static int name_file(struct sink *k, const struct sl_services *s, const char *path) {
   struct stat status;
-  if (!*path) {
+  if (!path || !*path) {
     s->message(s->context, SL_ERROR, "no output file is given: use -o, or the property path");
     return SL_EINVAL;
   }
@@ -191,7 +191,7 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   struct sink *k = (struct sink *)state;
   hdf5_begin();
   k->flush_events = args->flush_events;
-  int status = name_file(k, s, output_path && *output_path ? output_path : args->path);
+  int status = name_file(k, s, *args->path ? args->path : output_path);
   if (status == SL_OK) status = create_file(k, s);
   if (status < 0) return status;
   k->tables = (struct table *)calloc(s->run->output_count, sizeof *k->tables);

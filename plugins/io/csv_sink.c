@@ -20,7 +20,7 @@ struct csv_sink_args {
 #define SL_ARGS csv_sink_args
 
 static const struct sl_member csv_sink_members[] = {
-    SL_STRING(path, "", "file to write, where -o gives none"),
+    SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_STRING(output, "", "which output of the graph; may be left out where there is one"),
 };
 
@@ -100,7 +100,7 @@ static int csv_sink_open(void *state, const struct sl_services *s, const void *a
   for (uint32_t f = 0; f < c->collection->field_count; f++)
     c->has_items |= c->collection->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
   note_left_out(c, s);
-  status = output_file_open(&c->file, s, output_path && *output_path ? output_path : args->path);
+  status = output_file_open(&c->file, s, *args->path ? args->path : output_path);
   return status == SL_OK ? write_header(c, s) : status;
 }
 

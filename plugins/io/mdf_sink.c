@@ -28,7 +28,7 @@ struct mdf_sink_args {
 #define SL_ARGS mdf_sink_args
 
 static const struct sl_member mdf_sink_members[] = {
-    IO_SINK_MEMBERS IO_SINK_MADE_MEMBERS SL_STRING(path, "", "file to write, where -o gives none"),
+    IO_SINK_MEMBERS IO_SINK_MADE_MEMBERS SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 0, 0, 9, "", "level; 0 stores the banks as they are"),
     SL_STRING(codec, "zstd", "of compressed bodies: zstd, lz4, zlib or lzma"),
     SL_BOOL(checksum, 1, "put a checksum into each record"),
@@ -57,7 +57,7 @@ static int mdf_sink_open(void *state, const struct sl_services *s, const void *a
   }
   m->compressor = (struct mdf_compressor){(uint32_t)codec, args->compression, NULL};
   m->with_checksum = args->checksum;
-  return output_file_open(&m->file, s, output_path && *output_path ? output_path : args->path);
+  return output_file_open(&m->file, s, *args->path ? args->path : output_path);
 }
 
 /* Puts the checksums into all records of the buffer that wait for theirs. */

@@ -26,7 +26,7 @@ struct mep_sink_args {
 #define SL_ARGS mep_sink_args
 
 static const struct sl_member mep_sink_members[] = {
-    IO_SINK_MEMBERS SL_STRING(path, "", "file to write, where -o gives none"),
+    IO_SINK_MEMBERS SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)"),
 };
 
@@ -72,7 +72,7 @@ static int mep_sink_open(void *state, const struct sl_services *s, const void *a
   m->source_of_id = (uint32_t *)calloc(SOURCES, sizeof *m->source_of_id);
   m->seen_of_id = (uint64_t *)calloc(SOURCES, sizeof *m->seen_of_id);
   if (!m->source_of_id || !m->seen_of_id) return SL_ENOMEM;
-  return output_file_open(&m->file, s, output_path && *output_path ? output_path : args->path);
+  return output_file_open(&m->file, s, *args->path ? args->path : output_path);
 }
 
 /* --------------------------------------------------------------------------------------------------- sources */

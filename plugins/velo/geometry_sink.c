@@ -21,7 +21,7 @@ struct geometry_sink_args {
 #define SL_ARGS geometry_sink_args
 static const struct sl_member geometry_sink_members[] = {
     SL_IN(geometry, velo_geometry, "", "what is written"),
-    SL_STRING(path, "", "folder to write to, made if there is none, where -o gives none"),
+    SL_STRING(path, "", "folder to write to, made if there is none; empty: that of -o"),
 };
 
 struct geometry_sink {
@@ -74,7 +74,7 @@ static void pack_geometry(const struct velo_geometry_view *g, unsigned char byte
 static int geometry_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
   struct geometry_sink *m = (struct geometry_sink *)state;
-  const char *folder = output_path && *output_path ? output_path : args->path;
+  const char *folder = *args->path ? args->path : output_path;
   if (!folder || !*folder) {
     s->message(s->context, SL_ERROR, "no output folder is given: use -o, or the property path");
     return SL_EINVAL;
