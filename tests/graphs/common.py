@@ -50,6 +50,17 @@ class Checks:
         self.failed += not condition
         print(("ok      " if condition else "FAILED  ") + text)
 
+    def golden(self, path, found, exactly=True):
+        """`found` against the digests kept in `path`, which hold no others if `exactly`; --accept keeps those found."""
+        if "--accept" in sys.argv:
+            path.write_text("".join(f"{key} {value}\n" for key, value in sorted(found.items())))
+            print(f"accepted {len(found)} digests")
+            return
+        kept = dict(line.rsplit(" ", 1) for line in path.read_text().splitlines() if line) if path.exists() else {}
+        for key, value in sorted(found.items()):
+            self.that(kept.get(key) == value, f"golden digest of {key}: {value}")
+        self.that(set(kept) == set(found) if exactly else set(found) <= set(kept), f"{path.name} lists what the graphs give")
+
     def end(self):
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(1 if self.failed or not self.passed else 0)
