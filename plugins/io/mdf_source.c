@@ -16,15 +16,12 @@
 
 struct mdf_source_args {
   IO_SOURCE_PORTS
-  uint32_t checksum, passes, strict;
+  IO_STREAM_FIELDS
 };
 #define SL_ARGS mdf_source_args
 
 static const struct sl_member mdf_source_members[] = {
-    IO_SOURCE_MEMBERS SL_BOOL(checksum, 1, "verify the records' checksums; once a record, however many passes"),
-    SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"),
-    SL_BOOL(strict, 0, "end the run at the first event that cannot be read"),
-};
+    IO_SOURCE_MEMBERS IO_STREAM_MEMBERS("verify the records' checksums; once a record, however many passes")};
 
 struct mdf_source {
   struct mdf_stream stream;

@@ -11,6 +11,13 @@
 
 #include <sluice/plugin.h>
 
+/* The properties of a source that reads a stream, for its argument struct and its members. */
+#define IO_STREAM_FIELDS uint32_t checksum, passes, strict;
+#define IO_STREAM_MEMBERS(checksum_doc)                                                  \
+  SL_BOOL(checksum, 1, checksum_doc),                                                    \
+      SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"), \
+      SL_BOOL(strict, 0, "end the run at the first event that cannot be read"),
+
 /* What is remembered of a file from the first pass. */
 struct mdf_input {
   uint64_t bytes;

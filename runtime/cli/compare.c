@@ -93,11 +93,6 @@ struct range {
   int has_spread;
 };
 
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The median of the stretches and their range; without any, the value alone. */
 static struct range range_of(struct summary *s, const yaml_node_t *stretches, double value) {
   const size_t count = length_of(stretches);
@@ -105,7 +100,7 @@ static struct range range_of(struct summary *s, const yaml_node_t *stretches, do
   double *values = count > 1 ? (double *)malloc(count * sizeof *values) : NULL;
   if (!values) return r;
   for (size_t i = 0; i < count; i++) values[i] = number_of(item(s, stretches, i));
-  qsort(values, count, sizeof *values, by_value);
+  cli_sort_numbers(values, count);
   r = (struct range){count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]), values[0],
                      values[count - 1], 1};
   free(values);

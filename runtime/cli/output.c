@@ -2,11 +2,19 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void cli_print_messages(struct sl_diagnostics *d, int quiet) {
   if (!quiet || sl_diagnostics_errors(d) > 0) sl_diagnostics_print(d, stderr);
 }
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void cli_sort_numbers(double *values, size_t count) { qsort(values, count, sizeof *values, by_value); }
 
 FILE *cli_open_file(const char *path) {
   if (strcmp(path, "-") == 0) return stdout;

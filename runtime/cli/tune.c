@@ -181,16 +181,11 @@ static int calibrate(struct tuning *t) {
 
 /* ------------------------------------------------------------------------------------------------- result */
 
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Sorts the rounds: then the middle one is the median, the first and the last are the range. */
 static void sort_rounds(struct tuning *t) {
   for (uint32_t i = 0; i < t->count; i++) {
-    qsort(t->variants[i].hz, t->variants[i].rounds, sizeof(double), by_value);
-    qsort(t->variants[i].us, t->variants[i].rounds, sizeof(double), by_value);
+    cli_sort_numbers(t->variants[i].hz, t->variants[i].rounds);
+    cli_sort_numbers(t->variants[i].us, t->variants[i].rounds);
   }
 }
 
