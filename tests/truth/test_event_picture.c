@@ -1,7 +1,7 @@
 /* test_event_picture.c: what truth.event_picture makes of events made by hand: the kinds of lines, reconstructed
  * vertices, numbers that are none, malformed truth. The file is looked at as text; event_picture_test.py parses it. */
+#include "check_case.h"
 #include "pv/event_model.h"
-#include "report_reader.h"
 #include "velo/event_model.h"
 
 #include <sluice/testing.h>
@@ -31,8 +31,6 @@ static const struct true_particle particles[] = {
     {.pdg = 11, .p = 100, .eta = 3, .hit_count = 1, .hits = {35}}};
 
 static char path[] = "/tmp/event_picture_XXXXXX";
-static struct sl_test *test;
-static struct mc_banks *banks;
 static char *text;
 
 static int start(void **state) {
@@ -41,15 +39,11 @@ static int start(void **state) {
   const int file = mkstemp(path);
   if (file < 0) return -1;
   close(file);
-  banks = calloc(1, sizeof *banks);
-  test = sl_test_new("plugins/truth.cpu.so", "event_picture");
-  return banks ? 0 : -1;
+  return start_check("event_picture");
 }
 
 static int stop(void **state) {
-  (void)state;
-  sl_test_free(test);
-  free(banks);
+  (void)stop_check(state);
   free(text);
   text = NULL;
   return unlink(path);
@@ -94,7 +88,7 @@ static void found_tracks_ghosts_and_missed_particles_differ(void **state) {
   (void)state;
   give_tracks(0);
   add_event(banks, particles, 3);
-  set_banks(test, "mc_particles", banks);
+  set_banks("mc_particles");
   draw();
   assert_shows("3 tracks, ghosts among them: 2. Found: 1 of 2 reconstructible particles");
   assert_shows("<title>π⁺ 9 GeV, η 3, 3 hits</title>");
@@ -116,7 +110,7 @@ static void hits_of_missed_particles_are_found_by_their_ids(void **state) {
     banks->event_count = banks->bank_count = banks->word_count = 0;
     give_tracks(0);
     add_event(banks, particles, 3);
-    set_banks(test, "mc_particles", banks);
+    set_banks("mc_particles");
     sl_test_input(test, "hits", "offsets", hit_offsets_all, 2);
     sl_test_input(test, "hits", "id", hit_ids, 4);
     sl_test_input(test, "hits", "x", x, 4);
@@ -162,7 +156,7 @@ static void malformed_truth_is_said_and_as_good_as_none(void **state) {
   give_tracks(0);
   add_event(banks, particles, 3);
   banks->size_bytes[0]--;
-  set_banks(test, "mc_particles", banks);
+  set_banks("mc_particles");
   draw();
   assert_non_null(strstr(sl_test_messages(test), "malformed MC particles: the particles are cut short"));
   assert_shows("track: 3<");

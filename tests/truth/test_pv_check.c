@@ -1,10 +1,7 @@
 /* test_pv_check.c: what truth.pv_check counts and reports, on true and found vertices made by hand. */
-#include "mc_writer.h"
+#include "check_case.h"
 #include "pv/event_model.h"
-#include "report_reader.h"
 #include "sink_caller.h"
-
-#include <sluice/testing.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -23,23 +20,12 @@ struct found {
   float x[FOUND_MAX], y[FOUND_MAX], z[FOUND_MAX], c_xx[FOUND_MAX], c_yy[FOUND_MAX], c_zz[FOUND_MAX], weight[FOUND_MAX];
 };
 
-static struct mc_banks *banks;
 static struct found found;
-static struct sl_test *test;
 
 static int start(void **state) {
   (void)state;
-  banks = calloc(1, sizeof *banks);
   memset(&found, 0, sizeof found);
-  test = sl_test_new("plugins/truth.cpu.so", "pv_check");
-  return banks ? 0 : -1;
-}
-
-static int stop(void **state) {
-  (void)state;
-  sl_test_free(test);
-  free(banks);
-  return 0;
+  return start_check("pv_check");
 }
 
 /* A vertex with errors of 0.0078125 mm (2^-7) in x and y and 0.125 mm in z. */
@@ -65,7 +51,7 @@ static const char *run(void) {
   sl_test_input(test, "vertices", "offsets", found.offsets, found.event_count + 1);
   sl_test_input(test, "vertices", "ignored", found.ignored, found.event_count);
 #define FIELD(name) sl_test_input(test, "vertices", #name, found.name, found.count);
-  FIELD(x) FIELD(y) FIELD(z) FIELD(c_xx) FIELD(c_yy) FIELD(c_zz) FIELD(weight) set_banks(test, "mc_vertices", banks);
+  FIELD(x) FIELD(y) FIELD(z) FIELD(c_xx) FIELD(c_yy) FIELD(c_zz) FIELD(weight) set_banks("mc_vertices");
   assert_int_equal(sl_test_run(test), 0);
   return sl_test_report(test);
 }
@@ -329,7 +315,7 @@ static void events_with_errors_are_no_losses(void **state) {
 }
 
 int main(void) {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
       CASE(residuals_and_pulls_are_those_of_the_pair),
       CASE(spreads_are_over_all_pairs),

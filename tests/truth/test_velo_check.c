@@ -1,10 +1,7 @@
 /* test_velo_check.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
-#include "mc_writer.h"
-#include "report_reader.h"
+#include "check_case.h"
 #include "sink_caller.h"
 #include "velo/event_model.h"
-
-#include <sluice/testing.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,23 +28,12 @@ static void add_track(struct tracks *t, uint32_t count, const uint32_t *hits) {
 #define TRACK(t, ...) add_track(t, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 static void end_tracks(struct tracks *t) { t->offsets[++t->event_count] = t->track_count; }
 
-static struct mc_banks *banks;
 static struct tracks tracks;
-static struct sl_test *test;
 
 static int start(void **state) {
   (void)state;
-  banks = calloc(1, sizeof *banks);
   memset(&tracks, 0, sizeof tracks);
-  test = sl_test_new("plugins/truth.cpu.so", "velo_check");
-  return banks ? 0 : -1;
-}
-
-static int stop(void **state) {
-  (void)state;
-  sl_test_free(test);
-  free(banks);
-  return 0;
+  return start_check("velo_check");
 }
 
 static const char *run(void) {
@@ -56,7 +42,7 @@ static const char *run(void) {
   sl_test_input(test, "tracks", "offsets", tracks.offsets, tracks.event_count + 1);
   sl_test_input(test, "tracks", "hit_offsets", tracks.hit_offsets, tracks.track_count + 1);
   sl_test_input(test, "tracks", "hit_id", tracks.hit_id, tracks.hit_offsets[tracks.track_count]);
-  set_banks(test, "mc_particles", banks);
+  set_banks("mc_particles");
   assert_int_equal(sl_test_run(test), 0);
   return sl_test_report(test);
 }
@@ -230,7 +216,7 @@ static void events_with_errors_are_no_losses(void **state) {
 }
 
 int main(void) {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
       CASE(each_particle_counts_in_exactly_its_categories),
       CASE(tracks_clones_and_ghosts_are_counted),

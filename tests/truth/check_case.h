@@ -1,6 +1,7 @@
-/* report_reader.h: for tests of checks: gives banks of truth to a port, and reads numbers in the report. */
-#ifndef TEST_REPORT_READER_H
-#define TEST_REPORT_READER_H
+/* check_case.h: for tests of checks: what a case begins with, its algorithm and banks of truth to fill; the banks given
+ * to a port; and numbers read in the report. */
+#ifndef TEST_CHECK_CASE_H
+#define TEST_CHECK_CASE_H
 
 #include "mc_writer.h"
 
@@ -10,7 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline void set_banks(struct sl_test *test, const char *port, const struct mc_banks *banks) {
+static struct mc_banks *banks;
+static struct sl_test *test;
+
+static int start_check(const char *algorithm) {
+  banks = calloc(1, sizeof *banks);
+  test = sl_test_new("plugins/truth.cpu.so", algorithm);
+  return banks ? 0 : -1;
+}
+
+static int stop_check(void **state) {
+  (void)state;
+  sl_test_free(test);
+  free(banks);
+  return 0;
+}
+
+static inline void set_banks(const char *port) {
   sl_test_input(test, port, "offsets", banks->offsets, banks->event_count + 1);
   sl_test_input(test, port, "source_id", banks->source_id, banks->bank_count);
   sl_test_input(test, port, "version", banks->version, banks->bank_count);
