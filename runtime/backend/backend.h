@@ -7,6 +7,8 @@
 #ifndef SL_BACKEND_H
 #define SL_BACKEND_H
 
+#include "base/stream.h"
+
 #include <sluice/plugin.h>
 
 struct sl_list_pointers {
@@ -14,15 +16,6 @@ struct sl_list_pointers {
 };
 
 enum { SL_MARK_KERNELS, SL_MARK_COPIES };
-
-struct sl_device; /* the backend's own */
-
-/* What sl_launch.backend points to; a backend's own stream begins with it. */
-struct sl_stream {
-  const uint32_t *event_count; /* of the slice, on the device; set by the executor before each use */
-  void *handle;                /* CUDA: the stream for kernels */
-  struct sl_device *device;
-};
 
 /* A field to bring to the host: its valid part, from entry 0 to the last of the slice. */
 struct sl_pack_field {
@@ -110,5 +103,6 @@ const struct sl_backend *sl_backend_load(const char *target, char *const *folder
                                          size_t reason_size);
 
 extern const struct sl_backend sl_cpu_backend;
+extern const struct sl_backend sl_backend_simt;
 
 #endif

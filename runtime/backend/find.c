@@ -9,10 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(SLUICE_SIMT)
-extern const struct sl_backend sl_backend_simt;
-#endif
-
 const char *sl_devices(void) { return SLUICE_DEVICES; }
 
 const struct sl_backend *sl_backend_find(const char *target) {

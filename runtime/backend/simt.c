@@ -2,6 +2,8 @@
  * but the launch of kernels is the target cpu's; blocks have the node's own size. */
 #include "simt/simt.h"
 
+#include "backend/backend.h"
+
 static void *simt_allocate(struct sl_device *device, uint64_t bytes) { return sl_cpu_backend.allocate(device, bytes); }
 
 static void simt_release(struct sl_device *device, void *memory, uint64_t bytes) {

@@ -15,9 +15,9 @@
 #define SL_SESSION_H
 
 #include "backend/backend.h"
+#include "base/json.h"
+#include "execute/digest.h"
 #include "execute/layout.h"
-#include "report/digest.h"
-#include "report/json.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
 #ifndef SL_GRAPH_H
 #define SL_GRAPH_H
 
+#include "base/diagnostics.h"
 #include "plugin/registry.h"
-#include "report/diagnostics.h"
 
 enum { SL_NONE = -1 };
 

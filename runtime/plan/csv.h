@@ -3,8 +3,8 @@
 #ifndef SL_PLAN_CSV_H
 #define SL_PLAN_CSV_H
 
+#include "base/diagnostics.h"
 #include "plan/plan.h"
-#include "report/diagnostics.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef SL_REGISTRY_H
 #define SL_REGISTRY_H
 
-#include "report/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <sluice/plugin.h>
 

@@ -2,8 +2,8 @@
 #ifndef SL_DESCRIBE_H
 #define SL_DESCRIBE_H
 
+#include "base/json.h"
 #include "plugin/registry.h"
-#include "report/json.h"
 
 /* An algorithm, else a collection, else (both NULL) a plugin; `entry` is the plugin, for a plugin that of its first
  * target. */

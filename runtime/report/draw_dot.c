@@ -1,8 +1,8 @@
 /* draw_dot.c: a graph for Graphviz. A node is a table of three rows: its inputs, its name and algorithm, its outputs
  * with their collections; arrows go from port to port and are named with the bytes an event. Outputs that nobody reads
  * are grey. Event lists are dashed arrows to the node's name. */
+#include "base/markup.h"
 #include "report/draw.h"
-#include "report/markup.h"
 
 #include <sluice/sluice.h>
 

@@ -3,7 +3,7 @@
  * ones lie on top. */
 #include "report/plan_picture.h"
 
-#include "report/markup.h"
+#include "base/markup.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,11 +10,11 @@
 #ifndef SL_SIMT_H
 #define SL_SIMT_H
 
-#include "backend/backend.h"
+#include "base/stream.h"
+
+#include <sluice/plugin.h>
 
 #include <stddef.h>
-
-extern const struct sl_backend sl_backend_simt; /* backend/simt.c */
 
 /* There is one, number 0. */
 int sl_simt_device_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);

@@ -2,7 +2,7 @@
 #ifndef SL_HARNESS_H
 #define SL_HARNESS_H
 
-#include "report/json.h"
+#include "base/json.h"
 #include "testing/guarded.h"
 
 #include <sluice/testing.h>

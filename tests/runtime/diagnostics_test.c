@@ -1,6 +1,6 @@
 /* diagnostics_test.c: messages are kept, counted and printed like a compiler's; names near enough are suggested. */
 #define _GNU_SOURCE
-#include "report/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include "support.h"
 

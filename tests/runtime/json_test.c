@@ -1,5 +1,5 @@
 /* json_test.c: what is written is JSON, indented, and says numbers exactly. */
-#include "report/json.h"
+#include "base/json.h"
 
 #include "support.h"
 

@@ -5,7 +5,7 @@
  * out a message is counted as dropped too, so that an error is never forgotten. Messages already stored never move:
  * what sl_diagnostics_at returns stays valid while others add.
  */
-#include "report/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* errors.c: the text of SL_E... codes. */
-#include "report/diagnostics.h"
+#include "base/diagnostics.h"
 
 #define SL_ERROR_CASE_(name, value, text) \
   case name:                              \

@@ -1,5 +1,5 @@
 /* digest.c: see digest.h. */
-#include "report/digest.h"
+#include "execute/digest.h"
 
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */

@@ -1,5 +1,5 @@
 /* json.c: see json.h. One growing string; `filled` says where a comma is due. */
-#include "report/json.h"
+#include "base/json.h"
 
 #include <sluice/plugin.h>
 
