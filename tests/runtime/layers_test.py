@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Who includes whom: the folders of runtime/ lie in layers, and a plugin knows of others only what they publish.
+
+A file of runtime/ includes its own folder, the public headers and the folders below its own. A plugin's file includes
+<sluice/...>, the plugin's own files and what lies in the folders include/ of plugins. First the checks are tried
+themselves, on trees with a violation each.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LAYERS = ("include", "base", "plugin", "graph", "plan", "simt", "backend", "execute", "report", "testing", "trial", "cli")
+ONLY = {"plan": ("include", "base")}  # narrower than what is below: the planner knows nothing of graphs
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+EMBEDDED = re.compile(r"sluice_embed_text\(\S+\s+\S+\s+([^\s)]+)\)")
+
+
+def includes(folder):
+    """(file, line number, is quoted, what is included) of all sources below a folder."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in (".c", ".h", ".cu", ".cuh"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if found := INCLUDE.match(line):
+                yield path, number, found[1] == '"', found[2]
+
+
+def first_of(name, folders):
+    """The file that a compiler finds: the first folder that has it."""
+    return next((path for folder in folders if (path := (folder / name).resolve()).is_file()), None)
+
+
+def is_embedded(name, part):
+    """Is it a header that the build makes of a text, as the part's CMakeLists.txt says?"""
+    made = EMBEDDED.findall((part / "CMakeLists.txt").read_text()) if (part / "CMakeLists.txt").is_file() else []
+    return any(re.fullmatch(re.sub(r"\\\$\\\{\w+\\\}", r"\\w+", re.escape(symbol)) + r"\.h", name) for symbol in made)
+
+
+def wrong_in_runtime(root):
+    runtime = root / "runtime"
+    for path, number, is_quoted, name in includes(runtime):
+        place, part = f"{path.relative_to(root)}:{number}", path.relative_to(runtime).parts[0]
+        if part not in LAYERS:
+            yield f"{place}: the folder {part} has no place among the layers"
+            continue
+        target = first_of(name, ([path.parent] if is_quoted else []) + [runtime / "include", runtime])
+        if target is None:
+            if is_quoted and not is_embedded(name, runtime / part):
+                yield f'{place}: includes "{name}", which is no file of runtime/'
+        elif not target.is_relative_to(runtime):
+            yield f"{place}: includes {name}, which is outside of runtime/"
+        else:
+            below = target.relative_to(runtime).parts[0]
+            allowed = ONLY.get(part, LAYERS[: LAYERS.index(part)])
+            if below != part and below not in allowed:
+                yield f"{place}: {part} includes {name}, which is not below it"
+
+
+def wrong_in_plugins(root):
+    plugins, public = root / "plugins", root / "runtime" / "include"
+    published = sorted(plugins.glob("*/include"))
+    for path, number, is_quoted, name in includes(plugins):
+        place, own = f"{path.relative_to(root)}:{number}", plugins / path.relative_to(plugins).parts[0]
+        near = [path.parent] if is_quoted else []
+        target = first_of(name, near + [own, own / "include", public] + published + [root / "runtime", plugins])
+        if target is None:
+            if is_quoted and not is_embedded(name, own):
+                yield f'{place}: includes "{name}", which is no file of a plugin'
+        elif not any(target.is_relative_to(folder) for folder in [own, public] + published):
+            yield f"{place}: includes {name}, which is neither its own nor public"
+
+
+def wrong(root):
+    return [*wrong_in_runtime(root), *wrong_in_plugins(root)]
+
+
+# A tree in which all is right, and changes to it: the file, its text, and where the check must find something.
+RIGHT = {
+    "runtime/include/sluice/plugin.h": "#include <stdint.h>\n",
+    "runtime/base/json.h": "#include <sluice/plugin.h>\n",
+    "runtime/plan/plan.h": '#include "base/json.h"\n',
+    "runtime/graph/graph.h": '#include "base/json.h"\n',
+    "runtime/simt/simt.h": "",
+    "runtime/backend/backend.h": '#include "simt/simt.h"\n',
+    "runtime/execute/session.h": '#include "backend/backend.h"\n#include "plan/plan.h"\n',
+    "runtime/report/draw.h": '#include "execute/session.h"\n',
+    "runtime/cli/CMakeLists.txt": "sluice_embed_text(embedded templates/${file}.in template_${name})\n",
+    "runtime/cli/new.c": '#include "template_graph.h"\n',
+    "plugins/velo/include/velo/event_model.h": "#include <sluice/plugin.h>\n",
+    "plugins/velo/position.h": '#include "velo/event_model.h"\n',
+    "plugins/pv/fit.h": '#include "velo/event_model.h"\n',
+    "plugins/pv/finder.cu": '#include "fit.h"\n#include <sluice/plugin.h>\n',
+}
+VIOLATIONS = (
+    ("runtime/execute/run.c", '#include "execute/session.h"\n#include "report/draw.h"\n', 2),
+    ("runtime/execute/run.c", '#include "../report/draw.h"\n', 1),
+    ("runtime/execute/run.c", "#include <report/draw.h>\n", 1),
+    ("runtime/base/json.c", '\n#  include "graph/graph.h" /* why */\n', 2),
+    ("runtime/plan/search.c", '#include "graph/graph.h"\n', 1),
+    ("runtime/simt/stream.c", '#include "backend/backend.h"\n', 1),
+    ("runtime/include/sluice/graph.h", '#include "base/json.h"\n', 1),
+    ("runtime/report/draw.c", '#include "gone.h"\n', 1),
+    ("runtime/report/draw.c", '#include "template_graph.h"\n', 1),
+    ("runtime/report/draw.c", '#include "../../plugins/pv/fit.h"\n', 1),
+    ("runtime/newer/thing.c", "#include <stdio.h>\n", 1),
+    ("plugins/pv/finder.cu", '#include "fit.h"\n#include "base/json.h"\n', 2),
+    ("plugins/pv/finder.cu", "#include <base/json.h>\n", 1),
+    ("plugins/pv/finder.cu", '#include "position.h"\n', 1),
+    ("plugins/pv/finder.cu", '#include "../velo/position.h"\n', 1),
+    ("plugins/pv/finder.cu", '#include "velo/position.h"\n', 1),
+)
+
+
+def found_in(tree):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve()
+        for name, text in tree.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return wrong(root)
+
+
+def try_the_checks():
+    if found := found_in(RIGHT):
+        yield f"a tree in which all is right: found {found}"
+    for name, text, line in VIOLATIONS:
+        found = found_in({**RIGHT, name: text})
+        if len(found) != 1 or not found[0].startswith(f"{name}:{line}: "):
+            yield f"{name} with {text!r}: expected something in line {line}, found {found}"
+
+
+def main():
+    faults = [*try_the_checks(), *wrong(ROOT)]
+    for folder in ("runtime", "plugins"):
+        if not any(includes(ROOT / folder)):
+            faults.append(f"{folder}/ has no sources")
+    print("\n".join(faults) if faults else "all includes lead downwards")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
