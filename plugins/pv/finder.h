@@ -111,12 +111,12 @@ struct pv_tracks {
 };
 
 /* Where the event's tracks begin in the arrays. */
-static SL_DEVICE uint32_t pv_first_track(const struct pv_fit *a, uint32_t event) {
-  return (a->states.offsets[event] + 32 * event + 31) / 32 * 32;
+static SL_DEVICE size_t pv_first_track(const struct pv_fit *a, uint32_t event) {
+  return ((size_t)a->states.offsets[event] + 32 * (size_t)event + 31) / 32 * 32;
 }
 
 static SL_DEVICE struct pv_tracks pv_tracks_of(const struct pv_fit *a, uint32_t event) {
-  const uint32_t first = pv_first_track(a, event);
+  const size_t first = pv_first_track(a, event);
   struct pv_tracks t;
   t.x = a->track_x + first;
   t.y = a->track_y + first;

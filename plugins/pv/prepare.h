@@ -69,7 +69,7 @@ static SL_DEVICE uint32_t pv_rank(const float *__restrict__ z, const uint32_t *_
   return rank;
 }
 
-static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, uint32_t to, uint32_t place) {
+static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, size_t to, uint32_t place) {
   a->track_place[to] = place;
   a->track_x[to] = a->states.x[from];
   a->track_y[to] = a->states.y[from];
@@ -81,7 +81,7 @@ static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, uint
 }
 
 /* So far away that it is near nothing, but no number becomes infinite. */
-static SL_DEVICE void pv_store_padding(const struct pv_fit *a, uint32_t to) {
+static SL_DEVICE void pv_store_padding(const struct pv_fit *a, size_t to) {
   a->track_place[to] = 0;
   a->track_x[to] = 1e12f;
   a->track_y[to] = 1e12f;
@@ -96,7 +96,7 @@ SL_KERNEL(pv_prepare, struct pv_fit) {
   __shared__ uint32_t bins[PV_SORT_BINS]; /* counts, then places; where each ends, when its tracks are in it */
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
-    const uint32_t first_track = pv_first_track(&a, event);
+    const size_t first_track = pv_first_track(&a, event);
     for (uint32_t b = threadIdx.x; b < PV_SORT_BINS; b += blockDim.x) bins[b] = 0;
     const uint32_t unsound = sl_block_sum_u32(pv_bin_states(&a, first, count));
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)

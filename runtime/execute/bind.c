@@ -67,5 +67,5 @@ uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capa
     const uint64_t term = term_value(&c->terms[i], events, lookup, context);
     if (i == 0 || (c->combine == SL_COMBINE_MIN ? term < value : term > value)) value = term;
   }
-  return value < SL_CAPACITY_MAX ? value : SL_CAPACITY_MAX;
+  return value;
 }

@@ -19,10 +19,12 @@ void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
  * SL_TERM_BUDGET the value of property `of`. */
 typedef uint64_t sl_capacity_lookup(void *context, uint32_t term_kind, const char *of);
 
-/* The largest capacity: one more is still a u32, for the last offset. */
+/* The largest capacity of a port, whose offsets are u32: one more is still a u32, for the last offset. Scratch goes by
+ * no offsets; it may have so many values that their bytes, and those of all other fields, can be summed. */
 #define SL_CAPACITY_MAX (UINT32_MAX - 1)
+#define SL_SCRATCH_MAX  (UINT64_C(1) << 48)
 
-/* The value of a capacity for slices of `events`: exact where it is at most SL_CAPACITY_MAX, else SL_CAPACITY_MAX. */
+/* The value of a capacity for slices of `events`; UINT64_MAX where it is larger. */
 uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context);
 
 #endif

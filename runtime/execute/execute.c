@@ -330,7 +330,8 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
 struct overflow {
   const struct sl_node *node;
   const struct sl_member *member;
-  uint32_t word, capacity;
+  uint32_t word;
+  uint64_t capacity;
   int sub;
 };
 
@@ -344,7 +345,8 @@ static int find_overflow(const struct sl_slot *slot, struct overflow *o) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
       const struct sl_slot_member *at = &s->layout->members[n][m];
       for (int sub = 0; sub < 2; sub++) {
-        const uint32_t word = sub ? at->used_subitems : at->used_items, capacity = sub ? at->subitems : at->items;
+        const uint32_t word = sub ? at->used_subitems : at->used_items;
+        const uint64_t capacity = sub ? at->subitems : at->items;
         if (word == NO_INDEX || slot->used_seen[word] <= capacity) continue;
         *o = (struct overflow){&s->graph->nodes[n], &a->members[m], word, capacity, sub};
         return 1;
@@ -382,8 +384,9 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   event->error = SL_EVENT_OVERFLOW;
   if (s->delivering)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, o->node->name, "raise the budget of this output, or --slice-events",
-                "run %u event %llu needs %u %s of %s, the capacity is %u", event->run,
-                (unsigned long long)event->number, used, o->sub ? "subitems" : "items", o->member->name, o->capacity);
+                "run %u event %llu needs %u %s of %s, the capacity is %llu", event->run,
+                (unsigned long long)event->number, used, o->sub ? "subitems" : "items", o->member->name,
+                (unsigned long long)o->capacity);
   return deliver(slot, k, first, 1, 1);
 }
 

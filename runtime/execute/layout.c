@@ -48,7 +48,7 @@ uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const stru
   return sl_capacity_value(capacity, l->events, look_up, &context);
 }
 
-static void set_capacities(struct sl_layout *l, uint32_t n) {
+static void set_capacities_of(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
@@ -57,20 +57,79 @@ static void set_capacities(struct sl_layout *l, uint32_t n) {
       const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
       slot->items = from->items;
       slot->subitems = from->subitems;
+    } else if (member->kind == SL_MEMBER_SCRATCH) {
+      slot->items = sl_layout_capacity(l, n, &member->capacity);
+    } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
+      slot->items = member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].items
+                                   : sl_layout_capacity(l, n, &member->capacity);
+      slot->subitems = sl_layout_capacity(l, n, &member->sub_capacity);
+    }
+  }
+}
+
+/* A capacity that is too large. */
+struct excess {
+  const struct sl_node *node;
+  const struct sl_member *member;
+  const char *what;
+  uint64_t count, limit;
+};
+
+/* Sets all capacities, for slices of `events`. Returns 1, and the first that is too large, if one is. */
+static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e) {
+  l->events = events;
+  for (uint32_t i = 0; i < l->graph->order_count; i++) {
+    const uint32_t n = l->graph->order[i];
+    const struct sl_node *node = &l->graph->nodes[n];
+    set_capacities_of(l, n);
+    for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+      const struct sl_member *member = &node->algorithm->members[m];
+      const struct sl_slot_member *slot = &l->members[n][m];
+      const uint64_t limit = member->kind == SL_MEMBER_SCRATCH ? SL_SCRATCH_MAX : SL_CAPACITY_MAX;
+      if (slot->items <= limit && slot->subitems <= limit) continue;
+      const int sub = slot->items <= limit;
+      const char *what = member->kind == SL_MEMBER_SCRATCH ? "values" : sub ? "subitems" : "items";
+      *e = (struct excess){node, member, what, sub ? slot->subitems : slot->items, limit};
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* Capacities grow with the slice, so that the largest one that works can be searched by halves. */
+static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, const struct excess *e) {
+  const uint32_t events = l->events;
+  uint32_t works = 0, fails = events;
+  char hint[160] = "no slice is small enough: a budget must be lower";
+  while (works + 1 < fails) {
+    struct excess other;
+    const uint32_t middle = works + (fails - works) / 2;
+    if (set_capacities(l, middle, &other))
+      fails = middle;
+    else
+      works = middle;
+  }
+  if (works > 0) snprintf(hint, sizeof hint, "the largest slice that works is --slice-events %u", works);
+  sl_diagnose(d, SL_ERROR, &e->node->place, e->node->name, hint,
+              "a slice of %u events would have room for %llu %s of %s, %llu is the most that there can be", events,
+              (unsigned long long)e->count, e->what, e->member->name, (unsigned long long)e->limit);
+  return SL_EGRAPH;
+}
+
+/* Each bound of an output has a word that says how much was wanted; an output that shares offsets has its partner's,
+ * an input its producer's. */
+static void number_used_words(struct sl_layout *l, uint32_t n) {
+  const struct sl_node *node = &l->graph->nodes[n];
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    struct sl_slot_member *slot = &l->members[n][m];
+    if (member->kind == SL_MEMBER_IN && node->inputs[m].node != SL_NONE) {
+      const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
       slot->used_items = from->used_items;
       slot->used_subitems = from->used_subitems;
-    } else if (member->kind == SL_MEMBER_SCRATCH) {
-      slot->items = (uint32_t)sl_layout_capacity(l, n, &member->capacity);
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
-      if (member->shares) {
-        const struct sl_slot_member *partner = &l->members[n][sl_member_index(node->algorithm, member->shares)];
-        slot->items = partner->items;
-        slot->used_items = partner->used_items;
-      } else {
-        slot->items = (uint32_t)sl_layout_capacity(l, n, &member->capacity);
-        slot->used_items = l->used_count++;
-      }
-      slot->subitems = (uint32_t)sl_layout_capacity(l, n, &member->sub_capacity);
+      slot->used_items =
+          member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].used_items : l->used_count++;
       slot->used_subitems = l->used_count++;
     }
   }
@@ -144,7 +203,7 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_SCRATCH) {
       slot->storage[0] =
-          add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, (uint64_t)slot->items * sl_type_bytes(member->type), 0);
+          add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, slot->items * sl_type_bytes(member->type), 0);
     } else if (member->kind == SL_MEMBER_OUT) {
       for (uint32_t f = 0; f < member->collection->field_count; f++) {
         const struct sl_field *field = &member->collection->fields[f];
@@ -361,16 +420,20 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diag
   struct sl_layout *l = calloc(1, sizeof *l);
   if (!l) return SL_ENOMEM;
   int status = SL_ENOMEM;
+  struct excess excess;
   l->graph = graph;
-  l->events = events;
   l->members = calloc(graph->node_count + 1, sizeof *l->members);
   l->steps = calloc(2 * (size_t)graph->node_count + 1, sizeof *l->steps);
   l->sets = calloc(graph->node_count + 1, sizeof *l->sets);
   l->node_set = calloc(graph->node_count + 1, sizeof *l->node_set);
   if (!l->members || !l->steps || !l->sets || !l->node_set || allocate_members(l) < 0) goto failed;
+  if (set_capacities(l, events, &excess)) {
+    status = refuse_capacities(l, d, &excess);
+    goto failed;
+  }
   for (uint32_t i = 0; i < graph->order_count; i++) {
     const uint32_t n = graph->order[i];
-    set_capacities(l, n);
+    number_used_words(l, n);
     add_steps(l, n);
     link_inputs(l, n);
     make_outputs(l, n);

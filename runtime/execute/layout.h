@@ -28,7 +28,7 @@ struct sl_storage {
 /* A member's capacities and the storage of its fields (SL_NONE: not connected, not read, or not wanted). Scratch has
  * one field. */
 struct sl_slot_member {
-  uint32_t items, subitems;
+  uint64_t items, subitems; /* of scratch, its values */
   int32_t *storage;
   uint32_t used_items, used_subitems; /* index of the `used` words, UINT32_MAX: none */
 };
@@ -64,7 +64,8 @@ struct sl_layout {
   uint32_t optimal;
 };
 
-/* Makes the layout for slices of `events` events. On failure the reasons are in `d`. */
+/* Makes the layout for slices of `events` events. On failure the reasons are in `d`: if a capacity is too large, also
+ * the largest slice for which none is. */
 int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 

@@ -21,6 +21,11 @@ static uint64_t aligned(uint64_t bytes, uint64_t alignment) { return (bytes + al
 
 /* ------------------------------------------------------------------------------------------------- inputs */
 
+/* No port has more than a u32 counts; layout.c refuses it. */
+static struct sl_bound bound_to(uint64_t capacity, uint32_t *used) {
+  return (struct sl_bound){(uint32_t)capacity, 0, used};
+}
+
 /* Points the source's output structs to a block. */
 static void bind_source(struct sl_session *s, struct sl_input *input) {
   const struct sl_layout *l = s->layout;
@@ -33,8 +38,8 @@ static void bind_source(struct sl_session *s, struct sl_input *input) {
     for (uint32_t f = 0; f < member->collection->field_count; f++)
       if (slot->storage[f] != SL_NONE)
         *sl_args_pointer(input->source_args, member, f) = input->block + l->storage[slot->storage[f]].offset;
-    *sl_args_bound(input->source_args, member, 0) = (struct sl_bound){slot->items, 0, &input->used[2 * m]};
-    *sl_args_bound(input->source_args, member, 1) = (struct sl_bound){slot->subitems, 0, &input->used[2 * m + 1]};
+    *sl_args_bound(input->source_args, member, 0) = bound_to(slot->items, &input->used[2 * m]);
+    *sl_args_bound(input->source_args, member, 1) = bound_to(slot->subitems, &input->used[2 * m + 1]);
   }
 }
 
@@ -104,8 +109,8 @@ static void bind_field(struct sl_slot *slot, struct sl_flight *flight, void **po
     *pointer = slot->storage[storage];
 }
 
-static struct sl_bound bound_of(struct sl_slot *slot, uint32_t capacity, uint32_t used) {
-  return (struct sl_bound){capacity, 0, used == NO_INDEX ? NULL : &slot->used[used]};
+static struct sl_bound bound_of(struct sl_slot *slot, uint64_t capacity, uint32_t used) {
+  return bound_to(capacity, used == NO_INDEX ? NULL : &slot->used[used]);
 }
 
 static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, struct sl_events *events,

@@ -109,8 +109,8 @@ static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
   return term_kind == SL_TERM_ITEMS ? t->members[member].items : t->members[member].subitems;
 }
 
-static uint32_t evaluate(struct sl_test *t, const struct sl_capacity *capacity) {
-  return (uint32_t)sl_capacity_value(capacity, t->event_count, look_up, t);
+static uint64_t evaluate(struct sl_test *t, const struct sl_capacity *capacity) {
+  return sl_capacity_value(capacity, t->event_count, look_up, t);
 }
 
 static void set_output_capacity(struct sl_test *t, uint32_t member) {
@@ -119,8 +119,8 @@ static void set_output_capacity(struct sl_test *t, uint32_t member) {
   if (m->shares)
     own->items = t->members[sl_member_index(t->algorithm, m->shares)].items;
   else
-    own->items = own->has_budget ? own->budget_items : evaluate(t, &m->capacity);
-  own->subitems = own->has_budget ? own->budget_subitems : evaluate(t, &m->sub_capacity);
+    own->items = own->has_budget ? own->budget_items : capacity_of(t, m, evaluate(t, &m->capacity));
+  own->subitems = own->has_budget ? own->budget_subitems : capacity_of(t, m, evaluate(t, &m->sub_capacity));
 }
 
 static const void *shared_offsets(const struct sl_test *t, const struct sl_member *m) {

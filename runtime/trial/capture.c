@@ -57,7 +57,7 @@ static const uint32_t *find_offsets(const struct sl_slot *slot, const struct sl_
 static uint32_t pool_words(const struct sl_session *s, const struct sl_flight *flight, uint32_t n, uint32_t member) {
   const struct sl_port from = s->graph->nodes[n].inputs[member];
   if ((uint32_t)from.node == s->graph->source) return flight->input->used[2 * from.member + 1];
-  return s->layout->members[n][member].subitems;
+  return (uint32_t)s->layout->members[n][member].subitems;
 }
 
 static void measure_port(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n, uint32_t member,
@@ -65,7 +65,7 @@ static void measure_port(const struct sl_slot *slot, const struct sl_flight *fli
   const struct sl_session *s = slot->session;
   const struct sl_collection *c = s->graph->nodes[n].algorithm->members[member].collection;
   const uint32_t *offsets = find_offsets(slot, flight, n, member, sl_offsets_field(c));
-  port->items = offsets ? offsets[slot->event_count] : s->layout->members[n][member].items;
+  port->items = offsets ? offsets[slot->event_count] : (uint32_t)s->layout->members[n][member].items;
   if (offsets) port->offsets = copy_of(offsets, (slot->event_count + 1u) * sizeof *offsets);
   const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, n, member, sl_item_offsets_field(c)) : NULL;
   if (item_offsets) {

@@ -37,8 +37,8 @@ static void bind(struct reading *r, int poison, uint32_t short_member, int short
     const struct sl_member *member = &r->algorithm->members[m];
     if (member->kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[r->run->node][m];
-    const uint32_t items = m == short_member && !short_sub ? filled - 1 : at->items;
-    const uint32_t subitems = m == short_member && short_sub ? filled - 1 : at->subitems;
+    const uint64_t items = m == short_member && !short_sub ? filled - 1 : at->items;
+    const uint64_t subitems = m == short_member && short_sub ? filled - 1 : at->subitems;
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const struct sl_field *field = &member->collection->fields[f];
       if (at->storage[f] == SL_NONE || s->layout->storage[at->storage[f]].upper == 0) continue; /* nobody reads it */
@@ -46,8 +46,8 @@ static void bind(struct reading *r, int poison, uint32_t short_member, int short
       r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
-    *sl_args_bound(r->args, member, 0) = (struct sl_bound){items, 0, &r->used[2 * m]};
-    *sl_args_bound(r->args, member, 1) = (struct sl_bound){subitems, 0, &r->used[2 * m + 1]};
+    *sl_args_bound(r->args, member, 0) = (struct sl_bound){(uint32_t)items, 0, &r->used[2 * m]};
+    *sl_args_bound(r->args, member, 1) = (struct sl_bound){(uint32_t)subitems, 0, &r->used[2 * m + 1]};
   }
 }
 

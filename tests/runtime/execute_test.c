@@ -315,6 +315,34 @@ static void wrong_options_are_refused_with_a_reason(void **state) {
   sl_diagnostics_free(d);
 }
 
+/* 4,000,000 copies an event: their offsets are u32, so that 1073 events are the most that a slice can have. */
+static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_slice(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  struct sl_options o = sl_options_default();
+  o.graph_path = "toy.yaml";
+  o.graph_text = GRAPH;
+  o.graph_text_bytes = strlen(GRAPH);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.device = device;
+  o.sets = (const char *const[]){"expanded.per_event=4000000", NULL};
+  o.slice_events = 1074;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_EGRAPH);
+  char *messages = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&messages, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  if (!strstr(messages,
+              "toy.yaml:7:3: error: node expanded: a slice of 1074 events would have room for 4296000000 items "
+              "of expanded, 4294967294 is the most") ||
+      !strstr(messages, "the largest slice that works is --slice-events 1073"))
+    fail_msg("%s", messages);
+  free(messages);
+  sl_diagnostics_free(d);
+}
+
 /* A node that writes behind its output is named by --guard, and one that makes a NaN. */
 static void guard_finds_what_an_arena_hides(void **state) {
   (void)state;
@@ -374,6 +402,7 @@ int main(void) {
       cmocka_unit_test(no_event_is_a_good_run),
       cmocka_unit_test(the_arena_is_as_small_as_it_can_be),
       cmocka_unit_test(guard_finds_what_an_arena_hides),
+      cmocka_unit_test(a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_slice),
       cmocka_unit_test(wrong_options_are_refused_with_a_reason),
       cmocka_unit_test(a_kernel_that_crashes_is_named),
   };

@@ -84,7 +84,7 @@ static const struct sl_member expand_members[] = {
     SL_IN(scaled, toy_scaled, "offsets value", "numbers"),
     SL_OUT(expanded, toy_expanded, "copies", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 0)))),
     SL_SCRATCH(scratch, u32, "copies of each number", SL_ONE(SL_ITEMS_TERM(scaled))),
-    SL_BUDGET(per_event, 40, 1, 1000, "copies"),
+    SL_BUDGET(per_event, 40, 1, 100000000, "copies"),
 };
 #undef SL_ARGS
 
