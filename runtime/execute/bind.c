@@ -47,7 +47,11 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
       break;
     case SL_TERM_ITEMS:
     case SL_TERM_SUBITEMS:
+    case SL_TERM_ENTRIES:
       count = lookup(context, term->kind, term->of);
+      break;
+    case SL_TERM_EVENT_ENTRIES:
+      count = saturating_multiply(lookup(context, SL_TERM_ENTRIES, term->of), events);
       break;
     case SL_TERM_BUDGET:
       count = saturating_multiply(lookup(context, term->kind, term->of), events);
@@ -62,10 +66,12 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
 
 uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context) {
   uint64_t value = 0;
-  for (int i = 0; i < 2; i++) {
-    if (c->terms[i].kind == SL_TERM_NONE) continue;
+  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) {
     const uint64_t term = term_value(&c->terms[i], events, lookup, context);
-    if (i == 0 || (c->combine == SL_COMBINE_MIN ? term < value : term > value)) value = term;
+    if (c->combine == SL_COMBINE_SUM)
+      value = saturating_add(value, term);
+    else if (i == 0 || (c->combine == SL_COMBINE_MIN ? term < value : term > value))
+      value = term;
   }
   return value;
 }

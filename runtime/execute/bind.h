@@ -16,7 +16,7 @@ struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub);
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
 
 /* What a capacity's terms refer to, by name: for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of port `of`, for
- * SL_TERM_BUDGET the value of property `of`. */
+ * SL_TERM_BUDGET the value of property `of`, for SL_TERM_ENTRIES how many producers list port `of` has. */
 typedef uint64_t sl_capacity_lookup(void *context, uint32_t term_kind, const char *of);
 
 /* The largest capacity of a port, whose offsets are u32: one more is still a u32, for the last offset. Scratch goes by

@@ -109,6 +109,7 @@ static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN |
 
 /* The bytes that a member of its kind and type has. */
 static uint32_t member_bytes(const struct sl_member *m) {
+  if (m->flags & SL_FLAG_EACH) return (uint32_t)sizeof(struct sl_event_list_each); /* the same for all collections */
   if (is_port(m)) return (uint32_t)(m->collection->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
   if (m->kind == SL_MEMBER_SCRATCH) return (uint32_t)sizeof(void *);
@@ -202,11 +203,15 @@ static int check_partners(const struct checker *c) {
                             partner->collection->name);
     if (partner->flags & SL_FLAG_OPTIONAL)
       return checker_refuse(c, "shares the offsets of %s, which is optional", m->shares);
+    if (partner->flags & SL_FLAG_EACH)
+      return checker_refuse(c, "shares the offsets of %s, which is a list port", m->shares);
   }
   if (m->in_place) {
     const int index = sl_member_index(a, m->in_place);
     if (index < 0 || a->members[index].kind != SL_MEMBER_IN)
       return checker_refuse(c, "is in place of %s, which is no input", m->in_place);
+    if (a->members[index].flags & SL_FLAG_EACH)
+      return checker_refuse(c, "is in place of %s, which is a list port", m->in_place);
   }
   return SL_OK;
 }
@@ -219,6 +224,8 @@ static int check_member(struct checker *c) {
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if (m->kind > SL_MEMBER_PROPERTY) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
+  if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
+    return checker_refuse(c, "a list port is not optional: it can be empty");
   if (is_port(m) && check_collection(c, m->collection)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_IN && check_input_fields(c)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_SCRATCH && m->type >= SL_TYPE_bool)

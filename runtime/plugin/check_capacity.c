@@ -17,7 +17,7 @@ static int check_budget(const struct checker *c, const struct sl_member *named, 
 
 /* Does a term name something that it can count? */
 static int check_term(const struct checker *c, const struct sl_term *term, const char *what) {
-  if (term->kind > SL_TERM_BUDGET) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
+  if (term->kind > SL_TERM_EVENT_ENTRIES) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
   if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
   if (term->divide < 1) return checker_refuse(c, "%s: division by 0", what);
   if (term->kind == SL_TERM_EVENTS) return SL_OK;
@@ -27,6 +27,9 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
   const struct sl_member *named = index < 0 ? NULL : &c->algorithm->members[index];
   if (term->kind == SL_TERM_BUDGET) return check_budget(c, named, term->of, what);
   if (!named || !is_port(named)) return checker_refuse(c, "%s: %s is no port", what, term->of);
+  const int counts_entries = term->kind == SL_TERM_ENTRIES || term->kind == SL_TERM_EVENT_ENTRIES;
+  if (counts_entries && !(named->flags & SL_FLAG_EACH))
+    return checker_refuse(c, "%s: %s is no list port (SL_IN_EACH)", what, term->of);
   if (term->kind == SL_TERM_ITEMS && !sl_has_items(named->collection) && sl_offsets_field(named->collection) < 0)
     return checker_refuse(c, "%s: port %s has no items", what, term->of);
   if (term->kind == SL_TERM_SUBITEMS && !sl_has_subitems(named->collection))
@@ -39,12 +42,15 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
 
 /* `what`: "items", "subitems" or "elements". */
 static int check_capacity(const struct checker *c, const struct sl_capacity *capacity, const char *what, int needed) {
-  if (capacity->combine > SL_COMBINE_MAX)
+  if (capacity->combine > SL_COMBINE_SUM)
     return checker_refuse(c, "%s: unknown combination %u", what, capacity->combine);
-  if (capacity->terms[0].kind == SL_TERM_NONE && (needed || capacity->terms[1].kind != SL_TERM_NONE))
+  if (capacity->terms[0].kind == SL_TERM_NONE && needed)
     return checker_refuse(c, "a capacity for its %s is needed and not given", what);
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < SL_TERMS_MAX; i++) {
+    if (i > 0 && capacity->terms[i - 1].kind == SL_TERM_NONE && capacity->terms[i].kind != SL_TERM_NONE)
+      return checker_refuse(c, "%s: term %d is not used, but term %d is", what, i, i + 1);
     if (check_term(c, &capacity->terms[i], what)) return SL_EPLUGIN;
+  }
   return SL_OK;
 }
 

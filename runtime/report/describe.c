@@ -74,6 +74,12 @@ static void write_term(const struct sl_term *t, FILE *file) {
     case SL_TERM_SUBITEMS:
       fprintf(file, "subitems of %s", t->of);
       break;
+    case SL_TERM_ENTRIES:
+      fprintf(file, "entries of %s", t->of);
+      break;
+    case SL_TERM_EVENT_ENTRIES:
+      fprintf(file, "entries of %s x events", t->of);
+      break;
     case SL_TERM_BUDGET:
       fprintf(file, "%s x events, at least %u", t->of, t->add);
       return;
@@ -86,16 +92,15 @@ static void write_term(const struct sl_term *t, FILE *file) {
 }
 
 static void write_capacity(const char *what, const struct sl_capacity *c, FILE *file) {
+  static const char *const combinations[] = {"min", "max", "sum"};
   if (c->terms[0].kind == SL_TERM_NONE) return;
-  fprintf(file, "      %s: ", what);
-  if (c->terms[1].kind != SL_TERM_NONE) fprintf(file, "%s(", c->combine == SL_COMBINE_MIN ? "min" : "max");
-  write_term(&c->terms[0], file);
-  if (c->terms[1].kind != SL_TERM_NONE) {
-    fprintf(file, ", ");
-    write_term(&c->terms[1], file);
-    fprintf(file, ")");
+  const int several = c->terms[1].kind != SL_TERM_NONE;
+  fprintf(file, "      %s: %s%s", what, several ? combinations[c->combine] : "", several ? "(" : "");
+  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) {
+    if (i > 0) fprintf(file, ", ");
+    write_term(&c->terms[i], file);
   }
-  fprintf(file, "\n");
+  fprintf(file, "%s\n", several ? ")" : "");
 }
 
 static void write_property(const struct sl_member *m, FILE *file) {

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static void put_term(const struct sl_term *t, struct sl_json *j) {
-  static const char *const kinds[] = {"", "constant", "events", "items", "subitems", "budget"};
+  static const char *const kinds[] = {"",         "constant", "events",  "items",
+                                      "subitems", "budget",   "entries", "event_entries"};
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "kind", kinds[t->kind]);
   if (t->of) sl_json_string(j, "of", t->of);
@@ -21,11 +22,11 @@ static void put_term(const struct sl_term *t, struct sl_json *j) {
 
 static void put_capacity(const char *key, const struct sl_capacity *c, struct sl_json *j) {
   if (c->terms[0].kind == SL_TERM_NONE) return;
+  static const char *const combinations[] = {"min", "max", "sum"};
   sl_json_begin_object(j, key);
-  sl_json_string(j, "combine", c->combine == SL_COMBINE_MIN ? "min" : "max");
+  sl_json_string(j, "combine", combinations[c->combine]);
   sl_json_begin_array(j, "terms");
-  for (int i = 0; i < 2; i++)
-    if (c->terms[i].kind != SL_TERM_NONE) put_term(&c->terms[i], j);
+  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) put_term(&c->terms[i], j);
   sl_json_end_array(j);
   sl_json_end_object(j);
 }

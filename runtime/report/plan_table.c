@@ -17,12 +17,18 @@ static const char *step_name(const struct sl_layout *l, uint32_t step) {
 
 /* ------------------------------------------------------------------------------------- where a size is from */
 
-/* Which of a capacity's terms decides. */
+/* Which of a capacity's terms decides: the one that is its value; of a sum, the greatest. */
 static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t node, const struct sl_capacity *c) {
-  if (c->terms[1].kind == SL_TERM_NONE) return &c->terms[0];
-  const uint64_t both = sl_layout_capacity(l, node, c);
-  const struct sl_capacity first = {c->combine, 0, {c->terms[0], {SL_TERM_NONE, 0, 1, 0, NULL}}};
-  return sl_layout_capacity(l, node, &first) == both ? &c->terms[0] : &c->terms[1];
+  const struct sl_term *deciding = &c->terms[0];
+  uint64_t value = 0;
+  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) {
+    const struct sl_capacity alone = {c->combine, 0, {c->terms[i]}};
+    const uint64_t term = sl_layout_capacity(l, node, &alone);
+    if (i > 0 && (c->combine == SL_COMBINE_MIN ? term >= value : term <= value)) continue;
+    deciding = &c->terms[i];
+    value = term;
+  }
+  return deciding;
 }
 
 /* The budget from which the items (`sub`: subitems) of a member follow, through as many nodes as it takes: writes

@@ -69,7 +69,9 @@ static int is_bounded(const struct sl_member *m, int sub) {
 
 static int has_budget(const struct sl_member *m, int sub) {
   const struct sl_capacity *c = sub ? &m->sub_capacity : &m->capacity;
-  return is_bounded(m, sub) && (c->terms[0].kind == SL_TERM_BUDGET || c->terms[1].kind == SL_TERM_BUDGET);
+  int found = 0;
+  for (int i = 0; i < SL_TERMS_MAX; i++) found |= c->terms[i].kind == SL_TERM_BUDGET;
+  return is_bounded(m, sub) && found;
 }
 
 static uint32_t *capacity_of(const struct sl_test *t, uint32_t member, int sub) {

@@ -88,12 +88,12 @@ static void names_and_special_fields_are_found(void **state) {
   assert_false(sl_has_items(&sl_event_list_collection));
 }
 
-/* A lookup that knows: items of p 100, subitems of p 1000, budget b 7, budget huge 2^32 - 1. */
+/* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, budget b 7, budget huge 2^32 - 1. */
 static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
   ++*(int *)context;
   if (term_kind == SL_TERM_BUDGET) return strcmp(of, "huge") == 0 ? UINT32_MAX : 7;
   assert_string_equal(of, "p");
-  return term_kind == SL_TERM_ITEMS ? 100 : 1000;
+  return term_kind == SL_TERM_ITEMS ? 100 : term_kind == SL_TERM_ENTRIES ? 3 : 1000;
 }
 
 static uint64_t value(struct sl_capacity c) {
@@ -104,7 +104,7 @@ static uint64_t value(struct sl_capacity c) {
 static void capacities_are_evaluated(void **state) {
   (void)state;
 #define VALUE(...) value((struct sl_capacity)__VA_ARGS__)
-  assert_int_equal(VALUE({0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}, {SL_TERM_NONE, 0, 1, 0, NULL}}}), 0);
+  assert_int_equal(VALUE({0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}}}), 0);
   assert_int_equal(VALUE(SL_ONE(SL_CONSTANT_TERM(5))), 5);
   assert_int_equal(VALUE(SL_ONE(SL_EVENTS_TERM(3, 2))), 32);
   assert_int_equal(VALUE(SL_ONE(SL_ITEMS_TERM(p))), 100);
@@ -116,6 +116,13 @@ static void capacities_are_evaluated(void **state) {
   assert_int_equal(VALUE(SL_MIN(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 70);
   assert_int_equal(VALUE(SL_MAX(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 100);
   assert_int_equal(VALUE(SL_MIN(SL_CONSTANT_TERM(0), SL_ITEMS_TERM(p))), 0);
+  assert_int_equal(VALUE(SL_ONE(SL_ENTRIES_TERM(p))), 3);
+  assert_int_equal(VALUE(SL_ONE(SL_EVENT_ENTRIES_TERM(p))), 30);
+  assert_int_equal(VALUE(SL_SUM(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 170);
+  assert_int_equal(VALUE(SL_SUM(SL_ITEMS_TERM(p), SL_SUBITEMS_TERM(p), SL_CONSTANT_TERM(5), SL_ENTRIES_TERM(p))), 1108);
+  assert_int_equal(VALUE(SL_MIN(SL_ITEMS_TERM(p), SL_SUBITEMS_TERM(p), SL_BUDGET_TERM(b, 0), SL_CONSTANT_TERM(69))),
+                   69);
+  assert_int_equal(VALUE(SL_MAX(SL_CONSTANT_TERM(69), SL_ITEMS_TERM(p), SL_SUBITEMS_TERM(p))), 1000);
 }
 
 static void capacities_are_64_bits_and_saturate(void **state) {
@@ -124,7 +131,8 @@ static void capacities_are_64_bits_and_saturate(void **state) {
   assert_true(VALUE(SL_ONE(SL_BUDGET_TERM(huge, 0))) == 10 * u32);
   assert_true(VALUE(SL_ONE(SL_CONSTANT_TERM(UINT32_MAX))) == u32);
   assert_true(VALUE(SL_ONE(SL_EVENTS_TERM(UINT32_MAX, UINT32_MAX))) == 11 * u32);
-  assert_true(VALUE({0, 0, {{SL_TERM_BUDGET, UINT32_MAX, 1, 0, "huge"}, {SL_TERM_NONE, 0, 1, 0, NULL}}}) == UINT64_MAX);
+  assert_true(VALUE({0, 0, {{SL_TERM_BUDGET, UINT32_MAX, 1, 0, "huge"}}}) == UINT64_MAX);
+  assert_true(VALUE(SL_SUM(SL_BUDGET_TERM(huge, 0), SL_CONSTANT_TERM(UINT32_MAX))) == 11 * u32);
   assert_int_equal(VALUE(SL_MIN(SL_BUDGET_TERM(huge, 0), SL_ITEMS_TERM(p))), 100);
 }
 

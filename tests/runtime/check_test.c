@@ -165,10 +165,16 @@ static void ports_and_partners(void **state) {
 static void capacities(void **state) {
   (void)state;
 #define KEPT "algorithm positive: member kept: "
-  struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}, {SL_TERM_NONE, 0, 1, 0, NULL}}};
+  struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}}};
   REFUSED("positive", member("kept")->capacity = none, KEPT "a capacity for its items is needed and not given");
-  REFUSED("positive", member("kept")->capacity.combine = 2, KEPT "items: unknown combination 2");
-  REFUSED("positive", member("kept")->capacity.terms[1].kind = 6, KEPT "items: unknown kind of term 6");
+  REFUSED("positive", member("kept")->capacity.combine = 3, KEPT "items: unknown combination 3");
+  REFUSED("positive", member("kept")->capacity.terms[1].kind = 8, KEPT "items: unknown kind of term 8");
+  REFUSED("positive", member("kept")->capacity.terms[3].kind = SL_TERM_CONSTANT,
+          KEPT "items: term 3 is not used, but term 4 is");
+  REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_ENTRIES,
+          KEPT "items: numbers is no list port (SL_IN_EACH)");
+  REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_EVENT_ENTRIES,
+          KEPT "items: numbers is no list port (SL_IN_EACH)");
   REFUSED("positive", member("kept")->capacity.terms[0].divide = 0, KEPT "items: division by 0");
   REFUSED("positive", member("kept")->capacity.terms[0].of = NULL, KEPT "items: a term names nothing");
   REFUSED("positive", member("kept")->capacity.terms[0].of = "events", KEPT "items: events is no port");

@@ -124,8 +124,10 @@ struct sl_bound {
 };
 
 /* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
- * `struct NAME_view` (pointers to read), and `NAME_collection`, their description. Both structs are the field
- * pointers in order, then `bound` (items) and `sub_bound` (subitems or bytes). */
+ * `struct NAME_view` (pointers to read), `struct NAME_each` (of a list port: views of any number of producers), and
+ * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items) and
+ * `sub_bound` (subitems or bytes). In the third, `at` is in the memory that the algorithm reads (a kernel's: on the
+ * device), `names` in the host's: for check, make and sinks, not for kernels. */
 #define SL_COLLECTION(name_, FIELDS, doc_)                                                                       \
   struct name_ {                                                                                                 \
     FIELDS(SL_POINTER_)                                                                                          \
@@ -134,6 +136,11 @@ struct sl_bound {
   struct name_##_view {                                                                                          \
     FIELDS(SL_CONST_POINTER_)                                                                                    \
     struct sl_bound bound, sub_bound;                                                                            \
+  };                                                                                                             \
+  struct name_##_each {                                                                                          \
+    const struct name_##_view *at;                                                                               \
+    const char *const *names;                                                                                    \
+    uint32_t count, reserved;                                                                                    \
   };                                                                                                             \
   static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                           \
   static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
@@ -162,16 +169,20 @@ struct sl_events {
 
 /* --------------------------------------------------------------------------------------------- capacities */
 
-/* Capacities are data: terms combined by minimum or maximum. E is the largest number of events in a slice. */
+/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum. E is the
+ * largest number of events in a slice. The capacity of a list port is the sum over its producers. */
 enum {
   SL_TERM_NONE,
-  SL_TERM_CONSTANT, /* add */
-  SL_TERM_EVENTS,   /* E * multiply / divide + add */
-  SL_TERM_ITEMS,    /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS, /* subitem (or byte pool) capacity of port `of` * multiply / divide + add */
-  SL_TERM_BUDGET    /* property `of` * E * multiply / divide, and at least `add` */
+  SL_TERM_CONSTANT,     /* add */
+  SL_TERM_EVENTS,       /* E * multiply / divide + add */
+  SL_TERM_ITEMS,        /* item capacity of port `of` * multiply / divide + add */
+  SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of port `of` * multiply / divide + add */
+  SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add` */
+  SL_TERM_ENTRIES,      /* producers of list port `of` * multiply / divide + add */
+  SL_TERM_EVENT_ENTRIES /* producers of list port `of` * E * multiply / divide + add */
 };
-enum { SL_COMBINE_MIN, SL_COMBINE_MAX };
+enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM };
+enum { SL_TERMS_MAX = 4 };
 
 struct sl_term {
   uint32_t kind, multiply, divide, add;
@@ -181,7 +192,7 @@ struct sl_term {
 struct sl_capacity {
   uint32_t combine;
   uint32_t reserved;
-  struct sl_term terms[2];
+  struct sl_term terms[SL_TERMS_MAX]; /* those not used are SL_TERM_NONE, at the end */
 };
 
 #define SL_CONSTANT_TERM(n) \
@@ -198,26 +209,30 @@ struct sl_capacity {
   { SL_TERM_SUBITEMS, multiply, divide, add, #port }
 #define SL_BUDGET_TERM(property, at_least) \
   { SL_TERM_BUDGET, 1, 1, at_least, #property }
-#define SL_ONE(term)                        \
-  {                                         \
-    SL_COMBINE_MAX, 0, {                    \
-      term, { SL_TERM_NONE, 0, 1, 0, NULL } \
-    }                                       \
+#define SL_ENTRIES_TERM(port) \
+  { SL_TERM_ENTRIES, 1, 1, 0, #port }
+#define SL_EVENT_ENTRIES_TERM(port) \
+  { SL_TERM_EVENT_ENTRIES, 1, 1, 0, #port }
+/* One term; the least, the greatest or the sum of up to four. */
+#define SL_ONE(term) SL_MAX(term)
+#define SL_MIN(...)                    \
+  {                                    \
+    SL_COMBINE_MIN, 0, { __VA_ARGS__ } \
   }
-#define SL_MIN(a, b)            \
-  {                             \
-    SL_COMBINE_MIN, 0, { a, b } \
+#define SL_MAX(...)                    \
+  {                                    \
+    SL_COMBINE_MAX, 0, { __VA_ARGS__ } \
   }
-#define SL_MAX(a, b)            \
-  {                             \
-    SL_COMBINE_MAX, 0, { a, b } \
+#define SL_SUM(...)                    \
+  {                                    \
+    SL_COMBINE_SUM, 0, { __VA_ARGS__ } \
   }
 
 /* ------------------------------------------------------------------------------------------------ members */
 
 /* One member of an algorithm's argument struct. Only the fields that belong to its kind are set. */
 enum { SL_MEMBER_EVENTS, SL_MEMBER_IN, SL_MEMBER_OUT, SL_MEMBER_SCRATCH, SL_MEMBER_PROPERTY };
-enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2 };
+enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4 };
 
 struct sl_member {
   const char *name;
@@ -264,14 +279,17 @@ struct sl_member {
     .name = "events", .doc = "the events to run on", .kind = SL_MEMBER_EVENTS, .flags = 0, \
     .args_offset = SL_OFFSET_(events, struct sl_events), .args_size = SL_SIZE_(events)     \
   }
-#define SL_IN_(member, coll, fields_, doc_, flags_)                                       \
-  {                                                                                       \
-    .name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                  \
-    .args_offset = SL_OFFSET_(member, struct coll##_view), .args_size = SL_SIZE_(member), \
-    .collection = &coll##_collection, .fields = fields_                                   \
+#define SL_IN_(member, coll, view, fields_, doc_, flags_)                                                            \
+  {                                                                                                                  \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                                             \
+    .args_offset = SL_OFFSET_(member, struct view), .args_size = SL_SIZE_(member), .collection = &coll##_collection, \
+    .fields = fields_                                                                                                \
   }
-#define SL_IN(member, coll, fields_, doc_)          SL_IN_(member, coll, fields_, doc_, 0)
-#define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, fields_, doc_, SL_FLAG_OPTIONAL)
+#define SL_IN(member, coll, fields_, doc_)          SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
+#define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL)
+/* A list port: any number of producers, none too; the graph says which, and in which order. The member is a
+ * `struct COLLECTION_each`. It hands on no event list: an event that is not on a producer's list has no items there. */
+#define SL_IN_EACH(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_each, fields_, doc_, SL_FLAG_EACH)
 #define SL_OUT(member, coll, doc_, ...)                                                                              \
   {                                                                                                                  \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
@@ -347,7 +365,8 @@ struct sl_services {
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */
   void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
-  /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. */
+  /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. `port`
+   * is "PORT.NAME" for a producer of a list port, by its name. */
   uint64_t (*array_count)(void *context, const char *port, const char *field);
   const struct sl_run *run; /* in sinks; NULL elsewhere */
 };
@@ -516,8 +535,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_collection) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 56, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 224, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 320, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
