@@ -114,4 +114,4 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
   return SL_LAUNCH(l, decode_banks, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM_WITH_ERRORS(decode, "who an event is and why it was taken, from its ODIN bank", 128, run);
+SL_ALGORITHM(decode, "who an event is and why it was taken, from its ODIN bank", 128, run, SL_ERRORS_OF(decode_errors));

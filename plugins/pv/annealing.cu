@@ -259,4 +259,4 @@ static int check(const struct sl_services *s, const void *args) {
 #define SL_ARGS annealing_args
 static const struct sl_member annealing_members[] = {PV_FIT_MEMBERS ANNEALING_SCRATCH(
     PV_SCRATCH_MEMBER_) ANNEALING_NUMBERS(PV_NUMBER_MEMBER_) ANNEALING_COUNTS(PV_COUNT_MEMBER_)};
-SL_ALGORITHM_WITH_CHECK(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, check);
+SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, SL_CHECK(check));

@@ -395,5 +395,5 @@ static const struct sl_member beamline_members[] = {
     SL_F32(min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this"),
     SL_F32(min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell"),
 };
-SL_ALGORITHM_WITH_CHECK(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
-                        check);
+SL_ALGORITHM(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
+             SL_CHECK(check));

@@ -263,4 +263,4 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
 
 static const struct sl_source source_functions = {source_open, source_fill, source_close, NULL};
 
-SL_SOURCE_WITH_CHECK(source, "simulated events", struct source, source_functions, source_check);
+SL_SOURCE(source, "simulated events", struct source, source_functions, SL_CHECK(source_check));

@@ -296,5 +296,5 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
 #define DECODE_RETINA_TUNED NULL
 #endif
 
-SL_ALGORITHM_TUNED_(decode_retina, "VELO clusters from retina cluster banks", 384, decode_retina_errors,
-                    SL_COUNT_(decode_retina_errors), run, DECODE_RETINA_TUNED);
+SL_ALGORITHM(decode_retina, "VELO clusters from retina cluster banks", 384, run, SL_ERRORS_OF(decode_retina_errors),
+             SL_TUNED(DECODE_RETINA_TUNED));

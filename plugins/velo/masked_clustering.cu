@@ -343,4 +343,5 @@ static int run(const struct sl_launch *l, const struct masked_clustering_args *a
   return status;
 }
 
-SL_ALGORITHM_WITH_ERRORS(masked_clustering, "VELO clusters from super-pixel banks", 128, run);
+SL_ALGORITHM(masked_clustering, "VELO clusters from super-pixel banks", 128, run,
+             SL_ERRORS_OF(masked_clustering_errors));

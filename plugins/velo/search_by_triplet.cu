@@ -432,4 +432,4 @@ static const struct sl_member search_by_triplet_members[] = {
     SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
                SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),
 };
-SL_ALGORITHM_TUNED(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SEARCH_BY_TRIPLET_TUNED);
+SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_TUNED(SEARCH_BY_TRIPLET_TUNED));

@@ -344,4 +344,4 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return status;
 }
 
-SL_ALGORITHM_TUNED(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SORT_BY_PHI_TUNED);
+SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SL_TUNED(SORT_BY_PHI_TUNED));

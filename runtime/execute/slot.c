@@ -122,6 +122,7 @@ static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, ui
   events->numbers = set == NO_INDEX ? NULL : slot->storage[l->sets[set].numbers_storage];
   events->errors = slot->errors;
   events->error_base = SL_ERROR_BASE(step);
+  events->max = l->events;
 }
 
 static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, void *args, uint32_t step) {

@@ -346,6 +346,7 @@ static int check_algorithm(struct checker *c, const char *target) {
   if (a->kind > SL_KIND_SINK) return checker_refuse(c, "unknown kind %u", a->kind);
   if (a->args_size > ARGS_BYTES_MAX)
     return checker_refuse(c, "arguments of %u bytes, at most %d are expected", a->args_size, ARGS_BYTES_MAX);
+  if (a->family || a->block_count) return checker_refuse(c, "families and blocks of kernels are not known yet");
   if (check_functions(c) || check_block(c, target) || check_errors(c) || check_members(c)) return SL_EPLUGIN;
   return check_kind_members(c);
 }

@@ -180,8 +180,8 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
     memcpy(t->numbers.values, t->list, count * sizeof(uint32_t));
   }
   t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0, t->poison);
-  *(struct sl_events *)(void *)(t->args + m->args_offset) =
-      (struct sl_events){t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFFFF - STEP) << 40};
+  *(struct sl_events *)(void *)(t->args + m->args_offset) = (struct sl_events){
+      t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFFFF - STEP) << 40, t->event_count, 0};
 }
 
 static void bind_all(struct sl_test *t) {

@@ -58,7 +58,7 @@ static int positive_run(const struct sl_launch *l, const struct positive_args *a
   if (status == SL_OK) status = SL_LAUNCH(l, positive_fill, SL_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM_WITH_ERRORS(positive, "keeps the numbers above 0", 64, positive_run);
+SL_ALGORITHM(positive, "keeps the numbers above 0", 64, positive_run, SL_ERRORS_OF(positive_errors));
 
 /* scale: multiplies, by weights where there are some. Shares the offsets of its input. */
 struct scale_args {
@@ -101,7 +101,7 @@ static int scale_tuned(const struct sl_launch *l, const void *args) {
   l->services->message(l->services->context, SL_NOTE, "the tuned version ran, %u events", l->events_max);
   return scale_run(l, (const struct scale_args *)args);
 }
-SL_ALGORITHM_TUNED(scale, "multiplies numbers", 128, scale_run, scale_tuned);
+SL_ALGORITHM(scale, "multiplies numbers", 128, scale_run, SL_TUNED(scale_tuned));
 
 /* runs: groups neighbours of one sign; the members are items of items. `first` is scratch. */
 struct runs_args {

@@ -76,4 +76,4 @@ static int other_version_tuned(const struct sl_launch *l, const void *args) {
 #else
 #define other_version_tuned NULL
 #endif
-SL_ALGORITHM_TUNED(other_version, "see the comment on the file", 64, other_version_run, other_version_tuned);
+SL_ALGORITHM(other_version, "see the comment on the file", 64, other_version_run, SL_TUNED(other_version_tuned));

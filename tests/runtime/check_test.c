@@ -91,12 +91,12 @@ static void members_lie_where_they_can(void **state) {
   REFUSED("scale", member("factor")->args_size = 8,
           "algorithm scale: member factor: has 8 bytes, 4 are expected for what it is");
   REFUSED("scale", member("factor")->args_offset = 0xFFFFFFFE,
-          "algorithm scale: member factor: ends at byte 4294967298 of the argument struct, which has 192");
+          "algorithm scale: member factor: ends at byte 4294967298 of the argument struct, which has 200");
   REFUSED("scale", member("factor")->args_offset -= 2,
-          "algorithm scale: member factor: begins at byte 182, which is not aligned to 4");
+          "algorithm scale: member factor: begins at byte 190, which is not aligned to 4");
   REFUSED("scale", member("negate")->args_offset = member("factor")->args_offset,
-          "algorithm scale: member negate: overlaps member factor in the argument struct: bytes 184 to 187 and 184 to "
-          "187");
+          "algorithm scale: member negate: overlaps member factor in the argument struct: bytes 192 to 195 and 192 to "
+          "195");
   REFUSED("scale", member("factor")->kind = 9, "algorithm scale: member factor: unknown kind 9");
   REFUSED("scale", member("factor")->flags = SL_FLAG_OPTIONAL,
           "algorithm scale: member factor: flags 1 do not belong to its kind");

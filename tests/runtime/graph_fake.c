@@ -142,7 +142,7 @@ static const struct sl_member sort_members[] = {
     SL_IN(hits, toy_hits, "", "hits"),
     SL_OUT(sorted, toy_sorted_hits, "by x", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))),
 };
-SL_ALGORITHM_TUNED(sort, "sorts hits", 128, run_nothing, run_nothing);
+SL_ALGORITHM(sort, "sorts hits", 128, run_nothing, SL_TUNED(run_nothing));
 #undef SL_ARGS
 
 struct clean_args {

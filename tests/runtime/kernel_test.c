@@ -444,7 +444,7 @@ SL_KERNEL(visit_events, struct visit_args) {
 
 static void assert_visits(const uint32_t *numbers, uint32_t count, const uint32_t expected[EVENTS]) {
   uint32_t visits[EVENTS] = {0}, descents = 0;
-  const struct visit_args args = {{&count, numbers, NULL, 0}, visits, &descents};
+  const struct visit_args args = {{.count = &count, .numbers = numbers}, visits, &descents};
   assert_int_equal(SL_LAUNCH(&launch, visit_events, SL_PER_EVENT, args), SL_OK);
   assert_memory_equal(visits, expected, sizeof visits);
   assert_int_equal(descents, 0);
@@ -475,7 +475,8 @@ static uint64_t fail_in_two_nodes(uint64_t first_base, uint64_t second_base) {
   uint64_t errors[3] = {0};
   uint32_t event_count = 3;
   const uint32_t codes[] = {3, 255, 7, 255, 1}, details[] = {9, 4, UINT32_MAX, 8, 5};
-  struct fail_args args = {{&event_count, NULL, errors, first_base}, codes, details, COUNT(codes)};
+  struct fail_args args = {
+      {.count = &event_count, .errors = errors, .error_base = first_base}, codes, details, COUNT(codes)};
   assert_int_equal(SL_LAUNCH(&launch, fail_event_1, SL_PER_EVENT, args), SL_OK);
   args.events.error_base = second_base;
   assert_int_equal(SL_LAUNCH(&launch, fail_event_1, SL_PER_EVENT, args), SL_OK);

@@ -165,6 +165,8 @@ struct sl_events {
   const uint32_t *numbers; /* ascending */
   uint64_t *errors;        /* per event of the slice: 0, or the worst error that a kernel found */
   uint64_t error_base;     /* set by the runtime: which node speaks */
+  uint32_t max;            /* E: the largest number of events in a slice */
+  uint32_t reserved;
 };
 
 /* --------------------------------------------------------------------------------------------- capacities */
@@ -371,18 +373,30 @@ struct sl_services {
   const struct sl_run *run; /* in sinks; NULL elsewhere */
 };
 
+/* The block size of one kernel of a node. */
+struct sl_kernel_block {
+  const char *kernel;
+  uint32_t threads;
+  uint32_t reserved;
+};
+
 /* What a kernel algorithm's `run` gets. */
 struct sl_launch {
   uint32_t size;
-  uint32_t block_threads; /* the node's block size; 1 on cpu */
-  uint32_t grid_blocks;   /* for SL_PER_EVENT */
-  uint32_t events_max;    /* E: the largest number of events in a slice */
+  uint32_t block_threads;  /* the node's block size; 1 on cpu */
+  uint32_t grid_blocks;    /* for SL_PER_EVENT */
+  uint32_t events_max;     /* E: the largest number of events in a slice */
+  uint32_t device_threads; /* that the device runs at a time: what a flat grid has at most */
+  uint32_t block_count;
+  const struct sl_kernel_block *blocks; /* of the kernels whose block size is not block_threads */
   const struct sl_services *services;
   void *backend; /* CUDA: the stream; simt: the emulator */
   /* Enqueues, in place: counts[0..n) become exclusive prefix sums, counts[n] their total, n = events in the slice.
    * Records the total in bound->used; where it exceeds bound->capacity, all n + 1 values become 0 instead, so that
    * whoever follows finds no items and writes nothing. `bound` may be NULL. */
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
+  /* The same over items: n = offsets[events in the slice], and the counts of items before offsets[0] are taken as 0. */
+  int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
 };
 
 /* --------------------------------------------------------------------------------------- host algorithms */
@@ -500,22 +514,33 @@ struct sl_algorithm {
   uint32_t kind;
   uint32_t args_size;
   uint32_t member_count;
-  uint32_t error_count;
   uint32_t block_threads; /* default block size of a kernel node */
   uint32_t state_size;    /* sources and sinks: bytes of state, zeroed, owned by the runtime */
+  uint32_t reserved;
   const struct sl_member *members;
-  const struct sl_event_error *errors;
   /* Enqueues the node's kernels for one slice. Does not wait, allocate, or look at device memory. */
   int (*run)(const struct sl_launch *l, const void *args);
-  /* A version shaped for this target, with the same results; NULL where there is none. The default if present. */
-  int (*run_tuned)(const struct sl_launch *l, const void *args);
-  /* Optional: do the properties agree with each other? Says what is wrong through `message`. */
-  int (*check)(const struct sl_services *s, const void *args);
   /* Constants: fills the arrays of the output ports, got from make_array. args: properties, inputs (other constants).
    */
   int (*make)(const struct sl_services *s, const void *args);
   const struct sl_source *source;
   const struct sl_sink *sink;
+  /* What follows is optional, and NULL or 0 where there is none. */
+  const struct sl_event_error *errors;
+  uint32_t error_count;
+  uint32_t reserved_errors;
+  /* Do the properties agree with each other? Says what is wrong through `message`. */
+  int (*check)(const struct sl_services *s, const void *args);
+  /* A version shaped for this target, with the same results. The default if present. */
+  int (*run_tuned)(const struct sl_launch *l, const void *args);
+  const struct sl_kernel_block *blocks; /* kernels whose block size a graph can set alone, and its default */
+  uint32_t block_count;
+  uint32_t reserved_blocks;
+  /* Nodes of one family whose inputs are there run together: `run_family` enqueues what `run` would for each of `count`
+   * nodes. Algorithms of a plugin with the same `family` have the same run_family and args_size. `args`: their argument
+   * structs, one after another, in memory that kernels read; host_args: the same where the host reads them. */
+  const char *family;
+  int (*run_family)(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count);
 };
 
 struct sl_plugin {
@@ -534,13 +559,14 @@ struct sl_plugin {
 SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_collection) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_events) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 320, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_launch) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
@@ -549,7 +575,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 104, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 144, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 
 /* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
@@ -568,7 +594,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #endif
 #define SL_DECLARE(name) \
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
-#define SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, check_)                 \
+/* A kernel algorithm: name, doc, default block size, `int run(const struct sl_launch *, const struct NAME_args *)`;
+ * then what it has of the following, in this order. */
+#define SL_ALGORITHM(name_, doc_, block_, run_, ...)                                                        \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
     return run_(l, (const struct name_##_args *)args);                                                      \
   }                                                                                                         \
@@ -578,29 +606,22 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .kind = SL_KIND_KERNEL,                             \
                                                         .args_size = (uint32_t)sizeof(struct name_##_args), \
                                                         .member_count = SL_COUNT_(name_##_members),         \
-                                                        .error_count = error_count_,                        \
                                                         .block_threads = block_,                            \
-                                                        .state_size = 0,                                    \
                                                         .members = name_##_members,                         \
-                                                        .errors = errors_,                                  \
                                                         .run = name_##_run_,                                \
-                                                        .run_tuned = tuned_,                                \
-                                                        .check = check_}
-#define SL_ALGORITHM_TUNED_(name_, doc_, block_, errors_, error_count_, run_, tuned_) \
-  SL_ALGORITHM_ALL_(name_, doc_, block_, errors_, error_count_, run_, tuned_, NULL)
-/* A kernel algorithm: name, doc, default block size, run. */
-#define SL_ALGORITHM(name_, doc_, block_, run_) SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, NULL)
-/* The same, which can refuse events: NAME_errors is a table of struct sl_event_error. */
-#define SL_ALGORITHM_WITH_ERRORS(name_, doc_, block_, run_) \
-  SL_ALGORITHM_TUNED_(name_, doc_, block_, name_##_errors, SL_COUNT_(name_##_errors), run_, NULL)
-/* The same as SL_ALGORITHM, with a version shaped for this target: `int tuned(const struct sl_launch *, const void *)`
- * or NULL. */
-#define SL_ALGORITHM_TUNED(name_, doc_, block_, run_, tuned_) \
-  SL_ALGORITHM_TUNED_(name_, doc_, block_, NULL, 0, run_, tuned_)
-/* The same as SL_ALGORITHM, with a check of its properties: `int check(const struct sl_services *, const void *)`. */
-#define SL_ALGORITHM_WITH_CHECK(name_, doc_, block_, run_, check_) \
-  SL_ALGORITHM_ALL_(name_, doc_, block_, NULL, 0, run_, NULL, check_)
-#define SL_CONSTANT(name_, doc_, make_)                                                                     \
+                                                        __VA_ARGS__}
+/* It can refuse events: a table of struct sl_event_error. */
+#define SL_ERRORS_OF(table) .errors = table, .error_count = SL_COUNT_(table)
+/* A check of its properties: int function(const struct sl_services *, const void *args). */
+#define SL_CHECK(function) .check = function
+/* A version shaped for this target, or NULL: int function(const struct sl_launch *, const void *args). */
+#define SL_TUNED(function) .run_tuned = function
+/* Kernels whose block size can be set alone: a table of struct sl_kernel_block. */
+#define SL_BLOCKS(table) .blocks = table, .block_count = SL_COUNT_(table)
+/* Many nodes run in one launch: see run_family. */
+#define SL_FAMILY(name, function) .family = name, .run_family = function
+/* A constant; it can have an SL_CHECK, as sources and sinks can. */
+#define SL_CONSTANT(name_, doc_, make_, ...)                                                                \
   static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
     return make_(s, (const struct name_##_args *)args);                                                     \
   }                                                                                                         \
@@ -611,10 +632,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .args_size = (uint32_t)sizeof(struct name_##_args), \
                                                         .member_count = SL_COUNT_(name_##_members),         \
                                                         .members = name_##_members,                         \
-                                                        .make = name_##_make_}
-/* A source; the second form has a `check` of its properties, int check(const struct sl_services *, const void *). */
-#define SL_SOURCE(name_, doc_, state_, source_) SL_SOURCE_WITH_CHECK(name_, doc_, state_, source_, NULL)
-#define SL_SOURCE_WITH_CHECK(name_, doc_, state_, source_, check_)                                          \
+                                                        .make = name_##_make_,                              \
+                                                        __VA_ARGS__}
+#define SL_SOURCE(name_, doc_, state_, source_, ...)                                                        \
   SL_DECLARE(name_);                                                                                        \
   SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
                                                         .doc = doc_,                                        \
@@ -623,9 +643,9 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .member_count = SL_COUNT_(name_##_members),         \
                                                         .state_size = (uint32_t)sizeof(state_),             \
                                                         .members = name_##_members,                         \
-                                                        .check = check_,                                    \
-                                                        .source = &(source_)}
-#define SL_SINK(name_, doc_, state_, sink_)                                                                 \
+                                                        .source = &(source_),                               \
+                                                        __VA_ARGS__}
+#define SL_SINK(name_, doc_, state_, sink_, ...)                                                            \
   SL_DECLARE(name_);                                                                                        \
   SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
                                                         .doc = doc_,                                        \
@@ -634,7 +654,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .member_count = SL_COUNT_(name_##_members),         \
                                                         .state_size = (uint32_t)sizeof(state_),             \
                                                         .members = name_##_members,                         \
-                                                        .sink = &(sink_)}
+                                                        .sink = &(sink_),                                   \
+                                                        __VA_ARGS__}
 
 /* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc). The build defines SL_TARGET. */
 #define SL_ENTRY(name) &sl_algorithm_##name

@@ -169,4 +169,4 @@ static int run_sum(const struct sl_launch *l, const struct sum_args *a) {
   with_size.slice_events = l->events_max;
   return SL_LAUNCH(l, sum_values, SL_PER_EVENT, with_size);
 }
-SL_ALGORITHM_WITH_ERRORS(sum, "sums numbers by event", 64, run_sum);
+SL_ALGORITHM(sum, "sums numbers by event", 64, run_sum, SL_ERRORS_OF(sum_errors));
