@@ -28,7 +28,7 @@ include: [{graph}]
 nodes:
   check:     null
   table:     null
-  summaries: {{ use: {algorithm}, events: {events}, in: {{ gec: null }} }}
+  summaries: {{ use: {algorithm}, events: {events} }}
 outputs: [summaries, luminosity]
 """
 VARIANTS = {"list": ("lumi.summarize", "luminosity"), "every event": ("every_event.summarize_every_event", "[]")}

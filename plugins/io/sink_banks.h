@@ -12,13 +12,13 @@
 
 #define IO_SINK_PORT_(port, collection, doc, ...) struct collection##_view port;
 #define IO_SINK_PORTS                             IO_RAW_BANK_KINDS(IO_SINK_PORT_)
-#define IO_SINK_IN_(port, collection, doc, ...)   SL_OPTIONAL_IN(port, collection, "", doc ", to be written"),
+#define IO_SINK_IN_(port, collection, doc, ...)   SL_WANTED_IN(port, collection, "", doc ", to be written"),
 #define IO_SINK_MEMBERS                           IO_RAW_BANK_KINDS(IO_SINK_IN_)
 
 /* Ports of banks that the graph made; behind those of banks that were read. */
 #define IO_SINK_MADE_PORT_(port, collection, doc, ...) struct collection##_view port;
 #define IO_SINK_MADE_PORTS                             IO_MADE_BANK_KINDS(IO_SINK_MADE_PORT_)
-#define IO_SINK_MADE_IN_(port, collection, doc, ...)   SL_OPTIONAL_IN(port, collection, "", doc ", to be added"),
+#define IO_SINK_MADE_IN_(port, collection, doc, ...)   SL_WANTED_IN(port, collection, "", doc ", to be added"),
 #define IO_SINK_MADE_MEMBERS                           IO_MADE_BANK_KINDS(IO_SINK_MADE_IN_)
 
 #define IO_MADE_ENUM_(port, collection, doc, ...) IO_MADE_##port,

@@ -30,8 +30,8 @@ struct sl_node {
   uint32_t block_threads;  /* from `block:`, or the algorithm's default */
   uint32_t shared;         /* `set: { variant: shared }`: do not use run_tuned */
   uint32_t live;           /* some output, sink or check depends on it */
-  uint32_t inferred;       /* bit per member (up to 32): the wiring was chosen, not given */
   struct sl_port *inputs;  /* per member of the algorithm; IN members only */
+  uint8_t *chosen;         /* per member: the wiring was chosen, not given */
   struct sl_value *values; /* per member; PROPERTY members only */
   struct sl_place *places; /* where each value was given; all zero for defaults */
   struct sl_port *lists;   /* event lists it runs on, sorted, none twice; empty: all events */

@@ -40,12 +40,12 @@ static const char *cycle_text(struct sl_draft *draft, const struct cycle *c) {
 }
 
 /* An input on the cycle that nobody asked for, as a hint. */
-static const char *inferred_hint(struct sl_draft *draft, const struct cycle *c) {
+static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
   for (uint32_t i = 0; i < c->length; i++) {
     const uint32_t from = cycle_node(c, i), to = cycle_node(c, i + 1);
     const struct sl_node *node = &draft->graph->nodes[to];
-    for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count && m < 32; m++)
-      if ((node->inferred >> m & 1) && node->inputs[m].node == (int32_t)from)
+    for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count; m++)
+      if (node->chosen[m] && node->inputs[m].node == (int32_t)from)
         return sl_arena_format(draft->reader->arena, "input `%s` of %s was not given; %s was the only port that fits",
                                node->algorithm->members[m].name, node->name, sl_port_name(draft, node->inputs[m]));
   }
@@ -56,7 +56,7 @@ static void report_cycle(struct sl_draft *draft, const uint32_t *path, uint32_t 
   struct cycle c = {path, length, 0};
   for (uint32_t i = 1; i < length; i++)
     if (path[i] < path[c.start]) c.start = i;
-  sl_report_error(draft->reader, draft->nodes[cycle_node(&c, 0)].mark, NULL, inferred_hint(draft, &c),
+  sl_report_error(draft->reader, draft->nodes[cycle_node(&c, 0)].mark, NULL, chosen_hint(draft, &c),
                   "nodes depend on each other: %s", cycle_text(draft, &c));
 }
 

@@ -1,11 +1,13 @@
 /* wiring.c: which port feeds which input.
  *
- * First what `in` says. Then each input that was left out takes the port of its collection if there is exactly one in
- * the graph, not counting the node's own and those of nodes that depend on it: required inputs first, then optional
- * ones. What depends on what is taken as it stands before each of these two passes, so that the choice does not depend
- * on the order of the document. A null under `in` leaves an optional input alone.
+ * First what `in` says. Then each input that was left out, and is required or wanted, takes the port of its collection
+ * if there is exactly one in the graph, not counting the node's own and those of nodes that depend on it: required
+ * inputs first, then wanted ones. What depends on what is taken as it stands before each of these two passes, so that
+ * the choice does not depend on the order of the document. Several such ports are an error. A null under `in` leaves an
+ * optional input alone. Event lists are never chosen: two of them have nothing in common but their type.
  */
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <string.h>
 
@@ -37,6 +39,7 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
   struct sl_node *node = &draft->graph->nodes[index];
   const uint32_t member_count = node->algorithm->member_count;
   node->inputs = sl_arena_get(draft->reader->arena, member_count, sizeof *node->inputs);
+  node->chosen = sl_arena_get(draft->reader->arena, member_count, 1);
   for (uint32_t m = 0; m < member_count; m++) node->inputs[m] = (struct sl_port){SL_NONE, SL_NONE};
   const struct sl_tree *in = sl_tree_get(draft->nodes[index].tree, "in");
   for (const struct sl_entry *entry = in != NULL ? in->first : NULL; entry != NULL; entry = entry->next) {
@@ -180,9 +183,18 @@ static void report_missing(struct choice *c, uint32_t index, const struct sl_mem
   struct sl_reader *r = draft->reader;
   const struct sl_draft_node *source = &draft->nodes[index];
   const char *node = draft->graph->nodes[index].name, *collection = input->collection->name;
-  if (found->count > 1) {
-    sl_report_error(r, source->mark, node, sl_arena_format(r->arena, "say which: `in: { %s: ... }`", input->name),
-                    "input `%s` (%s) could come from several ports: %s", input->name, collection, found->list);
+  const int optional = (input->flags & SL_FLAG_OPTIONAL) != 0;
+  if (found->count > 0) {
+    const int is_list = sl_is_event_list(input->collection);
+    const char *hint =
+        sl_arena_format(r->arena, "say which: `in: { %s: ... }`%s", input->name,
+                        optional ? sl_arena_format(r->arena, ", or `in: { %s: null }`", input->name) : "");
+    sl_report_error(r, source->mark, node, hint,
+                    is_list ? "input `%s` (%s) must be named, as event lists are never chosen: %s"
+                            : "input `%s` (%s) could come from several ports: %s",
+                    input->name, collection, found->list);
+  } else if (optional) {
+    return;
   } else if (draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
     return; /* one of the unknown ones may offer it */
   } else if (found->dependent > 0) {
@@ -210,16 +222,16 @@ static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
   struct sl_node *node = &draft->graph->nodes[index];
   const struct sl_member *input = &node->algorithm->members[member];
   const struct candidates found = find_candidates(c, index, input);
-  if (found.count == 1) {
-    if (!sl_port_fits(draft, draft->nodes[index].mark, node, member, found.first)) return;
-    node->inputs[member] = found.first;
-    if (member < 32) node->inferred |= 1u << member;
-  } else if ((input->flags & SL_FLAG_OPTIONAL) == 0) {
+  if (found.count != 1 || sl_is_event_list(input->collection)) {
     report_missing(c, index, input, &found);
+  } else if (sl_port_fits(draft, draft->nodes[index].mark, node, member, found.first)) {
+    node->inputs[member] = found.first;
+    node->chosen[member] = 1;
   }
 }
 
-static void choose_inputs(struct choice *c, uint32_t optional) {
+/* Required inputs (`flags` 0), or those that are wanted. */
+static void choose_inputs(struct choice *c, uint32_t flags) {
   struct sl_graph *graph = c->draft->graph;
   c->users = sl_links_new(c->draft, SL_LINKS_USERS);
   memset(c->marks, 0, graph->node_count * sizeof *c->marks);
@@ -227,9 +239,9 @@ static void choose_inputs(struct choice *c, uint32_t optional) {
     const struct sl_node *node = &graph->nodes[i];
     for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *input = &node->algorithm->members[m];
-      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_OPTIONAL) != optional) continue;
+      if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) != flags) continue;
       const int what = said(c->draft, i, input->name);
-      if (what == SAID_NOTHING || (what == SAID_NULL && !optional)) choose_input(c, i, m);
+      if (what == SAID_NOTHING || (what == SAID_NULL && flags == 0)) choose_input(c, i, m);
     }
   }
 }
@@ -243,5 +255,5 @@ void sl_draft_wiring(struct sl_draft *draft) {
   c.stack = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.stack);
   collect_offers(&c);
   choose_inputs(&c, 0);
-  choose_inputs(&c, SL_FLAG_OPTIONAL);
+  choose_inputs(&c, SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
 }

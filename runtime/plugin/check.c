@@ -216,9 +216,20 @@ static int check_partners(const struct checker *c) {
   return SL_OK;
 }
 
+/* Else a result would depend on what else is in the graph. */
+static int check_wanted(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  if (!(m->flags & SL_FLAG_WANTED)) return SL_OK;
+  if (!(m->flags & SL_FLAG_OPTIONAL)) return checker_refuse(c, "is wanted, but not optional");
+  if (c->algorithm->kind != SL_KIND_SINK) return checker_refuse(c, "is wanted, which only inputs of sinks can be");
+  if (sl_is_event_list(m->collection))
+    return checker_refuse(c, "is wanted, but an event list is connected only where it is named");
+  return SL_OK;
+}
+
 static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
-  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL
+  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_WANTED
                                  : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
@@ -227,6 +238,7 @@ static int check_member(struct checker *c) {
   if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
   if (is_port(m) && check_collection(c, m->collection)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_IN && check_wanted(c)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_IN && check_input_fields(c)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_SCRATCH && m->type >= SL_TYPE_bool)
     return checker_refuse(c, "type %u is no type of an element", m->type);

@@ -52,6 +52,11 @@ int sl_has_subitems(const struct sl_collection *c) {
   return field_of_shape(c, SL_SHAPE_CODE_PER_SUBITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_BYTES) >= 0;
 }
 
+const char *sl_input_need(const struct sl_member *m) {
+  if (m->flags & SL_FLAG_WANTED) return " (wanted)";
+  return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : "";
+}
+
 int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }
 
 const char *sl_next_word(const char *list, const char **word, size_t *length) {

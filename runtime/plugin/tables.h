@@ -25,6 +25,9 @@ int sl_has_subitems(const struct sl_collection *c);
 
 int sl_is_event_list(const struct sl_collection *c);
 
+/* Of an input: "" where it must be connected, " (optional)" or " (wanted)": see plugin.h. */
+const char *sl_input_need(const struct sl_member *m);
+
 /* Is field `field` of input `in` among those that the algorithm says it reads? */
 int sl_field_is_read(const struct sl_member *in, uint32_t field);
 

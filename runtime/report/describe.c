@@ -117,8 +117,8 @@ static void write_property(const struct sl_member *m, FILE *file) {
 
 static void write_port(const struct sl_member *m, FILE *file) {
   const int in = m->kind == SL_MEMBER_IN;
-  fprintf(file, "  %-10s %s: %s%s\n      %s\n", in ? "input" : "output", m->name, m->collection->name,
-          m->flags & SL_FLAG_OPTIONAL ? " (optional)" : "", m->doc);
+  fprintf(file, "  %-10s %s: %s%s\n      %s\n", in ? "input" : "output", m->name, m->collection->name, sl_input_need(m),
+          m->doc);
   if (in) {
     fprintf(file, "      reads: %s\n", m->fields && *m->fields ? m->fields : "all fields");
     return;
@@ -224,10 +224,9 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
         continue;
       }
       const struct sl_node *from = &g->nodes[node->inputs[m].node];
-      const int inferred = m < 32 && (node->inferred >> m & 1u);
       fprintf(file, "    %-16s <- %s.%s (%s)%s\n", member->name, from->name,
               from->algorithm->members[node->inputs[m].member].name, member->collection->name,
-              inferred ? ", chosen" : "");
+              node->chosen[m] ? ", chosen" : "");
     }
     for (uint32_t l = 0; l < node->list_count; l++)
       fprintf(file, "    %-16s <- %s.%s\n", "events", g->nodes[node->lists[l].node].name,

@@ -30,11 +30,7 @@ static uint32_t set_arrows(const struct sl_session *s, struct sl_arrow *arrows) 
     for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
       if (node->algorithm->members[m].kind != SL_MEMBER_IN || node->inputs[m].node == SL_NONE) continue;
       if (arrows) {
-        arrows[count] = (struct sl_arrow){.kind = SL_ARROW_DATA,
-                                          .from = node->inputs[m],
-                                          .to = n,
-                                          .to_member = m,
-                                          .inferred = m < 32 && (node->inferred >> m & 1u)};
+        arrows[count] = (struct sl_arrow){.kind = SL_ARROW_DATA, .from = node->inputs[m], .to = n, .to_member = m};
         set_bytes(s, n, m, &arrows[count]);
       }
       count++;

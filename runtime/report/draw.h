@@ -13,7 +13,6 @@ struct sl_arrow {
   struct sl_port from;
   uint32_t to;        /* node, or index among the graph's outputs */
   uint32_t to_member; /* DATA */
-  uint32_t inferred;  /* DATA: the wiring was chosen, not given */
   double bytes;       /* of the fields that are read: planned bytes an event, or of a constant all; 0: unknown */
   uint32_t is_constant;
 };

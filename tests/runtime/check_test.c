@@ -155,6 +155,10 @@ static void ports_and_partners(void **state) {
           SCALED "shares the offsets of weights, whose collection example_weights has none");
   REFUSED("scale", member("numbers")->flags = SL_FLAG_OPTIONAL,
           SCALED "shares the offsets of numbers, which is optional");
+  REFUSED("scale", member("weights")->flags = SL_FLAG_WANTED,
+          "algorithm scale: member weights: is wanted, but not optional");
+  REFUSED("scale", member("weights")->flags |= SL_FLAG_WANTED,
+          "algorithm scale: member weights: is wanted, which only inputs of sinks can be");
   REFUSED("scale", member("scaled")->in_place = "factor", SCALED "is in place of factor, which is no input");
   REFUSED("scale", (copy_fields("scaled")[0].shape = SL_SHAPE_CODE_PER_EVENT, member("scaled")->shares = NULL),
           SCALED "collection example_scaled has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS");

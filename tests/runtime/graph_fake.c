@@ -326,7 +326,7 @@ struct writer_args {
 #define SL_ARGS writer_args
 static const struct sl_member writer_members[] = {
     SL_IN(tracks, toy_tracks, "", "tracks"),
-    SL_OPTIONAL_IN(pairs, toy_pairs, "", "pairs"),
+    SL_WANTED_IN(pairs, toy_pairs, "", "pairs"),
     SL_STRING(path, "", "file"),
 };
 SL_SINK(writer, "writes tracks", uint64_t, no_sink);

@@ -234,7 +234,7 @@ struct sl_capacity {
 
 /* One member of an algorithm's argument struct. Only the fields that belong to its kind are set. */
 enum { SL_MEMBER_EVENTS, SL_MEMBER_IN, SL_MEMBER_OUT, SL_MEMBER_SCRATCH, SL_MEMBER_PROPERTY };
-enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4 };
+enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4, SL_FLAG_WANTED = 8 };
 
 struct sl_member {
   const char *name;
@@ -288,7 +288,13 @@ struct sl_member {
     .fields = fields_                                                                                                \
   }
 #define SL_IN(member, coll, fields_, doc_)          SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
+/* An input that the graph need not name is connected if exactly one port gives its collection; several are an error.
+ * SL_IN: it must be connected. SL_OPTIONAL_IN: connected only where the graph names it. SL_WANTED_IN, for sinks: what
+ * there is, or nothing. An event list is connected only where it is named.
+ * Rationale: nobody's results depend on what else is in the graph. */
 #define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL)
+#define SL_WANTED_IN(member, coll, fields_, doc_) \
+  SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL | SL_FLAG_WANTED)
 /* A list port: any number of producers, none too; the graph says which, and in which order. The member is a
  * `struct COLLECTION_each`. It hands on no event list: an event that is not on a producer's list has no items there. */
 #define SL_IN_EACH(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_each, fields_, doc_, SL_FLAG_EACH)
