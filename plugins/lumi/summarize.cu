@@ -8,36 +8,28 @@
  */
 #include "summarize_event.h"
 
-/* With what `run` knows besides. */
-struct summarize_launch {
-  struct summarize_args args;
-  uint32_t events_max; /* the slice has no more */
-};
-
 /* The offsets of the events behind the one before on the list, up to this one; of the last also of those behind it. */
-static SL_DEVICE void write_offsets(const struct summarize_launch *l, uint32_t item) {
-  const struct sl_events *list = &l->args.events;
+static SL_DEVICE void write_offsets(const struct summarize_args *a, uint32_t item) {
+  const struct sl_events *list = &a->events;
   const uint32_t event = sl_event_at(list, item), is_last = item + 1 == *list->count;
-  const uint32_t first = item == 0 ? 0 : sl_event_at(list, item - 1) + 1, end = is_last ? l->events_max : event;
+  const uint32_t first = item == 0 ? 0 : sl_event_at(list, item - 1) + 1, end = is_last ? list->max : event;
   for (uint32_t e = first + threadIdx.x; e <= end; e += blockDim.x)
-    l->args.summaries.offsets[e] = e <= event ? item : item + 1;
+    a->summaries.offsets[e] = e <= event ? item : item + 1;
 }
 
-SL_KERNEL(summarize_events, struct summarize_launch) {
-  const struct summarize_args *args = &a.args;
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    args->summaries.word_offsets[0] = 0;
-    if (*args->events.count == 0) args->summaries.offsets[0] = 0;
+SL_KERNEL(summarize_events, struct summarize_args) {
+  if (sl_grid_thread() == 0) {
+    a.summaries.word_offsets[0] = 0;
+    if (*a.events.count == 0) a.summaries.offsets[0] = 0;
   }
-  for (uint32_t item = blockIdx.x; item < *args->events.count; item += gridDim.x) {
+  for (uint32_t item = blockIdx.x; item < *a.events.count; item += gridDim.x) {
     write_offsets(&a, item);
-    lumi_summarize_event(args, sl_event_at(&args->events, item), item);
+    lumi_summarize_event(&a, sl_event_at(&a.events, item), item);
   }
 }
 
 static int run(const struct sl_launch *l, const struct summarize_args *a) {
-  const struct summarize_launch launch = {*a, l->events_max};
-  return SL_LAUNCH(l, summarize_events, SL_PER_EVENT, launch);
+  return SL_LAUNCH(l, summarize_events, SL_PER_EVENT, *a);
 }
 
 #define SL_ARGS summarize_args

@@ -92,9 +92,7 @@ static SL_DEVICE uint32_t refuse(const struct odin_banks_view *banks, uint32_t e
 }
 
 SL_KERNEL(decode_banks, struct decode_args) {
-  const uint32_t stride = gridDim.x * blockDim.x;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *a.events.count; i += stride) {
-    const uint32_t event = sl_event_at(&a.events, i);
+  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
     uint32_t detail, words[WORDS];
     const uint32_t error = refuse(&a.banks, event, &detail);
     if (error != 0) sl_event_fail(&a.events, event, error, detail);
@@ -111,7 +109,7 @@ SL_KERNEL(decode_banks, struct decode_args) {
 }
 
 static int run(const struct sl_launch *l, const struct decode_args *a) {
-  return SL_LAUNCH(l, decode_banks, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, decode_banks, SL_THREAD_PER_EVENT, *a);
 }
 
 SL_ALGORITHM(decode, "who an event is and why it was taken, from its ODIN bank", 128, run, SL_ERRORS_OF(decode_errors));

@@ -32,20 +32,14 @@ struct consolidate_args {
   uint32_t *hit_offsets; /* of each event */
 };
 
-struct consolidate_launch {
-  struct consolidate_args a;
-  uint32_t events_max;
-};
-
 static SL_DEVICE uint32_t is_accepted(const struct consolidate_args *a, uint32_t candidate) {
   return a->accepted.flag == NULL || a->accepted.flag[candidate] ? 1u : 0u;
 }
 
 /* Events that are not on the list have no hits. */
-SL_KERNEL(consolidate_clear, struct consolidate_launch) {
-  for (uint32_t event = blockIdx.x * blockDim.x + threadIdx.x; event < a.events_max; event += gridDim.x * blockDim.x)
-    a.a.hit_offsets[event] = 0;
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.a.tracks.hit_offsets[0] = 0;
+SL_KERNEL(consolidate_clear, struct consolidate_args) {
+  SL_FOR_ALL_EVENTS(event, a.events) a.hit_offsets[event] = 0;
+  if (sl_grid_thread() == 0) a.tracks.hit_offsets[0] = 0;
 }
 
 SL_KERNEL(consolidate_count, struct consolidate_args) {
@@ -66,13 +60,9 @@ SL_KERNEL(consolidate_count, struct consolidate_args) {
   }
 }
 
-/* A thread an event. */
-SL_KERNEL(consolidate_drop, struct consolidate_launch) {
-  for (uint32_t event = blockIdx.x * blockDim.x + threadIdx.x; event < a.events_max; event += gridDim.x * blockDim.x)
-    if (event < *a.a.events.count) {
-      const uint32_t number = sl_event_at(&a.a.events, event);
-      if (a.a.hit_offsets[number + 1] == a.a.hit_offsets[number]) a.a.tracks.offsets[number] = 0;
-    }
+SL_KERNEL(consolidate_drop, struct consolidate_args) {
+  SL_FOR_EVENTS_BY_THREAD(event, a.events)
+  if (a.hit_offsets[event + 1] == a.hit_offsets[event]) a.tracks.offsets[event] = 0;
 }
 
 /* What all threads of a block know alike. */
@@ -197,13 +187,10 @@ SL_KERNEL(consolidate_write, struct consolidate_args) {
 }
 
 static int run(const struct sl_launch *l, const struct consolidate_args *a) {
-  struct consolidate_launch launch;
-  launch.a = *a;
-  launch.events_max = l->events_max;
-  int error = SL_LAUNCH(l, consolidate_clear, SL_PER_EVENT, launch);
+  int error = SL_LAUNCH(l, consolidate_clear, SL_THREAD_PER_EVENT, *a);
   if (!error) error = SL_LAUNCH(l, consolidate_count, SL_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->hit_offsets, &a->tracks.sub_bound);
-  if (!error) error = SL_LAUNCH(l, consolidate_drop, SL_PER_EVENT, launch);
+  if (!error) error = SL_LAUNCH(l, consolidate_drop, SL_THREAD_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
   if (!error) error = SL_LAUNCH(l, consolidate_write, SL_PER_EVENT, *a);
   return error;

@@ -5,9 +5,8 @@
  * the beam line runs towards the beam, the one for the end state away from it, with the slopes found by the first. The
  * update of the covariance is the form without cancellation; the textbook's is useless in float32.
  *
- * One thread a track: some 240 an event, 6 hits each, which it reads twice (12 bytes each); writes 90 bytes. Where all
- * events are wanted, the tracks of the slice are dealt to all threads of the grid, so that no warp is half empty at the
- * end of an event. Tracks don't depend on each other.
+ * One thread a track: some 240 an event, 6 hits each, which it reads twice (12 bytes each); writes 90 bytes. Tracks
+ * don't depend on each other.
  */
 #include "kalman_filter.h"
 
@@ -106,20 +105,11 @@ static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t tra
 }
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
-  if (a.events.numbers == NULL) { /* their tracks lie side by side */
-    const uint32_t end = a.tracks.offsets[*a.events.count], stride = gridDim.x * blockDim.x;
-    for (uint32_t track = a.tracks.offsets[0] + blockIdx.x * blockDim.x + threadIdx.x; track < end; track += stride)
-      fit_track(&a, track);
-    return;
-  }
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t end = a.tracks.offsets[event + 1];
-    for (uint32_t track = a.tracks.offsets[event] + threadIdx.x; track < end; track += blockDim.x) fit_track(&a, track);
-  }
+  SL_FOR_ITEMS(track, a.events, a.tracks.offsets) fit_track(&a, track);
 }
 
 static int run(const struct sl_launch *l, const struct kalman_filter_args *a) {
-  return SL_LAUNCH(l, kalman_filter_fit, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, kalman_filter_fit, SL_PER_ITEM(a->tracks), *a);
 }
 
 #define SL_ARGS kalman_filter_args

@@ -67,6 +67,8 @@ struct sl_backend {
   const char *(*error)(struct sl_device *device); /* text of the last failure */
   /* "NVIDIA H200", "seed 1, warps of 32": what the summary says of the device; NULL: nothing. */
   void (*describe)(struct sl_device *device, char *text, size_t size);
+  /* Threads that the device runs at a time; NULL: grids need not know. */
+  uint32_t (*threads)(struct sl_device *device);
   /* Names what the calling thread does next, for the vendor's profilers; they nest. NULL: nobody looks. */
   void (*range_begin)(const char *name);
   void (*range_end)(void);
@@ -75,6 +77,7 @@ struct sl_backend {
   int (*intersect)(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
                    uint32_t *numbers);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
+  int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
   /* D: copies for a flight, beside the kernels; `uploaded` lets the kernels that follow wait for them. */
   int (*upload)(struct sl_stream *stream, void *to, const void *from, uint64_t bytes);
   int (*uploaded)(struct sl_stream *stream, uint32_t flight);

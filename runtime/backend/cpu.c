@@ -68,9 +68,7 @@ static int cpu_intersect(struct sl_stream *stream, const struct sl_list_pointers
   return SL_OK;
 }
 
-static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  const struct sl_stream *stream = l->backend;
-  const uint32_t n = *stream->event_count;
+static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t value = counts[i];
@@ -84,6 +82,16 @@ static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl
     if (used > bound->capacity) memset(counts, 0, ((size_t)n + 1) * sizeof *counts);
   }
   return SL_OK;
+}
+
+static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  return scan_counts(counts, *((const struct sl_stream *)l->backend)->event_count, bound);
+}
+
+static int cpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
+                          const struct sl_bound *bound) {
+  memset(counts, 0, offsets[0] * sizeof *counts);
+  return scan_counts(counts, offsets[*((const struct sl_stream *)l->backend)->event_count], bound);
 }
 
 const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
@@ -102,4 +110,5 @@ const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .error = cpu_error,
                                           .zero = cpu_zero,
                                           .intersect = cpu_intersect,
-                                          .scan = cpu_scan};
+                                          .scan = cpu_scan,
+                                          .scan_items = cpu_scan_items};

@@ -19,6 +19,8 @@
 #define GPU_HOST_FREE            hipHostFree
 #define GPU_TARGET               "hip"
 #define DEVICE_PROPERTIES        hipDeviceProp_t
+#define PROCESSORS_OF            hipDeviceAttributeMultiprocessorCount
+#define THREADS_OF               hipDeviceAttributeMaxThreadsPerMultiProcessor
 #define SHUFFLE_UP(value, delta) __shfl_up(value, delta)
 #define SYNC_WARP()              ((void)0) /* warps run in step, and there is none */
 #else
@@ -29,6 +31,8 @@
 #define GPU_HOST_FREE            cudaFreeHost
 #define GPU_TARGET               "cuda"
 #define DEVICE_PROPERTIES        cudaDeviceProp
+#define PROCESSORS_OF            cudaDevAttrMultiProcessorCount
+#define THREADS_OF               cudaDevAttrMaxThreadsPerMultiProcessor
 #define SHUFFLE_UP(value, delta) __shfl_up_sync(0xFFFFFFFFu, value, delta)
 #define SYNC_WARP()              __syncwarp()
 #endif
@@ -37,7 +41,8 @@ enum {
   FLIGHTS = 2,
   MAX_MARKS = 512,
   SCAN_THREADS = 1024,
-  SCAN_ITEMS = 8, /* consecutive counts a thread: one tile holds the events of most slices */
+  SCAN_ITEMS = 8,   /* consecutive counts a thread: one tile holds the events of most slices */
+  SCAN_CHUNKS = 64, /* blocks of a scan over items */
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
   MAX_PACK_FIELDS = 512,
@@ -56,6 +61,7 @@ struct gpu_stream {
   GPU(GraphExec_t) graph[FLIGHTS];
   GPU(Event_t) marks[MAX_MARKS];
   uint32_t mark_count;
+  uint64_t *chunk_sums; /* of a scan over items, on the device */
 };
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
@@ -152,6 +158,14 @@ static void gpu_describe(struct sl_device *device, char *text, size_t size) {
   snprintf(text, size, "%s, %d multiprocessors", properties.name, properties.multiProcessorCount);
 }
 
+static uint32_t gpu_threads(struct sl_device *device) {
+  int processors = 0, threads = 0;
+  if (GPU(DeviceGetAttribute)(&processors, PROCESSORS_OF, device->index) != GPU(Success) ||
+      GPU(DeviceGetAttribute)(&threads, THREADS_OF, device->index) != GPU(Success))
+    return 0;
+  return (uint32_t)(processors * threads);
+}
+
 #if !defined(SL_TARGET_HIP)
 static void gpu_range_begin(const char *name) { nvtxRangePushA(name); }
 static void gpu_range_end(void) { nvtxRangePop(); }
@@ -169,6 +183,7 @@ static void gpu_stream_close(struct sl_stream *stream) {
     if (s->finished[f]) (void)GPU(EventDestroy)(s->finished[f]);
   }
   for (uint32_t m = 0; m < s->mark_count; m++) (void)GPU(EventDestroy)(s->marks[m]);
+  (void)GPU(Free)(s->chunk_sums);
   if (s->kernels) (void)GPU(StreamDestroy)(s->kernels);
   if (s->copies) (void)GPU(StreamDestroy)(s->copies);
   free(s);
@@ -181,6 +196,8 @@ static struct sl_stream *gpu_stream_open(struct sl_device *device) {
   s->base.device = device;
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&s->kernels, GPU(StreamNonBlocking)));
   if (status == SL_OK) status = CHECK(device, GPU(StreamCreateWithFlags)(&s->copies, GPU(StreamNonBlocking)));
+  if (status == SL_OK)
+    status = CHECK(device, GPU(Malloc)((void **)&s->chunk_sums, SCAN_CHUNKS * sizeof *s->chunk_sums));
   for (uint32_t f = 0; f < FLIGHTS && status == SL_OK; f++) {
     status = CHECK(device, GPU(EventCreateWithFlags)(&s->uploaded[f], GPU(EventDisableTiming)));
     if (status == SL_OK)
@@ -330,6 +347,77 @@ static int gpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl
   struct gpu_stream *s = (struct gpu_stream *)l->backend;
   scan_counts<<<1, SCAN_THREADS, 0, s->kernels>>>(counts, s->base.event_count, bound ? bound->used : NULL,
                                                   bound ? bound->capacity : 0);
+  return CHECK(s->base.device, GPU(GetLastError)());
+}
+
+/* The same over items: each block has a chunk of the counts. The first kernel sums it, the second begins where the
+ * chunks before end. */
+struct item_scan {
+  uint32_t *counts;
+  const uint32_t *offsets, *event_count;
+  uint64_t *sums; /* of each chunk */
+  uint32_t *used, capacity;
+};
+
+struct scan_range {
+  uint32_t first, begin, end; /* of the slice's items, of this block's chunk */
+};
+
+static __device__ struct scan_range chunk_of(const struct item_scan *s) {
+  struct scan_range range;
+  const uint32_t first = s->offsets[0], end = s->offsets[*s->event_count];
+  const uint32_t size = (end - first + gridDim.x - 1) / gridDim.x;
+  range.first = first;
+  range.begin = first + size * blockIdx.x < end ? first + size * blockIdx.x : end;
+  range.end = end - range.begin < size ? end : range.begin + size;
+  return range;
+}
+
+static __global__ void __launch_bounds__(SCAN_THREADS) sum_chunks(const struct item_scan s) {
+  const struct scan_range range = chunk_of(&s);
+  uint64_t mine = 0, total;
+  for (uint32_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) mine += s.counts[i];
+  (void)scan_block(mine, &total);
+  if (threadIdx.x == 0) s.sums[blockIdx.x] = total;
+}
+
+static __global__ void __launch_bounds__(SCAN_THREADS) scan_chunks(const struct item_scan s) {
+  const struct scan_range range = chunk_of(&s);
+  uint64_t before = 0, total = 0;
+  for (uint32_t c = 0; c < gridDim.x; c++) {
+    if (c < blockIdx.x) before += s.sums[c];
+    total += s.sums[c];
+  }
+  const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (uint32_t i = thread; i < range.first; i += threads) s.counts[i] = 0;
+  const uint32_t fits = !s.used || total <= s.capacity;
+  if (thread == 0) s.counts[s.offsets[*s.event_count]] = fits ? (uint32_t)total : 0;
+  if (thread == 0 && s.used) {
+    const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+    if (wanted > *s.used) *s.used = wanted;
+  }
+  for (uint32_t first = range.begin; first < range.end; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    uint64_t sum;
+    const uint32_t count = i < range.end ? s.counts[i] : 0;
+    const uint64_t place = before + scan_block(count, &sum);
+    if (i < range.end) s.counts[i] = fits ? (uint32_t)place : 0;
+    before += sum;
+  }
+}
+
+static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
+                          const struct sl_bound *bound) {
+  struct gpu_stream *s = (struct gpu_stream *)l->backend;
+  struct item_scan scan;
+  scan.counts = counts;
+  scan.offsets = offsets;
+  scan.event_count = s->base.event_count;
+  scan.sums = s->chunk_sums;
+  scan.used = bound ? bound->used : NULL;
+  scan.capacity = bound ? bound->capacity : 0;
+  sum_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
+  scan_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
   return CHECK(s->base.device, GPU(GetLastError)());
 }
 
@@ -483,6 +571,7 @@ TABLE struct sl_backend sluice_backend = {
     .stream_close = gpu_stream_close,
     .error = gpu_error,
     .describe = gpu_describe,
+    .threads = gpu_threads,
 #if !defined(SL_TARGET_HIP)
     .range_begin = gpu_range_begin,
     .range_end = gpu_range_end,
@@ -490,6 +579,7 @@ TABLE struct sl_backend sluice_backend = {
     .zero = gpu_zero,
     .intersect = gpu_intersect,
     .scan = gpu_scan,
+    .scan_items = gpu_scan_items,
     .upload = gpu_upload,
     .uploaded = gpu_uploaded,
     .pack = gpu_pack,

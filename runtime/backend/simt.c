@@ -26,6 +26,11 @@ static int simt_scan(const struct sl_launch *l, uint32_t *counts, const struct s
   return sl_cpu_backend.scan(l, counts, bound);
 }
 
+static int simt_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
+                           const struct sl_bound *bound) {
+  return sl_cpu_backend.scan_items(l, counts, offsets, bound);
+}
+
 const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .target = "simt",
                                            .default_slice_events = 8,
@@ -44,4 +49,5 @@ const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .describe = sl_simt_device_describe,
                                            .zero = simt_zero,
                                            .intersect = simt_intersect,
-                                           .scan = simt_scan};
+                                           .scan = simt_scan,
+                                           .scan_items = simt_scan_items};

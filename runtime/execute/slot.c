@@ -201,9 +201,11 @@ static void open_launches(struct sl_slot *slot) {
         .block_threads = s->backend->block_threads ? s->backend->block_threads : s->graph->nodes[n].block_threads,
         .grid_blocks = s->slice_events,
         .events_max = s->slice_events,
+        .device_threads = s->backend->threads ? s->backend->threads(s->device) : 0,
         .services = &s->contexts[n].services,
         .backend = slot->stream,
-        .scan = s->backend->scan};
+        .scan = s->backend->scan,
+        .scan_items = s->backend->scan_items};
   }
 }
 

@@ -101,14 +101,14 @@ static int run_blocks(struct simt_machine *m) {
 
 static const struct sl_simt_api simt_api;
 
-static int launch_locked(struct simt_machine *m, const struct sl_launch *l, const struct sl_simt_launch *launch) {
-  if (open_threads(m, l->block_threads) < 0) return SL_ENOMEM;
+static int launch_locked(struct simt_machine *m, const struct sl_simt_launch *launch) {
+  if (open_threads(m, launch->block_threads) < 0) return SL_ENOMEM;
   seed_launch(m);
   m->launch = launch;
-  m->threads = l->block_threads;
+  m->threads = launch->block_threads;
   m->host = (struct sl_fiber){.stack = NULL};
-  m->block = (struct sl_simt_block){.block_dim = {l->block_threads},
-                                    .grid_dim = {draw_grid(m, l->grid_blocks)},
+  m->block = (struct sl_simt_block){.block_dim = {launch->block_threads},
+                                    .grid_dim = {draw_grid(m, launch->grid_blocks)},
                                     .warp_size = m->settings.warp_size,
                                     .api = &simt_api};
   *launch->block = &m->block;
@@ -120,17 +120,17 @@ static int launch_locked(struct simt_machine *m, const struct sl_launch *l, cons
 static int simt_launch(const struct sl_launch *l, const struct sl_simt_launch *launch) {
   const struct sl_services *s = l->services;
   struct simt_machine *m = ((const struct sl_simt_stream *)l->backend)->machine;
-  if (l->block_threads == 0 || l->block_threads % 32 || l->block_threads > SIMT_MAX_THREADS) {
+  if (launch->block_threads == 0 || launch->block_threads % 32 || launch->block_threads > SIMT_MAX_THREADS) {
     s->message(s->context, SL_ERROR, "kernel %s: a block has a multiple of 32 threads, up to %d, not %u",
-               launch->kernel, SIMT_MAX_THREADS, l->block_threads);
+               launch->kernel, SIMT_MAX_THREADS, launch->block_threads);
     return SL_EINVAL;
   }
   pthread_mutex_lock(&one_launch);
-  const int status = launch_locked(m, l, launch);
+  const int status = launch_locked(m, launch);
   pthread_mutex_unlock(&one_launch);
   if (status == SL_EDEVICE) s->message(s->context, SL_ERROR, "%s", m->message);
   if (status == SL_ENOMEM)
-    s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, l->block_threads);
+    s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, launch->block_threads);
   return status;
 }
 

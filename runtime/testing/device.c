@@ -147,6 +147,8 @@ int test_device_run(struct sl_test *t, struct sl_launch *launch) {
   d->stream->event_count = translated(t, event_count.values);
   launch->backend = d->stream;
   launch->scan = d->backend->scan;
+  launch->scan_items = d->backend->scan_items;
+  launch->device_threads = d->backend->threads ? d->backend->threads(d->device) : 0;
   const int tuned = t->algorithm->run_tuned && !t->shared;
   int status = tuned ? t->algorithm->run_tuned(launch, args) : t->algorithm->run(launch, args);
   if (d->backend->settle(d->stream) < 0) test_die(t, "a kernel failed: %s", d->backend->error(d->device));

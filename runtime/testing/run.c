@@ -197,23 +197,33 @@ static void bind_all(struct sl_test *t) {
 /* ------------------------------------------------------------------------------------------------ running */
 
 /* Exclusive prefix sums as struct sl_launch promises; here they are done when the call returns. */
-static int scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint64_t total = 0;
-  for (uint32_t i = 0; i < l->events_max; i++) total += counts[i];
+  for (uint32_t i = 0; i < n; i++) total += counts[i];
   const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
   if (bound && bound->used && *bound->used < wanted) *bound->used = wanted;
   if (bound && total > bound->capacity) {
-    memset(counts, 0, ((size_t)l->events_max + 1) * sizeof(*counts));
+    memset(counts, 0, ((size_t)n + 1) * sizeof(*counts));
     return SL_OK;
   }
   uint32_t sum = 0;
-  for (uint32_t i = 0; i < l->events_max; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     const uint32_t count = counts[i];
     counts[i] = sum;
     sum += count;
   }
-  counts[l->events_max] = sum;
+  counts[n] = sum;
   return SL_OK;
+}
+
+static int scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  return scan_counts(counts, l->events_max, bound);
+}
+
+static int scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
+                      const struct sl_bound *bound) {
+  memset(counts, 0, offsets[0] * sizeof(*counts));
+  return scan_counts(counts, offsets[l->events_max], bound);
 }
 
 static int run_kernel(struct sl_test *t) {
@@ -224,7 +234,8 @@ static int run_kernel(struct sl_test *t) {
                              .events_max = t->event_count,
                              .services = &t->services,
                              .backend = t->emulator ? test_emulator_stream(t) : NULL,
-                             .scan = scan};
+                             .scan = scan,
+                             .scan_items = scan_items};
   if (t->device) return test_device_run(t, &launch);
   const int tuned = t->algorithm->run_tuned && !t->shared;
   return tuned ? t->algorithm->run_tuned(&launch, t->args) : t->algorithm->run(&launch, t->args);

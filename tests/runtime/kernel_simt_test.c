@@ -1,16 +1,14 @@
-/* kernel_simt_test.c: the cases of kernel_test.c on the emulator, with each seed, warp and block. */
+/* kernel_simt_test.c: the cases of kernel_test.c, or of launch_test.c (CASES), on the emulator, with each seed, warp
+ * and block. */
 #include "simt/simt.h"
 
 #include <sluice/kernel.h>
 
 static struct sl_launch emulator_launch;
 
-static int launch_on_emulator(const struct sl_simt_launch *what) { return sl_simt_launch(&emulator_launch, what); }
-
-int kernel_test_main(void);
-#define sl_simt_launch(l, what) ((void)(l), launch_on_emulator(what)) /* what SL_LAUNCH ends in */
-#define main                    kernel_test_main
-#include "kernel_test.c"
+int cases_main(void);
+#define main cases_main
+#include CASES
 #undef main
 
 #include <stdarg.h>
@@ -35,11 +33,12 @@ static int run_cases(const char *seed, const char *warp, uint32_t block_threads)
   struct sl_stream *stream = sl_simt_stream_open(device);
   emulator_launch = (struct sl_launch){.size = sizeof(struct sl_launch),
                                        .block_threads = block_threads,
-                                       .grid_blocks = 1,
+                                       .grid_blocks = GRID_BLOCKS,
+                                       .events_max = 7,
                                        .services = &services,
                                        .backend = stream};
   printf("seed %s, warp %s, block %u\n", seed, warp, block_threads);
-  failures += stream ? kernel_test_main() : 1;
+  failures += stream ? cases_main() : 1;
   sl_simt_stream_close(stream);
   sl_simt_device_close(device);
   return failures;

@@ -10,7 +10,11 @@ enum { VALUES_MAX = 1000 };
 static const uint32_t counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 257, VALUES_MAX};
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof(array)[0])
 
+#if defined(SL_TARGET_CPU)
 static const struct sl_launch launch = {.size = sizeof(struct sl_launch), .block_threads = 1, .grid_blocks = 1};
+#else
+#define launch emulator_launch
+#endif
 
 /* Seeded values; a few large, so that sums wrap. */
 static void values_draw(uint32_t values[VALUES_MAX], uint64_t seed) {
@@ -424,43 +428,6 @@ static void warps_sum_rows_of_their_own_in_the_stated_order(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- events */
 
-enum { EVENTS = 7 };
-struct visit_args {
-  struct sl_events events;
-  uint32_t *visits; /* per event */
-  uint32_t *descents;
-};
-
-SL_KERNEL(visit_events, struct visit_args) {
-  uint32_t last = 0;
-  SL_FOR_EVENTS (event, a.events) {
-    if (threadIdx.x == 0) {
-      atomicAdd(&a.visits[event], 1u);
-      if (event < last) atomicAdd(a.descents, 1u);
-    }
-    last = event;
-  }
-}
-
-static void assert_visits(const uint32_t *numbers, uint32_t count, const uint32_t expected[EVENTS]) {
-  uint32_t visits[EVENTS] = {0}, descents = 0;
-  const struct visit_args args = {{.count = &count, .numbers = numbers}, visits, &descents};
-  assert_int_equal(SL_LAUNCH(&launch, visit_events, SL_PER_EVENT, args), SL_OK);
-  assert_memory_equal(visits, expected, sizeof visits);
-  assert_int_equal(descents, 0);
-}
-
-static void a_kernel_visits_each_event_of_its_list_once_in_order(void **state) {
-  (void)state;
-  const uint32_t numbers[] = {0, 2, 3, 6};
-  assert_visits(NULL, EVENTS, (const uint32_t[EVENTS]){1, 1, 1, 1, 1, 1, 1});
-  assert_visits(NULL, 3, (const uint32_t[EVENTS]){1, 1, 1});
-  assert_visits(NULL, 0, (const uint32_t[EVENTS]){0});
-  assert_visits(numbers, 4, (const uint32_t[EVENTS]){1, 0, 1, 1, 0, 0, 1});
-  assert_visits(numbers + 3, 1, (const uint32_t[EVENTS]){0, 0, 0, 0, 0, 0, 1});
-  assert_visits(numbers, 0, (const uint32_t[EVENTS]){0});
-}
-
 struct fail_args {
   struct sl_events events;
   const uint32_t *codes, *details;
@@ -611,7 +578,6 @@ int main(void) {
       cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
       cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),
-      cmocka_unit_test(a_kernel_visits_each_event_of_its_list_once_in_order),
       cmocka_unit_test(of_several_errors_the_larger_base_then_code_then_detail_stays),
       cmocka_unit_test(atomics_collect_from_all_threads),
       cmocka_unit_test(atomics_return_the_value_before),

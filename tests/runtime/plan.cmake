@@ -5,3 +5,5 @@ target_compile_definitions(plan_minimalloc_test PRIVATE SLUICE_DATA_DEFAULT="${P
 sluice_add_test(math_test math_test.c)
 sluice_add_test(kernel_test kernel_test.c)
 target_compile_definitions(kernel_test PRIVATE SL_TARGET_CPU=1)
+sluice_add_test(launch_test launch_test.c)
+target_compile_definitions(launch_test PRIVATE SL_TARGET_CPU=1)

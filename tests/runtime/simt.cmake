@@ -34,7 +34,9 @@ if(SLUICE_SIMT)
   endif()
 
   sluice_add_test(kernel_simt_test kernel_simt_test.c)
-  target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1)
+  target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_test.c" GRID_BLOCKS=1)
+  sluice_add_test(launch_simt_test kernel_simt_test.c)
+  target_compile_definitions(launch_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="launch_test.c" GRID_BLOCKS=8)
 
   set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/kernel_simt.c)
   file(WRITE ${source} "#include <sluice/kernel.h>\n#include <sluice/kernel.h>\nint main(void) { return 0; }\n")

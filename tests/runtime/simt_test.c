@@ -319,7 +319,7 @@ static void bad_blocks_and_a_missing_emulator_are_errors(void **state) {
   struct target t;
   target_open(&t, "simt_bad", "simt");
   assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_EDEVICE);
-  assert_string_equal(t.messages, "kernel correct: there is no emulator of version 1");
+  assert_string_equal(t.messages, "kernel correct: there is no emulator of version 2");
   FOR_ALL(i, bad) {
     use_emulator(&t, 1, 32, bad[i]);
     assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_EINVAL);

@@ -30,8 +30,55 @@
 #include <sluice/math.h>
 #include <sluice/plugin.h>
 
-/* Grids. SL_PER_EVENT: a fixed number of blocks that share the events of the node's list through SL_FOR_EVENTS. */
-enum { SL_PER_EVENT };
+#include <string.h>
+
+/* Grids, for SL_LAUNCH, and the loops that go with them:
+ *
+ *   SL_PER_EVENT              a block an event              SL_FOR_EVENTS
+ *   SL_THREAD_PER_EVENT       a thread an event             SL_FOR_EVENTS_BY_THREAD, SL_FOR_ALL_EVENTS
+ *   SL_PER_ITEM(port)         a thread an item of a port    SL_FOR_ITEMS
+ *   SL_PER_SUBITEM(port)      a thread a subitem            SL_FOR_SUBITEMS
+ *   SL_PER_NODE(count)        a block a node of a family    SL_FOR_NODES
+ *
+ * How many items there are is not known at the launch: loops stride, and are right with any grid. */
+enum { SL_GRID_EVENTS, SL_GRID_EVENT_THREADS, SL_GRID_THREADS, SL_GRID_BLOCKS };
+struct sl_grid {
+  uint32_t kind, reserved;
+  uint64_t count;
+};
+#define SL_PER_EVENT         sl_make_grid(SL_GRID_EVENTS, 0)
+#define SL_THREAD_PER_EVENT  sl_make_grid(SL_GRID_EVENT_THREADS, 0)
+#define SL_PER_ITEM(port)    sl_make_grid(SL_GRID_THREADS, (port).bound.capacity)
+#define SL_PER_SUBITEM(port) sl_make_grid(SL_GRID_THREADS, (port).sub_bound.capacity)
+#define SL_PER_NODE(count)   sl_make_grid(SL_GRID_BLOCKS, count)
+
+static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t count) {
+  struct sl_grid grid;
+  grid.kind = kind;
+  grid.reserved = 0;
+  grid.count = count;
+  return grid;
+}
+
+/* The block size of a kernel of the node. */
+static inline SL_UNUSED uint32_t sl_kernel_threads(const struct sl_launch *l, const char *kernel) {
+  for (uint32_t b = 0; b < l->block_count; b++)
+    if (strcmp(l->blocks[b].kernel, kernel) == 0) return l->blocks[b].threads;
+  return l->block_threads;
+}
+
+/* How many blocks a grid has. A flat one fills the device, at most. */
+static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struct sl_grid grid, uint32_t threads) {
+  uint64_t blocks = grid.count, most = UINT32_MAX;
+  if (grid.kind == SL_GRID_EVENTS) blocks = l->grid_blocks;
+  if (grid.kind == SL_GRID_EVENT_THREADS) blocks = ((uint64_t)l->events_max + threads - 1) / threads;
+  if (grid.kind == SL_GRID_THREADS) {
+    blocks = (grid.count + threads - 1) / threads;
+    most = l->device_threads ? l->device_threads / threads : l->grid_blocks;
+  }
+  if (blocks > most) blocks = most;
+  return blocks > 0 ? (uint32_t)blocks : 1u;
+}
 
 #if defined(SL_TARGET_CPU)
 #include <sluice/kernel_cpu.h>
@@ -58,6 +105,53 @@ enum { SL_PER_EVENT };
 
 static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t index) {
   return list->numbers ? list->numbers[index] : index;
+}
+
+static SL_DEVICE uint32_t sl_grid_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
+static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x; }
+
+/* Each thread takes its share of the events on a list. No collectives inside, as in all loops of this kind. */
+#define SL_FOR_EVENTS_BY_THREAD(event, list)                                                    \
+  for (uint32_t event, sl_index_##event = sl_grid_thread();                                     \
+       sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1); \
+       sl_index_##event += sl_grid_threads())
+
+/* Each thread takes its share of the events that a slice can have, whether they are on the list or not. */
+#define SL_FOR_ALL_EVENTS(event, list) \
+  for (uint32_t event = sl_grid_thread(); event < (list).max; event += sl_grid_threads())
+
+/* Each thread takes its share of the items of the events on a list: of all items of the slice, side by side, where
+ * there is no list, so that no warp is half empty at the end of an event; else event by event, a block an event.
+ *   SL_FOR_ITEMS(i, a.events, a.tracks.offsets) { ... }                               no `break`
+ *   SL_FOR_SUBITEMS(i, a.events, a.tracks.offsets, a.tracks.hit_offsets) { ... } */
+#define SL_FOR_ITEMS(i, list, offsets)         SL_FOR_RANGES_(i, list, (offsets)[sl_event])
+#define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_(i, list, (sub)[(offsets)[sl_event]])
+/* `at`: where what belongs to the event `sl_event` begins. The outer loop is over events, or makes one turn. */
+#define SL_FOR_RANGES_(i, list, at)                                                                                 \
+  for (uint32_t sl_turn_##i = (list).numbers ? blockIdx.x : 0; sl_turn_##i < ((list).numbers ? *(list).count : 1u); \
+       sl_turn_##i += gridDim.x)                                                                                    \
+    for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_turn_##i] : 0,                                      \
+                  i = (at) + ((list).numbers ? threadIdx.x : sl_grid_thread()),                                     \
+                  sl_stride_##i = (list).numbers ? blockDim.x : sl_grid_threads(),                                  \
+                  sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at));                    \
+         i < sl_end_##i; i += sl_stride_##i)
+
+/* The nodes of a family, as run_family gets them. Each block takes its share:
+ *   SL_KERNEL(NAME, struct sl_nodes) {
+ *     SL_FOR_NODES (struct filter_args, node, a) { ... node->events ... } */
+struct sl_nodes {
+  const void *args; /* their argument structs, one after another */
+  uint32_t count, reserved;
+};
+#define SL_FOR_NODES(type, node, nodes)                                                                               \
+  for (const type *node = (const type *)(nodes).args + blockIdx.x; node < (const type *)(nodes).args + (nodes).count; \
+       node += gridDim.x)
+static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t count) {
+  struct sl_nodes nodes;
+  nodes.args = args;
+  nodes.count = count;
+  nodes.reserved = 0;
+  return nodes;
 }
 
 /* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's

@@ -29,15 +29,14 @@ static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel
   const SL_GPU_(Error_t) error = SL_GPU_(GetLastError)();
   if (error == SL_GPU_(Success)) return SL_OK;
   l->services->message(l->services->context, SL_ERROR, "kernel %s with blocks of %u threads could not be launched: %s",
-                       kernel, l->block_threads, SL_GPU_(GetErrorString)(error));
+                       kernel, sl_kernel_threads(l, kernel), SL_GPU_(GetErrorString)(error));
   return SL_EDEVICE;
 }
 
 /* It would take <<< apart. */
 /* clang-format off */
 #define SL_LAUNCH(l, kernel, grid, args)                                                                    \
-  ((void)(grid),                                                                                            \
-   (kernel)<<<(l)->grid_blocks, (l)->block_threads, 0,                                                      \
+  ((kernel)<<<sl_grid_blocks(l, grid, sl_kernel_threads(l, #kernel)), sl_kernel_threads(l, #kernel), 0,     \
               (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle>>>(args),            \
    sl_cuda_launched(l, #kernel))
 /* clang-format on */

@@ -29,14 +29,23 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 
 /* As in kernel_cpu.h. The struct is copied: a launch reads its arguments at the call on every target. CUDA passes at
  * most 4 KiB of them. */
-#define SL_LAUNCH(l, kernel, grid, args)                                                                   \
-  __extension__({                                                                                          \
-    const __typeof__(args) sl_args = (args);                                                               \
-    (void)(grid), (void)sizeof(((kernel)(sl_args), 0)); /* checks the type */                              \
-    SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments");            \
-    const struct sl_simt_launch sl_what = {sizeof sl_what, 0,        #kernel,           kernel##_thread_,  \
-                                           &sl_args,       &sl_simt, __start_sl_shared, __stop_sl_shared}; \
-    sl_simt_launch(l, &sl_what);                                                                           \
+#define SL_LAUNCH(l, kernel, grid, args)                                                        \
+  __extension__({                                                                               \
+    const __typeof__(args) sl_args = (args);                                                    \
+    (void)sizeof(((kernel)(sl_args), 0)); /* checks the type */                                 \
+    SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments"); \
+    const uint32_t sl_threads = sl_kernel_threads(l, #kernel);                                  \
+    const struct sl_simt_launch sl_what = {sizeof sl_what,                                      \
+                                           sl_threads,                                          \
+                                           #kernel,                                             \
+                                           kernel##_thread_,                                    \
+                                           &sl_args,                                            \
+                                           &sl_simt,                                            \
+                                           __start_sl_shared,                                   \
+                                           __stop_sl_shared,                                    \
+                                           sl_grid_blocks(l, grid, sl_threads),                 \
+                                           0};                                                  \
+    sl_simt_launch(l, &sl_what);                                                                \
   })
 
 /* The linker sets these to the bounds of the section; the anchor makes sure that there is one. */

@@ -287,7 +287,7 @@ struct sl_member {
     .args_offset = SL_OFFSET_(member, struct view), .args_size = SL_SIZE_(member), .collection = &coll##_collection, \
     .fields = fields_                                                                                                \
   }
-#define SL_IN(member, coll, fields_, doc_)          SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
+#define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
 /* An input that the graph need not name is connected if exactly one port gives its collection; several are an error.
  * SL_IN: it must be connected. SL_OPTIONAL_IN: connected only where the graph names it. SL_WANTED_IN, for sinks: what
  * there is, or nothing. An event list is connected only where it is named.
@@ -390,7 +390,7 @@ struct sl_kernel_block {
 struct sl_launch {
   uint32_t size;
   uint32_t block_threads;  /* the node's block size; 1 on cpu */
-  uint32_t grid_blocks;    /* for SL_PER_EVENT */
+  uint32_t grid_blocks;    /* of SL_PER_EVENT */
   uint32_t events_max;     /* E: the largest number of events in a slice */
   uint32_t device_threads; /* that the device runs at a time: what a flat grid has at most */
   uint32_t block_count;

@@ -8,7 +8,7 @@
 
 #include <sluice/plugin.h>
 
-#define SL_SIMT_VERSION 1u
+#define SL_SIMT_VERSION 2u
 
 struct sl_dim3 {
   uint32_t x;
@@ -36,12 +36,15 @@ enum { SL_SIMT_SHUFFLE, SL_SIMT_BALLOT, SL_SIMT_SYNC };
 
 /* What SL_LAUNCH gives. All is borrowed until `launch` returns. */
 struct sl_simt_launch {
-  uint32_t size, reserved;
+  uint32_t size;
+  uint32_t block_threads;
   const char *kernel;
   void (*thread)(const void *args); /* one thread of the kernel */
   const void *args;
   struct sl_simt_block **block; /* set while the kernel runs, NULL after */
   char *shared_begin, *shared_end;
+  uint32_t grid_blocks; /* at most */
+  uint32_t reserved;
 };
 
 /* `launch` runs all blocks and returns 0 or an error, whose text went to the launch's services. The others are for a
@@ -68,7 +71,7 @@ struct sl_simt_stream {
 
 SL_STATIC_ASSERT(sizeof(struct sl_simt_site) == 24, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_block) == 40, "frozen by SL_SIMT_VERSION");
-SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 56, "frozen by SL_SIMT_VERSION");
+SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 64, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_api) == 40, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_stream) == 40, "frozen by SL_SIMT_VERSION");
 

@@ -9,11 +9,8 @@
 static const struct sl_member summarize_every_event_members[] = {LUMI_SUMMARIZE_MEMBERS(" event_type error_bits")};
 
 SL_KERNEL(count_summaries, struct summarize_args) {
-  const uint32_t stride = gridDim.x * blockDim.x;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *a.events.count; i += stride) {
-    const uint32_t event = sl_event_at(&a.events, i);
-    a.summaries.offsets[event] = (a.odin.event_type[event] & ODIN_LUMINOSITY) != 0 && a.odin.error_bits[event] == 0;
-  }
+  SL_FOR_EVENTS_BY_THREAD(event, a.events)
+  a.summaries.offsets[event] = (a.odin.event_type[event] & ODIN_LUMINOSITY) != 0 && a.odin.error_bits[event] == 0;
 }
 
 SL_KERNEL(write_summaries, struct summarize_args) {
@@ -25,7 +22,7 @@ SL_KERNEL(write_summaries, struct summarize_args) {
 }
 
 static int run(const struct sl_launch *l, const struct summarize_args *a) {
-  int status = SL_LAUNCH(l, count_summaries, SL_PER_EVENT, *a);
+  int status = SL_LAUNCH(l, count_summaries, SL_THREAD_PER_EVENT, *a);
   if (status == SL_OK) status = l->scan(l, a->summaries.offsets, &a->summaries.bound);
   if (status == SL_OK) status = SL_LAUNCH(l, write_summaries, SL_PER_EVENT, *a);
   return status;

@@ -58,14 +58,11 @@ static const struct sl_member scale_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(scale_values, struct scale_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x)
-      a.scaled.value[i] = a.numbers.value[i] * a.factor;
-  }
+  SL_FOR_ITEMS(i, a.events, a.numbers.offsets) a.scaled.value[i] = a.numbers.value[i] * a.factor;
 }
 
 static int run_scale(const struct sl_launch *l, const struct scale_args *a) {
-  return SL_LAUNCH(l, scale_values, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, scale_values, SL_PER_ITEM(a->numbers), *a);
 }
 SL_ALGORITHM(scale, "multiplies numbers", 64, run_scale);
 
@@ -125,7 +122,7 @@ struct sum_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_sums sums;
-  uint32_t refuse_value, fail, overrun, not_a_number, crash, block_sized, slice_events;
+  uint32_t refuse_value, fail, overrun, not_a_number, crash, block_sized;
 };
 #define SL_ARGS sum_args
 static const struct sl_member sum_members[] = {
@@ -158,15 +155,13 @@ SL_KERNEL(sum_values, struct sum_args) {
                            : count > 0.0f ? (float)sum / count
                                           : 0.0f;
       if (a.crash) *(volatile uint32_t *)(uintptr_t)(64u * a.crash) = 0;
-      if (a.overrun) a.sums.sum[a.slice_events] = 0;
+      if (a.overrun) a.sums.sum[a.events.max] = 0;
     }
   }
 }
 
 static int run_sum(const struct sl_launch *l, const struct sum_args *a) {
   if (a->fail) return SL_EDEVICE;
-  struct sum_args with_size = *a;
-  with_size.slice_events = l->events_max;
-  return SL_LAUNCH(l, sum_values, SL_PER_EVENT, with_size);
+  return SL_LAUNCH(l, sum_values, SL_PER_EVENT, *a);
 }
 SL_ALGORITHM(sum, "sums numbers by event", 64, run_sum, SL_ERRORS_OF(sum_errors));

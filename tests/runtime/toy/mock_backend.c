@@ -119,8 +119,7 @@ static int mock_intersect(struct sl_stream *stream, const struct sl_list_pointer
   return SL_OK;
 }
 
-static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  const uint32_t n = *((const struct sl_stream *)l->backend)->event_count;
+static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint32_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t value = counts[i];
@@ -131,6 +130,16 @@ static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct s
   if (bound && total > *bound->used) *bound->used = total;
   if (bound && total > bound->capacity) memset(counts, 0, (n + 1) * sizeof *counts);
   return SL_OK;
+}
+
+static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
+  return scan_counts(counts, *((const struct sl_stream *)l->backend)->event_count, bound);
+}
+
+static int mock_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
+                           const struct sl_bound *bound) {
+  memset(counts, 0, offsets[0] * sizeof *counts);
+  return scan_counts(counts, offsets[*((const struct sl_stream *)l->backend)->event_count], bound);
 }
 
 __attribute__((visibility("default"))) extern const struct sl_backend sluice_backend;
@@ -154,6 +163,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .zero = mock_zero,
                                           .intersect = mock_intersect,
                                           .scan = mock_scan,
+                                          .scan_items = mock_scan_items,
                                           .upload = mock_upload,
                                           .uploaded = mock_flight,
                                           .pack = mock_pack,
