@@ -1,6 +1,7 @@
 /* canonical.c: a graph as text, the same for all documents that mean the same: nodes, inputs and properties sorted by
  * name, defaults, parameters and connections written out. Read as a graph, it gives itself. */
 #include "graph/stages.h"
+#include "plugin/property.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,33 +78,28 @@ static void write_string(struct writer *w, const char *text) {
   write_text(w, "\"");
 }
 
-/* The shortest decimal that reads as the same number. */
-static void write_number(struct writer *w, double number, int is_float) {
-  char text[40];
-  for (int digits = 6; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, number);
-    const double again = strtod(text, NULL);
-    if (is_float ? (float)again == (float)number : again == number) break;
-  }
-  write_text(w, text);
+static void write_choice(struct writer *w, const struct sl_member *property, uint64_t choice) {
+  size_t bytes;
+  const char *name = sl_choice_name(property, (uint32_t)choice, &bytes);
+  write_string(w, sl_arena_text(w->draft->reader->arena, name, bytes));
 }
 
-static void write_value(struct writer *w, uint32_t type, const struct sl_value *value) {
-  switch (type) {
+static void write_value(struct writer *w, const struct sl_member *property, const struct sl_value *value) {
+  char text[SL_NUMBER_TEXT_BYTES];
+  switch (property->type) {
     case SL_TYPE_string:
       write_string(w, value->text);
+      break;
+    case SL_TYPE_enumeration:
+      write_choice(w, property, value->integer);
       break;
     case SL_TYPE_bool:
       write_text(w, value->integer ? "true" : "false");
       break;
     case SL_TYPE_f32:
-      write_number(w, value->number, 1);
-      break;
     case SL_TYPE_f64:
-      write_number(w, value->number, 0);
-      break;
     case SL_TYPE_i32:
-      write_line(w, "%" PRId64, (int64_t)value->number);
+      write_text(w, sl_number_text(property->type, value->number, text));
       break;
     default:
       write_line(w, "%" PRIu64, value->integer);
@@ -132,9 +128,13 @@ static void write_input(struct writer *w, const struct sl_node *node, const stru
 }
 
 static void write_property(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
-  write_line(w, "      %s: ", member->name);
-  write_value(w, member->type, &node->values[member - node->algorithm->members]);
-  write_text(w, "\n");
+  const struct sl_value *value = &node->values[member - node->algorithm->members];
+  write_line(w, "      %s: %s", member->name, value->items != NULL ? "[" : "");
+  for (uint32_t i = 0; i < sl_property_count(member); i++) {
+    if (i > 0) write_text(w, ", ");
+    write_value(w, member, value->items != NULL ? &value->items[i] : value);
+  }
+  write_text(w, value->items != NULL ? "]\n" : "\n");
 }
 
 /* The members of one kind, under a heading if there are any. */

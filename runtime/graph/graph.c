@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 
 #include "graph/stages.h"
+#include "plugin/property.h"
 
 #include <locale.h>
 #include <string.h>
@@ -77,31 +78,12 @@ void sl_graph_free(struct sl_graph *graph) {
 void sl_graph_fill_properties(const struct sl_node *node, void *args) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *property = &node->algorithm->members[m];
-    const struct sl_value *value = &node->values[m];
-    char *place = (char *)args + property->args_offset;
     if (property->kind != SL_MEMBER_PROPERTY) continue;
-    switch (property->type) {
-      case SL_TYPE_f32:
-        memcpy(place, &(float){(float)value->number}, sizeof(float));
-        break;
-      case SL_TYPE_f64:
-        memcpy(place, &value->number, sizeof(double));
-        break;
-      case SL_TYPE_i32:
-        memcpy(place, &(int32_t){(int32_t)value->number}, sizeof(int32_t));
-        break;
-      case SL_TYPE_u64:
-        memcpy(place, &value->integer, sizeof(uint64_t));
-        break;
-      case SL_TYPE_bool:
-      case SL_TYPE_u32:
-        memcpy(place, &(uint32_t){(uint32_t)value->integer}, sizeof(uint32_t));
-        break;
-      case SL_TYPE_string:
-        memcpy(place, &value->text, sizeof value->text);
-        break;
-      default:
-        break; /* a plugin's check admits no other type */
-    }
+    const struct sl_value *value = &node->values[m];
+    if (property->type == SL_TYPE_string)
+      memcpy((char *)args + property->args_offset, &value->text, sizeof value->text);
+    const struct sl_value *items = value->items != NULL ? value->items : value;
+    for (uint32_t i = 0; i < sl_property_count(property); i++)
+      sl_property_store(property, i, items[i].number, items[i].integer, args);
   }
 }

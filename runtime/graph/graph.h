@@ -17,8 +17,10 @@ struct sl_port {
 /* A property's value; strings are owned by the graph. */
 struct sl_value {
   double number;
-  const char *text; /* type string only */
-  uint64_t integer; /* types u32, u64 and bool: the same number; exact, which a double is not beyond 2^53 */
+  const char *text;       /* type string only */
+  uint64_t integer;       /* types u32, u64, bool and enumeration: the same number; exact, which a double is not beyond
+                             2^53 */
+  struct sl_value *items; /* of an array; NULL: it is none */
 };
 
 struct sl_node {

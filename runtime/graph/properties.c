@@ -1,7 +1,8 @@
 /* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Each is
- * checked for type and range. */
+ * checked for type and range; an array's value by value. */
 #include "graph/scalar.h"
 #include "graph/stages.h"
+#include "plugin/property.h"
 #include "plugin/tables.h"
 
 #include <math.h>
@@ -15,6 +16,8 @@ static const char *type_text(uint32_t type) {
       return "true or false";
     case SL_TYPE_string:
       return "a string";
+    case SL_TYPE_enumeration:
+      return "one name";
     case SL_TYPE_f32:
     case SL_TYPE_f64:
       return "a number";
@@ -32,6 +35,13 @@ static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct s
   value->integer = scalar->negative ? 0 : scalar->magnitude;
   value->number = scalar->negative ? -(double)scalar->magnitude : (double)scalar->magnitude;
   return 1;
+}
+
+/* The text itself counts, whatever the scalar looks like. */
+static int store_choice(const struct sl_member *property, const struct sl_tree *tree, struct sl_value *value) {
+  const int choice = sl_choice_index(property, tree->text);
+  value->integer = choice >= 0 ? (uint64_t)choice : 0;
+  return choice >= 0;
 }
 
 /* Stores a scalar as the type of a property; 0 if it does not fit. */
@@ -68,48 +78,143 @@ static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct
 }
 
 static int in_range(const struct sl_member *property, const struct sl_value *value) {
-  if (property->type == SL_TYPE_string) return 1;
+  if (property->type == SL_TYPE_string || property->type == SL_TYPE_enumeration) return 1;
   return value->number >= property->minimum && value->number <= property->maximum;
 }
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-static void set_default(const struct sl_member *property, struct sl_value *value) {
+static void set_number(const struct sl_member *property, double number, struct sl_value *value) {
+  value->number = property->type == SL_TYPE_f32 ? (double)(float)number : number;
+  value->integer = number >= 0 && number < 0x1p64 ? (uint64_t)number : 0;
+}
+
+/* The plugin's check has seen that the defaults can be read. */
+static void set_default(struct sl_draft *draft, const struct sl_member *property, struct sl_value *value) {
   if (property->type == SL_TYPE_string) {
     value->text = property->default_text;
-    return;
+  } else if (property->type == SL_TYPE_enumeration) {
+    value->integer = (uint64_t)sl_choice_index(property, property->default_text);
+  } else if (property->count > 0) {
+    double *numbers = sl_arena_get(draft->reader->arena, property->count, sizeof *numbers);
+    sl_array_read(property->default_text, numbers, property->count);
+    value->items = sl_arena_get(draft->reader->arena, property->count, sizeof *value->items);
+    for (uint32_t i = 0; i < property->count; i++) set_number(property, numbers[i], &value->items[i]);
+  } else {
+    set_number(property, property->default_value, value);
   }
-  value->number = property->type == SL_TYPE_f32 ? (double)(float)property->default_value : property->default_value;
-  const int exact = property->default_value >= 0 && property->default_value < 0x1p64;
-  value->integer = exact ? (uint64_t)property->default_value : 0;
+}
+
+static void report_range(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                         const char *name, const struct sl_tree *tree) {
+  char minimum[SL_NUMBER_TEXT_BYTES], maximum[SL_NUMBER_TEXT_BYTES];
+  const char *unit = property->unit != NULL ? property->unit : "";
+  sl_report_error(draft->reader, tree->mark, node->name, NULL, "`%s` lies between %s and %s%s%s, but is `%s`", name,
+                  sl_number_text(property->type, property->minimum, minimum),
+                  sl_number_text(property->type, property->maximum, maximum), *unit != 0 ? " " : "", unit,
+                  sl_shown(draft->reader, tree->text));
+}
+
+/* "first, busiest" */
+static const char *choices_text(struct sl_draft *draft, const struct sl_member *property, struct sl_guess *guess) {
+  struct sl_arena *arena = draft->reader->arena;
+  const char *list = "", *word;
+  size_t length;
+  for (uint32_t i = 0; *(word = sl_choice_name(property, i, &length)) != 0; i++) {
+    const char *choice = sl_arena_text(arena, word, length);
+    sl_guess_offer(guess, choice);
+    list = i == 0 ? choice : sl_arena_format(arena, "%s, %s", list, choice);
+  }
+  return list;
+}
+
+static void report_choice(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                          const char *name, const struct sl_tree *tree) {
+  struct sl_guess guess;
+  sl_guess_begin(draft->reader, &guess, tree->text);
+  const char *choices = choices_text(draft, property, &guess);
+  sl_report_error(draft->reader, tree->mark, node->name, sl_guess_hint(draft->reader, &guess),
+                  "`%s` is one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
+}
+
+/* One value from a scalar; 0 with the error reported. `name` as the user wrote it. */
+static int read_value(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                      const char *name, const struct sl_tree *tree, struct sl_value *value) {
+  struct sl_reader *r = draft->reader;
+  if (tree->kind != SL_TREE_SCALAR) {
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is %s, not a list", name, type_text(property->type));
+  } else if (property->type == SL_TYPE_enumeration) {
+    if (store_choice(property, tree, value)) return 1;
+    report_choice(draft, node, property, name, tree);
+  } else if (!store(property->type, tree, value)) {
+    sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
+                    type_text(property->type), sl_shown(r, tree->text));
+  } else if (!in_range(property, value)) {
+    report_range(draft, node, property, name, tree);
+  } else {
+    if (property->type == SL_TYPE_f32) value->number = (double)(float)value->number;
+    return 1;
+  }
+  return 0;
+}
+
+/* A list as the tree that it is, or from the text of an option, `--set n.p=[1, 2]`; NULL: it is none. */
+static const struct sl_tree *read_list(struct sl_draft *draft, const struct sl_tree *tree) {
+  struct sl_reader *r = draft->reader;
+  if (tree->kind == SL_TREE_LIST) return tree;
+  if (tree->quoted) return NULL;
+  struct sl_tree *list = sl_tree_new(r, SL_TREE_LIST, tree->mark);
+  const char *item, *rest = tree->text;
+  size_t length;
+  while ((rest = sl_next_item(rest, &item, &length)) != NULL) {
+    sl_tree_add(r, list, NULL, tree->mark, sl_tree_scalar(r, sl_arena_text(r->arena, item, length), 0, tree->mark));
+    if (*rest == ']') return list;
+  }
+  return NULL;
+}
+
+static int read_array(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                      const char *name, const struct sl_tree *tree, struct sl_value *value) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_tree *list = read_list(draft, tree);
+  if (list == NULL) {
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not `%s`", name, property->count,
+                    property->count == 1 ? "" : "s", sl_shown(r, tree->text));
+    return 0;
+  }
+  if (list->count != property->count) {
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not of %u", name, property->count,
+                    property->count == 1 ? "" : "s", list->count);
+    return 0;
+  }
+  value->items = sl_arena_get(r->arena, property->count, sizeof *value->items);
+  uint32_t i = 0, wrong = 0;
+  for (const struct sl_entry *entry = list->first; entry != NULL; entry = entry->next, i++) {
+    const char *item = sl_arena_format(r->arena, "%s[%u]", name, i);
+    wrong |= entry->value == NULL || !read_value(draft, node, property, item, entry->value, &value->items[i]);
+  }
+  return !wrong;
 }
 
 /* `name` as the user wrote it. */
 static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t member, const char *name,
                       const struct sl_tree *tree) {
-  struct sl_reader *r = draft->reader;
   const struct sl_member *property = &node->algorithm->members[member];
-  const char *unit = property->unit != NULL ? property->unit : "";
   struct sl_value value = {0};
-  if (!store(property->type, tree, &value)) {
-    sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
-                    type_text(property->type), sl_shown(r, tree->text));
-  } else if (!in_range(property, &value)) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` lies between %.10g and %.10g%s%s, but is `%s`", name,
-                    property->minimum, property->maximum, *unit != 0 ? " " : "", unit, sl_shown(r, tree->text));
-  } else {
-    if (property->type == SL_TYPE_f32) value.number = (double)(float)value.number;
-    node->values[member] = value;
-    node->places[member] = sl_mark_place(r, tree->mark);
-  }
+  const int good = property->count > 0 ? read_array(draft, node, property, name, tree, &value)
+                                       : read_value(draft, node, property, name, tree, &value);
+  if (!good) return;
+  node->values[member] = value;
+  node->places[member] = sl_mark_place(draft->reader, tree->mark);
 }
 
 /* `variant`, which every kernel has: tuned (where there is such a version) or shared. */
 static void set_variant(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
-  node->shared = strcmp(tree->text, "shared") == 0;
-  if (!node->shared && strcmp(tree->text, "tuned") != 0)
+  const char *text = tree->kind == SL_TREE_SCALAR ? tree->text : "a list";
+  node->shared = strcmp(text, "shared") == 0;
+  if (!node->shared && strcmp(text, "tuned") != 0)
     sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` is tuned or shared, not `%s`",
-                    sl_shown(draft->reader, tree->text));
+                    sl_shown(draft->reader, text));
 }
 
 static void set_node(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *set) {
@@ -176,7 +281,7 @@ void sl_draft_properties(struct sl_draft *draft) {
     node->places = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->places);
     for (uint32_t m = 0; m < node->algorithm->member_count; m++)
       if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
-        set_default(&node->algorithm->members[m], &node->values[m]);
+        set_default(draft, &node->algorithm->members[m], &node->values[m]);
     set_node(draft, node, sl_tree_get(draft->nodes[i].tree, "set"));
   }
   const struct sl_tree *budgets = sl_tree_get(draft->root, "budgets");

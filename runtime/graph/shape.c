@@ -14,10 +14,11 @@ struct rule {
 };
 
 static const struct rule scalar = {.kinds = SL_TREE_SCALAR};
+static const struct rule property = {.kinds = SL_TREE_SCALAR | SL_TREE_LIST, .item = &scalar};
 
 static const struct rule node_keys[] = {
     {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"in", SL_TREE_MAP, 0, NULL, &scalar, NULL},
-    {"set", SL_TREE_MAP, 0, NULL, &scalar, NULL},   {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
+    {"set", SL_TREE_MAP, 0, NULL, &property, NULL}, {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"block", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
 };
 

@@ -4,10 +4,10 @@
  */
 #include "plugin/check.h"
 
+#include "plugin/property.h"
 #include "plugin/registry.h"
 #include "plugin/tables.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ int checker_refuse(const struct checker *c, const char *format, ...) {
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-static int is_identifier(const char *name) {
+int checker_is_identifier(const char *name) {
   if (!name || !is_letter(*name)) return 0;
   for (name++; *name; name++)
     if (!is_letter(*name) && !(*name >= '0' && *name <= '9')) return 0;
@@ -48,7 +48,8 @@ static int is_identifier(const char *name) {
 
 static int check_name(const struct checker *c, const char *what, uint32_t index, const char *name) {
   if (!name) return checker_refuse(c, "the name of %s %u is NULL", what, index);
-  if (!is_identifier(name)) return checker_refuse(c, "the name of %s %u, \"%s\", is no identifier", what, index, name);
+  if (!checker_is_identifier(name))
+    return checker_refuse(c, "the name of %s %u, \"%s\", is no identifier", what, index, name);
   return SL_OK;
 }
 
@@ -75,7 +76,7 @@ static int check_collection(const struct checker *c, const struct sl_collection 
   uint32_t shapes[SL_SHAPE_CODE_ARRAY + 1] = {0};
   char difference[256];
   if (!collection) return checker_refuse(c, "it has no collection");
-  if (!is_identifier(collection->name)) return checker_refuse(c, "the name of its collection is no identifier");
+  if (!checker_is_identifier(collection->name)) return checker_refuse(c, "the name of its collection is no identifier");
   if (!collection->doc) return checker_refuse(c, "collection %s: doc is NULL", collection->name);
   if (!collection->fields || collection->field_count < 1 || collection->field_count > FIELDS_MAX)
     return checker_refuse(c, "collection %s has %u fields%s, 1 to %d are expected", collection->name,
@@ -113,13 +114,14 @@ static uint32_t member_bytes(const struct sl_member *m) {
   if (is_port(m)) return (uint32_t)(m->collection->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
   if (m->kind == SL_MEMBER_SCRATCH) return (uint32_t)sizeof(void *);
-  return sl_type_bytes(m->type);
+  return sl_type_bytes(m->type) * (m->kind == SL_MEMBER_PROPERTY ? sl_property_count(m) : 1);
 }
 
 static int check_place(const struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
   const struct sl_member *m = c->member;
-  const uint32_t expected = member_bytes(m), alignment = expected < 8 ? expected : 8;
+  const uint32_t expected = member_bytes(m);
+  const uint32_t alignment = m->kind == SL_MEMBER_PROPERTY ? sl_type_bytes(m->type) : 8;
   if (m->args_size != expected)
     return checker_refuse(c, "has %u bytes, %u are expected for what it is", m->args_size, expected);
   if (m->args_offset > a->args_size || m->args_size > a->args_size - m->args_offset)
@@ -150,44 +152,6 @@ static int check_input_fields(const struct checker *c) {
                             m->collection->name);
   }
   return SL_OK;
-}
-
-static int check_integer_range(const struct checker *c, double lowest, double highest) {
-  const struct sl_member *m = c->member;
-  if (m->minimum < lowest || m->maximum > highest)
-    return checker_refuse(c, "range %.17g to %.17g exceeds that of %s", m->minimum, m->maximum, sl_type_name(m->type));
-  if (m->default_value != floor(m->default_value))
-    return checker_refuse(c, "default %.17g is no integer", m->default_value);
-  return SL_OK;
-}
-
-static int check_property(const struct checker *c) {
-  const struct sl_member *m = c->member;
-  if (!m->unit) return checker_refuse(c, "unit is NULL");
-  if (m->type == SL_TYPE_string) {
-    if (!m->default_text) return checker_refuse(c, "a string property needs a default text");
-    return SL_OK;
-  }
-  if (!(m->minimum <= m->maximum))
-    return checker_refuse(c, "minimum %.17g is not below maximum %.17g", m->minimum, m->maximum);
-  if (!(m->default_value >= m->minimum && m->default_value <= m->maximum))
-    return checker_refuse(c, "default %.17g is not in the range %.17g to %.17g", m->default_value, m->minimum,
-                          m->maximum);
-  switch (m->type) {
-    case SL_TYPE_f32:
-    case SL_TYPE_f64:
-      return SL_OK;
-    case SL_TYPE_bool:
-      return check_integer_range(c, 0, 1);
-    case SL_TYPE_u32:
-      return check_integer_range(c, 0, UINT32_MAX);
-    case SL_TYPE_i32:
-      return check_integer_range(c, INT32_MIN, INT32_MAX);
-    case SL_TYPE_u64:
-      return check_integer_range(c, 0, 0x1p64);
-    default:
-      return checker_refuse(c, "type %s is no type of a property", sl_type_name(m->type));
-  }
 }
 
 static int check_partners(const struct checker *c) {
@@ -376,11 +340,11 @@ static int check_head(const struct checker *c, const struct sl_plugin *p) {
 }
 
 static int check_plugin_texts(const struct checker *c, const struct sl_plugin *p) {
-  if (!is_identifier(p->name))
+  if (!checker_is_identifier(p->name))
     return checker_refuse(c, "the plugin's name, \"%s\", is no identifier", p->name ? p->name : "NULL");
   if (!p->version || !*p->version) return checker_refuse(c, "the plugin has no version");
   if (!p->doc) return checker_refuse(c, "the plugin's doc is NULL");
-  if (!is_identifier(p->target)) /* a backend may be a library, so that any name can be a target */
+  if (!checker_is_identifier(p->target)) /* a backend may be a library, so that any name can be a target */
     return checker_refuse(c, "target \"%s\" is no identifier", p->target ? p->target : "NULL");
   return SL_OK;
 }

@@ -15,6 +15,12 @@ struct checker {
 /* Writes "algorithm A: member M: text" to the reason; returns SL_EPLUGIN. */
 int checker_refuse(const struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Letters, digits and _, the first no digit. */
+int checker_is_identifier(const char *name);
+
+/* A property: unit, type, range and default. */
+int check_property(const struct checker *c);
+
 /* The capacities of the member: there where needed, and their terms name what exists. Everything else about the members
  * has been checked before. */
 int check_capacities(const struct checker *c);

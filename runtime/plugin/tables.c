@@ -7,9 +7,10 @@
 #define TYPE_BYTES_(name, c, bytes) [SL_TYPE_##name] = bytes,
 
 static const char *const type_names[SL_TYPE_COUNT] = {
-    SL_TYPES(TYPE_NAME_)[SL_TYPE_bool] = "bool", [SL_TYPE_string] = "string"};
+    SL_TYPES(TYPE_NAME_)[SL_TYPE_bool] = "bool", [SL_TYPE_string] = "string", [SL_TYPE_enumeration] = "enumeration"};
 static const uint32_t type_bytes[SL_TYPE_COUNT] = {
-    SL_TYPES(TYPE_BYTES_)[SL_TYPE_bool] = sizeof(uint32_t), [SL_TYPE_string] = sizeof(char *)};
+    SL_TYPES(TYPE_BYTES_)[SL_TYPE_bool] = sizeof(uint32_t), [SL_TYPE_string] = sizeof(char *),
+    [SL_TYPE_enumeration] = sizeof(uint32_t)};
 static const char *const shape_names[] = {"PER_SLICE",    "PER_EVENT",   "OFFSETS", "PER_ITEM",
                                           "ITEM_OFFSETS", "PER_SUBITEM", "BYTES",   "ARRAY"};
 

@@ -4,6 +4,7 @@
 #include "report/describe.h"
 
 #include "execute/session.h"
+#include "plugin/property.h"
 #include "plugin/tables.h"
 
 #include <inttypes.h>
@@ -103,15 +104,26 @@ static void write_capacity(const char *what, const struct sl_capacity *c, FILE *
   fprintf(file, "%s\n", several ? ")" : "");
 }
 
+/* "= 2 in [0, 5] mm"; of an array " of 3 = [1, 2, 3] in [0, 5] mm", its range by value. */
+static void write_numbers(const struct sl_member *m, FILE *file) {
+  char value[SL_NUMBER_TEXT_BYTES], minimum[SL_NUMBER_TEXT_BYTES], maximum[SL_NUMBER_TEXT_BYTES];
+  if (m->count > 0) fprintf(file, " of %u", m->count);
+  fprintf(file, " = %s in [%s, %s]%s%s",
+          m->count > 0 ? m->default_text : sl_number_text(m->type, m->default_value, value),
+          sl_number_text(m->type, m->minimum, minimum), sl_number_text(m->type, m->maximum, maximum),
+          *m->unit ? " " : "", m->unit);
+}
+
 static void write_property(const struct sl_member *m, FILE *file) {
   fprintf(file, "  %-10s %s: %s", m->flags & SL_FLAG_BUDGET ? "budget" : "property", m->name, sl_type_name(m->type));
   if (m->type == SL_TYPE_string)
     fprintf(file, " = \"%s\"", m->default_text ? m->default_text : "");
+  else if (m->type == SL_TYPE_enumeration)
+    fprintf(file, " = %s of %s", m->default_text, m->choices);
   else if (m->type == SL_TYPE_bool)
     fprintf(file, " = %s", m->default_value != 0 ? "true" : "false");
   else
-    fprintf(file, " = %.9g in [%.9g, %.9g]%s%s", m->default_value, m->minimum, m->maximum, *m->unit ? " " : "",
-            m->unit);
+    write_numbers(m, file);
   fprintf(file, "\n      %s\n", m->doc);
 }
 

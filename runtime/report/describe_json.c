@@ -1,4 +1,5 @@
 /* describe_json.c: algorithms, collections and plugins for programs: what describe.c says, as JSON. */
+#include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
 
@@ -53,14 +54,42 @@ static void put_port(const struct sl_member *m, struct sl_json *j) {
   put_capacity("subitems", &m->sub_capacity, j);
 }
 
+static void put_choices(const struct sl_member *m, struct sl_json *j) {
+  char name[256];
+  const char *word;
+  size_t length;
+  sl_json_begin_array(j, "choices");
+  for (uint32_t i = 0; *(word = sl_choice_name(m, i, &length)); i++) {
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    sl_json_string(j, NULL, name);
+  }
+  sl_json_end_array(j);
+}
+
+/* An array's default, read from its text. */
+static void put_array(const struct sl_member *m, struct sl_json *j) {
+  double values[SL_ARRAY_MAX];
+  if (!sl_array_read(m->default_text, values, m->count)) return; /* the plugin's check has read it */
+  sl_json_integer(j, "count", m->count);
+  sl_json_begin_array(j, "default");
+  for (uint32_t i = 0; i < m->count; i++) sl_json_number(j, NULL, values[i]);
+  sl_json_end_array(j);
+}
+
 static void put_property(const struct sl_member *m, struct sl_json *j) {
   sl_json_string(j, "type", sl_type_name(m->type));
   if (m->type == SL_TYPE_string) {
     sl_json_string(j, "default", m->default_text ? m->default_text : "");
+  } else if (m->type == SL_TYPE_enumeration) {
+    sl_json_string(j, "default", m->default_text);
+    put_choices(m, j);
   } else if (m->type == SL_TYPE_bool) {
     sl_json_boolean(j, "default", m->default_value != 0);
   } else {
-    sl_json_number(j, "default", m->default_value);
+    if (m->count > 0)
+      put_array(m, j);
+    else
+      sl_json_number(j, "default", m->default_value);
     sl_json_number(j, "minimum", m->minimum);
     sl_json_number(j, "maximum", m->maximum);
   }

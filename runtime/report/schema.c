@@ -5,6 +5,7 @@
  * other nodes, and nodes whose `use` is in an included file. Every value may be null, which removes it, and a string
  * with
  * `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
+#include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
 
@@ -31,6 +32,7 @@ static const char *const map_or_null[] = {"object", "null", NULL};
 static const char *const list_or_null[] = {"array", "null", NULL};
 static const char *const text_or_null[] = {"string", "null", NULL};
 static const char *const scalars[] = {"string", "number", "boolean", "null", NULL};
+static const char *const properties[] = {"string", "number", "boolean", "array", "null", NULL};
 
 /* The end of every map: keys of the user's own, and no others. */
 static void put_no_other_keys(struct sl_json *j) {
@@ -77,6 +79,52 @@ static void put_or_parameter(struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+static void put_value_type(const struct sl_member *m, struct sl_json *j) {
+  if (m->type == SL_TYPE_bool) {
+    sl_json_string(j, "type", "boolean");
+    return;
+  }
+  sl_json_string(j, "type", m->type == SL_TYPE_f32 || m->type == SL_TYPE_f64 ? "number" : "integer");
+  sl_json_number(j, "minimum", m->minimum);
+  sl_json_number(j, "maximum", m->maximum);
+}
+
+static void put_choices(const struct sl_member *m, struct sl_json *j) {
+  char name[256];
+  const char *word;
+  size_t length;
+  sl_json_begin_array(j, "enum");
+  for (uint32_t i = 0; *(word = sl_choice_name(m, i, &length)); i++) {
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    sl_json_string(j, NULL, name);
+  }
+  sl_json_end_array(j);
+}
+
+static void put_array_type(const struct sl_member *m, struct sl_json *j) {
+  sl_json_string(j, "type", "array");
+  sl_json_integer(j, "minItems", m->count);
+  sl_json_integer(j, "maxItems", m->count);
+  sl_json_begin_object(j, "items");
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  put_value_type(m, j);
+  sl_json_end_object(j);
+  put_or_parameter(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+/* An array's default is left to `sluice describe`. */
+static void put_default(const struct sl_member *m, struct sl_json *j) {
+  if (m->type == SL_TYPE_enumeration)
+    sl_json_string(j, "default", m->default_text);
+  else if (m->type == SL_TYPE_bool)
+    sl_json_boolean(j, "default", m->default_value != 0);
+  else if (m->count == 0)
+    sl_json_number(j, "default", m->default_value);
+}
+
 static void put_property(const struct sl_member *m, struct sl_json *j) {
   char doc[512];
   const char *unit = m->unit ? m->unit : "";
@@ -90,19 +138,15 @@ static void put_property(const struct sl_member *m, struct sl_json *j) {
     sl_json_end_object(j);
     return;
   }
-  if (m->type == SL_TYPE_bool)
-    sl_json_boolean(j, "default", m->default_value != 0);
-  else
-    sl_json_number(j, "default", m->default_value);
+  put_default(m, j);
   sl_json_begin_array(j, "anyOf");
   sl_json_begin_object(j, NULL);
-  if (m->type == SL_TYPE_bool) {
-    sl_json_string(j, "type", "boolean");
-  } else {
-    sl_json_string(j, "type", m->type == SL_TYPE_f32 || m->type == SL_TYPE_f64 ? "number" : "integer");
-    sl_json_number(j, "minimum", m->minimum);
-    sl_json_number(j, "maximum", m->maximum);
-  }
+  if (m->type == SL_TYPE_enumeration)
+    put_choices(m, j);
+  else if (m->count > 0)
+    put_array_type(m, j);
+  else
+    put_value_type(m, j);
   sl_json_end_object(j);
   put_or_parameter(j);
   sl_json_end_array(j);
@@ -257,7 +301,7 @@ static void put_node(const struct sl_registry *r, struct sl_json *j) {
   sl_json_begin_object(j, "properties");
   put_use_key(r, j);
   put_map("in", "input: NODE.PORT, or NODE where that is unambiguous", "^(?!x-)", "scalar", j);
-  put_map("set", "property: value", "^(?!x-)", "scalar", j);
+  put_map("set", "property: value", "^(?!x-)", "property", j);
   put_events_key(j);
   put_block_key(j);
   sl_json_end_object(j);
@@ -277,6 +321,9 @@ static void put_definitions(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
   sl_json_begin_object(j, "scalar");
   put_types(j, scalars);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "property");
+  put_types(j, properties);
   sl_json_end_object(j);
   sl_json_begin_object(j, "budget");
   sl_json_begin_array(j, "anyOf");

@@ -7,6 +7,7 @@
 
 #include "execute/bind.h"
 #include "plugin/open.h"
+#include "plugin/property.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -77,25 +78,22 @@ static uint32_t fields_of(const struct sl_member *m) {
   return m->collection ? m->collection->field_count : m->kind == SL_MEMBER_SCRATCH;
 }
 
-static void store_number(struct sl_test *t, uint32_t member, double value) {
+static void store_number(struct sl_test *t, uint32_t member, uint32_t index, double value) {
+  sl_property_store(&t->algorithm->members[member], index, value, value >= 0 ? (uint64_t)value : 0, t->args);
+}
+
+static void store_choice(struct sl_test *t, uint32_t member, const char *name) {
   const struct sl_member *m = &t->algorithm->members[member];
-  void *place = t->args + m->args_offset;
-  switch (m->type) {
-    case SL_TYPE_f32:
-      *(float *)place = (float)value;
-      break;
-    case SL_TYPE_f64:
-      *(double *)place = value;
-      break;
-    case SL_TYPE_i32:
-      *(int32_t *)place = (int32_t)value;
-      break;
-    case SL_TYPE_u64:
-      *(uint64_t *)place = (uint64_t)value;
-      break;
-    default:
-      *(uint32_t *)place = (uint32_t)value; /* u32, bool */
-  }
+  const int choice = sl_choice_index(m, name);
+  if (choice < 0) test_die(t, "property %s cannot be %s: it is one of %s", m->name, name, m->choices);
+  store_number(t, member, 0, choice);
+}
+
+static void store_default(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  double values[SL_ARRAY_MAX] = {m->default_value};
+  if (m->count > 0) sl_array_read(m->default_text, values, m->count);
+  for (uint32_t i = 0; i < sl_property_count(m); i++) store_number(t, member, i, values[i]);
 }
 
 static void store_text(struct sl_test *t, uint32_t member, const char *text) {
@@ -143,8 +141,10 @@ static void prepare_members(struct sl_test *t) {
     if (m->kind != SL_MEMBER_PROPERTY) continue;
     if (m->type == SL_TYPE_string)
       store_text(t, i, m->default_text);
+    else if (m->type == SL_TYPE_enumeration)
+      store_choice(t, i, m->default_text);
     else
-      store_number(t, i, m->default_value);
+      store_default(t, i);
   }
 }
 
@@ -250,21 +250,39 @@ void sl_test_input(struct sl_test *t, const char *port, const char *field, const
   f->hash = test_bytes_hash(f->memory.values, bytes);
 }
 
-void sl_test_set(struct sl_test *t, const char *property, double value) {
-  const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
+static void set_number(struct sl_test *t, uint32_t member, uint32_t index, double value) {
   const struct sl_member *m = &t->algorithm->members[member];
-  if (m->type == SL_TYPE_string) test_die(t, "property %s is a text", property);
+  const char *property = m->name;
+  if (m->type == SL_TYPE_string || m->type == SL_TYPE_enumeration) test_die(t, "property %s is a text", property);
   if (!(value >= m->minimum && value <= m->maximum))
     test_die(t, "property %s cannot be %.17g: its range is %.17g to %.17g", property, value, m->minimum, m->maximum);
   if (m->type != SL_TYPE_f32 && m->type != SL_TYPE_f64 && value != floor(value))
     test_die(t, "property %s cannot be %.17g: it is an integer", property, value);
-  store_number(t, member, value);
+  store_number(t, member, index, value);
+}
+
+void sl_test_set(struct sl_test *t, const char *property, double value) {
+  const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
+  if (t->algorithm->members[member].count > 0) test_die(t, "property %s is an array", property);
+  set_number(t, member, 0, value);
+}
+
+void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count) {
+  const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
+  const struct sl_member *m = &t->algorithm->members[member];
+  if (m->count != count) test_die(t, "property %s is an array of %u values, not of %u", property, m->count, count);
+  for (uint32_t i = 0; i < count; i++) set_number(t, member, i, values[i]);
 }
 
 void sl_test_set_text(struct sl_test *t, const char *property, const char *value) {
   const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
-  if (t->algorithm->members[member].type != SL_TYPE_string) test_die(t, "property %s is no text", property);
-  store_text(t, member, value);
+  const uint32_t type = t->algorithm->members[member].type;
+  if (type == SL_TYPE_enumeration)
+    store_choice(t, member, value);
+  else if (type == SL_TYPE_string)
+    store_text(t, member, value);
+  else
+    test_die(t, "property %s is no text", property);
 }
 
 void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems) {

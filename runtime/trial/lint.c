@@ -115,10 +115,14 @@ static int lint_file(const struct lint *l, const char *path) {
 
 /* --------------------------------------------------------------------------------------------- two targets */
 
+/* Both may be NULL. */
+static int same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
 static int same_member(const struct sl_member *a, const struct sl_member *b) {
   return strcmp(a->name, b->name) == 0 && a->kind == b->kind && a->flags == b->flags && a->type == b->type &&
-         a->default_value == b->default_value && a->minimum == b->minimum && a->maximum == b->maximum &&
-         (a->fields == NULL) == (b->fields == NULL) && (!a->fields || strcmp(a->fields, b->fields) == 0);
+         a->count == b->count && a->default_value == b->default_value && a->minimum == b->minimum &&
+         a->maximum == b->maximum && same_text(a->default_text, b->default_text) && same_text(a->choices, b->choices) &&
+         same_text(a->fields, b->fields);
 }
 
 static int lint_twin(const struct lint *l, const struct sl_plugin *p, const struct sl_plugin *cpu) {

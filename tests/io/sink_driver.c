@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "sink_driver.h"
 
+#include "plugin/property.h"
+
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -48,6 +50,8 @@ void sink_start(struct sink_driver *k, const char *algorithm) {
     if (m->kind != SL_MEMBER_PROPERTY) continue;
     if (m->type == SL_TYPE_string)
       sink_set_text(k, m->name, m->default_text);
+    else if (m->type == SL_TYPE_enumeration)
+      sink_set(k, m->name, sl_choice_index(m, m->default_text));
     else
       sink_set(k, m->name, m->default_value);
   }

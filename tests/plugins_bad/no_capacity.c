@@ -1,3 +1,3 @@
 /* An output with items and no capacity. */
-#define BAD_CAPACITY .reserved = 0
+#define BAD_CAPACITY .default_value = 0
 #include "template.h"

@@ -31,6 +31,28 @@ static int weights_make(const struct sl_services *s, const struct weights_args *
 }
 SL_CONSTANT(weights, "evenly spaced weights", weights_make);
 
+/* chosen: three weights as they are given, in this or the other order. */
+struct chosen_args {
+  struct example_weights weights;
+  double given[3];
+  uint32_t order;
+};
+#undef SL_ARGS
+#define SL_ARGS chosen_args
+static const struct sl_member chosen_members[] = {
+    SL_OUT(weights, example_weights, "those given"),
+    SL_F64_ARRAY(given, 3, "[1, 2.5, -3]", -10, 10, "", "the weights"),
+    SL_ENUM(order, "forward", "in which they come", "forward backward"),
+};
+
+static int chosen_make(const struct sl_services *s, const struct chosen_args *a) {
+  double *weight = s->make_array(s->context, "weights", "weight", 3);
+  if (!weight) return SL_ENOMEM;
+  for (uint32_t i = 0; i < 3; i++) weight[i] = a->given[a->order ? 2 - i : i];
+  return SL_OK;
+}
+SL_CONSTANT(chosen, "weights as they are given", chosen_make);
+
 /* doubled: made from another constant. */
 struct doubled_args {
   struct example_weights_view weights;

@@ -71,8 +71,9 @@ static void write_tables(FILE *out) {
   M(sl_member, in_place);
   M(sl_member, unit);
   M(sl_member, default_text);
+  M(sl_member, choices);
   M(sl_member, type);
-  M(sl_member, reserved);
+  M(sl_member, count);
   M(sl_member, default_value);
   M(sl_member, minimum);
   M(sl_member, maximum);
@@ -222,6 +223,7 @@ static void write_codes(FILE *out) {
 #define TYPE(name, c, bytes) fprintf(out, "type %s %d\n", #name, (int)SL_TYPE_##name);
   SL_TYPES(TYPE)
   fprintf(out, "type bool %d\ntype string %d\n", (int)SL_TYPE_bool, (int)SL_TYPE_string);
+  fprintf(out, "type enumeration %d\n", (int)SL_TYPE_enumeration);
 #define ERROR(name, code, text) fprintf(out, "error %s %d\n", #name, (int)name);
   SL_ERRORS(ERROR)
 #define CODE(name) fprintf(out, "%s %d\n", #name, (int)name)

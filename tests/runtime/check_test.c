@@ -216,6 +216,38 @@ static void properties(void **state) {
           "algorithm weights: member label: a string property needs a default text");
 }
 
+static void choices_and_arrays(void **state) {
+  (void)state;
+#define GIVEN "algorithm chosen: member given: "
+#define ORDER "algorithm chosen: member order: "
+  REFUSED("chosen", member("given")->default_text = NULL, GIVEN "default NULL is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, 2]", GIVEN "default [1, 2] is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, 2, 3, 4]",
+          GIVEN "default [1, 2, 3, 4] is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, 2, nan]", GIVEN "default [1, 2, nan] is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, 2, 3", GIVEN "default [1, 2, 3 is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, , 3]", GIVEN "default [1, , 3] is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "1, 2, 3", GIVEN "default 1, 2, 3 is no list of 3 numbers");
+  REFUSED("chosen", member("given")->default_text = "[1, 2, 11]", GIVEN "default 11 is not in the range -10 to 10");
+  REFUSED("chosen", member("given")->type = SL_TYPE_string, GIVEN "an array of string is no property");
+  REFUSED("chosen", member("given")->type = SL_TYPE_bool, GIVEN "an array of bool is no property");
+  REFUSED("chosen", member("given")->type = SL_TYPE_i32, GIVEN "default 2.5 is no integer");
+  REFUSED("chosen", (member("given")->count = 2, member("given")->default_text = "[1, 2]"),
+          GIVEN "has 24 bytes, 16 are expected for what it is");
+  REFUSED("chosen", member("given")->count = 2000,
+          GIVEN "an array of 2000 values, at most 1024 are expected, and none of a budget");
+  REFUSED("chosen", member("order")->choices = NULL, ORDER "an enumeration needs names to choose from");
+  REFUSED("chosen", member("order")->choices = "", ORDER "an enumeration needs names to choose from");
+  REFUSED("chosen", member("order")->choices = " ", ORDER "default forward is none of its choices:  ");
+  REFUSED("chosen", member("order")->default_text = "up", ORDER "default up is none of its choices: forward backward");
+  REFUSED("chosen", member("order")->default_text = NULL,
+          ORDER "default NULL is none of its choices: forward backward");
+  REFUSED("chosen", member("order")->choices = "forward back-ward",
+          ORDER "choice back-ward is no identifier of up to 64 bytes");
+  REFUSED("chosen", member("order")->choices = "forward null", ORDER "choice null cannot be written in a graph");
+  REFUSED("chosen", member("order")->choices = "forward backward forward", ORDER "two choices are forward");
+}
+
 static void kinds_and_functions(void **state) {
   (void)state;
   static struct sl_source source;
@@ -305,6 +337,7 @@ int main(void) {
       cmocka_unit_test(ports_and_partners),
       cmocka_unit_test(capacities),
       cmocka_unit_test(properties),
+      cmocka_unit_test(choices_and_arrays),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(event_errors),
       cmocka_unit_test(a_short_buffer_gets_the_beginning_of_the_reason),

@@ -1,9 +1,9 @@
 # The executor, on the toy plugin: on the cpu, on the emulator, on a mock device, and on a GPU where there is one.
-sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu HOST_SOURCES toy/host.c TEST_ONLY
+sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu HOST_SOURCES toy/host.c TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
 
 # The mock device's kernels are the cpu's.
-sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/host.c)
+sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/host.c)
 add_library(toy.mock MODULE ${mock_sources})
 target_compile_definitions(toy.mock PRIVATE SL_TARGET_CPU=1 SL_TARGET="mock")
 target_include_directories(toy.mock PRIVATE toy)
@@ -14,21 +14,24 @@ target_link_libraries(mock_backend PRIVATE sluice_core)
 set_target_properties(mock_backend PROPERTIES PREFIX "" OUTPUT_NAME mock
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/backends)
 
-sluice_add_test(execute_test execute_test.c)
-target_compile_definitions(execute_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
-target_include_directories(execute_test PRIVATE toy)
-add_dependencies(execute_test toy.cpu toy.mock mock_backend)
 set(devices mock)
+set(parts toy.cpu toy.mock mock_backend)
 if(SLUICE_SIMT)
-  add_dependencies(execute_test toy.simt)
   list(APPEND devices simt)
+  list(APPEND parts toy.simt)
 endif()
 if(CMAKE_CUDA_COMPILER)
-  add_dependencies(execute_test toy.cuda sluice_backend_cuda)
   list(APPEND devices cuda)
+  list(APPEND parts toy.cuda sluice_backend_cuda)
 endif()
-foreach(device ${devices})
-  add_test(NAME execute_test_${device} COMMAND execute_test)
-  set_tests_properties(execute_test_${device} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
-                       ENVIRONMENT "SLUICE_TEST_DEVICE=${device}")
+foreach(test execute_test properties_test)
+  sluice_add_test(${test} ${test}.c)
+  target_compile_definitions(${test} PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
+  target_include_directories(${test} PRIVATE toy)
+  add_dependencies(${test} ${parts})
+  foreach(device ${devices})
+    add_test(NAME ${test}_${device} COMMAND ${test})
+    set_tests_properties(${test}_${device} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+                         ENVIRONMENT "SLUICE_TEST_DEVICE=${device}")
+  endforeach()
 endforeach()

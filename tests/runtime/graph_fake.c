@@ -316,6 +316,31 @@ static const struct sl_member echo_members[] = {
 SL_ALGORITHM(echo, "copies tracks", 64, run_nothing);
 #undef SL_ARGS
 
+/* Properties of all kinds that are no single number. */
+struct smear_args {
+  struct sl_events events;
+  struct toy_hits_view hits;
+  struct toy_hits smeared;
+  uint32_t shape;
+  float shift[3];
+  double width[1];
+  int32_t turns[2];
+  uint32_t planes[2];
+};
+#define SL_ARGS smear_args
+static const struct sl_member smear_members[] = {
+    SL_EVENTS(),
+    SL_IN(hits, toy_hits, "", "hits"),
+    SL_OUT(smeared, toy_hits, "the same, smeared", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))),
+    SL_ENUM(shape, "gauss", "of the noise", "gauss flat none"),
+    SL_F32_ARRAY(shift, 3, "[0, 0.1, -1.5]", -10, 10, "mm", "in x, y and z"),
+    SL_F64_ARRAY(width, 1, "[1e-3]", 0, 1e6, "mm", "of the noise"),
+    SL_I32_ARRAY(turns, 2, "[-1, 1]", -2, 2, "", "by side"),
+    SL_U32_ARRAY(planes, 2, "[0, 4294967295]", 0, 4294967295.0, "", "from and to"),
+};
+SL_ALGORITHM(smear, "adds noise", 64, run_nothing);
+#undef SL_ARGS
+
 /* ------------------------------------------------------------------------------------------------- sink */
 
 struct writer_args {
@@ -365,9 +390,10 @@ SL_ALGORITHM(take, "takes hits", 64, run_nothing);
 /* ------------------------------------------------------------------------------------------------ plugins */
 
 static const struct sl_algorithm *const toy_algorithms[] = {
-    SL_ENTRY(reader), SL_ENTRY(geometry), SL_ENTRY(align), SL_ENTRY(calibrate), SL_ENTRY(decode), SL_ENTRY(sort),
-    SL_ENTRY(clean),  SL_ENTRY(split),    SL_ENTRY(seed),  SL_ENTRY(search),    SL_ENTRY(anneal), SL_ENTRY(pair),
-    SL_ENTRY(filter), SL_ENTRY(lumi),     SL_ENTRY(tally), SL_ENTRY(refine),    SL_ENTRY(echo),   SL_ENTRY(writer)};
+    SL_ENTRY(reader), SL_ENTRY(geometry), SL_ENTRY(align),  SL_ENTRY(calibrate), SL_ENTRY(decode),
+    SL_ENTRY(sort),   SL_ENTRY(clean),    SL_ENTRY(split),  SL_ENTRY(seed),      SL_ENTRY(search),
+    SL_ENTRY(anneal), SL_ENTRY(pair),     SL_ENTRY(filter), SL_ENTRY(lumi),      SL_ENTRY(tally),
+    SL_ENTRY(refine), SL_ENTRY(echo),     SL_ENTRY(writer), SL_ENTRY(smear)};
 static const struct sl_algorithm *const toy_cuda_algorithms[] = {SL_ENTRY(decode), SL_ENTRY(search)};
 static const struct sl_algorithm *const other_algorithms[] = {SL_ENTRY(take)};
 

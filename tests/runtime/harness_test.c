@@ -189,6 +189,19 @@ static void a_constant_is_made(void **state) {
   sl_test_free(t);
 }
 
+static void choices_and_arrays_are_set(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "chosen");
+  const double by_default[] = {1, 2.5, -3}, given[] = {4, 0, -0.5}, expected[] = {-0.5, 0, 4};
+  assert_int_equal(sl_test_run(t), 0);
+  assert_memory_equal(sl_test_output(t, "weights", "weight"), by_default, sizeof(by_default));
+  sl_test_set_array(t, "given", given, 3);
+  sl_test_set_text(t, "order", "backward");
+  assert_int_equal(sl_test_run(t), 0);
+  assert_memory_equal(sl_test_output(t, "weights", "weight"), expected, sizeof(expected));
+  sl_test_free(t);
+}
+
 static void a_constant_reads_another(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(PLUGIN, "doubled");
@@ -345,6 +358,7 @@ int main(void) {
       cmocka_unit_test(an_optional_input_may_be_left_out_or_given),
       cmocka_unit_test(items_of_items_and_scratch_work),
       cmocka_unit_test(a_constant_is_made),
+      cmocka_unit_test(choices_and_arrays_are_set),
       cmocka_unit_test(a_constant_reads_another),
       cmocka_unit_test(a_sink_reports_and_unread_fields_are_null),
       cmocka_unit_test(a_failure_is_returned),

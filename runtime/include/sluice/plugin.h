@@ -60,7 +60,8 @@ enum { SL_NOTE = 0, SL_WARNING = 1, SL_ERROR = 2 }; /* severities of messages */
   T(f32, float, 4)    \
   T(f64, double, 8)
 #define SL_TYPE_ENUM_(name, c, bytes) SL_TYPE_##name,
-enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_COUNT };
+/* bool, string and enumeration are types of properties only. */
+enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_enumeration, SL_TYPE_COUNT };
 #define SL_TYPE_DEF_(name, c, bytes) typedef c sl_c_##name;
 SL_TYPES(SL_TYPE_DEF_)
 
@@ -248,10 +249,11 @@ struct sl_member {
   const char *shares;                     /* OUT: port (in or out) whose offsets these items use, or NULL */
   const char *in_place;                   /* OUT: input port whose dying fields of equal name may be reused, or NULL */
   const char *unit;                       /* PROPERTY */
-  const char *default_text;               /* PROPERTY of type string */
+  const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
+  const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
   uint32_t type;                          /* PROPERTY, SCRATCH */
-  uint32_t reserved;
-  double default_value, minimum, maximum; /* PROPERTY, numbers and bool */
+  uint32_t count;                         /* PROPERTY: values of an array; 0: it is none */
+  double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacity;        /* OUT: subitems or bytes */
 };
@@ -330,6 +332,28 @@ struct sl_member {
 #define SL_U64(member, default_, min_, max_, unit, doc) \
   SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
 #define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
+/* A fixed number of values: `float member[count]`. The default is a text, "[1.5, 2, -3]"; the range is by value. */
+#define SL_ARRAY_(member, c_type, type_, count_, default_, min_, max_, unit_, doc_)                                   \
+  {                                                                                                                   \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, c_type),  \
+    .args_size = SL_SIZE_(member), .unit = unit_, .default_text = default_, .type = SL_TYPE_##type_, .count = count_, \
+    .minimum = min_, .maximum = max_                                                                                  \
+  }
+#define SL_F32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, float[count], f32, count, default_, min_, max_, unit, doc)
+#define SL_F64_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, double[count], f64, count, default_, min_, max_, unit, doc)
+#define SL_U32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, uint32_t[count], u32, count, default_, min_, max_, unit, doc)
+#define SL_I32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, int32_t[count], i32, count, default_, min_, max_, unit, doc)
+/* One of a few names, "first busiest": in the argument struct the uint32_t number of the name that was chosen. */
+#define SL_ENUM(member, default_, doc_, choices_)                                                                      \
+  {                                                                                                                    \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, uint32_t), \
+    .args_size = SL_SIZE_(member), .unit = "", .default_text = default_, .choices = choices_,                          \
+    .type = SL_TYPE_enumeration                                                                                        \
+  }
 /* A budget: a u32 property, per event, that a capacity names. */
 #define SL_BUDGET(member, default_, min_, max_, doc) \
   SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
@@ -567,7 +591,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_collection) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 320, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 328, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");

@@ -36,7 +36,9 @@ SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32
 SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values,
                                uint64_t count);
 SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);
+/* A string, or the name of an enumeration's choice. */
 SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
+SL_TEST_API void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count);
 SL_TEST_API void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems);
 SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: the shared version even if there is a tuned one */
 SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
