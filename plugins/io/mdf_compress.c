@@ -13,18 +13,9 @@ enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, BLOCK_BYTES_MAX = 0xffffff, E
 
 /* In the order of MDF_CODEC_...; method is the third byte of the block, as ROOT writes it. */
 static const struct {
-  const char *name;
   uint8_t tag[2], method;
-} codecs[MDF_CODEC_COUNT] = {{"zstd", {'Z', 'S'}, 1},
-                             {"lz4", {'L', '4'}, LZ4_VERSION_NUMBER / 10000},
-                             {"zlib", {'Z', 'L'}, Z_DEFLATED},
-                             {"lzma", {'X', 'Z'}, 0}};
-
-int mdf_codec_by_name(const char *name) {
-  for (int codec = 0; codec < MDF_CODEC_COUNT; codec++)
-    if (strcmp(codecs[codec].name, name) == 0) return codec;
-  return -1;
-}
+} codecs[MDF_CODEC_COUNT] = {
+    {{'Z', 'S'}, 1}, {{'L', '4'}, LZ4_VERSION_NUMBER / 10000}, {{'Z', 'L'}, Z_DEFLATED}, {{'X', 'Z'}, 0}};
 
 /* The bounds of the four codecs differ; this is above each of them. */
 size_t mdf_compress_bound(size_t bytes) { return BLOCK_HEADER_BYTES + LZ4_HASH_BYTES + bytes + bytes / 128 + 4096; }

@@ -7,9 +7,7 @@
 #include <stdint.h>
 
 enum { MDF_CODEC_ZSTD, MDF_CODEC_LZ4, MDF_CODEC_ZLIB, MDF_CODEC_LZMA, MDF_CODEC_COUNT };
-
-/* MDF_CODEC_..., or -1. */
-int mdf_codec_by_name(const char *name);
+#define MDF_CODEC_NAMES "zstd lz4 zlib lzma" /* in that order */
 
 /* Room for what mdf_compress could write of `bytes`. */
 size_t mdf_compress_bound(size_t bytes);

@@ -22,15 +22,15 @@
 struct mdf_sink_args {
   IO_SINK_PORTS
   IO_SINK_MADE_PORTS
-  const char *path, *codec;
-  uint32_t compression, checksum;
+  const char *path;
+  uint32_t compression, codec, checksum;
 };
 #define SL_ARGS mdf_sink_args
 
 static const struct sl_member mdf_sink_members[] = {
     IO_SINK_MEMBERS IO_SINK_MADE_MEMBERS SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 0, 0, 9, "", "level; 0 stores the banks as they are"),
-    SL_STRING(codec, "zstd", "of compressed bodies: zstd, lz4, zlib or lzma"),
+    SL_ENUM(codec, "zstd", "of compressed bodies", MDF_CODEC_NAMES),
     SL_BOOL(checksum, 1, "put a checksum into each record"),
 };
 
@@ -50,12 +50,7 @@ static int mdf_sink_open(void *state, const struct sl_services *s, const void *a
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
   m->file.descriptor = -1;
-  const int codec = mdf_codec_by_name(args->codec);
-  if (codec < 0) {
-    s->message(s->context, SL_ERROR, "codec is \"%s\"; there are zstd, lz4, zlib and lzma", args->codec);
-    return SL_EINVAL;
-  }
-  m->compressor = (struct mdf_compressor){(uint32_t)codec, args->compression, NULL};
+  m->compressor = (struct mdf_compressor){args->codec, args->compression, NULL};
   m->with_checksum = args->checksum;
   return output_file_open(&m->file, s, *args->path ? args->path : output_path);
 }

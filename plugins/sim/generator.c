@@ -36,23 +36,8 @@ static const float signal_rapidity_min = 2.0f, signal_rapidity_max = 4.5f, signa
 /* Beam-gas: the same hadrons, fewer, around the rapidity of the centre of mass of a 7 TeV proton and one at rest. */
 static const float gas_rapidity = 4.8f, gas_rapidity_edge = 2.6f, gas_multiplicity = 24.0f, gas_z = 500.0f;
 
-static const struct {
-  const char *name;
-  int32_t species;
-} signals[] = {
-    {"none", SIM_SIGNAL_NONE}, {"B0_Kpi", SIM_B_0},     {"Bs_phiphi", SIM_B_S},
-    {"D0_Kpi", SIM_D_0},       {"Jpsi_mumu", SIM_JPSI}, {"Bplus_JpsiK", SIM_B_PLUS},
-};
-enum { SIGNALS = sizeof signals / sizeof signals[0] };
-
-int32_t sim_signal_find(const char *name) {
-  if (name == NULL || name[0] == '\0') return SIM_SIGNAL_NONE;
-  for (int i = 0; i < SIGNALS; i++)
-    if (strcmp(signals[i].name, name) == 0) return signals[i].species;
-  return SIM_SIGNAL_UNKNOWN;
-}
-
-const char *sim_signal_names(void) { return "none, B0_Kpi, Bs_phiphi, D0_Kpi, Jpsi_mumu, Bplus_JpsiK"; }
+#define SPECIES_(name, species) species,
+const int32_t sim_signal_species[] = {SIM_SIGNALS(SPECIES_)};
 
 /* ------------------------------------------------------------------------------------------- kinematics */
 

@@ -9,16 +9,25 @@ struct sim_settings {
   float mu;                  /* mean number of collisions in a crossing of two bunches */
   float luminosity_fraction; /* of the events */
   float beam_gas_fraction, empty_fraction;
-  int32_t signal;
+  int32_t signal; /* species of the heavy hadron in each event, or SIM_NO_SPECIES */
   uint32_t run;
   float efficiency; /* of the VELO's pixels, a track and sensor */
 };
 
-/* The species behind a signal's name ("Jpsi_mumu"), SIM_SIGNAL_NONE for "none" and "", or SIM_SIGNAL_UNKNOWN. */
-enum { SIM_SIGNAL_NONE = -1, SIM_SIGNAL_UNKNOWN = -2 };
-int32_t sim_signal_find(const char *name);
-/* The names, separated by ", ". */
-const char *sim_signal_names(void);
+/* The signals that can be asked for: S(name, species). */
+enum { SIM_NO_SPECIES = -1 };
+#define SIM_SIGNALS(S)    \
+  S(none, SIM_NO_SPECIES) \
+  S(B0_Kpi, SIM_B_0)      \
+  S(Bs_phiphi, SIM_B_S)   \
+  S(D0_Kpi, SIM_D_0)      \
+  S(Jpsi_mumu, SIM_JPSI)  \
+  S(Bplus_JpsiK, SIM_B_PLUS)
+#define SIM_SIGNAL_ENUM_(name, species) SIM_SIGNAL_##name,
+enum sim_signal { SIM_SIGNALS(SIM_SIGNAL_ENUM_) SIM_SIGNAL_COUNT };
+#define SIM_SIGNAL_NAME_(name, species) #name " "
+#define SIM_SIGNAL_NAMES                SIM_SIGNALS(SIM_SIGNAL_NAME_)
+extern const int32_t sim_signal_species[SIM_SIGNAL_COUNT];
 
 /* crossing.c: kind, bunch and time of event `number`. */
 void sim_crossing_make(const struct sim_settings *settings, uint64_t number, struct sim_crossing *crossing);

@@ -30,9 +30,9 @@ struct source_args {
   IO_RAW_BANK_KINDS(PORT_)
   BUDGETS(BUDGET_ARGS_)
   uint64_t seed, events;
-  const char *signal, *velo;
+  const char *velo;
   float mu, luminosity_fraction, beam_gas_fraction, empty_fraction, velo_efficiency;
-  uint32_t run, odin_version, superpixel_version, cluster_version;
+  uint32_t signal, run, odin_version, superpixel_version, cluster_version;
 };
 #define SL_ARGS source_args
 
@@ -60,7 +60,7 @@ static const struct sl_member source_members[] = {
     IO_RAW_BANK_KINDS(OUT_) BUDGETS(BUDGET_MEMBERS_)
         SL_U64(seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers"),
     SL_U64(events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end"),
-    SL_STRING(signal, "none", "a heavy hadron in each event: none, B0_Kpi, Bs_phiphi, D0_Kpi, Jpsi_mumu, Bplus_JpsiK"),
+    SL_ENUM(signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES),
     SL_STRING(velo, "", "a description of the VELO; empty: the nominal one"),
     SL_F32(mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average"),
     SL_F32(luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings"),
@@ -179,11 +179,6 @@ static int source_check(const struct sl_services *s, const void *args_) {
   const struct source_args *args = (const struct source_args *)args_;
   const float sum = args->luminosity_fraction + args->beam_gas_fraction + args->empty_fraction;
   int status = SL_OK;
-  if (sim_signal_find(args->signal) == SIM_SIGNAL_UNKNOWN) {
-    s->message(s->context, SL_ERROR, "signal: there is no decay \"%s\"; expected one of %s", args->signal,
-               sim_signal_names());
-    status = SL_EINVAL;
-  }
   if (sum > 1.0f) {
     s->message(s->context, SL_ERROR,
                "luminosity_fraction: more than 1 together with beam_gas_fraction and empty_fraction: %g", (double)sum);
@@ -206,7 +201,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .luminosity_fraction = args->luminosity_fraction,
                                                  .beam_gas_fraction = args->beam_gas_fraction,
                                                  .empty_fraction = args->empty_fraction,
-                                                 .signal = sim_signal_find(args->signal),
+                                                 .signal = sim_signal_species[args->signal],
                                                  .run = args->run,
                                                  .efficiency = args->velo_efficiency};
   m->simulation.odin_version = args->odin_version;

@@ -33,9 +33,9 @@ struct event_picture_args {
   struct mc_particle_banks_view mc_particles;
   struct mc_vertex_banks_view mc_vertices;
   struct pv_vertices_view vertices;
-  const char *path, *choose;
+  const char *path;
   double event;
-  uint32_t mask_fraction_bits;
+  uint32_t choose, mask_fraction_bits;
 };
 #define SL_ARGS event_picture_args
 
@@ -50,10 +50,12 @@ static const struct sl_member event_picture_members[] = {
     SL_WANTED_IN(mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions"),
     SL_WANTED_IN(vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices"),
     SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_STRING(choose, "first", "which event: first, or busiest, the one with most tracks"),
+    SL_ENUM(choose, "first", "which event; busiest is the one with most tracks", "first busiest"),
     SL_F64(event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says"),
     SL_BOOL(mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels"),
 };
+
+enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
 
 /* A hit of the event by its id. */
 struct hit_place {
@@ -347,14 +349,9 @@ static int draw(struct event_picture *c, const struct sl_services *s, const stru
 static int event_picture_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
-  const int is_busiest = strcmp(args->choose, "busiest") == 0;
   *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
-                              .is_busiest = (uint32_t)is_busiest,
+                              .is_busiest = args->choose == CHOOSE_BUSIEST,
                               .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event};
-  if (!is_busiest && strcmp(args->choose, "first") != 0) {
-    s->message(s->context, SL_ERROR, "choose is \"%s\"; there are first and busiest", args->choose);
-    return SL_EINVAL;
-  }
   return open_file(c, s, *args->path ? args->path : output_path);
 }
 

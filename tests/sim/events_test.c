@@ -123,7 +123,7 @@ static void decays_conserve_momentum_energy_and_charge(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint32_t decays = 0;
-  s->settings.signal = sim_signal_find("Bs_phiphi");
+  s->settings.signal = sim_signal_species[SIM_SIGNAL_Bs_phiphi];
   for (uint64_t event = 0; event < 5; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     const struct sim_particle *p = s->event.particles.at;
@@ -148,16 +148,16 @@ static void decays_conserve_momentum_energy_and_charge(void **state) {
 static void signal_hadrons_live_as_long_as_they_do(void **state) {
   (void)state;
   static const struct {
-    const char *name;
+    enum sim_signal signal;
     enum sim_species_id species;
-  } cases[] = {{"B0_Kpi", SIM_B_0}, {"Bs_phiphi", SIM_B_S}, {"D0_Kpi", SIM_D_0}};
+  } cases[] = {{SIM_SIGNAL_B0_Kpi, SIM_B_0}, {SIM_SIGNAL_Bs_phiphi, SIM_B_S}, {SIM_SIGNAL_D0_Kpi, SIM_D_0}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     struct sim_simulation *s = simulation_new();
     double sum = 0;
     enum { COUNT = 2000 };
     s->settings.mu = 0;
     s->settings.luminosity_fraction = 0;
-    s->settings.signal = sim_signal_find(cases[k].name);
+    s->settings.signal = sim_signal_species[cases[k].signal];
     s->event.seed = s->settings.seed;
     for (uint64_t event = 0; event < COUNT; event++) {
       sim_event_clear(&s->event);
@@ -171,13 +171,6 @@ static void signal_hadrons_live_as_long_as_they_do(void **state) {
     assert_true(fabs(sum / COUNT / expected - 1) < 5 / sqrt(COUNT));
     simulation_free(s);
   }
-}
-
-static void unknown_signals_are_told_from_none(void **state) {
-  (void)state;
-  assert_int_equal(sim_signal_find("none"), SIM_SIGNAL_NONE);
-  assert_int_equal(sim_signal_find(""), SIM_SIGNAL_NONE);
-  assert_int_equal(sim_signal_find("B0_pipi"), SIM_SIGNAL_UNKNOWN);
 }
 
 /* A particle that left the VELO forwards has a state at its end, for detectors behind it. */
@@ -204,7 +197,7 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   struct mc_event mc = {0};
-  s->settings.signal = sim_signal_find("Jpsi_mumu");
+  s->settings.signal = sim_signal_species[SIM_SIGNAL_Jpsi_mumu];
   for (uint64_t event = 0; event < 10; event++) {
     struct bank_fields f;
     const char *reason = "";
@@ -275,7 +268,6 @@ int main(void) {
       cmocka_unit_test(beam_gas_goes_the_beams_way),
       cmocka_unit_test(decays_conserve_momentum_energy_and_charge),
       cmocka_unit_test(signal_hadrons_live_as_long_as_they_do),
-      cmocka_unit_test(unknown_signals_are_told_from_none),
       cmocka_unit_test(forward_tracks_have_a_state_behind_the_velo),
       cmocka_unit_test(the_truth_is_what_the_reader_of_truth_reads),
       cmocka_unit_test(vertices_are_listed_with_their_tracks),

@@ -82,7 +82,7 @@ def says(text, status, *arguments):
 
 
 says("`mu` lies between 0 and 60", 2, "--set", "raw.mu=-1")
-says("there is no decay", 2, "--set", "raw.signal=B0_pipi")
+says("`signal` is one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
     description = Path(folder) / "wrong.velo"
@@ -95,7 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
     graph = Path(folder) / "graph.yaml"
-    for value, text in (("mu: -1", "`mu` lies between 0 and 60"), ("signal: B0_pipi", "signal: there is no decay"),
+    for value, text in (("mu: -1", "`mu` lies between 0 and 60"), ("signal: B0_pipi", "`signal` is one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
                          "luminosity_fraction: more than 1 together")):
         line = f"  raw: {{ set: {{ {value} }} }}"

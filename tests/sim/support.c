@@ -11,7 +11,7 @@ struct sim_simulation *simulation_new(void) {
                    0);
   sim_near_make(&s->velo, &s->near);
   s->settings = (struct sim_settings){
-      .seed = 1, .mu = 5.3f, .luminosity_fraction = 0.01f, .signal = SIM_SIGNAL_NONE, .run = 1, .efficiency = 0.99f};
+      .seed = 1, .mu = 5.3f, .luminosity_fraction = 0.01f, .signal = SIM_NO_SPECIES, .run = 1, .efficiency = 0.99f};
   s->odin_version = 7;
   s->superpixel_version = 2;
   s->cluster_version = 3;

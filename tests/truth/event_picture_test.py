@@ -75,14 +75,14 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that((picture["tracks"], picture["ghosts"]) == (check["tracks"], check["ghosts"]), "super-pixels: tracks and ghosts of the check")
 
     # what cannot be done
-    def refuses(text, *arguments):
+    def refuses(text, *arguments, status=1):
         nothing = Path(folder) / "nothing.svg"
-        done = call("run", GRAPH, "-n", 5, *(arguments or ("-o", nothing)), expect=1)
+        done = call("run", GRAPH, "-n", 5, *(arguments or ("-o", nothing)), expect=status)
         checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}', and no file" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
 
     nothing = Path(folder) / "nothing.svg"
     refuses("event 7 is not among the good events of this run", "-o", nothing, "--set", "picture.event=7")
-    refuses('choose is "last"; there are first and busiest', "-o", nothing, "--set", "picture.choose=last")
+    refuses('`choose` is one of first, busiest, not `last`', "-o", nothing, "--set", "picture.choose=last", status=2)
     refuses("no output file is given: use -o, or the property path", "--quiet")
     refuses("cannot create it: No such file or directory", "-o", Path(folder) / "none" / "nothing.svg")
     kept = Path(folder) / "kept.svg"
