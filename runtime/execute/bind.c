@@ -21,12 +21,27 @@ uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t ite
   }
 }
 
+void **sl_port_pointer(void *port, uint32_t field) { return (void **)port + field; }
+
+struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, int sub) {
+  return (struct sl_bound *)(void *)sl_port_pointer(port, c->field_count) + sub;
+}
+
+uint64_t sl_port_bytes(const struct sl_collection *c) {
+  return c->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound);
+}
+
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field) {
-  return (void **)(void *)((char *)args + m->args_offset) + field;
+  return sl_port_pointer((char *)args + m->args_offset, field);
 }
 
 struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub) {
-  return (struct sl_bound *)(void *)sl_args_pointer(args, m, m->collection->field_count) + sub;
+  return sl_port_bound((char *)args + m->args_offset, m->collection, sub);
+}
+
+_Static_assert(sizeof(struct sl_each) == sizeof(struct sl_event_list_each), "a NAME_each is the same for all");
+struct sl_each *sl_args_each(void *args, const struct sl_member *m) {
+  return (struct sl_each *)(void *)((char *)args + m->args_offset);
 }
 
 static uint64_t saturating_add(uint64_t a, uint64_t b) {

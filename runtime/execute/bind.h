@@ -11,9 +11,23 @@
 /* How many values a field has, width included, for that many events, items and subitems. ARRAY: 0, `make` decides. */
 uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems);
 
-/* Places in the argument struct `args` of a port `m`: its bound (sub = 0: items, 1: subitems), a field's pointer. */
+/* Places in the struct `port` of a collection (NAME or NAME_view): its bound (sub = 0: items, 1: subitems), a field's
+ * pointer; and the bytes of that struct. */
+struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, int sub);
+void **sl_port_pointer(void *port, uint32_t field);
+uint64_t sl_port_bytes(const struct sl_collection *c);
+
+/* The same places in the argument struct `args`, for a port `m` that is no list port. */
 struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub);
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
+
+/* What stands in the argument struct of a list port: a NAME_each of any collection. */
+struct sl_each {
+  const void *at; /* structs of sl_port_bytes, one after another */
+  const char *const *names;
+  uint32_t count, reserved;
+};
+struct sl_each *sl_args_each(void *args, const struct sl_member *m);
 
 /* What a capacity's terms refer to, by name: for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of port `of`, for
  * SL_TERM_BUDGET the value of property `of`, for SL_TERM_ENTRIES how many producers list port `of` has. */

@@ -219,15 +219,22 @@ static void patch(struct sl_slot *slot, struct sl_flight *flight, uint32_t first
   }
 }
 
+/* Points the kernels' arguments and the packing of results to the input, from event `first` on. Nothing of the flight
+ * may run meanwhile. */
+static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
+  patch(slot, &slot->flights[k], first);
+  const int status = sl_tables_upload(slot, &slot->flights[k]);
+  return status == SL_OK ? sl_pack_point(slot, k, first) : status;
+}
+
 /* Makes the flight's graph of all kernels of a whole slice. They run once before, for no event: what the vendor's
  * runtime loads at the first use would not do so in a capture. */
 static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_session *s = slot->session;
   struct sl_flight *flight = &slot->flights[k];
-  patch(slot, flight, 0);
   int status = s->backend->zero(slot->stream, flight->device_input, s->layout->input_bytes);
   if (status == SL_OK) status = s->backend->zero(slot->stream, flight->device_event_count, sizeof(uint32_t));
-  if (status == SL_OK) status = sl_pack_point(slot, k, 0);
+  if (status == SL_OK) status = point(slot, k, 0);
   if (status == SL_OK) status = enqueue_steps(slot, k, 0);
   if (status == SL_OK) status = s->backend->settle(slot->stream);
   if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
@@ -287,16 +294,13 @@ static void count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
 static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   struct sl_session *s = slot->session;
   struct sl_flight *flight = &slot->flights[k];
-  patch(slot, flight, first);
   int status = s->backend->settle(slot->stream);
-  if (status == SL_OK) status = sl_pack_point(slot, k, first);
+  if (status == SL_OK) status = point(slot, k, first);
   if (status == SL_OK) status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
   if (status == SL_OK) status = enqueue_steps(slot, k, count);
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status == SL_OK) status = s->backend->wait(slot->stream, k);
-  if (status == SL_OK) status = sl_pack_point(slot, k, 0);
-  patch(slot, flight, 0);
-  return status;
+  return status == SL_OK ? point(slot, k, 0) : status;
 }
 
 static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {

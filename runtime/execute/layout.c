@@ -40,6 +40,7 @@ static uint64_t look_up(void *context, uint32_t term_kind, const char *name) {
   if (index < 0) return 0; /* refused when the plugin was loaded */
   if (term_kind == SL_TERM_BUDGET) return (uint64_t)node->values[index].number;
   const struct sl_slot_member *m = &c->layout->members[c->node][index];
+  if (term_kind == SL_TERM_ENTRIES) return m->entry_count;
   return term_kind == SL_TERM_ITEMS ? m->items : m->subitems;
 }
 
@@ -48,15 +49,23 @@ uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const stru
   return sl_capacity_value(capacity, l->events, look_up, &context);
 }
 
+/* What feeds an input; of a list port, its `k`th entry. */
+static const struct sl_slot_member *producer_of(const struct sl_layout *l, const struct sl_wiring *wiring, uint32_t k) {
+  return &l->members[wiring->ports[k].node][wiring->ports[k].member];
+}
+
 static void set_capacities_of(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
-    if (member->kind == SL_MEMBER_IN && node->inputs[m].node != SL_NONE) {
-      const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
-      slot->items = from->items;
-      slot->subitems = from->subitems;
+    if (member->kind == SL_MEMBER_IN) {
+      slot->items = slot->subitems = 0;
+      for (uint32_t k = 0; k < node->inputs[m].count; k++) {
+        const struct sl_slot_member *from = producer_of(l, &node->inputs[m], k);
+        slot->items += slot->entries[k].items = from->items;
+        slot->subitems += slot->entries[k].subitems = from->subitems;
+      }
     } else if (member->kind == SL_MEMBER_SCRATCH) {
       slot->items = sl_layout_capacity(l, n, &member->capacity);
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
@@ -86,7 +95,7 @@ static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e
       const struct sl_member *member = &node->algorithm->members[m];
       const struct sl_slot_member *slot = &l->members[n][m];
       const uint64_t limit = member->kind == SL_MEMBER_SCRATCH ? SL_SCRATCH_MAX : SL_CAPACITY_MAX;
-      if (slot->items <= limit && slot->subitems <= limit) continue;
+      if (member->kind == SL_MEMBER_IN || (slot->items <= limit && slot->subitems <= limit)) continue;
       const int sub = slot->items <= limit;
       const char *what = member->kind == SL_MEMBER_SCRATCH ? "values" : sub ? "subitems" : "items";
       *e = (struct excess){node, member, what, sub ? slot->subitems : slot->items, limit};
@@ -123,10 +132,11 @@ static void number_used_words(struct sl_layout *l, uint32_t n) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
-    if (member->kind == SL_MEMBER_IN && node->inputs[m].node != SL_NONE) {
-      const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
-      slot->used_items = from->used_items;
-      slot->used_subitems = from->used_subitems;
+    if (member->kind == SL_MEMBER_IN) {
+      for (uint32_t k = 0; k < node->inputs[m].count; k++) {
+        slot->entries[k].used_items = producer_of(l, &node->inputs[m], k)->used_items;
+        slot->entries[k].used_subitems = producer_of(l, &node->inputs[m], k)->used_subitems;
+      }
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
       slot->used_items =
           member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].used_items : l->used_count++;
@@ -225,9 +235,11 @@ static void link_inputs(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
-    if (member->kind != SL_MEMBER_IN || node->inputs[m].node == SL_NONE) continue;
-    const struct sl_slot_member *from = &l->members[node->inputs[m].node][node->inputs[m].member];
-    memcpy(l->members[n][m].storage, from->storage, field_count_of(member) * sizeof *from->storage);
+    if (member->kind != SL_MEMBER_IN) continue;
+    for (uint32_t k = 0; k < node->inputs[m].count; k++) {
+      const struct sl_slot_member *from = producer_of(l, &node->inputs[m], k);
+      memcpy(l->members[n][m].entries[k].storage, from->storage, field_count_of(member) * sizeof *from->storage);
+    }
   }
 }
 
@@ -255,27 +267,25 @@ static int is_shared_by(const struct sl_algorithm *a, const struct sl_member *in
   return 0;
 }
 
-static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
-  const struct sl_node *node = &l->graph->nodes[n];
-  const int host = node->algorithm->kind == SL_KIND_SINK;
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-    const struct sl_member *member = &node->algorithm->members[m];
-    struct sl_slot_member *slot = &l->members[n][m];
-    for (uint32_t f = 0; f < field_count_of(member); f++) {
-      if (member->kind == SL_MEMBER_IN) {
-        const int shared = is_offsets(member, f) && is_shared_by(node->algorithm, member);
-        if (!sl_field_is_read(member, f)) {
-          if (shared) live_at(l, slot->storage[f], step);
-          slot->storage[f] = SL_NONE;
-          continue;
-        }
-      }
-      if (host)
-        live_to_end(l, slot->storage[f]);
-      else
-        live_at(l, slot->storage[f], step);
+static void set_entry_lifetimes(struct sl_layout *l, const struct sl_algorithm *a, const struct sl_member *member,
+                                struct sl_slot_member *entry, uint32_t step) {
+  for (uint32_t f = 0; f < field_count_of(member); f++) {
+    if (member->kind == SL_MEMBER_IN && !sl_field_is_read(member, f)) {
+      if (is_offsets(member, f) && is_shared_by(a, member)) live_at(l, entry->storage[f], step);
+      entry->storage[f] = SL_NONE;
+    } else if (a->kind == SL_KIND_SINK) {
+      live_to_end(l, entry->storage[f]);
+    } else {
+      live_at(l, entry->storage[f], step);
     }
   }
+}
+
+static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
+  const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    for (uint32_t k = 0; k < l->members[n][m].entry_count; k++)
+      set_entry_lifetimes(l, a, &a->members[m], &l->members[n][m].entries[k], step);
 }
 
 static void set_list_lifetimes(struct sl_layout *l, uint32_t step) {
@@ -395,6 +405,31 @@ done:
 
 /* ---------------------------------------------------------------------------------------------------------- */
 
+static int open_member(struct sl_slot_member *m, uint32_t fields) {
+  m->used_items = m->used_subitems = NO_INDEX;
+  m->entry_count = 1;
+  m->entries = m;
+  m->storage = malloc((fields + 1) * sizeof *m->storage);
+  for (uint32_t f = 0; m->storage && f < fields; f++) m->storage[f] = SL_NONE;
+  return m->storage ? SL_OK : SL_ENOMEM;
+}
+
+static int open_entries(struct sl_slot_member *m, uint32_t fields, uint32_t count) {
+  struct sl_slot_member *entries = calloc((size_t)count + 1, sizeof *entries);
+  if (!entries) return SL_ENOMEM;
+  m->entries = entries;
+  m->entry_count = count;
+  for (uint32_t k = 0; k < count; k++)
+    if (open_member(&entries[k], fields) < 0) return SL_ENOMEM;
+  return SL_OK;
+}
+
+static void close_member(struct sl_slot_member *m) {
+  for (uint32_t k = 0; m->entries != m && m->entries && k < m->entry_count; k++) free(m->entries[k].storage);
+  if (m->entries != m) free(m->entries);
+  free(m->storage);
+}
+
 static int allocate_members(struct sl_layout *l) {
   const struct sl_graph *g = l->graph;
   uint32_t storage = 2 * g->node_count;
@@ -405,10 +440,9 @@ static int allocate_members(struct sl_layout *l) {
     for (uint32_t m = 0; m < a->member_count; m++) {
       const uint32_t fields = field_count_of(&a->members[m]);
       struct sl_slot_member *slot = &l->members[n][m];
-      slot->used_items = slot->used_subitems = NO_INDEX;
-      slot->storage = malloc((fields + 1) * sizeof *slot->storage);
-      if (!slot->storage) return SL_ENOMEM;
-      for (uint32_t f = 0; f < fields; f++) slot->storage[f] = SL_NONE;
+      if (open_member(slot, fields) < 0) return SL_ENOMEM;
+      if ((a->members[m].flags & SL_FLAG_EACH) && open_entries(slot, fields, g->nodes[n].inputs[m].count) < 0)
+        return SL_ENOMEM;
       storage += fields;
     }
   }
@@ -453,7 +487,7 @@ void sl_layout_free(struct sl_layout *l) {
   if (!l) return;
   for (uint32_t n = 0; l->members && n < l->graph->node_count; n++) {
     for (uint32_t m = 0; l->members[n] && m < l->graph->nodes[n].algorithm->member_count; m++)
-      free(l->members[n][m].storage);
+      close_member(&l->members[n][m]);
     free(l->members[n]);
   }
   free(l->members);

@@ -26,11 +26,14 @@ struct sl_storage {
 };
 
 /* A member's capacities and the storage of its fields (SL_NONE: not connected, not read, or not wanted). Scratch has
- * one field. */
+ * one field. A list port has an entry for each producer, and capacities that are their sums; all others are their own
+ * single entry. */
 struct sl_slot_member {
   uint64_t items, subitems; /* of scratch, its values */
   int32_t *storage;
   uint32_t used_items, used_subitems; /* index of the `used` words, UINT32_MAX: none */
+  uint32_t entry_count;
+  struct sl_slot_member *entries;
 };
 
 /* Runs a node, or makes the intersection of event lists. */

@@ -28,13 +28,28 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   va_end(arguments);
 }
 
-/* The storage of a field of a constant's port, or SL_NONE with *member and *field as far as they were found. */
+/* The member `port` of a constant, or its entry "PORT.NAME" of a list port; NULL if there is none. */
+static const struct sl_slot_member *find_port(const struct sl_node_context *c, const char *port,
+                                              const struct sl_member **member) {
+  const struct sl_node *node = &c->session->graph->nodes[c->node];
+  const size_t length = strcspn(port, ".");
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    *member = &node->algorithm->members[m];
+    const struct sl_slot_member *at = &c->session->layout->members[c->node][m];
+    if (strncmp((*member)->name, port, length) != 0 || (*member)->name[length] != '\0') continue;
+    if (!port[length] && !((*member)->flags & SL_FLAG_EACH)) return at;
+    for (uint32_t k = 0; port[length] && k < node->inputs[m].count; k++)
+      if (node->inputs[m].names && strcmp(node->inputs[m].names[k], port + length + 1) == 0) return &at->entries[k];
+  }
+  return NULL;
+}
+
+/* The storage of a field of a constant's port, or SL_NONE. */
 static int32_t find_array(const struct sl_node_context *c, const char *port, const char *field) {
-  const struct sl_algorithm *a = c->session->graph->nodes[c->node].algorithm;
-  const int m = sl_member_index(a, port);
-  if (m < 0 || !a->members[m].collection) return SL_NONE;
-  const int f = sl_field_index(a->members[m].collection, field);
-  return f < 0 ? SL_NONE : c->session->layout->members[c->node][m].storage[f];
+  const struct sl_member *member;
+  const struct sl_slot_member *at = find_port(c, port, &member);
+  const int f = at && member->collection ? sl_field_index(member->collection, field) : -1;
+  return f < 0 ? SL_NONE : at->storage[f];
 }
 
 static void *make_array(void *context, const char *port, const char *field, uint64_t count) {
@@ -101,21 +116,37 @@ int sl_properties_check(struct sl_session *s) {
   return result;
 }
 
+/* Points the inputs of a constant to the arrays of others. The views of list ports are taken from `views`. */
+static void bind_constant(const struct sl_session *s, uint32_t n, void *args, unsigned char *views) {
+  const struct sl_node *node = &s->graph->nodes[n];
+  sl_graph_fill_properties(node, args);
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    const struct sl_slot_member *at = &s->layout->members[n][m];
+    if (member->kind != SL_MEMBER_IN) continue;
+    const int is_list = (member->flags & SL_FLAG_EACH) != 0;
+    unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
+    if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_port_bytes(member->collection))
+      for (uint32_t f = 0; f < member->collection->field_count; f++)
+        if (at->entries[k].storage[f] != SL_NONE)
+          *sl_port_pointer(port, f) = s->arrays[at->entries[k].storage[f]].values;
+    if (is_list) views = port;
+  }
+}
+
 static int make_constant(struct sl_session *s, uint32_t n) {
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
   void *args = calloc(1, a->args_size + 1u);
-  if (!args) return SL_ENOMEM;
-  sl_graph_fill_properties(node, args);
-  for (uint32_t m = 0; m < a->member_count; m++) {
-    if (a->members[m].kind != SL_MEMBER_IN) continue;
-    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
-      const int32_t storage = s->layout->members[n][m].storage[f];
-      if (storage != SL_NONE) *sl_args_pointer(args, &a->members[m], f) = s->arrays[storage].values;
-    }
+  unsigned char *views = calloc(1, sl_node_views_bytes(node) + 1);
+  int status = args && views ? SL_OK : SL_ENOMEM;
+  if (status == SL_OK) {
+    bind_constant(s, n, args, views);
+    status = a->make(&s->contexts[n].services, args);
   }
-  const int status = a->make(&s->contexts[n].services, args);
   free(args);
+  free(views);
   if (status < 0) {
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be made: %s", node->use,
                 sl_error_text(status));

@@ -55,6 +55,13 @@ struct sl_patch {
   int32_t storage;
 };
 
+/* What argument structs point to besides fields: the views of list ports. Filled in host memory when the slot is
+ * opened; kernels read `device`, the same memory or a copy on the device, which follows when the patches change. */
+struct sl_tables {
+  unsigned char *host, *device;
+  uint64_t bytes, taken;
+};
+
 /* A slice under way in a slot: the input that it reads, the arguments of the kernels for it, its results. A slot has as
  * many as the backend can overlap. */
 struct sl_flight {
@@ -66,6 +73,7 @@ struct sl_flight {
   void **args;              /* per kernel node */
   struct sl_patch *patches; /* pointers into the input */
   uint32_t patch_count;
+  struct sl_tables tables;
   void *output;                      /* packed results, in host memory */
   struct sl_pack_field *pack_fields; /* on the device */
   int started;                       /* the whole slice was enqueued */
@@ -86,6 +94,7 @@ struct sl_slot {
   void **sink_args; /* per sink node */
   struct sl_patch *sink_patches;
   uint32_t sink_patch_count;
+  struct sl_tables sink_tables;
   struct sl_launch *launches; /* per node */
   struct sl_stream *stream;
   struct sl_pack pack;
@@ -184,7 +193,9 @@ uint64_t sl_now_ns(void);
 /* slot.c */
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
-uint64_t sl_counters_bytes(const struct sl_session *s); /* of a slot's error words and used words */
+uint64_t sl_counters_bytes(const struct sl_session *s);               /* of a slot's error words and used words */
+uint64_t sl_node_views_bytes(const struct sl_node *node);             /* of the views of a node's list ports */
+int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a patch; the kernels wait for it */
 int sl_input_open(struct sl_session *s, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
 

@@ -125,6 +125,30 @@ static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, ui
   events->max = l->events;
 }
 
+static void bind_view(struct sl_slot *slot, struct sl_flight *flight, const struct sl_collection *c, void *port,
+                      const struct sl_slot_member *at) {
+  for (uint32_t f = 0; f < c->field_count; f++) bind_field(slot, flight, sl_port_pointer(port, f), at->storage[f]);
+  *sl_port_bound(port, c, 0) = bound_of(slot, at->items, at->used_items);
+  *sl_port_bound(port, c, 1) = bound_of(slot, at->subitems, at->used_subitems);
+}
+
+/* Room in the tables for the views of a list port, and the argument struct's pointer to it. */
+static unsigned char *take_views(struct sl_tables *tables, const struct sl_member *member,
+                                 const struct sl_wiring *wiring, void *args) {
+  unsigned char *views = tables->host + tables->taken;
+  *sl_args_each(args, member) = (struct sl_each){tables->device + tables->taken, wiring->names, wiring->count, 0};
+  tables->taken += wiring->count * sl_port_bytes(member->collection);
+  return views;
+}
+
+static void bind_list_port(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, uint32_t m, void *args) {
+  const struct sl_node *node = &slot->session->graph->nodes[n];
+  const struct sl_member *member = &node->algorithm->members[m];
+  unsigned char *views = take_views(&flight->tables, member, &node->inputs[m], args);
+  for (uint32_t k = 0; k < node->inputs[m].count; k++, views += sl_port_bytes(member->collection))
+    bind_view(slot, flight, member->collection, views, &slot->session->layout->members[n][m].entries[k]);
+}
+
 static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, void *args, uint32_t step) {
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
@@ -136,11 +160,10 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
       bind_events(slot, flight, n, (struct sl_events *)((char *)args + member->args_offset), step);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
       bind_field(slot, flight, (void **)((char *)args + member->args_offset), at->storage[0]);
+    } else if (member->flags & SL_FLAG_EACH) {
+      bind_list_port(slot, flight, n, m, args);
     } else if (member->kind != SL_MEMBER_PROPERTY) {
-      for (uint32_t f = 0; f < member->collection->field_count; f++)
-        bind_field(slot, flight, sl_args_pointer(args, member, f), at->storage[f]);
-      *sl_args_bound(args, member, 0) = bound_of(slot, at->items, at->used_items);
-      *sl_args_bound(args, member, 1) = bound_of(slot, at->subitems, at->used_subitems);
+      bind_view(slot, flight, member->collection, (char *)args + member->args_offset, at);
     }
   }
 }
@@ -153,11 +176,23 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
-    for (uint32_t f = 0; member->kind == SL_MEMBER_IN && f < member->collection->field_count; f++)
-      if (at->storage[f] != SL_NONE)
-        slot->sink_patches[slot->sink_patch_count++] =
-            (struct sl_patch){sl_args_pointer(args, member, f), at->storage[f]};
+    if (member->kind != SL_MEMBER_IN) continue;
+    unsigned char *port = (unsigned char *)args + member->args_offset;
+    if (member->flags & SL_FLAG_EACH) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_port_bytes(member->collection))
+      for (uint32_t f = 0; f < member->collection->field_count; f++)
+        if (at->entries[k].storage[f] != SL_NONE)
+          slot->sink_patches[slot->sink_patch_count++] =
+              (struct sl_patch){sl_port_pointer(port, f), at->entries[k].storage[f]};
   }
+}
+
+uint64_t sl_node_views_bytes(const struct sl_node *node) {
+  uint64_t bytes = 0;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    if (node->algorithm->members[m].flags & SL_FLAG_EACH)
+      bytes += node->inputs[m].count * sl_port_bytes(node->algorithm->members[m].collection);
+  return bytes;
 }
 
 static void count_arguments(const struct sl_graph *g, uint64_t *bytes, uint64_t *pointers) {
@@ -167,7 +202,32 @@ static void count_arguments(const struct sl_graph *g, uint64_t *bytes, uint64_t 
     const struct sl_algorithm *a = g->nodes[g->order[i]].algorithm;
     *bytes += aligned(a->args_size, ARGS_ALIGNMENT);
     for (uint32_t m = 0; m < a->member_count; m++) *pointers += a->members[m].args_size / sizeof(void *) + 1;
+    *pointers += sl_node_views_bytes(&g->nodes[g->order[i]]) / sizeof(void *);
   }
+}
+
+/* The tables of all kernels, or of all sinks. */
+static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *tables) {
+  struct sl_session *s = slot->session;
+  for (uint32_t i = 0; i < s->graph->order_count; i++)
+    if (s->graph->nodes[s->graph->order[i]].algorithm->kind == kind)
+      tables->bytes += sl_node_views_bytes(&s->graph->nodes[s->graph->order[i]]);
+  const int is_copied = kind == SL_KIND_KERNEL && s->backend->is_device && tables->bytes > 0;
+  tables->host = calloc(1, tables->bytes + 1);
+  tables->device = is_copied ? s->backend->allocate(s->device, tables->bytes) : tables->host;
+  return tables->host && tables->device ? SL_OK : SL_ENOMEM;
+}
+
+static void close_tables(struct sl_slot *slot, struct sl_tables *tables) {
+  struct sl_session *s = slot->session;
+  if (tables->device && tables->device != tables->host) s->backend->release(s->device, tables->device, tables->bytes);
+  free(tables->host);
+}
+
+int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight) {
+  const struct sl_session *s = slot->session;
+  const struct sl_tables *t = &flight->tables;
+  return t->device == t->host ? SL_OK : s->backend->upload_now(s->device, t->device, t->host, t->bytes);
 }
 
 static void bind_all(struct sl_slot *slot, unsigned char *next) {
@@ -225,7 +285,9 @@ static int open_arguments(struct sl_slot *slot) {
     slot->flights[k].args = calloc(nodes, sizeof *slot->flights[k].args);
     slot->flights[k].patches = calloc(pointers, sizeof *slot->flights[k].patches);
     if (!slot->flights[k].args || !slot->flights[k].patches) return SL_ENOMEM;
+    if (open_tables(slot, SL_KIND_KERNEL, &slot->flights[k].tables) < 0) return SL_ENOMEM;
   }
+  if (open_tables(slot, SL_KIND_SINK, &slot->sink_tables) < 0) return SL_ENOMEM;
   bind_all(slot, slot->arguments);
   open_launches(slot);
   return SL_OK;
@@ -289,6 +351,7 @@ static void close_flights(struct sl_slot *slot) {
     sl_input_close(s, &flight->own_input);
     if (flight->device_input) s->backend->release(s->device, flight->device_input, s->layout->input_bytes);
     if (flight->device_event_count) s->backend->release(s->device, flight->device_event_count, sizeof(uint32_t));
+    close_tables(slot, &flight->tables);
     free(flight->args);
     free(flight->patches);
   }
@@ -304,6 +367,7 @@ void sl_slot_close(struct sl_slot *slot) {
   if (slot->errors) s->backend->release(s->device, slot->errors, sl_counters_bytes(s));
   if (slot->stream) s->backend->stream_close(slot->stream);
   free(slot->arguments);
+  close_tables(slot, &slot->sink_tables);
   free(slot->sink_args);
   free(slot->sink_patches);
   free(slot->launches);

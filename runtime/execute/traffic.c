@@ -55,9 +55,9 @@ void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_i
   *bytes_in = *bytes_out = 0;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_IN && a->members[m].kind != SL_MEMBER_OUT) continue;
-    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
-      const uint64_t bytes = storage_bytes(s, s->layout->members[node][m].storage[f]);
-      *(a->members[m].kind == SL_MEMBER_IN ? bytes_in : bytes_out) += bytes;
-    }
+    const struct sl_slot_member *at = &s->layout->members[node][m];
+    for (uint32_t k = 0; k < at->entry_count; k++)
+      for (uint32_t f = 0; f < a->members[m].collection->field_count; f++)
+        *(a->members[m].kind == SL_MEMBER_IN ? bytes_in : bytes_out) += storage_bytes(s, at->entries[k].storage[f]);
   }
 }

@@ -122,9 +122,27 @@ static void *sorted_by_name(struct writer *w, const void *structs, size_t count,
 }
 _Static_assert(offsetof(struct sl_node, name) == 0 && offsetof(struct sl_member, name) == 0, "see sorted_by_name");
 
+/* In its order, which has a meaning: as a list where the names are those of the ports, else as a map by name. */
+static void write_list_port(struct writer *w, const struct sl_wiring *wiring) {
+  int named = 0;
+  for (uint32_t k = 0; k < wiring->count; k++)
+    named |= strcmp(wiring->names[k], sl_output_name(w->draft, wiring->ports[k])) != 0;
+  write_text(w, named ? "{" : "[");
+  for (uint32_t k = 0; k < wiring->count; k++) {
+    write_text(w, k > 0 ? ", " : "");
+    if (named) write_line(w, "%s: ", wiring->names[k]);
+    write_text(w, sl_port_name(w->draft, wiring->ports[k]));
+  }
+  write_text(w, named ? "}\n" : "]\n");
+}
+
 static void write_input(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
-  const struct sl_port port = node->inputs[member - node->algorithm->members];
-  write_line(w, "      %s: %s\n", member->name, port.node == SL_NONE ? "null" : sl_port_name(w->draft, port));
+  const struct sl_wiring *wiring = &node->inputs[member - node->algorithm->members];
+  write_line(w, "      %s: ", member->name);
+  if (member->flags & SL_FLAG_EACH)
+    write_list_port(w, wiring);
+  else
+    write_line(w, "%s\n", wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
 }
 
 static void write_property(struct writer *w, const struct sl_node *node, const struct sl_member *member) {

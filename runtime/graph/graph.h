@@ -14,6 +14,14 @@ struct sl_port {
   int32_t member;
 };
 
+/* What feeds an input: one port, or none; a list port, any number, each with a name. */
+struct sl_wiring {
+  struct sl_port *ports;
+  const char **names; /* list ports only */
+  uint32_t count;
+  uint32_t chosen; /* not given: the only port that fits; of a list port, all that fit */
+};
+
 /* A property's value; strings are owned by the graph. */
 struct sl_value {
   double number;
@@ -29,14 +37,13 @@ struct sl_node {
   struct sl_place place;
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
-  uint32_t block_threads;  /* from `block:`, or the algorithm's default */
-  uint32_t shared;         /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;           /* some output, sink or check depends on it */
-  struct sl_port *inputs;  /* per member of the algorithm; IN members only */
-  uint8_t *chosen;         /* per member: the wiring was chosen, not given */
-  struct sl_value *values; /* per member; PROPERTY members only */
-  struct sl_place *places; /* where each value was given; all zero for defaults */
-  struct sl_port *lists;   /* event lists it runs on, sorted, none twice; empty: all events */
+  uint32_t block_threads;   /* from `block:`, or the algorithm's default */
+  uint32_t shared;          /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;            /* some output, sink or check depends on it */
+  struct sl_wiring *inputs; /* per member of the algorithm; IN members only */
+  struct sl_value *values;  /* per member; PROPERTY members only */
+  struct sl_place *places;  /* where each value was given; all zero for defaults */
+  struct sl_port *lists;    /* event lists it runs on, sorted, none twice; empty: all events */
   uint32_t list_count;
   uint32_t order; /* position in `order` */
 };

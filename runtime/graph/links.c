@@ -11,7 +11,6 @@ struct pass {
 };
 
 static void link_nodes(struct pass *p, uint32_t user, int32_t needed) {
-  if (needed == SL_NONE) return;
   const uint32_t from = p->direction == SL_LINKS_NEEDED ? user : (uint32_t)needed;
   const uint32_t to = p->direction == SL_LINKS_NEEDED ? (uint32_t)needed : user;
   if (p->storing)
@@ -25,7 +24,7 @@ static void link_all(struct pass *p) {
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct sl_node *node = &graph->nodes[i];
     for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count; m++)
-      link_nodes(p, i, node->inputs[m].node);
+      for (uint32_t k = 0; k < node->inputs[m].count; k++) link_nodes(p, i, node->inputs[m].ports[k].node);
     for (uint32_t l = 0; l < node->list_count; l++) link_nodes(p, i, node->lists[l].node);
   }
 }

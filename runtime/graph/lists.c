@@ -1,9 +1,9 @@
 /* lists.c: on which events each node runs.
  *
  * A kernel node runs on the lists that `events` names (several: their intersection; none, `events: []`: all events).
- * Without `events` it inherits the lists of the nodes that feed it. Constants and event lists taken as inputs say
- * nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ, `events`
- * must say which. Sinks take any mixture.
+ * Without `events` it inherits the lists of the nodes that feed it. Constants, event lists taken as inputs and list
+ * ports say nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ,
+ * `events` must say which. Sinks take any mixture.
  */
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -97,8 +97,10 @@ static int same_lists(const struct sl_node *a, const struct sl_node *b) {
 
 /* The node whose lists an input hands on, or SL_NONE. */
 static int32_t giver(const struct sl_draft *draft, const struct sl_node *node, uint32_t member) {
-  const struct sl_port port = node->inputs[member];
-  if (port.node == SL_NONE || sl_is_event_list(node->algorithm->members[member].collection)) return SL_NONE;
+  const struct sl_member *input = &node->algorithm->members[member];
+  if (node->inputs[member].count == 0 || (input->flags & SL_FLAG_EACH) || sl_is_event_list(input->collection))
+    return SL_NONE;
+  const struct sl_port port = node->inputs[member].ports[0];
   return draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT ? SL_NONE : port.node;
 }
 
@@ -106,9 +108,9 @@ static int32_t giver(const struct sl_draft *draft, const struct sl_node *node, u
 static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *node) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
-    if (input->kind != SL_MEMBER_IN) continue;
+    if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH)) continue;
     const int32_t from = giver(draft, node, m);
-    if (node->inputs[m].node == SL_NONE && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;
+    if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;
     if (from != SL_NONE && draft->nodes[from].lists_unknown) return 1;
   }
   return 0;
@@ -117,8 +119,8 @@ static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *no
 static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t first, uint32_t other) {
   struct sl_reader *r = draft->reader;
   const struct sl_node *node = &draft->graph->nodes[index];
-  const struct sl_node *a = &draft->graph->nodes[node->inputs[first].node];
-  const struct sl_node *b = &draft->graph->nodes[node->inputs[other].node];
+  const struct sl_node *a = &draft->graph->nodes[node->inputs[first].ports[0].node];
+  const struct sl_node *b = &draft->graph->nodes[node->inputs[other].ports[0].node];
   const struct sl_node *shorter = a->list_count > 0 ? a : b;
   draft->nodes[index].lists_unknown = 1;
   sl_report_error(

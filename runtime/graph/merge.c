@@ -2,7 +2,7 @@
  *
  * Values that a node got while it used another algorithm are marked as inherited once `use` changes: where the new
  * algorithm lacks them they are dropped with a note instead of an error. Under `in`, a null stays: it says that an
- * optional input is to be left alone.
+ * optional input is to be left alone. What feeds a list port by name is a map in there, merged key by key too.
  */
 #include "graph/stages.h"
 
@@ -59,10 +59,10 @@ static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl
 }
 
 /* A map of single values. */
-static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from, int null_stays) {
+static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
     if (!to_be_merged(r, into, entry)) continue;
-    if (sl_tree_is_null(entry->value) && !null_stays)
+    if (sl_tree_is_null(entry->value))
       remove_key(r, into, entry, 1);
     else
       put(r, into, entry, entry->value);
@@ -79,13 +79,30 @@ static struct sl_tree *map_under(struct sl_reader *r, struct sl_tree *map, const
   return value;
 }
 
+static void merge_inputs(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
+  for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
+    if (!to_be_merged(r, into, entry)) continue;
+    if (entry->value->kind != SL_TREE_MAP) {
+      put(r, into, entry, entry->value);
+      continue;
+    }
+    struct sl_tree *earlier = sl_tree_get(into, entry->key);
+    struct sl_tree *by_name = sl_tree_new(r, SL_TREE_MAP, entry->value->mark);
+    if (earlier != NULL && earlier->kind == SL_TREE_MAP) merge_values(r, by_name, earlier);
+    merge_values(r, by_name, entry->value);
+    put(r, into, entry, by_name);
+  }
+}
+
 static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
     if (!to_be_merged(r, into, entry)) continue;
     if (sl_tree_is_null(entry->value))
       remove_key(r, into, entry, 0);
+    else if (strcmp(entry->key, "in") == 0)
+      merge_inputs(r, map_under(r, into, entry), entry->value);
     else if (entry->value->kind == SL_TREE_MAP)
-      merge_values(r, map_under(r, into, entry), entry->value, strcmp(entry->key, "in") == 0);
+      merge_values(r, map_under(r, into, entry), entry->value);
     else
       put(r, into, entry, entry->value);
   }
@@ -112,7 +129,7 @@ void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *d
   for (uint32_t i = 0; i < SL_COUNT_(map_sections); i++) {
     const struct sl_tree *section = sl_tree_get(document, map_sections[i]);
     if (section == NULL || section == nodes || section->kind != SL_TREE_MAP) continue;
-    merge_values(r, sl_tree_get(root, map_sections[i]), section, 0);
+    merge_values(r, sl_tree_get(root, map_sections[i]), section);
   }
   for (uint32_t i = 0; i < SL_COUNT_(replaced_sections); i++) {
     const struct sl_entry *section = sl_tree_find(document, replaced_sections[i]);

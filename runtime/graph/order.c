@@ -39,15 +39,27 @@ static const char *cycle_text(struct sl_draft *draft, const struct cycle *c) {
   return text;
 }
 
+/* The port of node `from` that feeds an input, or SL_NONE. */
+static struct sl_port feeder(const struct sl_wiring *wiring, uint32_t from) {
+  for (uint32_t k = 0; k < wiring->count; k++)
+    if (wiring->ports[k].node == (int32_t)from) return wiring->ports[k];
+  return (struct sl_port){SL_NONE, SL_NONE};
+}
+
 /* An input on the cycle that nobody asked for, as a hint. */
 static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
   for (uint32_t i = 0; i < c->length; i++) {
     const uint32_t from = cycle_node(c, i), to = cycle_node(c, i + 1);
     const struct sl_node *node = &draft->graph->nodes[to];
-    for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count; m++)
-      if (node->chosen[m] && node->inputs[m].node == (int32_t)from)
-        return sl_arena_format(draft->reader->arena, "input `%s` of %s was not given; %s was the only port that fits",
-                               node->algorithm->members[m].name, node->name, sl_port_name(draft, node->inputs[m]));
+    for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count; m++) {
+      const struct sl_port port = feeder(&node->inputs[m], from);
+      if (port.node == SL_NONE || !node->inputs[m].chosen) continue;
+      const int takes_all = (node->algorithm->members[m].flags & SL_FLAG_EACH) != 0;
+      return sl_arena_format(draft->reader->arena,
+                             takes_all ? "input `%s` of %s takes all that fit, %s among them"
+                                       : "input `%s` of %s was not given; %s was the only port that fits",
+                             node->algorithm->members[m].name, node->name, sl_port_name(draft, port));
+    }
   }
   return NULL;
 }

@@ -56,7 +56,7 @@ static const char *objection(const struct sl_graph *graph, struct sl_port port) 
   return NULL;
 }
 
-static const char *output_name(struct sl_draft *draft, struct sl_port port) {
+const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
   const struct sl_node *node = &draft->graph->nodes[port.node];
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
@@ -69,7 +69,7 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   struct sl_graph *graph = draft->graph;
   struct sl_port port;
   if (!sl_port_find(draft, text, NULL, NULL, "`outputs`", &port)) return;
-  const char *name = output_name(draft, port), *why_not = objection(graph, port);
+  const char *name = sl_output_name(draft, port), *why_not = objection(graph, port);
   if (why_not != NULL) {
     sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: %s", sl_port_name(draft, port), why_not);
   } else if (sl_tree_find(seen, name) != NULL) {

@@ -15,9 +15,12 @@ struct rule {
 
 static const struct rule scalar = {.kinds = SL_TREE_SCALAR};
 static const struct rule property = {.kinds = SL_TREE_SCALAR | SL_TREE_LIST, .item = &scalar};
+/* What feeds an input: one port; a list port: several, or several by name. */
+static const struct rule wiring = {
+    .kinds = SL_TREE_SCALAR | SL_TREE_LIST | SL_TREE_MAP, .item = &scalar, .names = "a producer"};
 
 static const struct rule node_keys[] = {
-    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"in", SL_TREE_MAP, 0, NULL, &scalar, NULL},
+    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"in", SL_TREE_MAP, 0, NULL, &wiring, NULL},
     {"set", SL_TREE_MAP, 0, NULL, &property, NULL}, {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"block", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
 };

@@ -86,10 +86,11 @@ void sl_links_reach(const struct sl_links *links, uint32_t start, uint32_t stamp
 void sl_draft_lists(struct sl_draft *draft);
 void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *sorted);
 
-/* wiring.c: inputs as given, then those that only one port can satisfy. */
+/* wiring.c: inputs as given, then those that only one port can satisfy, then list ports that take all. */
 void sl_draft_wiring(struct sl_draft *draft);
 
-/* outputs.c: the source and the outputs. */
+/* outputs.c: the source and the outputs. An output is named for its node, if that has no other one. */
+const char *sl_output_name(struct sl_draft *draft, struct sl_port port);
 void sl_draft_source(struct sl_draft *draft);
 void sl_draft_outputs(struct sl_draft *draft);
 

@@ -5,6 +5,10 @@
  * inputs first, then wanted ones. What depends on what is taken as it stands before each of these two passes, so that
  * the choice does not depend on the order of the document. Several such ports are an error. A null under `in` leaves an
  * optional input alone. Event lists are never chosen: two of them have nothing in common but their type.
+ *
+ * Nothing is chosen for a list port either: `in` names its producers, or says `all`: all ports of its collection but
+ * the node's own and those of nodes that depend on it, in the order of the document. That comes last, when all else is
+ * wired.
  */
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -20,35 +24,86 @@ static int constant_can_take(const struct sl_draft *draft, const struct sl_node 
          draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT;
 }
 
-static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t member, const struct sl_tree *text) {
+/* The port that `text` names for an input; 0 with the error reported. */
+static int find_given(struct sl_draft *draft, const struct sl_node *node, uint32_t member, const struct sl_tree *text,
+                      struct sl_port *port) {
   struct sl_reader *r = draft->reader;
   const struct sl_member *input = &node->algorithm->members[member];
-  struct sl_port port;
   const char *wanted_by = sl_arena_format(r->arena, "input `%s`", input->name);
-  if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, &port)) return;
-  if (!sl_port_fits(draft, text->mark, node, member, port)) return;
-  if (constant_can_take(draft, node, port))
-    node->inputs[member] = port;
-  else
-    sl_report_error(r, text->mark, node->name, NULL,
-                    "input `%s`: a constant is made before the first event, so it cannot take %s, which is none",
-                    input->name, sl_port_name(draft, port));
+  if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, port)) return 0;
+  if (!sl_port_fits(draft, text->mark, node, member, *port)) return 0;
+  if (constant_can_take(draft, node, *port)) return 1;
+  sl_report_error(r, text->mark, node->name, NULL,
+                  "input `%s`: a constant is made before the first event, so it cannot take %s, which is none",
+                  input->name, sl_port_name(draft, *port));
+  return 0;
+}
+
+static void connect(struct sl_draft *draft, struct sl_wiring *wiring, struct sl_port port) {
+  wiring->ports = sl_arena_get(draft->reader->arena, 1, sizeof *wiring->ports);
+  wiring->ports[0] = port;
+  wiring->count = 1;
+}
+
+static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t member, const struct sl_tree *text) {
+  struct sl_port port;
+  if (text->kind != SL_TREE_SCALAR)
+    sl_report_error(draft->reader, text->mark, node->name, NULL, "input `%s` takes one port, but this is %s",
+                    node->algorithm->members[member].name, sl_tree_kind_text(text->kind));
+  else if (find_given(draft, node, member, text, &port))
+    connect(draft, &node->inputs[member], port);
+}
+
+static int says_all(const struct sl_tree *text) {
+  return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0;
+}
+
+static void open_list_port(struct sl_draft *draft, struct sl_wiring *wiring, uint32_t count) {
+  wiring->ports = sl_arena_get(draft->reader->arena, count, sizeof *wiring->ports);
+  wiring->names = sl_arena_get(draft->reader->arena, count, sizeof *wiring->names);
+}
+
+/* One more producer of a list port. `name` NULL: it is named as an output would be. */
+static void add_producer(struct sl_draft *draft, struct sl_node *node, uint32_t member, const struct sl_tree *text,
+                         const char *name) {
+  struct sl_wiring *wiring = &node->inputs[member];
+  struct sl_port port;
+  if (!find_given(draft, node, member, text, &port)) return;
+  for (uint32_t k = 0; k < wiring->count; k++) {
+    if (wiring->ports[k].node != port.node || wiring->ports[k].member != port.member) continue;
+    sl_report_error(draft->reader, text->mark, node->name, NULL, "input `%s` has %s twice",
+                    node->algorithm->members[member].name, sl_port_name(draft, port));
+    return;
+  }
+  wiring->names[wiring->count] = name != NULL ? name : sl_output_name(draft, port);
+  wiring->ports[wiring->count++] = port;
+}
+
+/* A list of ports, or a map of them by name, or one alone. */
+static void connect_producers(struct sl_draft *draft, struct sl_node *node, uint32_t member,
+                              const struct sl_tree *given) {
+  open_list_port(draft, &node->inputs[member], given->kind == SL_TREE_SCALAR ? 1 : given->count);
+  if (given->kind == SL_TREE_SCALAR) add_producer(draft, node, member, given, NULL);
+  for (const struct sl_entry *entry = given->first; entry != NULL; entry = entry->next)
+    if (entry->value != NULL) add_producer(draft, node, member, entry->value, entry->key);
 }
 
 static void wire_given(struct sl_draft *draft, uint32_t index) {
   struct sl_node *node = &draft->graph->nodes[index];
   const uint32_t member_count = node->algorithm->member_count;
   node->inputs = sl_arena_get(draft->reader->arena, member_count, sizeof *node->inputs);
-  node->chosen = sl_arena_get(draft->reader->arena, member_count, 1);
-  for (uint32_t m = 0; m < member_count; m++) node->inputs[m] = (struct sl_port){SL_NONE, SL_NONE};
   const struct sl_tree *in = sl_tree_get(draft->nodes[index].tree, "in");
   for (const struct sl_entry *entry = in != NULL ? in->first : NULL; entry != NULL; entry = entry->next) {
     if (entry->value == NULL) continue;
     const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_IN, entry->key);
     if (member == SL_NONE)
       sl_draft_unknown_member(draft, node, SL_MEMBER_IN, entry, entry->key);
-    else if (!sl_tree_is_null(entry->value))
+    else if (sl_tree_is_null(entry->value))
+      continue;
+    else if ((node->algorithm->members[member].flags & SL_FLAG_EACH) == 0)
       connect_given(draft, node, (uint32_t)member, entry->value);
+    else if (!says_all(entry->value))
+      connect_producers(draft, node, (uint32_t)member, entry->value);
   }
 }
 
@@ -225,23 +280,76 @@ static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
   if (found.count != 1 || sl_is_event_list(input->collection)) {
     report_missing(c, index, input, &found);
   } else if (sl_port_fits(draft, draft->nodes[index].mark, node, member, found.first)) {
-    node->inputs[member] = found.first;
-    node->chosen[member] = 1;
+    connect(draft, &node->inputs[member], found.first);
+    node->inputs[member].chosen = 1;
   }
+}
+
+/* From here on, what depends on what is taken as it stands. */
+static void begin_pass(struct choice *c) {
+  c->users = sl_links_new(c->draft, SL_LINKS_USERS);
+  memset(c->marks, 0, c->draft->graph->node_count * sizeof *c->marks);
 }
 
 /* Required inputs (`flags` 0), or those that are wanted. */
 static void choose_inputs(struct choice *c, uint32_t flags) {
   struct sl_graph *graph = c->draft->graph;
-  c->users = sl_links_new(c->draft, SL_LINKS_USERS);
-  memset(c->marks, 0, graph->node_count * sizeof *c->marks);
+  begin_pass(c);
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct sl_node *node = &graph->nodes[i];
     for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *input = &node->algorithm->members[m];
-      if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) != flags) continue;
+      const uint32_t need = input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
+      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH) || need != flags) continue;
       const int what = said(c->draft, i, input->name);
       if (what == SAID_NOTHING || (what == SAID_NULL && flags == 0)) choose_input(c, i, m);
+    }
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------- list ports */
+
+static void take_all(struct choice *c, uint32_t index, uint32_t member) {
+  struct sl_draft *draft = c->draft;
+  struct sl_node *node = &draft->graph->nodes[index];
+  struct sl_wiring *wiring = &node->inputs[member];
+  const struct offered_collection *offered = find_offered(c, node->algorithm->members[member].collection->name);
+  uint32_t count = 0;
+  for (int32_t o = offered != NULL ? offered->first : END; o != END; o = c->offers[o].next) count++;
+  open_list_port(draft, wiring, count);
+  wiring->chosen = 1;
+  c->stamp = index + 1;
+  sl_links_reach(&c->users, index, c->stamp, c->marks, c->stack);
+  for (int32_t o = count > 0 ? offered->first : END; o != END; o = c->offers[o].next) {
+    const struct sl_port port = c->offers[o].port;
+    if (c->marks[port.node] == c->stamp || !constant_can_take(draft, node, port)) continue;
+    if (!sl_port_fits(draft, draft->nodes[index].mark, node, member, port)) return;
+    wiring->names[wiring->count] = sl_output_name(draft, port);
+    wiring->ports[wiring->count++] = port;
+  }
+}
+
+static void report_left_out(struct choice *c, uint32_t index, const struct sl_member *input) {
+  struct sl_reader *r = c->draft->reader;
+  sl_report_error(
+      r, c->draft->nodes[index].mark, c->draft->graph->nodes[index].name,
+      sl_arena_format(r->arena, "say which: `in: { %s: [...] }`, or `in: { %s: all }`", input->name, input->name),
+      "input `%s` takes any number of ports (%s), and none was given", input->name, input->collection->name);
+}
+
+static void wire_list_ports(struct choice *c) {
+  const struct sl_graph *graph = c->draft->graph;
+  begin_pass(c);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_node *node = &graph->nodes[i];
+    for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
+      const struct sl_member *input = &node->algorithm->members[m];
+      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH) == 0) continue;
+      const struct sl_tree *given = sl_tree_get(sl_tree_get(c->draft->nodes[i].tree, "in"), input->name);
+      if (said(c->draft, i, input->name) != SAID_PORT)
+        report_left_out(c, i, input);
+      else if (given != NULL && says_all(given))
+        take_all(c, i, m);
     }
   }
 }
@@ -256,4 +364,5 @@ void sl_draft_wiring(struct sl_draft *draft) {
   collect_offers(&c);
   choose_inputs(&c, 0);
   choose_inputs(&c, SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
+  wire_list_ports(&c);
 }

@@ -55,7 +55,7 @@ int sl_has_subitems(const struct sl_collection *c) {
 
 const char *sl_input_need(const struct sl_member *m) {
   if (m->flags & SL_FLAG_WANTED) return " (wanted)";
-  return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : "";
+  return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : m->flags & SL_FLAG_EACH ? " (any number)" : "";
 }
 
 int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }

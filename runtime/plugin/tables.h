@@ -25,7 +25,7 @@ int sl_has_subitems(const struct sl_collection *c);
 
 int sl_is_event_list(const struct sl_collection *c);
 
-/* Of an input: "" where it must be connected, " (optional)" or " (wanted)": see plugin.h. */
+/* Of an input: "" where it must be connected, " (optional)", " (wanted)" or " (any number)": see plugin.h. */
 const char *sl_input_need(const struct sl_member *m);
 
 /* Is field `field` of input `in` among those that the algorithm says it reads? */

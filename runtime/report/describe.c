@@ -223,6 +223,19 @@ int sl_write_description(const char *const *plugin_paths, const char *name, stru
 
 /* ----------------------------------------------------------------------------------------------- a graph */
 
+/* What feeds an input; of a list port, the `k`th producer, with its name in brackets. */
+static void write_feeder(const struct sl_graph *g, const struct sl_member *input, const struct sl_wiring *wiring,
+                         uint32_t k, FILE *file) {
+  const struct sl_node *from = &g->nodes[wiring->ports[k].node];
+  char name[256];
+  if (wiring->names)
+    snprintf(name, sizeof name, "%s[%s]", input->name, wiring->names[k]);
+  else
+    snprintf(name, sizeof name, "%s", input->name);
+  fprintf(file, "    %-16s <- %s.%s (%s)%s\n", name, from->name, from->algorithm->members[wiring->ports[k].member].name,
+          input->collection->name, wiring->chosen ? ", chosen" : "");
+}
+
 void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
   const struct sl_graph *g = s->graph;
   for (uint32_t i = 0; i < g->order_count; i++) {
@@ -231,14 +244,9 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
     for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
       const struct sl_member *member = &node->algorithm->members[m];
       if (member->kind != SL_MEMBER_IN) continue;
-      if (node->inputs[m].node == SL_NONE) {
-        fprintf(file, "    %-16s not connected\n", member->name);
-        continue;
-      }
-      const struct sl_node *from = &g->nodes[node->inputs[m].node];
-      fprintf(file, "    %-16s <- %s.%s (%s)%s\n", member->name, from->name,
-              from->algorithm->members[node->inputs[m].member].name, member->collection->name,
-              node->chosen[m] ? ", chosen" : "");
+      if (node->inputs[m].count == 0)
+        fprintf(file, "    %-16s %s\n", member->name, member->flags & SL_FLAG_EACH ? "none" : "not connected");
+      for (uint32_t k = 0; k < node->inputs[m].count; k++) write_feeder(g, member, &node->inputs[m], k, file);
     }
     for (uint32_t l = 0; l < node->list_count; l++)
       fprintf(file, "    %-16s <- %s.%s\n", "events", g->nodes[node->lists[l].node].name,

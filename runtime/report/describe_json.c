@@ -45,6 +45,7 @@ static void put_port(const struct sl_member *m, struct sl_json *j) {
   if (m->kind == SL_MEMBER_IN) {
     sl_json_boolean(j, "optional", (m->flags & SL_FLAG_OPTIONAL) != 0);
     sl_json_boolean(j, "wanted", (m->flags & SL_FLAG_WANTED) != 0);
+    sl_json_boolean(j, "list", (m->flags & SL_FLAG_EACH) != 0);
     put_fields_read(m, j);
     return;
   }

@@ -7,10 +7,11 @@
 
 static int same_port(struct sl_port a, struct sl_port b) { return a.node == b.node && a.member == b.member; }
 
-/* The bytes behind some fields of a member. */
-static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member, struct sl_arrow *arrow) {
+/* The bytes behind some fields of a member; of a list port, behind those of a producer. */
+static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member, uint32_t entry,
+                      struct sl_arrow *arrow) {
   const struct sl_layout *l = s->layout;
-  const struct sl_slot_member *m = &l->members[node][member];
+  const struct sl_slot_member *m = &l->members[node][member].entries[entry];
   const struct sl_collection *c = s->graph->nodes[node].algorithm->members[member].collection;
   for (uint32_t f = 0; f < c->field_count; f++) {
     if (m->storage[f] == SL_NONE) continue;
@@ -28,12 +29,13 @@ static uint32_t set_arrows(const struct sl_session *s, struct sl_arrow *arrows) 
   for (uint32_t n = 0; n < g->node_count; n++) {
     const struct sl_node *node = &g->nodes[n];
     for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-      if (node->algorithm->members[m].kind != SL_MEMBER_IN || node->inputs[m].node == SL_NONE) continue;
-      if (arrows) {
-        arrows[count] = (struct sl_arrow){.kind = SL_ARROW_DATA, .from = node->inputs[m], .to = n, .to_member = m};
-        set_bytes(s, n, m, &arrows[count]);
+      if (node->algorithm->members[m].kind != SL_MEMBER_IN) continue;
+      for (uint32_t k = 0; k < node->inputs[m].count; k++, count++) {
+        if (!arrows) continue;
+        arrows[count] =
+            (struct sl_arrow){.kind = SL_ARROW_DATA, .from = node->inputs[m].ports[k], .to = n, .to_member = m};
+        set_bytes(s, n, m, k, &arrows[count]);
       }
-      count++;
     }
     for (uint32_t l = 0; l < node->list_count; l++, count++)
       if (arrows) arrows[count] = (struct sl_arrow){.kind = SL_ARROW_EVENTS, .from = node->lists[l], .to = n};
@@ -41,7 +43,7 @@ static uint32_t set_arrows(const struct sl_session *s, struct sl_arrow *arrows) 
   for (uint32_t o = 0; o < g->output_count; o++, count++) {
     if (!arrows) continue;
     arrows[count] = (struct sl_arrow){.kind = SL_ARROW_OUTPUT, .from = g->outputs[o].port, .to = o};
-    set_bytes(s, (uint32_t)g->outputs[o].port.node, (uint32_t)g->outputs[o].port.member, &arrows[count]);
+    set_bytes(s, (uint32_t)g->outputs[o].port.node, (uint32_t)g->outputs[o].port.member, 0, &arrows[count]);
   }
   return count;
 }

@@ -20,7 +20,7 @@ static void write_ports(const struct sl_drawing *d, uint32_t n, uint32_t kind, F
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != kind) continue;
     const int is_input = kind == SL_MEMBER_IN;
-    const int used = is_input ? d->graph->nodes[n].inputs[m].node != SL_NONE : sl_drawing_uses(d, n, m);
+    const int used = is_input ? d->graph->nodes[n].inputs[m].count > 0 : sl_drawing_uses(d, n, m);
     if (written++ == 0)
       fprintf(file, "<TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"3\"><TR>");
     fprintf(file, "<TD PORT=\"p%u\" BGCOLOR=\"white\"%s><FONT POINT-SIZE=\"10\"%s>", m, used ? "" : " COLOR=\"gray\"",

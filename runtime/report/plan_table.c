@@ -39,8 +39,8 @@ static void find_budget(const struct sl_layout *l, uint32_t node, int member, in
     const struct sl_node *n = &l->graph->nodes[node];
     const struct sl_member *m = &n->algorithm->members[member];
     if (m->kind == SL_MEMBER_IN) {
-      const struct sl_port from = n->inputs[member];
-      if (from.node == SL_NONE) return;
+      if (n->inputs[member].count != 1) return; /* of several producers, none alone decides */
+      const struct sl_port from = n->inputs[member].ports[0];
       node = (uint32_t)from.node;
       member = from.member;
       continue;

@@ -31,6 +31,7 @@ static void put_types(struct sl_json *j, const char *const *types) {
 static const char *const map_or_null[] = {"object", "null", NULL};
 static const char *const list_or_null[] = {"array", "null", NULL};
 static const char *const text_or_null[] = {"string", "null", NULL};
+static const char a_name[] = "^[A-Za-z_][A-Za-z0-9_]*$";
 static const char *const scalars[] = {"string", "number", "boolean", "null", NULL};
 static const char *const properties[] = {"string", "number", "boolean", "array", "null", NULL};
 
@@ -181,6 +182,23 @@ static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+/* What feeds a list port: a list of ports, a map of them by name, or one alone. */
+static void put_producers(struct sl_json *j) {
+  static const char *const port_list_or_map[] = {"string", "array", "object", "null", NULL};
+  put_types(j, port_list_or_map);
+  sl_json_begin_object(j, "items");
+  sl_json_string(j, "type", "string");
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "patternProperties");
+  sl_json_begin_object(j, "^x-");
+  sl_json_end_object(j);
+  sl_json_begin_object(j, a_name);
+  put_types(j, text_or_null);
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+  sl_json_boolean(j, "additionalProperties", 0);
+}
+
 static void put_in(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_begin_object(j, "in");
   put_types(j, map_or_null);
@@ -189,10 +207,14 @@ static void put_in(const struct sl_algorithm *a, struct sl_json *j) {
     const struct sl_member *m = &a->members[i];
     if (m->kind != SL_MEMBER_IN) continue;
     char doc[512];
+    const int is_list = (m->flags & SL_FLAG_EACH) != 0;
     snprintf(doc, sizeof doc, "%s: %s%s", m->collection->name, m->doc, sl_input_need(m));
     sl_json_begin_object(j, m->name);
     sl_json_string(j, "description", doc);
-    put_types(j, text_or_null);
+    if (is_list)
+      put_producers(j);
+    else
+      put_types(j, text_or_null);
     sl_json_end_object(j);
   }
   sl_json_end_object(j);
@@ -300,7 +322,8 @@ static void put_node(const struct sl_registry *r, struct sl_json *j) {
   put_types(j, map_or_null);
   sl_json_begin_object(j, "properties");
   put_use_key(r, j);
-  put_map("in", "input: NODE.PORT, or NODE where that is unambiguous", "^(?!x-)", "scalar", j);
+  put_map("in", "input: NODE.PORT, or NODE where that is unambiguous; of a list port several, or `all`", "^(?!x-)",
+          "wiring", j);
   put_map("set", "property: value", "^(?!x-)", "property", j);
   put_events_key(j);
   put_block_key(j);
@@ -325,6 +348,16 @@ static void put_definitions(const struct sl_registry *r, struct sl_json *j) {
   sl_json_begin_object(j, "property");
   put_types(j, properties);
   sl_json_end_object(j);
+  sl_json_begin_object(j, "wiring");
+  sl_json_begin_array(j, "anyOf");
+  sl_json_begin_object(j, NULL);
+  put_types(j, scalars);
+  sl_json_end_object(j);
+  sl_json_begin_object(j, NULL);
+  put_producers(j);
+  sl_json_end_object(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
   sl_json_begin_object(j, "budget");
   sl_json_begin_array(j, "anyOf");
   sl_json_begin_object(j, NULL);
@@ -339,7 +372,6 @@ static void put_definitions(const struct sl_registry *r, struct sl_json *j) {
 }
 
 void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
-  static const char name[] = "^[A-Za-z_][A-Za-z0-9_]*$";
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "$schema", "http://json-schema.org/draft-07/schema#");
   sl_json_string(j, "title", "Sluice graph");
@@ -357,8 +389,8 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   put_types(j, scalars);
   sl_json_end_object(j);
   put_list("include", "files that are merged first, relative to this one", j);
-  put_map("parameters", "values that ${NAME} stands for", name, "scalar", j);
-  put_map("nodes", "instances of algorithms", name, "node", j);
+  put_map("parameters", "values that ${NAME} stands for", a_name, "scalar", j);
+  put_map("nodes", "instances of algorithms", a_name, "node", j);
   put_list("outputs", "ports whose items the graph gives back: NODE or NODE.PORT", j);
   put_map("budgets", "events: the most events in a slice; NODE.PROPERTY: a budget of a node",
           "^(events|[A-Za-z_][A-Za-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*)$", "budget", j);

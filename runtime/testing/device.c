@@ -95,10 +95,34 @@ static void mirror_all(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     mirror(t, &t->members[i].used);
     for (uint32_t f = 0; f < t->members[i].field_count; f++) mirror(t, &t->members[i].fields[f].memory);
+    for (uint32_t k = 0; k < t->members[i].entry_count; k++)
+      for (uint32_t f = 0; f < t->members[i].field_count; f++) mirror(t, &t->members[i].entries[k].fields[f].memory);
+    mirror(t, &t->members[i].views);
   }
   mirror(t, &t->count);
   mirror(t, &t->numbers);
   mirror(t, &t->errors);
+}
+
+/* The pointers of a port's struct. */
+static void translate_port(const struct sl_test *t, const struct sl_collection *c, void *port) {
+  for (uint32_t f = 0; f < c->field_count; f++) *sl_port_pointer(port, f) = translated(t, *sl_port_pointer(port, f));
+  for (int sub = 0; sub < 2; sub++)
+    sl_port_bound(port, c, sub)->used = translated(t, sl_port_bound(port, c, sub)->used);
+}
+
+/* The views of a list port point to the device there only: what comes back of them is what was here. */
+static void translate_views(const struct sl_test *t, uint32_t member, unsigned char *args) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  const struct test_member *own = &t->members[member];
+  struct sl_each *each = sl_args_each(args, m);
+  unsigned char *views = test_allocate(own->views.bytes, 1);
+  memcpy(views, own->views.values, own->views.bytes);
+  for (uint32_t k = 0; k < own->entry_count; k++)
+    translate_port(t, m->collection, views + k * sl_port_bytes(m->collection));
+  each->at = translated(t, each->at);
+  upload(t, (void *)(uintptr_t)each->at, views, own->views.bytes);
+  free(views);
 }
 
 static void translate_arguments(const struct sl_test *t, unsigned char *args) {
@@ -112,11 +136,10 @@ static void translate_arguments(const struct sl_test *t, unsigned char *args) {
     } else if (m->kind == SL_MEMBER_SCRATCH) {
       void **pointer = (void **)(void *)(args + m->args_offset);
       *pointer = translated(t, *pointer);
+    } else if (m->flags & SL_FLAG_EACH) {
+      translate_views(t, i, args);
     } else if (m->kind != SL_MEMBER_PROPERTY) {
-      for (uint32_t f = 0; f < m->collection->field_count; f++)
-        *sl_args_pointer(args, m, f) = translated(t, *sl_args_pointer(args, m, f));
-      for (int sub = 0; sub < 2; sub++)
-        sl_args_bound(args, m, sub)->used = translated(t, sl_args_bound(args, m, sub)->used);
+      translate_port(t, m->collection, args + m->args_offset);
     }
   }
 }

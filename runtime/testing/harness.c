@@ -111,10 +111,23 @@ static void add_message(void *context, uint32_t severity, const char *format, ..
   va_end(arguments);
 }
 
+/* The place of a list port's producer of that name, or how many there are. */
+static uint32_t entry_index(const struct test_member *member, const char *name) {
+  uint32_t k = 0;
+  while (k < member->entry_count && strcmp(member->names[k], name) != 0) k++;
+  return k;
+}
+
 static uint64_t array_count(void *context, const char *port, const char *field) {
   const struct sl_test *t = context;
-  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
-  return t->members[member].fields[test_field_index(t, member, field)].count;
+  const char *dot = strchr(port, '.');
+  char name[256];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(port, "."), port);
+  const uint32_t member = test_member_index(t, name, SL_MEMBER_IN), index = test_field_index(t, member, field);
+  const struct test_member *own = &t->members[member];
+  if (!(t->algorithm->members[member].flags & SL_FLAG_EACH)) return own->fields[index].count;
+  const uint32_t k = dot ? entry_index(own, dot + 1) : own->entry_count;
+  return k < own->entry_count ? own->entries[k].fields[index].count : 0;
 }
 
 static void *make_array(void *context, const char *port, const char *field, uint64_t count) {
@@ -196,6 +209,7 @@ void test_release_run(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     struct test_member *member = &t->members[i];
     sl_guarded_free(&member->used);
+    sl_guarded_free(&member->views);
     if (t->algorithm->members[i].kind == SL_MEMBER_IN) continue;
     for (uint32_t f = 0; f < member->field_count; f++) {
       sl_guarded_free(&member->fields[f].memory);
@@ -208,12 +222,23 @@ void test_release_run(struct sl_test *t) {
   sl_json_free(&t->report);
 }
 
+static void free_entries(struct test_member *member) {
+  for (uint32_t k = 0; k < member->entry_count; k++) {
+    for (uint32_t f = 0; f < member->field_count; f++) sl_guarded_free(&member->entries[k].fields[f].memory);
+    free(member->entries[k].fields);
+    free(member->names[k]);
+  }
+  free(member->entries);
+  free(member->names);
+}
+
 void sl_test_free(struct sl_test *t) {
   if (!t) return;
   test_release_run(t);
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     for (uint32_t f = 0; f < t->members[i].field_count; f++) sl_guarded_free(&t->members[i].fields[f].memory);
     free(t->members[i].fields);
+    free_entries(&t->members[i]);
     free(t->members[i].text);
   }
   free(t->members);
@@ -238,16 +263,48 @@ void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32_t count) {
   t->list_count = count;
 }
 
-void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values, uint64_t count) {
-  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
-  const uint32_t index = test_field_index(t, member, field);
-  struct test_field *f = &t->members[member].fields[index];
+static void set_field(const struct sl_test *t, uint32_t member, uint32_t index, struct test_field *f,
+                      const void *values, uint64_t count) {
   const size_t bytes = (size_t)(count * sl_type_bytes(t->algorithm->members[member].collection->fields[index].type));
   sl_guarded_free(&f->memory);
   f->memory = sl_guarded_new(bytes, t->poison, t->poison);
   if (bytes) memcpy(f->memory.values, values, bytes);
   f->count = count;
   f->hash = test_bytes_hash(f->memory.values, bytes);
+}
+
+void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values, uint64_t count) {
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
+  const uint32_t index = test_field_index(t, member, field);
+  if (t->algorithm->members[member].flags & SL_FLAG_EACH) test_die(t, "input %s is a list port: name a producer", port);
+  set_field(t, member, index, &t->members[member].fields[index], values, count);
+}
+
+/* Another producer of a list port. */
+static void add_entry(struct test_member *member, const char *name) {
+  const uint32_t count = member->entry_count;
+  struct test_entry *entries = test_allocate(count + 1u, sizeof *entries);
+  char **names = test_allocate(count + 1u, sizeof *names);
+  if (count) memcpy(entries, member->entries, count * sizeof *entries);
+  if (count) memcpy(names, member->names, count * sizeof *names);
+  entries[count].fields = test_allocate(member->field_count, sizeof *entries[count].fields);
+  names[count] = copy_text(name);
+  free(member->entries);
+  free(member->names);
+  member->entries = entries;
+  member->names = names;
+  member->entry_count++;
+}
+
+void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field, const void *values,
+                        uint64_t count) {
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
+  const uint32_t index = test_field_index(t, member, field);
+  struct test_member *own = &t->members[member];
+  if (!(t->algorithm->members[member].flags & SL_FLAG_EACH)) test_die(t, "input %s is no list port", port);
+  const uint32_t k = entry_index(own, name);
+  if (k == own->entry_count) add_entry(own, name);
+  set_field(t, member, index, &own->entries[k].fields[index], values, count);
 }
 
 static void set_number(struct sl_test *t, uint32_t member, uint32_t index, double value) {

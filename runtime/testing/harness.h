@@ -19,10 +19,20 @@ struct test_field {
   uint64_t hash;     /* inputs: of the values as given */
 };
 
-struct test_member {
-  struct test_field *fields; /* ports; a scratch has one */
-  uint32_t field_count;
+/* What an input gets; of a list port, from one of its producers. */
+struct test_entry {
+  struct test_field *fields;
   uint32_t items, subitems; /* capacities */
+};
+
+struct test_member {
+  struct test_field *fields; /* ports; a scratch has one; not list ports */
+  uint32_t field_count;
+  uint32_t items, subitems;   /* capacities; of a list port, their sums */
+  struct test_entry *entries; /* list ports: a producer each */
+  char **names;
+  uint32_t entry_count;
+  struct sl_guarded views; /* of them */
   uint32_t budget_items, budget_subitems;
   uint32_t has_budget;
   struct sl_guarded used; /* two u32 */

@@ -21,13 +21,13 @@ static uint32_t capacity_of(const struct sl_test *t, const struct sl_member *m, 
 }
 
 /* The entries that the given fields of one kind have; they must agree. `none` if none is given. */
-static uint64_t measure(const struct sl_test *t, uint32_t member, uint32_t shape, uint64_t none) {
-  const struct sl_member *m = &t->algorithm->members[member];
+static uint64_t measure(const struct sl_test *t, const struct sl_member *m, const struct test_field *fields,
+                        uint32_t shape, uint64_t none) {
   uint64_t entries = none;
   const char *first = NULL;
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
-    const struct test_field *given = &t->members[member].fields[f];
+    const struct test_field *given = &fields[f];
     if (field->shape != shape || !given->memory.values) continue;
     if (given->count % field->width)
       test_die(t, "input %s.%s has %llu values, which is no multiple of %u", m->name, field->name,
@@ -41,13 +41,11 @@ static uint64_t measure(const struct sl_test *t, uint32_t member, uint32_t shape
 }
 
 /* Fields whose length follows from the slice must have it. An event list may be given without its unused end. */
-static void check_lengths(const struct sl_test *t, uint32_t member) {
-  const struct sl_member *m = &t->algorithm->members[member];
+static void check_lengths(const struct sl_test *t, const struct sl_member *m, const struct test_entry *entry) {
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
-    const struct test_field *given = &t->members[member].fields[f];
-    const uint64_t expected =
-        sl_field_values(field, t->event_count, t->members[member].items, t->members[member].subitems);
+    const struct test_field *given = &entry->fields[f];
+    const uint64_t expected = sl_field_values(field, t->event_count, entry->items, entry->subitems);
     if (!given->memory.values || given->count == expected || field->shape == SL_SHAPE_CODE_ARRAY) continue;
     if (sl_is_event_list(m->collection) && given->count < expected) continue;
     test_die(t, "input %s.%s has %llu values, %llu are expected for %u events", m->name, field->name,
@@ -56,20 +54,19 @@ static void check_lengths(const struct sl_test *t, uint32_t member) {
 }
 
 /* Items are as many as the fields per item have; without any, as the last offset says. */
-static void measure_input(struct sl_test *t, uint32_t member) {
-  const struct sl_member *m = &t->algorithm->members[member];
-  struct test_member *own = &t->members[member];
+static void measure_input(const struct sl_test *t, const struct sl_member *m, struct test_entry *entry) {
   const int offsets = sl_offsets_field(m->collection), item_offsets = sl_item_offsets_field(m->collection);
+  const struct test_field *fields = entry->fields;
   uint64_t items = 0;
-  if (offsets >= 0 && own->fields[offsets].count)
-    items = ((const uint32_t *)own->fields[offsets].memory.values)[own->fields[offsets].count - 1];
-  if (item_offsets >= 0 && own->fields[item_offsets].count) items = own->fields[item_offsets].count - 1;
-  items = measure(t, member, SL_SHAPE_CODE_PER_ITEM, items);
-  uint64_t subitems = measure(t, member, SL_SHAPE_CODE_BYTES, 0);
-  subitems = measure(t, member, SL_SHAPE_CODE_PER_SUBITEM, subitems);
-  own->items = capacity_of(t, m, items);
-  own->subitems = capacity_of(t, m, subitems);
-  check_lengths(t, member);
+  if (offsets >= 0 && fields[offsets].count)
+    items = ((const uint32_t *)fields[offsets].memory.values)[fields[offsets].count - 1];
+  if (item_offsets >= 0 && fields[item_offsets].count) items = fields[item_offsets].count - 1;
+  items = measure(t, m, fields, SL_SHAPE_CODE_PER_ITEM, items);
+  uint64_t subitems = measure(t, m, fields, SL_SHAPE_CODE_BYTES, 0);
+  subitems = measure(t, m, fields, SL_SHAPE_CODE_PER_SUBITEM, subitems);
+  entry->items = capacity_of(t, m, items);
+  entry->subitems = capacity_of(t, m, subitems);
+  check_lengths(t, m, entry);
 }
 
 static int is_given(const struct sl_test *t, uint32_t member) {
@@ -78,26 +75,52 @@ static int is_given(const struct sl_test *t, uint32_t member) {
   return 0;
 }
 
+/* Fills the struct `port` with what an input gets. */
+static void bind_entry(struct sl_test *t, uint32_t member, struct test_entry *entry, void *port) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  measure_input(t, m, entry);
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    if (!sl_field_is_read(m, f)) {
+      if (t->forbidden) *sl_port_pointer(port, f) = t->forbidden(member, f);
+      continue;
+    }
+    void *values = entry->fields[f].memory.values;
+    if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
+    *sl_port_pointer(port, f) = values;
+  }
+  sl_port_bound(port, m->collection, 0)->capacity = entry->items;
+  sl_port_bound(port, m->collection, 1)->capacity = entry->subitems;
+}
+
+/* Producers are those that were given; none is enough. */
+static void bind_list_port(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_member *own = &t->members[member];
+  const uint64_t bytes = sl_port_bytes(m->collection);
+  own->views = sl_guarded_new((size_t)(own->entry_count * bytes), 0, t->poison);
+  own->items = own->subitems = 0;
+  for (uint32_t k = 0; k < own->entry_count; k++) {
+    bind_entry(t, member, &own->entries[k], (unsigned char *)own->views.values + k * bytes);
+    own->items = capacity_of(t, m, (uint64_t)own->items + own->entries[k].items);
+    own->subitems = capacity_of(t, m, (uint64_t)own->subitems + own->entries[k].subitems);
+  }
+  *sl_args_each(t->args, m) = (struct sl_each){own->views.values, (const char *const *)own->names, own->entry_count, 0};
+}
+
 static void bind_input(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   memset(t->args + m->args_offset, 0, m->args_size);
-  if (!is_given(t, member)) {
-    if (!(m->flags & SL_FLAG_OPTIONAL)) test_die(t, "input %s was not given", m->name);
-    t->members[member].items = t->members[member].subitems = 0;
+  struct test_entry whole = {t->members[member].fields, 0, 0};
+  if (m->flags & SL_FLAG_EACH) {
+    bind_list_port(t, member);
     return;
   }
-  measure_input(t, member);
-  for (uint32_t f = 0; f < m->collection->field_count; f++) {
-    if (!sl_field_is_read(m, f)) {
-      if (t->forbidden) *sl_args_pointer(t->args, m, f) = t->forbidden(member, f);
-      continue;
-    }
-    void *values = t->members[member].fields[f].memory.values;
-    if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
-    *sl_args_pointer(t->args, m, f) = values;
-  }
-  sl_args_bound(t->args, m, 0)->capacity = t->members[member].items;
-  sl_args_bound(t->args, m, 1)->capacity = t->members[member].subitems;
+  if (is_given(t, member))
+    bind_entry(t, member, &whole, t->args + m->args_offset);
+  else if (!(m->flags & SL_FLAG_OPTIONAL))
+    test_die(t, "input %s was not given", m->name);
+  t->members[member].items = whole.items;
+  t->members[member].subitems = whole.subitems;
 }
 
 /* ------------------------------------------------------------------------------------------------ outputs */
@@ -106,6 +129,7 @@ static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
   const struct sl_test *t = context;
   const uint32_t member = (uint32_t)sl_member_index(t->algorithm, of);
   if (term_kind == SL_TERM_BUDGET) return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
+  if (term_kind == SL_TERM_ENTRIES) return t->members[member].entry_count;
   return term_kind == SL_TERM_ITEMS ? t->members[member].items : t->members[member].subitems;
 }
 
@@ -308,19 +332,25 @@ static void check_memory(const struct sl_test *t, const struct sl_guarded *g, co
   if (damage) test_die(t, "%s%s%s was written %s", what, *field ? "." : "", field, damage);
 }
 
+static void check_inputs(const struct sl_test *t, const struct sl_member *m, const struct test_field *fields) {
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    const struct sl_guarded *memory = &fields[f].memory;
+    check_memory(t, memory, m->name, m->collection->fields[f].name);
+    if (memory->values && test_bytes_hash(memory->values, memory->bytes) != fields[f].hash)
+      test_die(t, "input %s.%s was written to", m->name, m->collection->fields[f].name);
+  }
+}
+
 static void check_all(const struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     const struct test_member *own = &t->members[i];
     check_memory(t, &own->used, m->name, "bound.used");
-    for (uint32_t f = 0; f < own->field_count; f++) {
-      const struct test_field *field = &own->fields[f];
-      const char *name = m->collection ? m->collection->fields[f].name : "";
-      check_memory(t, &field->memory, m->name, name);
-      if (m->kind != SL_MEMBER_IN || !field->memory.values) continue;
-      if (test_bytes_hash(field->memory.values, field->memory.bytes) != field->hash)
-        test_die(t, "input %s.%s was written to", m->name, name);
-    }
+    check_memory(t, &own->views, m->name, "at");
+    for (uint32_t k = 0; k < own->entry_count; k++) check_inputs(t, m, own->entries[k].fields);
+    if (m->kind == SL_MEMBER_IN) check_inputs(t, m, own->fields);
+    for (uint32_t f = 0; m->kind != SL_MEMBER_IN && f < own->field_count; f++)
+      check_memory(t, &own->fields[f].memory, m->name, m->collection ? m->collection->fields[f].name : "");
   }
   check_memory(t, &t->count, "events", "count");
   check_memory(t, &t->numbers, "events", "numbers");

@@ -36,43 +36,50 @@ static int is_alive(const struct sl_session *s, uint32_t n, int32_t storage) {
   const struct sl_node *node = &s->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
+    const struct sl_slot_member *at = &s->layout->members[n][m];
     if (member->kind != SL_MEMBER_IN && member->kind != SL_MEMBER_OUT) continue;
-    for (uint32_t f = 0; f < member->collection->field_count; f++)
-      if (s->layout->members[n][m].storage[f] == storage) return 1;
+    for (uint32_t k = 0; k < at->entry_count; k++)
+      for (uint32_t f = 0; f < member->collection->field_count; f++)
+        if (at->entries[k].storage[f] == storage) return 1;
   }
   return 0;
 }
 
+/* An input of a node; of a list port, one of its entries. */
+struct feed {
+  uint32_t node, member;
+  struct sl_port from;
+  const struct sl_slot_member *at;
+};
+
 /* The offsets of a port, of shape `field`; NULL if there are none that the node could know. */
-static const uint32_t *find_offsets(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n,
-                                    uint32_t member, int field) {
+static const uint32_t *find_offsets(const struct sl_slot *slot, const struct sl_flight *flight, const struct feed *feed,
+                                    int field) {
   const struct sl_session *s = slot->session;
-  const struct sl_port from = s->graph->nodes[n].inputs[member];
   if (field < 0) return NULL;
-  const int32_t storage = s->layout->members[from.node][from.member].storage[field];
-  return storage != SL_NONE && is_alive(s, n, storage) ? storage_pointer(slot, flight, storage) : NULL;
+  const int32_t storage = s->layout->members[feed->from.node][feed->from.member].storage[field];
+  return storage != SL_NONE && is_alive(s, feed->node, storage) ? storage_pointer(slot, flight, storage) : NULL;
 }
 
 /* How much of a byte pool is filled, where a source filled it; else all of it. */
-static uint32_t pool_words(const struct sl_session *s, const struct sl_flight *flight, uint32_t n, uint32_t member) {
-  const struct sl_port from = s->graph->nodes[n].inputs[member];
-  if ((uint32_t)from.node == s->graph->source) return flight->input->used[2 * from.member + 1];
-  return (uint32_t)s->layout->members[n][member].subitems;
+static uint32_t pool_words(const struct sl_session *s, const struct sl_flight *flight, const struct feed *feed) {
+  if ((uint32_t)feed->from.node == s->graph->source) return flight->input->used[2 * feed->from.member + 1];
+  return (uint32_t)feed->at->subitems;
 }
 
-static void measure_port(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n, uint32_t member,
+static void measure_port(const struct sl_slot *slot, const struct sl_flight *flight, const struct feed *feed,
                          struct trial_port *port) {
   const struct sl_session *s = slot->session;
-  const struct sl_collection *c = s->graph->nodes[n].algorithm->members[member].collection;
-  const uint32_t *offsets = find_offsets(slot, flight, n, member, sl_offsets_field(c));
-  port->items = offsets ? offsets[slot->event_count] : (uint32_t)s->layout->members[n][member].items;
+  const struct sl_collection *c = s->graph->nodes[feed->node].algorithm->members[feed->member].collection;
+  const uint32_t *offsets = find_offsets(slot, flight, feed, sl_offsets_field(c));
+  port->items = offsets ? offsets[slot->event_count] : (uint32_t)feed->at->items;
   if (offsets) port->offsets = copy_of(offsets, (slot->event_count + 1u) * sizeof *offsets);
-  const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, n, member, sl_item_offsets_field(c)) : NULL;
+  const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, feed, sl_item_offsets_field(c)) : NULL;
   if (item_offsets) {
     port->item_offsets = copy_of(item_offsets, (port->items + 1u) * sizeof *item_offsets);
     port->subitems = item_offsets[port->items];
   } else {
-    port->subitems = pool_words(s, flight, n, member);
+    port->subitems = pool_words(s, flight, feed);
   }
 }
 
@@ -82,25 +89,35 @@ static uint64_t value_count(const struct sl_session *s, const struct sl_field *f
   return sl_field_values(field, events, port->items, port->subitems);
 }
 
-static void copy_port(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n, uint32_t member,
-                      struct trial_port *port) {
+static void copy_entry(const struct sl_slot *slot, const struct sl_flight *flight, const struct feed *feed,
+                       struct trial_port *port) {
   const struct sl_session *s = slot->session;
-  const struct sl_node *node = &s->graph->nodes[n];
-  const struct sl_member *m = &node->algorithm->members[member];
-  const struct sl_collection *c = m->collection;
+  const struct sl_collection *c = s->graph->nodes[feed->node].algorithm->members[feed->member].collection;
   port->values = test_allocate(c->field_count, sizeof *port->values);
   port->counts = test_allocate(c->field_count, sizeof *port->counts);
-  port->connected = node->inputs[member].node != SL_NONE;
-  if (!port->connected) return;
-  measure_port(slot, flight, n, member, port);
+  measure_port(slot, flight, feed, port);
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
-    int32_t storage = s->layout->members[n][member].storage[f];
+    int32_t storage = feed->at->storage[f];
     if (storage == SL_NONE && field->shape == SL_SHAPE_CODE_OFFSETS && port->offsets) /* an output shares them */
-      storage = s->layout->members[node->inputs[member].node][node->inputs[member].member].storage[f];
+      storage = s->layout->members[feed->from.node][feed->from.member].storage[f];
     if (storage == SL_NONE) continue;
     port->counts[f] = value_count(s, field, port, slot->event_count, storage);
     port->values[f] = copy_of(storage_pointer(slot, flight, storage), port->counts[f] * sl_type_bytes(field->type));
+  }
+}
+
+static void copy_port(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n, uint32_t member,
+                      struct trial_port *port) {
+  const struct sl_node *node = &slot->session->graph->nodes[n];
+  const struct sl_wiring *wiring = &node->inputs[member];
+  const int is_list = (node->algorithm->members[member].flags & SL_FLAG_EACH) != 0;
+  port->producers = wiring->count;
+  port->names = wiring->names;
+  port->entries = is_list ? test_allocate(wiring->count, sizeof *port->entries) : NULL;
+  for (uint32_t k = 0; k < wiring->count; k++) {
+    const struct feed feed = {n, member, wiring->ports[k], &slot->session->layout->members[n][member].entries[k]};
+    copy_entry(slot, flight, &feed, trial_entry(port, k));
   }
 }
 
@@ -134,8 +151,8 @@ static void need(struct capture *c, uint32_t n) {
   if (c->needed[n]) return;
   c->needed[n] = 1;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-    if (node->algorithm->members[m].kind == SL_MEMBER_IN && node->inputs[m].node != SL_NONE)
-      need(c, (uint32_t)node->inputs[m].node);
+    for (uint32_t k = 0; node->algorithm->members[m].kind == SL_MEMBER_IN && k < node->inputs[m].count; k++)
+      need(c, (uint32_t)node->inputs[m].ports[k].node);
   for (uint32_t i = 0; i < node->list_count; i++) need(c, (uint32_t)node->lists[i].node);
 }
 

@@ -11,12 +11,18 @@
 /* A port's fields. Offsets are kept even where the algorithm does not read them, as long as a port that shares them is
  * read: slices are cut by them. */
 struct trial_port {
-  uint32_t connected;
+  uint32_t producers;         /* 0: not connected */
+  struct trial_port *entries; /* of a list port: what comes from each of them; it has nothing else itself. Else NULL */
+  const char *const *names;
   uint32_t items, subitems;               /* valid ones; subitems are words of a pool, too */
   void **values;                          /* per field; NULL: the algorithm does not get it */
   uint64_t *counts;                       /* values */
   const uint32_t *offsets, *item_offsets; /* NULL: unknown, or the collection has none */
 };
+
+static inline struct trial_port *trial_entry(struct trial_port *port, uint32_t k) {
+  return port->entries ? &port->entries[k] : port;
+}
 
 struct trial_case {
   const struct sl_algorithm *algorithm;

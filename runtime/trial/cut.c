@@ -12,7 +12,7 @@ static const struct sl_collection *collection_of(const struct trial_case *c, uin
 }
 
 static int is_input(const struct trial_case *c, uint32_t member) {
-  return c->algorithm->members[member].kind == SL_MEMBER_IN && c->ports[member].connected;
+  return c->algorithm->members[member].kind == SL_MEMBER_IN && c->ports[member].producers > 0;
 }
 
 static int is_given(const struct trial_port *port, const struct sl_collection *c, uint32_t shape) {
@@ -21,19 +21,22 @@ static int is_given(const struct trial_port *port, const struct sl_collection *c
   return 0;
 }
 
-const char *trial_why_whole(const struct trial_case *c) {
-  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
-    if (!is_input(c, m)) continue;
-    const struct trial_port *port = &c->ports[m];
-    const struct sl_collection *collection = collection_of(c, m);
-    if (is_given(port, collection, SL_SHAPE_CODE_PER_ITEM) && !port->offsets)
-      return "it reads items of an input, but no offsets of theirs";
-    if (is_given(port, collection, SL_SHAPE_CODE_PER_SUBITEM) && !port->item_offsets)
-      return "it reads subitems of an input, but no offsets of theirs";
-    if (is_given(port, collection, SL_SHAPE_CODE_PER_SLICE) && !sl_is_event_list(collection))
-      return "it reads a field that belongs to the whole slice";
-  }
+static const char *why_whole(const struct trial_port *port, const struct sl_collection *collection) {
+  if (is_given(port, collection, SL_SHAPE_CODE_PER_ITEM) && !port->offsets)
+    return "it reads items of an input, but no offsets of theirs";
+  if (is_given(port, collection, SL_SHAPE_CODE_PER_SUBITEM) && !port->item_offsets)
+    return "it reads subitems of an input, but no offsets of theirs";
+  if (is_given(port, collection, SL_SHAPE_CODE_PER_SLICE) && !sl_is_event_list(collection))
+    return "it reads a field that belongs to the whole slice";
   return NULL;
+}
+
+const char *trial_why_whole(const struct trial_case *c) {
+  const char *why = NULL;
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++)
+    for (uint32_t k = 0; !why && is_input(c, m) && k < c->ports[m].producers; k++)
+      why = why_whole(trial_entry(&c->ports[m], k), collection_of(c, m));
+  return why;
 }
 
 /* ----------------------------------------------------------------------------------------------- gathering */
@@ -128,10 +131,8 @@ static void select_list_port(const struct trial_case *c, const struct trial_port
   to->counts[1] = numbers ? count : 0;
 }
 
-static void select_port(const struct trial_case *c, uint32_t member, const uint32_t *events, uint32_t count,
-                        struct trial_port *to) {
-  const struct trial_port *from = &c->ports[member];
-  const struct sl_collection *collection = collection_of(c, member);
+static void select_port(const struct trial_case *c, const struct sl_collection *collection,
+                        const struct trial_port *from, const uint32_t *events, uint32_t count, struct trial_port *to) {
   *to = *from;
   to->values = test_allocate(collection->field_count, sizeof *to->values);
   to->counts = test_allocate(collection->field_count, sizeof *to->counts);
@@ -166,12 +167,24 @@ static void select_port(const struct trial_case *c, uint32_t member, const uint3
   }
 }
 
+/* The input `member` of a new case, with room for what comes from its producers. */
+static struct trial_port *open_input(const struct trial_case *c, uint32_t member, struct trial_case *result) {
+  struct trial_port *to = &result->ports[member];
+  *to = c->ports[member];
+  if (to->entries) to->entries = test_allocate(to->producers, sizeof *to->entries);
+  return to;
+}
+
 struct trial_case trial_select(const struct trial_case *c, const uint32_t *events, uint32_t count) {
   struct trial_case result = *c;
   result.event_count = count;
   result.ports = test_allocate(c->algorithm->member_count, sizeof *result.ports);
-  for (uint32_t m = 0; m < c->algorithm->member_count; m++)
-    if (is_input(c, m)) select_port(c, m, events, count, &result.ports[m]);
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
+    if (!is_input(c, m)) continue;
+    struct trial_port *to = open_input(c, m, &result);
+    for (uint32_t k = 0; k < to->producers; k++)
+      select_port(c, collection_of(c, m), trial_entry(&c->ports[m], k), events, count, trial_entry(to, k));
+  }
   if (c->has_list) {
     result.list = test_allocate(count + 1u, sizeof *result.list);
     result.list_count = renumber(c->list, c->list_count, c->event_count, events, count, result.list);
@@ -181,9 +194,8 @@ struct trial_case trial_select(const struct trial_case *c, const uint32_t *event
 
 /* -------------------------------------------------------------------------------------- parts of a slice */
 
-static void tail_port(const struct trial_case *c, uint32_t member, uint32_t first, struct trial_port *to) {
-  const struct trial_port *from = &c->ports[member];
-  const struct sl_collection *collection = collection_of(c, member);
+static void tail_port(const struct trial_case *c, const struct sl_collection *collection, const struct trial_port *from,
+                      uint32_t first, struct trial_port *to) {
   const uint32_t count = c->event_count - first;
   *to = *from;
   to->values = test_allocate(collection->field_count, sizeof *to->values);
@@ -208,10 +220,13 @@ struct trial_case trial_tail(const struct trial_case *c, uint32_t first) {
   for (uint32_t e = first; e < c->event_count; e++) events[e - first] = e;
   for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
     if (!is_input(c, m)) continue;
-    if (sl_is_event_list(collection_of(c, m)))
-      select_port(c, m, events, result.event_count, &result.ports[m]);
-    else
-      tail_port(c, m, first, &result.ports[m]);
+    const struct sl_collection *collection = collection_of(c, m);
+    struct trial_port *to = open_input(c, m, &result);
+    for (uint32_t k = 0; k < to->producers; k++)
+      if (sl_is_event_list(collection))
+        select_port(c, collection, trial_entry(&c->ports[m], k), events, result.event_count, trial_entry(to, k));
+      else
+        tail_port(c, collection, trial_entry(&c->ports[m], k), first, trial_entry(to, k));
   }
   if (c->has_list) {
     result.list = test_allocate(result.event_count + 1u, sizeof *result.list);
@@ -232,6 +247,19 @@ struct trial_case trial_every_other(const struct trial_case *c) {
 
 /* --------------------------------------------------------------------------------------------- the harness */
 
+static void give_entry(const struct trial_case *c, uint32_t member, uint32_t k, struct sl_test *t) {
+  const struct trial_port *port = &c->ports[member], *entry = trial_entry(&c->ports[member], k);
+  const struct sl_member *m = &c->algorithm->members[member];
+  for (uint32_t f = 0; f < m->collection->field_count; f++) {
+    const char *field = m->collection->fields[f].name;
+    if (!entry->values[f]) continue;
+    if (port->entries)
+      sl_test_input_each(t, m->name, port->names[k], field, entry->values[f], entry->counts[f]);
+    else
+      sl_test_input(t, m->name, field, entry->values[f], entry->counts[f]);
+  }
+}
+
 void trial_give(const struct trial_case *c, struct sl_test *t) {
   test_release_run(t);
   sl_test_events(t, c->event_count);
@@ -239,11 +267,7 @@ void trial_give(const struct trial_case *c, struct sl_test *t) {
   if (c->has_list) sl_test_list(t, c->list, c->list_count);
   for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
     if (!is_input(c, m)) continue;
-    const struct sl_collection *collection = collection_of(c, m);
-    for (uint32_t f = 0; f < collection->field_count; f++)
-      if (c->ports[m].values[f])
-        sl_test_input(t, c->algorithm->members[m].name, collection->fields[f].name, c->ports[m].values[f],
-                      c->ports[m].counts[f]);
+    for (uint32_t k = 0; k < c->ports[m].producers; k++) give_entry(c, m, k, t);
   }
   sl_graph_fill_properties(c->node, t->args);
 }
