@@ -155,6 +155,24 @@ static void write_property(struct writer *w, const struct sl_node *node, const s
   write_text(w, value->items != NULL ? "]\n" : "\n");
 }
 
+/* A budget of a port that stands for an open one, and that nobody reads? It changes nothing, and which such ports there
+ * are depends on what plugins were found. */
+static int is_idle(const struct writer *w, const struct sl_node *node, const struct sl_member *member) {
+  if (member->kind != SL_MEMBER_PROPERTY || (member->flags & SL_FLAG_OPENED) == 0) return 0;
+  const struct sl_graph *graph = w->draft->graph;
+  const int32_t own = (int32_t)(node - graph->nodes);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_node *user = &graph->nodes[i];
+    for (uint32_t m = 0; m < user->algorithm->member_count; m++) {
+      if (user->inputs[m].node != own) continue;
+      const struct sl_trait *trait = node->algorithm->members[user->inputs[m].member].collection->trait;
+      for (uint32_t b = 1; trait != NULL && b < trait->member_count; b++)
+        if (strcmp(trait->members[b].name, member->name) == 0) return 0;
+    }
+  }
+  return 1;
+}
+
 /* The members of one kind, under a heading if there are any. */
 static void write_members(struct writer *w, const struct sl_node *node, uint32_t kind) {
   const struct sl_algorithm *algorithm = node->algorithm;
@@ -162,7 +180,7 @@ static void write_members(struct writer *w, const struct sl_node *node, uint32_t
       sorted_by_name(w, algorithm->members, algorithm->member_count, sizeof *algorithm->members);
   int headed = 0;
   for (uint32_t i = 0; i < algorithm->member_count; i++) {
-    if (members[i]->kind != kind) continue;
+    if (members[i]->kind != kind || is_idle(w, node, members[i])) continue;
     if (!headed) write_text(w, kind == SL_MEMBER_IN ? "    in:\n" : "    set:\n");
     headed = 1;
     if (kind == SL_MEMBER_IN)

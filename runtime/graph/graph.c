@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 
 #include "graph/stages.h"
+#include "plugin/expand.h"
 #include "plugin/property.h"
 
 #include <locale.h>
@@ -76,6 +77,7 @@ void sl_graph_free(struct sl_graph *graph) {
 }
 
 void sl_graph_fill_properties(const struct sl_node *node, void *args) {
+  sl_open_ports_fill(node->algorithm, args);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *property = &node->algorithm->members[m];
     if (property->kind != SL_MEMBER_PROPERTY) continue;

@@ -19,7 +19,8 @@ enum {
   WIDTH_MAX = 65536,
   ERRORS_MAX = 255,
   ARGS_BYTES_MAX = 65536,
-  BLOCK_THREADS_MAX = 1024
+  BLOCK_THREADS_MAX = 1024,
+  OPEN_PORTS_BYTES = 24 /* SL_OPEN_PORTS */
 };
 
 int checker_refuse(const struct checker *c, const char *format, ...) {
@@ -98,6 +99,7 @@ static int check_collection(const struct checker *c, const struct sl_collection 
                           collection->name);
   if (shapes[SL_SHAPE_CODE_ARRAY] && shapes[SL_SHAPE_CODE_ARRAY] != collection->field_count)
     return checker_refuse(c, "collection %s mixes ARRAY with other shapes", collection->name);
+  if (collection->trait && check_trait(c, collection)) return SL_EPLUGIN;
   if (sl_is_event_list(collection) &&
       sl_collection_compare(collection, &sl_event_list_collection, difference, sizeof(difference)))
     return checker_refuse(c, "collection sl_event_list is not the runtime's: %s", difference);
@@ -108,10 +110,13 @@ static int check_collection(const struct checker *c, const struct sl_collection 
 
 static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }
 
+static int is_open(const struct sl_member *m) { return m->kind == SL_MEMBER_OPEN_IN || m->kind == SL_MEMBER_OPEN_OUT; }
+
 /* The bytes that a member of its kind and type has. */
 static uint32_t member_bytes(const struct sl_member *m) {
   if (m->flags & SL_FLAG_EACH) return (uint32_t)sizeof(struct sl_event_list_each); /* the same for all collections */
-  if (is_port(m)) return (uint32_t)(m->collection->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
+  if (is_port(m)) return sl_collection_bytes(m->collection);
+  if (is_open(m)) return OPEN_PORTS_BYTES;
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
   if (m->kind == SL_MEMBER_SCRATCH) return (uint32_t)sizeof(void *);
   return sl_type_bytes(m->type) * (m->kind == SL_MEMBER_PROPERTY ? sl_property_count(m) : 1);
@@ -197,13 +202,14 @@ static int check_member(struct checker *c) {
                                  : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
-  if (m->kind > SL_MEMBER_PROPERTY) return checker_refuse(c, "unknown kind %u", m->kind);
+  if (m->kind > SL_MEMBER_OPEN_OUT) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
   if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
-  if (is_port(m) && check_collection(c, m->collection)) return SL_EPLUGIN;
+  if ((is_port(m) || is_open(m)) && check_collection(c, m->collection)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_IN && check_wanted(c)) return SL_EPLUGIN;
-  if (m->kind == SL_MEMBER_IN && check_input_fields(c)) return SL_EPLUGIN;
+  if (is_open(m) && check_trait_name(c, m->trait)) return SL_EPLUGIN;
+  if ((m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OPEN_IN) && check_input_fields(c)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_SCRATCH && m->type >= SL_TYPE_bool)
     return checker_refuse(c, "type %u is no type of an element", m->type);
   if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
@@ -228,9 +234,12 @@ static int check_kind_members(struct checker *c) {
     return checker_refuse(c, "a kernel has one member SL_EVENTS(), this one has %u", events);
   if (kind != SL_KIND_KERNEL && (events || scratch))
     return checker_refuse(c, "only kernels have SL_EVENTS() or scratch");
+  const uint32_t open_in = count_members(a, SL_MEMBER_OPEN_IN), open_out = count_members(a, SL_MEMBER_OPEN_OUT);
+  if ((open_in && kind != SL_KIND_SINK) || (open_out && kind != SL_KIND_SOURCE))
+    return checker_refuse(c, "only sources have SL_OPEN_OUT, and only sinks have SL_OPEN_IN");
   if (kind == SL_KIND_SOURCE && inputs) return checker_refuse(c, "a source has no inputs");
   if (kind == SL_KIND_SINK && outputs) return checker_refuse(c, "a sink has no outputs");
-  if (kind != SL_KIND_SINK && !outputs) return checker_refuse(c, "it has no output");
+  if (kind != SL_KIND_SINK && !outputs && !open_out) return checker_refuse(c, "it has no output");
   return SL_OK;
 }
 

@@ -21,6 +21,11 @@ int checker_is_identifier(const char *name);
 /* A property: unit, type, range and default. */
 int check_property(const struct checker *c);
 
+/* The trait of a collection that has one: names, and that its members are a port and the budgets of that. */
+int check_trait(const struct checker *c, const struct sl_collection *collection);
+/* PLUGIN.NAME */
+int check_trait_name(const struct checker *c, const char *name);
+
 /* The capacities of the member: there where needed, and their terms name what exists. Everything else about the members
  * has been checked before. */
 int check_capacities(const struct checker *c);

@@ -1,5 +1,5 @@
-/* collection.c: what makes two definitions of a collection the same: name, and the fields' names, types, shapes and
- * widths in order. Units and docs are for people; they may differ. */
+/* collection.c: what makes two definitions of a collection the same: name, the fields' names, types, shapes and widths
+ * in order, and the trait. Units and docs are for people; they may differ. */
 #include "plugin/registry.h"
 #include "plugin/tables.h"
 
@@ -22,6 +22,26 @@ static int fields_compare(const struct sl_field *a, const struct sl_field *b, ui
   return 1;
 }
 
+/* Trait, port and data; the budgets' defaults too, which would else be those of whichever plugin was found first. */
+static int traits_compare(const struct sl_trait *a, const struct sl_trait *b, char *difference, size_t size) {
+  if (a == b) return 0;
+  if (!a || !b || strcmp(a->name, b->name) != 0) {
+    snprintf(difference, size, "the trait is %s against %s", a ? a->name : "none", b ? b->name : "none");
+    return 1;
+  }
+  if (strcmp(a->port, b->port) != 0) {
+    snprintf(difference, size, "the port of trait %s is %s against %s", a->name, a->port, b->port);
+    return 1;
+  }
+  int differs = a->data_bytes != b->data_bytes || a->member_count != b->member_count;
+  if (!differs && a->data_bytes > 0) differs = memcmp(a->data, b->data, a->data_bytes) != 0;
+  for (uint32_t i = 1; i < a->member_count && !differs; i++)
+    differs = strcmp(a->members[i].name, b->members[i].name) != 0 ||
+              a->members[i].default_value != b->members[i].default_value;
+  if (differs) snprintf(difference, size, "what the trait %s says of it", a->name);
+  return differs;
+}
+
 int sl_collection_compare(const struct sl_collection *a, const struct sl_collection *b, char *difference, size_t size) {
   if (strcmp(a->name, b->name)) {
     snprintf(difference, size, "the name is %s against %s", a->name, b->name);
@@ -29,7 +49,7 @@ int sl_collection_compare(const struct sl_collection *a, const struct sl_collect
   }
   for (uint32_t i = 0; i < a->field_count && i < b->field_count; i++)
     if (fields_compare(&a->fields[i], &b->fields[i], i, difference, size)) return 1;
-  if (a->field_count == b->field_count) return 0;
+  if (a->field_count == b->field_count) return traits_compare(a->trait, b->trait, difference, size);
   const uint32_t common = a->field_count < b->field_count ? a->field_count : b->field_count;
   if (a->field_count > common)
     snprintf(difference, size, "field %s is there against missing", a->fields[common].name);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "plugin/registry.h"
 
+#include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
 
@@ -24,6 +25,7 @@ static void entry_free(struct sl_plugin_entry *entry) {
   free(entry->file_name);
   free(entry->file_target);
   free(entry->reason);
+  free(entry->expanded);
 }
 
 /* Appends an entry and returns it, NULL when memory is out. It stays where it is until the next one is added. */
@@ -97,6 +99,36 @@ static int check_collections(const struct sl_registry *r, const struct sl_plugin
       return SL_EPLUGIN;
     }
   return SL_OK;
+}
+
+/* Do the new plugin's collections fit the open ports of the loaded ones, and the other way round? */
+static int check_open_ports(const struct sl_registry *r, const struct sl_plugin *plugin, char *reason, size_t size) {
+  int status = sl_open_ports_check(plugin, plugin, reason, size);
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
+    if (r->entries[i].status != SL_PLUGIN_LOADED) continue;
+    status = sl_open_ports_check(plugin, r->entries[i].plugin, reason, size);
+    if (status == SL_OK) status = sl_open_ports_check(r->entries[i].plugin, plugin, reason, size);
+  }
+  return status;
+}
+
+/* Once all plugins are there, it is known which ports stand for the open ones. */
+static int expand_open_ports(struct sl_registry *r) {
+  struct sl_traits traits = {0};
+  int status = SL_OK;
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++)
+    if (r->entries[i].status == SL_PLUGIN_LOADED) status = sl_traits_add(&traits, r->entries[i].plugin);
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
+    struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || !sl_has_open_ports(e->plugin)) continue;
+    struct sl_plugin *expanded = sl_plugin_expand(e->plugin, &traits);
+    if (expanded)
+      e->plugin = e->expanded = expanded;
+    else
+      status = SL_ENOMEM;
+  }
+  sl_traits_free(&traits);
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ folders */
@@ -198,7 +230,7 @@ static int file_load(struct sl_registry *r, const char *path, const struct sl_pl
   }
   const struct sl_plugin *plugin = NULL;
   if (sl_plugin_open(path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
-  if (check_collections(r, plugin, reason, sizeof(reason))) {
+  if (check_collections(r, plugin, reason, sizeof(reason)) || check_open_ports(r, plugin, reason, sizeof(reason))) {
     dlclose(entry->handle);
     entry->handle = NULL;
     return entry_refuse(entry, reason);
@@ -240,6 +272,7 @@ int sl_registry_open(const char *const *extra_folders, const char *const *target
   if (status == SL_OK) status = folders_add_own(registry);
   for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++)
     status = folder_load(registry, registry->folders[i], targets);
+  if (status == SL_OK) status = expand_open_ports(registry);
   if (status) sl_registry_close(registry);
   return status;
 }

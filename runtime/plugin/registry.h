@@ -21,7 +21,8 @@ struct sl_plugin_entry {
   uint32_t reserved;
   char *reason; /* REFUSED: why; HIDDEN: path of the winner */
   void *handle;
-  const struct sl_plugin *plugin; /* LOADED only */
+  const struct sl_plugin *plugin; /* LOADED only; its open ports are expanded (expand.h) */
+  void *expanded;                 /* owns that copy, or NULL */
 };
 
 struct sl_registry {

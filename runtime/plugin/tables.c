@@ -58,6 +58,10 @@ const char *sl_input_need(const struct sl_member *m) {
   return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : m->flags & SL_FLAG_EACH ? " (any number)" : "";
 }
 
+uint32_t sl_collection_bytes(const struct sl_collection *c) {
+  return (uint32_t)(c->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
+}
+
 int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }
 
 const char *sl_next_word(const char *list, const char **word, size_t *length) {

@@ -23,6 +23,9 @@ int sl_item_offsets_field(const struct sl_collection *c);
 int sl_has_items(const struct sl_collection *c);
 int sl_has_subitems(const struct sl_collection *c);
 
+/* The bytes of the struct that SL_COLLECTION declares for it. */
+uint32_t sl_collection_bytes(const struct sl_collection *c);
+
 int sl_is_event_list(const struct sl_collection *c);
 
 /* Of an input: "" where it must be connected, " (optional)", " (wanted)" or " (any number)": see plugin.h. */

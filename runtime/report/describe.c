@@ -141,6 +141,11 @@ static void write_port(const struct sl_member *m, FILE *file) {
   write_capacity("subitems", &m->sub_capacity, file);
 }
 
+static void write_open_port(const struct sl_member *m, FILE *file) {
+  fprintf(file, "  %-10s %s: each collection with the trait %s; %u found\n      %s\n",
+          m->kind == SL_MEMBER_OPEN_IN ? "inputs" : "outputs", m->name, m->trait, m->count, m->doc);
+}
+
 static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, FILE *file) {
   fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, sl_kind_name(a->kind),
           e->plugin->name, e->plugin->version, e->path);
@@ -151,6 +156,8 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
     const struct sl_member *member = &a->members[m];
     if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
       write_port(member, file);
+    } else if (member->kind == SL_MEMBER_OPEN_IN || member->kind == SL_MEMBER_OPEN_OUT) {
+      write_open_port(member, file);
     } else if (member->kind == SL_MEMBER_PROPERTY) {
       write_property(member, file);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
@@ -164,6 +171,9 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
 
 static void write_collection(const struct sl_collection *c, FILE *file) {
   fprintf(file, "%s: %s\n", c->name, c->doc);
+  if (c->trait)
+    fprintf(file, "  trait %s: port `%s` of all that fills or reads such collections\n", c->trait->name,
+            c->trait->port);
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
     char shape[48];

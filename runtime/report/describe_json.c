@@ -77,6 +77,14 @@ static void put_array(const struct sl_member *m, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* An open port: the names of the ports that stand for it. */
+static void put_open_port(const struct sl_member *m, struct sl_json *j) {
+  sl_json_string(j, "trait", m->trait);
+  sl_json_begin_array(j, "ports");
+  for (uint32_t i = 1; i <= m->count; i++) sl_json_string(j, NULL, m[i].name);
+  sl_json_end_array(j);
+}
+
 static void put_property(const struct sl_member *m, struct sl_json *j) {
   sl_json_string(j, "type", sl_type_name(m->type));
   if (m->type == SL_TYPE_string) {
@@ -112,6 +120,8 @@ static void put_members(const char *key, const struct sl_algorithm *a, uint32_t 
     } else if (kind == SL_MEMBER_SCRATCH) {
       sl_json_string(j, "type", sl_type_name(m->type));
       put_capacity("elements", &m->capacity, j);
+    } else if (kind == SL_MEMBER_OPEN_IN || kind == SL_MEMBER_OPEN_OUT) {
+      put_open_port(m, j);
     } else {
       put_port(m, j);
     }
@@ -139,6 +149,8 @@ static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algor
   }
   put_members("inputs", a, SL_MEMBER_IN, j);
   put_members("outputs", a, SL_MEMBER_OUT, j);
+  put_members("open_inputs", a, SL_MEMBER_OPEN_IN, j);
+  put_members("open_outputs", a, SL_MEMBER_OPEN_OUT, j);
   put_members("scratch", a, SL_MEMBER_SCRATCH, j);
   put_members("properties", a, SL_MEMBER_PROPERTY, j);
   sl_json_begin_array(j, "errors");
@@ -155,6 +167,10 @@ static void put_collection(const struct sl_collection *c, struct sl_json *j) {
   sl_json_string(j, "describes", "collection");
   sl_json_string(j, "name", c->name);
   sl_json_string(j, "doc", c->doc);
+  if (c->trait) {
+    sl_json_string(j, "trait", c->trait->name);
+    sl_json_string(j, "port", c->trait->port);
+  }
   sl_json_begin_array(j, "fields");
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];

@@ -6,6 +6,7 @@
 #include "testing/harness.h"
 
 #include "execute/bind.h"
+#include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/property.h"
 
@@ -147,6 +148,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
 static void prepare_members(struct sl_test *t) {
   t->members = test_allocate(t->algorithm->member_count, sizeof(*t->members));
   t->args = test_allocate(t->algorithm->args_size, 1);
+  sl_open_ports_fill(t->algorithm, t->args);
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     t->members[i].field_count = fields_of(m);
@@ -161,9 +163,22 @@ static void prepare_members(struct sl_test *t) {
   }
 }
 
+/* For open ports stand the collections of the plugin itself. */
+static void open_ports(struct sl_test *t) {
+  struct sl_traits traits = {0};
+  free(t->expanded);
+  t->expanded = NULL;
+  if (!sl_has_open_ports(t->plugin)) return;
+  t->expanded = sl_traits_add(&traits, t->plugin) == SL_OK ? sl_plugin_expand(t->plugin, &traits) : NULL;
+  if (!t->expanded) test_die(t, "no memory for open ports");
+  sl_traits_free(&traits);
+  t->plugin = t->expanded;
+}
+
 static void open_algorithm(struct sl_test *t, const char *path, const char *algorithm) {
   char reason[1024];
   if (sl_plugin_open(path, &t->handle, &t->plugin, reason, sizeof(reason))) test_die(NULL, "%s: %s", path, reason);
+  open_ports(t);
   const int index = sl_algorithm_index(t->plugin, algorithm);
   if (index < 0) test_die(NULL, "%s: there is no algorithm %s", path, algorithm);
   t->algorithm = t->plugin->algorithms[index];
@@ -243,6 +258,7 @@ void sl_test_free(struct sl_test *t) {
   }
   free(t->members);
   free(t->args);
+  free(t->expanded);
   free(t->list);
   free(t->messages.text);
   test_emulator_close(t);

@@ -47,6 +47,7 @@ struct test_text {
 struct sl_test {
   void *handle;
   const struct sl_plugin *plugin;
+  struct sl_plugin *expanded; /* owns it where it has open ports */
   const struct sl_algorithm *algorithm;
   struct test_member *members; /* per member of the algorithm */
   unsigned char *args;         /* the argument struct */

@@ -27,6 +27,14 @@ static void write_tables(FILE *out) {
   M(sl_collection, fields);
   M(sl_collection, field_count);
   M(sl_collection, reserved);
+  M(sl_collection, trait);
+  BEGIN(sl_trait);
+  M(sl_trait, name);
+  M(sl_trait, port);
+  M(sl_trait, members);
+  M(sl_trait, member_count);
+  M(sl_trait, data_bytes);
+  M(sl_trait, data);
   BEGIN(sl_bound);
   M(sl_bound, capacity);
   M(sl_bound, reserved);
@@ -69,6 +77,7 @@ static void write_tables(FILE *out) {
   M(sl_member, fields);
   M(sl_member, shares);
   M(sl_member, in_place);
+  M(sl_member, trait);
   M(sl_member, unit);
   M(sl_member, default_text);
   M(sl_member, choices);
@@ -240,10 +249,13 @@ static void write_codes(FILE *out) {
   CODE(SL_MEMBER_OUT);
   CODE(SL_MEMBER_SCRATCH);
   CODE(SL_MEMBER_PROPERTY);
+  CODE(SL_MEMBER_OPEN_IN);
+  CODE(SL_MEMBER_OPEN_OUT);
   CODE(SL_FLAG_OPTIONAL);
   CODE(SL_FLAG_BUDGET);
   CODE(SL_FLAG_EACH);
   CODE(SL_FLAG_WANTED);
+  CODE(SL_FLAG_OPENED);
   CODE(SL_TERM_NONE);
   CODE(SL_TERM_CONSTANT);
   CODE(SL_TERM_EVENTS);

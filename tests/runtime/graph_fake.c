@@ -365,7 +365,7 @@ SL_SINK(writer, "writes tracks", uint64_t, no_sink);
   F(y, f32, PER_ITEM, "mm", "global y")
 SL_COLLECTION(other_hits, OTHER_HITS_FIELDS, "hits as another plugin sees them");
 static const struct sl_collection other_toy_hits = {"toy_hits", "hits", other_hits_fields, SL_COUNT_(other_hits_fields),
-                                                    0};
+                                                    0,          NULL};
 
 struct take_args {
   struct sl_events events;
@@ -410,10 +410,10 @@ static char toy_name[] = "toy", other_name[] = "other", broken_name[] = "broken"
 static char path[] = "fake.so", reason[] = "it has ABI version 9, this program has 2";
 
 static struct sl_plugin_entry entries[] = {
-    {path, toy_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &toy_plugin},
-    {path, toy_name, cuda, SL_PLUGIN_LOADED, 0, NULL, NULL, &toy_cuda_plugin},
-    {path, other_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &other_plugin},
-    {path, broken_name, cpu, SL_PLUGIN_REFUSED, 0, reason, NULL, NULL},
+    {path, toy_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &toy_plugin, NULL},
+    {path, toy_name, cuda, SL_PLUGIN_LOADED, 0, NULL, NULL, &toy_cuda_plugin, NULL},
+    {path, other_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &other_plugin, NULL},
+    {path, broken_name, cpu, SL_PLUGIN_REFUSED, 0, reason, NULL, NULL, NULL},
 };
 static const struct sl_registry registry = {entries, SL_COUNT_(entries), NULL, 0};
 

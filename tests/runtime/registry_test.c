@@ -239,14 +239,14 @@ static void collections_are_found_by_name(void **state) {
 
 static struct sl_field some_fields[2] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSETS, 0, "", ""},
                                          {"x", SL_TYPE_f32, SL_SHAPE_PER_ITEM, 0, "mm", "a place"}};
-static const struct sl_collection some = {"some", "doc", some_fields, 2, 0};
+static const struct sl_collection some = {"some", "doc", some_fields, 2, 0, NULL};
 
 /* The difference of a changed copy, and that the hash changes with it. */
 static const char *difference_of(const char *name, uint32_t field_count, struct sl_field changed) {
   static char text[256];
   struct sl_field fields[3] = {some_fields[0], changed, some_fields[1]};
   fields[2].name = "y";
-  const struct sl_collection other = {name, "another doc", fields, field_count, 0};
+  const struct sl_collection other = {name, "another doc", fields, field_count, 0, NULL};
   text[0] = '\0';
   const int differs = sl_collection_compare(&some, &other, text, sizeof(text));
   assert_int_equal(differs, *text != '\0');

@@ -107,12 +107,26 @@ struct sl_field {
   const char *doc;
 };
 
+/* What collections of one sort have in common, so that algorithms which do not know them by name can fill or read them
+ * through an open port (below). Who owns the trait gives a macro that declares a collection with it.
+ * Rationale: a reader of files is built once, and plugins that come later say which parts of an event they want. */
+struct sl_trait {
+  const char *name; /* "io.raw_banks" */
+  const char *port; /* what an open port's port for this collection is called; no two collections share it */
+  /* The port as an output, with its capacities, then the budgets that they name; none where no open port writes it. */
+  const struct sl_member *members;
+  uint32_t member_count;
+  uint32_t data_bytes;
+  const void *data; /* what the trait's owner wants to know, plain bytes; all plugins say the same of a collection */
+};
+
 struct sl_collection {
   const char *name;
   const char *doc;
   const struct sl_field *fields;
   uint32_t field_count;
   uint32_t reserved;
+  const struct sl_trait *trait; /* or NULL */
 };
 
 /* The capacity that the planner gave a port, and where its need is recorded: `used` holds the most items that any
@@ -129,7 +143,8 @@ struct sl_bound {
  * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items) and
  * `sub_bound` (subitems or bytes). In the third, `at` is in the memory that the algorithm reads (a kernel's: on the
  * device), `names` in the host's: for check, make and sinks, not for kernels. */
-#define SL_COLLECTION(name_, FIELDS, doc_)                                                                       \
+#define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
+#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                                    \
   struct name_ {                                                                                                 \
     FIELDS(SL_POINTER_)                                                                                          \
     struct sl_bound bound, sub_bound;                                                                            \
@@ -145,7 +160,7 @@ struct sl_bound {
   };                                                                                                             \
   static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                           \
   static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
-      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0};                      \
+      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0, trait_};              \
   SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
                                                2 * sizeof(struct sl_bound),                                      \
                    "a collection holds pointers only")
@@ -234,8 +249,17 @@ struct sl_capacity {
 /* ------------------------------------------------------------------------------------------------ members */
 
 /* One member of an algorithm's argument struct. Only the fields that belong to its kind are set. */
-enum { SL_MEMBER_EVENTS, SL_MEMBER_IN, SL_MEMBER_OUT, SL_MEMBER_SCRATCH, SL_MEMBER_PROPERTY };
-enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4, SL_FLAG_WANTED = 8 };
+enum {
+  SL_MEMBER_EVENTS,
+  SL_MEMBER_IN,
+  SL_MEMBER_OUT,
+  SL_MEMBER_SCRATCH,
+  SL_MEMBER_PROPERTY,
+  SL_MEMBER_OPEN_IN,
+  SL_MEMBER_OPEN_OUT
+};
+/* OPENED is for the runtime: it put the member there in the place of an open port. */
+enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4, SL_FLAG_WANTED = 8, SL_FLAG_OPENED = 16 };
 
 struct sl_member {
   const char *name;
@@ -244,15 +268,16 @@ struct sl_member {
   uint32_t flags;
   uint32_t args_offset;
   uint32_t args_size;
-  const struct sl_collection *collection; /* IN, OUT */
+  const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: what all its collections look like */
   const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
   const char *shares;                     /* OUT: port (in or out) whose offsets these items use, or NULL */
   const char *in_place;                   /* OUT: input port whose dying fields of equal name may be reused, or NULL */
+  const char *trait;                      /* OPEN_IN, OPEN_OUT */
   const char *unit;                       /* PROPERTY */
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
   const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
   uint32_t type;                          /* PROPERTY, SCRATCH */
-  uint32_t count;                         /* PROPERTY: values of an array; 0: it is none */
+  uint32_t count;                         /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacity;        /* OUT: subitems or bytes */
@@ -304,6 +329,44 @@ struct sl_member {
   {                                                                                                                  \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
     .args_size = SL_SIZE_(member), .collection = &coll##_collection, __VA_ARGS__                                     \
+  }
+/* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime puts one port in their place for each
+ * collection with the trait that any plugin found has in its tables; as an input, wanted (SL_WANTED_IN). In graphs and
+ * in all other respects these are ports like others. The collections have the fields of `base`; the member is a struct
+ * BASE_ports (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares: at       an array, an
+ * entry a port ports    their members, in ascending order of their names; ports[i].collection->trait has what the trait
+ * says */
+#define SL_OPEN_PORTS(base)        \
+  struct base##_ports {            \
+    struct base *at;               \
+    const struct sl_member *ports; \
+    uint32_t count, reserved;      \
+  };                               \
+  struct base##_view_ports {       \
+    struct base##_view *at;        \
+    const struct sl_member *ports; \
+    uint32_t count, reserved;      \
+  };                               \
+  SL_STATIC_ASSERT(sizeof(struct base##_ports) == 24, "the runtime fills it")
+#define SL_OPEN_IN(member, base, trait_, fields_, doc_)                                         \
+  {                                                                                             \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OPEN_IN, .flags = 0,                        \
+    .args_offset = SL_OFFSET_(member, struct base##_view_ports), .args_size = SL_SIZE_(member), \
+    .collection = &base##_collection, .fields = fields_, .trait = trait_                        \
+  }
+#define SL_OPEN_OUT(member, base, trait_, doc_)                                            \
+  {                                                                                        \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OPEN_OUT, .flags = 0,                  \
+    .args_offset = SL_OFFSET_(member, struct base##_ports), .args_size = SL_SIZE_(member), \
+    .collection = &base##_collection, .trait = trait_                                      \
+  }
+/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. */
+#define SL_TRAIT_OUT(port, ...) \
+  { .name = #port, .doc = "", .kind = SL_MEMBER_OUT, __VA_ARGS__ }
+#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                           \
+  {                                                                                                                  \
+    .name = #name_, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = SL_FLAG_BUDGET, .args_size = sizeof(uint32_t), \
+    .unit = "per event", .type = SL_TYPE_u32, .default_value = default_, .minimum = min_, .maximum = max_            \
   }
 #define SL_SHARES_OFFSETS(port) .shares = #port
 #define SL_IN_PLACE(port)       .in_place = #port
@@ -587,11 +650,12 @@ struct sl_plugin {
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_collection) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_trait) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_collection) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 328, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 336, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
