@@ -277,7 +277,7 @@ struct sl_member {
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
   const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
   uint32_t type;                          /* PROPERTY, SCRATCH */
-  uint32_t count;                         /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
+  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacity;        /* OUT: subitems or bytes */
