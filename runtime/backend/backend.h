@@ -92,10 +92,10 @@ struct sl_backend {
   /* D: the byte, in memory of allocate_host, gets the value when all work before this is done. */
   int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
   int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels have run */
-  /* D: time stamps among the kernels or the copies, for --profile and --trace; microseconds from one to another, after
-   * a wait. */
+  /* D: time stamps among the kernels or the copies, for --profile and --trace, as many as there are indices;
+   * microseconds from one to another, after a wait. */
   int (*mark)(struct sl_stream *stream, uint32_t index, uint32_t among);
-  double (*marked_us)(struct sl_stream *stream, uint32_t from, uint32_t to);
+  int (*marked_us)(struct sl_stream *stream, uint32_t from, uint32_t to, double *microseconds);
 };
 
 /* A backend that is built in: cpu and simt; NULL for other targets. */

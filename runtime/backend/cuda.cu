@@ -39,13 +39,12 @@
 
 enum {
   FLIGHTS = 2,
-  MAX_MARKS = 512,
   SCAN_THREADS = 1024,
   SCAN_ITEMS = 8,   /* consecutive counts a thread: one tile holds the events of most slices */
   SCAN_CHUNKS = 64, /* blocks of a scan over items */
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
-  MAX_PACK_FIELDS = 512,
+  PACK_FIELDS = 256, /* whose places a block computes at a time */
   MAX_LISTS = 64
 };
 
@@ -59,8 +58,8 @@ struct gpu_stream {
   GPU(Stream_t) kernels, copies;
   GPU(Event_t) uploaded[FLIGHTS], finished[FLIGHTS];
   GPU(GraphExec_t) graph[FLIGHTS];
-  GPU(Event_t) marks[MAX_MARKS];
-  uint32_t mark_count;
+  GPU(Event_t) * marks; /* made when first asked for, which only --profile and --trace do */
+  uint32_t mark_count, mark_capacity;
   uint64_t *chunk_sums; /* of a scan over items, on the device */
 };
 
@@ -184,6 +183,7 @@ static void gpu_stream_close(struct sl_stream *stream) {
   }
   for (uint32_t m = 0; m < s->mark_count; m++) (void)GPU(EventDestroy)(s->marks[m]);
   (void)GPU(Free)(s->chunk_sums);
+  free(s->marks);
   if (s->kernels) (void)GPU(StreamDestroy)(s->kernels);
   if (s->copies) (void)GPU(StreamDestroy)(s->copies);
   free(s);
@@ -262,22 +262,35 @@ static int gpu_settle(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
 
-static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
-  struct gpu_stream *s = gpu(stream);
-  if (index >= MAX_MARKS) return SL_OK;
+/* Makes the marks up to `index`. */
+static int make_marks(struct gpu_stream *s, uint32_t index) {
+  if (index >= s->mark_capacity) {
+    const uint32_t capacity = 2 * index + 64;
+    GPU(Event_t) *marks = (GPU(Event_t) *)realloc(s->marks, capacity * sizeof *marks);
+    if (!marks) return CHECK(s->base.device, GPU(ErrorMemoryAllocation));
+    s->marks = marks;
+    s->mark_capacity = capacity;
+  }
   for (; s->mark_count <= index; s->mark_count++) {
-    const int status = CHECK(stream->device, GPU(EventCreate)(&s->marks[s->mark_count]));
+    const int status = CHECK(s->base.device, GPU(EventCreate)(&s->marks[s->mark_count]));
     if (status < 0) return status;
   }
+  return SL_OK;
+}
+
+static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
+  struct gpu_stream *s = gpu(stream);
+  const int status = make_marks(s, index);
+  if (status < 0) return status;
   return CHECK(stream->device, GPU(EventRecord)(s->marks[index], among == SL_MARK_COPIES ? s->copies : s->kernels));
 }
 
-static double gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
+static int gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, double *microseconds) {
   struct gpu_stream *s = gpu(stream);
   float milliseconds = 0;
-  if (to >= s->mark_count || GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]) != GPU(Success))
-    return 0;
-  return 1000.0 * milliseconds;
+  const int status = CHECK(stream->device, GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]));
+  *microseconds = 1000.0 * milliseconds;
+  return status;
 }
 
 /* -------------------------------------------------------------------------------------------------- scans */
@@ -499,35 +512,41 @@ static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
   if (thread < bytes % 16) ((uint8_t *)to)[16 * words + thread] = ((const uint8_t *)from)[16 * words + thread];
 }
 
-/* Every block computes where the fields go, and copies its share of each; the first one writes the header. */
+/* Every block computes where the fields go, so many at a time, and copies its share of each; the first one writes the
+ * header. */
 static __global__ void pack_results(const struct sl_pack p) {
-  __shared__ uint64_t bytes[MAX_PACK_FIELDS], offsets[MAX_PACK_FIELDS + 1];
+  __shared__ uint64_t bytes[PACK_FIELDS], offsets[PACK_FIELDS + 1];
   __shared__ uint32_t refused;
   const uint32_t events = *p.event_count;
   struct sl_pack_header *header = (struct sl_pack_header *)p.output;
   uint64_t *header_offsets = (uint64_t *)(header + 1);
   uint32_t *header_used = (uint32_t *)(header_offsets + p.field_count);
   if (threadIdx.x == 0) refused = 0;
-  for (uint32_t f = threadIdx.x; f < p.field_count; f += blockDim.x) bytes[f] = packed_bytes(&p.fields[f], events);
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    uint64_t next = round_up(sizeof *header + p.field_count * sizeof(uint64_t) + p.used_count * sizeof(uint32_t));
-    for (uint32_t f = 0; f < p.field_count; f++) {
-      offsets[f] = next;
-      next += round_up(bytes[f]);
+  uint64_t errors_offset =
+      round_up(sizeof *header + p.field_count * sizeof(uint64_t) + p.used_count * sizeof(uint32_t));
+  for (uint32_t first = 0; first < p.field_count; first += PACK_FIELDS) {
+    const struct sl_pack_field *fields = p.fields + first;
+    const uint32_t count = p.field_count - first < PACK_FIELDS ? p.field_count - first : PACK_FIELDS;
+    for (uint32_t f = threadIdx.x; f < count; f += blockDim.x) bytes[f] = packed_bytes(&fields[f], events);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      offsets[0] = errors_offset;
+      for (uint32_t f = 0; f < count; f++) offsets[f + 1] = offsets[f] + round_up(bytes[f]);
     }
-    offsets[p.field_count] = next;
+    __syncthreads();
+    for (uint32_t f = 0; f < count; f++) copy_words((char *)p.output + offsets[f], fields[f].source, bytes[f]);
+    for (uint32_t f = threadIdx.x; blockIdx.x == 0 && f < count; f += blockDim.x)
+      header_offsets[first + f] = offsets[f];
+    errors_offset = offsets[count];
+    __syncthreads(); /* before the next fields' places are written */
   }
-  if (blockIdx.x == 0)
-    for (uint32_t e = threadIdx.x; e < events; e += blockDim.x)
-      if (p.errors[e]) atomicOr(&refused, 1u);
-  __syncthreads();
-  for (uint32_t f = 0; f < p.field_count; f++) copy_words((char *)p.output + offsets[f], p.fields[f].source, bytes[f]);
   if (blockIdx.x != 0) return;
-  const uint64_t errors_offset = offsets[p.field_count];
+  __syncthreads(); /* where there are no fields, `refused` must be 0 first */
+  for (uint32_t e = threadIdx.x; e < events; e += blockDim.x)
+    if (p.errors[e]) atomicOr(&refused, 1u);
+  __syncthreads();
   for (uint32_t e = threadIdx.x; refused && e < events; e += blockDim.x)
     ((uint64_t *)((char *)p.output + errors_offset))[e] = p.errors[e];
-  for (uint32_t f = threadIdx.x; f < p.field_count; f += blockDim.x) header_offsets[f] = offsets[f];
   for (uint32_t u = threadIdx.x; u < p.used_count; u += blockDim.x) header_used[u] = p.used[u];
   if (threadIdx.x == 0) {
     header->refused = refused;
@@ -538,7 +557,6 @@ static __global__ void pack_results(const struct sl_pack p) {
 }
 
 static int gpu_pack(struct sl_stream *stream, const struct sl_pack *pack) {
-  if (pack->field_count > MAX_PACK_FIELDS) return SL_EGRAPH;
   pack_results<<<PACK_BLOCKS, PACK_THREADS, 0, gpu(stream)->kernels>>>(*pack);
   return CHECK(stream->device, GPU(GetLastError)());
 }

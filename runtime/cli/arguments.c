@@ -8,7 +8,7 @@
 
 static int append(struct cli_list *list, const char *item) {
   const char **larger = realloc((void *)list->items, (list->count + 2) * sizeof *larger);
-  if (!larger) return CLI_FAILED;
+  if (!larger) return cli_no_memory();
   larger[list->count++] = item;
   larger[list->count] = NULL;
   list->items = larger;
@@ -23,7 +23,7 @@ static int append_files(struct cli_arguments *a, struct cli_list *files, const c
   int status = CLI_OK;
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
-    status = copy ? append(&a->owned, copy) : CLI_FAILED;
+    status = copy ? append(&a->owned, copy) : cli_no_memory();
     if (status != CLI_OK)
       free(copy);
     else

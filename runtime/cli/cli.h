@@ -88,6 +88,8 @@ void cli_write_command_help(const struct cli_command *command, FILE *file);
 
 /* Prints the diagnostics; with `quiet`, only if there are errors. */
 void cli_print_messages(struct sl_diagnostics *d, int quiet);
+/* Says that there is none; CLI_FAILED. */
+int cli_no_memory(void);
 /* Ascending. */
 void cli_sort_numbers(double *values, size_t count);
 /* Opens `path` for writing, "-" is standard output; NULL after a complaint. */

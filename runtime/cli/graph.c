@@ -14,7 +14,7 @@ extern char **environ;
 static int run_dot(FILE *dot_text) {
   char *const arguments[] = {"dot", "-Tsvg", NULL};
   posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0) return CLI_FAILED;
+  if (posix_spawn_file_actions_init(&actions) != 0) return cli_no_memory();
   pid_t child = 0;
   int error = posix_spawn_file_actions_adddup2(&actions, fileno(dot_text), STDIN_FILENO);
   if (error == 0) error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
@@ -30,9 +30,8 @@ static int run_dot(FILE *dot_text) {
     return CLI_FAILED;
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return CLI_FAILED;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
+  while ((error = waitpid(child, &status, 0)) < 0 && errno == EINTR) continue;
+  if (error > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
   fprintf(stderr, "error: dot failed\n");
   return CLI_FAILED;
 }
@@ -47,6 +46,8 @@ static int draw_svg(const struct sl_session *session) {
   if (sl_session_write_dot(session, dot_text) == SL_OK && fflush(dot_text) == 0 &&
       lseek(fileno(dot_text), 0, SEEK_SET) == 0)
     status = run_dot(dot_text);
+  else
+    fprintf(stderr, "error: the drawing for dot could not be written\n");
   fclose(dot_text);
   return status;
 }

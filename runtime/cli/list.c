@@ -2,5 +2,5 @@
 #include "cli/cli.h"
 
 int cli_list(const struct cli_arguments *a) {
-  return sl_write_plugin_list(a->options.plugin_paths, stdout) < 0 ? CLI_FAILED : CLI_OK;
+  return sl_write_plugin_list(a->options.plugin_paths, stdout) < 0 ? cli_no_memory() : CLI_OK;
 }

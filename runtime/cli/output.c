@@ -9,6 +9,11 @@ void cli_print_messages(struct sl_diagnostics *d, int quiet) {
   if (!quiet || sl_diagnostics_errors(d) > 0) sl_diagnostics_print(d, stderr);
 }
 
+int cli_no_memory(void) {
+  fprintf(stderr, "error: out of memory\n");
+  return CLI_FAILED;
+}
+
 static int by_value(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -35,14 +40,16 @@ int cli_write_file(const struct sl_session *session, const char *path,
                    int (*write)(const struct sl_session *, FILE *)) {
   FILE *file = cli_open_file(path);
   if (!file) return CLI_FAILED;
-  const int status = write(session, file) < 0 ? CLI_FAILED : CLI_OK;
+  const int status = write(session, file);
   const int closed = cli_close_file(file, path);
-  return status != CLI_OK ? status : closed;
+  if (status >= 0) return closed;
+  if (closed == CLI_OK) fprintf(stderr, "error: %s could not be written: out of memory\n", path);
+  return CLI_FAILED;
 }
 
 int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *)) {
   struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
+  if (!d) return cli_no_memory();
   struct sl_session *session = NULL;
   int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
   if (status == CLI_OK) status = show(a, session);

@@ -84,7 +84,7 @@ static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table
 
 static int plan_csvs(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
+  if (!d) return cli_no_memory();
   const int to_stdout =
       (a->offsets_path && strcmp(a->offsets_path, "-") == 0) || (a->svg_path && strcmp(a->svg_path, "-") == 0);
   FILE *table = to_stdout ? stderr : stdout;

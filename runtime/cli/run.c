@@ -29,7 +29,7 @@ static void print_event_digest(void *context, const char *output, const struct s
 
 int cli_run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
+  if (!d) return cli_no_memory();
   struct sl_options options = a->options;
   const int terminal = isatty(STDERR_FILENO) && !a->quiet;
   if (terminal) options.on_progress = cli_show_progress;

@@ -9,7 +9,7 @@ int cli_test(const struct cli_arguments *a) {
   options.sets = a->sets.items;
   options.plugin_paths = a->plugin_paths.items;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return CLI_FAILED;
+  if (!d) return cli_no_memory();
   int status = SL_OK;
   for (size_t i = 0; i < a->operands.count && status == SL_OK; i++) {
     struct sl_trial_counts counts;

@@ -47,6 +47,15 @@ static int intersect(struct sl_slot *slot, const struct sl_list_set *set) {
                                            slot->storage[set->numbers_storage]);
 }
 
+static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
+  const struct sl_session *s = slot->session;
+  uint32_t n = 0;
+  while (s->layout->node_set[n] != set) n++; /* some node runs on it */
+  const struct sl_node *node = &s->graph->nodes[n];
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "its event list could not be made: %s",
+              s->backend->error(s->device));
+}
+
 static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32_t n) {
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
@@ -91,11 +100,26 @@ static int takes_marks(const struct sl_session *s) {
   return s->backend->is_device && (s->options.profile || s->trace != NULL);
 }
 
+static int mark(struct sl_slot *slot, uint32_t index, uint32_t among) {
+  const struct sl_session *s = slot->session;
+  return takes_marks(s) ? s->backend->mark(slot->stream, index, among) : SL_OK;
+}
+
+/* Lets the host know which step the device is at. The higher byte changes before the lower one, and seldom. */
+static int note_step(struct sl_slot *slot, uint32_t step) {
+  const struct sl_backend *backend = slot->session->backend;
+  const uint32_t number = step + 1;
+  int status = SL_OK;
+  if (step == 0 || number % 256 == 0) status = backend->note(slot->stream, &slot->running[1], (uint8_t)(number >> 8));
+  if (status == SL_OK) status = backend->note(slot->stream, &slot->running[0], (uint8_t)number);
+  return status;
+}
+
 /* Enqueues all steps for `count` events; without a device, that is to run them. */
 static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) {
   const struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
-  const int is_device = s->backend->is_device, marks = takes_marks(s);
+  const int is_device = s->backend->is_device;
   slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
   int status = SL_OK;
   if (is_device) {
@@ -107,8 +131,8 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   uint64_t before = sl_now_ns();
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
-    if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, step), SL_MARK_KERNELS);
-    if (is_device) status = s->backend->note(slot->stream, slot->running, (uint8_t)(step + 1));
+    status = mark(slot, mark_of(slot, flight, step), SL_MARK_KERNELS);
+    if (status == SL_OK && is_device) status = note_step(slot, step);
     if (status < 0) break;
     if (s->before_step) {
       status = s->before_step(s->before_step_context, slot, &slot->flights[flight], at);
@@ -121,6 +145,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_INTERSECT) {
       status = intersect(slot, &l->sets[at->set]);
+      if (status < 0) tell_list_failed(slot, at->set);
       continue;
     }
     status = run_node(slot, &slot->flights[flight], at->node);
@@ -128,13 +153,13 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     count_step(slot, at, count, &before);
     if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->node]);
   }
-  if (marks) s->backend->mark(slot->stream, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
+  if (status == SL_OK) status = mark(slot, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
   if (status == SL_OK && is_device) status = sl_pack_enqueue(slot, flight);
-  if (marks) s->backend->mark(slot->stream, mark_behind(slot, flight, PACKED), SL_MARK_KERNELS);
+  if (status == SL_OK) status = mark(slot, mark_behind(slot, flight, PACKED), SL_MARK_KERNELS);
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- trace */
+/* ------------------------------------------------------------------------------------------- time stamps */
 
 /* From here on the device's marks have a time of the host. */
 static int set_epoch(struct sl_slot *slot) {
@@ -145,27 +170,49 @@ static int set_epoch(struct sl_slot *slot) {
   return status;
 }
 
-static void trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
-                        uint64_t events) {
+static int trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
+                       uint64_t events) {
   const struct sl_backend *backend = slot->session->backend;
-  const double begin = backend->marked_us(slot->stream, epoch_mark(slot), from);
-  const double length = backend->marked_us(slot->stream, from, to);
+  double begin, length;
+  int status = backend->marked_us(slot->stream, epoch_mark(slot), from, &begin);
+  if (status == SL_OK) status = backend->marked_us(slot->stream, from, to, &length);
+  if (status < 0) return status;
   const uint64_t begin_ns = slot->epoch_ns + (uint64_t)(1000.0 * begin);
   sl_trace_span(slot->session, track, name, begin_ns, begin_ns + (uint64_t)(1000.0 * length), "events", events);
+  return SL_OK;
 }
 
-static void trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
+static int trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
   const struct sl_session *s = slot->session;
   const uint32_t track = SL_TRACK_DEVICE(slot->index);
+  int status = SL_OK;
   if (slot->flights[k].uploaded)
-    trace_marks(slot, SL_TRACK_UPLOAD(slot->index), "upload", mark_behind(slot, k, UPLOAD_BEGIN),
-                mark_behind(slot, k, UPLOAD_END), count);
+    status = trace_marks(slot, SL_TRACK_UPLOAD(slot->index), "upload", mark_behind(slot, k, UPLOAD_BEGIN),
+                         mark_behind(slot, k, UPLOAD_END), count);
   slot->flights[k].uploaded = 0; /* once, also if parts run again */
-  for (uint32_t step = 0; step < s->layout->step_count; step++)
+  for (uint32_t step = 0; step < s->layout->step_count && status == SL_OK; step++)
     if (s->layout->steps[step].kind == SL_STEP_RUN)
-      trace_marks(slot, track, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
-                  mark_of(slot, k, step + 1), count);
-  trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
+      status = trace_marks(slot, track, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
+                           mark_of(slot, k, step + 1), count);
+  if (status == SL_OK)
+    status = trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
+  return status;
+}
+
+static int count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
+  const struct sl_session *s = slot->session;
+  for (uint32_t step = 0; step < s->layout->step_count; step++) {
+    const struct sl_step *at = &s->layout->steps[step];
+    double microseconds;
+    if (at->kind != SL_STEP_RUN) continue;
+    const int status = s->backend->marked_us(slot->stream, mark_of(slot, flight, step), mark_of(slot, flight, step + 1),
+                                             &microseconds);
+    if (status < 0) return status;
+    slot->node_calls[at->node]++;
+    slot->node_events[at->node] += count;
+    slot->node_ns[at->node] += (uint64_t)(1000.0 * microseconds);
+  }
+  return SL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- device */
@@ -173,7 +220,7 @@ static void trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
 /* A failure of the device is final: nothing more runs on it. The step that it was at is known. */
 static int device_failed(struct sl_slot *slot, const char *what) {
   struct sl_session *s = slot->session;
-  const uint32_t step = slot->running ? *slot->running - 1u : NO_INDEX;
+  const uint32_t step = slot->running ? slot->running[0] + 256u * slot->running[1] - 1u : NO_INDEX;
   const int is_known = step < s->layout->step_count && s->layout->steps[step].kind == SL_STEP_RUN;
   const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].node] : NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
@@ -257,13 +304,14 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   slot->slices++;
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
   int status = flight->captured ? SL_OK : capture(slot, k);
-  if (status == SL_OK && s->trace && slot->epoch_ns == 0) status = set_epoch(slot);
   if (status < 0) return status;
+  if (s->trace && slot->epoch_ns == 0 && set_epoch(slot) < 0)
+    return device_failed(slot, "the clock of the trace could not be set");
   const int is_there = s->options.resident && !s->delivering; /* what the last pass with uploads left */
   const int marks = takes_marks(s) && !is_there;
-  if (marks) s->backend->mark(slot->stream, mark_behind(slot, k, UPLOAD_BEGIN), SL_MARK_COPIES);
-  if (!is_there) status = upload(slot, flight);
-  if (marks) s->backend->mark(slot->stream, mark_behind(slot, k, UPLOAD_END), SL_MARK_COPIES);
+  if (marks) status = mark(slot, mark_behind(slot, k, UPLOAD_BEGIN), SL_MARK_COPIES);
+  if (!is_there && status == SL_OK) status = upload(slot, flight);
+  if (marks && status == SL_OK) status = mark(slot, mark_behind(slot, k, UPLOAD_END), SL_MARK_COPIES);
   flight->uploaded = marks;
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
@@ -274,18 +322,6 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
   flight->started = 1;
   return SL_OK;
-}
-
-static void count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
-  const struct sl_session *s = slot->session;
-  for (uint32_t step = 0; step < s->layout->step_count; step++) {
-    const struct sl_step *at = &s->layout->steps[step];
-    if (at->kind != SL_STEP_RUN) continue;
-    slot->node_calls[at->node]++;
-    slot->node_events[at->node] += count;
-    slot->node_ns[at->node] += (uint64_t)(1000.0 * s->backend->marked_us(slot->stream, mark_of(slot, flight, step),
-                                                                         mark_of(slot, flight, step + 1)));
-  }
 }
 
 /* ------------------------------------------------------------------------------------------------- a part */
@@ -308,10 +344,11 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   struct sl_flight *flight = &slot->flights[k];
   const int started = flight->started;
   flight->started = 0;
-  const int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
+  int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
-  if (takes_marks(s)) count_marks(slot, k, count);
-  if (s->trace) trace_part(slot, k, count);
+  if (takes_marks(s)) status = count_marks(slot, k, count);
+  if (s->trace && status == SL_OK) status = trace_part(slot, k, count);
+  if (status < 0) return device_failed(slot, "the time stamps of a slice could not be read");
   sl_pack_read(slot, k);
   return SL_OK;
 }

@@ -283,7 +283,7 @@ static void close_hosts(struct sl_session *s) {
   }
 }
 
-int sl_session_run(struct sl_session *s) {
+static int run_session(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
   s->delivering = 1;
   uint64_t repeat_ns = 0;
@@ -299,4 +299,9 @@ int sl_session_run(struct sl_session *s) {
   sl_metrics_close(s);
   const int traced = sl_trace_close(s);
   return status == SL_OK ? traced : status;
+}
+
+int sl_session_run(struct sl_session *s) {
+  const size_t errors = sl_diagnostics_errors(s->diagnostics);
+  return sl_say_failure(s, run_session(s), errors, "the run failed");
 }

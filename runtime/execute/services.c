@@ -164,6 +164,16 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   return SL_OK;
 }
 
+static int tell_constant_failed(struct sl_session *s, uint32_t storage, int status, const char *what) {
+  const struct sl_storage *at = &s->layout->storage[storage];
+  const struct sl_node *node = &s->graph->nodes[at->node];
+  const struct sl_member *m = &node->algorithm->members[at->member];
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s.%s of %llu bytes: %s: %s", m->name,
+              m->collection->fields[at->field].name, (unsigned long long)s->arrays[storage].bytes, what,
+              s->backend->error(s->device));
+  return status;
+}
+
 /* Constants that kernels read go to the device's memory, where it has one. */
 static int upload_constants(struct sl_session *s) {
   if (!s->backend->is_device) return SL_OK;
@@ -171,8 +181,9 @@ static int upload_constants(struct sl_session *s) {
     struct sl_array *array = &s->arrays[i];
     if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
     array->device_values = s->backend->allocate(s->device, array->bytes);
-    if (!array->device_values) return SL_ENOMEM;
-    if (s->backend->upload_now(s->device, array->device_values, array->values, array->bytes) < 0) return SL_EDEVICE;
+    if (!array->device_values) return tell_constant_failed(s, i, SL_ENOMEM, "there is no memory for it on the device");
+    if (s->backend->upload_now(s->device, array->device_values, array->values, array->bytes) < 0)
+      return tell_constant_failed(s, i, SL_EDEVICE, "it could not be copied to the device");
   }
   return SL_OK;
 }

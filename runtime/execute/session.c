@@ -184,14 +184,25 @@ static int open_slots(struct sl_session *s) {
   if (!s->slots) return SL_ENOMEM;
   for (uint32_t i = 0; i < s->slot_count; i++) {
     const int status = sl_slot_open(s, &s->slots[i], i);
-    if (status < 0) {
+    if (status == SL_ENOMEM)
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
                   "slot %u of %u: no memory for an arena of %llu bytes and an input of %llu bytes", i, s->slot_count,
                   (unsigned long long)s->layout->arena_bytes, (unsigned long long)s->layout->input_bytes);
-      return status;
-    }
+    else if (status < 0)
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "slot %u of %u could not be opened: %s", i, s->slot_count,
+                  s->backend->error(s->device));
+    if (status < 0) return status;
   }
   return SL_OK;
+}
+
+/* Nothing fails without a word: says it, where nobody did since there were `errors` messages. */
+int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *what) {
+  if (status >= 0 || status == SL_EINTERRUPTED || sl_diagnostics_errors(s->diagnostics) > errors) return status;
+  const int is_device = status == SL_EDEVICE && s->device_open;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s%s%s", what, sl_error_text(status),
+              is_device ? ": " : "", is_device ? s->backend->error(s->device) : "");
+  return status;
 }
 
 /* "cuda:1" into target and number; 0 if it is no such thing. */
@@ -278,16 +289,20 @@ static int open_session(struct sl_session *s) {
 int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
   *session = NULL;
   struct sl_session *s = calloc(1, sizeof *s);
-  if (!s) return SL_ENOMEM;
+  if (!s) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(SL_ENOMEM));
+    return SL_ENOMEM;
+  }
   s->options = *options;
   s->diagnostics = d;
   pthread_mutex_init(&s->source_lock, NULL);
   pthread_mutex_init(&s->turn_lock, NULL);
   pthread_cond_init(&s->turn_changed, NULL);
   pthread_mutex_init(&s->trace_lock, NULL);
-  const int status = open_session(s);
+  const size_t errors = sl_diagnostics_errors(d);
+  int status = open_session(s);
   if (status < 0) {
-    if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
+    status = sl_say_failure(s, status, errors, "the graph could not be opened");
     sl_session_close(s);
     return status;
   }

@@ -100,7 +100,8 @@ struct sl_slot {
   struct sl_pack pack;
   int32_t *pack_storage;             /* per pack field */
   struct sl_pack_field *pack_fields; /* the host's copy */
-  uint8_t *running;     /* backends with a memory of their own: one more than the step that runs; in host memory */
+  uint8_t *running;     /* backends with a memory of their own: one more than the step that runs, two bytes, the lower
+                           one first; in host memory */
   uint32_t event_count; /* backends without a memory of their own: of the part that runs */
   uint64_t *errors;     /* on the device: the error words of events, then the used words */
   uint32_t *used;
@@ -189,6 +190,10 @@ struct sl_session {
 };
 
 uint64_t sl_now_ns(void);
+
+/* session.c: nothing fails without a word. Where `status` is a failure and nobody has told one since there were
+ * `errors` messages of errors, tells that `what` failed. Returns `status`. */
+int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *what);
 
 /* slot.c */
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);

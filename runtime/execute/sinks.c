@@ -24,16 +24,16 @@ static void text(void *context, const char *key, const char *value) { sl_json_st
 
 static void line(void *context, const char *format, ...) {
   struct report_context *c = context;
-  char buffer[512];
   va_list arguments;
   va_start(arguments, format);
-  const int written = vsnprintf(buffer, sizeof buffer - 1, format, arguments);
+  const int length = vsnprintf(NULL, 0, format, arguments);
   va_end(arguments);
-  if (written < 0) return;
-  size_t length = strlen(buffer);
-  buffer[length++] = '\n';
-  if (c->length + length + 1 > c->allocated) {
-    const size_t larger = 2 * (c->allocated + length + 1);
+  if (length < 0) {
+    c->failed = 1;
+    return;
+  }
+  if (c->length + (size_t)length + 2 > c->allocated) {
+    const size_t larger = 2 * (c->allocated + (size_t)length + 2);
     char *lines = realloc(c->lines, larger);
     if (!lines) {
       c->failed = 1;
@@ -42,8 +42,11 @@ static void line(void *context, const char *format, ...) {
     c->lines = lines;
     c->allocated = larger;
   }
-  memcpy(c->lines + c->length, buffer, length);
-  c->length += length;
+  va_start(arguments, format);
+  vsnprintf(c->lines + c->length, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  c->length += (size_t)length + 1;
+  c->lines[c->length - 1] = '\n';
   c->lines[c->length] = '\0';
 }
 

@@ -338,7 +338,7 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
   if (status == SL_OK && s->backend->is_device) {
-    slot->running = s->backend->allocate_host(s->device, 1);
+    slot->running = s->backend->allocate_host(s->device, 2);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
   return status;
@@ -361,7 +361,7 @@ void sl_slot_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   if (!s) return;
   if (s->backend->is_device) sl_pack_close(slot);
-  if (slot->running) s->backend->release_host(s->device, slot->running, 1);
+  if (slot->running) s->backend->release_host(s->device, slot->running, 2);
   close_flights(slot);
   close_storage(slot);
   if (slot->errors) s->backend->release(s->device, slot->errors, sl_counters_bytes(s));

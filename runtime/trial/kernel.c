@@ -17,13 +17,13 @@ struct kernel {
 
 /* ----------------------------------------------------------------------------------------- undeclared fields */
 
-enum { TRAPS_MAX = 512 };
+struct trapped_field {
+  uint32_t member, field;
+};
 static struct {
   const struct sl_algorithm *algorithm;
   unsigned count;
-  struct {
-    uint32_t member, field;
-  } places[TRAPS_MAX];
+  struct trapped_field *places; /* one for each field of the ports */
 } traps;
 
 static const char *trap_text(unsigned place) {
@@ -37,10 +37,19 @@ static const char *trap_text(unsigned place) {
 static void *trap_of(uint32_t member, uint32_t field) {
   for (unsigned i = 0; i < traps.count; i++)
     if (traps.places[i].member == member && traps.places[i].field == field) return trial_trap_place(i);
-  if (traps.count == TRAPS_MAX) return NULL;
   traps.places[traps.count].member = member;
   traps.places[traps.count].field = field;
   return trial_trap_place(traps.count++);
+}
+
+static void open_traps(struct sl_test *test, struct trial_log *log) {
+  unsigned count = 1;
+  traps.algorithm = test->algorithm;
+  for (uint32_t m = 0; m < test->algorithm->member_count; m++)
+    if (test->algorithm->members[m].collection) count += test->algorithm->members[m].collection->field_count;
+  traps.places = test_allocate(count, sizeof *traps.places);
+  trial_trap_open(log, count, trap_text);
+  test_forbid(test, trap_of);
 }
 
 /* ------------------------------------------------------------------------------------------------ one run */
@@ -251,9 +260,7 @@ void trial_run_kernel(void *context, struct trial_log *log) {
   const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
   const char *why_whole = trial_why_whole(r->inputs);
   if (!is_device) { /* a device has no traps: there the fields are null */
-    traps.algorithm = k.test->algorithm;
-    trial_trap_open(log, TRAPS_MAX, trap_text);
-    test_forbid(k.test, trap_of);
+    open_traps(k.test, log);
   }
   sl_test_block(k.test, r->inputs->node->block_threads);
   sl_test_shared(k.test, (int)r->inputs->node->shared);

@@ -102,7 +102,7 @@ struct sl_output_summary {
   uint64_t items, digest; /* digest 0 where none was asked for */
 };
 struct sl_budget_summary {
-  char port[96];
+  char port[256];
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };

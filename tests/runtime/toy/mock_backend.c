@@ -1,6 +1,7 @@
 /* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
  * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
- * enqueued. Memory begins poisoned, so that what was not uploaded is not there.
+ * enqueued. Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth call
+ * that can fail do so, FUNCTION:N the Nth of that function.
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
@@ -9,15 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One device at a time. */
+static char failing[32];                /* "" for any function */
+static uint64_t calls_left, calls_made; /* 0 left: none fails */
+static char failure[64];
+
+/* Is this the call that fails? */
+static int fails(const char *function) {
+  if (failing[0] && strcmp(failing, function) != 0) return 0;
+  if (calls_left == 0 || ++calls_made != calls_left) return 0;
+  snprintf(failure, sizeof failure, "%s failed as it was asked to", function);
+  return 1;
+}
+static int result(const char *function) { return fails(function) ? SL_EDEVICE : SL_OK; }
+
+static void read_failure(void) {
+  const char *text = getenv("SLUICE_MOCK_FAIL"), *colon = text ? strchr(text, ':') : NULL;
+  snprintf(failing, sizeof failing, "%.*s", colon ? (int)(colon - text) : 0, text ? text : "");
+  calls_left = text ? strtoull(colon ? colon + 1 : text, NULL, 10) : 0;
+  calls_made = 0;
+  failure[0] = 0;
+}
+
 static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
-  (void)index, (void)reason, (void)reason_size;
+  (void)index;
   *device = NULL;
-  return SL_OK;
+  read_failure();
+  const int status = result("open");
+  if (status < 0) snprintf(reason, reason_size, "%s", failure);
+  return status;
 }
 static void mock_close(struct sl_device *device) { (void)device; }
 
 static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
   (void)device;
+  if (fails("allocate")) return NULL;
   void *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (memory) memset(memory, 0xA5, bytes);
   return memory;
@@ -30,52 +57,62 @@ static void mock_release(struct sl_device *device, void *memory, uint64_t bytes)
 static int mock_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
   (void)device;
   memcpy(to, from, bytes);
-  return SL_OK;
+  return result("copy_now");
 }
 
 static struct sl_stream *mock_stream_open(struct sl_device *device) {
   (void)device;
-  return calloc(1, sizeof(struct sl_stream));
+  return fails("stream_open") ? NULL : calloc(1, sizeof(struct sl_stream));
 }
 static void mock_stream_close(struct sl_stream *stream) { free(stream); }
 
 static const char *mock_error(struct sl_device *device) {
   (void)device;
-  return "no error";
+  return failure[0] ? failure : "no error";
 }
 
 static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   (void)stream;
   memset(memory, 0, bytes);
-  return SL_OK;
+  return result("zero");
 }
 
 static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
   (void)stream;
   memcpy(to, from, bytes);
-  return SL_OK;
+  return result("upload");
 }
 
-static int mock_flight(struct sl_stream *stream, uint32_t flight) {
-  (void)stream, (void)flight;
-  return SL_OK;
-}
-static int mock_stream(struct sl_stream *stream) {
-  (void)stream;
-  return SL_OK;
-}
+#define MOCK_OF_FLIGHT(name)                                          \
+  static int mock_##name(struct sl_stream *stream, uint32_t flight) { \
+    (void)stream, (void)flight;                                       \
+    return result(#name);                                             \
+  }
+MOCK_OF_FLIGHT(uploaded)
+MOCK_OF_FLIGHT(capture_end)
+MOCK_OF_FLIGHT(replay)
+MOCK_OF_FLIGHT(finished)
+MOCK_OF_FLIGHT(wait)
+#define MOCK_OF_STREAM(name)                         \
+  static int mock_##name(struct sl_stream *stream) { \
+    (void)stream;                                    \
+    return result(#name);                            \
+  }
+MOCK_OF_STREAM(capture_begin)
+MOCK_OF_STREAM(settle)
 static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
   (void)stream;
   *byte = value;
-  return SL_OK;
+  return result("note");
 }
 static int mock_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
   (void)stream, (void)index, (void)among;
-  return SL_OK;
+  return result("mark");
 }
-static double mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to) {
+static int mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, double *microseconds) {
   (void)stream;
-  return to - from;
+  *microseconds = to - from;
+  return result("marked_us");
 }
 
 static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
@@ -100,7 +137,7 @@ static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
   *header = (struct sl_pack_header){0, p->field_count, next, next};
   for (uint32_t e = 0; e < *p->event_count; e++) header->refused |= p->errors[e] != 0;
   if (header->refused) memcpy((char *)p->output + next, p->errors, *p->event_count * sizeof *p->errors);
-  return SL_OK;
+  return result("pack");
 }
 
 static int mock_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
@@ -116,7 +153,7 @@ static int mock_intersect(struct sl_stream *stream, const struct sl_list_pointer
     }
     if (on) numbers[(*count)++] = lists[0].numbers[i];
   }
-  return SL_OK;
+  return result("intersect");
 }
 
 static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
@@ -129,7 +166,7 @@ static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *boun
   counts[n] = total;
   if (bound && total > *bound->used) *bound->used = total;
   if (bound && total > bound->capacity) memset(counts, 0, (n + 1) * sizeof *counts);
-  return SL_OK;
+  return result("scan");
 }
 
 static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
@@ -165,14 +202,14 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .scan = mock_scan,
                                           .scan_items = mock_scan_items,
                                           .upload = mock_upload,
-                                          .uploaded = mock_flight,
+                                          .uploaded = mock_uploaded,
                                           .pack = mock_pack,
-                                          .capture_begin = mock_stream,
-                                          .capture_end = mock_flight,
-                                          .replay = mock_flight,
-                                          .finished = mock_flight,
-                                          .wait = mock_flight,
+                                          .capture_begin = mock_capture_begin,
+                                          .capture_end = mock_capture_end,
+                                          .replay = mock_replay,
+                                          .finished = mock_finished,
+                                          .wait = mock_wait,
                                           .note = mock_note,
-                                          .settle = mock_stream,
+                                          .settle = mock_settle,
                                           .mark = mock_mark,
                                           .marked_us = mock_marked_us};

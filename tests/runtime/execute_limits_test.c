@@ -1,0 +1,215 @@
+/* execute_limits_test.c: graphs of any size run like small ones, and no call of the device fails without a word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h wants the above first */
+#include "numbers.h"
+
+#include <sluice/sluice.h>
+
+#include <cmocka.h>
+
+static const char *device = "cpu";
+
+struct request {
+  const char *graph, *trace_path;
+  uint32_t profile, guard, repeat;
+};
+
+struct outcome {
+  int status; /* of opening, or of the run */
+  uint64_t digest;
+  size_t errors;
+  uint32_t timed; /* nodes with a time */
+  char *messages;
+};
+
+static int count_batches(void *context, const struct sl_batch *batch) {
+  *(uint64_t *)context += batch->event_count;
+  return 0;
+}
+
+/* The digests of all outputs, together. */
+static uint64_t digest_of(const struct sl_summary *s) {
+  uint64_t digest = 0;
+  for (uint32_t o = 0; o < s->output_count; o++) digest = 1000003 * digest + s->outputs[o].digest;
+  return digest;
+}
+
+static struct outcome run(const struct request *request) {
+  struct outcome r = {0};
+  uint64_t delivered = 0;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = sl_options_default();
+  o.graph_path = "limits.yaml";
+  o.graph_text = request->graph;
+  o.graph_text_bytes = strlen(request->graph);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.sets = (const char *const[]){"raw.events=40", NULL};
+  o.slice_events = 16;
+  o.digest = 1;
+  o.device = device;
+  o.profile = request->profile;
+  o.guard = request->guard;
+  o.repeat = request->repeat;
+  o.trace_path = request->trace_path;
+  o.on_batch = count_batches;
+  o.context = &delivered;
+  struct sl_session *session = NULL;
+  r.status = sl_session_open(&o, d, &session);
+  if (session) {
+    r.status = sl_session_run(session);
+    const struct sl_summary *summary = sl_session_summary(session);
+    r.digest = digest_of(summary);
+    for (uint32_t n = 0; n < summary->node_count; n++) r.timed += summary->nodes[n].microseconds > 0;
+    if (r.status == SL_OK) assert_int_equal(delivered, 40);
+  }
+  r.errors = sl_diagnostics_errors(d);
+  size_t size = 0;
+  FILE *file = open_memstream(&r.messages, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return r;
+}
+
+static void expect_run(const struct outcome *r) {
+  if (r->status != SL_OK) fail_msg("%s", r->messages);
+  assert_int_equal(r->errors, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- graphs */
+
+#define HEAD    \
+  "sluice: 1\n" \
+  "nodes:\n"    \
+  "  raw: { use: toy.source }\n"
+
+/* `count` sums, all of them outputs: three fields each. */
+static char *graph_of_sums(uint32_t count) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  fputs(HEAD, file);
+  for (uint32_t i = 0; i < count; i++) fprintf(file, "  sum%u: { use: toy.sum }\n", i);
+  fputs("outputs: [sum0", file);
+  for (uint32_t i = 1; i < count; i++) fprintf(file, ", sum%u", i);
+  fputs("]\n", file);
+  fclose(file);
+  return text;
+}
+
+static void three_hundred_steps_and_nine_hundred_fields_run_and_are_timed(void **state) {
+  (void)state;
+  struct request request = {.graph = graph_of_sums(300), .profile = 1};
+  struct outcome all = run(&request);
+  expect_run(&all);
+  assert_int_equal(all.timed, 300);
+  free((char *)request.graph);
+  /* The same numbers as of one alone, 300 times. */
+  request.graph = graph_of_sums(1);
+  struct outcome one = run(&request);
+  expect_run(&one);
+  uint64_t expected = 0;
+  for (uint32_t i = 0; i < 300; i++) expected = 1000003 * expected + one.digest;
+  assert_int_equal(all.digest, expected);
+  free((char *)request.graph);
+  free(all.messages);
+  free(one.messages);
+}
+
+/* -------------------------------------------------------------------------------------------------- faults */
+
+#define SMALL                                                           \
+  HEAD "  even: { use: toy.select, set: { modulus: 2 } }\n"             \
+       "  third: { use: toy.select, set: { modulus: 3 } }\n"            \
+       "  scaled: { use: toy.scale }\n"                                 \
+       "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"      \
+       "  few: { use: toy.sum, events: [third.passed, even.passed] }\n" \
+       "  order: { use: toy.order }\n"                                  \
+       "outputs: [expanded, few]\n"
+
+/* Fails each call in turn until a run makes fewer calls. */
+static uint32_t fail_each_call(const struct request *request) {
+  for (uint32_t call = 1;; call++) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", call);
+    setenv("SLUICE_MOCK_FAIL", text, 1);
+    struct outcome r = run(request);
+    unsetenv("SLUICE_MOCK_FAIL");
+    if (r.status == SL_OK) {
+      expect_run(&r);
+      free(r.messages);
+      return call - 1;
+    }
+    if (r.errors == 0) fail_msg("call %u failed without a word: status %d", call, r.status);
+    if (!strstr(r.messages, "failed as it was asked to") && !strstr(r.messages, "memory"))
+      fail_msg("call %u: the reason is not in:\n%s", call, r.messages);
+    free(r.messages);
+  }
+}
+
+static void no_call_of_the_device_fails_without_a_word(void **state) {
+  (void)state;
+  struct request request = {.graph = SMALL, .profile = 1};
+  const uint32_t plain = fail_each_call(&request);
+  request.guard = 1;
+  const uint32_t guarded = fail_each_call(&request);
+  request.guard = 0;
+  request.trace_path = "/dev/null";
+  const uint32_t traced = fail_each_call(&request);
+  request.trace_path = NULL;
+  request.repeat = 3;
+  const uint32_t repeated = fail_each_call(&request);
+  print_message("calls: %u, %u guarded, %u traced, %u repeated\n", plain, guarded, traced, repeated);
+  assert_true(plain > 100 && guarded > plain && traced > plain && repeated > plain);
+}
+
+static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **state) {
+  (void)state;
+  struct request request = {.graph = graph_of_sums(300), .profile = 1};
+  setenv("SLUICE_MOCK_FAIL", "wait:1", 1);
+  struct outcome r = run(&request);
+  unsetenv("SLUICE_MOCK_FAIL");
+  assert_int_equal(r.status, SL_EDEVICE);
+  if (!strstr(r.messages, "node sum299: a kernel failed in toy.sum: wait failed as it was asked to"))
+    fail_msg("%s", r.messages);
+  free((char *)request.graph);
+  free(r.messages);
+}
+
+static int has_device(void) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = sl_options_default();
+  struct sl_session *session = NULL;
+  char *graph = graph_of_sums(1);
+  o.graph_path = "limits.yaml";
+  o.graph_text = graph;
+  o.graph_text_bytes = strlen(graph);
+  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  o.device = device;
+  const int status = sl_session_open(&o, d, &session);
+  if (status < 0 && sl_diagnostics_count(d) > 0) printf("skipped: %s\n", sl_diagnostics_at(d, 0)->message);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  free(graph);
+  return status == SL_OK;
+}
+
+int main(void) {
+  if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
+  if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(three_hundred_steps_and_nine_hundred_fields_run_and_are_timed),
+  };
+  const struct CMUnitTest faults[] = {
+      cmocka_unit_test(no_call_of_the_device_fails_without_a_word),
+      cmocka_unit_test(a_failure_of_the_device_names_its_step_also_behind_the_256th),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  if (strcmp(device, "mock") == 0) failed += cmocka_run_group_tests(faults, NULL, NULL);
+  return failed;
+}
