@@ -164,10 +164,13 @@ static int is_idle(const struct writer *w, const struct sl_node *node, const str
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct sl_node *user = &graph->nodes[i];
     for (uint32_t m = 0; m < user->algorithm->member_count; m++) {
-      if (user->inputs[m].node != own) continue;
-      const struct sl_trait *trait = node->algorithm->members[user->inputs[m].member].collection->trait;
-      for (uint32_t b = 1; trait != NULL && b < trait->member_count; b++)
-        if (strcmp(trait->members[b].name, member->name) == 0) return 0;
+      for (uint32_t p = 0; p < user->inputs[m].count; p++) {
+        const struct sl_port port = user->inputs[m].ports[p];
+        if (port.node != own) continue;
+        const struct sl_trait *trait = node->algorithm->members[port.member].collection->trait;
+        for (uint32_t b = 1; trait != NULL && b < trait->member_count; b++)
+          if (strcmp(trait->members[b].name, member->name) == 0) return 0;
+      }
     }
   }
   return 1;
