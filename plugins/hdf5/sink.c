@@ -2,7 +2,8 @@
  *
  *   /events           run, number and error of each event, in input order
  *   /OUTPUT           attributes collection, doc, items, digest
- *   /OUTPUT/FIELD     attributes per (event, item, subitem, or boundary), unit, doc
+ *   /OUTPUT/FIELD     attributes per (event, item, subitem, or boundary), unit, doc; of a subitem's, group: the field
+ *                     with the boundaries of the items
  *
  * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
  * events is the data set `numbers`: rows of /events. A field of one value a slice is left out, since slices are no
@@ -40,8 +41,8 @@ static const struct sl_member sink_members[] = {
 
 struct table {
   const struct sl_collection *collection;
-  struct column *columns; /* per field */
-  uint64_t items, subitems;
+  struct column *columns;    /* per field */
+  uint64_t items, *subitems; /* per field ITEM_OFFSETS */
 };
 
 enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
@@ -77,6 +78,12 @@ static const char *rows_of(const struct sl_collection *c, const struct sl_field 
   }
 }
 
+/* The field ITEM_OFFSETS by which the subitems of a field are counted: the last one before it. */
+static uint32_t group_of(const struct sl_collection *c, uint32_t field) {
+  while (field > 0 && c->fields[field].shape != SL_SHAPE_CODE_ITEM_OFFSETS) field--;
+  return field;
+}
+
 /* Row numbers of the whole file have 64 bits. */
 static int counts_rows(const struct sl_collection *c, const struct sl_field *f) {
   return is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
@@ -92,13 +99,16 @@ static hid_t create_group(hid_t file, const char *name) {
   return group;
 }
 
-static int open_field(struct column *column, hid_t group, const struct sl_collection *c, const struct sl_field *f,
+static int open_field(struct column *column, hid_t group, const struct sl_collection *c, uint32_t field,
                       uint32_t compression) {
+  const struct sl_field *f = &c->fields[field];
   const char *rows = rows_of(c, f);
   if (!rows) return 0;
   const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_i64 : f->type, f->width};
   int status = column_open(column, group, &d, compression);
   if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
+  if (status == 0 && f->shape == SL_SHAPE_CODE_PER_SUBITEM)
+    status = hdf5_set_text(column->data_set, "group", c->fields[group_of(c, field)].name);
   const uint64_t zero = 0;
   if (status == 0 && strcmp(rows, "boundary") == 0) status = column_add(column, &zero, 1);
   return status;
@@ -107,12 +117,13 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
 static int open_table(struct table *t, hid_t file, const struct sl_run_output *output, uint32_t compression) {
   t->collection = output->collection;
   t->columns = (struct column *)calloc(t->collection->field_count, sizeof *t->columns);
+  t->subitems = (uint64_t *)calloc(t->collection->field_count, sizeof *t->subitems);
   const hid_t group = create_group(file, output->name);
-  if (!t->columns || group < 0) return -1;
+  if (!t->columns || !t->subitems || group < 0) return -1;
   int status = hdf5_set_text(group, "collection", t->collection->name);
   if (status == 0) status = hdf5_set_text(group, "doc", t->collection->doc);
   for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
-    status = open_field(&t->columns[f], group, t->collection, &t->collection->fields[f], compression);
+    status = open_field(&t->columns[f], group, t->collection, f, compression);
   return H5Gclose(group) < 0 ? -1 : status;
 }
 
@@ -206,13 +217,13 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
 
 /* ----------------------------------------------------------------------------------------------- writing */
 
-/* Rows that a batch has in a field: entries [first, first + count) of the field's array. */
+/* Rows that a batch has of items, or of subitems: entries [first, first + count) of the field's array. */
 struct rows {
-  uint32_t first, count, first_sub, sub_count;
+  uint32_t first, count;
 };
 
 static struct rows rows_in(const struct sl_output_view *view, uint32_t event_count) {
-  struct rows r = {0, 0, 0, 0};
+  struct rows r = {0, 0};
   const struct sl_collection *c = view->collection;
   for (uint32_t f = 0; f < c->field_count; f++) {
     const uint32_t *offsets = (const uint32_t *)view->fields[f];
@@ -220,13 +231,13 @@ static struct rows rows_in(const struct sl_output_view *view, uint32_t event_cou
     r.first = offsets[0];
     r.count = offsets[event_count] - offsets[0];
   }
-  for (uint32_t f = 0; f < c->field_count && r.count > 0; f++) {
-    const uint32_t *offsets = (const uint32_t *)view->fields[f];
-    if (c->fields[f].shape != SL_SHAPE_CODE_ITEM_OFFSETS) continue;
-    r.first_sub = offsets[r.first];
-    r.sub_count = offsets[r.first + r.count] - r.first_sub;
-  }
   return r;
+}
+
+static struct rows subitems_in(const void *item_offsets, struct rows items) {
+  const uint32_t *offsets = (const uint32_t *)item_offsets;
+  if (items.count == 0) return (struct rows){0, 0};
+  return (struct rows){offsets[items.first], offsets[items.first + items.count] - offsets[items.first]};
 }
 
 /* values[i] + shift, a row each. */
@@ -239,21 +250,26 @@ static int add_shifted(struct column *column, const uint32_t *values, uint32_t c
   return status;
 }
 
-static int add_field(struct table *t, uint32_t f, const void *values, const struct rows *r, uint32_t event_count) {
+static int add_field(struct table *t, uint32_t f, const struct sl_output_view *view, const struct rows *r,
+                     uint32_t event_count) {
   struct column *column = &t->columns[f];
-  const unsigned char *bytes = (const unsigned char *)values;
-  const uint32_t *offsets = (const uint32_t *)values;
+  const unsigned char *bytes = (const unsigned char *)view->fields[f];
+  const uint32_t *offsets = (const uint32_t *)view->fields[f];
+  struct rows sub;
   switch (t->collection->fields[f].shape) {
     case SL_SHAPE_CODE_PER_EVENT:
       return column_add(column, bytes, event_count);
     case SL_SHAPE_CODE_PER_ITEM:
       return column_add(column, bytes + (size_t)r->first * column->row_bytes, r->count);
     case SL_SHAPE_CODE_PER_SUBITEM:
-      return column_add(column, bytes + (size_t)r->first_sub * column->row_bytes, r->sub_count);
+      sub = subitems_in(view->fields[group_of(t->collection, f)], *r);
+      return column_add(column, bytes + (size_t)sub.first * column->row_bytes, sub.count);
     case SL_SHAPE_CODE_OFFSETS: /* the difference may wrap; the sum is right */
       return add_shifted(column, offsets + 1, event_count, t->items - r->first);
     case SL_SHAPE_CODE_ITEM_OFFSETS:
-      return r->count ? add_shifted(column, offsets + r->first + 1, r->count, t->subitems - r->first_sub) : 0;
+      sub = subitems_in(offsets, *r);
+      t->subitems[f] += sub.count;
+      return add_shifted(column, offsets + r->first + 1, r->count, t->subitems[f] - sub.count - sub.first);
     default:
       return 0;
   }
@@ -268,9 +284,8 @@ static int add_table(struct sink *k, struct table *t, const struct sl_output_vie
   const struct rows r = rows_in(view, event_count);
   int status = 0;
   for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
-    if (t->columns[f].buffer) status = add_field(t, f, view->fields[f], &r, event_count);
+    if (t->columns[f].buffer) status = add_field(t, f, view, &r, event_count);
   t->items += r.count;
-  t->subitems += r.sub_count;
   return status;
 }
 
@@ -369,7 +384,10 @@ static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
   if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before stays in PATH.part */
   (void)close_file(k);
-  for (uint32_t o = 0; o < k->table_count; o++) free(k->tables[o].columns);
+  for (uint32_t o = 0; o < k->table_count; o++) {
+    free(k->tables[o].columns);
+    free(k->tables[o].subitems);
+  }
   free(k->tables);
   free(k->path);
   free(k->part);

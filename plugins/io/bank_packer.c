@@ -36,7 +36,7 @@ int bank_packer_fit(const struct bank_packer *p, struct bank_excess *excess) {
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
     const struct bank_port *port = &p->ports[kind];
     note_excess(port->items, port->event_items, port->out.bound.capacity, kind, "banks", &worst, excess);
-    note_excess(port->words, port->event_words, port->out.sub_bound.capacity, kind, "words", &worst, excess);
+    note_excess(port->words, port->event_words, port->out.payload_bound.capacity, kind, "words", &worst, excess);
   }
   return worst;
 }
@@ -67,6 +67,6 @@ static void record_use(const struct sl_bound *bound, uint64_t used) {
 void bank_packer_finish(struct bank_packer *p) {
   for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
     record_use(&p->ports[kind].out.bound, p->ports[kind].items);
-    record_use(&p->ports[kind].out.sub_bound, p->ports[kind].words);
+    record_use(&p->ports[kind].out.payload_bound, p->ports[kind].words);
   }
 }

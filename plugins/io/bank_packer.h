@@ -66,7 +66,7 @@ static inline void bank_packer_add(struct bank_packer *p, const struct mdf_bank 
   const uint32_t word_count = (bank->size_bytes + 3u) / 4u;
   const uint64_t item = port->items + port->event_items++, word = port->words + port->event_words;
   port->event_words += word_count;
-  if (item >= out->bound.capacity || word + word_count > out->sub_bound.capacity) return;
+  if (item >= out->bound.capacity || word + word_count > out->payload_bound.capacity) return;
   if (out->source_id) out->source_id[item] = bank->source_id;
   if (out->type) out->type[item] = bank->type;
   if (out->version) out->version[item] = bank->version;

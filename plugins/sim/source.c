@@ -131,7 +131,7 @@ static enum fit fit_of(const struct source *m, const struct port **port) {
   enum fit worst = FITS;
   for (uint32_t kind = 0; kind < KIND_COUNT && worst != TOO_LARGE; kind++) {
     const struct port *p = &m->ports[kind];
-    const uint64_t banks_max = p->out.bound.capacity, words_max = p->out.sub_bound.capacity;
+    const uint64_t banks_max = p->out.bound.capacity, words_max = p->out.payload_bound.capacity;
     if (p->banks + p->event_banks <= banks_max && p->words + p->event_words <= words_max) continue;
     worst = p->event_banks > banks_max || p->event_words > words_max ? TOO_LARGE : SLICE_IS_FULL;
     *port = p;
@@ -169,7 +169,8 @@ static void finish_ports(struct source *m) {
   for (uint32_t kind = 0; kind < KIND_COUNT; kind++) {
     const struct port *p = &m->ports[kind];
     if (p->out.bound.used && *p->out.bound.used < p->banks) *p->out.bound.used = (uint32_t)p->banks;
-    if (p->out.sub_bound.used && *p->out.sub_bound.used < p->words) *p->out.sub_bound.used = (uint32_t)p->words;
+    if (p->out.payload_bound.used && *p->out.payload_bound.used < p->words)
+      *p->out.payload_bound.used = (uint32_t)p->words;
   }
 }
 
@@ -227,7 +228,7 @@ static int append(struct source *m, const struct sl_services *s, const struct so
                "event %" PRIu64 ": %" PRIu64 " banks and %" PRIu64 " words of %s; a whole slice has room for %" PRIu32
                " and %" PRIu32 " (budgets %s_banks, %s_words)",
                m->next, port->event_banks, port->event_words, port->name, port->out.bound.capacity,
-               port->out.sub_bound.capacity, port->name, port->name);
+               port->out.payload_bound.capacity, port->name, port->name);
   }
   put_event(m, fill->event_count, fit == FITS);
   fill->events[fill->event_count++] = out;

@@ -104,7 +104,7 @@ VECTOR_INLINE uint32_t decode_bank(const struct decode_retina_args *a, uint32_t 
                                    uint32_t place, uint32_t end) {
   const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   const uint32_t *words = a->banks.payload + bank->first_word;
-  const uint32_t count = bank->word_count, payload_end = a->banks.sub_bound.capacity;
+  const uint32_t count = bank->word_count, payload_end = a->banks.payload_bound.capacity;
   u32x8 unusual = {0};
   for (uint32_t i = 0; i < count; i += LANES) {
     const uint32_t left = count - i < LANES ? count - i : LANES;

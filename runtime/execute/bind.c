@@ -23,25 +23,30 @@ uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t ite
 
 void **sl_port_pointer(void *port, uint32_t field) { return (void **)port + field; }
 
-struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, int sub) {
-  return (struct sl_bound *)(void *)sl_port_pointer(port, c->field_count) + sub;
+struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, uint32_t bound) {
+  return (struct sl_bound *)(void *)sl_port_pointer(port, c->field_count) + bound;
 }
 
-uint64_t sl_port_bytes(const struct sl_collection *c) {
-  return c->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound);
+uint64_t sl_collection_values(const struct sl_collection *c, uint32_t field, uint64_t events,
+                              const uint64_t counts[SL_BOUNDS_MAX]) {
+  return sl_field_values(&c->fields[field], events, counts[0], counts[sl_group_of(c, field)]);
 }
 
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field) {
   return sl_port_pointer((char *)args + m->args_offset, field);
 }
 
-struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub) {
-  return sl_port_bound((char *)args + m->args_offset, m->collection, sub);
+struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, uint32_t bound) {
+  return sl_port_bound((char *)args + m->args_offset, m->collection, bound);
 }
 
 _Static_assert(sizeof(struct sl_each) == sizeof(struct sl_event_list_each), "a NAME_each is the same for all");
 struct sl_each *sl_args_each(void *args, const struct sl_member *m) {
   return (struct sl_each *)(void *)((char *)args + m->args_offset);
+}
+
+const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound) {
+  return bound == 0 ? &m->capacity : &m->sub_capacities[bound - 1];
 }
 
 static uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -63,13 +68,11 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
     case SL_TERM_ITEMS:
     case SL_TERM_SUBITEMS:
     case SL_TERM_ENTRIES:
-      count = lookup(context, term->kind, term->of);
+      count = lookup(context, term);
       break;
     case SL_TERM_EVENT_ENTRIES:
-      count = saturating_multiply(lookup(context, SL_TERM_ENTRIES, term->of), events);
-      break;
     case SL_TERM_BUDGET:
-      count = saturating_multiply(lookup(context, term->kind, term->of), events);
+      count = saturating_multiply(lookup(context, term), events);
       break;
     default:
       return term->add;

@@ -1,7 +1,7 @@
 /* bind.h: from an algorithm's tables to its argument struct: where pointers and bounds stand, how long fields are, what
  * capacities come to. Shared by the executor and the test harness. Pure functions.
  *
- * A collection's struct holds the field pointers in order, then `bound` (items), then `sub_bound` (subitems or bytes).
+ * A collection's struct holds the field pointers in order, then its bounds: of items, then of each group of subitems.
  */
 #ifndef SL_BIND_H
 #define SL_BIND_H
@@ -10,28 +10,34 @@
 
 /* How many values a field has, width included, for that many events, items and subitems. ARRAY: 0, `make` decides. */
 uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems);
+/* The same for a field of a collection, with the counts of its bounds. */
+uint64_t sl_collection_values(const struct sl_collection *c, uint32_t field, uint64_t events,
+                              const uint64_t counts[SL_BOUNDS_MAX]);
 
-/* Places in the struct `port` of a collection (NAME or NAME_view): its bound (sub = 0: items, 1: subitems), a field's
- * pointer; and the bytes of that struct. */
-struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, int sub);
+/* Places in the struct `port` of a collection (NAME or NAME_view): its bounds by number, a field's pointer. The
+ * struct has sl_collection_bytes. */
+struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, uint32_t bound);
 void **sl_port_pointer(void *port, uint32_t field);
-uint64_t sl_port_bytes(const struct sl_collection *c);
 
 /* The same places in the argument struct `args`, for a port `m` that is no list port. */
-struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, int sub);
+struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, uint32_t bound);
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
 
 /* What stands in the argument struct of a list port: a NAME_each of any collection. */
 struct sl_each {
-  const void *at; /* structs of sl_port_bytes, one after another */
+  const void *at; /* structs of sl_collection_bytes, one after another */
   const char *const *names;
   uint32_t count, reserved;
 };
 struct sl_each *sl_args_each(void *args, const struct sl_member *m);
 
-/* What a capacity's terms refer to, by name: for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of port `of`, for
- * SL_TERM_BUDGET the value of property `of`, for SL_TERM_ENTRIES how many producers list port `of` has. */
-typedef uint64_t sl_capacity_lookup(void *context, uint32_t term_kind, const char *of);
+/* What an output says of the capacity of a bound. */
+const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound);
+
+/* What a capacity's term refers to (sl_term_member): for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of that port's
+ * bound, for SL_TERM_BUDGET the value of that property, for SL_TERM_ENTRIES and SL_TERM_EVENT_ENTRIES how many
+ * producers that list port has. */
+typedef uint64_t sl_capacity_lookup(void *context, const struct sl_term *term);
 
 /* The largest capacity of a port, whose offsets are u32: one more is still a u32, for the last offset. Scratch goes by
  * no offsets; it may have so many values that their bytes, and those of all other fields, can be summed. */

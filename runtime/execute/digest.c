@@ -7,28 +7,25 @@
 
 #include <xxhash.h>
 
-/* Items [first, first + count) of the event, and its subitems. */
+/* Items [first, first + count) of the event. */
 struct extent {
-  uint32_t first, count, first_sub, sub_count;
+  uint32_t first, count;
 };
 
 static struct extent extent_of(const struct sl_collection *c, const void *const *fields, uint32_t event) {
-  struct extent e = {0, 0, 0, 0};
-  for (uint32_t f = 0; f < c->field_count; f++) {
-    const uint32_t *offsets = fields[f];
-    if (c->fields[f].shape == SL_SHAPE_CODE_OFFSETS) {
-      e.first = offsets[event];
-      e.count = offsets[event + 1] - offsets[event];
-    }
-  }
-  for (uint32_t f = 0; f < c->field_count; f++) {
-    const uint32_t *offsets = fields[f];
-    if (c->fields[f].shape == SL_SHAPE_CODE_ITEM_OFFSETS && e.count > 0) {
-      e.first_sub = offsets[e.first];
-      e.sub_count = offsets[e.first + e.count] - e.first_sub;
-    }
-  }
-  return e;
+  const int field = sl_offsets_field(c);
+  if (field < 0) return (struct extent){0, 0};
+  const uint32_t *offsets = fields[field];
+  return (struct extent){offsets[event], offsets[event + 1] - offsets[event]};
+}
+
+/* The event's subitems of the group that the field belongs to. */
+static struct extent subitems_of(const struct sl_collection *c, const void *const *fields, uint32_t field,
+                                 struct extent items) {
+  const int group = sl_item_offsets_field(c, sl_group_of(c, field));
+  if (group < 0 || items.count == 0) return (struct extent){0, 0};
+  const uint32_t *offsets = fields[group];
+  return (struct extent){offsets[items.first], offsets[items.first + items.count] - offsets[items.first]};
 }
 
 static uint64_t digest_list_event(const void *const *fields, uint32_t event) {
@@ -55,9 +52,11 @@ uint64_t sl_digest_event(const struct sl_collection *c, const void *const *field
       case SL_SHAPE_CODE_PER_ITEM:
         XXH3_64bits_update(&state, values + e.first * bytes, e.count * bytes);
         break;
-      case SL_SHAPE_CODE_PER_SUBITEM:
-        XXH3_64bits_update(&state, values + e.first_sub * bytes, e.sub_count * bytes);
+      case SL_SHAPE_CODE_PER_SUBITEM: {
+        const struct extent sub = subitems_of(c, fields, f, e);
+        XXH3_64bits_update(&state, values + sub.first * bytes, sub.count * bytes);
         break;
+      }
       case SL_SHAPE_CODE_ITEM_OFFSETS: {
         const uint32_t *offsets = fields[f];
         for (uint32_t i = e.first; i < e.first + e.count; i++) {

@@ -234,8 +234,9 @@ static uint64_t filled_entries(const struct sl_session *s, const struct sl_input
                                const struct sl_storage *storage) {
   const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
   const struct sl_field *field = &m->collection->fields[storage->field];
-  const uint32_t *used = &input->used[2 * storage->member];
-  return sl_field_values(field, input->event_count, used[0], used[1]) / field->width;
+  const uint32_t *used = &input->used[SL_BOUNDS_MAX * storage->member];
+  const uint32_t subitems = used[sl_group_of(m->collection, storage->field)];
+  return sl_field_values(field, input->event_count, used[0], subitems) / field->width;
 }
 
 /* Copies what kernels read of an input, and of that what is filled. */
@@ -371,9 +372,8 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
 struct overflow {
   const struct sl_node *node;
   const struct sl_member *member;
-  uint32_t word;
+  uint32_t word, bound;
   uint64_t capacity;
-  int sub;
 };
 
 /* Finds the first output, in order of the steps, that wanted more than its capacity. */
@@ -385,11 +385,9 @@ static int find_overflow(const struct sl_slot *slot, struct overflow *o) {
     for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
       const struct sl_slot_member *at = &s->layout->members[n][m];
-      for (int sub = 0; sub < 2; sub++) {
-        const uint32_t word = sub ? at->used_subitems : at->used_items;
-        const uint64_t capacity = sub ? at->subitems : at->items;
-        if (word == NO_INDEX || slot->used_seen[word] <= capacity) continue;
-        *o = (struct overflow){&s->graph->nodes[n], &a->members[m], word, capacity, sub};
+      for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+        if (at->used[b] == NO_INDEX || slot->used_seen[at->used[b]] <= at->capacities[b]) continue;
+        *o = (struct overflow){&s->graph->nodes[n], &a->members[m], at->used[b], b, at->capacities[b]};
         return 1;
       }
     }
@@ -423,10 +421,12 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   }
   struct sl_event *event = &slot->flights[k].input->events[first];
   event->error = SL_EVENT_OVERFLOW;
+  char name[160];
+  sl_bound_name(o->member, o->bound, name, sizeof name);
   if (s->delivering)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, o->node->name, "raise the budget of this output, or --slice-events",
                 "run %u event %llu needs %u %s of %s, the capacity is %llu", event->run,
-                (unsigned long long)event->number, used, o->sub ? "subitems" : "items", o->member->name,
+                (unsigned long long)event->number, used, o->bound ? "subitems" : "items", name,
                 (unsigned long long)o->capacity);
   return deliver(slot, k, first, 1, 1);
 }

@@ -67,20 +67,21 @@ static uint64_t find_nan(const void *values, uint32_t type, uint64_t first, uint
 
 int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch) {
   const struct sl_collection *c = v->collection;
-  const int offsets_field = sl_offsets_field(c), item_offsets_field = sl_item_offsets_field(c);
+  const int offsets_field = sl_offsets_field(c);
   const uint32_t *offsets = offsets_field >= 0 ? v->fields[offsets_field] : NULL;
-  const uint32_t *item_offsets = item_offsets_field >= 0 ? v->fields[item_offsets_field] : NULL;
   const uint32_t first = offsets ? offsets[0] : 0, items = offsets ? offsets[batch->event_count] : 0;
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
     if (field->type != SL_TYPE_f32 && field->type != SL_TYPE_f64) continue;
+    const int item_offsets_field = sl_item_offsets_field(c, sl_group_of(c, f));
+    const uint32_t *item_offsets = item_offsets_field >= 0 ? v->fields[item_offsets_field] : NULL;
     uint64_t begin = (uint64_t)first * field->width, end = (uint64_t)items * field->width;
     if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
       begin = 0;
       end = (uint64_t)batch->event_count * field->width;
     } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && item_offsets) {
-      begin = item_offsets[first];
-      end = item_offsets[items];
+      begin = (uint64_t)item_offsets[first] * field->width;
+      end = (uint64_t)item_offsets[items] * field->width;
     }
     const uint64_t found = find_nan(v->fields[f], field->type, begin, end);
     if (found == end) continue;

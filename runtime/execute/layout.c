@@ -33,15 +33,15 @@ struct lookup_context {
   uint32_t node;
 };
 
-static uint64_t look_up(void *context, uint32_t term_kind, const char *name) {
+static uint64_t look_up(void *context, const struct sl_term *term) {
   const struct lookup_context *c = context;
   const struct sl_node *node = &c->layout->graph->nodes[c->node];
-  const int index = sl_member_index(node->algorithm, name);
+  uint32_t bound;
+  const int index = sl_term_member(node->algorithm, term, &bound);
   if (index < 0) return 0; /* refused when the plugin was loaded */
-  if (term_kind == SL_TERM_BUDGET) return (uint64_t)node->values[index].number;
+  if (term->kind == SL_TERM_BUDGET) return (uint64_t)node->values[index].number;
   const struct sl_slot_member *m = &c->layout->members[c->node][index];
-  if (term_kind == SL_TERM_ENTRIES) return m->entry_count;
-  return term_kind == SL_TERM_ITEMS ? m->items : m->subitems;
+  return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
 }
 
 uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const struct sl_capacity *capacity) {
@@ -60,18 +60,21 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_IN) {
-      slot->items = slot->subitems = 0;
+      memset(slot->capacities, 0, sizeof slot->capacities);
       for (uint32_t k = 0; k < node->inputs[m].count; k++) {
         const struct sl_slot_member *from = producer_of(l, &node->inputs[m], k);
-        slot->items += slot->entries[k].items = from->items;
-        slot->subitems += slot->entries[k].subitems = from->subitems;
+        memcpy(slot->entries[k].capacities, from->capacities, sizeof from->capacities);
+        for (uint32_t b = 0; member->flags & SL_FLAG_EACH && b < SL_BOUNDS_MAX; b++)
+          slot->capacities[b] += from->capacities[b];
       }
     } else if (member->kind == SL_MEMBER_SCRATCH) {
-      slot->items = sl_layout_capacity(l, n, &member->capacity);
+      slot->capacities[0] = sl_layout_capacity(l, n, &member->capacity);
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
-      slot->items = member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].items
-                                   : sl_layout_capacity(l, n, &member->capacity);
-      slot->subitems = sl_layout_capacity(l, n, &member->sub_capacity);
+      slot->capacities[0] = member->shares
+                                ? l->members[n][sl_member_index(node->algorithm, member->shares)].capacities[0]
+                                : sl_layout_capacity(l, n, &member->capacity);
+      for (uint32_t b = 1; b < sl_bound_count(member->collection); b++)
+        slot->capacities[b] = sl_layout_capacity(l, n, sl_bound_capacity(member, b));
     }
   }
 }
@@ -80,7 +83,7 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
 struct excess {
   const struct sl_node *node;
   const struct sl_member *member;
-  const char *what;
+  uint32_t bound;
   uint64_t count, limit;
 };
 
@@ -95,11 +98,12 @@ static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e
       const struct sl_member *member = &node->algorithm->members[m];
       const struct sl_slot_member *slot = &l->members[n][m];
       const uint64_t limit = member->kind == SL_MEMBER_SCRATCH ? SL_SCRATCH_MAX : SL_CAPACITY_MAX;
-      if (member->kind == SL_MEMBER_IN || (slot->items <= limit && slot->subitems <= limit)) continue;
-      const int sub = slot->items <= limit;
-      const char *what = member->kind == SL_MEMBER_SCRATCH ? "values" : sub ? "subitems" : "items";
-      *e = (struct excess){node, member, what, sub ? slot->subitems : slot->items, limit};
-      return 1;
+      if (member->kind == SL_MEMBER_IN) continue;
+      for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+        if (slot->capacities[b] <= limit) continue;
+        *e = (struct excess){node, member, b, slot->capacities[b], limit};
+        return 1;
+      }
     }
   }
   return 0;
@@ -109,7 +113,7 @@ static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e
 static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, const struct excess *e) {
   const uint32_t events = l->events;
   uint32_t works = 0, fails = events;
-  char hint[160] = "no slice is small enough: a budget must be lower";
+  char name[160], hint[160] = "no slice is small enough: a budget must be lower";
   while (works + 1 < fails) {
     struct excess other;
     const uint32_t middle = works + (fails - works) / 2;
@@ -119,9 +123,16 @@ static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, cons
       works = middle;
   }
   if (works > 0) snprintf(hint, sizeof hint, "the largest slice that works is --slice-events %u", works);
+  const int is_scratch = e->member->kind == SL_MEMBER_SCRATCH;
+  snprintf(name, sizeof name, "%s", e->member->name);
+  if (!is_scratch) sl_bound_name(e->member, e->bound, name, sizeof name);
   sl_diagnose(d, SL_ERROR, &e->node->place, e->node->name, hint,
               "a slice of %u events would have room for %llu %s of %s, %llu is the most that there can be", events,
-              (unsigned long long)e->count, e->what, e->member->name, (unsigned long long)e->limit);
+              (unsigned long long)e->count,
+              is_scratch ? "values"
+              : e->bound ? "subitems"
+                         : "items",
+              name, (unsigned long long)e->limit);
   return SL_EGRAPH;
 }
 
@@ -133,14 +144,12 @@ static void number_used_words(struct sl_layout *l, uint32_t n) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_IN) {
-      for (uint32_t k = 0; k < node->inputs[m].count; k++) {
-        slot->entries[k].used_items = producer_of(l, &node->inputs[m], k)->used_items;
-        slot->entries[k].used_subitems = producer_of(l, &node->inputs[m], k)->used_subitems;
-      }
+      for (uint32_t k = 0; k < node->inputs[m].count; k++)
+        memcpy(slot->entries[k].used, producer_of(l, &node->inputs[m], k)->used, sizeof slot->used);
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
-      slot->used_items =
-          member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].used_items : l->used_count++;
-      slot->used_subitems = l->used_count++;
+      slot->used[0] =
+          member->shares ? l->members[n][sl_member_index(node->algorithm, member->shares)].used[0] : l->used_count++;
+      for (uint32_t b = 1; b < sl_bound_count(member->collection); b++) slot->used[b] = l->used_count++;
     }
   }
 }
@@ -213,14 +222,14 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_SCRATCH) {
       slot->storage[0] =
-          add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, slot->items * sl_type_bytes(member->type), 0);
+          add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, slot->capacities[0] * sl_type_bytes(member->type), 0);
     } else if (member->kind == SL_MEMBER_OUT) {
       for (uint32_t f = 0; f < member->collection->field_count; f++) {
         const struct sl_field *field = &member->collection->fields[f];
         if (member->shares && is_offsets(member, f)) {
           slot->storage[f] = shared_offsets(l, n, member);
         } else {
-          const uint64_t values = sl_field_values(field, l->events, slot->items, slot->subitems);
+          const uint64_t values = sl_collection_values(member->collection, f, l->events, slot->capacities);
           slot->storage[f] =
               add_storage(l, kind, n, m, f, values * sl_type_bytes(field->type), event_stride_bytes(field));
         }
@@ -406,7 +415,7 @@ done:
 /* ---------------------------------------------------------------------------------------------------------- */
 
 static int open_member(struct sl_slot_member *m, uint32_t fields) {
-  m->used_items = m->used_subitems = NO_INDEX;
+  for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) m->used[b] = NO_INDEX;
   m->entry_count = 1;
   m->entries = m;
   m->storage = malloc((fields + 1) * sizeof *m->storage);

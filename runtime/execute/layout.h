@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "plan/plan.h"
+#include "plugin/tables.h"
 
 enum { SL_ARENA_ALIGNMENT = 256 };
 
@@ -29,9 +30,9 @@ struct sl_storage {
  * one field. A list port has an entry for each producer, and capacities that are their sums; all others are their own
  * single entry. */
 struct sl_slot_member {
-  uint64_t items, subitems; /* of scratch, its values */
+  uint64_t capacities[SL_BOUNDS_MAX]; /* of the bounds; of scratch, its values */
+  uint32_t used[SL_BOUNDS_MAX];       /* index of their `used` words, UINT32_MAX: none */
   int32_t *storage;
-  uint32_t used_items, used_subitems; /* index of the `used` words, UINT32_MAX: none */
   uint32_t entry_count;
   struct sl_slot_member *entries;
 };

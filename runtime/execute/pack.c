@@ -22,20 +22,16 @@ static uint64_t output_bytes(const struct sl_slot *slot) {
   return bytes;
 }
 
-/* Where the offsets of a storage's collection are on the device: its own, or those that it shares, which may be of the
- * input, from event `first` on. */
-static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t i, uint32_t shape) {
+/* Where a field of offsets of a storage's collection is on the device: its own, or one that it shares, which may be of
+ * the input, from event `first` on. */
+static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t i, int field) {
   const struct sl_layout *l = slot->session->layout;
   const struct sl_storage *s = &l->storage[i];
-  const struct sl_collection *c = l->graph->nodes[s->node].algorithm->members[s->member].collection;
-  for (uint32_t f = 0; f < c->field_count; f++) {
-    const int32_t at = c->fields[f].shape == shape ? l->members[s->node][s->member].storage[f] : SL_NONE;
-    if (at == SL_NONE) continue;
-    const struct sl_storage *where = &l->storage[at];
-    if (where->kind != SL_STORAGE_INPUT) return slot->storage[at];
-    return (const uint32_t *)(slot->flights[k].device_input + where->offset + first * where->event_stride_bytes);
-  }
-  return NULL;
+  const int32_t at = field < 0 ? SL_NONE : l->members[s->node][s->member].storage[field];
+  if (at == SL_NONE) return NULL;
+  const struct sl_storage *where = &l->storage[at];
+  if (where->kind != SL_STORAGE_INPUT) return slot->storage[at];
+  return (const uint32_t *)(slot->flights[k].device_input + where->offset + first * where->event_stride_bytes);
 }
 
 int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
@@ -43,11 +39,12 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   for (uint32_t p = 0; p < slot->pack.field_count; p++) {
     const uint32_t i = (uint32_t)slot->pack_storage[p];
     const struct sl_storage *at = &s->layout->storage[i];
-    const struct sl_field *field =
-        &s->graph->nodes[at->node].algorithm->members[at->member].collection->fields[at->field];
+    const struct sl_collection *c = s->graph->nodes[at->node].algorithm->members[at->member].collection;
+    const struct sl_field *field = &c->fields[at->field];
+    const int item_offsets = sl_item_offsets_field(c, sl_group_of(c, at->field));
     slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i], field->width * sl_type_bytes(field->type),
-                                                  field->shape, offsets_of(slot, k, first, i, SL_SHAPE_CODE_OFFSETS),
-                                                  offsets_of(slot, k, first, i, SL_SHAPE_CODE_ITEM_OFFSETS)};
+                                                  field->shape, offsets_of(slot, k, first, i, sl_offsets_field(c)),
+                                                  offsets_of(slot, k, first, i, item_offsets)};
   }
   return s->backend->upload_now(s->device, slot->flights[k].pack_fields, slot->pack_fields,
                                 slot->pack.field_count * sizeof *slot->pack_fields);

@@ -127,7 +127,7 @@ static void bind_constant(const struct sl_session *s, uint32_t n, void *args, un
     const int is_list = (member->flags & SL_FLAG_EACH) != 0;
     unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
     if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};
-    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_port_bytes(member->collection))
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)
           *sl_port_pointer(port, f) = s->arrays[at->entries[k].storage[f]].values;

@@ -44,7 +44,7 @@ struct sl_input {
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
-  uint32_t *used; /* per member of the source and bound: how much the source filled of byte pools */
+  uint32_t *used; /* per member of the source and bound (SL_BOUNDS_MAX each): how much the source filled */
   uint32_t event_count;
   uint64_t progress_done, progress_total;
 };

@@ -38,8 +38,9 @@ static void bind_source(struct sl_session *s, struct sl_input *input) {
     for (uint32_t f = 0; f < member->collection->field_count; f++)
       if (slot->storage[f] != SL_NONE)
         *sl_args_pointer(input->source_args, member, f) = input->block + l->storage[slot->storage[f]].offset;
-    *sl_args_bound(input->source_args, member, 0) = bound_to(slot->items, &input->used[2 * m]);
-    *sl_args_bound(input->source_args, member, 1) = bound_to(slot->subitems, &input->used[2 * m + 1]);
+    for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
+      *sl_args_bound(input->source_args, member, b) =
+          bound_to(slot->capacities[b], &input->used[SL_BOUNDS_MAX * m + b]);
   }
 }
 
@@ -48,7 +49,7 @@ int sl_input_open(struct sl_session *s, struct sl_input *input) {
   input->block = s->backend->allocate_host(s->device, s->layout->input_bytes);
   input->events = calloc(s->slice_events, sizeof *input->events);
   input->source_args = calloc(1, source->args_size + 1u);
-  input->used = calloc(2 * (size_t)source->member_count + 1, sizeof *input->used);
+  input->used = calloc(SL_BOUNDS_MAX * (size_t)source->member_count + 1, sizeof *input->used);
   if (!input->block || !input->events || !input->source_args || !input->used) return SL_ENOMEM;
   bind_source(s, input);
   return SL_OK;
@@ -128,8 +129,8 @@ static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, ui
 static void bind_view(struct sl_slot *slot, struct sl_flight *flight, const struct sl_collection *c, void *port,
                       const struct sl_slot_member *at) {
   for (uint32_t f = 0; f < c->field_count; f++) bind_field(slot, flight, sl_port_pointer(port, f), at->storage[f]);
-  *sl_port_bound(port, c, 0) = bound_of(slot, at->items, at->used_items);
-  *sl_port_bound(port, c, 1) = bound_of(slot, at->subitems, at->used_subitems);
+  for (uint32_t b = 0; b < sl_bound_count(c); b++)
+    *sl_port_bound(port, c, b) = bound_of(slot, at->capacities[b], at->used[b]);
 }
 
 /* Room in the tables for the views of a list port, and the argument struct's pointer to it. */
@@ -137,7 +138,7 @@ static unsigned char *take_views(struct sl_tables *tables, const struct sl_membe
                                  const struct sl_wiring *wiring, void *args) {
   unsigned char *views = tables->host + tables->taken;
   *sl_args_each(args, member) = (struct sl_each){tables->device + tables->taken, wiring->names, wiring->count, 0};
-  tables->taken += wiring->count * sl_port_bytes(member->collection);
+  tables->taken += wiring->count * sl_collection_bytes(member->collection);
   return views;
 }
 
@@ -145,7 +146,7 @@ static void bind_list_port(struct sl_slot *slot, struct sl_flight *flight, uint3
   const struct sl_node *node = &slot->session->graph->nodes[n];
   const struct sl_member *member = &node->algorithm->members[m];
   unsigned char *views = take_views(&flight->tables, member, &node->inputs[m], args);
-  for (uint32_t k = 0; k < node->inputs[m].count; k++, views += sl_port_bytes(member->collection))
+  for (uint32_t k = 0; k < node->inputs[m].count; k++, views += sl_collection_bytes(member->collection))
     bind_view(slot, flight, member->collection, views, &slot->session->layout->members[n][m].entries[k]);
 }
 
@@ -179,7 +180,7 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
     if (member->kind != SL_MEMBER_IN) continue;
     unsigned char *port = (unsigned char *)args + member->args_offset;
     if (member->flags & SL_FLAG_EACH) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
-    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_port_bytes(member->collection))
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)
           slot->sink_patches[slot->sink_patch_count++] =
@@ -191,7 +192,7 @@ uint64_t sl_node_views_bytes(const struct sl_node *node) {
   uint64_t bytes = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
     if (node->algorithm->members[m].flags & SL_FLAG_EACH)
-      bytes += node->inputs[m].count * sl_port_bytes(node->algorithm->members[m].collection);
+      bytes += node->inputs[m].count * sl_collection_bytes(node->algorithm->members[m].collection);
   return bytes;
 }
 
@@ -307,7 +308,7 @@ static int open_counts(struct sl_slot *slot) {
   slot->used_max = calloc(s->layout->used_count + 1, sizeof *slot->used_max);
   slot->used_sums = calloc(s->layout->used_count + 1, sizeof *slot->used_sums);
   slot->input_sums =
-      calloc(2 * s->graph->nodes[s->graph->source].algorithm->member_count + 1, sizeof *slot->input_sums);
+      calloc(SL_BOUNDS_MAX * s->graph->nodes[s->graph->source].algorithm->member_count + 1, sizeof *slot->input_sums);
   slot->node_ns = calloc(nodes, sizeof *slot->node_ns);
   slot->node_events = calloc(nodes, sizeof *slot->node_events);
   slot->node_calls = calloc(nodes, sizeof *slot->node_calls);

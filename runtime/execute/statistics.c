@@ -36,16 +36,15 @@ static void open_budget_summaries(struct sl_session *s) {
     for (uint32_t m = 0; m < a->member_count; m++) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
       const struct sl_slot_member *at = &s->layout->members[n][m];
-      for (int sub = 0; sub < 2; sub++) {
-        const uint32_t word = sub ? at->used_subitems : at->used_items;
-        const int has = sub ? sl_has_subitems(a->members[m].collection)
-                            : !a->members[m].shares && sl_has_items(a->members[m].collection);
-        if (!has || word == UINT32_MAX) continue;
+      for (uint32_t bound = 0; bound < SL_BOUNDS_MAX; bound++) {
+        const int has = bound > 0 || (!a->members[m].shares && sl_has_items(a->members[m].collection));
+        if (!has || at->used[bound] == UINT32_MAX) continue;
         struct sl_budget_summary *b = &s->budget_summaries[s->summary.budget_count];
-        snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, a->members[m].name,
-                 sub ? " (subitems)" : "");
-        b->capacity = sub ? at->subitems : at->items;
-        s->budget_words[s->summary.budget_count++] = word;
+        char name[64];
+        sl_bound_name(&a->members[m], bound, name, sizeof name);
+        snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, name, bound ? " (subitems)" : "");
+        b->capacity = at->capacities[bound];
+        s->budget_words[s->summary.budget_count++] = at->used[bound];
       }
     }
   }

@@ -8,21 +8,20 @@
 enum { NO_WORD = UINT32_MAX };
 
 struct totals {
-  uint64_t events, items, subitems;
+  uint64_t events, counts[SL_BOUNDS_MAX];
 };
 
 static struct totals totals_of(const struct sl_session *s, const struct sl_storage *at) {
-  struct totals t = {0, 0, 0};
+  struct totals t = {0};
   const struct sl_slot_member *member = &s->layout->members[at->node][at->member];
   for (uint32_t k = 0; k < s->slot_count; k++) {
     const struct sl_slot *slot = &s->slots[k];
     t.events += slot->good_events;
-    if (at->kind == SL_STORAGE_INPUT) {
-      t.items += slot->input_sums[2 * at->member];
-      t.subitems += slot->input_sums[2 * at->member + 1];
-    } else {
-      if (member->used_items != NO_WORD) t.items += slot->used_sums[member->used_items];
-      if (member->used_subitems != NO_WORD) t.subitems += slot->used_sums[member->used_subitems];
+    for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+      if (at->kind == SL_STORAGE_INPUT)
+        t.counts[b] += slot->input_sums[SL_BOUNDS_MAX * at->member + b];
+      else if (member->used[b] != NO_WORD)
+        t.counts[b] += slot->used_sums[member->used[b]];
     }
   }
   return t;
@@ -33,10 +32,9 @@ static uint64_t storage_bytes(const struct sl_session *s, int32_t storage) {
   const struct sl_storage *at = &s->layout->storage[storage];
   const int is_field = at->node < s->graph->node_count && at->field != UINT32_MAX;
   if (at->kind == SL_STORAGE_CONSTANT || !is_field) return 0;
-  const struct sl_field *field =
-      &s->graph->nodes[at->node].algorithm->members[at->member].collection->fields[at->field];
+  const struct sl_collection *c = s->graph->nodes[at->node].algorithm->members[at->member].collection;
   const struct totals t = totals_of(s, at);
-  return sl_field_values(field, t.events, t.items, t.subitems) * sl_type_bytes(field->type);
+  return sl_collection_values(c, at->field, t.events, t.counts) * sl_type_bytes(c->fields[at->field].type);
 }
 
 void sl_traffic_count_part(struct sl_slot *slot, uint32_t events) {
@@ -47,7 +45,7 @@ void sl_traffic_count_part(struct sl_slot *slot, uint32_t events) {
 void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input) {
   const struct sl_session *s = slot->session;
   const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
-  for (uint32_t i = 0; i < 2 * source->member_count; i++) slot->input_sums[i] += input->used[i];
+  for (uint32_t i = 0; i < SL_BOUNDS_MAX * source->member_count; i++) slot->input_sums[i] += input->used[i];
 }
 
 void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out) {

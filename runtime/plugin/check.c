@@ -89,14 +89,15 @@ static int check_collection(const struct checker *c, const struct sl_collection 
     if (check_field(c, collection, i)) return SL_EPLUGIN;
     shapes[collection->fields[i].shape]++;
   }
-  if (shapes[SL_SHAPE_CODE_OFFSETS] > 1 || shapes[SL_SHAPE_CODE_ITEM_OFFSETS] > 1)
-    return checker_refuse(c, "collection %s has more than one field of shape OFFSETS or of ITEM_OFFSETS",
-                          collection->name);
-  if (shapes[SL_SHAPE_CODE_PER_SUBITEM] && !shapes[SL_SHAPE_CODE_ITEM_OFFSETS])
-    return checker_refuse(c, "collection %s has PER_SUBITEM fields and no ITEM_OFFSETS", collection->name);
-  if (shapes[SL_SHAPE_CODE_PER_SUBITEM] && shapes[SL_SHAPE_CODE_BYTES])
-    return checker_refuse(c, "collection %s has PER_SUBITEM and BYTES fields; one capacity cannot serve both",
-                          collection->name);
+  if (shapes[SL_SHAPE_CODE_OFFSETS] > 1)
+    return checker_refuse(c, "collection %s has more than one field of shape OFFSETS", collection->name);
+  for (uint32_t i = 0; i < collection->field_count; i++)
+    if (collection->fields[i].shape == SL_SHAPE_CODE_PER_SUBITEM && sl_group_of(collection, i) == 0)
+      return checker_refuse(c, "collection %s: no ITEM_OFFSETS stand before PER_SUBITEM field %s", collection->name,
+                            collection->fields[i].name);
+  if (sl_bound_count(collection) > SL_BOUNDS_MAX)
+    return checker_refuse(c, "collection %s has %u groups of subitems (ITEM_OFFSETS or BYTES), at most %d are expected",
+                          collection->name, sl_bound_count(collection) - 1, SL_GROUPS_MAX);
   if (shapes[SL_SHAPE_CODE_ARRAY] && shapes[SL_SHAPE_CODE_ARRAY] != collection->field_count)
     return checker_refuse(c, "collection %s mixes ARRAY with other shapes", collection->name);
   if (collection->trait && check_trait(c, collection)) return SL_EPLUGIN;

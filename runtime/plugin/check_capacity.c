@@ -1,11 +1,13 @@
 /* check_capacity.c: the lint of capacities. An output's items and subitems and a scratch's elements are computed member
  * by member in the order of the table, so a term names ports that stand before its member (budgets stand anywhere; the
- * subitems of a port may be counted by its own items). That also excludes capacities that depend on themselves.
+ * subitems of a port may be counted by its own items, and by its groups before). That also excludes capacities that
+ * depend on themselves.
  */
 #include "plugin/check.h"
 #include "plugin/tables.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }
 
@@ -15,15 +17,16 @@ static int check_budget(const struct checker *c, const struct sl_member *named, 
   return checker_refuse(c, "%s: %s is no SL_BUDGET property", what, name);
 }
 
-/* Does a term name something that it can count? */
-static int check_term(const struct checker *c, const struct sl_term *term, const char *what) {
+/* Does a term of the member's bound number `of` name something that it can count? */
+static int check_term(const struct checker *c, const struct sl_term *term, const char *what, uint32_t of) {
   if (term->kind > SL_TERM_EVENT_ENTRIES) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
   if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
   if (term->divide < 1) return checker_refuse(c, "%s: division by 0", what);
   if (term->kind == SL_TERM_EVENTS) return SL_OK;
   if (!term->of) return checker_refuse(c, "%s: a term names nothing", what);
 
-  const int index = sl_member_index(c->algorithm, term->of);
+  uint32_t bound;
+  const int index = sl_term_member(c->algorithm, term, &bound);
   const struct sl_member *named = index < 0 ? NULL : &c->algorithm->members[index];
   if (term->kind == SL_TERM_BUDGET) return check_budget(c, named, term->of, what);
   if (!named || !is_port(named)) return checker_refuse(c, "%s: %s is no port", what, term->of);
@@ -32,16 +35,20 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
     return checker_refuse(c, "%s: %s is no list port (SL_IN_EACH)", what, term->of);
   if (term->kind == SL_TERM_ITEMS && !sl_has_items(named->collection) && sl_offsets_field(named->collection) < 0)
     return checker_refuse(c, "%s: port %s has no items", what, term->of);
-  if (term->kind == SL_TERM_SUBITEMS && !sl_has_subitems(named->collection))
+  if (term->kind == SL_TERM_SUBITEMS && sl_bound_count(named->collection) == 1)
     return checker_refuse(c, "%s: port %s has no subitems", what, term->of);
-  const int is_own_items = named == c->member && term->kind == SL_TERM_ITEMS && what[0] == 's';
-  if (named >= c->member && !is_own_items)
-    return checker_refuse(c, "%s: port %s does not stand before it in the table", what, term->of);
-  return SL_OK;
+  if (term->kind == SL_TERM_SUBITEMS && bound == 0)
+    return checker_refuse(c, "%s: %s names none of the port's groups of subitems (PORT.FIELD)", what, term->of);
+  if (named < c->member || (named == c->member && bound < of)) return SL_OK;
+  return checker_refuse(c, "%s: port %s does not stand before it in the table", what, term->of);
 }
 
-/* `what`: "items", "subitems" or "elements". */
-static int check_capacity(const struct checker *c, const struct sl_capacity *capacity, const char *what, int needed) {
+/* `of`: the bound whose capacity it is. */
+static int check_capacity(const struct checker *c, const struct sl_capacity *capacity, uint32_t of, int needed) {
+  char what[128] = "items", name[112];
+  if (c->member->kind == SL_MEMBER_SCRATCH) snprintf(what, sizeof what, "elements");
+  if (of > 0) sl_bound_name(c->member, of, name, sizeof name);
+  if (of > 0) snprintf(what, sizeof what, strchr(name, '.') ? "subitems of %s" : "subitems", name);
   if (capacity->combine > SL_COMBINE_SUM)
     return checker_refuse(c, "%s: unknown combination %u", what, capacity->combine);
   if (capacity->terms[0].kind == SL_TERM_NONE && needed)
@@ -49,15 +56,21 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     if (i > 0 && capacity->terms[i - 1].kind == SL_TERM_NONE && capacity->terms[i].kind != SL_TERM_NONE)
       return checker_refuse(c, "%s: term %d is not used, but term %d is", what, i, i + 1);
-    if (check_term(c, &capacity->terms[i], what)) return SL_EPLUGIN;
+    if (check_term(c, &capacity->terms[i], what, of)) return SL_EPLUGIN;
   }
   return SL_OK;
 }
 
 int check_capacities(const struct checker *c) {
   const struct sl_member *m = c->member;
-  if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, "elements", 1);
+  if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, 0, 1);
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
-  if (check_capacity(c, &m->capacity, "items", sl_has_items(m->collection) && !m->shares)) return SL_EPLUGIN;
-  return check_capacity(c, &m->sub_capacity, "subitems", sl_has_subitems(m->collection));
+  if (check_capacity(c, &m->capacity, 0, sl_has_items(m->collection) && !m->shares)) return SL_EPLUGIN;
+  const uint32_t bounds = sl_bound_count(m->collection);
+  for (uint32_t b = 1; b < bounds; b++)
+    if (check_capacity(c, &m->sub_capacities[b - 1], b, 1)) return SL_EPLUGIN;
+  for (uint32_t g = bounds - 1; g < SL_GROUPS_MAX; g++)
+    if (m->sub_capacities[g].terms[0].kind != SL_TERM_NONE)
+      return checker_refuse(c, "%u capacities for subitems are expected, more are given", bounds - 1);
+  return SL_OK;
 }

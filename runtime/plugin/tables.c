@@ -1,6 +1,7 @@
 /* tables.c: see tables.h. Each answer is a walk over a few entries; the tables are small. */
 #include "plugin/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TYPE_NAME_(name, c, bytes)  [SL_TYPE_##name] = #name,
@@ -43,14 +44,62 @@ static int field_of_shape(const struct sl_collection *c, uint32_t shape) {
 }
 
 int sl_offsets_field(const struct sl_collection *c) { return field_of_shape(c, SL_SHAPE_CODE_OFFSETS); }
-int sl_item_offsets_field(const struct sl_collection *c) { return field_of_shape(c, SL_SHAPE_CODE_ITEM_OFFSETS); }
 
 int sl_has_items(const struct sl_collection *c) {
-  return field_of_shape(c, SL_SHAPE_CODE_PER_ITEM) >= 0 || sl_item_offsets_field(c) >= 0;
+  return field_of_shape(c, SL_SHAPE_CODE_PER_ITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_ITEM_OFFSETS) >= 0;
 }
 
-int sl_has_subitems(const struct sl_collection *c) {
-  return field_of_shape(c, SL_SHAPE_CODE_PER_SUBITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_BYTES) >= 0;
+static int begins_group(const struct sl_field *f) {
+  return f->shape == SL_SHAPE_CODE_ITEM_OFFSETS || f->shape == SL_SHAPE_CODE_BYTES;
+}
+
+uint32_t sl_bound_count(const struct sl_collection *c) {
+  uint32_t count = 1;
+  for (uint32_t f = 0; f < c->field_count; f++) count += (uint32_t)begins_group(&c->fields[f]);
+  return count;
+}
+
+int sl_group_field(const struct sl_collection *c, uint32_t bound) {
+  for (uint32_t f = 0; bound > 0 && f < c->field_count; f++)
+    if (begins_group(&c->fields[f]) && --bound == 0) return (int)f;
+  return -1;
+}
+
+int sl_item_offsets_field(const struct sl_collection *c, uint32_t bound) {
+  const int field = sl_group_field(c, bound);
+  return field >= 0 && c->fields[field].shape == SL_SHAPE_CODE_ITEM_OFFSETS ? field : -1;
+}
+
+uint32_t sl_group_of(const struct sl_collection *c, uint32_t field) {
+  const uint32_t shape = c->fields[field].shape;
+  uint32_t bound = 0, of_items = 0;
+  for (uint32_t f = 0; f <= field; f++) {
+    bound += (uint32_t)begins_group(&c->fields[f]);
+    if (c->fields[f].shape == SL_SHAPE_CODE_ITEM_OFFSETS) of_items = bound;
+  }
+  return shape == SL_SHAPE_CODE_PER_SUBITEM ? of_items : begins_group(&c->fields[field]) ? bound : 0;
+}
+
+void sl_bound_name(const struct sl_member *port, uint32_t bound, char *text, size_t size) {
+  const int field = sl_bound_count(port->collection) > 2 ? sl_group_field(port->collection, bound) : -1;
+  snprintf(text, size, "%s%s%s", port->name, field < 0 ? "" : ".",
+           field < 0 ? "" : port->collection->fields[field].name);
+}
+
+int sl_term_member(const struct sl_algorithm *a, const struct sl_term *t, uint32_t *bound) {
+  *bound = 0;
+  const size_t length = strcspn(t->of, ".");
+  int member = -1;
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (strncmp(a->members[i].name, t->of, length) == 0 && a->members[i].name[length] == '\0') member = (int)i;
+  const struct sl_collection *c = member < 0 ? NULL : a->members[member].collection;
+  if (t->kind != SL_TERM_SUBITEMS) return t->of[length] ? -1 : member;
+  if (!c) return member;
+  const uint32_t count = sl_bound_count(c);
+  if (!t->of[length]) *bound = count == 2 ? 1 : 0;
+  for (uint32_t b = 1; t->of[length] && b < count; b++)
+    if (strcmp(c->fields[sl_group_field(c, b)].name, t->of + length + 1) == 0) *bound = b;
+  return member;
 }
 
 const char *sl_input_need(const struct sl_member *m) {
@@ -59,7 +108,7 @@ const char *sl_input_need(const struct sl_member *m) {
 }
 
 uint32_t sl_collection_bytes(const struct sl_collection *c) {
-  return (uint32_t)(c->field_count * sizeof(void *) + 2 * sizeof(struct sl_bound));
+  return (uint32_t)(c->field_count * sizeof(void *) + sl_bound_count(c) * sizeof(struct sl_bound));
 }
 
 int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }

@@ -15,13 +15,24 @@ int sl_member_index(const struct sl_algorithm *a, const char *name);
 int sl_algorithm_index(const struct sl_plugin *plugin, const char *name);
 int sl_field_index(const struct sl_collection *c, const char *name);
 
-/* The field that holds a collection's OFFSETS, its ITEM_OFFSETS; -1 if there is none. */
+/* The field that holds a collection's OFFSETS; -1 if there is none. */
 int sl_offsets_field(const struct sl_collection *c);
-int sl_item_offsets_field(const struct sl_collection *c);
-
-/* Does the collection have fields whose length is its item capacity, its subitem (or byte pool) capacity? */
+/* Does the collection have fields whose length is its item capacity? */
 int sl_has_items(const struct sl_collection *c);
-int sl_has_subitems(const struct sl_collection *c);
+
+/* A collection's bounds: number 0 is that of its items, the others are those of its groups of subitems, in order. */
+enum { SL_BOUNDS_MAX = 1 + SL_GROUPS_MAX };
+uint32_t sl_bound_count(const struct sl_collection *c);
+/* The field that begins the group of a bound; -1 for bound 0. The same, or -1 for a pool of BYTES. */
+int sl_group_field(const struct sl_collection *c, uint32_t bound);
+int sl_item_offsets_field(const struct sl_collection *c, uint32_t bound);
+/* The bound of the group that a field PER_SUBITEM, ITEM_OFFSETS or BYTES belongs to; 0 for all others. */
+uint32_t sl_group_of(const struct sl_collection *c, uint32_t field);
+/* How a bound is called: "tracks", and "tracks.hit_offsets" where the port has several groups. */
+void sl_bound_name(const struct sl_member *port, uint32_t bound, char *text, size_t size);
+
+/* The member that a term names, -1 if there is none; and for SL_TERM_SUBITEMS the bound, 0 if it names no group. */
+int sl_term_member(const struct sl_algorithm *a, const struct sl_term *t, uint32_t *bound);
 
 /* The bytes of the struct that SL_COLLECTION declares for it. */
 uint32_t sl_collection_bytes(const struct sl_collection *c);

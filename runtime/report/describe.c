@@ -138,7 +138,13 @@ static void write_port(const struct sl_member *m, FILE *file) {
   if (m->shares) fprintf(file, "      shares the offsets of %s\n", m->shares);
   if (m->in_place) fprintf(file, "      may take the place of %s\n", m->in_place);
   write_capacity("items", &m->capacity, file);
-  write_capacity("subitems", &m->sub_capacity, file);
+  const uint32_t bounds = sl_bound_count(m->collection);
+  for (uint32_t b = 1; b < bounds; b++) {
+    char what[160] = "subitems";
+    if (bounds > 2)
+      snprintf(what, sizeof what, "subitems of %s", m->collection->fields[sl_group_field(m->collection, b)].name);
+    write_capacity(what, &m->sub_capacities[b - 1], file);
+  }
 }
 
 static void write_open_port(const struct sl_member *m, FILE *file) {

@@ -52,7 +52,11 @@ static void put_port(const struct sl_member *m, struct sl_json *j) {
   if (m->shares) sl_json_string(j, "shares_offsets_of", m->shares);
   if (m->in_place) sl_json_string(j, "may_take_place_of", m->in_place);
   put_capacity("items", &m->capacity, j);
-  put_capacity("subitems", &m->sub_capacity, j);
+  if (sl_bound_count(m->collection) == 1) return;
+  sl_json_begin_object(j, "subitems");
+  for (uint32_t b = 1; b < sl_bound_count(m->collection); b++)
+    put_capacity(m->collection->fields[sl_group_field(m->collection, b)].name, &m->sub_capacities[b - 1], j);
+  sl_json_end_object(j);
 }
 
 static void put_choices(const struct sl_member *m, struct sl_json *j) {

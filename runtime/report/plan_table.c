@@ -1,5 +1,6 @@
 /* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
  * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
+#include "execute/bind.h"
 #include "execute/session.h"
 #include "plugin/tables.h"
 #include "report/plan_picture.h"
@@ -31,9 +32,9 @@ static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t n
   return deciding;
 }
 
-/* The budget from which the items (`sub`: subitems) of a member follow, through as many nodes as it takes: writes
+/* The budget from which a bound of a member follows, through as many nodes as it takes: writes
  * "NODE.PROPERTY", or nothing where there is none. */
-static void find_budget(const struct sl_layout *l, uint32_t node, int member, int sub, char *text, size_t size) {
+static void find_budget(const struct sl_layout *l, uint32_t node, int member, uint32_t bound, char *text, size_t size) {
   *text = '\0';
   for (int depth = 0; depth < DEPTH_MAX && member >= 0; depth++) {
     const struct sl_node *n = &l->graph->nodes[node];
@@ -45,15 +46,14 @@ static void find_budget(const struct sl_layout *l, uint32_t node, int member, in
       member = from.member;
       continue;
     }
-    if (m->shares && !sub) {
+    if (m->shares && bound == 0) {
       member = sl_member_index(n->algorithm, m->shares);
       continue;
     }
-    const struct sl_term *t = deciding_term(l, node, sub ? &m->sub_capacity : &m->capacity);
+    const struct sl_term *t = deciding_term(l, node, sl_bound_capacity(m, bound));
     if (t->kind == SL_TERM_BUDGET) snprintf(text, size, "%s.%s", n->name, t->of);
     if (t->kind != SL_TERM_ITEMS && t->kind != SL_TERM_SUBITEMS) return;
-    sub = t->kind == SL_TERM_SUBITEMS;
-    member = sl_member_index(n->algorithm, t->of);
+    member = sl_term_member(n->algorithm, t, &bound);
   }
 }
 
@@ -62,13 +62,13 @@ static void budget_of(const struct sl_layout *l, const struct sl_storage *s, cha
   *text = '\0';
   if (s->node == UINT32_MAX) return; /* a list of the runtime's */
   const struct sl_member *m = &l->graph->nodes[s->node].algorithm->members[s->member];
-  int sub = 0;
+  uint32_t bound = 0;
   if (m->kind == SL_MEMBER_OUT) {
     const uint32_t shape = m->collection->fields[s->field].shape;
-    sub = shape == SL_SHAPE_CODE_PER_SUBITEM || shape == SL_SHAPE_CODE_BYTES;
-    if (!sub && shape != SL_SHAPE_CODE_PER_ITEM && shape != SL_SHAPE_CODE_ITEM_OFFSETS) return;
+    if (shape != SL_SHAPE_CODE_ITEM_OFFSETS) bound = sl_group_of(m->collection, s->field);
+    if (bound == 0 && shape != SL_SHAPE_CODE_PER_ITEM && shape != SL_SHAPE_CODE_ITEM_OFFSETS) return;
   }
-  find_budget(l, s->node, (int)s->member, sub, text, size);
+  find_budget(l, s->node, (int)s->member, bound, text, size);
 }
 
 /* --------------------------------------------------------------------------------------------------- table */

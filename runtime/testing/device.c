@@ -119,7 +119,7 @@ static void translate_views(const struct sl_test *t, uint32_t member, unsigned c
   unsigned char *views = test_allocate(own->views.bytes, 1);
   memcpy(views, own->views.values, own->views.bytes);
   for (uint32_t k = 0; k < own->entry_count; k++)
-    translate_port(t, m->collection, views + k * sl_port_bytes(m->collection));
+    translate_port(t, m->collection, views + k * sl_collection_bytes(m->collection));
   each->at = translated(t, each->at);
   upload(t, (void *)(uintptr_t)each->at, views, own->views.bytes);
   free(views);

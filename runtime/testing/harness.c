@@ -358,11 +358,25 @@ void sl_test_set_text(struct sl_test *t, const char *property, const char *value
     test_die(t, "property %s is no text", property);
 }
 
-void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems) {
-  struct test_member *member = &t->members[test_member_index(t, port, SL_MEMBER_OUT)];
-  member->budget_items = items;
-  member->budget_subitems = subitems;
-  member->has_budget = 1;
+/* The member of "PORT" or "PORT.FIELD", and the bound: of its items, or of the group that the field begins. */
+static struct test_member *find_bound(const struct sl_test *t, const char *name, uint32_t *bound) {
+  char port[128];
+  const char *dot = strchr(name, '.');
+  snprintf(port, sizeof port, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+  const uint32_t member = test_member_index(t, port, SL_MEMBER_OUT);
+  const struct sl_collection *c = t->algorithm->members[member].collection;
+  const uint32_t count = sl_bound_count(c);
+  *bound = 0;
+  while (dot && ++*bound < count && strcmp(c->fields[sl_group_field(c, *bound)].name, dot + 1) != 0) continue;
+  if (*bound == count) test_die(t, "output %s has no group of subitems %s", port, dot + 1);
+  return &t->members[member];
+}
+
+void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity) {
+  uint32_t bound;
+  struct test_member *member = find_bound(t, name, &bound);
+  member->budgets[bound] = capacity;
+  member->has_budget[bound] = 1;
 }
 
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field)) { t->forbidden = place; }
@@ -389,10 +403,11 @@ uint64_t sl_test_output_count(const struct sl_test *t, const char *port, const c
   return output_field(t, port, field)->count;
 }
 
-uint32_t sl_test_used(const struct sl_test *t, const char *port, int sub) {
-  const struct test_member *member = &t->members[test_member_index(t, port, SL_MEMBER_OUT)];
-  if (!member->used.values) test_die(t, "output %s is not bounded, or sl_test_run was not called", port);
-  return ((const uint32_t *)member->used.values)[sub != 0];
+uint32_t sl_test_used(const struct sl_test *t, const char *name) {
+  uint32_t bound;
+  const struct test_member *member = find_bound(t, name, &bound);
+  if (!member->used.values) test_die(t, "output %s is not bounded, or sl_test_run was not called", name);
+  return ((const uint32_t *)member->used.values)[bound];
 }
 
 uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {

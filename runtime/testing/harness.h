@@ -3,6 +3,7 @@
 #define SL_HARNESS_H
 
 #include "base/json.h"
+#include "plugin/tables.h"
 #include "testing/guarded.h"
 
 #include <sluice/testing.h>
@@ -22,20 +23,20 @@ struct test_field {
 /* What an input gets; of a list port, from one of its producers. */
 struct test_entry {
   struct test_field *fields;
-  uint32_t items, subitems; /* capacities */
+  uint64_t capacities[SL_BOUNDS_MAX];
 };
 
 struct test_member {
   struct test_field *fields; /* ports; a scratch has one; not list ports */
   uint32_t field_count;
-  uint32_t items, subitems;   /* capacities; of a list port, their sums */
-  struct test_entry *entries; /* list ports: a producer each */
+  uint64_t capacities[SL_BOUNDS_MAX]; /* of the bounds; of an input, what was given; of a list port, the sums */
+  struct test_entry *entries;         /* list ports: a producer each */
   char **names;
   uint32_t entry_count;
   struct sl_guarded views; /* of them */
-  uint32_t budget_items, budget_subitems;
-  uint32_t has_budget;
-  struct sl_guarded used; /* two u32 */
+  uint32_t budgets[SL_BOUNDS_MAX];
+  uint8_t has_budget[SL_BOUNDS_MAX];
+  struct sl_guarded used; /* a u32 for each bound */
   char *text;             /* property of type string */
 };
 

@@ -20,15 +20,15 @@ static uint32_t capacity_of(const struct sl_test *t, const struct sl_member *m, 
   return (uint32_t)count;
 }
 
-/* The entries that the given fields of one kind have; they must agree. `none` if none is given. */
+/* The entries that the given fields of one shape and group have; they must agree. `none` if none is given. */
 static uint64_t measure(const struct sl_test *t, const struct sl_member *m, const struct test_field *fields,
-                        uint32_t shape, uint64_t none) {
+                        uint32_t shape, uint32_t group, uint64_t none) {
   uint64_t entries = none;
   const char *first = NULL;
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
     const struct test_field *given = &fields[f];
-    if (field->shape != shape || !given->memory.values) continue;
+    if (field->shape != shape || sl_group_of(m->collection, f) != group || !given->memory.values) continue;
     if (given->count % field->width)
       test_die(t, "input %s.%s has %llu values, which is no multiple of %u", m->name, field->name,
                (unsigned long long)given->count, field->width);
@@ -45,7 +45,7 @@ static void check_lengths(const struct sl_test *t, const struct sl_member *m, co
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
     const struct test_field *given = &entry->fields[f];
-    const uint64_t expected = sl_field_values(field, t->event_count, entry->items, entry->subitems);
+    const uint64_t expected = sl_collection_values(m->collection, f, t->event_count, entry->capacities);
     if (!given->memory.values || given->count == expected || field->shape == SL_SHAPE_CODE_ARRAY) continue;
     if (sl_is_event_list(m->collection) && given->count < expected) continue;
     test_die(t, "input %s.%s has %llu values, %llu are expected for %u events", m->name, field->name,
@@ -55,17 +55,18 @@ static void check_lengths(const struct sl_test *t, const struct sl_member *m, co
 
 /* Items are as many as the fields per item have; without any, as the last offset says. */
 static void measure_input(const struct sl_test *t, const struct sl_member *m, struct test_entry *entry) {
-  const int offsets = sl_offsets_field(m->collection), item_offsets = sl_item_offsets_field(m->collection);
+  const int offsets = sl_offsets_field(m->collection);
   const struct test_field *fields = entry->fields;
   uint64_t items = 0;
   if (offsets >= 0 && fields[offsets].count)
     items = ((const uint32_t *)fields[offsets].memory.values)[fields[offsets].count - 1];
-  if (item_offsets >= 0 && fields[item_offsets].count) items = fields[item_offsets].count - 1;
-  items = measure(t, m, fields, SL_SHAPE_CODE_PER_ITEM, items);
-  uint64_t subitems = measure(t, m, fields, SL_SHAPE_CODE_BYTES, 0);
-  subitems = measure(t, m, fields, SL_SHAPE_CODE_PER_SUBITEM, subitems);
-  entry->items = capacity_of(t, m, items);
-  entry->subitems = capacity_of(t, m, subitems);
+  for (uint32_t b = 1; b < sl_bound_count(m->collection); b++) {
+    const int item_offsets = sl_item_offsets_field(m->collection, b);
+    if (item_offsets >= 0 && fields[item_offsets].count) items = fields[item_offsets].count - 1;
+    const uint64_t subitems = measure(t, m, fields, SL_SHAPE_CODE_BYTES, b, 0);
+    entry->capacities[b] = capacity_of(t, m, measure(t, m, fields, SL_SHAPE_CODE_PER_SUBITEM, b, subitems));
+  }
+  entry->capacities[0] = capacity_of(t, m, measure(t, m, fields, SL_SHAPE_CODE_PER_ITEM, 0, items));
   check_lengths(t, m, entry);
 }
 
@@ -88,21 +89,20 @@ static void bind_entry(struct sl_test *t, uint32_t member, struct test_entry *en
     if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
     *sl_port_pointer(port, f) = values;
   }
-  sl_port_bound(port, m->collection, 0)->capacity = entry->items;
-  sl_port_bound(port, m->collection, 1)->capacity = entry->subitems;
+  for (uint32_t b = 0; b < sl_bound_count(m->collection); b++)
+    sl_port_bound(port, m->collection, b)->capacity = (uint32_t)entry->capacities[b];
 }
 
 /* Producers are those that were given; none is enough. */
 static void bind_list_port(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_member *own = &t->members[member];
-  const uint64_t bytes = sl_port_bytes(m->collection);
+  const uint64_t bytes = sl_collection_bytes(m->collection);
   own->views = sl_guarded_new((size_t)(own->entry_count * bytes), 0, t->poison);
-  own->items = own->subitems = 0;
+  memset(own->capacities, 0, sizeof own->capacities);
   for (uint32_t k = 0; k < own->entry_count; k++) {
     bind_entry(t, member, &own->entries[k], (unsigned char *)own->views.values + k * bytes);
-    own->items = capacity_of(t, m, (uint64_t)own->items + own->entries[k].items);
-    own->subitems = capacity_of(t, m, (uint64_t)own->subitems + own->entries[k].subitems);
+    for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) own->capacities[b] += own->entries[k].capacities[b];
   }
   *sl_args_each(t->args, m) = (struct sl_each){own->views.values, (const char *const *)own->names, own->entry_count, 0};
 }
@@ -110,7 +110,7 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
 static void bind_input(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   memset(t->args + m->args_offset, 0, m->args_size);
-  struct test_entry whole = {t->members[member].fields, 0, 0};
+  struct test_entry whole = {t->members[member].fields, {0}};
   if (m->flags & SL_FLAG_EACH) {
     bind_list_port(t, member);
     return;
@@ -119,18 +119,18 @@ static void bind_input(struct sl_test *t, uint32_t member) {
     bind_entry(t, member, &whole, t->args + m->args_offset);
   else if (!(m->flags & SL_FLAG_OPTIONAL))
     test_die(t, "input %s was not given", m->name);
-  t->members[member].items = whole.items;
-  t->members[member].subitems = whole.subitems;
+  memcpy(t->members[member].capacities, whole.capacities, sizeof whole.capacities);
 }
 
 /* ------------------------------------------------------------------------------------------------ outputs */
 
-static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
+static uint64_t look_up(void *context, const struct sl_term *term) {
   const struct sl_test *t = context;
-  const uint32_t member = (uint32_t)sl_member_index(t->algorithm, of);
-  if (term_kind == SL_TERM_BUDGET) return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
-  if (term_kind == SL_TERM_ENTRIES) return t->members[member].entry_count;
-  return term_kind == SL_TERM_ITEMS ? t->members[member].items : t->members[member].subitems;
+  uint32_t bound;
+  const uint32_t member = (uint32_t)sl_term_member(t->algorithm, term, &bound);
+  const struct test_member *m = &t->members[member];
+  if (term->kind == SL_TERM_BUDGET) return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
+  return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
 }
 
 static uint64_t evaluate(struct sl_test *t, const struct sl_capacity *capacity) {
@@ -140,11 +140,13 @@ static uint64_t evaluate(struct sl_test *t, const struct sl_capacity *capacity) 
 static void set_output_capacity(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_member *own = &t->members[member];
-  if (m->shares)
-    own->items = t->members[sl_member_index(t->algorithm, m->shares)].items;
-  else
-    own->items = own->has_budget ? own->budget_items : capacity_of(t, m, evaluate(t, &m->capacity));
-  own->subitems = own->has_budget ? own->budget_subitems : capacity_of(t, m, evaluate(t, &m->sub_capacity));
+  for (uint32_t b = 0; b < sl_bound_count(m->collection); b++) {
+    if (b == 0 && m->shares)
+      own->capacities[b] = t->members[sl_member_index(t->algorithm, m->shares)].capacities[b];
+    else
+      own->capacities[b] =
+          own->has_budget[b] ? own->budgets[b] : capacity_of(t, m, evaluate(t, sl_bound_capacity(m, b)));
+  }
 }
 
 static const void *shared_offsets(const struct sl_test *t, const struct sl_member *m) {
@@ -168,7 +170,7 @@ static void bind_output(struct sl_test *t, uint32_t member) {
   for (uint32_t i = 0; i < m->collection->field_count; i++) {
     const struct sl_field *field = &m->collection->fields[i];
     struct test_field *f = &own->fields[i];
-    f->count = sl_field_values(field, t->event_count, own->items, own->subitems);
+    f->count = sl_collection_values(m->collection, i, t->event_count, own->capacities);
     if (m->shares && field->shape == SL_SHAPE_CODE_OFFSETS)
       f->alias = shared_offsets(t, m);
     else
@@ -176,12 +178,12 @@ static void bind_output(struct sl_test *t, uint32_t member) {
                                  t->poison);
     *sl_args_pointer(t->args, m, i) = f->alias ? (void *)(uintptr_t)f->alias : f->memory.values;
   }
-  own->used = sl_guarded_new(2 * sizeof(uint32_t), 0, t->poison);
+  own->used = sl_guarded_new(SL_BOUNDS_MAX * sizeof(uint32_t), 0, t->poison);
   uint32_t *used = own->used.values;
-  const int bounded = !m->shares && m->capacity.terms[0].kind != SL_TERM_NONE;
-  const int sub_bounded = m->sub_capacity.terms[0].kind != SL_TERM_NONE;
-  *sl_args_bound(t->args, m, 0) = (struct sl_bound){own->items, 0, bounded ? &used[0] : NULL};
-  *sl_args_bound(t->args, m, 1) = (struct sl_bound){own->subitems, 0, sub_bounded ? &used[1] : NULL};
+  for (uint32_t b = 0; b < sl_bound_count(m->collection); b++) {
+    const int bounded = !(b == 0 && m->shares) && sl_bound_capacity(m, b)->terms[0].kind != SL_TERM_NONE;
+    *sl_args_bound(t->args, m, b) = (struct sl_bound){(uint32_t)own->capacities[b], 0, bounded ? &used[b] : NULL};
+  }
 }
 
 static void bind_scratch(struct sl_test *t, uint32_t member) {

@@ -62,9 +62,11 @@ static const uint32_t *find_offsets(const struct sl_slot *slot, const struct sl_
 }
 
 /* How much of a byte pool is filled, where a source filled it; else all of it. */
-static uint32_t pool_words(const struct sl_session *s, const struct sl_flight *flight, const struct feed *feed) {
-  if ((uint32_t)feed->from.node == s->graph->source) return flight->input->used[2 * feed->from.member + 1];
-  return (uint32_t)feed->at->subitems;
+static uint64_t pool_words(const struct sl_session *s, const struct sl_flight *flight, const struct feed *feed,
+                           uint32_t bound) {
+  if ((uint32_t)feed->from.node == s->graph->source)
+    return flight->input->used[SL_BOUNDS_MAX * feed->from.member + bound];
+  return feed->at->capacities[bound];
 }
 
 static void measure_port(const struct sl_slot *slot, const struct sl_flight *flight, const struct feed *feed,
@@ -72,21 +74,19 @@ static void measure_port(const struct sl_slot *slot, const struct sl_flight *fli
   const struct sl_session *s = slot->session;
   const struct sl_collection *c = s->graph->nodes[feed->node].algorithm->members[feed->member].collection;
   const uint32_t *offsets = find_offsets(slot, flight, feed, sl_offsets_field(c));
-  port->items = offsets ? offsets[slot->event_count] : (uint32_t)feed->at->items;
+  port->bounds[0] = offsets ? offsets[slot->event_count] : feed->at->capacities[0];
   if (offsets) port->offsets = copy_of(offsets, (slot->event_count + 1u) * sizeof *offsets);
-  const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, feed, sl_item_offsets_field(c)) : NULL;
-  if (item_offsets) {
-    port->item_offsets = copy_of(item_offsets, (port->items + 1u) * sizeof *item_offsets);
-    port->subitems = item_offsets[port->items];
-  } else {
-    port->subitems = pool_words(s, flight, feed);
+  for (uint32_t b = 1; b < sl_bound_count(c); b++) {
+    const uint32_t *item_offsets = port->offsets ? find_offsets(slot, flight, feed, sl_item_offsets_field(c, b)) : NULL;
+    if (item_offsets) port->item_offsets[b] = copy_of(item_offsets, (port->bounds[0] + 1) * sizeof *item_offsets);
+    port->bounds[b] = item_offsets ? item_offsets[port->bounds[0]] : pool_words(s, flight, feed, b);
   }
 }
 
-static uint64_t value_count(const struct sl_session *s, const struct sl_field *field, const struct trial_port *port,
-                            uint32_t events, int32_t storage) {
-  if (field->shape == SL_SHAPE_CODE_ARRAY) return s->arrays[storage].count;
-  return sl_field_values(field, events, port->items, port->subitems);
+static uint64_t value_count(const struct sl_session *s, const struct sl_collection *c, uint32_t field,
+                            const struct trial_port *port, uint32_t events, int32_t storage) {
+  if (c->fields[field].shape == SL_SHAPE_CODE_ARRAY) return s->arrays[storage].count;
+  return sl_collection_values(c, field, events, port->bounds);
 }
 
 static void copy_entry(const struct sl_slot *slot, const struct sl_flight *flight, const struct feed *feed,
@@ -102,7 +102,7 @@ static void copy_entry(const struct sl_slot *slot, const struct sl_flight *fligh
     if (storage == SL_NONE && field->shape == SL_SHAPE_CODE_OFFSETS && port->offsets) /* an output shares them */
       storage = s->layout->members[feed->from.node][feed->from.member].storage[f];
     if (storage == SL_NONE) continue;
-    port->counts[f] = value_count(s, field, port, slot->event_count, storage);
+    port->counts[f] = value_count(s, c, f, port, slot->event_count, storage);
     port->values[f] = copy_of(storage_pointer(slot, flight, storage), port->counts[f] * sl_type_bytes(field->type));
   }
 }
@@ -202,7 +202,7 @@ static int run_slices(struct capture *c, void *state, char *reason, size_t reaso
   int more = 1;
   for (uint32_t i = 0; i < SLICES_MAX && more > 0 && c->captured < ENOUGH_EVENTS; i++) {
     struct sl_fill fill = {.events_max = s->slice_events, .events = input->events};
-    memset(input->used, 0, 2 * (size_t)source->algorithm->member_count * sizeof *input->used);
+    memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->algorithm->member_count * sizeof *input->used);
     more = source->algorithm->source->fill(state, &s->contexts[s->graph->source].services, input->source_args, &fill);
     input->event_count = fill.event_count;
     if (more < 0 || fill.event_count == 0) break;

@@ -14,10 +14,11 @@ struct trial_port {
   uint32_t producers;         /* 0: not connected */
   struct trial_port *entries; /* of a list port: what comes from each of them; it has nothing else itself. Else NULL */
   const char *const *names;
-  uint32_t items, subitems;               /* valid ones; subitems are words of a pool, too */
-  void **values;                          /* per field; NULL: the algorithm does not get it */
-  uint64_t *counts;                       /* values */
-  const uint32_t *offsets, *item_offsets; /* NULL: unknown, or the collection has none */
+  uint64_t bounds[SL_BOUNDS_MAX];              /* valid items, and subitems or words of each group */
+  void **values;                               /* per field; NULL: the algorithm does not get it */
+  uint64_t *counts;                            /* values */
+  const uint32_t *offsets;                     /* NULL: unknown, or the collection has none */
+  const uint32_t *item_offsets[SL_BOUNDS_MAX]; /* the same, of each group */
 };
 
 static inline struct trial_port *trial_entry(struct trial_port *port, uint32_t k) {

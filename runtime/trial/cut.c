@@ -24,8 +24,10 @@ static int is_given(const struct trial_port *port, const struct sl_collection *c
 static const char *why_whole(const struct trial_port *port, const struct sl_collection *collection) {
   if (is_given(port, collection, SL_SHAPE_CODE_PER_ITEM) && !port->offsets)
     return "it reads items of an input, but no offsets of theirs";
-  if (is_given(port, collection, SL_SHAPE_CODE_PER_SUBITEM) && !port->item_offsets)
-    return "it reads subitems of an input, but no offsets of theirs";
+  for (uint32_t f = 0; f < collection->field_count; f++)
+    if (collection->fields[f].shape == SL_SHAPE_CODE_PER_SUBITEM && port->values[f] &&
+        !port->item_offsets[sl_group_of(collection, f)])
+      return "it reads subitems of an input, but no offsets of theirs";
   if (is_given(port, collection, SL_SHAPE_CODE_PER_SLICE) && !sl_is_event_list(collection))
     return "it reads a field that belongs to the whole slice";
   return NULL;
@@ -63,7 +65,7 @@ static uint32_t *sums(const uint32_t *offsets, const uint32_t *events, uint32_t 
 
 /* The same for the items of these events. */
 static uint32_t *item_sums(const uint32_t *offsets, const uint32_t *item_offsets, const uint32_t *events,
-                           uint32_t count, uint32_t items) {
+                           uint32_t count, uint64_t items) {
   uint32_t *result = test_allocate(items + 1u, sizeof *result), at = 0;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t item = offsets[events[i]]; item < offsets[events[i] + 1]; item++, at++)
@@ -92,9 +94,10 @@ static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t eve
   return length;
 }
 
-/* The first and the number of an event's entries in a field. */
-static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t event, uint32_t *first, uint32_t *count) {
-  const uint32_t *offsets = port->offsets, *item_offsets = port->item_offsets;
+/* The first and the number of an event's entries in a field of that shape and group. */
+static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t group, uint32_t event, uint32_t *first,
+                      uint32_t *count) {
+  const uint32_t *offsets = port->offsets, *item_offsets = port->item_offsets[group];
   *first = shape == SL_SHAPE_CODE_PER_EVENT ? event : 0;
   *count = shape == SL_SHAPE_CODE_PER_EVENT;
   if (shape == SL_SHAPE_CODE_PER_EVENT || !offsets) return; /* such slices are not cut: trial_why_whole */
@@ -106,16 +109,14 @@ static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t ev
 }
 
 static void *gather_field(const struct trial_port *from, const struct trial_port *to, const struct sl_field *field,
-                          const void *values, const uint32_t *events, uint32_t count) {
+                          uint32_t group, const void *values, const uint32_t *events, uint32_t count) {
   const size_t entry_bytes = (size_t)field->width * sl_type_bytes(field->type);
-  uint32_t entries = count;
-  if (field->shape == SL_SHAPE_CODE_PER_ITEM) entries = to->items;
-  if (field->shape == SL_SHAPE_CODE_PER_SUBITEM) entries = to->subitems;
+  const uint64_t entries = field->shape == SL_SHAPE_CODE_PER_EVENT ? count : to->bounds[group];
   unsigned char *result = test_allocate(entries + 1u, entry_bytes);
   struct gather g = {result, values, entry_bytes};
   for (uint32_t i = 0; i < count; i++) {
     uint32_t first, length;
-    extent_of(from, field->shape, events[i], &first, &length);
+    extent_of(from, field->shape, group, events[i], &first, &length);
     take(&g, first, length);
   }
   return result;
@@ -143,27 +144,29 @@ static void select_port(const struct trial_case *c, const struct sl_collection *
   }
   if (from->offsets) {
     to->offsets = sums(from->offsets, events, count);
-    to->items = to->offsets[count];
+    to->bounds[0] = to->offsets[count];
   }
-  if (from->offsets && from->item_offsets) {
-    to->item_offsets = item_sums(from->offsets, from->item_offsets, events, count, to->items);
-    to->subitems = to->item_offsets[to->items];
+  for (uint32_t b = 1; b < SL_BOUNDS_MAX; b++) {
+    if (!from->offsets || !from->item_offsets[b]) continue;
+    to->item_offsets[b] = item_sums(from->offsets, from->item_offsets[b], events, count, to->bounds[0]);
+    to->bounds[b] = to->item_offsets[b][to->bounds[0]];
   }
   for (uint32_t f = 0; f < collection->field_count; f++) {
     const struct sl_field *field = &collection->fields[f];
+    const uint32_t group = sl_group_of(collection, f);
     if (!from->values[f]) continue;
     if (field->shape == SL_SHAPE_CODE_OFFSETS)
       to->values[f] = (void *)(uintptr_t)to->offsets;
     else if (field->shape == SL_SHAPE_CODE_ITEM_OFFSETS)
-      to->values[f] = (void *)(uintptr_t)to->item_offsets;
+      to->values[f] = (void *)(uintptr_t)to->item_offsets[group];
     else if (field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_PER_ITEM ||
              field->shape == SL_SHAPE_CODE_PER_SUBITEM)
-      to->values[f] = gather_field(from, to, field, from->values[f], events, count);
+      to->values[f] = gather_field(from, to, field, group, from->values[f], events, count);
     else {
       to->values[f] = from->values[f];
       continue;
     }
-    to->counts[f] = sl_field_values(field, count, to->items, to->subitems);
+    to->counts[f] = sl_collection_values(collection, f, count, to->bounds);
   }
 }
 
@@ -208,7 +211,7 @@ static void tail_port(const struct trial_case *c, const struct sl_collection *co
     if (!from->values[f]) continue;
     to->values[f] =
         (char *)from->values[f] + (by_event ? (size_t)first * field->width * sl_type_bytes(field->type) : 0);
-    if (by_event) to->counts[f] = sl_field_values(field, count, to->items, to->subitems);
+    if (by_event) to->counts[f] = sl_collection_values(collection, f, count, to->bounds);
   }
 }
 

@@ -1,7 +1,7 @@
 /* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are
  * compared with; the first thing that is wrong ends the process.
  */
-#include "plugin/tables.h"
+#include "execute/bind.h"
 #include "trial/trial.h"
 
 #include <string.h>
@@ -71,38 +71,42 @@ static void run_test(const struct kernel *k) {
   trial_wrong(k->log, "%s%sit returned %d (%s)", line, *line ? "; " : "", status, sl_error_text(status));
 }
 
-static int is_bounded(const struct sl_member *m, int sub) {
-  const struct sl_capacity *c = sub ? &m->sub_capacity : &m->capacity;
-  return m->kind == SL_MEMBER_OUT && (sub || !m->shares) && c->terms[0].kind != SL_TERM_NONE;
+static int is_bounded(const struct sl_member *m, uint32_t bound) {
+  if (m->kind != SL_MEMBER_OUT || bound >= sl_bound_count(m->collection)) return 0;
+  return !(bound == 0 && m->shares) && sl_bound_capacity(m, bound)->terms[0].kind != SL_TERM_NONE;
 }
 
-static int has_budget(const struct sl_member *m, int sub) {
-  const struct sl_capacity *c = sub ? &m->sub_capacity : &m->capacity;
+static int has_budget(const struct sl_member *m, uint32_t bound) {
   int found = 0;
-  for (int i = 0; i < SL_TERMS_MAX; i++) found |= c->terms[i].kind == SL_TERM_BUDGET;
-  return is_bounded(m, sub) && found;
+  for (int i = 0; is_bounded(m, bound) && i < SL_TERMS_MAX; i++)
+    found |= sl_bound_capacity(m, bound)->terms[i].kind == SL_TERM_BUDGET;
+  return found;
 }
 
-static uint32_t *capacity_of(const struct sl_test *t, uint32_t member, int sub) {
-  return sub ? &t->members[member].subitems : &t->members[member].items;
+static uint32_t used_of(const struct sl_test *t, uint32_t member, uint32_t bound) {
+  return ((const uint32_t *)t->members[member].used.values)[bound];
+}
+
+static void set_budget(struct sl_test *t, uint32_t member, uint32_t bound, uint32_t capacity) {
+  t->members[member].budgets[bound] = capacity;
+  t->members[member].has_budget[bound] = 1;
 }
 
 /* Makes room where an output overflowed: the graph's budget was too small for these events. */
 static int grow(struct sl_test *t) {
   int grown = 0;
   for (uint32_t m = 0; m < t->algorithm->member_count; m++)
-    for (int sub = 0; sub < 2; sub++) {
-      const struct sl_member *member = &t->algorithm->members[m];
-      if (!is_bounded(member, sub) || sl_test_used(t, member->name, sub) <= *capacity_of(t, m, sub)) continue;
-      const uint32_t used = sl_test_used(t, member->name, sub);
-      sl_test_budget(t, member->name, sub ? *capacity_of(t, m, 0) : used, sub ? used : *capacity_of(t, m, 1));
+    for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+      if (!is_bounded(&t->algorithm->members[m], b) || used_of(t, m, b) <= t->members[m].capacities[b]) continue;
+      set_budget(t, m, b, used_of(t, m, b));
       grown = 1;
     }
   return grown;
 }
 
 static struct trial_outcome *run_case(const struct kernel *k, const struct trial_case *c, struct trial_pool *pool) {
-  for (uint32_t m = 0; m < k->test->algorithm->member_count; m++) k->test->members[m].has_budget = 0;
+  for (uint32_t m = 0; m < k->test->algorithm->member_count; m++)
+    memset(k->test->members[m].has_budget, 0, sizeof k->test->members[m].has_budget);
   trial_give(c, k->test);
   int runs = 1;
   for (run_test(k); grow(k->test); run_test(k))
@@ -166,29 +170,33 @@ static void run_every_other(const struct kernel *k) {
 }
 
 /* Room for one less than it filled: it must say so, and keep within. */
-static void run_short(const struct kernel *k, const struct trial_case *c, const char *of, uint32_t member, int sub) {
+static void run_short(const struct kernel *k, const struct trial_case *c, const char *of, uint32_t member,
+                      uint32_t bound) {
   const struct sl_member *m = &k->test->algorithm->members[member];
   const struct trial_outcome *o = run_case(k, c, NULL);
-  const uint32_t filled = sub ? o->ports[member].subitems : o->ports[member].items;
+  const uint32_t filled = (uint32_t)o->ports[member].bounds[bound];
   if (filled == 0) return;
-  const uint32_t items = *capacity_of(k->test, member, 0), subitems = *capacity_of(k->test, member, 1);
-  trial_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, sub ? "subitems" : "items", m->name,
+  char name[160];
+  sl_bound_name(m, bound, name, sizeof name);
+  trial_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, bound ? "subitems" : "items", name,
               of);
   trial_give(c, k->test);
-  sl_test_budget(k->test, m->name, sub ? items : filled - 1, sub ? filled - 1 : subitems);
+  set_budget(k->test, member, bound, filled - 1);
   run_test(k);
-  const uint32_t used = sl_test_used(k->test, m->name, sub);
+  const uint32_t used = used_of(k->test, member, bound);
+  const char *field = bound ? m->collection->fields[sl_group_field(m->collection, bound)].name : "";
   if (used < filled)
-    trial_wrong(k->log, "it does not report the overflow: %s.%s.used is %u", m->name, sub ? "sub_bound" : "bound",
+    trial_wrong(k->log, "it does not report the overflow: %s.%s%sbound.used is %u", m->name, field, bound ? "_" : "",
                 used);
 }
 
 /* The event of which an output has most. */
-static uint32_t fullest_event(const struct trial_written *w, int sub, uint32_t event_count) {
+static uint32_t fullest_event(const struct trial_written *w, uint32_t bound, uint32_t event_count) {
+  const uint32_t *item_offsets = w->item_offsets[bound];
   uint32_t fullest = 0, most = 0;
   for (uint32_t e = 0; w->offsets && e < event_count; e++) {
     const uint32_t first = w->offsets[e], end = w->offsets[e + 1];
-    const uint32_t count = sub && w->item_offsets ? w->item_offsets[end] - w->item_offsets[first] : end - first;
+    const uint32_t count = item_offsets ? item_offsets[end] - item_offsets[first] : end - first;
     if (count <= most) continue;
     most = count;
     fullest = e;
@@ -199,13 +207,13 @@ static uint32_t fullest_event(const struct trial_written *w, int sub, uint32_t e
 /* With the whole slice, where an event too many must be left out; and with one event, which fits nowhere else. */
 static void run_all_short(const struct kernel *k) {
   for (uint32_t m = 0; m < k->test->algorithm->member_count; m++)
-    for (int sub = 0; sub < 2; sub++) {
-      if (!has_budget(&k->test->algorithm->members[m], sub)) continue;
-      run_short(k, k->run->inputs, "it filled", m, sub);
+    for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+      if (!has_budget(&k->test->algorithm->members[m], b)) continue;
+      run_short(k, k->run->inputs, "it filled", m, b);
       if (trial_why_whole(k->run->inputs)) continue;
-      const uint32_t event = fullest_event(&k->first->ports[m], sub, k->first->event_count);
+      const uint32_t event = fullest_event(&k->first->ports[m], b, k->first->event_count);
       const struct trial_case alone = trial_select(k->run->inputs, &event, 1);
-      run_short(k, &alone, "its fullest event filled", m, sub);
+      run_short(k, &alone, "its fullest event filled", m, b);
     }
 }
 

@@ -79,8 +79,10 @@ static int is_number(const void *values, uint32_t type, uint64_t i) {
 }
 
 /* The values of one event: [*begin, *end). Shapes that have none by event give an empty range. */
-static void event_range(const struct trial_written *w, const struct sl_field *field, uint32_t event, uint64_t *begin,
-                        uint64_t *end) {
+static void event_range(const struct trial_written *w, const struct sl_collection *c, uint32_t f, uint32_t event,
+                        uint64_t *begin, uint64_t *end) {
+  const struct sl_field *field = &c->fields[f];
+  const uint32_t *item_offsets = w->item_offsets[sl_group_of(c, f)];
   *begin = *end = 0;
   const int by_item = field->shape == SL_SHAPE_CODE_PER_ITEM || field->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
   if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
@@ -89,9 +91,9 @@ static void event_range(const struct trial_written *w, const struct sl_field *fi
   } else if (by_item && w->offsets) {
     *begin = w->offsets[event];
     *end = w->offsets[event + 1];
-  } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && w->offsets && w->item_offsets) {
-    *begin = w->item_offsets[w->offsets[event]];
-    *end = w->item_offsets[w->offsets[event + 1]];
+  } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && w->offsets && item_offsets) {
+    *begin = item_offsets[w->offsets[event]];
+    *end = item_offsets[w->offsets[event + 1]];
   }
   *begin *= field->width;
   *end *= field->width;
@@ -107,7 +109,7 @@ static void check_numbers(const struct look *l, uint32_t f) {
   for (uint32_t e = 0; e < l->outcome->event_count; e++) {
     uint64_t begin, end;
     if (!l->outcome->is_listed[e]) continue;
-    event_range(l->written, field, e, &begin, &end);
+    event_range(l->written, l->member->collection, f, e, &begin, &end);
     for (uint64_t i = begin; i < end; i++)
       if (!is_number(l->written->values[f], field->type, i))
         trial_wrong(l->log, "%s.%s of event %u, entry %llu, is not a number", l->member->name, field->name, e,
@@ -151,7 +153,7 @@ static int copy_field(const struct look *l, uint32_t f, uint64_t count, struct t
   return 1;
 }
 
-static int copy_offsets(const uint32_t *from, uint32_t count, const uint32_t **to, struct trial_pool *pool) {
+static int copy_offsets(const uint32_t *from, uint64_t count, const uint32_t **to, struct trial_pool *pool) {
   uint32_t *copy = get(pool, count, sizeof *copy);
   if (!copy) return 0;
   memcpy(copy, from, count * sizeof *copy);
@@ -162,17 +164,22 @@ static int copy_offsets(const uint32_t *from, uint32_t count, const uint32_t **t
 static int observe_extent(const struct look *l, struct trial_pool *pool) {
   struct trial_written *w = l->written;
   const struct sl_collection *c = l->member->collection;
-  const uint32_t *offsets = find_offsets(l), *item_offsets = field_pointer(l, sl_item_offsets_field(c));
+  const uint32_t *offsets = find_offsets(l);
   const uint32_t events = l->outcome->event_count;
   if (!offsets) return 1;
   check_ascending(l, "offsets", offsets, 0, events, sl_args_bound(l->args, l->member, 0)->capacity, "event");
-  w->items = offsets[events];
-  if (!copy_offsets(offsets, events + 1, &w->offsets, pool)) return 0;
-  if (!item_offsets) return 1;
-  check_ascending(l, c->fields[sl_item_offsets_field(c)].name, item_offsets, offsets[0], offsets[events],
-                  sl_args_bound(l->args, l->member, 1)->capacity, "item");
-  w->subitems = item_offsets[offsets[events]];
-  return copy_offsets(item_offsets, w->items + 1, &w->item_offsets, pool);
+  w->bounds[0] = offsets[events];
+  if (!copy_offsets(offsets, events + 1ull, &w->offsets, pool)) return 0;
+  for (uint32_t b = 1; b < sl_bound_count(c); b++) {
+    const int field = sl_item_offsets_field(c, b);
+    const uint32_t *item_offsets = field_pointer(l, field);
+    if (!item_offsets) continue;
+    check_ascending(l, c->fields[field].name, item_offsets, offsets[0], offsets[events],
+                    sl_args_bound(l->args, l->member, b)->capacity, "item");
+    w->bounds[b] = item_offsets[offsets[events]];
+    if (!copy_offsets(item_offsets, w->bounds[0] + 1, &w->item_offsets[b], pool)) return 0;
+  }
+  return 1;
 }
 
 static int observe_port(struct look *l, struct trial_pool *pool) {
@@ -184,7 +191,7 @@ static int observe_port(struct look *l, struct trial_pool *pool) {
   if (sl_is_event_list(c)) check_list(l);
   if (!observe_extent(l, pool)) return 0;
   for (uint32_t f = 0; f < c->field_count; f++) {
-    const uint64_t count = sl_field_values(&c->fields[f], l->outcome->event_count, w->items, w->subitems);
+    const uint64_t count = sl_collection_values(c, f, l->outcome->event_count, w->bounds);
     if (!copy_field(l, f, count, pool)) return 0;
     if (w->values[f]) check_numbers(l, f);
   }
@@ -281,12 +288,13 @@ static void differ(const struct pair *p, const struct sl_field *field, uint64_t 
 }
 
 static void compare_field(const struct pair *p, uint32_t f) {
-  const struct sl_field *field = &p->member->collection->fields[f];
+  const struct sl_collection *c = p->member->collection;
+  const struct sl_field *field = &c->fields[f];
   uint64_t begin, end, other_begin, other_end;
   const unsigned char *was = p->reference->values[f], *is = p->other->values[f];
   const size_t bytes = sl_type_bytes(field->type);
-  event_range(p->reference, field, p->event, &begin, &end);
-  event_range(p->other, field, p->other_event, &other_begin, &other_end);
+  event_range(p->reference, c, f, p->event, &begin, &end);
+  event_range(p->other, c, f, p->other_event, &other_begin, &other_end);
   if (end - begin != other_end - other_begin)
     trial_wrong(p->log, "%s.%s of event %u has %llu entries, it had %llu", p->member->name, field->name, p->event,
                 (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
@@ -303,12 +311,17 @@ static void compare_lengths(const struct pair *p) {
   const uint32_t count = a->offsets[p->event + 1] - first, other_count = b->offsets[p->other_event + 1] - other_first;
   if (count != other_count)
     trial_wrong(p->log, "%s has %u items in event %u, it had %u", p->member->name, other_count, p->event, count);
-  for (uint32_t i = 0; a->item_offsets && b->item_offsets && i < count; i++) {
-    const uint32_t length = a->item_offsets[first + i + 1] - a->item_offsets[first + i];
-    const uint32_t other_length = b->item_offsets[other_first + i + 1] - b->item_offsets[other_first + i];
-    if (length != other_length)
-      trial_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", p->member->name, other_length, i,
-                  p->event, length);
+  for (uint32_t g = 1; g < SL_BOUNDS_MAX; g++) {
+    const uint32_t *was = a->item_offsets[g], *is = b->item_offsets[g];
+    for (uint32_t i = 0; was && is && i < count; i++) {
+      const uint32_t length = was[first + i + 1] - was[first + i];
+      const uint32_t other_length = is[other_first + i + 1] - is[other_first + i];
+      char name[160];
+      sl_bound_name(p->member, g, name, sizeof name);
+      if (length != other_length)
+        trial_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", name, other_length, i, p->event,
+                    length);
+    }
   }
 }
 

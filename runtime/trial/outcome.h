@@ -17,8 +17,8 @@ enum { TRIAL_POOL_BYTES = 1 << 28 };
 struct trial_pool *trial_pool_new(void); /* NULL when memory is out */
 
 struct trial_written {
-  uint32_t items, subitems; /* up to the last event */
-  const uint32_t *offsets, *item_offsets;
+  uint64_t bounds[SL_BOUNDS_MAX]; /* items and subitems of each group, up to the last event */
+  const uint32_t *offsets, *item_offsets[SL_BOUNDS_MAX];
   const void **values; /* per field; NULL: not written, or in no digest */
   uint64_t *counts;    /* of constants: values */
 };

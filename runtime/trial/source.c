@@ -17,7 +17,7 @@ struct reading {
   void *state;
   unsigned char *args;
   struct sl_guarded **fields; /* per member and field */
-  uint32_t *used;             /* two per member */
+  uint32_t *used;             /* SL_BOUNDS_MAX per member */
   struct sl_event *events;
 };
 
@@ -27,27 +27,29 @@ static void close_memory(struct reading *r) {
       sl_guarded_free(&r->fields[m][f]);
 }
 
-/* Room as the graph has it; for `short_member`, for one item (or subitem) less than `filled`. */
-static void bind(struct reading *r, int poison, uint32_t short_member, int short_sub, uint32_t filled) {
+/* Room as the graph has it; in a bound of `short_member`, for one less than `filled`. */
+static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t short_bound, uint32_t filled) {
   const struct sl_session *s = r->run->session;
   const struct sl_node *node = &s->graph->nodes[r->run->node];
   sl_graph_fill_properties(node, r->args);
-  memset(r->used, 0, 2 * sizeof *r->used * r->algorithm->member_count);
+  memset(r->used, 0, SL_BOUNDS_MAX * sizeof *r->used * r->algorithm->member_count);
   for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
     const struct sl_member *member = &r->algorithm->members[m];
     if (member->kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[r->run->node][m];
-    const uint64_t items = m == short_member && !short_sub ? filled - 1 : at->items;
-    const uint64_t subitems = m == short_member && short_sub ? filled - 1 : at->subitems;
+    uint64_t capacities[SL_BOUNDS_MAX];
+    memcpy(capacities, at->capacities, sizeof capacities);
+    if (m == short_member) capacities[short_bound] = filled - 1;
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const struct sl_field *field = &member->collection->fields[f];
       if (at->storage[f] == SL_NONE || s->layout->storage[at->storage[f]].upper == 0) continue; /* nobody reads it */
-      const uint64_t values = sl_field_values(field, s->slice_events, items, subitems);
+      const uint64_t values = sl_collection_values(member->collection, f, s->slice_events, capacities);
       r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
-    *sl_args_bound(r->args, member, 0) = (struct sl_bound){(uint32_t)items, 0, &r->used[2 * m]};
-    *sl_args_bound(r->args, member, 1) = (struct sl_bound){(uint32_t)subitems, 0, &r->used[2 * m + 1]};
+    for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
+      *sl_args_bound(r->args, member, b) =
+          (struct sl_bound){(uint32_t)capacities[b], 0, &r->used[SL_BOUNDS_MAX * m + b]};
   }
 }
 
@@ -68,9 +70,9 @@ static void check_used(const struct reading *r, const struct trial_outcome *o) {
     if (o->ports[m].offsets[0] != 0)
       trial_wrong(r->log, "the offsets of %s begin with %u, not 0", r->algorithm->members[m].name,
                   o->ports[m].offsets[0]);
-    if (r->used[2 * m] != o->ports[m].items)
-      trial_wrong(r->log, "%s.bound.used is %u, its offsets end with %u", r->algorithm->members[m].name, r->used[2 * m],
-                  o->ports[m].items);
+    if (r->used[SL_BOUNDS_MAX * m] != o->ports[m].bounds[0])
+      trial_wrong(r->log, "%s.bound.used is %u, its offsets end with %llu", r->algorithm->members[m].name,
+                  r->used[SL_BOUNDS_MAX * m], (unsigned long long)o->ports[m].bounds[0]);
   }
 }
 
@@ -82,7 +84,7 @@ static void open_reading(struct reading *r) {
     trial_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
   r->args = test_allocate(1, r->algorithm->args_size);
   r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
-  r->used = test_allocate(2u * r->algorithm->member_count, sizeof *r->used);
+  r->used = test_allocate(SL_BOUNDS_MAX * r->algorithm->member_count, sizeof *r->used);
   r->events = test_allocate(s->slice_events, sizeof *r->events);
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     if (r->algorithm->members[m].kind == SL_MEMBER_OUT)
@@ -131,14 +133,15 @@ static void read_single(struct reading *r, const struct trial_outcome *first) {
   end_reading(r);
 }
 
-static void read_short(struct reading *r, const struct trial_outcome *first, uint32_t m, int sub) {
-  const uint32_t filled = sub ? r->used[2 * m + 1] : first->ports[m].items;
-  const char *name = r->algorithm->members[m].name;
+static void read_short(struct reading *r, const struct trial_outcome *first, uint32_t m, uint32_t bound) {
+  const uint32_t filled = bound ? r->used[SL_BOUNDS_MAX * m + bound] : (uint32_t)first->ports[m].bounds[0];
+  char name[160];
   if (filled == 0) return;
-  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, sub ? "subitems" : "items",
+  sl_bound_name(&r->algorithm->members[m], bound, name, sizeof name);
+  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, bound ? "subitems" : "items",
               name);
   open_reading(r);
-  bind(r, SL_POISON, m, sub, filled);
+  bind(r, SL_POISON, m, bound, filled);
   const struct trial_outcome *o = fill(r, r->run->session->slice_events);
   int is_refused = 0; /* an event that does not fit even alone has an error */
   for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
@@ -155,14 +158,15 @@ void trial_run_source(void *context, struct trial_log *log) {
   uint32_t good = 0;
   for (uint32_t e = 0; e < first->event_count; e++) good += first->errors[e] == SL_EVENT_OK;
   if (good == 0) trial_not_run(log, "%s: it has no good event among %u", run->graph->shown, first->event_count);
-  uint32_t *used = test_allocate(2u * r.algorithm->member_count, sizeof *used);
-  memcpy(used, r.used, 2u * r.algorithm->member_count * sizeof *used);
+  const size_t words = SL_BOUNDS_MAX * r.algorithm->member_count;
+  uint32_t *used = test_allocate(words, sizeof *used);
+  memcpy(used, r.used, words * sizeof *used);
   trial_compare(first, read_whole(&r, "read a second time, into memory with other bytes", OTHER_POISON), NULL, 1, log);
   read_single(&r, first);
   for (uint32_t m = 0; m < r.algorithm->member_count; m++)
-    for (int sub = 0; r.algorithm->members[m].kind == SL_MEMBER_OUT && sub < 2; sub++) {
+    for (uint32_t b = 0; r.algorithm->members[m].kind == SL_MEMBER_OUT && b < SL_BOUNDS_MAX; b++) {
       r.used = used;
-      read_short(&r, first, m, sub);
+      read_short(&r, first, m, b);
     }
   snprintf(log->text, sizeof log->text, "%u events of %s, node %s", first->event_count, run->graph->shown,
            run->graph->node);

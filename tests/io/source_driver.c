@@ -84,7 +84,7 @@ static void allocate_ports(struct driver *d) {
     const size_t banks = d->bank_capacity[kind], words = d->word_capacity[kind];
     memset(p, 0, sizeof *p);
     p->bound.capacity = (uint32_t)banks;
-    p->sub_bound.capacity = (uint32_t)words;
+    p->payload_bound.capacity = (uint32_t)words;
     if (d->unwanted[kind] == 1) continue;
     p->offsets = allocate(4 * (d->events_max + 1u));
     p->source_id = allocate(2 * banks);
@@ -94,15 +94,15 @@ static void allocate_ports(struct driver *d) {
     p->first_word = allocate(4 * banks);
     if (d->unwanted[kind] != 2) p->payload = allocate(4 * words);
     p->bound.used = calloc(1, 4);
-    p->sub_bound.used = calloc(1, 4);
+    p->payload_bound.used = calloc(1, 4);
   }
 }
 
 static void free_ports(struct driver *d) {
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
     struct odin_banks *p = port_of(d, kind);
-    void *const all[] = {p->offsets,    p->source_id, p->type,       p->version,       p->size_bytes,
-                         p->first_word, p->payload,   p->bound.used, p->sub_bound.used};
+    void *const all[] = {p->offsets,    p->source_id, p->type,       p->version,           p->size_bytes,
+                         p->first_word, p->payload,   p->bound.used, p->payload_bound.used};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
   }
 }
@@ -136,7 +136,8 @@ static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event,
   for (uint32_t i = p->offsets[event]; i < p->offsets[event + 1]; i++) {
     const uint32_t words = (p->size_bytes[i] + 3u) / 4u;
     const uint32_t head[] = {kind, p->source_id[i], p->type[i], p->version[i], p->size_bytes[i]};
-    if ((uint64_t)p->first_word[i] + words > p->sub_bound.capacity) fatal("a payload lies outside:", port_names[kind]);
+    if ((uint64_t)p->first_word[i] + words > p->payload_bound.capacity)
+      fatal("a payload lies outside:", port_names[kind]);
     seen->digest = XXH3_64bits_withSeed(head, sizeof head, seen->digest);
     if (p->payload) seen->digest = XXH3_64bits_withSeed(p->payload + p->first_word[i], 4 * words, seen->digest);
     seen->banks[kind]++;

@@ -43,7 +43,6 @@ static void write_tables(FILE *out) {
   M(sl_event_list, count);
   M(sl_event_list, numbers);
   M(sl_event_list, bound);
-  M(sl_event_list, sub_bound);
   BEGIN(sl_event_list_each);
   M(sl_event_list_each, at);
   M(sl_event_list_each, names);
@@ -87,7 +86,7 @@ static void write_tables(FILE *out) {
   M(sl_member, minimum);
   M(sl_member, maximum);
   M(sl_member, capacity);
-  M(sl_member, sub_capacity);
+  M(sl_member, sub_capacities);
 }
 
 static void write_calls(FILE *out) {

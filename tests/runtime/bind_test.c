@@ -53,8 +53,7 @@ static void pointers_and_bounds_are_found_in_the_arguments(void **state) {
   assert_ptr_equal(sl_args_pointer(&a, &members[1], 3), &a.in.member);
   assert_ptr_equal(sl_args_pointer(&a, &members[2], 2), &a.out.largest);
   assert_ptr_equal(sl_args_bound(&a, &members[1], 0), &a.in.bound);
-  assert_ptr_equal(sl_args_bound(&a, &members[1], 1), &a.in.sub_bound);
-  assert_ptr_equal(sl_args_bound(&a, &members[2], 1), &a.out.sub_bound);
+  assert_ptr_equal(sl_args_bound(&a, &members[1], 1), &a.in.member_offsets_bound);
 }
 
 static void fields_read_are_those_named_or_all(void **state) {
@@ -77,23 +76,96 @@ static void names_and_special_fields_are_found(void **state) {
   assert_int_equal(sl_member_index(&algorithm, "before"), 3);
   assert_int_equal(sl_member_index(&algorithm, "befor"), -1);
   assert_int_equal(sl_offsets_field(&example_runs_collection), 0);
-  assert_int_equal(sl_item_offsets_field(&example_runs_collection), 1);
-  assert_int_equal(sl_item_offsets_field(&example_numbers_collection), -1);
+  assert_int_equal(sl_item_offsets_field(&example_runs_collection, 1), 1);
+  assert_int_equal(sl_item_offsets_field(&example_runs_collection, 0), -1);
+  assert_int_equal(sl_item_offsets_field(&example_numbers_collection, 1), -1);
   assert_int_equal(sl_offsets_field(&example_weights_collection), -1);
   assert_true(sl_is_event_list(&sl_event_list_collection));
   assert_false(sl_is_event_list(&example_runs_collection));
   assert_true(sl_has_items(&example_runs_collection));
-  assert_true(sl_has_subitems(&example_runs_collection));
-  assert_false(sl_has_subitems(&example_numbers_collection));
+  assert_int_equal(sl_bound_count(&example_runs_collection), 2);
+  assert_int_equal(sl_bound_count(&example_numbers_collection), 1);
   assert_false(sl_has_items(&sl_event_list_collection));
 }
 
+/* Tracks with hits of two detectors and a pool; what belongs to which group follows from the order of the fields. */
+#define BIND_TRACKS_FIELDS(F)                    \
+  F(first_hits, u32, ITEM_OFFSETS, "", "")       \
+  F(first_hit, u32, PER_SUBITEM, "", "")         \
+  F(momentum, f32, PER_ITEM, "", "")             \
+  F(pool, u8, BYTES, "", "")                     \
+  F(offsets, u32, OFFSETS, "", "")               \
+  F(second_hits, u32, ITEM_OFFSETS, "", "")      \
+  F(second_x, f32, PER_SUBITEM, "", "")          \
+  F(second_y, f32, PER_SUBITEM, "", "")          \
+  F(residuals, f32, PER_EVENT_OF(1 + 2), "", "") \
+  F(moments, f32, PER_ITEM_OF(2), "", "")
+SL_COLLECTION(bind_tracks, BIND_TRACKS_FIELDS, "tracks");
+
+static void groups_of_subitems_have_bounds_of_their_own(void **state) {
+  (void)state;
+  const struct sl_collection *c = &bind_tracks_collection;
+  const uint32_t groups[] = {1, 1, 0, 2, 0, 3, 3, 3, 0, 0};
+  assert_int_equal(sl_bound_count(c), 4);
+  for (uint32_t f = 0; f < c->field_count; f++) assert_int_equal(sl_group_of(c, f), groups[f]);
+  assert_int_equal(sl_group_field(c, 0), -1);
+  assert_int_equal(sl_group_field(c, 1), 0);
+  assert_int_equal(sl_group_field(c, 2), 3);
+  assert_int_equal(sl_group_field(c, 3), 5);
+  assert_int_equal(sl_item_offsets_field(c, 2), -1); /* a pool */
+  assert_int_equal(sl_item_offsets_field(c, 3), 5);
+
+  const struct sl_member port = {.name = "tracks", .kind = SL_MEMBER_OUT, .collection = c};
+  struct bind_tracks tracks;
+  assert_ptr_equal(sl_args_bound(&tracks, &port, 0), &tracks.bound);
+  assert_ptr_equal(sl_args_bound(&tracks, &port, 1), &tracks.first_hits_bound);
+  assert_ptr_equal(sl_args_bound(&tracks, &port, 2), &tracks.pool_bound);
+  assert_ptr_equal(sl_args_bound(&tracks, &port, 3), &tracks.second_hits_bound);
+  assert_int_equal(sizeof tracks, 10 * sizeof(void *) + 4 * sizeof(struct sl_bound));
+
+  const uint64_t counts[SL_BOUNDS_MAX] = {10, 20, 30, 40, 0};
+  const uint64_t values[] = {11, 20, 10, 30, 4, 11, 40, 40, 9, 20};
+  for (uint32_t f = 0; f < c->field_count; f++) assert_int_equal(sl_collection_values(c, f, 3, counts), values[f]);
+
+  char name[64];
+  sl_bound_name(&port, 0, name, sizeof name);
+  assert_string_equal(name, "tracks");
+  sl_bound_name(&port, 3, name, sizeof name);
+  assert_string_equal(name, "tracks.second_hits");
+}
+
+static void terms_name_a_group_by_its_field(void **state) {
+  (void)state;
+  const struct sl_member ports[] = {{.name = "tracks", .kind = SL_MEMBER_OUT, .collection = &bind_tracks_collection},
+                                    {.name = "runs", .kind = SL_MEMBER_IN, .collection = &example_runs_collection}};
+  const struct sl_algorithm a = {.member_count = 2, .members = ports};
+  static const struct {
+    struct sl_term term;
+    int member;
+    uint32_t bound;
+  } cases[] = {{SL_SUBITEMS_TERM(tracks.first_hits), 0, 1},
+               {SL_SUBITEMS_TERM(tracks.second_hits), 0, 3},
+               {SL_SUBITEMS_SCALED(tracks.pool, 2, 1, 0), 0, 2},
+               {SL_SUBITEMS_TERM(tracks), 0, 0},
+               {SL_SUBITEMS_TERM(tracks.momentum), 0, 0},
+               {SL_SUBITEMS_TERM(runs), 1, 1},
+               {SL_SUBITEMS_TERM(runs.member_offsets), 1, 1},
+               {SL_ITEMS_TERM(tracks), 0, 0},
+               {SL_ITEMS_TERM(tracks.pool), -1, 0},
+               {SL_SUBITEMS_TERM(track), -1, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    uint32_t bound = 9;
+    assert_int_equal(sl_term_member(&a, &cases[i].term, &bound), cases[i].member);
+    assert_int_equal(bound, cases[i].bound);
+  }
+}
+
 /* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, budget b 7, budget huge 2^32 - 1. */
-static uint64_t look_up(void *context, uint32_t term_kind, const char *of) {
+static uint64_t look_up(void *context, const struct sl_term *term) {
   ++*(int *)context;
-  if (term_kind == SL_TERM_BUDGET) return strcmp(of, "huge") == 0 ? UINT32_MAX : 7;
-  assert_string_equal(of, "p");
-  return term_kind == SL_TERM_ITEMS ? 100 : term_kind == SL_TERM_ENTRIES ? 3 : 1000;
+  if (term->kind == SL_TERM_BUDGET) return strcmp(term->of, "huge") == 0 ? UINT32_MAX : 7;
+  assert_string_equal(term->of, "p");
+  return term->kind == SL_TERM_ITEMS ? 100 : term->kind == SL_TERM_SUBITEMS ? 1000 : 3;
 }
 
 static uint64_t value(struct sl_capacity c) {
@@ -143,6 +215,8 @@ int main(void) {
       cmocka_unit_test(pointers_and_bounds_are_found_in_the_arguments),
       cmocka_unit_test(fields_read_are_those_named_or_all),
       cmocka_unit_test(names_and_special_fields_are_found),
+      cmocka_unit_test(groups_of_subitems_have_bounds_of_their_own),
+      cmocka_unit_test(terms_name_a_group_by_its_field),
       cmocka_unit_test(capacities_are_evaluated),
       cmocka_unit_test(capacities_are_64_bits_and_saturate),
   };

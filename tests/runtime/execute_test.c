@@ -25,8 +25,9 @@
   "  some: { use: toy.sum, events: even.passed }\n"                           \
   "  few: { use: toy.sum, events: [third.passed, even.passed] }\n"            \
   "  partial: { use: toy.scale, events: third.passed, set: { factor: 5 } }\n" \
+  "  split: { use: toy.split, in: { numbers: raw } }\n"                       \
   "  order: { use: toy.order }\n"                                             \
-  "outputs: [expanded, all, some, few, even, partial]\n"
+  "outputs: [expanded, all, some, few, even, partial, split]\n"
 
 struct seen {
   uint64_t next, wrong, errors, error_code, stop_at;
@@ -66,6 +67,23 @@ static uint64_t check_partial(const struct sl_output_view *v, uint32_t e, uint64
   return wrong;
 }
 
+/* Fields offsets, digit_offsets, digit, value, copy_offsets, copy, copy_half. */
+static uint64_t check_split(const struct sl_output_view *v, uint32_t e, uint64_t number) {
+  const uint32_t first = at(v, 0, e);
+  uint64_t wrong = at(v, 0, e + 1) - first != toy_count(number);
+  for (uint32_t k = 0; k < toy_count(number) && !wrong; k++) {
+    const uint32_t i = first + k, value = toy_value(number, k);
+    const uint32_t digit = at(v, 1, i), copy = at(v, 4, i);
+    wrong += at(v, 3, i) != value;
+    wrong += at(v, 1, i + 1) - digit != toy_digits(value) || at(v, 4, i + 1) - copy != value % 3;
+    for (uint32_t d = 0; d < toy_digits(value); d++)
+      wrong += ((const uint8_t *)v->fields[2])[digit + d] != (value >> d & 1);
+    for (uint32_t c = 0; c < value % 3; c++)
+      wrong += at(v, 5, copy + c) != value || ((const float *)v->fields[6])[copy + c] != 0.5f * (float)value;
+  }
+  return wrong;
+}
+
 static int on_batch(void *context, const struct sl_batch *batch) {
   struct seen *seen = context;
   uint32_t on_list = 0;
@@ -86,6 +104,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
     seen->wrong += check_sum(view_of(batch, "some"), e, n, even);
     seen->wrong += check_sum(view_of(batch, "few"), e, n, even && third);
     seen->wrong += check_partial(view_of(batch, "partial"), e, n, third);
+    seen->wrong += check_split(view_of(batch, "split"), e, n);
     if (even) seen->wrong += at(view_of(batch, "even"), 1, on_list++) != e;
   }
   if (!batch->events[0].error) seen->wrong += at(view_of(batch, "even"), 0, 0) != on_list;
@@ -191,6 +210,24 @@ static void an_event_that_does_not_fit_alone_becomes_an_error_event(void **state
   assert_non_null(strstr(r.messages, "items of expanded, the capacity is 2"));
   assert_non_null(strstr(r.messages, "raise the budget"));
   free(r.messages);
+}
+
+static void each_group_of_subitems_has_a_budget_of_its_own(void **state) {
+  (void)state;
+  const struct outcome reference = run((const char *const[]){"raw.events=300", NULL}, 1, 50, 0, 0, 1);
+  const char *const tight[] = {"raw.events=300", "split.copies_per_event=3", NULL};
+  const struct outcome r = run(tight, 3, 50, 1, 0, 1);
+  expect_all(&r, 300);
+  assert_true(r.summary.retries > 0);
+  assert_memory_equal(r.digests, reference.digests, sizeof r.digests);
+  free(r.messages);
+  free(reference.messages);
+  const struct outcome small =
+      run((const char *const[]){"raw.events=40", "split.copies_per_event=2", NULL}, 2, 1, 1, 0, 1);
+  assert_int_equal(small.status, SL_OK);
+  assert_true(small.seen.errors > 0);
+  if (!strstr(small.messages, "subitems of parts.copy_offsets, the capacity is 2")) fail_msg("%s", small.messages);
+  free(small.messages);
 }
 
 static void corrupt_events_come_out_empty_in_their_place(void **state) {
@@ -393,6 +430,7 @@ int main(void) {
       cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),
       cmocka_unit_test(a_tight_budget_costs_retries_and_changes_nothing),
       cmocka_unit_test(an_event_that_does_not_fit_alone_becomes_an_error_event),
+      cmocka_unit_test(each_group_of_subitems_has_a_budget_of_its_own),
       cmocka_unit_test(corrupt_events_come_out_empty_in_their_place),
       cmocka_unit_test(a_refused_event_is_named_and_its_neighbours_are_kept),
       cmocka_unit_test(a_failing_source_delivers_what_came_before),

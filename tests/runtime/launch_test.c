@@ -167,12 +167,12 @@ static void grids_are_as_large_as_there_is_work_and_no_larger_than_the_device(vo
   (void)state;
   const struct sl_launch l = {.block_threads = 256, .grid_blocks = 1000, .events_max = 1000, .device_threads = 2560};
   const struct sl_launch unknown = {.block_threads = 256, .grid_blocks = 7, .events_max = 7};
-  const struct { struct sl_bound bound, sub_bound; } port = {{600, 0, NULL}, {100000, 0, NULL}};
+  const struct { struct sl_bound bound, hit_offsets_bound; } port = {{600, 0, NULL}, {100000, 0, NULL}};
   assert_int_equal(sl_grid_blocks(&l, SL_PER_EVENT, 256), 1000);
   assert_int_equal(sl_grid_blocks(&l, SL_THREAD_PER_EVENT, 256), 4);
   assert_int_equal(sl_grid_blocks(&l, SL_PER_ITEM(port), 256), 3);
-  assert_int_equal(sl_grid_blocks(&l, SL_PER_SUBITEM(port), 256), 10);
-  assert_int_equal(sl_grid_blocks(&unknown, SL_PER_SUBITEM(port), 256), 7);
+  assert_int_equal(sl_grid_blocks(&l, SL_PER_SUBITEM(port, hit_offsets), 256), 10);
+  assert_int_equal(sl_grid_blocks(&unknown, SL_PER_SUBITEM(port, hit_offsets), 256), 7);
   assert_int_equal(sl_grid_blocks(&l, SL_PER_NODE(64), 256), 64);
   assert_int_equal(sl_grid_blocks(&l, sl_make_grid(SL_GRID_THREADS, 0), 256), 1);
 }

@@ -477,7 +477,7 @@ static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
   struct sl_test *t = decode(b, state);
   assert_int_equal(sl_test_event_error(t, 0), 0);
   assert_int_equal(clusters_of(t).offsets[1], 65535);
-  assert_int_equal(sl_test_used(t, "clusters", 0), 65535);
+  assert_int_equal(sl_test_used(t, "clusters"), 65535);
   assert_int_equal(clusters_of(t).order[65534], words[65535 - 4 * 16381 - 1]);
   sl_test_free(t);
   banks_free(b);
@@ -491,9 +491,9 @@ static void an_overflow_is_told_and_nothing_is_written(void **state) {
   struct geometry g;
   geometry_round(&g);
   struct sl_test *t = prepare(b, &g, state);
-  sl_test_budget(t, "clusters", 2, 0);
+  sl_test_budget(t, "clusters", 2);
   assert_int_equal(sl_test_run(t), 0);
-  assert_int_equal(sl_test_used(t, "clusters", 0), 3);
+  assert_int_equal(sl_test_used(t, "clusters"), 3);
   assert_int_equal(clusters_of(t).offsets[1], 0);
   assert_int_equal(clusters_of(t).pair_count[0], 0);
   sl_test_free(t);

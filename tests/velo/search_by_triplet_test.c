@@ -79,7 +79,7 @@ static void check_straight_track(uint32_t n) {
     assert_candidates(&s, 0, 1);
     assert_hits(&s, 0, 0, ids, n);
     assert_int_equal(used_count(&s), n > 3 ? n : 0);
-    assert_int_equal(sl_test_used(s.test, "candidates", 0), 1);
+    assert_int_equal(sl_test_used(s.test, "candidates"), 1);
     search_close(&s);
   }
 }
@@ -422,12 +422,12 @@ static void candidates_beyond_the_budget_are_counted_and_not_written(void **stat
     }
     search_open(&s, sample);
     for (uint32_t capacity = 0; capacity < 6; capacity++) {
-      sl_test_budget(s.test, "candidates", capacity, 0);
+      sl_test_budget(s.test, "candidates", capacity);
       search_run(&s, shared);
-      assert_int_equal(sl_test_used(s.test, "candidates", 0), 6);
+      assert_int_equal(sl_test_used(s.test, "candidates"), 6);
       for (uint32_t event = 0; event <= 3; event++) assert_int_equal(s.offsets[event], 0);
     }
-    sl_test_budget(s.test, "candidates", 6, 0);
+    sl_test_budget(s.test, "candidates", 6);
     search_run(&s, shared);
     for (uint32_t event = 0; event <= 3; event++) assert_int_equal(s.offsets[event], 2 * event);
     search_close(&s);

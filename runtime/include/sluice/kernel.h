@@ -37,7 +37,7 @@
  *   SL_PER_EVENT              a block an event              SL_FOR_EVENTS
  *   SL_THREAD_PER_EVENT       a thread an event             SL_FOR_EVENTS_BY_THREAD, SL_FOR_ALL_EVENTS
  *   SL_PER_ITEM(port)         a thread an item of a port    SL_FOR_ITEMS
- *   SL_PER_SUBITEM(port)      a thread a subitem            SL_FOR_SUBITEMS
+ *   SL_PER_SUBITEM(port, f)   a thread a subitem of group f SL_FOR_SUBITEMS
  *   SL_PER_NODE(count)        a block a node of a family    SL_FOR_NODES
  *
  * How many items there are is not known at the launch: loops stride, and are right with any grid. */
@@ -46,11 +46,11 @@ struct sl_grid {
   uint32_t kind, reserved;
   uint64_t count;
 };
-#define SL_PER_EVENT         sl_make_grid(SL_GRID_EVENTS, 0)
-#define SL_THREAD_PER_EVENT  sl_make_grid(SL_GRID_EVENT_THREADS, 0)
-#define SL_PER_ITEM(port)    sl_make_grid(SL_GRID_THREADS, (port).bound.capacity)
-#define SL_PER_SUBITEM(port) sl_make_grid(SL_GRID_THREADS, (port).sub_bound.capacity)
-#define SL_PER_NODE(count)   sl_make_grid(SL_GRID_BLOCKS, count)
+#define SL_PER_EVENT                sl_make_grid(SL_GRID_EVENTS, 0)
+#define SL_THREAD_PER_EVENT         sl_make_grid(SL_GRID_EVENT_THREADS, 0)
+#define SL_PER_ITEM(port)           sl_make_grid(SL_GRID_THREADS, (port).bound.capacity)
+#define SL_PER_SUBITEM(port, field) sl_make_grid(SL_GRID_THREADS, (port).field##_bound.capacity)
+#define SL_PER_NODE(count)          sl_make_grid(SL_GRID_BLOCKS, count)
 
 static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t count) {
   struct sl_grid grid;

@@ -74,6 +74,8 @@ SL_TYPES(SL_TYPE_DEF_)
  *   PER_SUBITEM       subitem capacity
  *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); in no digest
  *   ARRAY             as many as `make` allocates; constants only
+ * A collection may have up to SL_GROUPS_MAX groups of subitems, each with a capacity of its own: a field ITEM_OFFSETS
+ * begins one, to which the PER_SUBITEM fields behind it belong; a BYTES field is one.
  * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
  * An algorithm that writes ITEM_OFFSETS writes its entry 0 too, also when no event is on its list. */
 enum {
@@ -96,6 +98,7 @@ enum {
 #define SL_SHAPE_PER_SUBITEM     SL_SHAPE_CODE_PER_SUBITEM, 1
 #define SL_SHAPE_BYTES           SL_SHAPE_CODE_BYTES, 1
 #define SL_SHAPE_ARRAY           SL_SHAPE_CODE_ARRAY, 1
+enum { SL_GROUPS_MAX = 4 };
 
 struct sl_field {
   const char *name;
@@ -140,18 +143,20 @@ struct sl_bound {
 
 /* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
  * `struct NAME_view` (pointers to read), `struct NAME_each` (of a list port: views of any number of producers), and
- * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items) and
- * `sub_bound` (subitems or bytes). In the third, `at` is in the memory that the algorithm reads (a kernel's: on the
- * device), `names` in the host's: for check, make and sinks, not for kernels. */
+ * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items), then
+ * FIELD_bound for each field ITEM_OFFSETS (its subitems) or BYTES. In the third, `at` is in the memory that the
+ * algorithm reads (a kernel's: on the device), `names` in the host's: for check, make and sinks, not for kernels. */
 #define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
 #define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                                    \
   struct name_ {                                                                                                 \
     FIELDS(SL_POINTER_)                                                                                          \
-    struct sl_bound bound, sub_bound;                                                                            \
+    struct sl_bound bound;                                                                                       \
+    FIELDS(SL_BOUND_)                                                                                            \
   };                                                                                                             \
   struct name_##_view {                                                                                          \
     FIELDS(SL_CONST_POINTER_)                                                                                    \
-    struct sl_bound bound, sub_bound;                                                                            \
+    struct sl_bound bound;                                                                                       \
+    FIELDS(SL_BOUND_)                                                                                            \
   };                                                                                                             \
   struct name_##_each {                                                                                          \
     const struct name_##_view *at;                                                                               \
@@ -162,11 +167,26 @@ struct sl_bound {
   static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
       #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0, trait_};              \
   SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
-                                               2 * sizeof(struct sl_bound),                                      \
-                   "a collection holds pointers only")
+                                               (1 FIELDS(SL_PLUS_BOUND_)) * sizeof(struct sl_bound),             \
+                   "a collection holds pointers and bounds only")
 #define SL_POINTER_(name, type, shape, unit, doc)       sl_c_##type *name;
 #define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;
 #define SL_FIELD_ENTRY_(name, type, shape, unit, doc)   {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
+#define SL_BOUND_(name, type, shape, unit, doc)         SL_IF_GROUP_##shape(struct sl_bound name##_bound;)
+#define SL_PLUS_BOUND_(name, type, shape, unit, doc)    SL_IF_GROUP_##shape(+1)
+/* Their argument for a shape that begins a group, nothing for others. */
+#define SL_IF_GROUP_PER_SLICE       SL_NO_GROUP_
+#define SL_IF_GROUP_PER_EVENT       SL_NO_GROUP_
+#define SL_IF_GROUP_PER_EVENT_OF(n) SL_NO_GROUP_
+#define SL_IF_GROUP_OFFSETS         SL_NO_GROUP_
+#define SL_IF_GROUP_PER_ITEM        SL_NO_GROUP_
+#define SL_IF_GROUP_PER_ITEM_OF(n)  SL_NO_GROUP_
+#define SL_IF_GROUP_ITEM_OFFSETS    SL_A_GROUP_
+#define SL_IF_GROUP_PER_SUBITEM     SL_NO_GROUP_
+#define SL_IF_GROUP_BYTES           SL_A_GROUP_
+#define SL_IF_GROUP_ARRAY           SL_NO_GROUP_
+#define SL_NO_GROUP_(text)
+#define SL_A_GROUP_(text) text
 
 /* The runtime's own collection: a list of events, in ascending order. */
 #define SL_EVENT_LIST_FIELDS(F)                                \
@@ -194,7 +214,7 @@ enum {
   SL_TERM_CONSTANT,     /* add */
   SL_TERM_EVENTS,       /* E * multiply / divide + add */
   SL_TERM_ITEMS,        /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of port `of` * multiply / divide + add */
+  SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
   SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add` */
   SL_TERM_ENTRIES,      /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES /* producers of list port `of` * E * multiply / divide + add */
@@ -280,7 +300,7 @@ struct sl_member {
   uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
-  struct sl_capacity sub_capacity;        /* OUT: subitems or bytes */
+  struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, a group each */
 };
 
 /* A file defines SL_ARGS as the name of its argument struct before the tables:
@@ -292,7 +312,8 @@ struct sl_member {
  *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam"),
  *   };
  * Further arguments of SL_OUT, in this order: SL_SHARES_OFFSETS(port), SL_IN_PLACE(port), SL_ITEMS(capacity),
- * SL_SUBITEMS(capacity). */
+ * SL_SUBITEMS(capacity, ...), one for each group in the order of the fields. A term names the subitems of a port as
+ * PORT, or, where it has several groups, as PORT.FIELD, by the field that begins the group. */
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
@@ -371,7 +392,7 @@ struct sl_member {
 #define SL_SHARES_OFFSETS(port) .shares = #port
 #define SL_IN_PLACE(port)       .in_place = #port
 #define SL_ITEMS(...)           .capacity = __VA_ARGS__
-#define SL_SUBITEMS(...)        .sub_capacity = __VA_ARGS__
+#define SL_SUBITEMS(...)        .sub_capacities = {__VA_ARGS__}
 #define SL_SCRATCH(member, type_, doc_, ...)                                                                   \
   {                                                                                                            \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = 0,                                       \
@@ -532,7 +553,7 @@ struct sl_source {
   int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
   /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
-   * 0, and says in each port's bound.used and sub_bound.used how many items, and subitems or bytes, there are. A bad
+   * 0, and says in each port's bound.used and FIELD_bound.used how many items, and subitems or bytes, there are. A bad
    * event is appended with its error and no items. Returns 1 if there may be more, 0 at the end, or an error.
    * Calls never overlap, but come from several threads. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
@@ -655,7 +676,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_collection) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 336, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");

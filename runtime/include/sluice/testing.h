@@ -3,8 +3,8 @@
  *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");     relative to the build folder, or
  * absolute sl_test_events(t, 2);                                            two events in the slice sl_test_input(t,
  * "clusters", "offsets", offsets, 3);             an array a field; copied sl_test_set(t, "max_scatter", 0.08);
- * sl_test_set_text(t, "path", "..."); sl_test_budget(t, "hits", 1000, 0);                              capacities of an
- * output, else taken from its terms assert_int_equal(sl_test_run(t), 0); const float *x = sl_test_output(t, "hits",
+ * sl_test_set_text(t, "path", "..."); sl_test_budget(t, "hits", 1000);                                 the capacity of
+ * an output, else taken from its terms assert_int_equal(sl_test_run(t), 0); const float *x = sl_test_output(t, "hits",
  * "x"); sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
@@ -42,7 +42,8 @@ SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double val
 /* A string, or the name of an enumeration's choice. */
 SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
 SL_TEST_API void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count);
-SL_TEST_API void sl_test_budget(struct sl_test *t, const char *port, uint32_t items, uint32_t subitems);
+/* The capacity of an output's items ("tracks"), or of a group of its subitems ("tracks.hit_offsets"). */
+SL_TEST_API void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity);
 SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: the shared version even if there is a tuned one */
 SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
 /* For plugins/NAME.simt.so: the order of threads, and 32 or 64 threads a warp. No effect on other targets. */
@@ -54,8 +55,8 @@ SL_TEST_API int sl_test_run(struct sl_test *t);
 
 SL_TEST_API const void *sl_test_output(const struct sl_test *t, const char *port, const char *field);
 SL_TEST_API uint64_t sl_test_output_count(const struct sl_test *t, const char *port, const char *field); /* values */
-/* The most items (sub = 0) or subitems (sub = 1) wanted of a port; more than its capacity means overflow. */
-SL_TEST_API uint32_t sl_test_used(const struct sl_test *t, const char *port, int sub);
+/* The most that was wanted of it, named like a capacity; more than the capacity means overflow. */
+SL_TEST_API uint32_t sl_test_used(const struct sl_test *t, const char *name);
 /* Error word of an event: 0, or code << 32 | detail, as given to sl_event_fail. */
 SL_TEST_API uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event);
 /* All messages so far, one a line. Sinks: the report as JSON. */

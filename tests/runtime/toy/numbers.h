@@ -11,6 +11,19 @@ SL_COLLECTION(toy_numbers, TOY_NUMBERS_FIELDS, "numbers by event");
 SL_COLLECTION(toy_scaled, TOY_NUMBERS_FIELDS, "numbers times a factor");
 SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "each number as often as its value modulo three");
 
+/* Two groups of subitems: of value v the digits of v % 8 in base 2, and v % 3 times v. */
+#define TOY_PARTS_FIELDS(F)                                                       \
+  F(offsets, u32, OFFSETS, "", "first number of each event")                      \
+  F(digit_offsets, u32, ITEM_OFFSETS, "", "first digit of each number")           \
+  F(digit, u8, PER_SUBITEM, "", "a binary digit, the lowest first")               \
+  F(value, u32, PER_ITEM, "", "the number")                                       \
+  F(copy_offsets, u32, ITEM_OFFSETS, "", "first copy of each number")             \
+  F(copy, u32, PER_SUBITEM, "", "the number, as often as its value modulo three") \
+  F(copy_half, f32, PER_SUBITEM, "", "half of it")
+SL_COLLECTION(toy_parts, TOY_PARTS_FIELDS, "numbers with their digits and copies");
+
+static inline uint32_t toy_digits(uint32_t value) { return value % 8 > 3 ? 3 : value % 8 > 1 ? 2 : value % 8; }
+
 #define TOY_SUMS_FIELDS(F)                         \
   F(count, u32, PER_EVENT, "", "how many numbers") \
   F(sum, u32, PER_EVENT, "", "their sum")          \

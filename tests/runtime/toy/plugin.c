@@ -4,6 +4,7 @@
 SL_DECLARE(select);
 SL_DECLARE(scale);
 SL_DECLARE(expand);
+SL_DECLARE(split);
 SL_DECLARE(sum);
 SL_DECLARE(weigh);
 
@@ -18,6 +19,6 @@ static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
     SL_ENTRY(source), SL_ENTRY(order),
 #endif
-    SL_ENTRY(select), SL_ENTRY(scale), SL_ENTRY(expand), SL_ENTRY(sum), SL_ENTRY(weigh),
+    SL_ENTRY(select), SL_ENTRY(scale), SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(sum), SL_ENTRY(weigh),
 };
 SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");
