@@ -29,7 +29,7 @@ def wiring(path, *arguments):
             node = line.split()[0]
         elif "<-" in line:
             name, _, port, *_ = line.split()
-            arrows.add((*port.split("."), node, None if name == "events" else name))
+            arrows.add((*port.split("."), node, None if name == "events" else name.split("[")[0]))
     return arrows
 
 

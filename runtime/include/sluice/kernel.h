@@ -38,6 +38,7 @@
  *   SL_THREAD_PER_EVENT       a thread an event             SL_FOR_EVENTS_BY_THREAD, SL_FOR_ALL_EVENTS
  *   SL_PER_ITEM(port)         a thread an item of a port    SL_FOR_ITEMS
  *   SL_PER_SUBITEM(port, f)   a thread a subitem of group f SL_FOR_SUBITEMS
+ *   SL_PER_ENTRY(port)        a block an entry of a list port   SL_FOR_ENTRIES
  *   SL_PER_NODE(count)        a block a node of a family    SL_FOR_NODES
  *
  * How many items there are is not known at the launch: loops stride, and are right with any grid. */
@@ -50,6 +51,7 @@ struct sl_grid {
 #define SL_THREAD_PER_EVENT         sl_make_grid(SL_GRID_EVENT_THREADS, 0)
 #define SL_PER_ITEM(port)           sl_make_grid(SL_GRID_THREADS, (port).bound.capacity)
 #define SL_PER_SUBITEM(port, field) sl_make_grid(SL_GRID_THREADS, (port).field##_bound.capacity)
+#define SL_PER_ENTRY(port)          sl_make_grid(SL_GRID_BLOCKS, (port).count)
 #define SL_PER_NODE(count)          sl_make_grid(SL_GRID_BLOCKS, count)
 
 static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t count) {
@@ -106,6 +108,9 @@ static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struc
 static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t index) {
   return list->numbers ? list->numbers[index] : index;
 }
+
+/* Each block takes its share of the producers of a list port: a.port.at[k] is the `k`th one's view. */
+#define SL_FOR_ENTRIES(k, port) for (uint32_t k = blockIdx.x; k < (port).count; k += gridDim.x)
 
 static SL_DEVICE uint32_t sl_grid_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x; }

@@ -251,6 +251,8 @@ struct sl_capacity {
   { SL_TERM_ENTRIES, 1, 1, 0, #port }
 #define SL_EVENT_ENTRIES_TERM(port) \
   { SL_TERM_EVENT_ENTRIES, 1, 1, 0, #port }
+#define SL_EVENT_ENTRIES_SCALED(port, multiply, divide, add) \
+  { SL_TERM_EVENT_ENTRIES, multiply, divide, add, #port }
 /* One term; the least, the greatest or the sum of up to four. */
 #define SL_ONE(term) SL_MAX(term)
 #define SL_MIN(...)                    \

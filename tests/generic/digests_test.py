@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Lists gathered by a list port are the same whatever the slots, slices and targets, however the graph names them, and with
+a thousand of them; and the same as in digests.txt.
+
+A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
+meant: digests_test.py --accept
+"""
+import json
+import tempfile
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+checks = Checks()
+found = {}
+DECISIONS = ROOT / "graphs/decisions.yaml"
+SIMULATED = ("-n", 400, "--set", "raw.luminosity_fraction=0.4")
+NAMES = ("luminosity", "no_beam", "one_beam", "colliding")
+
+
+def outputs(graph, *arguments):
+    done = call("run", graph, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
+    return {o["port"]: (o["digest"], o["items"]) for o in json.loads(done.stdout)["outputs"]}
+
+
+def decisions(graph, *arguments):
+    return outputs(graph, *arguments)["decisions"]
+
+
+def overlay(folder, name, text):
+    path = Path(folder) / name
+    path.write_text(f"sluice: 1\ninclude: [{DECISIONS}]\n{text}")
+    return path
+
+
+def lists(folder, name, value, nodes=""):
+    return overlay(folder, name, f"nodes:\n  decisions: {{ in: {{ lists: {value} }} }}\n{nodes}")
+
+
+has_simt = "simt" in call("--version").stdout
+simt = [("--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}", "--set", f"decisions.block={64 * seed}")
+        for seed in (1, 2, 3) for warp in (32, 64)] if has_simt else []
+reference = decisions(DECISIONS)
+found["decisions"] = reference[0]
+for variation in [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2), ("--guard",)] + simt:
+    checks.that(decisions(DECISIONS, *variation) == reference, f"decisions {' '.join(map(str, variation))}")
+
+with tempfile.TemporaryDirectory() as folder:
+    checks.that(decisions(lists(folder, "list.yaml", f"[{', '.join(NAMES)}]")) == reference, "a list instead of a map")
+    checks.that(decisions(lists(folder, "all.yaml", "all")) == reference, "all, in the order of the document")
+    other = decisions(lists(folder, "other.yaml", f"[{', '.join(reversed(NAMES))}]"))
+    checks.that(other != reference and other[1] == reference[1], "in another order, as many items with other places")
+    checks.that(decisions(lists(folder, "none.yaml", "[]"))[1] == 0, "no list, no items")
+
+    # An overlay adds a list, and takes one away.
+    error = "  error: { use: odin.filter, set: { error_states: 3 } }\n"
+    more = decisions(lists(folder, "more.yaml", "{ every: error }", error))
+    checks.that(more[1] == reference[1] + 400, "one more list, which holds all events")
+    fewer = decisions(lists(folder, "fewer.yaml", "{ every: error, colliding: null }", error))
+    ends = decisions(lists(folder, "ends.yaml", "[luminosity, no_beam, one_beam, error]", error))
+    checks.that(fewer == ends and fewer[1] < more[1], "and one taken away")
+
+    # On a list of its own, it speaks of the events on that.
+    some = overlay(folder, "some.yaml", "nodes: { decisions: { events: luminosity } }\noutputs: [decisions, luminosity]\n")
+    on_list = outputs(some)
+    checks.that(0 < on_list["decisions"][1] < reference[1] and on_list["luminosity"][1] > 0, "on an event list")
+    for variation in [("--slice-events", 7)] + simt[:2]:
+        checks.that(outputs(some, *variation) == on_list, f"on an event list {' '.join(map(str, variation))}")
+
+    # A thousand filters, by their names and as all there are.
+    filters = "".join(f"  line_{i}: {{ use: odin.filter, set: {{ orbit_period: {i % 97 + 1}, orbit_phase: {i // 97} }} }}\n"
+                      for i in range(1000))
+    removed = "".join(f"  {name}: null\n" for name in NAMES)
+    names = ", ".join(f"line_{i}" for i in range(1000))
+    thousand = lists(folder, "thousand.yaml", f"[{names}]", filters + removed)
+    every = lists(folder, "every.yaml", "all", filters + removed)
+    reference = decisions(thousand)
+    found["a thousand"] = reference[0]
+    checks.that(reference[1] > 10000, f"a thousand lists: {reference[1]} items")
+    checks.that(decisions(every) == reference, "a thousand: all")
+    checks.that(decisions(every, "--slice-events", 33, "--slots", 2) == reference, "a thousand: other slices")
+    if has_simt:
+        checks.that(decisions(thousand, "--device", "simt") == reference, "a thousand: simt")
+
+checks.golden(Path(__file__).with_name("digests.txt"), found)
+checks.end()

@@ -1,0 +1,96 @@
+/* gather_lists_test.c: generic.gather_lists against the same question asked event by event and list by list. */
+#include "generic/event_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* cmocka.h wants the above first */
+#include <sluice/testing.h>
+
+#include <cmocka.h>
+
+enum { EVENTS = 150, LISTS_MAX = 1000 };
+
+/* List 0 is empty, list 1 full; each of the others has a fraction of its own. */
+static int is_on(uint32_t list, uint32_t event) {
+  if (list < 2) return (int)list;
+  return (event * 2654435761u + list * 40503u) % 97 < list % 60;
+}
+
+static struct sl_test *gather(uint32_t lists) {
+  struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "gather_lists");
+  sl_test_events(t, EVENTS);
+  for (uint32_t k = 0; k < lists; k++) {
+    uint32_t numbers[EVENTS], count = 0;
+    char name[24];
+    for (uint32_t e = 0; e < EVENTS; e++)
+      if (is_on(k, e)) numbers[count++] = e;
+    snprintf(name, sizeof name, "line_%u", k);
+    sl_test_input_each(t, "lists", name, "count", &count, 1);
+    sl_test_input_each(t, "lists", name, "numbers", numbers, count);
+  }
+  return t;
+}
+
+/* Events that are not `wanted` (NULL: all are) have no lists. Ends the test. */
+static void assert_gathered(struct sl_test *t, uint32_t lists, const uint8_t *wanted) {
+  assert_int_equal(sl_test_run(t), 0);
+  const uint32_t *offsets = sl_test_output(t, "decisions", "offsets"), *list = sl_test_output(t, "decisions", "list");
+  uint32_t at = 0;
+  assert_int_equal(sl_test_output_count(t, "decisions", "list"), (uint64_t)lists * EVENTS);
+  for (uint32_t e = 0; e < EVENTS; e++) {
+    assert_int_equal(offsets[e], at);
+    for (uint32_t k = 0; k < lists && (!wanted || wanted[e]); k++)
+      if (is_on(k, e)) assert_int_equal(list[at++], k);
+  }
+  assert_int_equal(offsets[EVENTS], at);
+  assert_int_equal(sl_test_used(t, "decisions"), at);
+  sl_test_free(t);
+}
+
+static void without_lists_there_are_no_decisions(void **state) {
+  (void)state;
+  assert_gathered(gather(0), 0, NULL);
+}
+
+static void one_list_or_three(void **state) {
+  (void)state;
+  assert_gathered(gather(1), 1, NULL);
+  assert_gathered(gather(3), 3, NULL);
+}
+
+static void as_many_as_a_word_has_bits_and_one_more(void **state) {
+  (void)state;
+  assert_gathered(gather(32), 32, NULL);
+  assert_gathered(gather(33), 33, NULL);
+}
+
+static void a_thousand_lists(void **state) {
+  (void)state;
+  assert_gathered(gather(LISTS_MAX), LISTS_MAX, NULL);
+}
+
+static void on_a_list_of_its_own_it_says_nothing_of_other_events(void **state) {
+  (void)state;
+  uint32_t numbers[EVENTS], count = 0;
+  uint8_t wanted[EVENTS] = {0};
+  for (uint32_t e = 1; e < EVENTS; e += 3) {
+    numbers[count++] = e;
+    wanted[e] = 1;
+  }
+  struct sl_test *t = gather(40);
+  sl_test_list(t, numbers, count);
+  assert_gathered(t, 40, wanted);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_lists_there_are_no_decisions),
+      cmocka_unit_test(one_list_or_three),
+      cmocka_unit_test(as_many_as_a_word_has_bits_and_one_more),
+      cmocka_unit_test(a_thousand_lists),
+      cmocka_unit_test(on_a_list_of_its_own_it_says_nothing_of_other_events),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
