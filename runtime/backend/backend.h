@@ -15,6 +15,15 @@ struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
 
+/* One event list of several: the events that are on at least `wanted` of them, ascending. Everything is in memory that
+ * kernels read and write. */
+struct sl_combination {
+  const struct sl_list_pointers *lists;
+  uint32_t list_count, wanted;
+  uint32_t *tally;           /* one word for each event of the slice, to count with */
+  uint32_t *count, *numbers; /* the list made */
+};
+
 enum { SL_MARK_KERNELS, SL_MARK_COPIES };
 
 /* A field to bring to the host: its valid part, from entry 0 to the last of the slice. */
@@ -74,8 +83,7 @@ struct sl_backend {
   void (*range_end)(void);
   /* Enqueued on the stream, in order with kernels. */
   int (*zero)(struct sl_stream *stream, void *memory, uint64_t bytes);
-  int (*intersect)(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count, uint32_t *count,
-                   uint32_t *numbers);
+  int (*combine)(struct sl_stream *stream, const struct sl_combination *combination);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
   /* D: copies for a flight, beside the kernels; `uploaded` lets the kernels that follow wait for them. */

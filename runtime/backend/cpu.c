@@ -47,24 +47,16 @@ static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return SL_OK;
 }
 
-/* Event numbers that are on all lists. The lists are ascending, so that one pass over each is enough. */
-static int cpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
-                         uint32_t *count, uint32_t *numbers) {
-  (void)stream;
-  const uint32_t *first = lists[0].numbers;
-  uint32_t kept = *lists[0].count;
-  for (uint32_t l = 1; l < list_count; l++) {
-    uint32_t out = 0;
-    for (uint32_t i = 0, j = 0; i < kept && j < *lists[l].count;) {
-      const uint32_t a = first[i], b = lists[l].numbers[j];
-      if (a == b) numbers[out++] = a;
-      i += a <= b;
-      j += b <= a;
-    }
-    first = numbers;
-    kept = out;
-  }
-  *count = kept;
+static int cpu_combine(struct sl_stream *stream, const struct sl_combination *c) {
+  const uint32_t events = *stream->event_count;
+  memset(c->tally, 0, events * sizeof *c->tally);
+  for (uint32_t l = 0; l < c->list_count; l++)
+    for (uint32_t i = 0; i < *c->lists[l].count; i++)
+      if (c->lists[l].numbers[i] < events) c->tally[c->lists[l].numbers[i]]++;
+  uint32_t length = 0;
+  for (uint32_t e = 0; e < events; e++)
+    if (c->tally[e] >= c->wanted) c->numbers[length++] = e;
+  *c->count = length;
   return SL_OK;
 }
 
@@ -109,6 +101,6 @@ const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .stream_close = cpu_stream_close,
                                           .error = cpu_error,
                                           .zero = cpu_zero,
-                                          .intersect = cpu_intersect,
+                                          .combine = cpu_combine,
                                           .scan = cpu_scan,
                                           .scan_items = cpu_scan_items};

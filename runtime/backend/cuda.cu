@@ -1,6 +1,6 @@
 /* cuda.cu: the backend of the targets cuda and hip, in a library of its own (backends/cuda.so), so that nothing else
  * meets the vendor's runtime. Shapes of work that are the executor's and not an algorithm's: scans of counts,
- * intersections of event lists, packing of results.
+ * unions and intersections of event lists, packing of results.
  *
  * A slot has two streams: kernels, and copies up. An event a flight lets kernels wait for their input, another lets the
  * host wait for the flight's end. Kernels of a slice are captured once a flight and replayed as one launch. Results are
@@ -45,7 +45,6 @@ enum {
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
   PACK_FIELDS = 256, /* whose places a block computes at a time */
-  MAX_LISTS = 64
 };
 
 struct sl_device {
@@ -436,47 +435,34 @@ static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uin
 
 /* -------------------------------------------------------------------------------------------------- lists */
 
-struct list_table {
-  struct sl_list_pointers lists[MAX_LISTS];
-  uint32_t count;
-};
-
-static __device__ int is_on_list(struct sl_list_pointers list, uint32_t event) {
-  uint32_t low = 0, high = *list.count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (list.numbers[middle] < event)
-      low = middle + 1;
-    else
-      high = middle;
+/* One block: counts on how many lists each event is, a warp a list, then keeps the events with enough, in order. */
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    combine_lists(const struct sl_combination c, const uint32_t *event_count) {
+  const uint32_t events = *event_count;
+  const uint32_t warp = threadIdx.x / warpSize, warps = blockDim.x / warpSize, lane = threadIdx.x % warpSize;
+  for (uint32_t e = threadIdx.x; e < events; e += blockDim.x) c.tally[e] = 0;
+  __syncthreads();
+  for (uint32_t l = warp; l < c.list_count; l += warps) {
+    const struct sl_list_pointers list = c.lists[l];
+    const uint32_t length = *list.count;
+    for (uint32_t i = lane; i < length; i += warpSize)
+      if (list.numbers[i] < events) atomicAdd(&c.tally[list.numbers[i]], 1u);
   }
-  return low < *list.count && list.numbers[low] == event;
-}
-
-/* One block: keeps the events of the first list that are on all others, in order. */
-static __global__ void intersect_lists(const struct list_table table, uint32_t *count, uint32_t *numbers) {
-  const uint32_t n = *table.lists[0].count;
+  __syncthreads();
   uint32_t kept = 0;
-  for (uint32_t first = 0; first < n; first += blockDim.x) {
-    const uint32_t i = first + threadIdx.x;
-    const uint32_t event = i < n ? table.lists[0].numbers[i] : 0;
-    int wanted = i < n;
-    for (uint32_t l = 1; l < table.count && wanted; l++) wanted = is_on_list(table.lists[l], event);
+  for (uint32_t first = 0; first < events; first += blockDim.x) {
+    const uint32_t event = first + threadIdx.x;
+    const int wanted = event < events && c.tally[event] >= c.wanted;
     uint64_t sum;
     const uint64_t before = scan_block((uint64_t)wanted, &sum);
-    if (wanted) numbers[kept + before] = event;
+    if (wanted) c.numbers[kept + before] = event;
     kept += (uint32_t)sum;
   }
-  if (threadIdx.x == 0) *count = kept;
+  if (threadIdx.x == 0) *c.count = kept;
 }
 
-static int gpu_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
-                         uint32_t *count, uint32_t *numbers) {
-  struct list_table table;
-  if (list_count > MAX_LISTS) return SL_EGRAPH;
-  memcpy(table.lists, lists, list_count * sizeof *lists);
-  table.count = list_count;
-  intersect_lists<<<1, SCAN_THREADS, 0, gpu(stream)->kernels>>>(table, count, numbers);
+static int gpu_combine(struct sl_stream *stream, const struct sl_combination *combination) {
+  combine_lists<<<1, SCAN_THREADS, 0, gpu(stream)->kernels>>>(*combination, stream->event_count);
   return CHECK(stream->device, GPU(GetLastError)());
 }
 
@@ -595,7 +581,7 @@ TABLE struct sl_backend sluice_backend = {
     .range_end = gpu_range_end,
 #endif
     .zero = gpu_zero,
-    .intersect = gpu_intersect,
+    .combine = gpu_combine,
     .scan = gpu_scan,
     .scan_items = gpu_scan_items,
     .upload = gpu_upload,

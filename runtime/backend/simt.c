@@ -17,9 +17,8 @@ static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return sl_cpu_backend.zero(stream, memory, bytes);
 }
 
-static int simt_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
-                          uint32_t *count, uint32_t *numbers) {
-  return sl_cpu_backend.intersect(stream, lists, list_count, count, numbers);
+static int simt_combine(struct sl_stream *stream, const struct sl_combination *combination) {
+  return sl_cpu_backend.combine(stream, combination);
 }
 
 static int simt_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
@@ -48,6 +47,6 @@ const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .error = simt_error,
                                            .describe = sl_simt_device_describe,
                                            .zero = simt_zero,
-                                           .intersect = simt_intersect,
+                                           .combine = simt_combine,
                                            .scan = simt_scan,
                                            .scan_items = simt_scan_items};

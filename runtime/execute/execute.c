@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { NO_INDEX = UINT32_MAX, MAX_LISTS = 64 };
+enum { NO_INDEX = UINT32_MAX };
 
 /* -------------------------------------------------------------------------------------------------- steps */
 
@@ -35,16 +35,15 @@ static int zero_outputs(struct sl_slot *slot, uint32_t n) {
   return SL_OK;
 }
 
-static int intersect(struct sl_slot *slot, const struct sl_list_set *set) {
-  const struct sl_layout *l = slot->session->layout;
-  struct sl_list_pointers lists[MAX_LISTS];
-  if (set->port_count > MAX_LISTS) return SL_EGRAPH;
-  for (uint32_t p = 0; p < set->port_count; p++) {
-    const int32_t *storage = l->members[set->ports[p].node][set->ports[p].member].storage;
-    lists[p] = (struct sl_list_pointers){slot->storage[storage[0]], slot->storage[storage[1]]};
-  }
-  return slot->session->backend->intersect(slot->stream, lists, set->port_count, slot->storage[set->count_storage],
-                                           slot->storage[set->numbers_storage]);
+static int combine(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_list_set *set) {
+  const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)flight->tables.device;
+  const struct sl_combination c = {.lists = lists + set->first_pointer,
+                                   .list_count = set->port_count,
+                                   .wanted = set->any ? 1 : set->port_count,
+                                   .tally = slot->storage[set->tally_storage],
+                                   .count = slot->storage[set->count_storage],
+                                   .numbers = slot->storage[set->numbers_storage]};
+  return slot->session->backend->combine(slot->stream, &c);
 }
 
 static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
@@ -143,8 +142,8 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
       }
     }
     if (s->options.guard) sl_guard_poison(slot, step);
-    if (at->kind == SL_STEP_INTERSECT) {
-      status = intersect(slot, &l->sets[at->set]);
+    if (at->kind == SL_STEP_COMBINE) {
+      status = combine(slot, &slot->flights[flight], &l->sets[at->set]);
       if (status < 0) tell_list_failed(slot, at->set);
       continue;
     }

@@ -1,7 +1,7 @@
 /* layout.c: capacities, steps, storage, lifetimes, offsets; see layout.h.
  *
  *   1. capacities of all ports, in execution order (a port's terms name earlier ports or properties);
- *   2. steps: the live kernel nodes in order, and an intersection step before the first node of each list set of
+ *   2. steps: the live kernel nodes in order, and a step that makes one list before the first node of each list set of
  * several;
  *   3. one storage for each field that is written, references to it for each field that is read;
  *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
@@ -157,25 +157,42 @@ static void number_used_words(struct sl_layout *l, uint32_t n) {
 /* ------------------------------------------------------------------------------------------------ 2. steps */
 
 static int same_set(const struct sl_list_set *set, const struct sl_node *node) {
-  return set->port_count == node->list_count &&
+  return set->port_count == node->list_count && set->any == node->any_list &&
          memcmp(set->ports, node->lists, node->list_count * sizeof *node->lists) == 0;
+}
+
+static int32_t add_storage(struct sl_layout *l, uint32_t kind, uint32_t node, uint32_t member, uint32_t field,
+                           uint64_t bytes, uint64_t event_stride_bytes);
+
+/* The set of a node's lists, which were made before. */
+static uint32_t add_set(struct sl_layout *l, const struct sl_node *node) {
+  uint32_t s = 0;
+  while (s < l->set_count && !same_set(&l->sets[s], node)) s++;
+  if (s < l->set_count) return s;
+  struct sl_list_set *set = &l->sets[l->set_count++];
+  const struct sl_slot_member *list = &l->members[node->lists[0].node][node->lists[0].member];
+  *set = (struct sl_list_set){.ports = node->lists,
+                              .port_count = node->list_count,
+                              .any = node->any_list,
+                              .count_storage = list->storage[0],
+                              .numbers_storage = list->storage[1],
+                              .tally_storage = SL_NONE,
+                              .first_pointer = l->list_pointer_count};
+  if (set->port_count == 1) return s;
+  const uint64_t bytes = l->events * sizeof(uint32_t);
+  set->count_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 0, sizeof(uint32_t), 0);
+  set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 1, bytes, 0);
+  set->tally_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 2, bytes, 0);
+  l->list_pointer_count += set->port_count;
+  l->steps[l->step_count++] = (struct sl_step){SL_STEP_COMBINE, NO_INDEX, s};
+  return s;
 }
 
 static void add_steps(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
-  l->node_set[n] = NO_INDEX;
-  if (node->algorithm->kind != SL_KIND_KERNEL) return;
-  if (node->list_count > 0) {
-    uint32_t s = 0;
-    while (s < l->set_count && !same_set(&l->sets[s], node)) s++;
-    if (s == l->set_count) {
-      l->sets[s] = (struct sl_list_set){node->lists, node->list_count, SL_NONE, SL_NONE};
-      l->set_count++;
-      if (node->list_count > 1) l->steps[l->step_count++] = (struct sl_step){SL_STEP_INTERSECT, NO_INDEX, s};
-    }
-    l->node_set[n] = s;
-  }
-  l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, n, l->node_set[n]};
+  l->node_set[n] = node->list_count > 0 ? add_set(l, node) : NO_INDEX;
+  if (node->algorithm->kind == SL_KIND_KERNEL)
+    l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, n, l->node_set[n]};
 }
 
 /* ---------------------------------------------------------------------------------------------- 3. storage */
@@ -300,20 +317,19 @@ static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
 static void set_list_lifetimes(struct sl_layout *l, uint32_t step) {
   const struct sl_step *s = &l->steps[step];
   if (s->set == NO_INDEX) return;
-  struct sl_list_set *set = &l->sets[s->set];
-  if (s->kind == SL_STEP_INTERSECT) {
-    set->count_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 0, sizeof(uint32_t), 0);
-    set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s->set, 1, l->events * sizeof(uint32_t), 0);
-    for (uint32_t p = 0; p < set->port_count; p++)
-      for (uint32_t f = 0; f < 2; f++)
-        live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
-  } else if (set->port_count == 1) {
-    const struct sl_slot_member *list = &l->members[set->ports[0].node][set->ports[0].member];
-    set->count_storage = list->storage[0];
-    set->numbers_storage = list->storage[1];
-  }
+  const struct sl_list_set *set = &l->sets[s->set];
+  for (uint32_t p = 0; s->kind == SL_STEP_COMBINE && p < set->port_count; p++)
+    for (uint32_t f = 0; f < 2; f++) live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
+  if (s->kind == SL_STEP_COMBINE) live_at(l, set->tally_storage, step);
   live_at(l, set->count_storage, step);
   live_at(l, set->numbers_storage, step);
+}
+
+static void set_sink_lifetimes(struct sl_layout *l, uint32_t n) {
+  set_lifetimes(l, n, l->step_count);
+  if (l->node_set[n] == NO_INDEX) return;
+  live_to_end(l, l->sets[l->node_set[n]].count_storage);
+  live_to_end(l, l->sets[l->node_set[n]].numbers_storage);
 }
 
 static void set_all_lifetimes(struct sl_layout *l) {
@@ -323,7 +339,7 @@ static void set_all_lifetimes(struct sl_layout *l) {
     set_list_lifetimes(l, step);
   }
   for (uint32_t i = 0; i < g->order_count; i++)
-    if (kind_of(l, g->order[i]) == SL_KIND_SINK) set_lifetimes(l, g->order[i], l->step_count);
+    if (kind_of(l, g->order[i]) == SL_KIND_SINK) set_sink_lifetimes(l, g->order[i]);
   for (uint32_t o = 0; o < g->output_count; o++) {
     const struct sl_port port = g->outputs[o].port;
     const struct sl_member *member = member_of(l, (uint32_t)port.node, (uint32_t)port.member);
@@ -441,7 +457,7 @@ static void close_member(struct sl_slot_member *m) {
 
 static int allocate_members(struct sl_layout *l) {
   const struct sl_graph *g = l->graph;
-  uint32_t storage = 2 * g->node_count;
+  uint32_t storage = 3 * g->node_count;
   for (uint32_t n = 0; n < g->node_count; n++) {
     const struct sl_algorithm *a = g->nodes[n].algorithm;
     l->members[n] = calloc(a->member_count + 1, sizeof **l->members);
@@ -511,7 +527,8 @@ void sl_layout_name(const struct sl_layout *l, uint32_t storage, char *text, siz
   const struct sl_storage *s = &l->storage[storage];
   if (s->node == NO_INDEX) {
     const struct sl_list_set *set = &l->sets[s->member];
-    size_t used = (size_t)snprintf(text, size, "intersection (%s) of", s->field == 0 ? "count" : "numbers");
+    static const char *const fields[] = {"count", "numbers", "tally"};
+    size_t used = (size_t)snprintf(text, size, "%s (%s) of", set->any ? "union" : "intersection", fields[s->field]);
     for (uint32_t p = 0; p < set->port_count && used < size; p++) {
       const struct sl_node *node = &l->graph->nodes[set->ports[p].node];
       used += (size_t)snprintf(text + used, size - used, " %s.%s", node->name,

@@ -37,19 +37,22 @@ struct sl_slot_member {
   struct sl_slot_member *entries;
 };
 
-/* Runs a node, or makes the intersection of event lists. */
-enum { SL_STEP_RUN, SL_STEP_INTERSECT };
+/* Runs a node, or makes one event list of several. */
+enum { SL_STEP_RUN, SL_STEP_COMBINE };
 struct sl_step {
   uint32_t kind;
   uint32_t node; /* RUN */
   uint32_t set;  /* the event list set it runs on or makes; UINT32_MAX: all events */
 };
 
-/* A set of event lists that nodes run on. A single list is used as it is; of several, a step makes the intersection. */
+/* A set of event lists that nodes run on. A single list is used as it is; of several, a step makes one. */
 struct sl_list_set {
-  struct sl_port *ports;
+  const struct sl_port *ports;
   uint32_t port_count;
-  int32_t count_storage, numbers_storage;
+  uint32_t any;                           /* the union; else the intersection */
+  int32_t count_storage, numbers_storage; /* of the list */
+  int32_t tally_storage;                  /* of several: on how many of them each event is */
+  uint32_t first_pointer;                 /* of several: where the pointers to them begin among those of all sets */
 };
 
 struct sl_layout {
@@ -62,8 +65,9 @@ struct sl_layout {
   uint32_t step_count;
   struct sl_list_set *sets;
   uint32_t set_count;
-  uint32_t *node_set;  /* per node: index into sets, UINT32_MAX for all events */
-  uint32_t used_count; /* number of `used` words */
+  uint32_t list_pointer_count; /* to the lists of all sets of several */
+  uint32_t *node_set;          /* per node: index into sets, UINT32_MAX for all events */
+  uint32_t used_count;         /* number of `used` words */
   uint64_t arena_bytes, live_bytes_max, input_bytes;
   uint32_t optimal;
 };
@@ -76,7 +80,7 @@ void sl_layout_free(struct sl_layout *layout);
 /* The value of a capacity of the node's algorithm, once the ports that it names have theirs. */
 uint64_t sl_layout_capacity(const struct sl_layout *layout, uint32_t node, const struct sl_capacity *capacity);
 
-/* "tracks.hit_x", "search.slots (scratch)", "intersection of a.passed, b.passed": for the plan's table. */
+/* "tracks.hit_x", "search.slots (scratch)", "intersection (count) of a.passed b.passed": for the plan's table. */
 void sl_layout_name(const struct sl_layout *layout, uint32_t storage, char *text, size_t size);
 
 #endif

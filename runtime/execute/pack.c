@@ -39,7 +39,9 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   for (uint32_t p = 0; p < slot->pack.field_count; p++) {
     const uint32_t i = (uint32_t)slot->pack_storage[p];
     const struct sl_storage *at = &s->layout->storage[i];
-    const struct sl_collection *c = s->graph->nodes[at->node].algorithm->members[at->member].collection;
+    const struct sl_collection *c = at->node == UINT32_MAX /* a list of the runtime's */
+                                        ? &sl_event_list_collection
+                                        : s->graph->nodes[at->node].algorithm->members[at->member].collection;
     const struct sl_field *field = &c->fields[at->field];
     const int item_offsets = sl_item_offsets_field(c, sl_group_of(c, at->field));
     slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i], field->width * sl_type_bytes(field->type),

@@ -55,8 +55,9 @@ struct sl_patch {
   int32_t storage;
 };
 
-/* What argument structs point to besides fields: the views of list ports. Filled in host memory when the slot is
- * opened; kernels read `device`, the same memory or a copy on the device, which follows when the patches change. */
+/* What argument structs point to besides fields: the pointers to event lists of which one is made (of all sets, first
+ * in the tables of kernels), and the views of list ports. Filled in host memory when the slot is opened; kernels read
+ * `device`, the same memory or a copy on the device, which follows when the patches change. */
 struct sl_tables {
   unsigned char *host, *device;
   uint64_t bytes, taken;

@@ -213,6 +213,7 @@ static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *ta
   for (uint32_t i = 0; i < s->graph->order_count; i++)
     if (s->graph->nodes[s->graph->order[i]].algorithm->kind == kind)
       tables->bytes += sl_node_views_bytes(&s->graph->nodes[s->graph->order[i]]);
+  if (kind == SL_KIND_KERNEL) tables->bytes += s->layout->list_pointer_count * sizeof(struct sl_list_pointers);
   const int is_copied = kind == SL_KIND_KERNEL && s->backend->is_device && tables->bytes > 0;
   tables->host = calloc(1, tables->bytes + 1);
   tables->device = is_copied ? s->backend->allocate(s->device, tables->bytes) : tables->host;
@@ -231,10 +232,24 @@ int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight) {
   return t->device == t->host ? SL_OK : s->backend->upload_now(s->device, t->device, t->host, t->bytes);
 }
 
+/* The event lists of which one is made; all of them are outputs of kernels. */
+static void bind_lists(struct sl_slot *slot, struct sl_tables *tables) {
+  const struct sl_layout *l = slot->session->layout;
+  struct sl_list_pointers *next = (struct sl_list_pointers *)(void *)tables->host;
+  for (uint32_t s = 0; s < l->set_count; s++)
+    for (uint32_t p = 0; l->sets[s].port_count > 1 && p < l->sets[s].port_count; p++) {
+      const struct sl_port port = l->sets[s].ports[p];
+      const int32_t *storage = l->members[port.node][port.member].storage;
+      *next++ = (struct sl_list_pointers){slot->storage[storage[0]], slot->storage[storage[1]]};
+    }
+  tables->taken += l->list_pointer_count * sizeof *next;
+}
+
 static void bind_all(struct sl_slot *slot, unsigned char *next) {
   const struct sl_graph *g = slot->session->graph;
   const uint32_t flights = slot->session->backend->flights;
   uint32_t step = 0;
+  for (uint32_t k = 0; k < flights; k++) bind_lists(slot, &slot->flights[k].tables);
   for (uint32_t i = 0; i < g->order_count; i++) {
     const uint32_t n = g->order[i];
     const struct sl_algorithm *a = g->nodes[n].algorithm;

@@ -197,14 +197,17 @@ static void write_members(struct writer *w, const struct sl_node *node, uint32_t
   }
 }
 
+static void write_events(struct writer *w, const struct sl_node *node) {
+  write_text(w, node->any_list ? "    events: { any: [" : "    events: [");
+  for (uint32_t i = 0; i < node->list_count; i++)
+    write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
+  write_text(w, node->any_list ? "] }\n" : "]\n");
+}
+
 static void write_node(struct writer *w, const struct sl_node *node) {
   write_line(w, "  %s:\n    use: %s\n", node->name, node->use);
-  if (node->algorithm->kind == SL_KIND_KERNEL) {
-    write_line(w, "    block: %u\n    events: [", node->block_threads);
-    for (uint32_t i = 0; i < node->list_count; i++)
-      write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
-    write_text(w, "]\n");
-  }
+  if (node->algorithm->kind == SL_KIND_KERNEL) write_line(w, "    block: %u\n", node->block_threads);
+  if (node->algorithm->kind == SL_KIND_KERNEL || node->list_count > 0) write_events(w, node);
   write_members(w, node, SL_MEMBER_IN);
   write_members(w, node, SL_MEMBER_PROPERTY);
 }

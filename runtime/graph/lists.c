@@ -1,6 +1,7 @@
 /* lists.c: on which events each node runs.
  *
- * A kernel node runs on the lists that `events` names (several: their intersection; none, `events: []`: all events).
+ * A kernel node runs on the lists that `events` names: `events: [A, B]` on events that are on all of them (none, `[]`:
+ * all events), `events: { any: [A, B] }` on events that are on any.
  * Without `events` it inherits the lists of the nodes that feed it. Constants, event lists taken as inputs and list
  * ports say nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ,
  * `events` must say which. Sinks take any mixture.
@@ -42,6 +43,17 @@ static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tre
   node->lists[node->list_count++] = port;
 }
 
+/* What stands under `any`, or NULL with the error reported. */
+static const struct sl_tree *read_any(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *value) {
+  const struct sl_tree *any = sl_tree_get(value, "any");
+  if (any != NULL && any->kind == SL_TREE_LIST && any->count > 0) return any;
+  if (any != NULL || value->first == NULL) /* else what stands there was refused */
+    sl_report_error(draft->reader, any != NULL ? any->mark : value->mark, node->name,
+                    "write `events: { any: [A, B] }`; `events: []` are all events",
+                    "`any` wants a list of event lists");
+  return NULL;
+}
+
 static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_entry *events) {
   struct sl_reader *r = draft->reader;
   struct sl_node *node = &draft->graph->nodes[index];
@@ -55,7 +67,9 @@ static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_e
     return;
   }
   const struct sl_tree *value = events->value;
-  draft->nodes[index].lists_given = 1;
+  draft->nodes[index].lists_given = draft->nodes[index].lists_unknown = 1;
+  if (value->kind == SL_TREE_MAP && (value = read_any(draft, node, value)) == NULL) return;
+  draft->nodes[index].lists_unknown = 0;
   node->lists = sl_arena_get(r->arena, value->kind == SL_TREE_LIST ? value->count : 1, sizeof *node->lists);
   if (value->kind == SL_TREE_SCALAR) add_list(draft, index, value);
   uint32_t unknown = draft->nodes[index].lists_unknown;
@@ -65,6 +79,7 @@ static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_e
   }
   draft->nodes[index].lists_unknown = unknown;
   sort_lists(node);
+  node->any_list = value != events->value && node->list_count > 1;
 }
 
 void sl_draft_lists(struct sl_draft *draft) {
@@ -79,17 +94,23 @@ void sl_draft_lists(struct sl_draft *draft) {
 
 /* ------------------------------------------------------------------------------------------- as inherited */
 
-/* "all events" or "a.passed, b.passed" */
+/* "all events", "a.passed, b.passed" or "any of a.passed, b.passed" */
 static const char *lists_text(struct sl_draft *draft, const struct sl_node *node) {
   if (node->list_count == 0) return "all events";
-  const char *text = sl_port_name(draft, node->lists[0]);
+  const char *first = sl_port_name(draft, node->lists[0]);
+  const char *text = node->any_list ? sl_arena_format(draft->reader->arena, "any of %s", first) : first;
   for (uint32_t i = 1; i < node->list_count && i < 4; i++)
     text = sl_arena_format(draft->reader->arena, "%s, %s", text, sl_port_name(draft, node->lists[i]));
   return node->list_count > 4 ? sl_arena_format(draft->reader->arena, "%s, ...", text) : text;
 }
 
+static const char *lists_example(struct sl_draft *draft, const struct sl_node *node) {
+  if (!node->any_list) return sl_arena_format(draft->reader->arena, "`events: [%s]`", lists_text(draft, node));
+  return sl_arena_format(draft->reader->arena, "`events: { any: [%s] }`", lists_text(draft, node) + strlen("any of "));
+}
+
 static int same_lists(const struct sl_node *a, const struct sl_node *b) {
-  if (a->list_count != b->list_count) return 0;
+  if (a->list_count != b->list_count || a->any_list != b->any_list) return 0;
   for (uint32_t i = 0; i < a->list_count; i++)
     if (compare_ports(&a->lists[i], &b->lists[i]) != 0) return 0;
   return 1;
@@ -123,11 +144,10 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
   const struct sl_node *b = &draft->graph->nodes[node->inputs[other].ports[0].node];
   const struct sl_node *shorter = a->list_count > 0 ? a : b;
   draft->nodes[index].lists_unknown = 1;
-  sl_report_error(
-      r, draft->nodes[index].mark, node->name,
-      sl_arena_format(r->arena, "say on which events it runs, e.g. `events: [%s]`", lists_text(draft, shorter)),
-      "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
-      lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
+  sl_report_error(r, draft->nodes[index].mark, node->name,
+                  sl_arena_format(r->arena, "say on which events it runs, e.g. %s", lists_example(draft, shorter)),
+                  "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
+                  lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
 }
 
 static void inherit(struct sl_draft *draft, uint32_t index) {
@@ -144,6 +164,7 @@ static void inherit(struct sl_draft *draft, uint32_t index) {
       first = (int32_t)m;
       node->lists = draft->graph->nodes[from].lists;
       node->list_count = draft->graph->nodes[from].list_count;
+      node->any_list = draft->graph->nodes[from].any_list;
     } else if (!same_lists(node, &draft->graph->nodes[from])) {
       report_difference(draft, index, (uint32_t)first, m);
       return;

@@ -101,7 +101,7 @@ static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct s
       remove_key(r, into, entry, 0);
     else if (strcmp(entry->key, "in") == 0)
       merge_inputs(r, map_under(r, into, entry), entry->value);
-    else if (entry->value->kind == SL_TREE_MAP)
+    else if (entry->value->kind == SL_TREE_MAP && strcmp(entry->key, "events") != 0)
       merge_values(r, map_under(r, into, entry), entry->value);
     else
       put(r, into, entry, entry->value);

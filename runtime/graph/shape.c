@@ -19,9 +19,13 @@ static const struct rule property = {.kinds = SL_TREE_SCALAR | SL_TREE_LIST, .it
 static const struct rule wiring = {
     .kinds = SL_TREE_SCALAR | SL_TREE_LIST | SL_TREE_MAP, .item = &scalar, .names = "a producer"};
 
+static const struct rule events_keys[] = {{"any", SL_TREE_LIST, 0, NULL, &scalar, NULL}};
+
 static const struct rule node_keys[] = {
-    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},   {"in", SL_TREE_MAP, 0, NULL, &wiring, NULL},
-    {"set", SL_TREE_MAP, 0, NULL, &property, NULL}, {"events", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
+    {"use", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
+    {"in", SL_TREE_MAP, 0, NULL, &wiring, NULL},
+    {"set", SL_TREE_MAP, 0, NULL, &property, NULL},
+    {"events", SL_TREE_SCALAR | SL_TREE_LIST | SL_TREE_MAP, 1, events_keys, &scalar, NULL},
     {"block", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
 };
 

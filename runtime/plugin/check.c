@@ -255,6 +255,8 @@ static int check_port_shapes(const struct checker *c) {
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
   if (c->algorithm->kind != SL_KIND_CONSTANT && is_array)
     return checker_refuse(c, "only constants write ARRAY fields, collection %s has them", m->collection->name);
+  if (c->algorithm->kind != SL_KIND_KERNEL && sl_is_event_list(m->collection))
+    return checker_refuse(c, "only kernels make event lists");
   if (!m->shares && sl_has_items(m->collection) && sl_offsets_field(m->collection) < 0)
     return checker_refuse(c, "collection %s has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS",
                           m->collection->name);

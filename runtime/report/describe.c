@@ -265,7 +265,8 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
       for (uint32_t k = 0; k < node->inputs[m].count; k++) write_feeder(g, member, &node->inputs[m], k, file);
     }
     for (uint32_t l = 0; l < node->list_count; l++)
-      fprintf(file, "    %-16s <- %s.%s\n", "events", g->nodes[node->lists[l].node].name,
+      fprintf(file, "    %-16s <- %s.%s\n", node->any_list ? "events (any)" : "events",
+              g->nodes[node->lists[l].node].name,
               g->nodes[node->lists[l].node].algorithm->members[node->lists[l].member].name);
   }
   fprintf(file, "outputs:");

@@ -62,8 +62,8 @@ static void write_arrow(const struct sl_drawing *d, const struct sl_arrow *arrow
               g->nodes[arrow->to].live ? "" : " style=dotted");
       break;
     case SL_ARROW_EVENTS:
-      fprintf(file, "\"%s\":name [label=\"  events\" style=dashed color=\"#b03060\" fontcolor=\"#b03060\"];\n",
-              g->nodes[arrow->to].name);
+      fprintf(file, "\"%s\":name [label=\"  events%s\" style=dashed color=\"#b03060\" fontcolor=\"#b03060\"];\n",
+              g->nodes[arrow->to].name, g->nodes[arrow->to].any_list ? " (any)" : "");
       break;
     default:
       fprintf(file, "\"output %u\":n [label=\"  %s\"];\n", arrow->to, label);

@@ -17,7 +17,8 @@ static void write_arrow(const struct sl_graph *g, const struct sl_arrow *arrow, 
   char label[48];
   sl_arrow_label(arrow, label, sizeof label);
   if (arrow->kind == SL_ARROW_EVENTS) {
-    fprintf(file, "  n%d -. \"events: %s\" .-> n%u\n", arrow->from.node, from->name, arrow->to);
+    fprintf(file, "  n%d -. \"events%s: %s\" .-> n%u\n", arrow->from.node, g->nodes[arrow->to].any_list ? " (any)" : "",
+            from->name, arrow->to);
     return;
   }
   fprintf(file, "  n%d -- \"%s: %s%s%s\" --> ", arrow->from.node, from->name, from->collection->name,

@@ -13,7 +13,8 @@ enum { NAME_SIZE = 160, DEPTH_MAX = 64 };
 
 static const char *step_name(const struct sl_layout *l, uint32_t step) {
   if (step >= l->step_count) return "end";
-  return l->steps[step].kind == SL_STEP_RUN ? l->graph->nodes[l->steps[step].node].name : "(intersection)";
+  if (l->steps[step].kind == SL_STEP_RUN) return l->graph->nodes[l->steps[step].node].name;
+  return l->sets[l->steps[step].set].any ? "(union)" : "(intersection)";
 }
 
 /* ------------------------------------------------------------------------------------- where a size is from */

@@ -306,14 +306,31 @@ static void put_block_key(struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-static void put_events_key(struct sl_json *j) {
-  static const char *const text_or_list[] = {"string", "array", "null", NULL};
-  sl_json_begin_object(j, "events");
-  sl_json_string(j, "description", "event list, or lists, to run on: NODE or NODE.PORT; [] for all events");
-  put_types(j, text_or_list);
+static void put_items(struct sl_json *j) {
   sl_json_begin_object(j, "items");
   sl_json_string(j, "type", "string");
   sl_json_end_object(j);
+}
+
+static void put_events_key(struct sl_json *j) {
+  static const char *const kinds[] = {"string", "array", "object", "null", NULL};
+  sl_json_begin_object(j, "events");
+  sl_json_string(j, "description",
+                 "event list, or lists, to run on: NODE or NODE.PORT; [] for all events; { any: [...] } for those that "
+                 "are on any of the lists");
+  put_types(j, kinds);
+  put_items(j);
+  sl_json_begin_object(j, "properties");
+  sl_json_begin_object(j, "any");
+  sl_json_string(j, "type", "array");
+  sl_json_integer(j, "minItems", 1);
+  put_items(j);
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+  sl_json_begin_array(j, "required"); /* of an object only */
+  sl_json_string(j, NULL, "any");
+  sl_json_end_array(j);
+  put_no_other_keys(j);
   sl_json_end_object(j);
 }
 

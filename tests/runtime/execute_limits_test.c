@@ -16,6 +16,8 @@ static const char *device = "cpu";
 struct request {
   const char *graph, *trace_path;
   uint32_t profile, guard, repeat;
+  int (*on_batch)(void *context, const struct sl_batch *batch); /* NULL: events are counted */
+  uint64_t number;                                              /* what it gets */
 };
 
 struct outcome {
@@ -40,7 +42,7 @@ static uint64_t digest_of(const struct sl_summary *s) {
 
 static struct outcome run(const struct request *request) {
   struct outcome r = {0};
-  uint64_t delivered = 0;
+  uint64_t number = request->number;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = sl_options_default();
   o.graph_path = "limits.yaml";
@@ -55,8 +57,8 @@ static struct outcome run(const struct request *request) {
   o.guard = request->guard;
   o.repeat = request->repeat;
   o.trace_path = request->trace_path;
-  o.on_batch = count_batches;
-  o.context = &delivered;
+  o.on_batch = request->on_batch ? request->on_batch : count_batches;
+  o.context = &number;
   struct sl_session *session = NULL;
   r.status = sl_session_open(&o, d, &session);
   if (session) {
@@ -64,7 +66,7 @@ static struct outcome run(const struct request *request) {
     const struct sl_summary *summary = sl_session_summary(session);
     r.digest = digest_of(summary);
     for (uint32_t n = 0; n < summary->node_count; n++) r.timed += summary->nodes[n].microseconds > 0;
-    if (r.status == SL_OK) assert_int_equal(delivered, 40);
+    if (r.status == SL_OK && !request->on_batch) assert_int_equal(number, 40);
   }
   r.errors = sl_diagnostics_errors(d);
   size_t size = 0;
@@ -119,6 +121,62 @@ static void three_hundred_steps_and_nine_hundred_fields_run_and_are_timed(void *
   free((char *)request.graph);
   free(all.messages);
   free(one.messages);
+}
+
+/* ------------------------------------------------------------------------------------------------- lists */
+
+static const uint32_t moduli[] = {2, 3, 4, 6, 12};
+enum { MODULI = sizeof moduli / sizeof moduli[0] };
+
+static void write_lists(FILE *file, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) fprintf(file, "%sfilter%u", i > 0 ? ", " : "", i);
+}
+
+/* Sums on the union and on the intersection of `count` event lists. */
+static char *graph_of_lists(uint32_t count) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  fputs(HEAD, file);
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(file, "  filter%u: { use: toy.select, set: { modulus: %u } }\n", i, moduli[i % MODULI]);
+  fputs("  some: { use: toy.sum, events: { any: [", file);
+  write_lists(file, count);
+  fputs("] } }\n  few: { use: toy.sum, events: [", file);
+  write_lists(file, count);
+  fputs("] }\noutputs: [some, few]\n", file);
+  fclose(file);
+  return text;
+}
+
+/* How many numbers there are where the sums ran, by event. */
+static int check_lists(void *context, const struct sl_batch *batch) {
+  const uint32_t lists = *(uint64_t *)context >= MODULI ? MODULI : (uint32_t) * (uint64_t *)context;
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    const uint32_t numbers = toy_count(batch->events[e].number);
+    uint32_t on = 0;
+    for (uint32_t l = 0; l < lists; l++) on += numbers % moduli[l] == 0;
+    assert_int_equal(((const uint32_t *)batch->outputs[0].fields[0])[e], on > 0 ? numbers : 0);
+    assert_int_equal(((const uint32_t *)batch->outputs[1].fields[0])[e], on == lists ? numbers : 0);
+  }
+  return 0;
+}
+
+static void unions_and_intersections_are_of_any_number_of_lists(void **state) {
+  (void)state;
+  static const uint32_t counts[] = {1, 2, 64, 65, 100, 1000};
+  for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    for (uint32_t guard = 0; guard < 2; guard++) {
+      const struct request request = {.graph = graph_of_lists(counts[i]),
+                                      .profile = 1,
+                                      .guard = guard,
+                                      .on_batch = check_lists,
+                                      .number = counts[i]};
+      struct outcome r = run(&request);
+      expect_run(&r);
+      free((char *)request.graph);
+      free(r.messages);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------- faults */
@@ -204,6 +262,7 @@ int main(void) {
   if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(three_hundred_steps_and_nine_hundred_fields_run_and_are_timed),
+      cmocka_unit_test(unions_and_intersections_are_of_any_number_of_lists),
   };
   const struct CMUnitTest faults[] = {
       cmocka_unit_test(no_call_of_the_device_fails_without_a_word),

@@ -140,20 +140,18 @@ static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
   return result("pack");
 }
 
-static int mock_intersect(struct sl_stream *stream, const struct sl_list_pointers *lists, uint32_t list_count,
-                          uint32_t *count, uint32_t *numbers) {
-  (void)stream;
-  *count = 0;
-  for (uint32_t i = 0; i < *lists[0].count; i++) {
-    uint32_t on = 1;
-    for (uint32_t l = 1; l < list_count; l++) {
+static int mock_combine(struct sl_stream *stream, const struct sl_combination *c) {
+  *c->count = 0;
+  for (uint32_t e = 0; e < *stream->event_count; e++) {
+    uint32_t on = 0;
+    for (uint32_t l = 0; l < c->list_count; l++) {
       uint32_t found = 0;
-      for (uint32_t j = 0; j < *lists[l].count; j++) found |= lists[l].numbers[j] == lists[0].numbers[i];
-      on &= found;
+      for (uint32_t i = 0; i < *c->lists[l].count; i++) found |= c->lists[l].numbers[i] == e;
+      on += found;
     }
-    if (on) numbers[(*count)++] = lists[0].numbers[i];
+    if (on >= c->wanted) c->numbers[(*c->count)++] = e;
   }
-  return result("intersect");
+  return result("combine");
 }
 
 static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
@@ -198,7 +196,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .stream_close = mock_stream_close,
                                           .error = mock_error,
                                           .zero = mock_zero,
-                                          .intersect = mock_intersect,
+                                          .combine = mock_combine,
                                           .scan = mock_scan,
                                           .scan_items = mock_scan_items,
                                           .upload = mock_upload,
