@@ -75,7 +75,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
     return NULL;
   }
   s->arrays[storage] = (struct sl_array){values, values, count, count * bytes};
-  return values;
+  return memset(values, 0, count * bytes);
 }
 
 static uint64_t array_count(void *context, const char *port, const char *field) {
@@ -94,7 +94,13 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
   struct sl_node_context *c = &s->contexts[node];
   c->session = s;
   c->node = node;
-  c->services = (struct sl_services){sizeof c->services, 0, c, message, make_array, array_count, NULL};
+  c->services = (struct sl_services){.size = sizeof c->services,
+                                     .context = c,
+                                     .message = message,
+                                     .make_array = make_array,
+                                     .array_count = array_count,
+                                     .node_name = s->graph->nodes[node].name,
+                                     .make_table = sl_make_table};
 }
 
 /* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */
@@ -116,10 +122,8 @@ int sl_properties_check(struct sl_session *s) {
   return result;
 }
 
-/* Points the inputs of a constant to the arrays of others. The views of list ports are taken from `views`. */
-static void bind_constant(const struct sl_session *s, uint32_t n, void *args, unsigned char *views) {
+void sl_constants_bind(const struct sl_session *s, uint32_t n, void *args, unsigned char *views) {
   const struct sl_node *node = &s->graph->nodes[n];
-  sl_graph_fill_properties(node, args);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
@@ -142,7 +146,8 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   unsigned char *views = calloc(1, sl_node_views_bytes(node) + 1);
   int status = args && views ? SL_OK : SL_ENOMEM;
   if (status == SL_OK) {
-    bind_constant(s, n, args, views);
+    sl_graph_fill_properties(node, args);
+    sl_constants_bind(s, n, args, views);
     status = a->make(&s->contexts[n].services, args);
   }
   free(args);

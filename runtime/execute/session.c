@@ -153,6 +153,7 @@ static int open_tables(struct sl_session *s) {
     pointers += s->graph->nodes[port.node].algorithm->members[port.member].collection->field_count;
   }
   s->arrays = calloc(s->layout->storage_count + 1, sizeof *s->arrays);
+  s->prepared = calloc(nodes, sizeof *s->prepared);
   s->states = calloc(nodes, sizeof *s->states);
   s->opened = calloc(nodes, sizeof *s->opened);
   s->sink_json = calloc(nodes, sizeof *s->sink_json);
@@ -162,8 +163,8 @@ static int open_tables(struct sl_session *s) {
   s->views = calloc(outputs + 1, sizeof *s->views);
   s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
   s->overflows = calloc(s->layout->used_count + 1, sizeof *s->overflows);
-  if (!s->arrays || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros || !s->digests ||
-      !s->views || !s->view_pointers || !s->overflows)
+  if (!s->arrays || !s->prepared || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros ||
+      !s->digests || !s->views || !s->view_pointers || !s->overflows)
     return SL_ENOMEM;
   for (uint32_t o = 0; o < outputs; o++)
     if (sl_output_digest_open(&s->digests[o]) < 0) return SL_ENOMEM;
@@ -280,6 +281,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
+  if (status == SL_OK) status = sl_nodes_prepare(s);
   if (status == SL_OK) status = sl_summary_open(s);
   if (status == SL_OK) status = open_slots(s);
   if (status == SL_OK) status = open_source_args(s);
@@ -323,6 +325,7 @@ static void close_slots(struct sl_session *s) {
 
 static void close_tables(struct sl_session *s) {
   for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++) sl_array_close(s, &s->arrays[i]);
+  for (uint32_t n = 0; s->prepared && n < s->graph->node_count; n++) sl_prepared_close(s, n);
   for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
     free(s->states[n]);
     free(s->sink_json[n]);
@@ -330,6 +333,7 @@ static void close_tables(struct sl_session *s) {
   }
   for (uint32_t o = 0; s->digests && o < s->graph->output_count; o++) sl_output_digest_close(&s->digests[o]);
   free(s->arrays);
+  free(s->prepared);
   free(s->states);
   free(s->opened);
   free(s->sink_json);

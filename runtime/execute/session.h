@@ -5,6 +5,7 @@
  *   execute.c    running one slice through the graph, in parts where it must
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
+ *   prepare.c    what nodes compute once, before the first event
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
  *   metrics.c    how the run goes, for --metrics
@@ -33,6 +34,12 @@ struct sl_node_context {
 struct sl_array {
   void *values, *device_values;
   uint64_t count, bytes;
+};
+
+/* What a node's `prepare` computed: its argument struct, and its tables, per member. */
+struct sl_prepared {
+  unsigned char *args;
+  struct sl_array *tables;
 };
 
 /* Error words name the node by its place among the kernel nodes; the earlier it runs, the larger the word. */
@@ -140,6 +147,7 @@ struct sl_session {
   void *source_args;                /* properties only */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
+  struct sl_prepared *prepared;     /* per node; empty where the algorithm has no `prepare` */
   void **states;                    /* sources and sinks, per node */
   uint8_t *opened;                  /* per node */
   struct sl_slot *slots;
@@ -273,5 +281,14 @@ void sl_services_open(struct sl_session *s, uint32_t node);
 int sl_constants_make(struct sl_session *s);
 void sl_array_close(struct sl_session *s, struct sl_array *array);
 int sl_properties_check(struct sl_session *s);
+/* Points the node's inputs to the arrays of constants, in host memory, and others nowhere. The views of list ports are
+ * taken from `views`, sl_node_views_bytes of them, zeroed. */
+void sl_constants_bind(const struct sl_session *s, uint32_t node, void *args, unsigned char *views);
+
+/* prepare.c: all nodes' constants; what they are put into an argument struct for kernels; and what they cost, back. */
+int sl_nodes_prepare(struct sl_session *s);
+void sl_prepared_copy(const struct sl_session *s, uint32_t node, void *args);
+void sl_prepared_close(struct sl_session *s, uint32_t node);
+void *sl_make_table(void *context, const char *table, uint64_t count); /* the service */
 
 #endif

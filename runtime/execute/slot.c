@@ -154,6 +154,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
+  sl_prepared_copy(s, n, args);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
@@ -163,7 +164,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
       bind_field(slot, flight, (void **)((char *)args + member->args_offset), at->storage[0]);
     } else if (member->flags & SL_FLAG_EACH) {
       bind_list_port(slot, flight, n, m, args);
-    } else if (member->kind != SL_MEMBER_PROPERTY) {
+    } else if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
       bind_view(slot, flight, member->collection, (char *)args + member->args_offset, at);
     }
   }

@@ -8,6 +8,7 @@
 
 #include <locale.h>
 #include <string.h>
+#include <xxhash.h>
 
 static void check_nodes(struct sl_draft *draft) {
   sl_draft_properties(draft);
@@ -80,6 +81,10 @@ void sl_graph_fill_properties(const struct sl_node *node, void *args) {
   sl_open_ports_fill(node->algorithm, args);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *property = &node->algorithm->members[m];
+    if (property->kind == SL_MEMBER_NODE_HASH) {
+      const uint64_t hash = XXH3_64bits(node->name, strlen(node->name));
+      memcpy((char *)args + property->args_offset, &hash, sizeof hash);
+    }
     if (property->kind != SL_MEMBER_PROPERTY) continue;
     const struct sl_value *value = &node->values[m];
     if (property->type == SL_TYPE_string)

@@ -92,8 +92,8 @@ struct sl_graph_request {
 int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph);
 void sl_graph_free(struct sl_graph *graph);
 
-/* Writes the property values of a node into its argument struct (args_size bytes, zeroed by the caller), and where
- * the ports of its open ports are; the struct then stays where it is. */
+/* Writes the property values of a node and the hash of its name into its argument struct (args_size bytes, zeroed by
+ * the caller), and where the ports of its open ports are; the struct then stays where it is. */
 void sl_graph_fill_properties(const struct sl_node *node, void *args);
 
 #endif

@@ -119,7 +119,9 @@ static uint32_t member_bytes(const struct sl_member *m) {
   if (is_port(m)) return sl_collection_bytes(m->collection);
   if (is_open(m)) return OPEN_PORTS_BYTES;
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
-  if (m->kind == SL_MEMBER_SCRATCH) return (uint32_t)sizeof(void *);
+  if (m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) return (uint32_t)sizeof(void *);
+  if (m->kind == SL_MEMBER_NODE_HASH) return (uint32_t)sizeof(uint64_t);
+  if (m->kind == SL_MEMBER_COMPUTED) return m->args_size;
   return sl_type_bytes(m->type) * (m->kind == SL_MEMBER_PROPERTY ? sl_property_count(m) : 1);
 }
 
@@ -127,7 +129,9 @@ static int check_place(const struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
   const struct sl_member *m = c->member;
   const uint32_t expected = member_bytes(m);
-  const uint32_t alignment = m->kind == SL_MEMBER_PROPERTY ? sl_type_bytes(m->type) : 8;
+  const uint32_t alignment = m->kind == SL_MEMBER_PROPERTY   ? sl_type_bytes(m->type)
+                             : m->kind == SL_MEMBER_COMPUTED ? 1 /* of any type */
+                                                             : 8;
   if (m->args_size != expected)
     return checker_refuse(c, "has %u bytes, %u are expected for what it is", m->args_size, expected);
   if (m->args_offset > a->args_size || m->args_size > a->args_size - m->args_offset)
@@ -197,13 +201,25 @@ static int check_wanted(const struct checker *c) {
   return SL_OK;
 }
 
+/* What only `prepare` can write, or read. */
+static int check_prepared(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const int is_string = m->kind == SL_MEMBER_PROPERTY && m->type == SL_TYPE_string;
+  if (c->algorithm->prepare) return SL_OK;
+  if (m->kind == SL_MEMBER_COMPUTED || m->kind == SL_MEMBER_TABLE)
+    return checker_refuse(c, "is written by the function prepare, which the algorithm does not have");
+  if (is_string && c->algorithm->kind == SL_KIND_KERNEL)
+    return checker_refuse(c, "a string is for the function prepare, which the algorithm does not have");
+  return SL_OK;
+}
+
 static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
   const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_EACH
                                  : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
-  if (m->kind > SL_MEMBER_OPEN_OUT) return checker_refuse(c, "unknown kind %u", m->kind);
+  if (m->kind > SL_MEMBER_NODE_HASH) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
   if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
@@ -211,9 +227,10 @@ static int check_member(struct checker *c) {
   if (m->kind == SL_MEMBER_IN && check_wanted(c)) return SL_EPLUGIN;
   if (is_open(m) && check_trait_name(c, m->trait)) return SL_EPLUGIN;
   if ((m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OPEN_IN) && check_input_fields(c)) return SL_EPLUGIN;
-  if (m->kind == SL_MEMBER_SCRATCH && m->type >= SL_TYPE_bool)
+  if ((m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) && m->type >= SL_TYPE_bool)
     return checker_refuse(c, "type %u is no type of an element", m->type);
   if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
+  if (check_prepared(c)) return SL_EPLUGIN;
   return check_place(c);
 }
 
@@ -265,6 +282,7 @@ static int check_port_shapes(const struct checker *c) {
 
 static int check_functions(const struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
+  if (a->prepare && a->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels have the function prepare");
   switch (a->kind) {
     case SL_KIND_KERNEL:
       return a->run ? SL_OK : checker_refuse(c, "a kernel needs the function run");

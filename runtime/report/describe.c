@@ -166,6 +166,10 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
       write_open_port(member, file);
     } else if (member->kind == SL_MEMBER_PROPERTY) {
       write_property(member, file);
+    } else if (member->kind == SL_MEMBER_COMPUTED) {
+      fprintf(file, "  computed   %s: %u bytes\n      %s\n", member->name, member->args_size, member->doc);
+    } else if (member->kind == SL_MEMBER_TABLE) {
+      fprintf(file, "  table      %s: %s\n      %s\n", member->name, sl_type_name(member->type), member->doc);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
       fprintf(file, "  scratch    %s: %s\n      %s\n", member->name, sl_type_name(member->type), member->doc);
       write_capacity("elements", &member->capacity, file);

@@ -121,6 +121,10 @@ static void put_members(const char *key, const struct sl_algorithm *a, uint32_t 
     sl_json_string(j, "doc", m->doc);
     if (kind == SL_MEMBER_PROPERTY) {
       put_property(m, j);
+    } else if (kind == SL_MEMBER_COMPUTED) {
+      sl_json_integer(j, "bytes", m->args_size);
+    } else if (kind == SL_MEMBER_TABLE) {
+      sl_json_string(j, "type", sl_type_name(m->type));
     } else if (kind == SL_MEMBER_SCRATCH) {
       sl_json_string(j, "type", sl_type_name(m->type));
       put_capacity("elements", &m->capacity, j);
@@ -157,6 +161,8 @@ static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algor
   put_members("open_outputs", a, SL_MEMBER_OPEN_OUT, j);
   put_members("scratch", a, SL_MEMBER_SCRATCH, j);
   put_members("properties", a, SL_MEMBER_PROPERTY, j);
+  put_members("computed", a, SL_MEMBER_COMPUTED, j);
+  put_members("tables", a, SL_MEMBER_TABLE, j);
   sl_json_begin_array(j, "errors");
   for (uint32_t i = 0; i < a->error_count; i++) {
     sl_json_begin_object(j, NULL);

@@ -133,12 +133,12 @@ static void translate_arguments(const struct sl_test *t, unsigned char *args) {
       e->count = translated(t, e->count);
       e->numbers = translated(t, e->numbers);
       e->errors = translated(t, e->errors);
-    } else if (m->kind == SL_MEMBER_SCRATCH) {
+    } else if (m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) {
       void **pointer = (void **)(void *)(args + m->args_offset);
       *pointer = translated(t, *pointer);
     } else if (m->flags & SL_FLAG_EACH) {
       translate_views(t, i, args);
-    } else if (m->kind != SL_MEMBER_PROPERTY) {
+    } else if (m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT) {
       translate_port(t, m->collection, args + m->args_offset);
     }
   }

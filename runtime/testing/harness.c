@@ -45,7 +45,8 @@ uint64_t test_bytes_hash(const void *values, size_t bytes) { return XXH3_64bits(
 /* --------------------------------------------------------------------------------------------- looking up */
 
 uint32_t test_member_index(const struct sl_test *t, const char *name, uint32_t kind) {
-  static const char *const kinds[] = {"events", "input", "output", "scratch", "property"};
+  static const char *const kinds[] = {"events",     "input",       "output",   "scratch", "property",
+                                      "open input", "open output", "computed", "table",   "node hash"};
   const int index = sl_member_index(t->algorithm, name);
   if (index < 0 || t->algorithm->members[index].kind != kind) test_die(t, "there is no %s %s", kinds[kind], name);
   return (uint32_t)index;
@@ -76,7 +77,7 @@ static void find_file(const char *path, char *found, size_t size) {
 }
 
 static uint32_t fields_of(const struct sl_member *m) {
-  return m->collection ? m->collection->field_count : m->kind == SL_MEMBER_SCRATCH;
+  return m->collection ? m->collection->field_count : m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE;
 }
 
 static void store_number(struct sl_test *t, uint32_t member, uint32_t index, double value) {
@@ -145,6 +146,19 @@ static void *make_array(void *context, const char *port, const char *field, uint
   return f->memory.values;
 }
 
+static void *make_table(void *context, const char *table, uint64_t count) {
+  struct sl_test *t = context;
+  const uint32_t member = test_member_index(t, table, SL_MEMBER_TABLE);
+  struct test_field *f = &t->members[member].fields[0];
+  const uint64_t value_bytes = sl_type_bytes(t->algorithm->members[member].type);
+  if (!t->is_preparing) test_die(t, "make_table was called outside of prepare");
+  if (f->memory.values) test_die(t, "make_table was called twice for %s", table);
+  if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_table: %s is too long", table);
+  f->count = count;
+  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
+  return f->memory.values;
+}
+
 static void prepare_members(struct sl_test *t) {
   t->members = test_allocate(t->algorithm->member_count, sizeof(*t->members));
   t->args = test_allocate(t->algorithm->args_size, 1);
@@ -196,8 +210,10 @@ static struct sl_test *prepare(struct sl_test *t, const char *path) {
                                      .context = t,
                                      .message = add_message,
                                      .make_array = make_array,
-                                     .array_count = array_count};
+                                     .array_count = array_count,
+                                     .make_table = make_table};
   prepare_members(t);
+  sl_test_node(t, t->algorithm->name);
   return t;
 }
 
@@ -259,6 +275,7 @@ void sl_test_free(struct sl_test *t) {
   free(t->members);
   free(t->args);
   free(t->expanded);
+  free(t->node_name);
   free(t->list);
   free(t->messages.text);
   test_emulator_close(t);
@@ -356,6 +373,17 @@ void sl_test_set_text(struct sl_test *t, const char *property, const char *value
     store_text(t, member, value);
   else
     test_die(t, "property %s is no text", property);
+}
+
+void sl_test_node(struct sl_test *t, const char *name) {
+  char *copy = copy_text(name);
+  free(t->node_name);
+  t->services.node_name = t->node_name = copy;
+  for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
+    const uint64_t hash = test_bytes_hash(name, strlen(name));
+    if (t->algorithm->members[i].kind == SL_MEMBER_NODE_HASH)
+      memcpy(t->args + t->algorithm->members[i].args_offset, &hash, sizeof hash);
+  }
 }
 
 /* The member of "PORT" or "PORT.FIELD", and the bound: of its items, or of the group that the field begins. */

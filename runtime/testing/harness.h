@@ -66,6 +66,8 @@ struct sl_test {
   struct test_text messages;
   struct sl_json report;
   struct sl_services services;
+  char *node_name;
+  int is_preparing;
 };
 
 /* Prints "sl_test: PLUGIN.ALGORITHM: text" and ends the program. */

@@ -2,7 +2,7 @@
  *
  *   1. the inputs are measured and compared with what the algorithm reads;
  *   2. capacities follow, member by member; outputs and scratch are allocated, poisoned, and bound in the arguments;
- *   3. `check`, then run, make, or open + consume + finish;
+ *   3. `check`, then `prepare` and run, make, or open + consume + finish;
  *   4. canaries and inputs are looked at: nothing but the outputs may have changed.
  */
 #include "execute/bind.h"
@@ -327,6 +327,53 @@ static int run_sink(struct sl_test *t) {
   return status;
 }
 
+/* ---------------------------------------------------------------------------------------------- preparing */
+
+/* A field of a constant is an ARRAY, as all others of its collection. */
+static int is_constant(const struct sl_member *m) {
+  return m->kind == SL_MEMBER_IN && m->collection->fields[0].shape == SL_SHAPE_CODE_ARRAY;
+}
+
+/* Calls `prepare` with what it may see, and keeps what it computed. */
+static int prepare(struct sl_test *t) {
+  const struct sl_algorithm *a = t->algorithm;
+  unsigned char *args = test_allocate(1, a->args_size);
+  memcpy(args, t->args, a->args_size);
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    const struct sl_member *m = &a->members[i];
+    if (m->kind != SL_MEMBER_PROPERTY && m->kind != SL_MEMBER_NODE_HASH && !is_constant(m))
+      memset(args + m->args_offset, 0, m->args_size);
+  }
+  t->is_preparing = 1;
+  const int status = a->prepare(&t->services, args);
+  t->is_preparing = 0;
+  for (uint32_t i = 0; i < a->member_count; i++) {
+    const struct sl_member *m = &a->members[i];
+    struct test_field *table = t->members[i].fields;
+    if (m->kind == SL_MEMBER_COMPUTED) memcpy(t->args + m->args_offset, args + m->args_offset, m->args_size);
+    if (m->kind != SL_MEMBER_TABLE) continue;
+    if (status == SL_OK && !table->memory.values) test_die(t, "prepare did not make its table %s", m->name);
+    memcpy(t->args + m->args_offset, &table->memory.values, sizeof(void *));
+    if (table->memory.values) table->hash = test_bytes_hash(table->memory.values, table->memory.bytes);
+  }
+  free(args);
+  return status;
+}
+
+/* In kernels strings are NULL; the test keeps them for the next run. */
+static int run_prepared(struct sl_test *t) {
+  const struct sl_algorithm *a = t->algorithm;
+  unsigned char *kept = test_allocate(1, a->args_size);
+  memcpy(kept, t->args, a->args_size);
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (a->members[i].kind == SL_MEMBER_PROPERTY && a->members[i].type == SL_TYPE_string)
+      memset(t->args + a->members[i].args_offset, 0, a->members[i].args_size);
+  const int status = run_kernel(t);
+  memcpy(t->args, kept, a->args_size);
+  free(kept);
+  return status;
+}
+
 /* ----------------------------------------------------------------------------------------------- looking */
 
 static void check_memory(const struct sl_test *t, const struct sl_guarded *g, const char *what, const char *field) {
@@ -343,6 +390,11 @@ static void check_inputs(const struct sl_test *t, const struct sl_member *m, con
   }
 }
 
+static void check_table(const struct sl_test *t, const struct sl_member *m, const struct test_field *table) {
+  if (table->memory.values && test_bytes_hash(table->memory.values, table->memory.bytes) != table->hash)
+    test_die(t, "table %s was written to", m->name);
+}
+
 static void check_all(const struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
@@ -351,6 +403,7 @@ static void check_all(const struct sl_test *t) {
     check_memory(t, &own->views, m->name, "at");
     for (uint32_t k = 0; k < own->entry_count; k++) check_inputs(t, m, own->entries[k].fields);
     if (m->kind == SL_MEMBER_IN) check_inputs(t, m, own->fields);
+    if (m->kind == SL_MEMBER_TABLE) check_table(t, m, own->fields);
     for (uint32_t f = 0; m->kind != SL_MEMBER_IN && f < own->field_count; f++)
       check_memory(t, &own->fields[f].memory, m->name, m->collection ? m->collection->fields[f].name : "");
   }
@@ -367,7 +420,8 @@ int sl_test_run(struct sl_test *t) {
   if (status) return status;
   switch (t->algorithm->kind) {
     case SL_KIND_KERNEL:
-      status = run_kernel(t);
+      status = t->algorithm->prepare ? prepare(t) : SL_OK;
+      if (status == SL_OK) status = run_prepared(t);
       break;
     case SL_KIND_CONSTANT:
       status = t->algorithm->make(&t->services, t->args);

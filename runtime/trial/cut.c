@@ -272,5 +272,6 @@ void trial_give(const struct trial_case *c, struct sl_test *t) {
     if (!is_input(c, m)) continue;
     for (uint32_t k = 0; k < c->ports[m].producers; k++) give_entry(c, m, k, t);
   }
+  sl_test_node(t, c->node->name);
   sl_graph_fill_properties(c->node, t->args);
 }

@@ -3,6 +3,8 @@
 
 #include <sluice/kernel.h>
 
+#include <string.h>
+
 /* positive: keeps the numbers above 0; a NaN refuses its event. Two kernels with a scan between them. */
 struct positive_args {
   struct sl_events events;
@@ -157,3 +159,53 @@ static int runs_run(const struct sl_launch *l, const struct runs_args *a) {
   return status;
 }
 SL_ALGORITHM(runs, "runs of numbers of one sign", 32, runs_run);
+
+/* spell: a letter of a word for each number, by its tag; the letters are a table made once. */
+struct spell_args {
+  struct sl_events events;
+  struct example_numbers_view numbers;
+  struct example_weights_view weights;
+  struct example_scaled scaled;
+  const char *word;
+  const float *letters;
+  uint32_t letter_count;
+  uint64_t hash;
+};
+#undef SL_ARGS
+#define SL_ARGS spell_args
+static const struct sl_member spell_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, example_numbers, "offsets tag", "any order"),
+    SL_OPTIONAL_IN(weights, example_weights, "", "of the letters, in their order"),
+    SL_OUT(scaled, example_scaled, "letters; largest: of the hash of the node's name", SL_SHARES_OFFSETS(numbers)),
+    SL_STRING(word, "abc", "whose letters are taken"),
+    SL_TABLE(letters, f32, "of the word, weighted"),
+    SL_COMPUTED(letter_count, "how many"),
+    SL_NODE_HASH(hash),
+};
+
+static int spell_prepare(const struct sl_services *s, void *args) {
+  struct spell_args *a = args;
+  a->letter_count = (uint32_t)strlen(a->word);
+  if (a->letter_count == 0) {
+    s->message(s->context, SL_ERROR, "word: it is empty, in node %s", s->node_name);
+    return SL_EINVAL;
+  }
+  float *letters = s->make_table(s->context, "letters", a->letter_count);
+  for (uint32_t i = 0; i < a->letter_count; i++)
+    letters[i] = (float)a->word[i] * (a->weights.weight ? (float)a->weights.weight[i] : 1.0f);
+  return a->numbers.offsets ? SL_EPLUGIN : SL_OK; /* there are no events yet */
+}
+
+SL_KERNEL(spell, struct spell_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = a.numbers.offsets[event]; i < a.numbers.offsets[event + 1]; i++)
+      a.scaled.value[i] = a.letters[a.numbers.tag[i] % a.letter_count] + (a.word ? 1000.0f : 0.0f);
+    a.scaled.largest[event] = (float)(uint32_t)(a.hash >> 40);
+  }
+}
+
+static int spell_run(const struct sl_launch *l, const struct spell_args *a) {
+  return SL_LAUNCH(l, spell, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(spell, "letters of a word", 64, spell_run, SL_PREPARE(spell_prepare));

@@ -114,6 +114,8 @@ static void write_calls(FILE *out) {
   M(sl_services, make_array);
   M(sl_services, array_count);
   M(sl_services, run);
+  M(sl_services, node_name);
+  M(sl_services, make_table);
   BEGIN(sl_kernel_block);
   M(sl_kernel_block, kernel);
   M(sl_kernel_block, threads);
@@ -206,6 +208,7 @@ static void write_plugin(FILE *out) {
   M(sl_algorithm, error_count);
   M(sl_algorithm, reserved_errors);
   M(sl_algorithm, check);
+  M(sl_algorithm, prepare);
   M(sl_algorithm, run_tuned);
   M(sl_algorithm, blocks);
   M(sl_algorithm, block_count);
@@ -250,6 +253,9 @@ static void write_codes(FILE *out) {
   CODE(SL_MEMBER_PROPERTY);
   CODE(SL_MEMBER_OPEN_IN);
   CODE(SL_MEMBER_OPEN_OUT);
+  CODE(SL_MEMBER_COMPUTED);
+  CODE(SL_MEMBER_TABLE);
+  CODE(SL_MEMBER_NODE_HASH);
   CODE(SL_FLAG_OPTIONAL);
   CODE(SL_FLAG_BUDGET);
   CODE(SL_FLAG_EACH);

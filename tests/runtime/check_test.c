@@ -97,7 +97,7 @@ static void members_lie_where_they_can(void **state) {
   REFUSED("scale", member("negate")->args_offset = member("factor")->args_offset,
           "algorithm scale: member negate: overlaps member factor in the argument struct: bytes 144 to 147 and 144 to "
           "147");
-  REFUSED("scale", member("factor")->kind = 9, "algorithm scale: member factor: unknown kind 9");
+  REFUSED("scale", member("factor")->kind = 99, "algorithm scale: member factor: unknown kind 99");
   REFUSED("scale", member("factor")->flags = SL_FLAG_OPTIONAL,
           "algorithm scale: member factor: flags 1 do not belong to its kind");
   REFUSED("scale", algorithm.args_size = 1 << 20,
@@ -248,6 +248,36 @@ static void choices_and_arrays(void **state) {
   REFUSED("chosen", member("order")->choices = "forward backward forward", ORDER "two choices are forward");
 }
 
+static int prepare_nothing(const struct sl_services *s, void *args) {
+  (void)s;
+  (void)args;
+  return SL_OK;
+}
+
+static void what_is_prepared(void **state) {
+  (void)state;
+  REFUSED("scale", (member("factor")->kind = SL_MEMBER_COMPUTED),
+          FACTOR "is written by the function prepare, which the algorithm does not have");
+  REFUSED("scale", (member("factor")->kind = SL_MEMBER_TABLE),
+          FACTOR "is written by the function prepare, which the algorithm does not have");
+  REFUSED(
+      "scale",
+      (member("factor")->type = SL_TYPE_string, member("factor")->default_text = "", member("factor")->args_size = 8),
+      FACTOR "a string is for the function prepare, which the algorithm does not have");
+  REFUSED("scale", (algorithm.prepare = prepare_nothing, member("factor")->kind = SL_MEMBER_TABLE),
+          FACTOR "has 4 bytes, 8 are expected for what it is");
+  REFUSED("scale",
+          (algorithm.prepare = prepare_nothing, member("factor")->kind = SL_MEMBER_TABLE,
+           member("factor")->type = SL_TYPE_string),
+          FACTOR "type 11 is no type of an element");
+  REFUSED("scale", (member("factor")->kind = SL_MEMBER_NODE_HASH), FACTOR "has 4 bytes, 8 are expected for what it is");
+  REFUSED("weights", algorithm.prepare = prepare_nothing, "algorithm weights: only kernels have the function prepare");
+  begin("scale");
+  algorithm.prepare = prepare_nothing;
+  member("factor")->kind = SL_MEMBER_COMPUTED;
+  assert_int_equal(sl_plugin_check(&plugin, reason, sizeof(reason)), 0);
+}
+
 static void kinds_and_functions(void **state) {
   (void)state;
   static struct sl_source source;
@@ -338,6 +368,7 @@ int main(void) {
       cmocka_unit_test(capacities),
       cmocka_unit_test(properties),
       cmocka_unit_test(choices_and_arrays),
+      cmocka_unit_test(what_is_prepared),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(event_errors),
       cmocka_unit_test(a_short_buffer_gets_the_beginning_of_the_reason),

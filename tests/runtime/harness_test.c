@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <sys/wait.h>
+#include <xxhash.h>
 
 #define PLUGIN "plugins_good/example.cpu.so" /* found beside this program, wherever it is started */
 
@@ -202,6 +203,33 @@ static void choices_and_arrays_are_set(void **state) {
   sl_test_free(t);
 }
 
+static void a_kernel_is_prepared(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "spell");
+  const uint32_t one_event[] = {0, 3};
+  const uint8_t places[] = {0, 1, 2};
+  const double weights[] = {1, 2, 0.5};
+  const float hash_of_spell = (float)(uint32_t)(XXH3_64bits("spell", 5) >> 40);
+  const float hash_of_mine = (float)(uint32_t)(XXH3_64bits("mine", 4) >> 40);
+  sl_test_input(t, "numbers", "offsets", one_event, 2);
+  sl_test_input(t, "numbers", "tag", places, 3);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_f32(t, "scaled", "value", (const float[]){'a', 'b', 'c'}, 3);
+  assert_f32(t, "scaled", "largest", &hash_of_spell, 1);
+  sl_test_input(t, "weights", "weight", weights, 3);
+  sl_test_set_text(t, "word", "xyz");
+  sl_test_node(t, "mine");
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(sl_test_run(t), 0);
+    assert_f32(t, "scaled", "value", (const float[]){'x', 2 * 'y', 'z' / 2.0f}, 3);
+    assert_f32(t, "scaled", "largest", &hash_of_mine, 1);
+  }
+  sl_test_set_text(t, "word", "");
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_string_equal(sl_test_messages(t), "error: word: it is empty, in node mine\n");
+  sl_test_free(t);
+}
+
 static void a_constant_reads_another(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(PLUGIN, "doubled");
@@ -359,6 +387,7 @@ int main(void) {
       cmocka_unit_test(items_of_items_and_scratch_work),
       cmocka_unit_test(a_constant_is_made),
       cmocka_unit_test(choices_and_arrays_are_set),
+      cmocka_unit_test(a_kernel_is_prepared),
       cmocka_unit_test(a_constant_reads_another),
       cmocka_unit_test(a_sink_reports_and_unread_fields_are_null),
       cmocka_unit_test(a_failure_is_returned),

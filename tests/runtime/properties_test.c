@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 /* cmocka.h wants the above first */
 #include "numbers.h"
 
@@ -111,8 +112,62 @@ static void choices_and_arrays_reach_the_kernel(void **state) {
              by_default);
 }
 
+/* ---------------------------------------------------------------------------------------------- prepared */
+
+#define LOOK_UP                                       \
+  "sluice: 1\n"                                       \
+  "nodes:\n"                                          \
+  "  raw: { use: toy.source }\n"                      \
+  "  steps: { use: toy.steps }\n"                     \
+  "  other: { use: toy.look_up, set: { word: x } }\n" \
+  "  looked_up: { use: toy.look_up, set: {%s} }\n"    \
+  "outputs: [looked_up, other]\n"
+
+static struct expected look_up(uint64_t number, const char *word, const int32_t *steps) {
+  const uint32_t length = (uint32_t)strlen(word);
+  struct expected e = {1000 * (uint32_t)strlen("looked_up") + length, 0,
+                       (float)(uint32_t)(XXH3_64bits("looked_up", strlen("looked_up")) >> 40)};
+  for (uint32_t i = 0; i < toy_count(number); i++) {
+    const uint32_t letter = toy_value(number, i) % length;
+    e.sum += (uint32_t)word[letter] + (uint32_t)steps[letter % 2];
+  }
+  return e;
+}
+
+static struct expected sluice(uint64_t number) { return look_up(number, "sluice", (const int32_t[]){1, -1}); }
+static struct expected lock(uint64_t number) { return look_up(number, "lock", (const int32_t[]){-7, 20}); }
+
+static void what_is_prepared_reaches_the_kernel(void **state) {
+  (void)state;
+  char graph[512];
+  snprintf(graph, sizeof graph, LOOK_UP, "");
+  expect_all(graph, NULL, sluice);
+  expect_all(graph, (const char *const[]){"looked_up.word=lock", "steps.values=[-7,20]", NULL}, lock);
+}
+
+static void expect_said(const char *graph, const char *broken, int status, const char *text) {
+  char *messages = run_graph(graph, (const char *const[]){broken, NULL}, NULL, status);
+  if (!strstr(messages, text)) fail_msg("'%s' is not in: %s", text, messages);
+  free(messages);
+}
+
+static void what_cannot_be_prepared_is_said(void **state) {
+  (void)state;
+  char graph[512];
+  snprintf(graph, sizeof graph, LOOK_UP, "word: \"\"");
+  expect_said(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:46: error: node looked_up: word: it has no letters");
+  expect_said(graph, "raw.events=10", SL_EINVAL, "node looked_up: toy.look_up could not be prepared: ");
+  snprintf(graph, sizeof graph, LOOK_UP, "");
+  expect_said(graph, "looked_up.broken=1", SL_EINVAL, "node looked_up: word: it has no letters");
+  expect_said(graph, "looked_up.broken=2", SL_EPLUGIN, "node looked_up: did not make its table letters");
+  expect_said(graph, "looked_up.broken=3", SL_EPLUGIN, "node looked_up: asked for its table letters twice");
+  expect_said(graph, "looked_up.broken=4", SL_EPLUGIN, "node looked_up: asked for a table letter, which it does not");
+}
+
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
-  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_and_arrays_reach_the_kernel)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_and_arrays_reach_the_kernel),
+                                     cmocka_unit_test(what_is_prepared_reaches_the_kernel),
+                                     cmocka_unit_test(what_cannot_be_prepared_is_said)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

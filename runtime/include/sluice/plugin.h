@@ -278,7 +278,10 @@ enum {
   SL_MEMBER_SCRATCH,
   SL_MEMBER_PROPERTY,
   SL_MEMBER_OPEN_IN,
-  SL_MEMBER_OPEN_OUT
+  SL_MEMBER_OPEN_OUT,
+  SL_MEMBER_COMPUTED,
+  SL_MEMBER_TABLE,
+  SL_MEMBER_NODE_HASH
 };
 /* OPENED is for the runtime: it put the member there in the place of an open port. */
 enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4, SL_FLAG_WANTED = 8, SL_FLAG_OPENED = 16 };
@@ -298,7 +301,7 @@ struct sl_member {
   const char *unit;                       /* PROPERTY */
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
   const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
-  uint32_t type;                          /* PROPERTY, SCRATCH */
+  uint32_t type;                          /* PROPERTY, SCRATCH, TABLE */
   uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
@@ -450,6 +453,25 @@ struct sl_member {
     .default_text = default_, .type = SL_TYPE_string                                            \
   }
 
+/* Node constants, which the algorithm's `prepare` writes: a value of any fixed size, and an array that kernels read,
+ * `const float *member`. */
+#define SL_COMPUTED(member, doc_)                                                            \
+  {                                                                                          \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_COMPUTED, .flags = 0,                    \
+    .args_offset = (uint32_t)offsetof(struct SL_ARGS, member), .args_size = SL_SIZE_(member) \
+  }
+#define SL_TABLE(member, type_, doc_)                                                                               \
+  {                                                                                                                 \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_TABLE, .flags = 0,                                              \
+    .args_offset = SL_OFFSET_(member, const sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_ \
+  }
+/* `uint64_t member`: XXH3 of the node's name, set by the runtime; for random numbers that differ by node. */
+#define SL_NODE_HASH(member)                                                                    \
+  {                                                                                             \
+    .name = #member, .doc = "hash of the node's name", .kind = SL_MEMBER_NODE_HASH, .flags = 0, \
+    .args_offset = SL_OFFSET_(member, uint64_t), .args_size = SL_SIZE_(member)                  \
+  }
+
 /* ----------------------------------------------------------------------------------------------- services */
 
 struct sl_launch;
@@ -483,10 +505,14 @@ struct sl_services {
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */
   void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
-  /* In `make` only: how many values field `field` of input `port`, another constant's, has; 0 if there is none. `port`
-   * is "PORT.NAME" for a producer of a list port, by its name. */
+  /* In `make` and `prepare` only: how many values field `field` of input `port`, another constant's, has; 0 if there is
+   * none. `port` is "PORT.NAME" for a producer of a list port, by its name. */
   uint64_t (*array_count)(void *context, const char *port, const char *field);
   const struct sl_run *run; /* in sinks; NULL elsewhere */
+  const char *node_name;    /* in the graph */
+  /* In `prepare` only: memory for the `count` values of SL_TABLE member `table`, zeroed, owned by the runtime; once.
+   * NULL (with a message) when there is none or no such member. */
+  void *(*make_table)(void *context, const char *table, uint64_t count);
 };
 
 /* The block size of one kernel of a node. */
@@ -647,6 +673,10 @@ struct sl_algorithm {
   uint32_t reserved_errors;
   /* Do the properties agree with each other? Says what is wrong through `message`. */
   int (*check)(const struct sl_services *s, const void *args);
+  /* Kernels: writes the SL_COMPUTED members of `args`, and the tables that it gets from make_table. Called once, on the
+   * host, after the constants were made, also where nothing is run. args: properties, strings too, and inputs that are
+   * constants, in host memory; everything else is zero. In `run` and in kernels strings are NULL. */
+  int (*prepare)(const struct sl_services *s, void *args);
   /* A version shaped for this target, with the same results. The default if present. */
   int (*run_tuned)(const struct sl_launch *l, const void *args);
   const struct sl_kernel_block *blocks; /* kernels whose block size a graph can set alone, and its default */
@@ -681,7 +711,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
@@ -692,7 +722,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 144, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 
 /* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
@@ -731,6 +761,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #define SL_ERRORS_OF(table) .errors = table, .error_count = SL_COUNT_(table)
 /* A check of its properties: int function(const struct sl_services *, const void *args). */
 #define SL_CHECK(function) .check = function
+/* What it computes once for a node: int function(const struct sl_services *, void *args). */
+#define SL_PREPARE(function) .prepare = function
 /* A version shaped for this target, or NULL: int function(const struct sl_launch *, const void *args). */
 #define SL_TUNED(function) .run_tuned = function
 /* Kernels whose block size can be set alone: a table of struct sl_kernel_block. */

@@ -42,6 +42,8 @@ SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double val
 /* A string, or the name of an enumeration's choice. */
 SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
 SL_TEST_API void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count);
+/* The node's name, for services->node_name and SL_NODE_HASH; at first that of the algorithm. */
+SL_TEST_API void sl_test_node(struct sl_test *t, const char *name);
 /* The capacity of an output's items ("tracks"), or of a group of its subitems ("tracks.hit_offsets"). */
 SL_TEST_API void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity);
 SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: the shared version even if there is a tuned one */

@@ -1,7 +1,10 @@
-/* choices.cu: kernels whose properties are more than a number: enumerations and arrays. */
+/* choices.cu: kernels whose properties are more than a number: enumerations and arrays; and what is computed of
+ * properties and constants once. */
 #include "numbers.h"
 
 #include <sluice/kernel.h>
+
+#include <string.h>
 
 struct weigh_args {
   struct sl_events events;
@@ -43,3 +46,67 @@ static int run_weigh(const struct sl_launch *l, const struct weigh_args *a) {
   return SL_LAUNCH(l, weigh_values, SL_PER_EVENT, *a);
 }
 SL_ALGORITHM(weigh, "weighs numbers", 64, run_weigh);
+
+/* ------------------------------------------------------------------------------------------------- look up */
+
+struct look_up_args {
+  struct sl_events events;
+  struct toy_numbers_view numbers;
+  struct toy_steps_view steps;
+  struct toy_sums sums;
+  const char *word;
+  uint32_t broken;
+  struct toy_prepared prepared;
+  const uint32_t *letters;
+  uint64_t hash;
+};
+#define SL_ARGS look_up_args
+static const struct sl_member look_up_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
+    SL_IN(steps, toy_steps, "", "added to the letters, one after another"),
+    SL_OUT(sums, toy_sums, "count: length of the node's name and of the word; sum: letters by number; mean: hash"),
+    SL_STRING(word, "sluice", "whose letters are looked up"),
+    SL_U32(broken, 0, 0, 4, "", "1: fail, 2: make no table, 3: make it twice, 4: make another"),
+    SL_COMPUTED(prepared, "lengths"),
+    SL_TABLE(letters, u32, "of the word, each with a step added"),
+    SL_NODE_HASH(hash),
+};
+#undef SL_ARGS
+
+static int look_up_prepare(const struct sl_services *s, void *args) {
+  struct look_up_args *a = (struct look_up_args *)args;
+  const uint32_t length = (uint32_t)strlen(a->word);
+  const uint64_t steps = s->array_count(s->context, "steps", "step");
+  if (length == 0 || a->broken == 1) {
+    s->message(s->context, SL_ERROR, "word: it has no letters");
+    return SL_EINVAL;
+  }
+  if (a->broken == 2) return SL_OK;
+  if (a->numbers.offsets || a->sums.count || a->letters || !a->hash) return SL_EPLUGIN; /* nothing that is not there */
+  uint32_t *letters = (uint32_t *)s->make_table(s->context, a->broken == 4 ? "letter" : "letters", length);
+  if (!letters || (a->broken == 3 && !s->make_table(s->context, "letters", length))) return SL_EPLUGIN;
+  for (uint32_t i = 0; i < length; i++) letters[i] += (uint32_t)a->word[i] + (uint32_t)a->steps.step[i % steps];
+  a->prepared.length = length;
+  a->prepared.name_length = (uint32_t)strlen(s->node_name);
+  return SL_OK;
+}
+
+SL_KERNEL(look_up_letters, struct look_up_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t sum = 0;
+    for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x)
+      sum += a.letters[a.numbers.value[i] % a.prepared.length];
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) {
+      a.sums.count[event] = 1000 * a.prepared.name_length + a.prepared.length + (a.word ? 1000000 : 0);
+      a.sums.sum[event] = sum;
+      a.sums.mean[event] = (float)(uint32_t)(a.hash >> 40);
+    }
+  }
+}
+
+static int run_look_up(const struct sl_launch *l, const struct look_up_args *a) {
+  return SL_LAUNCH(l, look_up_letters, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(look_up, "looks up letters", 64, run_look_up, SL_PREPARE(look_up_prepare));

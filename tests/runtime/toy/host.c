@@ -105,3 +105,23 @@ static int order_finish(void *state, const struct sl_services *s, const struct s
 static const struct sl_sink toy_order = {.open = order_open, .consume = order_consume, .finish = order_finish};
 SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state,
         toy_order);
+
+struct steps_args {
+  struct toy_steps steps;
+  int32_t values[2];
+};
+#define SL_ARGS steps_args
+static const struct sl_member steps_members[] = {
+    SL_OUT(steps, toy_steps, "as given"),
+    SL_I32_ARRAY(values, 2, "[1, -1]", -50, 50, "", "the steps"),
+};
+#undef SL_ARGS
+
+static int steps_make(const struct sl_services *s, const struct steps_args *a) {
+  int32_t *step = s->make_array(s->context, "steps", "step", 2);
+  if (!step) return SL_ENOMEM;
+  step[0] += a->values[0]; /* zeroed */
+  step[1] += a->values[1];
+  return SL_OK;
+}
+SL_CONSTANT(steps, "two steps", steps_make);

@@ -30,6 +30,14 @@ static inline uint32_t toy_digits(uint32_t value) { return value % 8 > 3 ? 3 : v
   F(mean, f32, PER_EVENT, "", "their mean, 0 for none")
 SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
 
+#define TOY_STEPS_FIELDS(F) F(step, i32, ARRAY, "", "a step")
+SL_COLLECTION(toy_steps, TOY_STEPS_FIELDS, "a few steps, a constant");
+
+/* What look_up computes of its word. */
+struct toy_prepared {
+  uint32_t length, name_length;
+};
+
 /* What the source makes of event `number`: this many values, and value i. */
 static inline uint32_t toy_count(uint64_t number) { return (uint32_t)(number * 7 % 13); }
 static inline uint32_t toy_value(uint64_t number, uint32_t i) {

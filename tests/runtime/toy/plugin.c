@@ -7,18 +7,21 @@ SL_DECLARE(expand);
 SL_DECLARE(split);
 SL_DECLARE(sum);
 SL_DECLARE(weigh);
+SL_DECLARE(look_up);
 
 #ifdef SL_TARGET_CPU
 #ifdef SL_TARGET_CPU
 SL_DECLARE(source);
 SL_DECLARE(order);
+SL_DECLARE(steps);
 #endif
 #endif
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(source), SL_ENTRY(order),
+    SL_ENTRY(source), SL_ENTRY(order), SL_ENTRY(steps),
 #endif
-    SL_ENTRY(select), SL_ENTRY(scale), SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(sum), SL_ENTRY(weigh),
+    SL_ENTRY(select), SL_ENTRY(scale), SL_ENTRY(expand),  SL_ENTRY(split),
+    SL_ENTRY(sum),    SL_ENTRY(weigh), SL_ENTRY(look_up),
 };
 SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");

@@ -1,0 +1,116 @@
+/* prepare.c: node constants: what a kernel node computes once, on the host, after the constants and before the first
+ * event. `prepare` gets an argument struct with properties and constants, and fills in its SL_COMPUTED and SL_TABLE
+ * members. They are kept here, and copied into the argument structs of all slots when these are opened.
+ */
+#include "execute/bind.h"
+#include "execute/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void say(const struct sl_node_context *c, const char *format, const char *what) {
+  const struct sl_node *node = &c->session->graph->nodes[c->node];
+  sl_diagnose(c->session->diagnostics, SL_ERROR, &node->place, node->name, NULL, format, what);
+}
+
+/* The service of that name. */
+void *sl_make_table(void *context, const char *table, uint64_t count) {
+  const struct sl_node_context *c = context;
+  struct sl_session *s = c->session;
+  const struct sl_algorithm *a = s->graph->nodes[c->node].algorithm;
+  struct sl_prepared *prepared = &s->prepared[c->node];
+  const int m = sl_member_index(a, table);
+  if (m < 0 || a->members[m].kind != SL_MEMBER_TABLE || !prepared->tables) {
+    say(c, "asked for a table %s, which it does not have", table);
+    return NULL;
+  }
+  struct sl_array *array = &prepared->tables[m];
+  if (array->values) {
+    say(c, "asked for its table %s twice", table);
+    return NULL;
+  }
+  const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* one value at least */
+  void *values = count <= UINT32_MAX ? s->backend->allocate_host(s->device, bytes) : NULL;
+  if (!values) {
+    say(c, "out of memory for its table %s", table);
+    return NULL;
+  }
+  *array = (struct sl_array){values, values, count, bytes};
+  return memset(values, 0, bytes);
+}
+
+static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
+  struct sl_session *s = c->session;
+  array->device_values = s->backend->allocate(s->device, array->bytes);
+  if (!array->device_values) return SL_ENOMEM;
+  const int status = s->backend->upload_now(s->device, array->device_values, array->values, array->bytes);
+  if (status < 0) say(c, "a table could not be copied to the device: %s", s->backend->error(s->device));
+  return status;
+}
+
+static int finish_tables(struct sl_session *s, uint32_t n) {
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_TABLE) continue;
+    if (!s->prepared[n].tables[m].values) {
+      say(&s->contexts[n], "did not make its table %s", a->members[m].name);
+      return SL_EPLUGIN;
+    }
+    const int status = s->backend->is_device ? upload_table(&s->contexts[n], &s->prepared[n].tables[m]) : SL_OK;
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
+static int prepare_node(struct sl_session *s, uint32_t n) {
+  const struct sl_node *node = &s->graph->nodes[n];
+  const struct sl_algorithm *a = node->algorithm;
+  struct sl_prepared *prepared = &s->prepared[n];
+  prepared->args = calloc(1, a->args_size + 1u);
+  prepared->tables = calloc(a->member_count + 1u, sizeof *prepared->tables);
+  if (!prepared->args || !prepared->tables) return SL_ENOMEM;
+  unsigned char *views = calloc(1, sl_node_views_bytes(node) + 1);
+  if (!views) return SL_ENOMEM;
+  sl_graph_fill_properties(node, prepared->args);
+  sl_constants_bind(s, n, prepared->args, views);
+  const int status = a->prepare(&s->contexts[n].services, prepared->args);
+  free(views);
+  if (status < 0) {
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be prepared: %s", node->use,
+                sl_error_text(status));
+    return status;
+  }
+  return finish_tables(s, n);
+}
+
+/* All nodes, in order; one that fails does not keep the others from saying what is wrong with them. */
+int sl_nodes_prepare(struct sl_session *s) {
+  int result = SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    if (!s->graph->nodes[n].algorithm->prepare) continue;
+    const int status = prepare_node(s, n);
+    if (status < 0 && result == SL_OK) result = status;
+  }
+  return result;
+}
+
+void sl_prepared_copy(const struct sl_session *s, uint32_t n, void *args) {
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  const struct sl_prepared *prepared = &s->prepared[n];
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_member *member = &a->members[m];
+    char *place = (char *)args + member->args_offset;
+    if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
+    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values, sizeof(void *));
+    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
+  }
+}
+
+void sl_prepared_close(struct sl_session *s, uint32_t n) {
+  struct sl_prepared *prepared = &s->prepared[n];
+  for (uint32_t m = 0; prepared->tables && m < s->graph->nodes[n].algorithm->member_count; m++)
+    sl_array_close(s, &prepared->tables[m]);
+  free(prepared->tables);
+  free(prepared->args);
+}
