@@ -26,12 +26,6 @@ enum {
 
 #define BELL_SIGMAS 2.64575131f /* sqrt(7): half the width of the bell, in standard deviations */
 
-struct beamline_args {
-  PV_FIT_FIELDS
-  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2, min_dip_density;
-  float min_tracks_in_seed, min_tracks_in_seed_fixed_target;
-};
-
 /* Of content, where a track adds 1 << SCALE_BITS. */
 struct beamline_region {
   uint64_t empty;        /* a bin with less is empty */
@@ -42,6 +36,13 @@ struct beamline_limits {
   uint32_t bins, gas_cell_bins; /* the first ones are in the gas cell */
   struct beamline_region gas_cell, collisions;
   uint64_t dip; /* more is a dip */
+};
+
+struct beamline_args {
+  PV_FIT_FIELDS
+  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2, min_dip_density;
+  float min_tracks_in_seed, min_tracks_in_seed_fixed_target;
+  struct beamline_limits limits;
 };
 
 struct beamline_launch {
@@ -356,8 +357,10 @@ static uint64_t empty_below(double bin_width, double max_z_error) {
   return (double)below < tracks * (1 << SCALE_BITS) ? below + 1 : below;
 }
 
-static struct beamline_limits limits_of(const struct beamline_args *a) {
+static int prepare(const struct sl_services *services, void *args) {
+  struct beamline_args *a = (struct beamline_args *)args;
   struct beamline_limits l;
+  (void)services;
   const double width = (double)a->bin_width;
   l.bins = bins_of(a);
   l.gas_cell_bins = 0;
@@ -368,7 +371,8 @@ static struct beamline_limits limits_of(const struct beamline_args *a) {
   l.dip = content_of((double)a->min_dip_density * width);
   l.collisions.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed);
   l.gas_cell.seed_doubled = content_of(2.0 * (double)a->min_tracks_in_seed_fixed_target);
-  return l;
+  a->limits = l;
+  return SL_OK;
 }
 
 static int run(const struct sl_launch *l, const struct beamline_args *a) {
@@ -378,7 +382,7 @@ static int run(const struct sl_launch *l, const struct beamline_args *a) {
   launch.max_z_error = a->max_z_error;
   launch.max_z_error_fixed_target = a->max_z_error_fixed_target;
   launch.max_beam_chi2 = a->max_beam_chi2;
-  launch.limits = limits_of(a);
+  launch.limits = a->limits;
   int error = pv_prepare_launch(l, &launch.fit);
   if (!error) error = SL_LAUNCH(l, beamline_seeds, SL_PER_EVENT, launch);
   if (!error) error = pv_fit_launch(l, &launch.fit);
@@ -394,6 +398,7 @@ static const struct sl_member beamline_members[] = {
     SL_F32(min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this"),
     SL_F32(min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this"),
     SL_F32(min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell"),
+    SL_COMPUTED(limits, "bins, and the limits in units of their content"),
 };
 SL_ALGORITHM(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
-             SL_CHECK(check));
+             SL_CHECK(check), SL_PREPARE(prepare));
