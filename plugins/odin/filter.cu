@@ -1,7 +1,7 @@
 /* odin.filter: a list of the events that ODIN says are of a kind. What several of its properties ask for must all hold.
  *
- * One block makes the list, so that it is in ascending order without a second pass: a thread an event, some 40 turns of
- * 256 threads for 10,000 events. The others have nothing to do.
+ * One block makes a list, so that it is in ascending order without a second pass: a thread an event, some 40 turns of
+ * 256 threads for 10,000 events. A trigger has many such nodes: together they are one launch with a block each.
  */
 #include "odin/event_model.h"
 
@@ -35,20 +35,31 @@ static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) {
          a->odin.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period;
 }
 
-SL_KERNEL(filter_events, struct filter_args) {
+/* One block makes the list of a node. */
+static SL_DEVICE void filter_node(const struct filter_args *a) {
   uint32_t length = 0;
-  if (blockIdx.x != 0) return; /* the whole block, so that no barrier misses a thread */
-  SL_FOR_BLOCK (i, *a.events.count) {
-    const uint32_t event = i < *a.events.count ? sl_event_at(&a.events, i) : 0;
-    const uint32_t wanted = i < *a.events.count && passes(&a, event);
+  SL_FOR_BLOCK (i, *a->events.count) {
+    const uint32_t event = i < *a->events.count ? sl_event_at(&a->events, i) : 0;
+    const uint32_t wanted = i < *a->events.count && passes(a, event);
     const uint32_t place = sl_block_append(wanted, &length);
-    if (wanted) a.passed.numbers[place] = event;
+    if (wanted) a->passed.numbers[place] = event;
   }
-  if (threadIdx.x == 0) *a.passed.count = length;
+  if (threadIdx.x == 0) *a->passed.count = length;
 }
+
+SL_KERNEL(filter_events, struct filter_args) {
+  if (blockIdx.x == 0) filter_node(&a); /* the whole block, so that no barrier misses a thread */
+}
+
+SL_KERNEL(filter_family, struct sl_nodes) { SL_FOR_NODES(struct filter_args, node, a) filter_node(node); }
 
 static int run(const struct sl_launch *l, const struct filter_args *a) {
-  return SL_LAUNCH(l, filter_events, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, filter_events, SL_PER_NODE(1), *a);
 }
 
-SL_ALGORITHM(filter, "selects events by what ODIN says of them", 256, run);
+static int run_family(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
+  (void)host_args;
+  return SL_LAUNCH(l, filter_family, SL_PER_NODE(count), sl_nodes_of(args, count));
+}
+
+SL_ALGORITHM(filter, "selects events by what ODIN says of them", 256, run, SL_FAMILY("filter", run_family));

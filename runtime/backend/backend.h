@@ -24,6 +24,12 @@ struct sl_combination {
   uint32_t *count, *numbers; /* the list made */
 };
 
+/* Memory of the device. */
+struct sl_range {
+  void *memory; /* aligned to 16 bytes */
+  uint64_t bytes;
+};
+
 enum { SL_MARK_KERNELS, SL_MARK_COPIES };
 
 /* A field to bring to the host: its valid part, from entry 0 to the last of the slice. */
@@ -58,7 +64,8 @@ struct sl_backend {
   uint32_t block_threads; /* block size of every node, 0: the node's own */
   uint32_t flights;
   uint32_t
-      is_device; /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */
+      is_device;    /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */
+  uint32_t by_node; /* families gain nothing: their nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   void (*close)(struct sl_device *device);
   /* A setting of the device, `--set TARGET.KEY=VALUE`; NULL: it has none. Comes before any stream is opened. */
@@ -83,6 +90,8 @@ struct sl_backend {
   void (*range_end)(void);
   /* Enqueued on the stream, in order with kernels. */
   int (*zero)(struct sl_stream *stream, void *memory, uint64_t bytes);
+  /* Zeroes a table of ranges, which is on the device; none has more than `bytes_max`. */
+  int (*clear)(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max);
   int (*combine)(struct sl_stream *stream, const struct sl_combination *combination);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);

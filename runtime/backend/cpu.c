@@ -47,6 +47,12 @@ static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return SL_OK;
 }
 
+static int cpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+  (void)stream, (void)bytes_max;
+  for (uint32_t i = 0; i < count; i++) memset(ranges[i].memory, 0, ranges[i].bytes);
+  return SL_OK;
+}
+
 static int cpu_combine(struct sl_stream *stream, const struct sl_combination *c) {
   const uint32_t events = *stream->event_count;
   memset(c->tally, 0, events * sizeof *c->tally);
@@ -91,6 +97,7 @@ const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .default_slice_events = 8,
                                           .block_threads = 1,
                                           .flights = 1,
+                                          .by_node = 1,
                                           .open = cpu_open,
                                           .close = cpu_close,
                                           .allocate = cpu_allocate,
@@ -101,6 +108,7 @@ const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .stream_close = cpu_stream_close,
                                           .error = cpu_error,
                                           .zero = cpu_zero,
+                                          .clear = cpu_clear,
                                           .combine = cpu_combine,
                                           .scan = cpu_scan,
                                           .scan_items = cpu_scan_items};

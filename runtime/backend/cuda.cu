@@ -42,6 +42,9 @@ enum {
   SCAN_THREADS = 1024,
   SCAN_ITEMS = 8,   /* consecutive counts a thread: one tile holds the events of most slices */
   SCAN_CHUNKS = 64, /* blocks of a scan over items */
+  CLEAR_THREADS = 256,
+  CLEAR_BLOCKS = 256,
+  CLEAR_ROWS = 65535, /* of a grid */
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
   PACK_FIELDS = 256, /* whose places a block computes at a time */
@@ -290,6 +293,25 @@ static int gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, d
   const int status = CHECK(stream->device, GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]));
   *microseconds = 1000.0 * milliseconds;
   return status;
+}
+
+/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes behind them. */
+static __global__ void clear_ranges(const struct sl_range *ranges) {
+  const struct sl_range range = ranges[blockIdx.y];
+  const uint64_t words = range.bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;
+  const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (uint64_t w = thread; w < words; w += stride) ((uint4 *)range.memory)[w] = make_uint4(0, 0, 0, 0);
+  if (thread < range.bytes % 16) ((uint8_t *)range.memory)[16 * words + thread] = 0;
+}
+
+static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+  const uint64_t blocks = bytes_max / (16 * CLEAR_THREADS) + 1;
+  for (uint32_t first = 0; first < count; first += CLEAR_ROWS) {
+    const uint32_t rows = count - first < CLEAR_ROWS ? count - first : CLEAR_ROWS;
+    const dim3 grid(blocks < CLEAR_BLOCKS ? (uint32_t)blocks : CLEAR_BLOCKS, rows);
+    clear_ranges<<<grid, CLEAR_THREADS, 0, gpu(stream)->kernels>>>(ranges + first);
+  }
+  return CHECK(stream->device, GPU(GetLastError)());
 }
 
 /* -------------------------------------------------------------------------------------------------- scans */
@@ -581,6 +603,7 @@ TABLE struct sl_backend sluice_backend = {
     .range_end = gpu_range_end,
 #endif
     .zero = gpu_zero,
+    .clear = gpu_clear,
     .combine = gpu_combine,
     .scan = gpu_scan,
     .scan_items = gpu_scan_items,

@@ -17,6 +17,10 @@ static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return sl_cpu_backend.zero(stream, memory, bytes);
 }
 
+static int simt_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+  return sl_cpu_backend.clear(stream, ranges, count, bytes_max);
+}
+
 static int simt_combine(struct sl_stream *stream, const struct sl_combination *combination) {
   return sl_cpu_backend.combine(stream, combination);
 }
@@ -47,6 +51,7 @@ const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .error = simt_error,
                                            .describe = sl_simt_device_describe,
                                            .zero = simt_zero,
+                                           .clear = simt_clear,
                                            .combine = simt_combine,
                                            .scan = simt_scan,
                                            .scan_items = simt_scan_items};

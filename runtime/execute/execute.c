@@ -15,26 +15,6 @@ enum { NO_INDEX = UINT32_MAX };
 
 /* -------------------------------------------------------------------------------------------------- steps */
 
-/* Events that are not on the node's list have empty outputs. */
-static int zero_outputs(struct sl_slot *slot, uint32_t n) {
-  const struct sl_session *s = slot->session;
-  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  for (uint32_t m = 0; m < a->member_count; m++) {
-    if (a->members[m].kind != SL_MEMBER_OUT) continue;
-    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
-      const uint32_t shape = a->members[m].collection->fields[f].shape;
-      const int32_t storage = s->layout->members[n][m].storage[f];
-      const int own =
-          storage != SL_NONE && s->layout->storage[storage].node == n && s->layout->storage[storage].member == m;
-      const int shared_items = a->members[m].shares && shape == SL_SHAPE_CODE_PER_ITEM;
-      if (!own || (shape != SL_SHAPE_CODE_OFFSETS && shape != SL_SHAPE_CODE_PER_EVENT && !shared_items)) continue;
-      if (s->backend->zero(slot->stream, slot->storage[storage], s->layout->storage[storage].bytes) < 0)
-        return SL_EDEVICE;
-    }
-  }
-  return SL_OK;
-}
-
 static int combine(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_list_set *set) {
   const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)flight->tables.device;
   const struct sl_combination c = {.lists = lists + set->first_pointer,
@@ -55,15 +35,16 @@ static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
               s->backend->error(s->device));
 }
 
-static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32_t n) {
+/* Runs a node alone, or as the first of a family that runs together. */
+static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step, uint32_t n,
+                    int together) {
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
-  if (s->backend->range_begin) s->backend->range_begin(node->name);
-  int status = s->layout->node_set[n] != NO_INDEX ? zero_outputs(slot, n) : SL_OK;
-  if (status == SL_OK)
-    status = a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
-                                           : a->run(&slot->launches[n], flight->args[n]);
+  if (s->backend->range_begin) s->backend->range_begin(together ? node->use : node->name);
+  const int status = together                        ? sl_family_run(slot, flight, step)
+                     : a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
+                                                     : a->run(&slot->launches[n], flight->args[n]);
   if (s->backend->range_end) s->backend->range_end();
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
@@ -72,17 +53,57 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, uint32
   return status;
 }
 
-/* Time and events of a step that has just run on the host. */
-static void count_step(struct sl_slot *slot, const struct sl_step *step, uint32_t count, uint64_t *before) {
-  struct sl_session *s = slot->session;
+static uint32_t events_of(const struct sl_slot *slot, uint32_t n, uint32_t count) {
+  const struct sl_layout *l = slot->session->layout;
+  const uint32_t set = l->node_set[n];
+  return set == NO_INDEX ? count : *(const uint32_t *)slot->storage[l->sets[set].count_storage];
+}
+
+/* Time and events of nodes that have just run on the host; of several that ran together, each has the same share. */
+static void count_nodes(struct sl_slot *slot, const char *name, const uint32_t *nodes, uint32_t node_count,
+                        uint32_t count, uint64_t *before) {
   const uint64_t after = sl_now_ns();
-  const uint32_t events =
-      step->set == NO_INDEX ? count : *(const uint32_t *)slot->storage[s->layout->sets[step->set].count_storage];
-  sl_trace_span(s, SL_TRACK_HOST(slot->index), s->graph->nodes[step->node].name, *before, after, "events", events);
-  slot->node_ns[step->node] += after - *before;
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), name, *before, after, "events",
+                events_of(slot, nodes[0], count));
+  for (uint32_t i = 0; i < node_count; i++) {
+    slot->node_ns[nodes[i]] += (after - *before) / node_count;
+    slot->node_calls[nodes[i]]++;
+    slot->node_events[nodes[i]] += events_of(slot, nodes[i], count);
+  }
   *before = after;
-  slot->node_calls[step->node]++;
-  slot->node_events[step->node] += events;
+}
+
+/* Whether somebody who looks wants the node, or the intersection, left out (1), or the slice ended (negative). */
+static int look(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *at, uint32_t n) {
+  const struct sl_session *s = slot->session;
+  return s->before_step ? s->before_step(s->before_step_context, slot, flight, at, n) : 0;
+}
+
+static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, uint32_t count,
+                    uint64_t *before) {
+  const struct sl_session *s = slot->session;
+  const struct sl_step *at = &s->layout->steps[step];
+  const int together = at->node_count > 1 && !s->backend->by_node;
+  const uint32_t width = together ? at->node_count : 1;
+  int status = sl_clears_run(slot, step);
+  for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width) {
+    const int left_out = look(slot, flight, at, at->nodes[i]);
+    status = left_out < 0 ? left_out : SL_OK;
+    if (left_out == 0) status = run_node(slot, flight, at, at->nodes[i], together);
+    if (left_out != 0 || status < 0 || s->backend->is_device) continue;
+    const char *name = together ? sl_step_name(s->layout, step) : s->graph->nodes[at->nodes[i]].name;
+    count_nodes(slot, name, at->nodes + i, width, count, before);
+    if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->nodes[i]]);
+  }
+  return status;
+}
+
+static int make_list(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *at) {
+  const int left_out = look(slot, flight, at, NO_INDEX);
+  if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
+  const int status = combine(slot, flight, &slot->session->layout->sets[at->set]);
+  if (status < 0) tell_list_failed(slot, at->set);
+  return status;
 }
 
 /* Time stamps of each flight: one before each step and one behind the last; one when the results are packed; and among
@@ -133,24 +154,11 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     status = mark(slot, mark_of(slot, flight, step), SL_MARK_KERNELS);
     if (status == SL_OK && is_device) status = note_step(slot, step);
     if (status < 0) break;
-    if (s->before_step) {
-      status = s->before_step(s->before_step_context, slot, &slot->flights[flight], at);
-      if (status < 0) break;
-      if (status > 0) {
-        status = SL_OK;
-        continue;
-      }
-    }
     if (s->options.guard) sl_guard_poison(slot, step);
-    if (at->kind == SL_STEP_COMBINE) {
-      status = combine(slot, &slot->flights[flight], &l->sets[at->set]);
-      if (status < 0) tell_list_failed(slot, at->set);
-      continue;
-    }
-    status = run_node(slot, &slot->flights[flight], at->node);
-    if (status < 0 || is_device) continue;
-    count_step(slot, at, count, &before);
-    if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->node]);
+    if (at->kind == SL_STEP_RUN)
+      status = run_step(slot, &slot->flights[flight], step, count, &before);
+    else
+      status = make_list(slot, &slot->flights[flight], at);
   }
   if (status == SL_OK) status = mark(slot, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
   if (status == SL_OK && is_device) status = sl_pack_enqueue(slot, flight);
@@ -191,7 +199,7 @@ static int trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
   slot->flights[k].uploaded = 0; /* once, also if parts run again */
   for (uint32_t step = 0; step < s->layout->step_count && status == SL_OK; step++)
     if (s->layout->steps[step].kind == SL_STEP_RUN)
-      status = trace_marks(slot, track, s->graph->nodes[s->layout->steps[step].node].name, mark_of(slot, k, step),
+      status = trace_marks(slot, track, sl_step_name(s->layout, step), mark_of(slot, k, step),
                            mark_of(slot, k, step + 1), count);
   if (status == SL_OK)
     status = trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
@@ -207,9 +215,11 @@ static int count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
     const int status = s->backend->marked_us(slot->stream, mark_of(slot, flight, step), mark_of(slot, flight, step + 1),
                                              &microseconds);
     if (status < 0) return status;
-    slot->node_calls[at->node]++;
-    slot->node_events[at->node] += count;
-    slot->node_ns[at->node] += (uint64_t)(1000.0 * microseconds);
+    for (uint32_t i = 0; i < at->node_count; i++) {
+      slot->node_calls[at->nodes[i]]++;
+      slot->node_events[at->nodes[i]] += count;
+      slot->node_ns[at->nodes[i]] += (uint64_t)(1000.0 * microseconds / at->node_count);
+    }
   }
   return SL_OK;
 }
@@ -221,7 +231,7 @@ static int device_failed(struct sl_slot *slot, const char *what) {
   struct sl_session *s = slot->session;
   const uint32_t step = slot->running ? slot->running[0] + 256u * slot->running[1] - 1u : NO_INDEX;
   const int is_known = step < s->layout->step_count && s->layout->steps[step].kind == SL_STEP_RUN;
-  const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].node] : NULL;
+  const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].nodes[0]] : NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
               node ? "compute-sanitizer names the kernel and the line" : NULL, "%s%s%s: %s", what, node ? " in " : "",
               node ? node->use : "", s->backend->error(s->device));

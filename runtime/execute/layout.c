@@ -184,15 +184,24 @@ static uint32_t add_set(struct sl_layout *l, const struct sl_node *node) {
   set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 1, bytes, 0);
   set->tally_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 2, bytes, 0);
   l->list_pointer_count += set->port_count;
-  l->steps[l->step_count++] = (struct sl_step){SL_STEP_COMBINE, NO_INDEX, s};
+  l->steps[l->step_count++] = (struct sl_step){SL_STEP_COMBINE, 0, NULL, s};
   return s;
 }
 
-static void add_steps(struct sl_layout *l, uint32_t n) {
-  const struct sl_node *node = &l->graph->nodes[n];
-  l->node_set[n] = node->list_count > 0 ? add_set(l, node) : NO_INDEX;
-  if (node->algorithm->kind == SL_KIND_KERNEL)
-    l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, n, l->node_set[n]};
+/* The steps of the nodes from `order[i]` on that run together. Returns how many these are. */
+static uint32_t add_steps(struct sl_layout *l, uint32_t i, int families) {
+  const struct sl_graph *g = l->graph;
+  const struct sl_node *first = &g->nodes[g->order[i]];
+  uint32_t count = 1;
+  if (families && first->together)
+    while (i + count < g->order_count && g->nodes[g->order[i + count]].together == first->together) count++;
+  for (uint32_t k = i; k < i + count; k++) {
+    const struct sl_node *node = &g->nodes[g->order[k]];
+    l->node_set[g->order[k]] = node->list_count > 0 ? add_set(l, node) : NO_INDEX;
+  }
+  if (first->algorithm->kind == SL_KIND_KERNEL)
+    l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, count, &g->order[i], NO_INDEX};
+  return count;
 }
 
 /* ---------------------------------------------------------------------------------------------- 3. storage */
@@ -314,13 +323,14 @@ static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
       set_entry_lifetimes(l, a, &a->members[m], &l->members[n][m].entries[k], step);
 }
 
-static void set_list_lifetimes(struct sl_layout *l, uint32_t step) {
-  const struct sl_step *s = &l->steps[step];
-  if (s->set == NO_INDEX) return;
-  const struct sl_list_set *set = &l->sets[s->set];
-  for (uint32_t p = 0; s->kind == SL_STEP_COMBINE && p < set->port_count; p++)
+/* A step reads, or makes, the list of a set. */
+static void set_list_lifetimes(struct sl_layout *l, uint32_t step, uint32_t s) {
+  if (s == NO_INDEX) return;
+  const struct sl_list_set *set = &l->sets[s];
+  const int combines = l->steps[step].kind == SL_STEP_COMBINE;
+  for (uint32_t p = 0; combines && p < set->port_count; p++)
     for (uint32_t f = 0; f < 2; f++) live_at(l, l->members[set->ports[p].node][set->ports[p].member].storage[f], step);
-  if (s->kind == SL_STEP_COMBINE) live_at(l, set->tally_storage, step);
+  if (combines) live_at(l, set->tally_storage, step);
   live_at(l, set->count_storage, step);
   live_at(l, set->numbers_storage, step);
 }
@@ -335,8 +345,12 @@ static void set_sink_lifetimes(struct sl_layout *l, uint32_t n) {
 static void set_all_lifetimes(struct sl_layout *l) {
   const struct sl_graph *g = l->graph;
   for (uint32_t step = 0; step < l->step_count; step++) {
-    if (l->steps[step].kind == SL_STEP_RUN) set_lifetimes(l, l->steps[step].node, step);
-    set_list_lifetimes(l, step);
+    const struct sl_step *at = &l->steps[step];
+    if (at->kind == SL_STEP_COMBINE) set_list_lifetimes(l, step, at->set);
+    for (uint32_t i = 0; i < at->node_count; i++) {
+      set_lifetimes(l, at->nodes[i], step);
+      set_list_lifetimes(l, step, l->node_set[at->nodes[i]]);
+    }
   }
   for (uint32_t i = 0; i < g->order_count; i++)
     if (kind_of(l, g->order[i]) == SL_KIND_SINK) set_sink_lifetimes(l, g->order[i]);
@@ -382,8 +396,8 @@ static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const
 
 static int place(struct sl_layout *l, struct sl_diagnostics *d) {
   for (uint32_t step = 0; step < l->step_count; step++) {
-    if (l->steps[step].kind != SL_STEP_RUN) continue;
-    const uint32_t n = l->steps[step].node;
+    if (l->steps[step].node_count != 1) continue; /* an input that dies in a family is read by several at a time */
+    const uint32_t n = l->steps[step].nodes[0];
     const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
     for (uint32_t m = 0; m < a->member_count; m++)
       if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].in_place) merge_in_place(l, step, n, &a->members[m], m);
@@ -475,7 +489,8 @@ static int allocate_members(struct sl_layout *l) {
   return l->storage ? SL_OK : SL_ENOMEM;
 }
 
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout) {
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, struct sl_diagnostics *d,
+                   struct sl_layout **layout) {
   struct sl_layout *l = calloc(1, sizeof *l);
   if (!l) return SL_ENOMEM;
   int status = SL_ENOMEM;
@@ -493,10 +508,10 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diag
   for (uint32_t i = 0; i < graph->order_count; i++) {
     const uint32_t n = graph->order[i];
     number_used_words(l, n);
-    add_steps(l, n);
     link_inputs(l, n);
     make_outputs(l, n);
   }
+  for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
   set_all_lifetimes(l);
   status = place(l, d);
   if (status < 0) goto failed;
@@ -521,6 +536,13 @@ void sl_layout_free(struct sl_layout *l) {
   free(l->sets);
   free(l->node_set);
   free(l);
+}
+
+const char *sl_step_name(const struct sl_layout *l, uint32_t step) {
+  if (step >= l->step_count) return "end";
+  if (l->steps[step].kind == SL_STEP_COMBINE) return l->sets[l->steps[step].set].any ? "(union)" : "(intersection)";
+  const struct sl_node *first = &l->graph->nodes[l->steps[step].nodes[0]];
+  return l->steps[step].node_count > 1 ? first->use : first->name;
 }
 
 void sl_layout_name(const struct sl_layout *l, uint32_t storage, char *text, size_t size) {

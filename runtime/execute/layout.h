@@ -37,12 +37,13 @@ struct sl_slot_member {
   struct sl_slot_member *entries;
 };
 
-/* Runs a node, or makes one event list of several. */
+/* Runs a node, or several of a family in one launch; or makes one event list of several. */
 enum { SL_STEP_RUN, SL_STEP_COMBINE };
 struct sl_step {
   uint32_t kind;
-  uint32_t node; /* RUN */
-  uint32_t set;  /* the event list set it runs on or makes; UINT32_MAX: all events */
+  uint32_t node_count;   /* RUN */
+  const uint32_t *nodes; /* RUN */
+  uint32_t set;          /* COMBINE: the set that it makes */
 };
 
 /* A set of event lists that nodes run on. A single list is used as it is; of several, a step makes one. */
@@ -74,11 +75,15 @@ struct sl_layout {
 
 /* Makes the layout for slices of `events` events. On failure the reasons are in `d`: if a capacity is too large, also
  * the largest slice for which none is. */
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, struct sl_diagnostics *d, struct sl_layout **layout);
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, struct sl_diagnostics *d,
+                   struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 
 /* The value of a capacity of the node's algorithm, once the ports that it names have theirs. */
 uint64_t sl_layout_capacity(const struct sl_layout *layout, uint32_t node, const struct sl_capacity *capacity);
+
+/* What a step runs: a node's name, or the algorithm of a family. */
+const char *sl_step_name(const struct sl_layout *layout, uint32_t step);
 
 /* "tracks.hit_x", "search.slots (scratch)", "intersection (count) of a.passed b.passed": for the plan's table. */
 void sl_layout_name(const struct sl_layout *layout, uint32_t storage, char *text, size_t size);

@@ -50,14 +50,29 @@ static const char *device_setting(const struct sl_session *s, const char *key) {
                                                                                                 : NULL;
 }
 
-/* Takes the device's settings out of the overrides. */
-static int set_device(struct sl_session *s, struct sl_override *sets, uint32_t *count) {
+/* A setting of the runtime itself, `--set runtime.KEY=VALUE`. */
+static int set_runtime(struct sl_session *s, const char *key, const char *value, char *reason, size_t reason_size) {
+  const int is_on = strcmp(value, "on") == 0;
+  if (strcmp(key, "families") != 0)
+    snprintf(reason, reason_size, "the runtime has no setting '%s'; it has families", key);
+  else if (!is_on && strcmp(value, "off") != 0)
+    snprintf(reason, reason_size, "runtime.families cannot be '%s'; it is on or off", value);
+  else
+    s->families = (uint32_t)is_on;
+  return *reason ? SL_EINVAL : SL_OK;
+}
+
+/* Takes the settings of the runtime and of the device out of the overrides. */
+static int take_settings(struct sl_session *s, struct sl_override *sets, uint32_t *count) {
   uint32_t kept = 0;
   int status = SL_OK;
   for (uint32_t i = 0; i < *count; i++) {
-    const char *key = device_setting(s, sets[i].key);
+    const int of_runtime = strncmp(sets[i].key, "runtime.", 8) == 0;
+    const char *key = of_runtime ? sets[i].key + 8 : device_setting(s, sets[i].key);
     char reason[256] = "";
-    if (key && s->backend->set(s->device, key, sets[i].value, reason, sizeof reason) < 0) {
+    const int refused = of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
+                                   : key && s->backend->set(s->device, key, sets[i].value, reason, sizeof reason) < 0;
+    if (refused) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
       status = SL_EGRAPH;
     }
@@ -104,7 +119,7 @@ static int open_graph(struct sl_session *s) {
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
                                s->diagnostics, &sets, &set_count);
-  if (status == SL_OK) status = set_device(s, sets, &set_count);
+  if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
   if (status == SL_OK && input && !(probe = read_probe(input, &probe_count))) status = SL_ENOMEM;
@@ -277,7 +292,7 @@ static int open_session(struct sl_session *s) {
   if (!s->contexts) return SL_ENOMEM;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
-  if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->diagnostics, &s->layout);
+  if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->families, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
@@ -295,6 +310,7 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(SL_ENOMEM));
     return SL_ENOMEM;
   }
+  s->families = 1;
   s->options = *options;
   s->diagnostics = d;
   pthread_mutex_init(&s->source_lock, NULL);

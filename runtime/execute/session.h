@@ -2,6 +2,7 @@
  *
  *   session.c    opening: plugins, graph, constants, layout; closing
  *   slot.c       one slot: its memory and argument structs
+ *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
@@ -63,11 +64,18 @@ struct sl_patch {
 };
 
 /* What argument structs point to besides fields: the pointers to event lists of which one is made (of all sets, first
- * in the tables of kernels), and the views of list ports. Filled in host memory when the slot is opened; kernels read
- * `device`, the same memory or a copy on the device, which follows when the patches change. */
+ * in the tables of kernels), and the views of list ports; and the argument structs of families. Filled in host memory
+ * when the slot is opened; kernels read `device`, the same memory or a copy on the device, which follows when the
+ * patches change. */
 struct sl_tables {
   unsigned char *host, *device;
   uint64_t bytes, taken;
+};
+
+/* What a step clears first: entries of the slot's table. */
+struct sl_clear {
+  uint32_t first, count;
+  uint64_t bytes_max; /* of the largest */
 };
 
 /* A slice under way in a slot: the input that it reads, the arguments of the kernels for it, its results. A slot has as
@@ -104,6 +112,8 @@ struct sl_slot {
   uint32_t sink_patch_count;
   struct sl_tables sink_tables;
   struct sl_launch *launches; /* per node */
+  struct sl_clear *clears;    /* per step */
+  struct sl_range *clear_ranges, *device_clear_ranges;
   struct sl_stream *stream;
   struct sl_pack pack;
   int32_t *pack_storage;             /* per pack field */
@@ -166,9 +176,11 @@ struct sl_session {
   atomic_int status;      /* of the earliest failure so far */
   atomic_int stopped;
 
-  /* Called before each step, where the backend has no memory of its own; for trial/. 1: leave the step out; negative:
-   * end the slice with it. NULL: nobody looks. */
-  int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
+  uint32_t families; /* nodes of a family run together */
+  /* Called before each node and each intersection (node UINT32_MAX), on the target cpu; for trial/. 1: leave it out;
+   * negative: end the slice with it. NULL: nobody looks. */
+  int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
+                     uint32_t node);
   void *before_step_context;
 
   struct sl_input *kept;           /* with repeat: all slices */
@@ -212,6 +224,15 @@ uint64_t sl_node_views_bytes(const struct sl_node *node);             /* of the 
 int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a patch; the kernels wait for it */
 int sl_input_open(struct sl_session *s, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
+
+/* family.c: how much the argument structs of all families take, and their places at the start of a flight's tables. */
+uint64_t sl_families_bytes(const struct sl_session *s);
+void sl_families_place(const struct sl_session *s, struct sl_flight *flight);
+int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
+/* Clears what a step's nodes do not write of events that are not on their lists. */
+int sl_clears_open(struct sl_slot *slot);
+void sl_clears_close(struct sl_slot *slot);
+int sl_clears_run(struct sl_slot *slot, uint32_t step);
 
 /* execute.c: `start` enqueues a whole slice where the backend runs beside the host; `finish` waits for it, or runs it,
  * in parts where it must, and delivers each part. */

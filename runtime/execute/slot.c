@@ -214,7 +214,8 @@ static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *ta
   for (uint32_t i = 0; i < s->graph->order_count; i++)
     if (s->graph->nodes[s->graph->order[i]].algorithm->kind == kind)
       tables->bytes += sl_node_views_bytes(&s->graph->nodes[s->graph->order[i]]);
-  if (kind == SL_KIND_KERNEL) tables->bytes += s->layout->list_pointer_count * sizeof(struct sl_list_pointers);
+  if (kind == SL_KIND_KERNEL)
+    tables->bytes += s->layout->list_pointer_count * sizeof(struct sl_list_pointers) + sl_families_bytes(s);
   const int is_copied = kind == SL_KIND_KERNEL && s->backend->is_device && tables->bytes > 0;
   tables->host = calloc(1, tables->bytes + 1);
   tables->device = is_copied ? s->backend->allocate(s->device, tables->bytes) : tables->host;
@@ -250,7 +251,10 @@ static void bind_all(struct sl_slot *slot, unsigned char *next) {
   const struct sl_graph *g = slot->session->graph;
   const uint32_t flights = slot->session->backend->flights;
   uint32_t step = 0;
-  for (uint32_t k = 0; k < flights; k++) bind_lists(slot, &slot->flights[k].tables);
+  for (uint32_t k = 0; k < flights; k++) {
+    bind_lists(slot, &slot->flights[k].tables);
+    sl_families_place(slot->session, &slot->flights[k]);
+  }
   for (uint32_t i = 0; i < g->order_count; i++) {
     const uint32_t n = g->order[i];
     const struct sl_algorithm *a = g->nodes[n].algorithm;
@@ -260,8 +264,10 @@ static void bind_all(struct sl_slot *slot, unsigned char *next) {
       bind_sink(slot, n, slot->sink_args[n]);
     } else if (a->kind == SL_KIND_KERNEL) {
       for (uint32_t k = 0; k < flights; k++) {
-        slot->flights[k].args[n] = next;
-        next += aligned(a->args_size, ARGS_ALIGNMENT);
+        if (!slot->flights[k].args[n]) { /* of no family */
+          slot->flights[k].args[n] = next;
+          next += aligned(a->args_size, ARGS_ALIGNMENT);
+        }
         bind_kernel(slot, &slot->flights[k], n, slot->flights[k].args[n], step);
       }
       step++;
@@ -354,6 +360,7 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = open_flights(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
+  if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
     slot->running = s->backend->allocate_host(s->device, 2);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
@@ -379,6 +386,7 @@ void sl_slot_close(struct sl_slot *slot) {
   if (!s) return;
   if (s->backend->is_device) sl_pack_close(slot);
   if (slot->running) s->backend->release_host(s->device, slot->running, 2);
+  sl_clears_close(slot);
   close_flights(slot);
   close_storage(slot);
   if (slot->errors) s->backend->release(s->device, slot->errors, sl_counters_bytes(s));

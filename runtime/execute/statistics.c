@@ -6,6 +6,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
+static uint32_t together(const struct sl_session *s, uint32_t n) {
+  for (uint32_t i = 0; i < s->layout->step_count && !s->backend->by_node; i++)
+    for (uint32_t k = 0; k < s->layout->steps[i].node_count; k++)
+      if (s->layout->steps[i].nodes[k] == n) return s->layout->steps[i].node_count;
+  return 1;
+}
+
 static int open_node_summaries(struct sl_session *s) {
   const struct sl_graph *g = s->graph;
   s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
@@ -21,7 +28,8 @@ static int open_node_summaries(struct sl_session *s) {
     const struct sl_node *node = &g->nodes[g->order[i]];
     if (node->algorithm->kind != SL_KIND_KERNEL) continue;
     s->kernel_nodes[s->summary.node_count] = g->order[i];
-    s->node_summaries[s->summary.node_count++] = (struct sl_node_summary){.name = node->name, .algorithm = node->use};
+    s->node_summaries[s->summary.node_count++] =
+        (struct sl_node_summary){.name = node->name, .algorithm = node->use, .together = together(s, g->order[i])};
   }
   for (uint32_t o = 0; o < g->output_count; o++) s->output_summaries[o].port = g->outputs[o].name;
   s->summary.output_count = g->output_count;

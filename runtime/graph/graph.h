@@ -47,6 +47,7 @@ struct sl_node {
   uint32_t list_count;
   uint32_t any_list; /* of several lists: on events that are on any of them; else on those that are on all */
   uint32_t order;    /* position in `order` */
+  uint32_t together; /* neighbours in `order` with the same number, not 0, may run in one launch: a family */
 };
 
 struct sl_output {

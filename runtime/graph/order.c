@@ -1,8 +1,9 @@
 /* order.c: cycles, liveness and the order of execution.
  *
  * The order: again and again the node that comes first in the document among those whose needs are met; the source
- * before all. If some are left at the end, each of them needs another one that is left; following one such need from
- * node to node must come back to a node: that is a cycle.
+ * before all. Nodes of a family wait until nothing else can go on, then those whose needs are met go one after another,
+ * so that they can run together. If some are left at the end, each of them needs another one that is left; following
+ * one such need from node to node must come back to a node: that is a cycle.
  */
 #include "graph/stages.h"
 
@@ -102,30 +103,70 @@ static void report_cycles(struct sl_draft *draft, const uint32_t *missing) {
 
 /* -------------------------------------------------------------------------------------------------- order */
 
+struct sort {
+  uint32_t count;
+  const struct sl_links *users;
+  uint32_t *missing, *sorted, *families;
+  uint8_t *placed;
+  uint32_t position;
+};
+
+static void put_next(struct sort *s, uint32_t node) {
+  s->placed[node] = 1;
+  s->sorted[s->position++] = node;
+}
+
+static void meet_needs_of_users(struct sort *s, uint32_t node) {
+  for (uint32_t l = s->users->first[node]; l < s->users->first[node + 1]; l++) s->missing[s->users->nodes[l]]--;
+}
+
+/* The first node that could be next: of no family, or of that family. */
+static uint32_t find_ready(const struct sort *s, uint32_t family) {
+  uint32_t n = 0;
+  while (n < s->count && (s->placed[n] || s->missing[n] > 0 || s->families[n] != family)) n++;
+  return n;
+}
+
+/* All that can go of the family to which the first node belongs that can go at all. 0: there is none. */
+static int put_family(struct sort *s, struct sl_node *nodes) {
+  const uint32_t begin = s->position;
+  uint32_t n = 0;
+  while (n < s->count && (s->placed[n] || s->missing[n] > 0)) n++;
+  if (n == s->count) return 0;
+  const uint32_t family = s->families[n];
+  for (; n < s->count; n++) {
+    if (s->placed[n] || s->missing[n] > 0 || s->families[n] != family) continue;
+    put_next(s, n);
+    nodes[n].together = begin + 1;
+  }
+  for (uint32_t i = begin; i < s->position; i++) meet_needs_of_users(s, s->sorted[i]);
+  return 1;
+}
+
 uint32_t *sl_draft_sort(struct sl_draft *draft) {
   struct sl_arena *arena = draft->reader->arena;
   const struct sl_graph *graph = draft->graph;
   const uint32_t count = graph->node_count;
   const struct sl_links users = sl_links_new(draft, SL_LINKS_USERS);
-  uint32_t *missing = sl_arena_get(arena, count, sizeof *missing);
-  uint32_t *sorted = sl_arena_get(arena, count, sizeof *sorted);
-  uint8_t *placed = sl_arena_get(arena, count, 1);
-  for (uint32_t l = 0; l < users.first[count]; l++) missing[users.nodes[l]]++;
-  for (uint32_t position = 0; position < count; position++) {
-    uint32_t next = 0;
-    if (position == 0 && missing[graph->source] == 0)
-      next = graph->source;
-    else
-      while (next < count && (placed[next] || missing[next] > 0)) next++;
-    if (next == count) {
-      report_cycles(draft, missing);
+  struct sort s = {.count = count,
+                   .users = &users,
+                   .missing = sl_arena_get(arena, count, sizeof *s.missing),
+                   .sorted = sl_arena_get(arena, count, sizeof *s.sorted),
+                   .families = sl_draft_families(draft),
+                   .placed = sl_arena_get(arena, count, 1)};
+  for (uint32_t l = 0; l < users.first[count]; l++) s.missing[users.nodes[l]]++;
+  while (s.position < count) {
+    const int begins = s.position == 0 && s.missing[graph->source] == 0;
+    const uint32_t next = begins ? graph->source : find_ready(&s, 0);
+    if (next < count) {
+      put_next(&s, next);
+      meet_needs_of_users(&s, next);
+    } else if (!put_family(&s, graph->nodes)) {
+      report_cycles(draft, s.missing);
       return NULL;
     }
-    placed[next] = 1;
-    sorted[position] = next;
-    for (uint32_t l = users.first[next]; l < users.first[next + 1]; l++) missing[users.nodes[l]]--;
   }
-  return sorted;
+  return s.sorted;
 }
 
 /* ----------------------------------------------------------------------------------------------- liveness */

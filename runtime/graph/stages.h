@@ -94,6 +94,9 @@ const char *sl_output_name(struct sl_draft *draft, struct sl_port port);
 void sl_draft_source(struct sl_draft *draft);
 void sl_draft_outputs(struct sl_draft *draft);
 
+/* families.c: per node, the number of its family from 1; 0: no other node is of its family, or it has none. */
+uint32_t *sl_draft_families(struct sl_draft *draft);
+
 /* order.c: sl_draft_sort gives all nodes, inputs before users, or NULL with the cycles reported; sl_draft_order keeps
  * those that are live. */
 uint32_t *sl_draft_sort(struct sl_draft *draft);

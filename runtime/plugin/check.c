@@ -322,6 +322,28 @@ static int check_block(const struct checker *c, const char *target) {
   return SL_OK;
 }
 
+/* Nodes of a family are run by any of its algorithms, from argument structs that stand side by side. */
+static int check_family(const struct checker *c, const struct sl_plugin *p) {
+  const struct sl_algorithm *a = c->algorithm;
+  if (!a->family && !a->run_family) return SL_OK;
+  if (a->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels are of a family");
+  if (!a->family || !a->run_family)
+    return checker_refuse(c, a->family ? "family %s has no function run_family" : "run_family needs the family's name",
+                          a->family);
+  if (!checker_is_identifier(a->family))
+    return checker_refuse(c, "the family's name, \"%s\", is no identifier", a->family);
+  for (uint32_t i = 0; p->algorithms[i] != a; i++) {
+    const struct sl_algorithm *other = p->algorithms[i];
+    if (!other->family || strcmp(other->family, a->family) != 0) continue;
+    if (other->run_family != a->run_family)
+      return checker_refuse(c, "its run_family differs from that of %s, of the same family", other->name);
+    if (other->args_size != a->args_size)
+      return checker_refuse(c, "arguments of %u bytes, those of %s, of the same family, have %u", a->args_size,
+                            other->name, other->args_size);
+  }
+  return SL_OK;
+}
+
 static int check_members(struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
   if (a->member_count > MEMBERS_MAX || !a->members)
@@ -346,14 +368,15 @@ static int check_members(struct checker *c) {
   return SL_OK;
 }
 
-static int check_algorithm(struct checker *c, const char *target) {
+static int check_algorithm(struct checker *c, const struct sl_plugin *p) {
   const struct sl_algorithm *a = c->algorithm;
   if (!a->doc) return checker_refuse(c, "doc is NULL");
   if (a->kind > SL_KIND_SINK) return checker_refuse(c, "unknown kind %u", a->kind);
   if (a->args_size > ARGS_BYTES_MAX)
     return checker_refuse(c, "arguments of %u bytes, at most %d are expected", a->args_size, ARGS_BYTES_MAX);
-  if (a->family || a->block_count) return checker_refuse(c, "families and blocks of kernels are not known yet");
-  if (check_functions(c) || check_block(c, target) || check_errors(c) || check_members(c)) return SL_EPLUGIN;
+  if (a->block_count) return checker_refuse(c, "blocks of kernels are not known yet");
+  if (check_functions(c) || check_block(c, p->target) || check_errors(c) || check_members(c) || check_family(c, p))
+    return SL_EPLUGIN;
   return check_kind_members(c);
 }
 
@@ -413,7 +436,7 @@ int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_
   }
   for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
     c.algorithm = plugin->algorithms[i];
-    if (check_algorithm(&c, plugin->target)) return SL_EPLUGIN;
+    if (check_algorithm(&c, plugin)) return SL_EPLUGIN;
     for (uint32_t j = 0; j < c.algorithm->member_count; j++) {
       const struct sl_collection *collection = collection_of(c.algorithm, j);
       if (collection && check_copies(&c, plugin, collection)) return SL_EPLUGIN;

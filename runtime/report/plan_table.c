@@ -11,12 +11,6 @@
 
 enum { NAME_SIZE = 160, DEPTH_MAX = 64 };
 
-static const char *step_name(const struct sl_layout *l, uint32_t step) {
-  if (step >= l->step_count) return "end";
-  if (l->steps[step].kind == SL_STEP_RUN) return l->graph->nodes[l->steps[step].node].name;
-  return l->sets[l->steps[step].set].any ? "(union)" : "(intersection)";
-}
-
 /* ------------------------------------------------------------------------------------- where a size is from */
 
 /* Which of a capacity's terms decides: the one that is its value; of a sum, the greatest. */
@@ -83,7 +77,7 @@ static void write_row(const struct sl_layout *l, uint32_t index, FILE *file) {
   budget_of(l, s, budget, sizeof budget);
   if (s->kind == SL_STORAGE_ARENA) snprintf(offset, sizeof offset, "%" PRIu64, s->offset);
   fprintf(file, "%-44s %10" PRIu64 "  %-18s %-18s %10s", name, s->bytes,
-          s->kind == SL_STORAGE_INPUT ? "start" : step_name(l, s->lower), step_name(l, s->upper - 1), offset);
+          s->kind == SL_STORAGE_INPUT ? "start" : sl_step_name(l, s->lower), sl_step_name(l, s->upper - 1), offset);
   if (*budget) fprintf(file, "  %s", budget);
   fprintf(file, "%s\n", s->in_place_of != SL_NONE ? "  in place" : "");
 }
@@ -113,8 +107,9 @@ static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_ba
   char budget[NAME_SIZE];
   sl_layout_name(l, index, text->name, sizeof text->name);
   budget_of(l, s, budget, sizeof budget);
-  snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s", step_name(l, s->lower), step_name(l, s->upper - 1),
-           *budget ? "\nbudget " : "", budget, s->in_place_of != SL_NONE ? "\nin place" : "");
+  snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s", sl_step_name(l, s->lower),
+           sl_step_name(l, s->upper - 1), *budget ? "\nbudget " : "", budget,
+           s->in_place_of != SL_NONE ? "\nin place" : "");
   *bar = (struct sl_plan_bar){.name = text->name,
                               .detail = text->detail,
                               .bytes = s->bytes,
@@ -138,7 +133,7 @@ int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
     set_bar(l, i, &bars[count], &texts[count]);
     count++;
   }
-  for (uint32_t i = 0; i <= l->step_count; i++) steps[i] = step_name(l, i);
+  for (uint32_t i = 0; i <= l->step_count; i++) steps[i] = sl_step_name(l, i);
   char title[512];
   snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", s->options.graph_path, l->events);
   const struct sl_plan_picture picture = {.title = title,

@@ -38,13 +38,16 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
             "\n  times are from events between the nodes' kernels, which ran one by one, without the captured graph");
   fprintf(file, "\n  %-20s %-28s %9s %11s %9s %7s %9s %9s\n", "node", "algorithm", "calls", "events", "us/event",
           "share", "B in", "B out");
+  int shares = 0;
   for (uint32_t i = 0; i < sum->node_count; i++) {
     const struct sl_node_summary *n = &sum->nodes[i];
     const double events = n->events ? (double)n->events : 1;
-    fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64 " %9.3f %6.1f%% %9.0f %9.0f\n", n->name, n->algorithm,
-            n->calls, n->events, n->microseconds / events, 100 * n->share, (double)n->bytes_in / events,
-            (double)n->bytes_out / events);
+    fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64 " %9.3f%c%6.1f%% %9.0f %9.0f\n", n->name, n->algorithm,
+            n->calls, n->events, n->microseconds / events, n->together > 1 ? '~' : ' ', 100 * n->share,
+            (double)n->bytes_in / events, (double)n->bytes_out / events);
+    shares |= n->together > 1;
   }
+  if (shares) fprintf(file, "  ~ an even share of the time of a family, whose nodes run in one launch\n");
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     const struct sl_budget_summary *b = &sum->budgets[i];
@@ -160,6 +163,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_number(j, "microseconds",
                    sum->nodes[i].calls ? sum->nodes[i].microseconds : NAN); /* NaN: null, not timed */
     sl_json_number(j, "share", sum->nodes[i].share);
+    sl_json_integer(j, "together", sum->nodes[i].together);
     sl_json_begin_array(j, "stretch_us");
     for (uint32_t k = 0; k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
     sl_json_end_array(j);

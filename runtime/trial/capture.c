@@ -156,18 +156,18 @@ static void need(struct capture *c, uint32_t n) {
   for (uint32_t i = 0; i < node->list_count; i++) need(c, (uint32_t)node->lists[i].node);
 }
 
-static int is_needed(const struct capture *c, const struct sl_step *step) {
-  if (step->kind == SL_STEP_RUN) return c->needed[step->node];
+static int is_needed(const struct capture *c, const struct sl_step *step, uint32_t node) {
+  if (step->kind == SL_STEP_RUN) return c->needed[node];
   for (uint32_t n = 0; n < c->session->graph->node_count; n++)
     if (c->needed[n] && c->session->layout->node_set[n] == step->set) return 1;
   return 0;
 }
 
-static int before_step(void *context, struct sl_slot *slot, const struct sl_flight *flight,
-                       const struct sl_step *step) {
+static int before_step(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
+                       uint32_t node) {
   struct capture *c = context;
-  if (!is_needed(c, step)) return 1;
-  if (step->kind != SL_STEP_RUN || step->node != c->node) return SL_OK;
+  if (!is_needed(c, step, node)) return 1;
+  if (step->kind != SL_STEP_RUN || node != c->node) return SL_OK;
   const uint32_t set = c->session->layout->node_set[c->node];
   const uint32_t events = set == UINT32_MAX
                               ? slot->event_count

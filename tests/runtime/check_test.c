@@ -324,6 +324,43 @@ static void kinds_and_functions(void **state) {
           "others");
 }
 
+static int run_other(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
+  (void)l, (void)host_args, (void)args, (void)count;
+  return SL_OK;
+}
+
+static int other_family(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
+  return run_other(l, host_args, args, count) - 1;
+}
+
+static void families(void **state) {
+  (void)state;
+  static struct sl_algorithm other;
+  REFUSED("scale", algorithm.family = "scaling", "algorithm scale: family scaling has no function run_family");
+  REFUSED("scale", algorithm.run_family = run_other, "algorithm scale: run_family needs the family's name");
+  REFUSED("scale", (algorithm.family = "a b", algorithm.run_family = run_other),
+          "algorithm scale: the family's name, \"a b\", is no identifier");
+  REFUSED("tally", (algorithm.family = "scaling", algorithm.run_family = run_other),
+          "algorithm tally: only kernels are of a family");
+  begin("scale");
+  other = algorithm;
+  other.name = "other";
+  other.family = algorithm.family = "scaling";
+  other.run_family = algorithm.run_family = run_other;
+  const struct sl_algorithm *const both[] = {&algorithm, &other};
+  plugin.algorithms = both;
+  plugin.algorithm_count = 2;
+  assert_int_equal(sl_plugin_check(&plugin, reason, sizeof reason), SL_OK);
+  other.args_size += 8;
+  char expected[128];
+  snprintf(expected, sizeof expected,
+           "algorithm other: arguments of %u bytes, those of scale, of the same family, have %u", other.args_size,
+           algorithm.args_size);
+  assert_refused(expected);
+  other.run_family = other_family;
+  assert_refused("algorithm other: its run_family differs from that of scale, of the same family");
+}
+
 static void event_errors(void **state) {
   (void)state;
   REFUSED("positive", errors[0].code = 0, "algorithm positive: event error 0 has code 0, 1 to 255 are expected");
@@ -370,6 +407,7 @@ int main(void) {
       cmocka_unit_test(choices_and_arrays),
       cmocka_unit_test(what_is_prepared),
       cmocka_unit_test(kinds_and_functions),
+      cmocka_unit_test(families),
       cmocka_unit_test(event_errors),
       cmocka_unit_test(a_short_buffer_gets_the_beginning_of_the_reason),
   };

@@ -9,7 +9,7 @@ struct select_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct sl_event_list passed;
-  uint32_t modulus;
+  uint32_t modulus, tells;
 };
 #define SL_ARGS select_args
 static const struct sl_member select_members[] = {
@@ -17,28 +17,43 @@ static const struct sl_member select_members[] = {
     SL_IN(numbers, toy_numbers, "offsets", "numbers"),
     SL_OUT(passed, sl_event_list, "events with a number of values divisible by modulus"),
     SL_U32(modulus, 2, 1, 1000, "", "divisor"),
+    SL_BOOL(tells, 0, "tell of each launch of a family"),
 };
 #undef SL_ARGS
 
 /* One block makes the list, in ascending order. */
-SL_KERNEL(select_events, struct select_args) {
+static SL_DEVICE void select_node(const struct select_args *a) {
   uint32_t length = 0;
-  SL_FOR_BLOCK (i, *a.events.count) {
+  SL_FOR_BLOCK (i, *a->events.count) {
     uint32_t wanted = 0, event = 0;
-    if (i < *a.events.count) {
-      event = sl_event_at(&a.events, i);
-      wanted = (a.numbers.offsets[event + 1] - a.numbers.offsets[event]) % a.modulus == 0;
+    if (i < *a->events.count) {
+      event = sl_event_at(&a->events, i);
+      wanted = (a->numbers.offsets[event + 1] - a->numbers.offsets[event]) % a->modulus == 0;
     }
     const uint32_t place = sl_block_append(wanted, &length);
-    if (wanted) a.passed.numbers[place] = event;
+    if (wanted) a->passed.numbers[place] = event;
   }
-  if (threadIdx.x == 0) *a.passed.count = length;
+  if (threadIdx.x == 0) *a->passed.count = length;
 }
 
-static int run_select(const struct sl_launch *l, const struct select_args *a) {
-  return SL_LAUNCH(l, select_events, SL_PER_EVENT, *a);
+SL_KERNEL(select_events, struct select_args) {
+  if (blockIdx.x == 0) select_node(&a);
 }
-SL_ALGORITHM(select, "selects events by the number of their values", 64, run_select);
+
+SL_KERNEL(select_family, struct sl_nodes) { SL_FOR_NODES(struct select_args, node, a) select_node(node); }
+
+static int run_select(const struct sl_launch *l, const struct select_args *a) {
+  return SL_LAUNCH(l, select_events, SL_PER_NODE(1), *a);
+}
+
+/* A family can be counted: a note of it for each launch. */
+static int run_select_family(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
+  const struct select_args *first = (const struct select_args *)host_args;
+  if (first->tells) l->services->message(l->services->context, SL_NOTE, "a family of %u", count);
+  return SL_LAUNCH(l, select_family, SL_PER_NODE(count), sl_nodes_of(args, count));
+}
+SL_ALGORITHM(select, "selects events by the number of their values", 64, run_select,
+             SL_FAMILY("select", run_select_family));
 
 /* -------------------------------------------------------------------------------------------------- scale */
 

@@ -77,6 +77,15 @@ static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return result("zero");
 }
 
+static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+  (void)stream;
+  for (uint32_t i = 0; i < count; i++) {
+    if (ranges[i].bytes > bytes_max) return SL_EDEVICE;
+    memset(ranges[i].memory, 0, ranges[i].bytes);
+  }
+  return SL_OK;
+}
+
 static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
   (void)stream;
   memcpy(to, from, bytes);
@@ -196,6 +205,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .stream_close = mock_stream_close,
                                           .error = mock_error,
                                           .zero = mock_zero,
+                                          .clear = mock_clear,
                                           .combine = mock_combine,
                                           .scan = mock_scan,
                                           .scan_items = mock_scan_items,

@@ -1,0 +1,120 @@
+/* family.c: what a step has beside its nodes' argument structs: the argument structs of a family where kernels read
+ * them, and a table of the memory to clear before it.
+ *
+ * The nodes of a family have their structs one behind the other, in the flight's tables, which go up to a device with a
+ * memory of its own when they are ready and when a part of a slice moves its pointers.
+ */
+#include "execute/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+static int is_family(const struct sl_step *step) { return step->node_count > 1; }
+
+static uint64_t family_bytes(const struct sl_session *s, const struct sl_step *step) {
+  const uint64_t bytes = (uint64_t)step->node_count * s->graph->nodes[step->nodes[0]].algorithm->args_size;
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ------------------------------------------------------------------------------------------------ arguments */
+
+uint64_t sl_families_bytes(const struct sl_session *s) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < s->layout->step_count; i++)
+    if (is_family(&s->layout->steps[i])) bytes += family_bytes(s, &s->layout->steps[i]);
+  return bytes;
+}
+
+void sl_families_place(const struct sl_session *s, struct sl_flight *flight) {
+  for (uint32_t i = 0; i < s->layout->step_count; i++) {
+    const struct sl_step *step = &s->layout->steps[i];
+    if (!is_family(step)) continue;
+    unsigned char *args = flight->tables.host + flight->tables.taken;
+    for (uint32_t k = 0; k < step->node_count; k++, args += s->graph->nodes[step->nodes[0]].algorithm->args_size)
+      flight->args[step->nodes[k]] = args;
+    flight->tables.taken += family_bytes(s, step);
+  }
+}
+
+int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step) {
+  const uint32_t first = step->nodes[0];
+  const unsigned char *host = flight->args[first];
+  const unsigned char *device = flight->tables.device + (host - flight->tables.host);
+  return slot->session->graph->nodes[first].algorithm->run_family(&slot->launches[first], host, device,
+                                                                  step->node_count);
+}
+
+/* ------------------------------------------------------------------------------------------------- clearing */
+
+/* Events that are not on the node's list have empty outputs: their counts are 0, and so is what they have by event, or
+ * by items that another port counts. An event list is written whole. */
+static int is_cleared(const struct sl_session *s, uint32_t n, uint32_t m, uint32_t f) {
+  const struct sl_member *member = &s->graph->nodes[n].algorithm->members[m];
+  const int32_t at = s->layout->members[n][m].storage[f];
+  if (at == SL_NONE || member->collection == NULL || strcmp(member->collection->name, "sl_event_list") == 0) return 0;
+  const struct sl_storage *storage = &s->layout->storage[at];
+  if (storage->node != n || storage->member != m) return 0;
+  switch (member->collection->fields[f].shape) {
+    case SL_SHAPE_CODE_OFFSETS:
+    case SL_SHAPE_CODE_PER_EVENT:
+      return 1;
+    case SL_SHAPE_CODE_PER_ITEM:
+    case SL_SHAPE_CODE_ITEM_OFFSETS:
+      return member->shares != NULL;
+    default:
+      return 0;
+  }
+}
+
+static void add_clears_of(struct sl_slot *slot, struct sl_clear *clear, struct sl_range *ranges, uint32_t n) {
+  const struct sl_session *s = slot->session;
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  if (s->layout->node_set[n] == UINT32_MAX) return;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++) {
+      if (!is_cleared(s, n, m, f)) continue;
+      const int32_t at = s->layout->members[n][m].storage[f];
+      const uint64_t bytes = s->layout->storage[at].bytes;
+      ranges[clear->count++] = (struct sl_range){slot->storage[at], bytes};
+      if (bytes > clear->bytes_max) clear->bytes_max = bytes;
+    }
+}
+
+int sl_clears_open(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  const struct sl_layout *l = s->layout;
+  uint32_t count = 0;
+  slot->clears = calloc(l->step_count + 1, sizeof *slot->clears);
+  slot->clear_ranges = calloc(l->storage_count + 1, sizeof *slot->clear_ranges);
+  if (!slot->clears || !slot->clear_ranges) return SL_ENOMEM;
+  for (uint32_t i = 0; i < l->step_count; i++) {
+    slot->clears[i].first = count;
+    for (uint32_t k = 0; k < l->steps[i].node_count; k++)
+      add_clears_of(slot, &slot->clears[i], slot->clear_ranges + count, l->steps[i].nodes[k]);
+    count += slot->clears[i].count;
+  }
+  if (!s->backend->is_device) return SL_OK;
+  slot->device_clear_ranges = s->backend->allocate(s->device, (l->storage_count + 1u) * sizeof(struct sl_range));
+  if (!slot->device_clear_ranges) return SL_ENOMEM;
+  return s->backend->upload_now(s->device, slot->device_clear_ranges, slot->clear_ranges,
+                                count * sizeof *slot->clear_ranges);
+}
+
+void sl_clears_close(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  if (slot->device_clear_ranges)
+    s->backend->release(s->device, slot->device_clear_ranges,
+                        (s->layout->storage_count + 1u) * sizeof(struct sl_range));
+  free(slot->clears);
+  free(slot->clear_ranges);
+}
+
+int sl_clears_run(struct sl_slot *slot, uint32_t step) {
+  const struct sl_session *s = slot->session;
+  const struct sl_clear *clear = &slot->clears[step];
+  const struct sl_range *ranges = s->backend->is_device ? slot->device_clear_ranges : slot->clear_ranges;
+  if (clear->count == 0) return SL_OK;
+  return s->backend->clear(slot->stream, ranges + clear->first, clear->count, clear->bytes_max);
+}

@@ -1,0 +1,35 @@
+/* families.c: which nodes may run in one launch: those whose algorithms are of one family of a plugin, with the same
+ * block sizes. A node that runs a version shaped for its target runs alone. */
+#include "graph/stages.h"
+
+#include <string.h>
+
+static int is_member(const struct sl_node *node) {
+  const struct sl_algorithm *a = node->algorithm;
+  return a != NULL && a->family != NULL && (a->run_tuned == NULL || node->shared);
+}
+
+static int are_related(const struct sl_node *a, const struct sl_node *b) {
+  return is_member(a) && is_member(b) && a->plugin == b->plugin &&
+         strcmp(a->algorithm->family, b->algorithm->family) == 0 && a->block_threads == b->block_threads;
+}
+
+uint32_t *sl_draft_families(struct sl_draft *draft) {
+  const struct sl_graph *graph = draft->graph;
+  struct sl_arena *arena = draft->reader->arena;
+  uint32_t *families = sl_arena_get(arena, graph->node_count, sizeof *families);
+  uint32_t *heads = sl_arena_get(arena, graph->node_count, sizeof *heads); /* the first node of each family so far */
+  uint32_t *counts = sl_arena_get(arena, graph->node_count, sizeof *counts);
+  uint32_t head_count = 0;
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    if (!is_member(&graph->nodes[n])) continue;
+    uint32_t h = 0;
+    while (h < head_count && !are_related(&graph->nodes[heads[h]], &graph->nodes[n])) h++;
+    if (h == head_count) heads[head_count++] = n;
+    counts[h]++;
+    families[n] = h + 1;
+  }
+  for (uint32_t n = 0; n < graph->node_count; n++)
+    if (families[n] != 0 && counts[families[n] - 1] == 1) families[n] = 0;
+  return families;
+}
