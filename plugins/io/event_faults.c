@@ -30,8 +30,3 @@ void event_faults_summarise(const struct event_faults *f, const struct sl_servic
 uint32_t event_error_of_fault(const struct mdf_fault *fault) {
   return fault->kind == MDF_FAULT_TRUNCATED ? SL_EVENT_TRUNCATED : SL_EVENT_CORRUPT;
 }
-
-void bank_excess_text(const struct bank_excess *excess, char *text, size_t text_size) {
-  snprintf(text, text_size, "has %" PRIu64 " %s of %s, a whole slice has room for %" PRIu32 " (budget %s_%s)",
-           excess->needed, excess->what, excess->port, excess->capacity, excess->port, excess->what);
-}

@@ -3,7 +3,6 @@
 #ifndef IO_EVENT_FAULTS_H
 #define IO_EVENT_FAULTS_H
 
-#include "bank_packer.h"
 #include "mdf.h"
 
 #include <sluice/plugin.h>
@@ -25,6 +24,5 @@ void event_faults_summarise(const struct event_faults *f, const struct sl_servic
 
 /* The event error that a fault in the file is. */
 uint32_t event_error_of_fault(const struct mdf_fault *fault);
-void bank_excess_text(const struct bank_excess *excess, char *text, size_t text_size);
 
 #endif

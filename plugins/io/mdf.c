@@ -98,7 +98,7 @@ static int may_verify(struct mdf_reader *reader, uint64_t bytes) {
 
 static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
   struct mdf_fault fault;
-  struct mdf_bank bank;
+  struct io_bank bank;
   int more;
   do more = mdf_bank_next(record, end, &begin, &bank, &fault);
   while (more > 0);
@@ -260,7 +260,7 @@ void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct
 }
 
 /* The central crossing among the (crossing, offset, size) triplets of a TAE header bank. */
-static int central_crossing(const struct mdf_bank *header, uint64_t after, uint64_t body_bytes, uint64_t *begin,
+static int central_crossing(const struct io_bank *header, uint64_t after, uint64_t body_bytes, uint64_t *begin,
                             uint64_t *end) {
   for (uint32_t i = 0; i + 12 <= header->size_bytes; i += 12) {
     const uint8_t *triplet = header->payload + i;
@@ -277,7 +277,7 @@ static int central_crossing(const struct mdf_bank *header, uint64_t after, uint6
 int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, uint64_t *end, struct mdf_fault *fault) {
   *begin = 0;
   *end = body_bytes;
-  struct mdf_bank bank;
+  struct io_bank bank;
   uint64_t position = 0;
   int more = mdf_bank_next(body, body_bytes, &position, &bank, fault);
   if (more > 0 && bank.type == MDF_BANK_DAQ && bank.version == 16) {
@@ -295,11 +295,11 @@ int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, u
   return -1;
 }
 
-static int is_known_odin(const struct mdf_bank *bank) {
+static int is_known_odin(const struct io_bank *bank) {
   return bank->type == MDF_BANK_ODIN && bank->size_bytes >= 40 && (bank->version == 6 || bank->version == 7);
 }
 
-int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number) {
+int mdf_odin_identity(const struct io_bank *bank, uint32_t *run, uint64_t *number) {
   if (!is_known_odin(bank)) return 0;
   const uint32_t low_word = bank->version == 6 ? 4 : 8, high_word = bank->version == 6 ? 3 : 9;
   *run = mdf_load_u32(bank->payload);
@@ -307,7 +307,7 @@ int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *numb
   return 1;
 }
 
-int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch) {
+int mdf_odin_crossing(const struct io_bank *bank, uint32_t *orbit, uint32_t *bunch) {
   if (!is_known_odin(bank)) return 0;
   const uint32_t orbit_word = bank->version == 6 ? 2 : 7, bunch_word = bank->version == 6 ? 8 : 6;
   *orbit = mdf_load_u32(bank->payload + 4 * orbit_word);

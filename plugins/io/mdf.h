@@ -12,6 +12,8 @@
 #ifndef IO_MDF_H
 #define IO_MDF_H
 
+#include "io/raw_banks.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -105,13 +107,6 @@ int mdf_recognise(const uint8_t *data, uint64_t size);
 /* Puts a fault into words, such as "the checksum is 0x1, computed 0x2". */
 void mdf_fault_text(const struct mdf_fault *fault, char *text, size_t text_size);
 
-struct mdf_bank {
-  const uint8_t *payload;
-  uint16_t size_bytes;
-  uint16_t source_id;
-  uint8_t type, version;
-};
-
 static inline uint16_t mdf_load_u16(const uint8_t *p) {
   uint16_t value;
   memcpy(&value, p, sizeof value);
@@ -129,7 +124,7 @@ void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct
 
 /* The bank at *position, which moves to the next one: 1 for a bank, 0 at `end`, -1 with the fault filled. The padding
  * of the last bank may be missing. */
-static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *position, struct mdf_bank *bank,
+static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *position, struct io_bank *bank,
                                 struct mdf_fault *fault) {
   const uint64_t at = *position;
   if (at >= end) return 0;
@@ -156,8 +151,8 @@ static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *pos
 int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, uint64_t *end, struct mdf_fault *fault);
 
 /* Run and event number from an ODIN bank of version 6 or 7: 1, or 0 if the bank is none of these. */
-int mdf_odin_identity(const struct mdf_bank *bank, uint32_t *run, uint64_t *number);
+int mdf_odin_identity(const struct io_bank *bank, uint32_t *run, uint64_t *number);
 /* Likewise the orbit, its low 32 bits, and the bunch within it. */
-int mdf_odin_crossing(const struct mdf_bank *bank, uint32_t *orbit, uint32_t *bunch);
+int mdf_odin_crossing(const struct io_bank *bank, uint32_t *orbit, uint32_t *bunch);
 
 #endif

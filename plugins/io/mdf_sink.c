@@ -8,6 +8,7 @@
  * Records are made in the buffer of the output file. Their checksums are computed there, many at a time, and put in
  * before the buffer is written; a compressed body is made from a copy of the banks.
  */
+#include "mdf.h"
 #include "mdf_checksum.h"
 #include "mdf_compress.h"
 #include "output_file.h"
@@ -20,15 +21,17 @@
 #include <string.h>
 
 struct mdf_sink_args {
-  IO_SINK_PORTS
-  IO_SINK_MADE_PORTS
+  struct io_raw_banks_view_ports banks;
+  struct io_made_banks_view_ports made_banks;
   const char *path;
   uint32_t compression, codec, checksum;
 };
 #define SL_ARGS mdf_sink_args
 
 static const struct sl_member mdf_sink_members[] = {
-    IO_SINK_MEMBERS IO_SINK_MADE_MEMBERS SL_STRING(path, "", "file to write; empty: that of -o"),
+    IO_SINK_BANKS(banks),
+    IO_SINK_MADE_BANKS(made_banks),
+    SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 0, 0, 9, "", "level; 0 stores the banks as they are"),
     SL_ENUM(codec, "zstd", "of compressed bodies", MDF_CODEC_NAMES),
     SL_BOOL(checksum, 1, "put a checksum into each record"),
@@ -43,6 +46,7 @@ struct mdf_sink {
   uint8_t *body;            /* to be compressed */
   size_t body_capacity;
   uint32_t with_checksum, reserved;
+  struct sink_banks banks;
   struct sink_counts counts;
 };
 
@@ -52,6 +56,7 @@ static int mdf_sink_open(void *state, const struct sl_services *s, const void *a
   m->file.descriptor = -1;
   m->compressor = (struct mdf_compressor){args->codec, args->compression, NULL};
   m->with_checksum = args->checksum;
+  if (sink_banks_open(&m->banks, &args->banks, &args->made_banks)) return SL_ENOMEM;
   return output_file_open(&m->file, s, *args->path ? args->path : output_path);
 }
 
@@ -78,7 +83,7 @@ static int measure(const struct sl_services *s, const struct sink_banks *banks, 
                    const struct sl_event *event, struct record *record) {
   *record = (struct record){.run = event->run};
   struct sink_cursor cursor = sink_cursor_start();
-  struct mdf_bank bank;
+  struct io_bank bank;
   while (sink_banks_next(banks, e, &cursor, &bank)) {
     if (bank.size_bytes > BANK_PAYLOAD_MAX) {
       s->message(s->context, SL_ERROR,
@@ -113,7 +118,7 @@ static void write_header(uint8_t *p, const struct record *record) {
 
 static void write_banks(uint8_t *p, const struct sink_banks *banks, uint32_t e) {
   struct sink_cursor cursor = sink_cursor_start();
-  struct mdf_bank bank;
+  struct io_bank bank;
   while (sink_banks_next(banks, e, &cursor, &bank)) {
     const uint64_t header = MDF_BANK_MAGIC | (uint64_t)(bank.size_bytes + MDF_BANK_HEADER_BYTES) << 16 |
                             (uint64_t)bank.type << 32 | (uint64_t)bank.version << 40 | (uint64_t)bank.source_id << 48;
@@ -176,20 +181,20 @@ static int write_compressed(struct mdf_sink *m, const struct sl_services *s, con
 
 /* ------------------------------------------------------------------------------------------------ the sink */
 
-static int mdf_sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
+static int mdf_sink_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
+  const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
-  struct sink_banks banks;
-  sink_banks_begin(&banks, args, 1);
+  sink_banks_begin(&m->banks, &args->banks, &args->made_banks);
   for (uint32_t e = 0; e < batch->event_count; e++) {
     struct record record;
-    int status = measure(s, &banks, e, &batch->events[e], &record);
+    int status = measure(s, &m->banks, e, &batch->events[e], &record);
     if (status < 0) return status;
     if (status == 0) {
       m->counts.left_out++;
       continue;
     }
-    status =
-        m->compressor.level == 0 ? write_plain(m, s, &banks, e, &record) : write_compressed(m, s, &banks, e, &record);
+    status = m->compressor.level == 0 ? write_plain(m, s, &m->banks, e, &record)
+                                      : write_compressed(m, s, &m->banks, e, &record);
     if (status < 0) return status;
     m->counts.written++;
     m->counts.with_errors += batch->events[e].error != SL_EVENT_OK;
@@ -212,6 +217,7 @@ static void mdf_sink_close(void *state) {
   output_file_close(&m->file);
   mdf_compressor_free(&m->compressor);
   free(m->body);
+  sink_banks_close(&m->banks);
 }
 
 static const struct sl_sink mdf_sink_functions = {

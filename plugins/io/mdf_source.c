@@ -7,21 +7,15 @@
  * Run and event number are those of the ODIN bank (versions 6 and 7), where the record's own header has no run number;
  * without ODIN the number is the header's trigger number (version 0) or the record's number in its file, from 0.
  */
-#include "bank_packer.h"
 #include "event_faults.h"
-#include "io/source_ports.h"
+#include "io/bank_packer.h"
 #include "mdf_stream.h"
 
 #include <sluice/plugin.h>
 
-struct mdf_source_args {
-  IO_SOURCE_PORTS
-  IO_STREAM_FIELDS
-};
-#define SL_ARGS mdf_source_args
-
-static const struct sl_member mdf_source_members[] = {
-    IO_SOURCE_MEMBERS IO_STREAM_MEMBERS("verify the records' checksums; once a record, however many passes")};
+#define mdf_source_args mdf_stream_args
+#define SL_ARGS         mdf_stream_args
+static const struct sl_member mdf_source_members[] = MDF_STREAM_MEMBERS;
 
 struct mdf_source {
   struct mdf_stream stream;
@@ -29,30 +23,35 @@ struct mdf_source {
   uint32_t is_pending; /* `event` did not fit into the last slice */
   uint32_t reserved;
   struct event_faults faults;
-  struct bank_packer packer;
+  struct io_packer packer;
 };
 
 static int mdf_source_open(void *state, const struct sl_services *s, const void *args_,
                            const struct sl_inputs *inputs) {
-  const struct mdf_source_args *args = (const struct mdf_source_args *)args_;
+  const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
+  if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args->checksum != 0, args->passes);
 }
 
-static void mdf_source_close(void *state) { mdf_stream_close(&((struct mdf_source *)state)->stream); }
+static void mdf_source_close(void *state) {
+  struct mdf_source *m = (struct mdf_source *)state;
+  io_packer_close(&m->packer);
+  mdf_stream_close(&m->stream);
+}
 
 /* Packs the banks of the event's body and finds its identity: 0, or -1 with the fault filled. */
 static int pack_banks(struct mdf_source *m, struct sl_event *out, struct mdf_fault *fault) {
   const struct mdf_stream_event *event = &m->event;
   uint64_t position, end;
   if (mdf_event_banks(event->body, event->body_bytes, &position, &end, fault)) return -1;
-  struct mdf_bank bank;
+  struct io_bank bank;
   uint32_t has_odin = 0, run = 0;
   uint64_t number = 0;
   int more;
   while ((more = mdf_bank_next(event->body, end, &position, &bank, fault)) > 0) {
     if (bank.type == MDF_BANK_ODIN && !has_odin) has_odin = mdf_odin_identity(&bank, &run, &number) != 0;
-    bank_packer_add(&m->packer, &bank);
+    io_packer_add(&m->packer, &bank);
   }
   if (more < 0) return -1;
   if (has_odin) out->number = number;
@@ -70,42 +69,42 @@ static struct sl_event identify(const struct mdf_stream_event *event) {
 }
 
 /* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, or SL_ESTRICT. */
-static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_source_args *args,
+static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   struct sl_fill *fill) {
   struct sl_event out = identify(&m->event);
   struct mdf_fault fault = m->event.record.fault;
   char text[256] = "";
   if (fault.kind == MDF_FAULT_NONE && pack_banks(m, &out, &fault) == 0) {
-    struct bank_excess excess;
-    const int fit = bank_packer_fit(&m->packer, &excess);
-    if (fit == BANK_PACKER_SLICE_IS_FULL) {
-      bank_packer_cancel(&m->packer);
+    struct io_packer_excess excess;
+    const int fit = io_packer_fit(&m->packer, &excess);
+    if (fit == IO_PACKER_SLICE_IS_FULL) {
+      io_packer_cancel(&m->packer);
       return 0;
     }
-    if (fit == BANK_PACKER_TOO_LARGE) {
+    if (fit == IO_PACKER_TOO_LARGE) {
       out.error = SL_EVENT_TOO_LARGE;
-      bank_excess_text(&excess, text, sizeof text);
+      io_packer_excess_text(&excess, text, sizeof text);
     }
   } else {
     out.error = event_error_of_fault(&fault);
     mdf_fault_text(&fault, text, sizeof text);
   }
   if (out.error == SL_EVENT_OK) {
-    bank_packer_commit(&m->packer, fill->event_count);
+    io_packer_commit(&m->packer, fill->event_count);
   } else {
     if (m->event.pass == 0)
       event_faults_add(&m->faults, s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
     if (args->strict) return SL_ESTRICT;
-    bank_packer_drop(&m->packer, fill->event_count);
+    io_packer_drop(&m->packer, fill->event_count);
   }
   fill->events[fill->event_count++] = out;
   return 1;
 }
 
 static int mdf_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
-  const struct mdf_source_args *args = (const struct mdf_source_args *)args_;
+  const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
-  BANK_PACKER_BEGIN(&m->packer, args);
+  io_packer_begin(&m->packer, &args->banks);
   mdf_stream_recheck(&m->stream);
   int result = 1;
   while (fill->event_count < fill->events_max) {
@@ -118,7 +117,7 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
     if (appended < 0) return appended;
     if (appended == 0) break;
   }
-  bank_packer_finish(&m->packer);
+  io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
   fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
   if (result == 0) event_faults_summarise(&m->faults, s);

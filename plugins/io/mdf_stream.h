@@ -5,18 +5,24 @@
 #define IO_MDF_STREAM_H
 
 #include "input_file.h"
+#include "io/bank_packer.h"
 #include "mdf.h"
 #include "mdf_checksum.h"
 #include "mdf_decompress.h"
 
 #include <sluice/plugin.h>
 
-/* The properties of a source that reads a stream, for its argument struct and its members. */
-#define IO_STREAM_FIELDS uint32_t checksum, passes, strict;
-#define IO_STREAM_MEMBERS(checksum_doc)                                                  \
-  SL_BOOL(checksum, 1, checksum_doc),                                                    \
-      SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"), \
-      SL_BOOL(strict, 0, "end the run at the first event that cannot be read"),
+/* The arguments of a source that reads a stream, and its members. */
+struct mdf_stream_args {
+  struct io_raw_banks_ports banks;
+  uint32_t checksum, passes, strict;
+};
+#define MDF_STREAM_MEMBERS                                                                                       \
+  {                                                                                                              \
+    IO_RAW_BANKS_OUT(banks), SL_BOOL(checksum, 1, "verify the checksums of records; once, however many passes"), \
+        SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"),                       \
+        SL_BOOL(strict, 0, "end the run at the first event that cannot be read")                                 \
+  }
 
 /* What is remembered of a file from the first pass. */
 struct mdf_input {

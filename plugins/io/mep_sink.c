@@ -19,14 +19,15 @@
 #include <string.h>
 
 struct mep_sink_args {
-  IO_SINK_PORTS
+  struct io_raw_banks_view_ports banks;
   const char *path;
   uint32_t events;
 };
 #define SL_ARGS mep_sink_args
 
 static const struct sl_member mep_sink_members[] = {
-    IO_SINK_MEMBERS SL_STRING(path, "", "file to write; empty: that of -o"),
+    IO_SINK_BANKS(banks),
+    SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)"),
 };
 
@@ -45,7 +46,7 @@ struct source {
 
 /* A bank of the event at hand, and where it goes. */
 struct placed {
-  struct mdf_bank bank;
+  struct io_bank bank;
   uint16_t id;
 };
 
@@ -61,6 +62,7 @@ struct mep_sink {
   uint32_t is_within_event, reserved; /* the packet cannot be written now */
   uint64_t packet_bytes;              /* of fragments */
   uint64_t event_id;                  /* of the packet's first event */
+  struct sink_banks banks;
   struct sink_counts counts;
 };
 
@@ -72,6 +74,7 @@ static int mep_sink_open(void *state, const struct sl_services *s, const void *a
   m->source_of_id = (uint32_t *)calloc(SOURCES, sizeof *m->source_of_id);
   m->seen_of_id = (uint64_t *)calloc(SOURCES, sizeof *m->seen_of_id);
   if (!m->source_of_id || !m->seen_of_id) return SL_ENOMEM;
+  if (sink_banks_open(&m->banks, &args->banks, NULL)) return SL_ENOMEM;
   return output_file_open(&m->file, s, *args->path ? args->path : output_path);
 }
 
@@ -100,7 +103,7 @@ static void fill_missing(struct source *source, uint32_t count) {
   }
 }
 
-static int add_fragment(struct mep_sink *m, struct source *source, const struct mdf_bank *bank) {
+static int add_fragment(struct mep_sink *m, struct source *source, const struct io_bank *bank) {
   const size_t padded = (bank->size_bytes + 3u) & ~3u; /* the pool's padding is zero */
   if (source->bytes + padded > source->capacity) {
     const size_t capacity = 2 * (source->bytes + padded);
@@ -226,7 +229,7 @@ static int place_banks(struct mep_sink *m, const struct sl_services *s, const st
   const uint64_t seen = m->event_id + m->event_count + 1;
   int new_packet = m->packet_bytes >= PACKET_BYTES_MAX;
   struct sink_cursor cursor = sink_cursor_start();
-  struct mdf_bank bank;
+  struct io_bank bank;
   m->placed_count = 0;
   while (sink_banks_next(banks, e, &cursor, &bank)) {
     if (m->placed_count == m->placed_capacity) {
@@ -285,12 +288,12 @@ static int add_event(struct mep_sink *m, const struct sl_services *s, const stru
   return m->event_count == m->events_max ? write_packet(m, s) : SL_OK;
 }
 
-static int mep_sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
+static int mep_sink_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
+  const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
-  struct sink_banks banks;
-  sink_banks_begin(&banks, args, 0);
+  sink_banks_begin(&m->banks, &args->banks, NULL);
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    const int error = add_event(m, s, &banks, e, &batch->events[e]);
+    const int error = add_event(m, s, &m->banks, e, &batch->events[e]);
     if (error) return error;
   }
   return SL_OK;
@@ -321,6 +324,7 @@ static void mep_sink_close(void *state) {
   free(m->source_of_id);
   free(m->seen_of_id);
   free(m->placed);
+  sink_banks_close(&m->banks);
 }
 
 static const struct sl_sink mep_sink_functions = {

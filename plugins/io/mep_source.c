@@ -10,22 +10,16 @@
  * nothing says otherwise. An event whose ODIN fragment is marked broken is an error too. Other fragments marked broken,
  * or missing, are banks that the event does not have.
  */
-#include "bank_packer.h"
 #include "event_faults.h"
-#include "io/source_ports.h"
+#include "io/bank_packer.h"
 #include "mdf_stream.h"
 #include "mep_window.h"
 
 #include <sluice/plugin.h>
 
-struct mep_source_args {
-  IO_SOURCE_PORTS
-  IO_STREAM_FIELDS
-};
-#define SL_ARGS mep_source_args
-
-static const struct sl_member mep_source_members[] = {
-    IO_SOURCE_MEMBERS IO_STREAM_MEMBERS("verify the checksums of records around packets; once, however many passes")};
+#define mep_source_args mdf_stream_args
+#define SL_ARGS         mdf_stream_args
+static const struct sl_member mep_source_members[] = MDF_STREAM_MEMBERS;
 
 struct mep_source {
   struct mdf_stream stream;
@@ -34,19 +28,21 @@ struct mep_source {
   uint32_t bad_count, bad_done; /* events of a packet that cannot be read; of these, in slices */
   struct sl_event bad;          /* the first of them */
   struct event_faults faults;
-  struct bank_packer packer;
+  struct io_packer packer;
 };
 
 static int mep_source_open(void *state, const struct sl_services *s, const void *args_,
                            const struct sl_inputs *inputs) {
-  const struct mep_source_args *args = (const struct mep_source_args *)args_;
+  const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
+  if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args->checksum != 0, args->passes);
 }
 
 static void mep_source_close(void *state) {
   struct mep_source *m = (struct mep_source *)state;
   mep_window_free(&m->window);
+  io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
 }
 
@@ -59,7 +55,7 @@ static struct sl_event identify(const struct mep_source *m, uint64_t number) {
 }
 
 /* Says what is wrong, in the first pass: SL_ESTRICT under `strict`, or 0. */
-static int report(struct mep_source *m, const struct sl_services *s, const struct mep_source_args *args,
+static int report(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   const struct sl_event *first, uint32_t count, const char *text) {
   if (m->record.pass == 0)
     event_faults_add(&m->faults, s, m->stream.inputs.names[first->file], first, count, args->strict != 0, text);
@@ -80,7 +76,7 @@ static void count_lost(struct mep_source *m) {
 }
 
 /* Goes on to the next packet: 1, 0 at the end of the input, or an error. */
-static int next_packet(struct mep_source *m, const struct sl_services *s, const struct mep_source_args *args) {
+static int next_packet(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args) {
   const int found = mdf_stream_next(&m->stream, s, &m->record);
   if (found <= 0) return found;
   struct mdf_fault fault = m->record.record.fault;
@@ -103,7 +99,7 @@ static void append_lost(struct mep_source *m, struct sl_fill *fill) {
   while (m->bad_done < m->bad_count && fill->event_count < fill->events_max) {
     struct sl_event event = m->bad;
     event.number += m->bad_done++;
-    bank_packer_drop(&m->packer, fill->event_count);
+    io_packer_drop(&m->packer, fill->event_count);
     append(fill, &event);
   }
 }
@@ -116,7 +112,7 @@ enum { NEXT_TAKEN, NEXT_IS_BAD, SLICE_IS_FULL };
 static int take_event(struct mep_source *m, struct sl_event *event, uint32_t index, char *text, size_t text_size) {
   struct mep_window *w = &m->window;
   struct mdf_fault fault;
-  struct bank_excess excess;
+  struct io_packer_excess excess;
   *event = identify(m, w->event_id + w->next);
   if (mep_window_identity(w, &event->run, &event->number, &fault) < 0) {
     event->error = event_error_of_fault(&fault);
@@ -124,23 +120,23 @@ static int take_event(struct mep_source *m, struct sl_event *event, uint32_t ind
     return NEXT_IS_BAD;
   }
   mep_window_measure(w, &m->packer);
-  switch (bank_packer_fit(&m->packer, &excess)) {
-    case BANK_PACKER_SLICE_IS_FULL:
-      bank_packer_cancel(&m->packer);
+  switch (io_packer_fit(&m->packer, &excess)) {
+    case IO_PACKER_SLICE_IS_FULL:
+      io_packer_cancel(&m->packer);
       return SLICE_IS_FULL;
-    case BANK_PACKER_TOO_LARGE:
+    case IO_PACKER_TOO_LARGE:
       event->error = SL_EVENT_TOO_LARGE;
-      bank_excess_text(&excess, text, text_size);
+      io_packer_excess_text(&excess, text, text_size);
       return NEXT_IS_BAD;
     default:
-      bank_packer_commit(&m->packer, index);
+      io_packer_commit(&m->packer, index);
       mep_window_take(w);
       return NEXT_TAKEN;
   }
 }
 
 /* Events of the packet up to the next bad one, which is appended too: 1, 0 if the slice is full, or SL_ESTRICT. */
-static int append_window(struct mep_source *m, const struct sl_services *s, const struct mep_source_args *args,
+static int append_window(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                          struct sl_fill *fill) {
   struct mep_window *w = &m->window;
   struct sl_event event;
@@ -156,16 +152,16 @@ static int append_window(struct mep_source *m, const struct sl_services *s, cons
   if (what == NEXT_TAKEN) return 1;
   const int error = report(m, s, args, &event, 1, text);
   if (error) return error;
-  bank_packer_drop(&m->packer, fill->event_count);
+  io_packer_drop(&m->packer, fill->event_count);
   append(fill, &event);
   mep_window_skip(w);
   return 1;
 }
 
 static int mep_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
-  const struct mep_source_args *args = (const struct mep_source_args *)args_;
+  const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
-  BANK_PACKER_BEGIN(&m->packer, args);
+  io_packer_begin(&m->packer, &args->banks);
   mdf_stream_recheck(&m->stream);
   int result = mdf_stream_check_size(&m->stream, s);
   if (result < 0) return result;
@@ -181,7 +177,7 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
     if (more < 0) result = more;
     if (more == 0) break;
   }
-  bank_packer_finish(&m->packer);
+  io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
   fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
   if (result == 0) event_faults_summarise(&m->faults, s);

@@ -15,21 +15,26 @@ static void *grow(void *array, uint32_t *capacity, uint32_t count, size_t bytes)
   return larger;
 }
 
-static int reserve_events(struct mep_window *w, uint32_t events) {
-  enum { ARRAYS = 2 * IO_KIND_COUNT + 1 };
+/* How many items, and words, each event of the packet has for a port. */
+static uint32_t *items_of(const struct mep_window *w, uint32_t port) {
+  return w->per_event + 2 * (size_t)port * w->event_capacity;
+}
+static uint32_t *words_of(const struct mep_window *w, uint32_t port) { return items_of(w, port) + w->event_capacity; }
+
+static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events) {
+  const size_t arrays = 2 * (size_t)ports + 1;
   if (events > w->event_capacity) {
-    uint32_t *all = (uint32_t *)realloc(w->per_event, (size_t)events * ARRAYS * sizeof *all);
+    uint32_t *all = (uint32_t *)realloc(w->per_event, (size_t)events * arrays * sizeof *all);
     if (!all) return SL_ENOMEM;
     w->per_event = all;
     w->event_capacity = events;
   }
-  memset(w->per_event, 0, (size_t)w->event_capacity * ARRAYS * sizeof *w->per_event);
-  uint32_t *next = w->per_event;
-  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++, next += 2 * (size_t)w->event_capacity) {
-    w->items[kind] = next;
-    w->words[kind] = next + w->event_capacity;
-  }
-  w->item_next = next;
+  struct mep_window_begin *before =
+      (struct mep_window_begin *)grow(w->before, &w->before_count, ports + 1, sizeof *before);
+  if (!before) return SL_ENOMEM;
+  w->before = before;
+  memset(w->per_event, 0, (size_t)w->event_capacity * arrays * sizeof *w->per_event);
+  w->item_next = items_of(w, ports);
   return 0;
 }
 
@@ -49,45 +54,71 @@ static inline uint32_t pool_words(const struct mep_block *b, uint32_t size) {
   return b->alignment >= 2 ? mep_padded_bytes(b, size) / 4 : (size + 3) / 4;
 }
 
-static void count_fragments(struct mep_window *w, const struct bank_packer *p, const struct mep_window_block *wb) {
+static int is_taker(const struct io_packer *p, uint32_t port, uint8_t type) {
+  for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++)
+    if (p->takers[i] == port) return 1;
+  return 0;
+}
+
+static void count_fragments(struct mep_window *w, const struct io_packer *p, const struct mep_window_block *wb) {
   const struct mep_block *b = &wb->block;
-  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
-    if (!(wb->kinds >> kind & 1)) continue;
-    uint32_t *items = w->items[kind], *words = w->words[kind];
+  for (uint32_t i = 0; i < wb->port_count; i++) {
+    const uint32_t port = w->ports[wb->first_port + i];
+    uint32_t *items = items_of(w, port), *words = words_of(w, port);
     for (uint32_t e = 0; e < b->event_count; e++) words[e] += pool_words(b, mep_fragment_size(b, e));
     if (wb->one_type)
       for (uint32_t e = 0; e < b->event_count; e++) items[e]++;
     else
-      for (uint32_t e = 0; e < b->event_count; e++) items[e] += p->kind_of_type[b->types[e]] == kind;
+      for (uint32_t e = 0; e < b->event_count; e++) items[e] += (uint32_t)is_taker(p, port, b->types[e]);
   }
 }
 
-static uint32_t kinds_of(const struct bank_packer *p, const struct mep_block *b, uint32_t one_type) {
-  uint32_t kinds = 0;
-  for (uint32_t e = 0; e < (one_type ? 1 : b->event_count); e++) {
-    const uint32_t kind = p->kind_of_type[b->types[e]];
-    if (kind != IO_KIND_COUNT) kinds |= 1u << kind;
-  }
-  return kinds;
+static int has_port(const struct mep_window *w, const struct mep_window_block *wb, uint32_t port) {
+  for (uint32_t i = 0; i < wb->port_count; i++)
+    if (w->ports[wb->first_port + i] == port) return 1;
+  return 0;
 }
 
-static void open_block(struct mep_window *w, const struct bank_packer *p, const struct mep_block *b) {
+/* Finds the ports that want fragments of the block: 0 or SL_ENOMEM. */
+static int find_ports(struct mep_window *w, const struct io_packer *p, struct mep_window_block *wb) {
+  const struct mep_block *b = &wb->block;
+  for (uint32_t e = 0; e < (wb->one_type ? 1 : b->event_count); e++) {
+    const uint8_t type = b->types[e];
+    if (e > 0 && type == b->types[e - 1]) continue;
+    for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
+      if (has_port(w, wb, p->takers[i])) continue;
+      if (w->port_count == w->port_capacity) {
+        const uint32_t more = 2 * w->port_capacity + 64;
+        uint32_t *ports = (uint32_t *)grow(w->ports, &w->port_capacity, more, sizeof *ports);
+        if (!ports) return SL_ENOMEM;
+        w->ports = ports;
+      }
+      w->ports[w->port_count++] = p->takers[i];
+      wb->port_count++;
+    }
+  }
+  return 0;
+}
+
+static int open_block(struct mep_window *w, const struct io_packer *p, const struct mep_block *b) {
   const uint32_t one_type = memcmp(b->types, b->types + 1, b->event_count - 1) == 0;
-  const uint32_t kinds = kinds_of(p, b, one_type);
   const int is_odin = w->odin == UINT32_MAX && memchr(b->types, MDF_BANK_ODIN, b->event_count) != NULL;
-  if (!kinds && !is_odin) return;
+  struct mep_window_block *wb = &w->blocks[w->block_count];
+  *wb = (struct mep_window_block){.block = *b, .first_port = w->port_count, .one_type = one_type};
+  if (find_ports(w, p, wb)) return SL_ENOMEM;
+  if (wb->port_count == 0 && !is_odin) return 0;
   if (is_odin) w->odin = w->block_count;
-  struct mep_window_block *wb = &w->blocks[w->block_count++];
-  *wb = (struct mep_window_block){*b, 0, kinds, one_type};
+  w->block_count++;
   count_fragments(w, p, wb);
+  return 0;
 }
 
-int mep_window_open(struct mep_window *w, const struct bank_packer *p, const uint8_t *data, uint64_t bytes,
+int mep_window_open(struct mep_window *w, const struct io_packer *p, const uint8_t *data, uint64_t bytes,
                     struct mdf_fault *fault) {
   enum { PADDING_BYTES_MAX = 3 };
   struct mep_packet packet;
   *fault = (struct mdf_fault){0};
-  w->event_count = w->next = w->first = w->block_count = 0;
+  w->event_count = w->next = w->first = w->block_count = w->port_count = 0;
   w->odin = UINT32_MAX;
   w->odin_position = 0;
   if (mep_packet_open(data, bytes, &packet, fault)) return -1;
@@ -97,8 +128,9 @@ int mep_window_open(struct mep_window *w, const struct bank_packer *p, const uin
   }
   if (reserve_blocks(w, packet.block_count)) return SL_ENOMEM;
   if (mep_packet_blocks(&packet, w->all, fault)) return -1;
-  if (reserve_events(w, w->all[0].event_count)) return SL_ENOMEM;
-  for (uint32_t i = 0; i < packet.block_count; i++) open_block(w, p, &w->all[i]);
+  if (reserve_events(w, p->count, w->all[0].event_count)) return SL_ENOMEM;
+  for (uint32_t i = 0; i < packet.block_count; i++)
+    if (open_block(w, p, &w->all[i])) return SL_ENOMEM;
   w->event_count = w->all[0].event_count;
   w->event_id = w->all[0].event_id;
   return 0;
@@ -106,6 +138,8 @@ int mep_window_open(struct mep_window *w, const struct bank_packer *p, const uin
 
 void mep_window_free(struct mep_window *w) {
   free(w->per_event);
+  free(w->ports);
+  free(w->before);
   free(w->blocks);
   free(w->all);
   *w = (struct mep_window){0};
@@ -113,12 +147,10 @@ void mep_window_free(struct mep_window *w) {
 
 /* ------------------------------------------------------------------------------------------- event by event */
 
-void mep_window_begin(struct mep_window *w, const struct bank_packer *p) {
+void mep_window_begin(struct mep_window *w, const struct io_packer *p) {
   w->first = w->next;
-  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
-    w->items_before[kind] = p->ports[kind].items;
-    w->words_before[kind] = p->ports[kind].words;
-  }
+  for (uint32_t port = 0; port < p->count; port++)
+    w->before[port] = (struct mep_window_begin){p->ports[port].items, p->ports[port].words};
 }
 
 int mep_window_identity(const struct mep_window *w, uint32_t *run, uint64_t *number, struct mdf_fault *fault) {
@@ -129,16 +161,15 @@ int mep_window_identity(const struct mep_window *w, uint32_t *run, uint64_t *num
     *fault = (struct mdf_fault){MDF_FAULT_ODIN, 0, 0, type, 0, 0};
     return -1;
   }
-  const struct mdf_bank bank = {wb->block.fragments + w->odin_position,
-                                (uint16_t)mep_fragment_size(&wb->block, w->next), wb->block.source_id, type,
-                                wb->block.version};
+  const struct io_bank bank = {wb->block.fragments + w->odin_position, (uint16_t)mep_fragment_size(&wb->block, w->next),
+                               wb->block.source_id, type, wb->block.version};
   return mdf_odin_identity(&bank, run, number);
 }
 
-void mep_window_measure(const struct mep_window *w, struct bank_packer *p) {
-  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) {
-    p->ports[kind].event_items = w->items[kind][w->next];
-    p->ports[kind].event_words = w->words[kind][w->next];
+void mep_window_measure(const struct mep_window *w, struct io_packer *p) {
+  for (uint32_t port = 0; port < p->count; port++) {
+    p->ports[port].event_items = items_of(w, port)[w->next];
+    p->ports[port].event_words = words_of(w, port)[w->next];
   }
 }
 
@@ -191,15 +222,15 @@ static void copy_payloads(const struct mep_window *w, const struct mep_window_bl
 }
 
 /* The items of one block, one an event; returns the word behind its piece. */
-static uint64_t write_items(struct mep_window *w, const struct bank_packer *p, uint32_t kind,
+static uint64_t write_items(struct mep_window *w, const struct io_packer *p, uint32_t port,
                             const struct mep_window_block *wb, uint64_t word) {
-  const struct odin_banks *out = &p->ports[kind].out;
+  const struct io_raw_banks *out = &p->ports[port].out;
   const struct mep_block *b = &wb->block;
   for (uint32_t e = w->first; e < w->next; e++) {
     const uint32_t size = mep_fragment_size(b, e);
     const uint8_t type = b->types[e];
     if (out->payload) clear_padding(out->payload, word, size);
-    if (wb->one_type || p->kind_of_type[type] == kind) {
+    if (wb->one_type || is_taker(p, port, type)) {
       const uint32_t item = w->item_next[e]++;
       if (out->source_id) out->source_id[item] = mep_bank_source(type, b->source_id);
       if (out->type) out->type[item] = type;
@@ -212,23 +243,24 @@ static uint64_t write_items(struct mep_window *w, const struct bank_packer *p, u
   return word;
 }
 
-static void copy_kind(struct mep_window *w, const struct bank_packer *p, uint32_t kind) {
-  uint64_t word = w->words_before[kind], item = w->items_before[kind];
+static void copy_port(struct mep_window *w, const struct io_packer *p, uint32_t port) {
+  const uint32_t *items = items_of(w, port);
+  uint64_t word = w->before[port].words, item = w->before[port].items;
   for (uint32_t e = w->first; e < w->next; e++) {
     w->item_next[e] = (uint32_t)item;
-    item += w->items[kind][e];
+    item += items[e];
   }
   for (uint32_t i = 0; i < w->block_count; i++) {
     const struct mep_window_block *wb = &w->blocks[i];
-    if (!(wb->kinds >> kind & 1)) continue;
-    if (p->ports[kind].out.payload) copy_payloads(w, wb, p->ports[kind].out.payload, word);
-    word = write_items(w, p, kind, wb, word);
+    if (!has_port(w, wb, port)) continue;
+    if (p->ports[port].out.payload) copy_payloads(w, wb, p->ports[port].out.payload, word);
+    word = write_items(w, p, port, wb, word);
   }
 }
 
-void mep_window_copy(struct mep_window *w, const struct bank_packer *p) {
+void mep_window_copy(struct mep_window *w, const struct io_packer *p) {
   if (w->first == w->next) return;
-  for (uint32_t kind = 0; kind < IO_KIND_COUNT; kind++) copy_kind(w, p, kind);
+  for (uint32_t port = 0; port < p->count; port++) copy_port(w, p, port);
   for (uint32_t i = 0; i < w->block_count; i++) w->blocks[i].position += window_bytes(w, &w->blocks[i].block);
   w->first = w->next;
 }

@@ -8,14 +8,14 @@
 #ifndef IO_MEP_WINDOW_H
 #define IO_MEP_WINDOW_H
 
-#include "bank_packer.h"
+#include "io/bank_packer.h"
 #include "mep.h"
 
 struct mep_window_block {
   struct mep_block block;
-  uint64_t position; /* in block.fragments, of the fragment of event `next` */
-  uint32_t kinds;    /* bit mask; 0: nobody wants it */
-  uint32_t one_type; /* all fragments have the same type */
+  uint64_t position;               /* in block.fragments, of the fragment of event `next` */
+  uint32_t first_port, port_count; /* which ports of the packer want fragments of it, in `ports` of the window */
+  uint32_t one_type, reserved;     /* all fragments have the same type */
 };
 
 struct mep_window {
@@ -28,30 +28,34 @@ struct mep_window {
   uint32_t odin;          /* index of its block, or UINT32_MAX */
   uint32_t first;         /* of the window at hand, which ends before `next` */
   uint64_t odin_position; /* of the fragment of event `next` in it */
-  /* Per event of the packet, all in one allocation. */
+  uint32_t *ports;        /* of all blocks, one after the other */
+  uint32_t port_count, port_capacity;
+  /* Per event of the packet, all in one allocation: items and words of each port (mep_window.c), then `item_next`. */
   uint32_t *per_event;
-  uint32_t *items[IO_KIND_COUNT], *words[IO_KIND_COUNT];
   uint32_t *item_next; /* scratch of mep_window_copy */
-  /* Where the window's pieces begin in the pools. */
-  uint64_t items_before[IO_KIND_COUNT], words_before[IO_KIND_COUNT];
+  /* Where the window's pieces begin in the pools, for each port of the packer. */
+  struct mep_window_begin {
+    uint64_t items, words;
+  } * before;
+  uint32_t before_count, reserved;
 };
 
-/* Opens a packet for the kinds that the packer wants: 0, -1 with the fault filled, or SL_ENOMEM. What `data` points to
- * must stay until all its events are in slices. */
-int mep_window_open(struct mep_window *w, const struct bank_packer *p, const uint8_t *data, uint64_t bytes,
+/* Opens a packet for the ports of the packer that are read: 0, -1 with the fault filled, or SL_ENOMEM. What `data`
+ * points to must stay until all its events are in slices. */
+int mep_window_open(struct mep_window *w, const struct io_packer *p, const uint8_t *data, uint64_t bytes,
                     struct mdf_fault *fault);
 static inline int mep_window_is_done(const struct mep_window *w) { return w->next >= w->event_count; }
 
 /* Begins a window at event `next`. */
-void mep_window_begin(struct mep_window *w, const struct bank_packer *p);
+void mep_window_begin(struct mep_window *w, const struct io_packer *p);
 /* What event `next` says of itself: 1 if it has a readable ODIN, 0, or -1 with the fault filled if that is broken. */
 int mep_window_identity(const struct mep_window *w, uint32_t *run, uint64_t *number, struct mdf_fault *fault);
-/* Tells the packer what event `next` needs, for bank_packer_fit. */
-void mep_window_measure(const struct mep_window *w, struct bank_packer *p);
+/* Tells the packer what event `next` needs, for io_packer_fit. */
+void mep_window_measure(const struct mep_window *w, struct io_packer *p);
 /* Event `next` was committed: it is in the window. */
 void mep_window_take(struct mep_window *w);
 /* Copies the window, if any, to the slice. */
-void mep_window_copy(struct mep_window *w, const struct bank_packer *p);
+void mep_window_copy(struct mep_window *w, const struct io_packer *p);
 /* Passes over event `next`, which is in no window; to be called between mep_window_copy and mep_window_begin. */
 void mep_window_skip(struct mep_window *w);
 void mep_window_free(struct mep_window *w);

@@ -1,59 +1,70 @@
-/* sink_banks.h: the input ports that every sink of raw banks has, and the banks of one event in them: first those that
- * were read, in ascending order of kinds' bank types, as the detector's own files have them, then those that the graph
- * made, where the sink has ports for them too. */
+/* sink_banks.h: the banks of one event, for sinks of raw banks: first those that were read, in ascending order of their
+ * kinds' first bank types, as the detector's own files have them, then those that the graph made, by type, where the
+ * sink has ports for them too. No bank is written twice: where several ports have banks of one type, those of the graph
+ * are taken, else those of the port that comes first. */
 #ifndef IO_SINK_BANKS_H
 #define IO_SINK_BANKS_H
 
 #include "io/made_banks.h"
-#include "io/source_ports.h"
-#include "mdf.h"
+#include "io/raw_banks.h"
 
 #include <sluice/plugin.h>
 
-#define IO_SINK_PORT_(port, collection, doc, ...) struct collection##_view port;
-#define IO_SINK_PORTS                             IO_RAW_BANK_KINDS(IO_SINK_PORT_)
-#define IO_SINK_IN_(port, collection, doc, ...)   SL_WANTED_IN(port, collection, "", doc ", to be written"),
-#define IO_SINK_MEMBERS                           IO_RAW_BANK_KINDS(IO_SINK_IN_)
+#define IO_SINK_BANKS(member) SL_OPEN_IN(member, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written")
+#define IO_SINK_MADE_BANKS(member) \
+  SL_OPEN_IN(member, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added")
 
-/* Ports of banks that the graph made; behind those of banks that were read. */
-#define IO_SINK_MADE_PORT_(port, collection, doc, ...) struct collection##_view port;
-#define IO_SINK_MADE_PORTS                             IO_MADE_BANK_KINDS(IO_SINK_MADE_PORT_)
-#define IO_SINK_MADE_IN_(port, collection, doc, ...)   SL_WANTED_IN(port, collection, "", doc ", to be added"),
-#define IO_SINK_MADE_MEMBERS                           IO_MADE_BANK_KINDS(IO_SINK_MADE_IN_)
-
-#define IO_MADE_ENUM_(port, collection, doc, ...) IO_MADE_##port,
-enum { IO_MADE_BANK_KINDS(IO_MADE_ENUM_) IO_MADE_COUNT, IO_SINK_PORT_COUNT = IO_KIND_COUNT + IO_MADE_COUNT };
-
-struct sink_banks {
-  struct odin_banks_view ports[IO_KIND_COUNT];              /* in writing order; null where a port is not connected */
-  struct luminosity_summary_banks_view made[IO_MADE_COUNT]; /* likewise; the structs of all kinds are alike */
+/* One port, in the order of writing. */
+struct sink_port {
+  uint32_t index; /* among the ports of its sort */
+  uint32_t is_made;
+  struct io_raw_banks_view read; /* null where it is not connected */
+  struct io_made_banks_view made;
+  const uint32_t *offsets; /* of either */
+  const struct io_bank_kind *kind;
+  struct io_bank header; /* of made ones */
 };
 
-/* Fills the ports from an argument struct that begins with IO_SINK_PORTS, then, if `has_made`, has IO_SINK_MADE_PORTS.
- */
-void sink_banks_begin(struct sink_banks *b, const void *args, int has_made);
+enum { SINK_BANK_TYPES = 256 };
+struct sink_banks {
+  struct sink_port *ports;
+  uint32_t count, reserved;
+  uint32_t port_of_type[SINK_BANK_TYPES]; /* `count`: none */
+};
+
+/* Puts the ports of a sink into order; `made` may be NULL. 0 or SL_ENOMEM. */
+int sink_banks_open(struct sink_banks *b, const struct io_raw_banks_view_ports *read,
+                    const struct io_made_banks_view_ports *made);
+/* Begins a batch, with the same ports. */
+void sink_banks_begin(struct sink_banks *b, const struct io_raw_banks_view_ports *read,
+                      const struct io_made_banks_view_ports *made);
+void sink_banks_close(struct sink_banks *b);
 
 /* A place among the banks of an event. */
 struct sink_cursor {
   uint32_t port, item;
 };
 static inline struct sink_cursor sink_cursor_start(void) { return (struct sink_cursor){0, 0}; }
-static inline struct mdf_bank sink_banks_read(const struct odin_banks_view *p, uint32_t i) {
-  return (struct mdf_bank){(const uint8_t *)(p->payload + p->first_word[i]), p->size_bytes[i], p->source_id[i],
-                           p->type[i], p->version[i]};
+
+static inline struct io_bank sink_port_bank(const struct sink_port *p, uint32_t i) {
+  if (!p->is_made)
+    return (struct io_bank){(const uint8_t *)(p->read.payload + p->read.first_word[i]), p->read.size_bytes[i],
+                            p->read.source_id[i], p->read.type[i], p->read.version[i]};
+  struct io_bank bank = p->header;
+  bank.payload = (const uint8_t *)(p->made.word + p->made.word_offsets[i]);
+  bank.size_bytes = p->made.size_bytes[i];
+  return bank;
 }
-struct mdf_bank sink_banks_made(const struct sink_banks *b, uint32_t kind, uint32_t item);
 
 /* The next bank of the event: 1, or 0 after the last. */
 static inline int sink_banks_next(const struct sink_banks *b, uint32_t event, struct sink_cursor *c,
-                                  struct mdf_bank *bank) {
-  for (; c->port < IO_SINK_PORT_COUNT; c->port++, c->item = 0) {
-    const int made = c->port >= IO_KIND_COUNT;
-    const uint32_t *offsets = made ? b->made[c->port - IO_KIND_COUNT].offsets : b->ports[c->port].offsets;
-    if (!offsets || c->item >= offsets[event + 1] - offsets[event]) continue;
-    const uint32_t item = offsets[event] + c->item++;
-    *bank = made ? sink_banks_made(b, c->port - IO_KIND_COUNT, item) : sink_banks_read(&b->ports[c->port], item);
-    return 1;
+                                  struct io_bank *bank) {
+  for (; c->port < b->count; c->port++, c->item = 0) {
+    const struct sink_port *p = &b->ports[c->port];
+    while (p->offsets && c->item < p->offsets[event + 1] - p->offsets[event]) {
+      *bank = sink_port_bank(p, p->offsets[event] + c->item++);
+      if (b->port_of_type[bank->type] == c->port) return 1;
+    }
   }
   return 0;
 }

@@ -5,8 +5,8 @@
  * / scale. What nobody filled, and what did not fit its field, is an empty cell; the number that is all ones is taken
  * for one if the counter may be as large. Without a file to write, means are reported all the same.
  */
-#include "io/made_banks.h"
 #include "lumi/counters.h"
+#include "lumi/made_banks.h"
 
 #include <sluice/plugin.h>
 

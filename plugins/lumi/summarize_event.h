@@ -7,8 +7,8 @@
 #ifndef LUMI_SUMMARIZE_EVENT_H
 #define LUMI_SUMMARIZE_EVENT_H
 
-#include "io/made_banks.h"
 #include "lumi/counters.h"
+#include "lumi/made_banks.h"
 #include "odin/event_model.h"
 #include "pv/event_model.h"
 #include "velo/event_model.h"

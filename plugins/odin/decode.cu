@@ -3,8 +3,8 @@
  *
  * A thread an event, ten words each. An event has exactly one such bank, of ten words; anything else refuses it.
  */
-#include "io/raw_banks.h"
 #include "odin/event_model.h"
+#include "odin/raw_banks.h"
 
 #include <sluice/kernel.h>
 

@@ -7,6 +7,7 @@
  */
 #include "mc_particles.h"
 #include "velo/event_model.h"
+#include "velo/raw_banks.h"
 
 #include <sluice/math.h>
 #include <sluice/plugin.h>

@@ -6,8 +6,8 @@
 #ifndef TRUTH_MC_PARTICLES_H
 #define TRUTH_MC_PARTICLES_H
 
-#include "io/raw_banks.h"
 #include "mc_banks.h"
+#include "truth/raw_banks.h"
 
 #include <stdint.h>
 

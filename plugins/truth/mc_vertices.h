@@ -6,8 +6,8 @@
 #ifndef TRUTH_MC_VERTICES_H
 #define TRUTH_MC_VERTICES_H
 
-#include "io/raw_banks.h"
 #include "mc_banks.h"
+#include "truth/raw_banks.h"
 
 struct mc_vertex {
   double x, y, z;  /* mm */

@@ -12,9 +12,9 @@
  */
 #include "banks.h"
 #include "decode_retina.h"
-#include "io/raw_banks.h"
 #include "position.h"
 #include "velo/event_model.h"
+#include "velo/raw_banks.h"
 
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>

@@ -10,9 +10,9 @@
 #define VELO_DECODE_RETINA_H
 
 #include "banks.h"
-#include "io/raw_banks.h"
 #include "position.h"
 #include "velo/event_model.h"
+#include "velo/raw_banks.h"
 
 struct decode_retina_args {
   struct sl_events events;

@@ -16,9 +16,9 @@
  * wrong. Two words for the same super-pixel without that flag are one.
  */
 #include "banks.h"
-#include "io/raw_banks.h"
 #include "position.h"
 #include "velo/event_model.h"
+#include "velo/raw_banks.h"
 
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>

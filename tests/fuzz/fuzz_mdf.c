@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint32_t touch_banks(const uint8_t *body, uint64_t body_bytes) {
   struct mdf_fault fault;
-  struct mdf_bank bank;
+  struct io_bank bank;
   uint64_t position, end, number;
   uint32_t sum = 0, run;
   if (mdf_event_banks(body, body_bytes, &position, &end, &fault)) return 0;

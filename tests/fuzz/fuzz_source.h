@@ -3,7 +3,7 @@
 #ifndef FUZZ_SOURCE_H
 #define FUZZ_SOURCE_H
 
-#include "io/raw_banks.h"
+#include "bank_ports.h"
 
 #include <sluice/plugin.h>
 
@@ -29,9 +29,9 @@ static inline void prepare_member(const struct sl_member *m, char *args) {
   if (m->kind == SL_MEMBER_PROPERTY) {
     const uint32_t value = (uint32_t)m->default_value;
     memcpy(args + m->args_offset, &value, sizeof value);
-  } else {
-    struct odin_banks *p = (struct odin_banks *)(args + m->args_offset);
-    *p = (struct odin_banks){
+  } else if (m->kind == SL_MEMBER_OUT) {
+    struct io_raw_banks *p = (struct io_raw_banks *)(args + m->args_offset);
+    *p = (struct io_raw_banks){
         malloc(4 * (EVENTS_MAX + 1)), malloc(2 * BANKS_MAX), malloc(BANKS_MAX),     malloc(BANKS_MAX),
         malloc(2 * BANKS_MAX),        malloc(4 * BANKS_MAX), malloc(4 * WORDS_MAX), {BANKS_MAX, 0, NULL},
         {WORDS_MAX, 0, NULL}};
@@ -55,12 +55,23 @@ static inline void run_source(const struct sl_algorithm *a, const char *args, co
   free(state);
 }
 
-static inline void run_source_on(const struct sl_algorithm *a, const uint8_t *data, size_t size) {
+/* The algorithm with ports for all kinds of bank of this tree. */
+static inline const struct sl_algorithm *with_ports(const struct sl_algorithm *a) {
+  const struct sl_plugin alone = {.algorithms = &a, .algorithm_count = 1};
+  const struct sl_plugin *expanded = with_bank_ports(&alone);
+  require(expanded != NULL);
+  return expanded->algorithms[0];
+}
+
+static inline void run_source_on(const struct sl_algorithm *source, const uint8_t *data, size_t size) {
+  static const struct sl_algorithm *a;
   static char *args;
   static int file = -1;
   static char path[40];
   if (!args) {
+    a = with_ports(source);
     args = calloc(1, a->args_size);
+    sl_open_ports_fill(a, args);
     for (uint32_t i = 0; i < a->member_count; i++) prepare_member(&a->members[i], args);
     file = memfd_create("fuzz", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);

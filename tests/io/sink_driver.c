@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "sink_driver.h"
 
+#include "bank_ports.h"
 #include "plugin/property.h"
 
 #include <dlfcn.h>
@@ -39,12 +40,14 @@ void sink_start(struct sink_driver *k, const char *algorithm) {
   k->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
   if (!k->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(k->library, "sluice_plugin");
-  for (uint32_t i = 0; plugin && i < plugin->algorithm_count; i++)
-    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) k->algorithm = plugin->algorithms[i];
+  k->expanded = plugin ? with_bank_ports(plugin) : NULL;
+  for (uint32_t i = 0; k->expanded && i < plugin->algorithm_count; i++)
+    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) k->algorithm = k->expanded->algorithms[i];
   if (!k->algorithm) fatal("no such algorithm:", algorithm);
   k->args = calloc(1, k->algorithm->args_size);
   k->state = calloc(1, k->algorithm->state_size);
   if (!k->args || !k->state) fatal("no memory", "");
+  sl_open_ports_fill(k->algorithm, k->args);
   for (uint32_t i = 0; i < k->algorithm->member_count; i++) {
     const struct sl_member *m = &k->algorithm->members[i];
     if (m->kind != SL_MEMBER_PROPERTY) continue;
@@ -59,6 +62,7 @@ void sink_start(struct sink_driver *k, const char *algorithm) {
 
 void sink_stop(struct sink_driver *k) {
   free(k->args);
+  free(k->expanded);
   free(k->state);
   dlclose(k->library);
 }
@@ -69,7 +73,7 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
   struct sink_driver *k = context;
   const struct sl_services services = driver_services(d);
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++)
-    memcpy(place_of(k, driver_port_name(kind)), driver_port(d, kind), sizeof(struct odin_banks));
+    memcpy(place_of(k, driver_port_name(kind)), driver_port(d, kind), sizeof(struct io_raw_banks));
   if (!k->opened) {
     k->opened = 1;
     const int error = k->algorithm->sink->open(k->state, &services, k->args, k->path);

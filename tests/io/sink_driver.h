@@ -13,6 +13,7 @@ struct sink_driver {
   uint32_t finished;
   /* Private. */
   const struct sl_algorithm *algorithm;
+  struct sl_plugin *expanded; /* owns it */
   void *library, *args, *state;
   uint32_t opened, consumed;
 };

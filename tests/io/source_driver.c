@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "source_driver.h"
 
+#include "bank_ports.h"
+
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,12 +45,14 @@ void driver_start_with(struct driver *d, const char *algorithm) {
   d->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
-  for (uint32_t i = 0; plugin && i < plugin->algorithm_count; i++)
-    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) d->algorithm = plugin->algorithms[i];
+  d->expanded = plugin ? with_bank_ports(plugin) : NULL;
+  for (uint32_t i = 0; d->expanded && i < plugin->algorithm_count; i++)
+    if (strcmp(plugin->algorithms[i]->name, algorithm) == 0) d->algorithm = d->expanded->algorithms[i];
   if (!d->algorithm) fatal("no such algorithm:", algorithm);
   d->args = calloc(1, d->algorithm->args_size);
   d->state = calloc(1, d->algorithm->state_size);
   if (!d->args || !d->state) fatal("no memory", "");
+  sl_open_ports_fill(d->algorithm, d->args);
   for (uint32_t i = 0; i < d->algorithm->member_count; i++)
     if (d->algorithm->members[i].kind == SL_MEMBER_PROPERTY)
       driver_set(d, d->algorithm->members[i].name, d->algorithm->members[i].default_value);
@@ -60,6 +64,7 @@ void driver_start_with(struct driver *d, const char *algorithm) {
 
 void driver_stop(struct driver *d) {
   free(d->args);
+  free(d->expanded);
   free(d->state);
   free(d->seen);
   free(d->messages);
@@ -68,19 +73,19 @@ void driver_stop(struct driver *d) {
 
 /* ------------------------------------------------------------------------------------------------ ports */
 
-#define PORT_NAME_(port, collection, doc, ...) #port,
-static const char *const port_names[] = {IO_RAW_BANK_KINDS(PORT_NAME_)};
+static const char *const port_names[DRIVER_KINDS] = {"odin", "velo_superpixels", "velo_clusters", "mc_particles",
+                                                     "mc_vertices"};
 
-static struct odin_banks *port_of(const struct driver *d, uint32_t kind) {
-  return (struct odin_banks *)((char *)d->args + find_member(d, port_names[kind])->args_offset);
+static struct io_raw_banks *port_of(const struct driver *d, uint32_t kind) {
+  return (struct io_raw_banks *)((char *)d->args + find_member(d, port_names[kind])->args_offset);
 }
 
-const struct odin_banks *driver_port(const struct driver *d, uint32_t kind) { return port_of(d, kind); }
+const struct io_raw_banks *driver_port(const struct driver *d, uint32_t kind) { return port_of(d, kind); }
 const char *driver_port_name(uint32_t kind) { return port_names[kind]; }
 
 static void allocate_ports(struct driver *d) {
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
-    struct odin_banks *p = port_of(d, kind);
+    struct io_raw_banks *p = port_of(d, kind);
     const size_t banks = d->bank_capacity[kind], words = d->word_capacity[kind];
     memset(p, 0, sizeof *p);
     p->bound.capacity = (uint32_t)banks;
@@ -100,7 +105,7 @@ static void allocate_ports(struct driver *d) {
 
 static void free_ports(struct driver *d) {
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
-    struct odin_banks *p = port_of(d, kind);
+    struct io_raw_banks *p = port_of(d, kind);
     void *const all[] = {p->offsets,    p->source_id, p->type,       p->version,           p->size_bytes,
                          p->first_word, p->payload,   p->bound.used, p->payload_bound.used};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
@@ -128,7 +133,7 @@ struct sl_services driver_services(struct driver *d) {
 }
 
 static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event, struct seen *seen) {
-  const struct odin_banks *p = port_of(d, kind);
+  const struct io_raw_banks *p = port_of(d, kind);
   if (!p->offsets) return;
   if (event == 0 && p->offsets[0] != 0) fatal("offsets do not begin with 0:", port_names[kind]);
   if (p->offsets[event + 1] < p->offsets[event] || p->offsets[event + 1] > p->bound.capacity)

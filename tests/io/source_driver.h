@@ -11,8 +11,14 @@
 
 enum { DRIVER_EVENTS_MAX = 64 };
 
-#define DRIVER_KIND_(port, collection, doc, ...) DRIVER_##port,
-enum { IO_RAW_BANK_KINDS(DRIVER_KIND_) DRIVER_KINDS };
+enum {
+  DRIVER_odin,
+  DRIVER_velo_superpixels,
+  DRIVER_velo_clusters,
+  DRIVER_mc_particles,
+  DRIVER_mc_vertices,
+  DRIVER_KINDS
+};
 
 /* An event as it came out. */
 struct seen {
@@ -41,6 +47,7 @@ struct driver {
   size_t messages_size;
   /* Private. */
   const struct sl_algorithm *algorithm;
+  struct sl_plugin *expanded; /* owns `algorithm` */
   void *library, *args, *state;
 };
 
@@ -57,7 +64,7 @@ int driver_run_bytes(struct driver *d, const void *data, size_t size);
 /* What a plugin is given: messages go to the driver. */
 struct sl_services driver_services(struct driver *d);
 /* The port of a kind, while a slice is looked at. */
-const struct odin_banks *driver_port(const struct driver *d, uint32_t kind);
+const struct io_raw_banks *driver_port(const struct driver *d, uint32_t kind);
 const char *driver_port_name(uint32_t kind);
 
 /* A file in memory, as a descriptor and a path. */

@@ -84,7 +84,7 @@ static void banks_are_walked_to_the_exact_end(void **state) {
   add_bank(&body, 200, 1, 1, "", 0);
   add_bank(&body, 64, 5, 2, "xyz", 3);
   body.size -= 1; /* the padding of the last bank may be missing */
-  struct mdf_bank bank;
+  struct io_bank bank;
   struct mdf_fault fault;
   uint64_t position = 0;
   assert_int_equal(mdf_bank_next(body.data, body.size, &position, &bank, &fault), 1);
@@ -117,7 +117,7 @@ static void broken_banks_are_faults_that_say_where(void **state) {
     add_bank(&body, 1, 1, 1, "abcd", 4);
     add_bank(&body, 1, 1, 1, "abcd", 4);
     body.data[cases[i].byte] = cases[i].value;
-    struct mdf_bank bank;
+    struct io_bank bank;
     struct mdf_fault fault;
     uint64_t position = 0;
     assert_int_equal(mdf_bank_next(body.data, body.size, &position, &bank, &fault), 1);
@@ -359,7 +359,7 @@ static void odin_of_versions_6_and_7_names_the_event(void **state) {
   for (uint8_t version = 5; version < 9; version++) {
     struct bytes body = {0};
     add_odin(&body, version, 4711, 0x123456789aull);
-    struct mdf_bank bank;
+    struct io_bank bank;
     struct mdf_fault fault;
     uint64_t position = 0, number = 0;
     uint32_t run = 0;

@@ -4,8 +4,8 @@
 #ifndef TEST_LUMI_SUPPORT_H
 #define TEST_LUMI_SUPPORT_H
 
-#include "io/made_banks.h"
 #include "lumi/counters.h"
+#include "lumi/made_banks.h"
 
 #include <sluice/testing.h>
 

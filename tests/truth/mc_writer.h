@@ -2,7 +2,7 @@
 #ifndef TEST_MC_WRITER_H
 #define TEST_MC_WRITER_H
 
-#include "io/raw_banks.h"
+#include "truth/raw_banks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* made_banks.h: raw banks that a graph makes of an event, to be written behind those that were read (spec formats.md
  * 8). A collection type a kind of bank, items = banks, subitems = words. What its header says follows from the kind, so
- * it is not stored; io.mdf_sink has an optional input for each kind.
+ * it is not stored.
+ *
+ * The plugin that makes them declares the kind in a header, and has an output for it; io.mdf_sink then has an input for
+ * it, and writes what is connected there.
  *
  * Bank i has its payload in the first `size_bytes` bytes of the words from `word_offsets[i]` on. Who makes them may
  * leave room behind it, so that banks of several sizes can be placed without knowing those before; it holds zeros.
@@ -16,12 +19,22 @@
   F(word_offsets, u32, ITEM_OFFSETS, "word", "where each bank's words begin") \
   F(word, u32, PER_SUBITEM, "", "payloads, little-endian 32-bit words; behind a payload zeros")
 
-/* B(port of the sink, collection, doc, bank type, version, source id), by ascending bank type. */
-#define IO_MADE_BANK_KINDS(B) \
-  B(luminosity_summary, luminosity_summary_banks, "HltLumiSummary banks (type 56)", 56, 2, 0x0100)
+/* What all kinds look like. */
+SL_COLLECTION(io_made_banks, IO_MADE_BANK_FIELDS, "raw banks of some kind, made by the graph");
+SL_OPEN_PORTS(io_made_banks);
+#define IO_MADE_BANKS_TRAIT "io.made_banks"
 
-#define IO_MADE_BANK_COLLECTION_(port, collection, doc, ...) SL_COLLECTION(collection, IO_MADE_BANK_FIELDS, doc);
-IO_MADE_BANK_KINDS(IO_MADE_BANK_COLLECTION_)
-#undef IO_MADE_BANK_COLLECTION_
+/* The data of the trait: the bank's header. */
+struct io_made_kind {
+  uint16_t source_id;
+  uint8_t type, version;
+};
+
+/* Declares a kind: the port of sinks, the collection, its doc, bank type, version, source id. */
+#define IO_MADE_BANKS(port_, collection_, doc_, type_, version_, source_id_)                  \
+  static const struct io_made_kind collection_##_kind = {source_id_, type_, version_};        \
+  static const struct sl_trait collection_##_trait = {                                        \
+      IO_MADE_BANKS_TRAIT, #port_, NULL, 0, sizeof(collection_##_kind), &collection_##_kind}; \
+  SL_COLLECTION_WITH_TRAIT(collection_, IO_MADE_BANK_FIELDS, doc_, &collection_##_trait)
 
 #endif

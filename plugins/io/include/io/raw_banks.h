@@ -1,6 +1,16 @@
-/* raw_banks.h: the raw banks of LHCb events, one collection type a kind of bank, items = banks, bytes = payloads.
- * Format: spec formats.md 1.3 and 2. Banks stand in the order of the event's record. Payloads lie in `payload`, at
- * 32-bit words; a payload's padding up to a word is zero. Which raw bank belongs to which kind is decided by its type.
+/* raw_banks.h: the raw banks of LHCb events, one collection a kind of bank, items = banks, bytes = payloads. Format:
+ * spec formats.md 1.3 and 2. Banks stand in the order of the event's record. Payloads lie in `payload`, at 32-bit
+ * words; a payload's padding up to a word is zero.
+ *
+ * The plugin that reads a kind declares it in a header, and has an input for it:
+ *
+ *   IO_RAW_BANKS(plume, plume_banks, "PLUME banks (type 84)", 4, 64, 64, 4096, 84);
+ *   ...
+ *   SL_IN(banks, plume_banks, "offsets size_bytes", "all of an event")
+ *
+ * That is all: whichever source of raw banks the graph has (io.mdf_source, io.mep_source, sim.source), it then offers a
+ * port `plume`, and fills it with the banks of these types where some node reads it; io.mdf_sink writes it. A source of
+ * one's own has bank_packer.h.
  */
 #ifndef IO_RAW_BANKS_H
 #define IO_RAW_BANKS_H
@@ -16,16 +26,43 @@
   F(first_word, u32, PER_ITEM, "word", "where the payload begins in `payload`")    \
   F(payload, u32, BYTES, "", "payloads, little-endian 32-bit words")
 
-/* Kinds: B(port of the source, collection, doc, bank types...). A bank type belongs to at most one kind. */
-#define IO_RAW_BANK_KINDS(B)                                                                   \
-  B(odin, odin_banks, "ODIN banks (type 16)", 16)                                              \
-  B(velo_superpixels, velo_superpixel_banks, "VELO super-pixel banks (types 63 and 8)", 63, 8) \
-  B(velo_clusters, velo_retina_banks, "VELO retina cluster banks (type 73)", 73)               \
-  B(mc_particles, mc_particle_banks, "Monte-Carlo particle banks (type 32)", 32)               \
-  B(mc_vertices, mc_vertex_banks, "Monte-Carlo vertex banks (type 33)", 33)
+/* What all kinds look like, for who fills or reads any of them. */
+SL_COLLECTION(io_raw_banks, IO_RAW_BANK_FIELDS, "raw banks of some kind");
+SL_OPEN_PORTS(io_raw_banks);
+#define IO_RAW_BANKS_TRAIT "io.raw_banks"
 
-#define IO_RAW_BANK_COLLECTION_(port, collection, doc, ...) SL_COLLECTION(collection, IO_RAW_BANK_FIELDS, doc);
-IO_RAW_BANK_KINDS(IO_RAW_BANK_COLLECTION_)
-#undef IO_RAW_BANK_COLLECTION_
+/* A bank outside of a port. */
+struct io_bank {
+  const uint8_t *payload;
+  uint16_t size_bytes; /* of the payload */
+  uint16_t source_id;
+  uint8_t type, version;
+};
+
+/* The data of the trait. */
+enum { IO_BANK_TYPES_MAX = 16 };
+struct io_bank_kind {
+  uint32_t type_count;
+  uint8_t types[IO_BANK_TYPES_MAX];
+};
+
+/* Declares a kind: the port of the sources, the collection, its doc, then the budgets, then the bank types, which may
+ * be those of other kinds too: each kind gets the banks.
+ *
+ * Budgets: banks an event, banks a slice at least, 32-bit words an event, words a slice at least. Slices of few events
+ * get the minimum, so that the largest event fits, and slices of many what an average event needs with some room; a
+ * slice ends early where a budget is used up. In graphs they are the properties PORT_banks and PORT_words of the
+ * source. */
+#define IO_RAW_BANKS(port_, collection_, doc_, banks_, banks_min_, words_, words_min_, ...)                            \
+  static const uint8_t collection_##_types[] = {__VA_ARGS__};                                                          \
+  static const struct io_bank_kind collection_##_kind = {sizeof(collection_##_types), {__VA_ARGS__}};                  \
+  static const struct sl_member collection_##_trait_members[] = {                                                      \
+      SL_TRAIT_OUT(port_, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port_##_banks, banks_min_))),                                 \
+                   SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(port_##_words, words_min_)))),                                    \
+      SL_TRAIT_BUDGET(port_##_banks, banks_, 0, 100000, "banks of this kind, on average over a slice"),                \
+      SL_TRAIT_BUDGET(port_##_words, words_, 0, 10000000, "32-bit words of their payloads, on average over a slice")}; \
+  static const struct sl_trait collection_##_trait = {                                                                 \
+      IO_RAW_BANKS_TRAIT, #port_, collection_##_trait_members, 3, sizeof(collection_##_kind), &collection_##_kind};    \
+  SL_COLLECTION_WITH_TRAIT(collection_, IO_RAW_BANK_FIELDS, doc_, &collection_##_trait)
 
 #endif

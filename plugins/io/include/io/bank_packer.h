@@ -1,0 +1,196 @@
+/* bank_packer.h: for sources of raw banks: the ports that such a source has, one for each kind of bank that some plugin
+ * declares (raw_banks.h), and how the banks of events get into them.
+ *
+ *   struct my_source_args {
+ *     struct io_raw_banks_ports banks;
+ *     uint32_t strict;
+ *   };
+ *   #define SL_ARGS my_source_args
+ *   static const struct sl_member my_source_members[] = {IO_RAW_BANKS_OUT(banks), SL_BOOL(strict, 0, "..."), };
+ *
+ *   in open:   io_packer_open(&packer, &args->banks)
+ *   in fill:   io_packer_begin(&packer, &args->banks);
+ *              for each event: io_packer_add(&packer, &bank) for each of its banks, then, as io_packer_fit says,
+ *                io_packer_commit    it fits: the event is in the slice
+ *                io_packer_drop      it has no items in the slice
+ *                io_packer_cancel    the slice is full; the event comes again in the next one
+ *              io_packer_finish(&packer)
+ *   in close:  io_packer_close(&packer)
+ *
+ * An event's banks are counted on when they no longer fit, so that io_packer_fit can tell a full slice from an event
+ * that fits no slice.
+ */
+#ifndef IO_BANK_PACKER_H
+#define IO_BANK_PACKER_H
+
+#include "io/raw_banks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IO_RAW_BANKS_OUT(member) SL_OPEN_OUT(member, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")
+
+/* One port. */
+struct io_packer_port {
+  struct io_raw_banks out; /* fields that nobody reads are null */
+  const char *name;
+  const struct io_bank_kind *kind;
+  uint64_t items, words;             /* of the events in the slice */
+  uint64_t event_items, event_words; /* of the event at hand */
+};
+
+enum { IO_BANK_TYPES = 256 };
+struct io_packer {
+  struct io_packer_port *ports;
+  uint32_t count, reserved;
+  uint32_t *takers;                  /* ports that somebody reads, by bank type: those of type t begin at first[t] */
+  uint32_t first[IO_BANK_TYPES + 1]; /* and end at first[t + 1] */
+};
+
+enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
+
+/* What an event needs and does not get. */
+struct io_packer_excess {
+  const char *port, *what; /* "velo_clusters", "words" */
+  uint64_t needed;
+  uint32_t capacity, reserved;
+};
+
+static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
+  uint32_t takers = 0;
+  p->count = ports->count;
+  p->ports = (struct io_packer_port *)calloc(ports->count + 1u, sizeof *p->ports);
+  if (!p->ports) return SL_ENOMEM;
+  for (uint32_t i = 0; i < ports->count; i++) {
+    p->ports[i].name = ports->ports[i].name;
+    p->ports[i].kind = (const struct io_bank_kind *)ports->ports[i].collection->trait->data;
+    takers += p->ports[i].kind->type_count;
+  }
+  p->takers = (uint32_t *)calloc(takers + 1u, sizeof *p->takers);
+  return p->takers ? SL_OK : SL_ENOMEM;
+}
+
+static inline void io_packer_close(struct io_packer *p) {
+  free(p->ports);
+  free(p->takers);
+  p->ports = NULL;
+  p->takers = NULL;
+  p->count = 0;
+}
+
+static inline int io_packer_port_is_read(const struct io_packer_port *port) {
+  const struct io_raw_banks *o = &port->out;
+  return o->offsets || o->source_id || o->type || o->version || o->size_bytes || o->first_word || o->payload;
+}
+
+static inline void io_packer_find_takers(struct io_packer *p) {
+  uint32_t next = 0;
+  for (uint32_t type = 0; type < IO_BANK_TYPES; type++) {
+    p->first[type] = next;
+    for (uint32_t i = 0; i < p->count; i++)
+      if (io_packer_port_is_read(&p->ports[i]) &&
+          memchr(p->ports[i].kind->types, (int)type, p->ports[i].kind->type_count))
+        p->takers[next++] = i;
+  }
+  p->first[IO_BANK_TYPES] = next;
+}
+
+/* Begins a slice. */
+static inline void io_packer_begin(struct io_packer *p, const struct io_raw_banks_ports *ports) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    struct io_packer_port *port = &p->ports[i];
+    port->out = ports->at[i];
+    port->items = port->words = port->event_items = port->event_words = 0;
+    if (port->out.offsets) port->out.offsets[0] = 0;
+  }
+  io_packer_find_takers(p);
+}
+
+/* Does anybody read banks of that type? */
+static inline int io_packer_wants(const struct io_packer *p, uint8_t type) {
+  return p->first[type + 1u] > p->first[type];
+}
+
+static inline void io_packer_put(struct io_packer_port *port, const struct io_bank *bank) {
+  const struct io_raw_banks *out = &port->out;
+  const uint32_t word_count = (bank->size_bytes + 3u) / 4u;
+  const uint64_t item = port->items + port->event_items++, word = port->words + port->event_words;
+  port->event_words += word_count;
+  if (item >= out->bound.capacity || word + word_count > out->payload_bound.capacity) return;
+  if (out->source_id) out->source_id[item] = bank->source_id;
+  if (out->type) out->type[item] = bank->type;
+  if (out->version) out->version[item] = bank->version;
+  if (out->size_bytes) out->size_bytes[item] = bank->size_bytes;
+  if (out->first_word) out->first_word[item] = (uint32_t)word;
+  if (!out->payload || word_count == 0) return;
+  out->payload[word + word_count - 1] = 0; /* padding, if the payload does not fill its last word */
+  memcpy(out->payload + word, bank->payload, bank->size_bytes);
+}
+
+static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank) {
+  for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++)
+    io_packer_put(&p->ports[p->takers[i]], bank);
+}
+
+static inline void io_packer_note_(uint64_t before, uint64_t needed, uint32_t capacity, const char *port,
+                                   const char *what, int *worst, struct io_packer_excess *excess) {
+  if (before + needed <= capacity || *worst == IO_PACKER_TOO_LARGE) return;
+  *worst = needed > capacity ? IO_PACKER_TOO_LARGE : IO_PACKER_SLICE_IS_FULL;
+  excess->port = port;
+  excess->what = what;
+  excess->needed = needed;
+  excess->capacity = capacity;
+}
+
+/* Does the event at hand fit? If not, `excess` says what does not. */
+static inline int io_packer_fit(const struct io_packer *p, struct io_packer_excess *excess) {
+  int worst = IO_PACKER_FITS;
+  memset(excess, 0, sizeof *excess);
+  for (uint32_t i = 0; i < p->count; i++) {
+    const struct io_packer_port *port = &p->ports[i];
+    io_packer_note_(port->items, port->event_items, port->out.bound.capacity, port->name, "banks", &worst, excess);
+    io_packer_note_(port->words, port->event_words, port->out.payload_bound.capacity, port->name, "words", &worst,
+                    excess);
+  }
+  return worst;
+}
+
+/* Why an event is too large. */
+static inline void io_packer_excess_text(const struct io_packer_excess *excess, char *text, size_t text_size) {
+  snprintf(text, text_size, "has %" PRIu64 " %s of %s, a whole slice has room for %" PRIu32 " (budget %s_%s)",
+           excess->needed, excess->what, excess->port, excess->capacity, excess->port, excess->what);
+}
+
+/* `event`: its place in the slice. */
+static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    struct io_packer_port *port = &p->ports[i];
+    port->items += port->event_items;
+    port->words += port->event_words;
+    port->event_items = port->event_words = 0;
+    if (port->out.offsets) port->out.offsets[event + 1u] = (uint32_t)port->items;
+  }
+}
+
+static inline void io_packer_cancel(struct io_packer *p) {
+  for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
+}
+
+static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
+  io_packer_cancel(p);
+  io_packer_commit(p, event);
+}
+
+/* Ends a slice: records how much of each port was used. */
+static inline void io_packer_finish(struct io_packer *p) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    const struct io_packer_port *port = &p->ports[i];
+    const struct sl_bound *items = &port->out.bound, *words = &port->out.payload_bound;
+    if (items->used && *items->used < port->items) *items->used = (uint32_t)port->items;
+    if (words->used && *words->used < port->words) *words->used = (uint32_t)port->words;
+  }
+}
+
+#endif

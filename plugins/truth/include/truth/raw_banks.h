@@ -1,0 +1,11 @@
+/* raw_banks.h: the raw banks of the Monte-Carlo truth. A minimum-bias event has 8,000 to 26,000 (at most 56,000) words
+ * of particles. */
+#ifndef TRUTH_RAW_BANKS_H
+#define TRUTH_RAW_BANKS_H
+
+#include "io/raw_banks.h"
+
+IO_RAW_BANKS(mc_particles, mc_particle_banks, "Monte-Carlo particle banks (type 32)", 4, 64, 32768, 262144, 32);
+IO_RAW_BANKS(mc_vertices, mc_vertex_banks, "Monte-Carlo vertex banks (type 33)", 1, 64, 128, 16384, 33);
+
+#endif

@@ -1,0 +1,12 @@
+/* raw_banks.h: the raw banks of the VELO. A minimum-bias event has on average (at most) 208 banks and 2,100 (6,000)
+ * words of retina clusters, 208 banks and 2,600 (5,200) words of super-pixels. */
+#ifndef VELO_RAW_BANKS_H
+#define VELO_RAW_BANKS_H
+
+#include "io/raw_banks.h"
+
+IO_RAW_BANKS(velo_superpixels, velo_superpixel_banks, "VELO super-pixel banks (types 63 and 8)", 256, 1024, 4096, 65536,
+             63, 8);
+IO_RAW_BANKS(velo_clusters, velo_retina_banks, "VELO retina cluster banks (type 73)", 256, 1024, 4096, 65536, 73);
+
+#endif
