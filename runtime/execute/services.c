@@ -74,6 +74,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
     message(c, SL_ERROR, "out of memory for %llu values of %s.%s", (unsigned long long)count, port, field);
     return NULL;
   }
+  memset(values, 0, count * bytes); /* a device's host memory need not be */
   s->arrays[storage] = (struct sl_array){values, values, count, count * bytes};
   return memset(values, 0, count * bytes);
 }
