@@ -27,7 +27,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   struct source_state *source = state;
   const struct source_args *a = arguments;
   uint32_t items = 0;
-  a->numbers.offsets[0] = 0;
+  if (a->numbers.offsets) a->numbers.offsets[0] = 0;
   while (fill->event_count < fill->events_max && source->next < a->events) {
     const uint64_t number = source->next;
     if (a->fail_after && number == a->fail_after) {
@@ -37,10 +37,12 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
     const uint32_t bad = a->bad_every && number % a->bad_every == a->bad_every - 1;
     const uint32_t count = bad ? 0 : toy_count(number);
     if (items + count > a->numbers.bound.capacity) return 1;
-    for (uint32_t i = 0; i < count; i++) a->numbers.value[items++] = toy_value(number, i);
+    for (uint32_t i = 0; a->numbers.value && i < count; i++) a->numbers.value[items + i] = toy_value(number, i);
+    items += count;
     fill->events[fill->event_count] = (struct sl_event){
         .number = number, .offset = 100 * number, .run = 7, .error = bad ? SL_EVENT_CORRUPT : SL_EVENT_OK};
-    a->numbers.offsets[++fill->event_count] = items;
+    fill->event_count++;
+    if (a->numbers.offsets) a->numbers.offsets[fill->event_count] = items;
     source->next++;
     *a->numbers.bound.used = items;
   }

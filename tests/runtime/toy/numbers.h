@@ -38,6 +38,9 @@ struct toy_prepared {
   uint32_t length, name_length;
 };
 
+#define TOY_TABLE_FIELDS(F) F(value, u32, ARRAY, "", "numbers that are the same for all events")
+SL_COLLECTION(toy_table, TOY_TABLE_FIELDS, "a table");
+
 /* What the source makes of event `number`: this many values, and value i. */
 static inline uint32_t toy_count(uint64_t number) { return (uint32_t)(number * 7 % 13); }
 static inline uint32_t toy_value(uint64_t number, uint32_t i) {

@@ -8,20 +8,23 @@ SL_DECLARE(split);
 SL_DECLARE(sum);
 SL_DECLARE(weigh);
 SL_DECLARE(look_up);
+SL_DECLARE(join);
+SL_DECLARE(vote);
 
-#ifdef SL_TARGET_CPU
 #ifdef SL_TARGET_CPU
 SL_DECLARE(source);
 SL_DECLARE(order);
 SL_DECLARE(steps);
-#endif
+SL_DECLARE(table);
+SL_DECLARE(append);
+SL_DECLARE(tally);
 #endif
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(source), SL_ENTRY(order), SL_ENTRY(steps),
+    SL_ENTRY(source),  SL_ENTRY(order), SL_ENTRY(steps),  SL_ENTRY(table), SL_ENTRY(append), SL_ENTRY(tally),
 #endif
-    SL_ENTRY(select), SL_ENTRY(scale), SL_ENTRY(expand),  SL_ENTRY(split),
-    SL_ENTRY(sum),    SL_ENTRY(weigh), SL_ENTRY(look_up),
+    SL_ENTRY(select),  SL_ENTRY(scale), SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(sum),    SL_ENTRY(weigh),
+    SL_ENTRY(look_up), SL_ENTRY(join),  SL_ENTRY(vote),
 };
 SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");

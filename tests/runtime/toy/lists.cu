@@ -1,0 +1,89 @@
+/* lists.cu: kernels with list ports: of collections with items, of event lists, of constants. */
+#include "numbers.h"
+
+#include <sluice/kernel.h>
+
+/* --------------------------------------------------------------------------------------------------- join */
+
+struct join_args {
+  struct sl_events events;
+  struct toy_numbers_each parts;
+  struct toy_numbers joined;
+};
+#define SL_ARGS join_args
+static const struct sl_member join_members[] = {
+    SL_EVENTS(),
+    SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
+    SL_OUT(joined, toy_numbers, "of each event the numbers of all parts, one after another",
+           SL_ITEMS(SL_ONE(SL_ITEMS_TERM(parts)))),
+};
+#undef SL_ARGS
+
+SL_KERNEL(count_joined, struct join_args) {
+  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < a.parts.count; k++)
+      count += a.parts.at[k].offsets[event + 1] - a.parts.at[k].offsets[event];
+    a.joined.offsets[event] = count;
+  }
+}
+
+SL_KERNEL(write_joined, struct join_args) {
+  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+    uint32_t to = a.joined.offsets[event];
+    const uint32_t end = a.joined.offsets[event + 1];
+    for (uint32_t k = 0; k < a.parts.count && to < end; k++) {
+      const struct toy_numbers_view *part = &a.parts.at[k];
+      for (uint32_t i = part->offsets[event]; i < part->offsets[event + 1]; i++) a.joined.value[to++] = part->value[i];
+    }
+  }
+}
+
+static int run_join(const struct sl_launch *l, const struct join_args *a) {
+  int status = SL_LAUNCH(l, count_joined, SL_THREAD_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->joined.offsets, &a->joined.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_joined, SL_THREAD_PER_EVENT, *a);
+  return status;
+}
+SL_ALGORITHM(join, "joins numbers", 64, run_join);
+
+/* --------------------------------------------------------------------------------------------------- vote */
+
+struct vote_args {
+  struct sl_events events;
+  struct sl_event_list_each lists;
+  struct toy_numbers_view numbers;
+  struct toy_table_each tables;
+  struct toy_sums sums;
+};
+#define SL_ARGS vote_args
+static const struct sl_member vote_members[] = {
+    SL_EVENTS(),
+    SL_IN_EACH(lists, sl_event_list, "count numbers", "who is counted"),
+    SL_IN(numbers, toy_numbers, "offsets", "numbers"),
+    SL_IN_EACH(tables, toy_table, "value", "summed: the first value of each, times its place from 1"),
+    SL_OUT(sums, toy_sums,
+           "count: on how many lists; sum: their places from 1, and the tables; mean: how many numbers"),
+};
+#undef SL_ARGS
+
+SL_KERNEL(vote_for_events, struct vote_args) {
+  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+    uint32_t count = 0, sum = 0;
+    for (uint32_t k = 0; k < a.lists.count; k++)
+      for (uint32_t i = 0; i < *a.lists.at[k].count; i++)
+        if (a.lists.at[k].numbers[i] == event) {
+          count++;
+          sum += k + 1;
+        }
+    for (uint32_t k = 0; k < a.tables.count; k++) sum += (k + 1) * a.tables.at[k].value[0];
+    a.sums.count[event] = count;
+    a.sums.sum[event] = sum;
+    a.sums.mean[event] = (float)(a.numbers.offsets[event + 1] - a.numbers.offsets[event]);
+  }
+}
+
+static int run_vote(const struct sl_launch *l, const struct vote_args *a) {
+  return SL_LAUNCH(l, vote_for_events, SL_THREAD_PER_EVENT, *a);
+}
+SL_ALGORITHM(vote, "counts the lists that an event is on", 64, run_vote);
