@@ -108,6 +108,7 @@ struct sl_backend {
   int (*wait)(struct sl_stream *stream, uint32_t flight);
   /* D: the byte, in memory of allocate_host, gets the value when all work before this is done. */
   int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
+  uint64_t (*waits)(void);                 /* D: how often the calling thread has waited for the device so far */
   int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels have run */
   /* D: time stamps among the kernels or the copies, for --profile and --trace, as many as there are indices;
    * microseconds from one to another, after a wait. */

@@ -73,6 +73,11 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
 }
 #define CHECK(device, call) check(device, call, #call)
 
+/* Of the calling thread, for the device. */
+static thread_local uint64_t waits;
+
+static uint64_t gpu_waits(void) { return waits; }
+
 /* What the calling thread does from here on goes to the stream's device; otherwise the first use of the first GPU would
  * take memory there, and launches to another would fail. */
 static struct gpu_stream *gpu(struct sl_stream *stream) {
@@ -134,6 +139,7 @@ static void gpu_release_host(struct sl_device *device, void *memory, uint64_t by
 /* On a stream of the default kind the copy would wait for everything else. */
 static int copy_now(struct sl_device *device, void *to, const void *from, uint64_t bytes, GPU(MemcpyKind) kind) {
   GPU(Stream_t) stream;
+  waits++;
   (void)GPU(SetDevice)(device->index);
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking)));
   if (status < 0) return status;
@@ -253,6 +259,7 @@ static int gpu_finished(struct sl_stream *stream, uint32_t flight) {
 }
 
 static int gpu_wait(struct sl_stream *stream, uint32_t flight) {
+  waits++;
   return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[flight]));
 }
 
@@ -261,6 +268,7 @@ static int gpu_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
 }
 
 static int gpu_settle(struct sl_stream *stream) {
+  waits++;
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
 
@@ -616,6 +624,7 @@ TABLE struct sl_backend sluice_backend = {
     .finished = gpu_finished,
     .wait = gpu_wait,
     .note = gpu_note,
+    .waits = gpu_waits,
     .settle = gpu_settle,
     .mark = gpu_mark,
     .marked_us = gpu_marked_us,

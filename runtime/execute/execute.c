@@ -327,7 +327,9 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
   if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */
   const int step_by_step = takes_marks(s) || s->options.guard;
+  const uint64_t waits = s->backend->waits();
   status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count) : s->backend->replay(slot->stream, k);
+  slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
   flight->started = 1;
@@ -343,7 +345,9 @@ static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   int status = s->backend->settle(slot->stream);
   if (status == SL_OK) status = point(slot, k, first);
   if (status == SL_OK) status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
+  const uint64_t waits = s->backend->waits();
   if (status == SL_OK) status = enqueue_steps(slot, k, count);
+  slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status == SL_OK) status = s->backend->wait(slot->stream, k);
   return status == SL_OK ? point(slot, k, 0) : status;

@@ -122,14 +122,16 @@ static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)event
 
 void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   struct sl_summary *sum = &s->summary;
-  uint64_t graph_ns = 0;
+  uint64_t graph_ns = 0, host_syncs = 0;
   for (uint32_t k = 0; k < s->slot_count; k++) {
     sum->retries += s->slots[k].retries;
     sum->slices += s->slots[k].slices;
     graph_ns += s->slots[k].graph_ns;
     sum->bytes_up += s->slots[k].bytes_up;
     sum->bytes_down += s->slots[k].bytes_down;
+    host_syncs += s->slots[k].host_syncs;
   }
+  if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((host_syncs + sum->slices - 1) / sum->slices);
   const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
   sum->events = s->delivered_events;
   sum->error_events = s->error_events;

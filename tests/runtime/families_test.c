@@ -154,6 +154,21 @@ static void nodes_whose_inputs_are_there_run_together(void **state) {
   free(off.messages);
 }
 
+/* Retries wait for the device before and after their kernels, never between them. */
+static void the_host_waits_for_no_kernel_of_a_slice(void **state) {
+  (void)state;
+  struct outcome r = run((const char *const[]){"raw.events=100", "expanded.per_event=1", NULL}, 2, 20, 0);
+  assert_true(r.retries > 0);
+  assert_int_equal(r.syncs, 0);
+  free(r.messages);
+  if (strcmp(device, "mock") != 0) return;
+  setenv("SLUICE_MOCK_WAITS", "1", 1);
+  r = run((const char *const[]){"raw.events=100", NULL}, 1, 20, 0);
+  unsetenv("SLUICE_MOCK_WAITS");
+  assert_int_equal(r.syncs, NODES / 2 - 1); /* the combined lists; nobody needs the last */
+  free(r.messages);
+}
+
 /* A block size of its own makes a node leave the family: one launch has one. */
 static void nodes_with_other_blocks_run_in_a_launch_of_their_own(void **state) {
   (void)state;
@@ -205,6 +220,7 @@ int main(void) {
       cmocka_unit_test(a_family_gives_the_results_of_its_nodes_one_by_one),
       cmocka_unit_test(parts_of_slices_move_the_arguments_of_a_family),
       cmocka_unit_test(nodes_whose_inputs_are_there_run_together),
+      cmocka_unit_test(the_host_waits_for_no_kernel_of_a_slice),
       cmocka_unit_test(nodes_with_other_blocks_run_in_a_launch_of_their_own),
       cmocka_unit_test(settings_that_are_none_are_refused),
   };

@@ -1,7 +1,7 @@
 /* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
  * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
  * enqueued. Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth call
- * that can fail do so, FUNCTION:N the Nth of that function.
+ * that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined list.
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
@@ -32,6 +32,9 @@ static void read_failure(void) {
   failure[0] = 0;
 }
 
+static _Thread_local uint64_t waits;
+static uint64_t mock_waits(void) { return waits; }
+
 static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
   (void)index;
   *device = NULL;
@@ -55,6 +58,7 @@ static void mock_release(struct sl_device *device, void *memory, uint64_t bytes)
 }
 
 static int mock_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
+  waits++;
   (void)device;
   memcpy(to, from, bytes);
   return result("copy_now");
@@ -83,7 +87,7 @@ static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, u
     if (ranges[i].bytes > bytes_max) return SL_EDEVICE;
     memset(ranges[i].memory, 0, ranges[i].bytes);
   }
-  return SL_OK;
+  return result("clear");
 }
 
 static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
@@ -101,14 +105,22 @@ MOCK_OF_FLIGHT(uploaded)
 MOCK_OF_FLIGHT(capture_end)
 MOCK_OF_FLIGHT(replay)
 MOCK_OF_FLIGHT(finished)
-MOCK_OF_FLIGHT(wait)
 #define MOCK_OF_STREAM(name)                         \
   static int mock_##name(struct sl_stream *stream) { \
     (void)stream;                                    \
     return result(#name);                            \
   }
 MOCK_OF_STREAM(capture_begin)
-MOCK_OF_STREAM(settle)
+static int mock_wait(struct sl_stream *stream, uint32_t flight) {
+  (void)stream, (void)flight;
+  waits++;
+  return result("wait");
+}
+static int mock_settle(struct sl_stream *stream) {
+  (void)stream;
+  waits++;
+  return result("settle");
+}
 static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
   (void)stream;
   *byte = value;
@@ -150,6 +162,7 @@ static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
 }
 
 static int mock_combine(struct sl_stream *stream, const struct sl_combination *c) {
+  if (getenv("SLUICE_MOCK_WAITS")) waits++;
   *c->count = 0;
   for (uint32_t e = 0; e < *stream->event_count; e++) {
     uint32_t on = 0;
@@ -218,6 +231,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .finished = mock_finished,
                                           .wait = mock_wait,
                                           .note = mock_note,
+                                          .waits = mock_waits,
                                           .settle = mock_settle,
                                           .mark = mock_mark,
                                           .marked_us = mock_marked_us};
