@@ -22,7 +22,13 @@ SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "each number as often as its val
   F(copy_half, f32, PER_SUBITEM, "", "half of it")
 SL_COLLECTION(toy_parts, TOY_PARTS_FIELDS, "numbers with their digits and copies");
 
-static inline uint32_t toy_digits(uint32_t value) { return value % 8 > 3 ? 3 : value % 8 > 1 ? 2 : value % 8; }
+#if defined(__CUDACC__) || defined(__HIPCC__)
+__host__ __device__
+#endif
+    static inline uint32_t
+    toy_digits(uint32_t value) {
+  return value % 8 > 3 ? 3 : value % 8 > 1 ? 2 : value % 8;
+}
 
 #define TOY_SUMS_FIELDS(F)                         \
   F(count, u32, PER_EVENT, "", "how many numbers") \
