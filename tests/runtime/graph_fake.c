@@ -27,6 +27,9 @@ SL_COLLECTION(toy_sorted_hits, TOY_HITS_FIELDS, "hits by x");
 SL_COLLECTION(toy_tracks, TOY_HITS_FIELDS, "tracks");
 SL_COLLECTION(toy_seeds, TOY_HITS_FIELDS, "short tracks");
 SL_COLLECTION(toy_pairs, TOY_HITS_FIELDS, "pairs of tracks");
+SL_COLLECTION(toy_gathered, TOY_HITS_FIELDS, "counts");
+SL_COLLECTION(toy_blends, TOY_HITS_FIELDS, "blends of blends");
+SL_COLLECTION(toy_combined, TOY_GEOMETRY_FIELDS, "mean planes");
 
 static int run_nothing(const struct sl_launch *l, const void *args) {
   (void)l;
@@ -316,6 +319,49 @@ static const struct sl_member echo_members[] = {
 SL_ALGORITHM(echo, "copies tracks", 64, run_nothing);
 #undef SL_ARGS
 
+/* List ports: of event lists, of what it makes itself, of constants. */
+struct gather_args {
+  struct sl_events events;
+  struct sl_event_list_each lists;
+  struct toy_tracks_each tracks;
+  struct toy_gathered gathered;
+};
+#define SL_ARGS gather_args
+static const struct sl_member gather_members[] = {
+    SL_EVENTS(),
+    SL_IN_EACH(lists, sl_event_list, "", "what to count"),
+    SL_IN_EACH(tracks, toy_tracks, "", "what to count too"),
+    SL_OUT(gathered, toy_gathered, "counts", SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_TERM(lists), SL_ITEMS_TERM(tracks)))),
+};
+SL_ALGORITHM(gather, "counts lists and tracks", 64, run_nothing);
+#undef SL_ARGS
+
+struct blend_args {
+  struct sl_events events;
+  struct toy_blends_each parts;
+  struct toy_blends blend;
+};
+#define SL_ARGS blend_args
+static const struct sl_member blend_members[] = {
+    SL_EVENTS(),
+    SL_IN_EACH(parts, toy_blends, "", "what to blend"),
+    SL_OUT(blend, toy_blends, "all of them", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(parts)))),
+};
+SL_ALGORITHM(blend, "blends blends", 64, run_nothing);
+#undef SL_ARGS
+
+struct combine_args {
+  struct toy_alignment_each alignments;
+  struct toy_combined combined;
+};
+#define SL_ARGS combine_args
+static const struct sl_member combine_members[] = {
+    SL_IN_EACH(alignments, toy_alignment, "", "planes"),
+    SL_OUT(combined, toy_combined, "their mean", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))),
+};
+SL_CONSTANT(combine, "the mean of alignments", make_nothing);
+#undef SL_ARGS
+
 /* Properties of all kinds that are no single number. */
 struct smear_args {
   struct sl_events events;
@@ -390,10 +436,10 @@ SL_ALGORITHM(take, "takes hits", 64, run_nothing);
 /* ------------------------------------------------------------------------------------------------ plugins */
 
 static const struct sl_algorithm *const toy_algorithms[] = {
-    SL_ENTRY(reader), SL_ENTRY(geometry), SL_ENTRY(align),  SL_ENTRY(calibrate), SL_ENTRY(decode),
-    SL_ENTRY(sort),   SL_ENTRY(clean),    SL_ENTRY(split),  SL_ENTRY(seed),      SL_ENTRY(search),
-    SL_ENTRY(anneal), SL_ENTRY(pair),     SL_ENTRY(filter), SL_ENTRY(lumi),      SL_ENTRY(tally),
-    SL_ENTRY(refine), SL_ENTRY(echo),     SL_ENTRY(writer), SL_ENTRY(smear)};
+    SL_ENTRY(reader), SL_ENTRY(geometry), SL_ENTRY(align), SL_ENTRY(calibrate), SL_ENTRY(decode), SL_ENTRY(sort),
+    SL_ENTRY(clean),  SL_ENTRY(split),    SL_ENTRY(seed),  SL_ENTRY(search),    SL_ENTRY(anneal), SL_ENTRY(pair),
+    SL_ENTRY(filter), SL_ENTRY(lumi),     SL_ENTRY(tally), SL_ENTRY(refine),    SL_ENTRY(echo),   SL_ENTRY(writer),
+    SL_ENTRY(smear),  SL_ENTRY(gather),   SL_ENTRY(blend), SL_ENTRY(combine)};
 static const struct sl_algorithm *const toy_cuda_algorithms[] = {SL_ENTRY(decode), SL_ENTRY(search)};
 static const struct sl_algorithm *const other_algorithms[] = {SL_ENTRY(take)};
 
