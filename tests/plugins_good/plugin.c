@@ -11,8 +11,9 @@ SL_DECLARE(chosen);
 SL_DECLARE(doubled);
 SL_DECLARE(counter);
 SL_DECLARE(tally);
+SL_DECLARE(merge);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(positive), SL_ENTRY(scale),   SL_ENTRY(runs),  SL_ENTRY(misbehave), SL_ENTRY(weights),
-    SL_ENTRY(doubled),  SL_ENTRY(counter), SL_ENTRY(tally), SL_ENTRY(chosen),    SL_ENTRY(spell)};
+    SL_ENTRY(positive), SL_ENTRY(scale), SL_ENTRY(runs),   SL_ENTRY(misbehave), SL_ENTRY(weights), SL_ENTRY(doubled),
+    SL_ENTRY(counter),  SL_ENTRY(tally), SL_ENTRY(chosen), SL_ENTRY(spell),     SL_ENTRY(merge)};
 SL_PLUGIN("example", "1.2.3", "small algorithms for tests");

@@ -198,6 +198,24 @@ static void capacities(void **state) {
           "algorithm runs: member first: type 10 is no type of an element");
 }
 
+static void list_ports(void **state) {
+  (void)state;
+#define PARTS "algorithm merge: member parts: "
+  REFUSED("merge", member("parts")->args_size = 56, PARTS "has 56 bytes, 24 are expected for what it is");
+  REFUSED("merge", member("parts")->flags |= SL_FLAG_OPTIONAL, PARTS "a list port is not optional: it can be empty");
+  REFUSED("merge", member("parts")->flags = 0, PARTS "has 24 bytes, 40 are expected for what it is");
+  REFUSED("merge", member("parts")->fields = "offsets x",
+          PARTS "reads field x, which collection example_numbers does not have");
+  REFUSED("merge", member("merged")->shares = "parts",
+          "algorithm merge: member merged: shares the offsets of parts, which is a list port");
+  REFUSED("merge", member("merged")->in_place = "parts",
+          "algorithm merge: member merged: is in place of parts, which is a list port");
+  REFUSED("merge", member("merged")->flags = SL_FLAG_EACH,
+          "algorithm merge: member merged: flags 4 do not belong to its kind");
+  REFUSED("merge", member("merged")->capacity.terms[1].of = "merged",
+          "algorithm merge: member merged: items: merged is no list port (SL_IN_EACH)");
+}
+
 static void properties(void **state) {
   (void)state;
 #define FACTOR "algorithm scale: member factor: "
@@ -403,6 +421,7 @@ int main(void) {
       cmocka_unit_test(fields_and_collections),
       cmocka_unit_test(ports_and_partners),
       cmocka_unit_test(capacities),
+      cmocka_unit_test(list_ports),
       cmocka_unit_test(properties),
       cmocka_unit_test(choices_and_arrays),
       cmocka_unit_test(what_is_prepared),

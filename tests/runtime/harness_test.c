@@ -159,6 +159,36 @@ static void an_optional_input_may_be_left_out_or_given(void **state) {
   sl_test_free(t);
 }
 
+static void give_part(struct sl_test *t, const char *name, const uint32_t *part_offsets, uint32_t count) {
+  sl_test_input_each(t, "parts", name, "offsets", part_offsets, 4);
+  sl_test_input_each(t, "parts", name, "value", values, count);
+}
+
+static void a_list_port_takes_any_number_of_producers(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "merge");
+  sl_test_events(t, 3);
+  assert_int_equal(sl_test_run(t), 0); /* none */
+  assert_u32(t, "merged", "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
+  assert_int_equal(sl_test_output_count(t, "merged", "value"), 0);
+  give_part(t, "b", (const uint32_t[]){0, 1, 1, 2}, 2);
+  give_part(t, "a", (const uint32_t[]){0, 0, 2, 3}, 3);
+  sl_test_input_each(t, "lists", "few", "count", (const uint32_t[]){1}, 1);
+  sl_test_input_each(t, "lists", "few", "numbers", (const uint32_t[]){2}, 1);
+  sl_test_input_each(t, "lists", "all", "count", (const uint32_t[]){3}, 1);
+  sl_test_input_each(t, "lists", "all", "numbers", (const uint32_t[]){0, 1, 2}, 3);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "merged", "offsets", (const uint32_t[]){0, 1, 3, 5}, 4);
+  assert_f32(t, "merged", "value", (const float[]){values[0], values[0], values[1], values[1], values[2]}, 5);
+  assert_u32(t, "merged", "part", (const uint32_t[]){0, 1, 1, 0, 1}, 5);
+  assert_u32(t, "merged", "lists", (const uint32_t[]){1, 1, 2}, 3);
+  assert_int_equal(sl_test_output_count(t, "merged", "value"), 5 + 2); /* items of all, and how many parts */
+  give_part(t, "b", (const uint32_t[]){0, 0, 0, 0}, 0);                /* in the place that it had */
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "merged", "part", (const uint32_t[]){1, 1, 1}, 3);
+  sl_test_free(t);
+}
+
 static void items_of_items_and_scratch_work(void **state) {
   (void)state;
   struct sl_test *t = test_of("runs");
@@ -312,6 +342,13 @@ static void field_unknown(void) { sl_test_input(test_of("scale"), "numbers", "x"
 static void property_unknown(void) { sl_test_set(test_of("scale"), "factro", 1); }
 static void property_outside(void) { sl_test_set(test_of("scale"), "factor", 101); }
 static void property_fraction(void) { sl_test_set(test_of("scale"), "negate", 0.5); }
+static void list_port_as_one(void) { sl_test_input(sl_test_new(PLUGIN, "merge"), "parts", "value", values, 5); }
+static void one_as_list_port(void) { sl_test_input_each(test_of("scale"), "numbers", "a", "value", values, 5); }
+static void part_without_field(void) {
+  struct sl_test *t = sl_test_new(PLUGIN, "merge");
+  sl_test_input_each(t, "parts", "a", "value", values, 5);
+  sl_test_run(t);
+}
 static void output_too_soon(void) { sl_test_output(test_of("scale"), "scaled", "value"); }
 
 static void run_without_input(void) {
@@ -361,6 +398,9 @@ static void tests_that_ask_for_what_is_not_there_are_ended(void **state) {
   assert_ends(open_source, "example.counter: the harness does not run sources", 0);
   assert_ends(input_unknown, "example.scale: there is no input hits", 0);
   assert_ends(field_unknown, "example.scale: numbers, a example_numbers, has no field x", 0);
+  assert_ends(list_port_as_one, "example.merge: input parts is a list port: name a producer", 0);
+  assert_ends(one_as_list_port, "example.scale: input numbers is no list port", 0);
+  assert_ends(part_without_field, "input parts.offsets is read and was not given", 0);
   assert_ends(property_unknown, "example.scale: there is no property factro", 0);
   assert_ends(property_outside, "property factor cannot be 101: its range is -100 to 100", 0);
   assert_ends(property_fraction, "property negate cannot be 0.5: it is an integer", 0);
@@ -384,6 +424,7 @@ int main(void) {
       cmocka_unit_test(outputs_that_share_offsets_have_those_of_their_partner),
       cmocka_unit_test(the_tuned_version_runs_unless_the_shared_one_is_asked_for),
       cmocka_unit_test(an_optional_input_may_be_left_out_or_given),
+      cmocka_unit_test(a_list_port_takes_any_number_of_producers),
       cmocka_unit_test(items_of_items_and_scratch_work),
       cmocka_unit_test(a_constant_is_made),
       cmocka_unit_test(choices_and_arrays_are_set),
