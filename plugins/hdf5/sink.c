@@ -6,9 +6,9 @@
  *                     with the boundaries of the items
  *
  * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
- * events is the data set `numbers`: rows of /events. A field of one value a slice is left out, since slices are no
- * property of the data. What the run was stands in attributes of the file: sluice_version, device, graph, graph_digest,
- * plugins, and, when all is written, complete.
+ * events is the data set `numbers`: rows of /events. Totals of the run (attribute per: entry) are written at the end. A
+ * field of one value a slice is left out, since slices are no property of the data. What the run was stands in
+ * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and, when all is written, complete.
  *
  * A file is written as PATH.part and gets its name when it is complete. All groups and data sets are made before the
  * first event; then the file is in HDF5's mode for one writer and many readers, so that whatever was flushed can be
@@ -342,13 +342,31 @@ static int close_file(struct sink *k) {
   return status < 0 ? -1 : 0;
 }
 
+/* A data set of the sums, in 64 bits. */
+static int write_total_field(hid_t group, const struct sl_field *f, uint64_t entries, const uint64_t *values) {
+  const struct column_description d = {f->name, f->unit, f->doc, f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64,
+                                       f->width};
+  struct column column;
+  memset(&column, 0, sizeof column);
+  int status = column_open(&column, group, &d, 0);
+  if (status == 0) status = hdf5_set_text(column.data_set, "per", "entry");
+  if (status == 0) status = column_add(&column, values, entries);
+  if (status == 0) status = column_write(&column);
+  column_close(&column);
+  return status;
+}
+
 static int write_totals(hid_t file, const struct sl_run_output *output) {
   char digest[24];
   snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
   const hid_t group = H5Gopen2(file, output->name, H5P_DEFAULT);
   if (group < 0) return -1;
-  const int status =
-      hdf5_set_u64(group, "items", output->items) < 0 || hdf5_set_text(group, "digest", digest) < 0 ? -1 : 0;
+  int status = hdf5_set_u64(group, "items", output->items) < 0 || hdf5_set_text(group, "digest", digest) < 0 ? -1 : 0;
+  const uint64_t *values = output->totals;
+  for (uint32_t f = 0; values && f < output->collection->field_count && status == 0; f++) {
+    status = write_total_field(group, &output->collection->fields[f], output->items, values);
+    values += output->items * output->collection->fields[f].width;
+  }
   return H5Gclose(group) < 0 ? -1 : status;
 }
 

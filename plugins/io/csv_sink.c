@@ -44,7 +44,9 @@ static int choose_output(struct csv_sink *c, const struct sl_services *s, const 
     if (strcmp(run->outputs[o].name, name) == 0 || (!*name && run->output_count == 1)) {
       c->output = o;
       c->collection = run->outputs[o].collection;
-      return SL_OK;
+      if (c->collection->fields[0].shape != SL_SHAPE_CODE_TOTAL) return SL_OK;
+      s->message(s->context, SL_ERROR, "output `%s` has totals of the run, no rows: see --json", run->outputs[o].name);
+      return SL_EINVAL;
     }
     if (used < sizeof names)
       used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", o ? ", " : "", run->outputs[o].name);

@@ -35,8 +35,9 @@ enum { SL_MARK_KERNELS, SL_MARK_COPIES };
 /* A field to bring to the host: its valid part, from entry 0 to the last of the slice. */
 struct sl_pack_field {
   const void *source;
-  uint32_t entry_bytes, shape; /* SL_SHAPE_CODE_... */
-  const uint32_t *offsets;     /* of the field's collection, where it has any */
+  uint64_t entry_bytes;
+  uint32_t shape, reserved; /* SL_SHAPE_CODE_... */
+  const uint32_t *offsets;  /* of the field's collection, where it has any */
   const uint32_t *item_offsets;
 };
 

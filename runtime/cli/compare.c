@@ -2,7 +2,7 @@
  * spread.
  *
  * A rate or time has a spread where the run was repeated: the range of its stretches. Two differ beyond it where their
- * ranges do not meet. Outputs are compared by digest, what checks and sinks report number by number.
+ * ranges do not meet. Outputs are compared by digest, totals and what checks and sinks report number by number.
  */
 #include "cli/cli.h"
 
@@ -240,7 +240,9 @@ int cli_compare(const struct cli_arguments *a) {
     const unsigned different = compare_outputs(&first, &second);
     const yaml_node_t *x = member(&first, root_of(&first), "results"),
                       *y = member(&second, root_of(&second), "results");
+    const yaml_node_t *u = member(&first, root_of(&first), "totals"), *v = member(&second, root_of(&second), "totals");
     if (x && y) compare_results(&first, x, &second, y, "", &compared, &unequal);
+    if (u && v) compare_results(&first, u, &second, v, "total", &compared, &unequal);
     if (x && y) printf("\n%u of %u numbers that checks and sinks report are equal\n", compared - unequal, compared);
     printf("* beyond the spread: the ranges of the stretches (--repeat) do not meet\n");
     status = different ? CLI_FAILED : CLI_OK;

@@ -10,6 +10,7 @@ uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t ite
     case SL_SHAPE_CODE_OFFSETS:
       return events + 1;
     case SL_SHAPE_CODE_PER_ITEM:
+    case SL_SHAPE_CODE_TOTAL:
       return items * f->width;
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       return items + 1;
@@ -19,6 +20,10 @@ uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t ite
     default:
       return 0;
   }
+}
+
+uint64_t sl_total_value(uint32_t type, const void *values, uint64_t i) {
+  return type == SL_TYPE_u32 ? ((const uint32_t *)values)[i] : ((const uint64_t *)values)[i];
 }
 
 void **sl_port_pointer(void *port, uint32_t field) { return (void **)port + field; }

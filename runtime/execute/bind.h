@@ -14,6 +14,9 @@ uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t ite
 uint64_t sl_collection_values(const struct sl_collection *c, uint32_t field, uint64_t events,
                               const uint64_t counts[SL_BOUNDS_MAX]);
 
+/* Value `i` of a TOTAL field; of type i64 its two's complement. */
+uint64_t sl_total_value(uint32_t type, const void *values, uint64_t i);
+
 /* Places in the struct `port` of a collection (NAME or NAME_view): its bounds by number, a field's pointer. The
  * struct has sl_collection_bytes. */
 struct sl_bound *sl_port_bound(void *port, const struct sl_collection *c, uint32_t bound);
@@ -43,6 +46,8 @@ typedef uint64_t sl_capacity_lookup(void *context, const struct sl_term *term);
  * no offsets; it may have so many values that their bytes, and those of all other fields, can be summed. */
 #define SL_CAPACITY_MAX (UINT32_MAX - 1)
 #define SL_SCRATCH_MAX  (UINT64_C(1) << 48)
+/* Totals go to the host with each slice, and are summed there. */
+#define SL_TOTALS_MAX (1u << 20)
 
 /* The value of a capacity for slices of `events`; UINT64_MAX where it is larger. */
 uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context);

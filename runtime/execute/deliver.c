@@ -78,6 +78,10 @@ static void gather_views(struct sl_slot *slot, const struct sl_input *input, uin
 static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, int empty) {
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
     const struct sl_output_view *v = &s->views[o];
+    if (sl_is_totals(v->collection)) {
+      if (!empty) sl_totals_add(s, o, v);
+      continue;
+    }
     if (!empty) s->run_outputs[o].items += item_count(v->collection, v->fields, batch->event_count);
     if (s->run_digests) digest_output(s, o, v->collection, v->fields, batch);
     if (s->options.guard && !empty && sl_guard_check_output(s, v, batch) < 0) return SL_EPLUGIN;

@@ -49,20 +49,24 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
 /* ------------------------------------------------------------------------------------------------- clearing */
 
 /* Events that are not on the node's list have empty outputs: their counts are 0, and so is what they have by event, or
- * by items that another port counts. An event list is written whole. */
+ * by items that another port counts. An event list is written whole. What kernels count (TOTAL) starts at 0 in each
+ * slice, and in each part of one, whatever the list. */
 static int is_cleared(const struct sl_session *s, uint32_t n, uint32_t m, uint32_t f) {
   const struct sl_member *member = &s->graph->nodes[n].algorithm->members[m];
   const int32_t at = s->layout->members[n][m].storage[f];
   if (at == SL_NONE || member->collection == NULL || strcmp(member->collection->name, "sl_event_list") == 0) return 0;
   const struct sl_storage *storage = &s->layout->storage[at];
   if (storage->node != n || storage->member != m) return 0;
+  const int has_list = s->layout->node_set[n] != UINT32_MAX;
   switch (member->collection->fields[f].shape) {
+    case SL_SHAPE_CODE_TOTAL:
+      return 1;
     case SL_SHAPE_CODE_OFFSETS:
     case SL_SHAPE_CODE_PER_EVENT:
-      return 1;
+      return has_list;
     case SL_SHAPE_CODE_PER_ITEM:
     case SL_SHAPE_CODE_ITEM_OFFSETS:
-      return member->shares != NULL;
+      return has_list && member->shares != NULL;
     default:
       return 0;
   }
@@ -71,7 +75,6 @@ static int is_cleared(const struct sl_session *s, uint32_t n, uint32_t m, uint32
 static void add_clears_of(struct sl_slot *slot, struct sl_clear *clear, struct sl_range *ranges, uint32_t n) {
   const struct sl_session *s = slot->session;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  if (s->layout->node_set[n] == UINT32_MAX) return;
   for (uint32_t m = 0; m < a->member_count; m++)
     for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++) {
       if (!is_cleared(s, n, m, f)) continue;

@@ -63,7 +63,7 @@ int sl_identity_open(struct sl_session *s) {
 
 void sl_identity_update(struct sl_session *s) {
   for (uint32_t o = 0; o < s->run.output_count; o++)
-    s->run_outputs[o].digest = s->run_digests ? sl_output_digest_value(&s->digests[o]) : 0;
+    s->run_outputs[o].digest = s->run_digests ? sl_session_output_digest(s, o) : 0;
 }
 
 void sl_identity_close(struct sl_session *s) {

@@ -97,7 +97,10 @@ static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e
     for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
       const struct sl_member *member = &node->algorithm->members[m];
       const struct sl_slot_member *slot = &l->members[n][m];
-      const uint64_t limit = member->kind == SL_MEMBER_SCRATCH ? SL_SCRATCH_MAX : SL_CAPACITY_MAX;
+      const int is_totals = member->kind == SL_MEMBER_OUT && sl_is_totals(member->collection);
+      const uint64_t limit = member->kind == SL_MEMBER_SCRATCH ? SL_SCRATCH_MAX
+                             : is_totals                       ? SL_TOTALS_MAX
+                                                               : SL_CAPACITY_MAX;
       if (member->kind == SL_MEMBER_IN) continue;
       for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
         if (slot->capacities[b] <= limit) continue;

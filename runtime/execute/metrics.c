@@ -123,6 +123,20 @@ static void write_budgets(const struct sl_session *s, FILE *f) {
             s->metrics.used_max[b]);
 }
 
+static void write_totals(const struct sl_session *s, FILE *f) {
+  if (s->total_count == 0) return;
+  describe(f, "sluice_output_total", "counter", "Sum of what kernels counted for an output, per entry.");
+  for (uint32_t k = 0; k < s->total_count; k++) {
+    const struct sl_total_summary *t = &s->totals[k];
+    for (uint64_t i = 0; i < (uint64_t)t->entries * t->width; i++) {
+      fprintf(f, "sluice_output_total{output=\"%s\",field=\"%s\",entry=\"%" PRIu64 "\"", t->port, t->field,
+              i / t->width);
+      if (t->width > 1) fprintf(f, ",value=\"%" PRIu64 "\"", i % t->width);
+      fprintf(f, t->is_signed ? "} %" PRId64 "\n" : "} %" PRIu64 "\n", t->values[i]);
+    }
+  }
+}
+
 static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   describe(f, "sluice_info", "gauge", "What runs.");
@@ -139,6 +153,7 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", (double)s->layout->live_bytes_max);
   write_nodes(s, f);
   write_budgets(s, f);
+  write_totals(s, f);
 }
 
 void sl_metrics_write(struct sl_session *s) {

@@ -44,8 +44,12 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
                                         : s->graph->nodes[at->node].algorithm->members[at->member].collection;
     const struct sl_field *field = &c->fields[at->field];
     const int item_offsets = sl_item_offsets_field(c, sl_group_of(c, at->field));
-    slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i], field->width * sl_type_bytes(field->type),
-                                                  field->shape, offsets_of(slot, k, first, i, sl_offsets_field(c)),
+    const int is_total = field->shape == SL_SHAPE_CODE_TOTAL; /* all of it, as one entry */
+    slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i],
+                                                  is_total ? at->bytes : field->width * sl_type_bytes(field->type),
+                                                  is_total ? SL_SHAPE_CODE_PER_SLICE : field->shape,
+                                                  0,
+                                                  offsets_of(slot, k, first, i, sl_offsets_field(c)),
                                                   offsets_of(slot, k, first, i, item_offsets)};
   }
   return s->backend->upload_now(s->device, slot->flights[k].pack_fields, slot->pack_fields,

@@ -147,8 +147,9 @@ static int open_graph(struct sl_session *s) {
 
 /* --------------------------------------------------------------------------------------------- memory */
 
-/* Large enough for the fields of one event without items: the largest is PER_EVENT_OF(n). */
-static uint64_t zeros_bytes(const struct sl_graph *g) {
+/* Large enough for the fields of one event without items, the largest of which is PER_EVENT_OF(n), and for totals. */
+static uint64_t zeros_bytes(const struct sl_session *s) {
+  const struct sl_graph *g = s->graph;
   uint64_t bytes = 256;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_algorithm *a = g->nodes[g->order[i]].algorithm;
@@ -156,6 +157,11 @@ static uint64_t zeros_bytes(const struct sl_graph *g) {
       for (uint32_t f = 0; a->members[m].collection && f < a->members[m].collection->field_count; f++)
         if (2ull * 8u * a->members[m].collection->fields[f].width > bytes)
           bytes = 2ull * 8u * a->members[m].collection->fields[f].width;
+  }
+  for (uint32_t i = 0; i < s->layout->storage_count; i++) {
+    const struct sl_storage *at = &s->layout->storage[i];
+    const struct sl_member *m = at->node < g->node_count ? &g->nodes[at->node].algorithm->members[at->member] : NULL;
+    if (m && m->kind == SL_MEMBER_OUT && sl_is_totals(m->collection) && at->bytes > bytes) bytes = at->bytes;
   }
   return bytes;
 }
@@ -173,7 +179,7 @@ static int open_tables(struct sl_session *s) {
   s->opened = calloc(nodes, sizeof *s->opened);
   s->sink_json = calloc(nodes, sizeof *s->sink_json);
   s->sink_lines = calloc(nodes, sizeof *s->sink_lines);
-  s->zeros = calloc(1, zeros_bytes(s->graph));
+  s->zeros = calloc(1, zeros_bytes(s));
   s->digests = calloc(outputs + 1, sizeof *s->digests);
   s->views = calloc(outputs + 1, sizeof *s->views);
   s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
@@ -295,6 +301,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->families, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_identity_open(s);
+  if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
   if (status == SL_OK) status = sl_summary_open(s);
@@ -359,6 +366,7 @@ static void close_tables(struct sl_session *s) {
   free((void *)s->views);
   free((void *)s->view_pointers);
   free(s->overflows);
+  sl_totals_close(s);
 }
 
 void sl_session_close(struct sl_session *s) {

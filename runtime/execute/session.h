@@ -9,6 +9,7 @@
  *   prepare.c    what nodes compute once, before the first event
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
+ *   totals.c     sums over the run of what kernels count
  *   metrics.c    how the run goes, for --metrics
  *   traffic.c    bytes that nodes read and write
  *   trace.c      what ran when, for --trace
@@ -192,6 +193,9 @@ struct sl_session {
   struct sl_output_digest *digests; /* per output */
   struct sl_run run;                /* for sinks */
   struct sl_run_output *run_outputs;
+  uint64_t *total_values; /* of all outputs' TOTAL fields, and where those of each field are */
+  struct sl_total_summary *totals;
+  uint32_t total_count;
   char **run_plugins;
   uint32_t run_digests;         /* somebody wants the outputs' digests */
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
@@ -268,6 +272,13 @@ int sl_finish_sinks(struct sl_session *s);
 int sl_identity_open(struct sl_session *s);
 void sl_identity_update(struct sl_session *s);
 void sl_identity_close(struct sl_session *s);
+
+/* totals.c: s->totals, after the identity. `add`: what a part of a slice counted for output `o`. */
+int sl_totals_open(struct sl_session *s);
+void sl_totals_add(struct sl_session *s, uint32_t o, const struct sl_output_view *view);
+void sl_totals_close(struct sl_session *s);
+/* The digest of an output so far: of its events one by one, or of its totals. */
+uint64_t sl_session_output_digest(const struct sl_session *s, uint32_t o);
 
 /* traffic.c: counts of a part that went well, and of the input of a slice; at the end, the bytes that a node read and
  * wrote. */

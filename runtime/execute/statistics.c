@@ -71,6 +71,8 @@ int sl_summary_open(struct sl_session *s) {
   sum->nodes = s->node_summaries;
   sum->outputs = s->output_summaries;
   sum->budgets = s->budget_summaries;
+  sum->totals = s->totals;
+  sum->total_count = s->total_count;
   return SL_OK;
 }
 
@@ -147,7 +149,7 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   sum_budgets(s);
   for (uint32_t o = 0; o < sum->output_count; o++) {
     s->output_summaries[o].items = s->run_outputs[o].items;
-    s->output_summaries[o].digest = s->options.digest ? sl_output_digest_value(&s->digests[o]) : 0;
+    s->output_summaries[o].digest = s->options.digest ? sl_session_output_digest(s, o) : 0;
   }
 }
 

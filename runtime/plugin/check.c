@@ -63,18 +63,21 @@ static int check_field(const struct checker *c, const struct sl_collection *coll
   if (sl_field_index(collection, f->name) != (int)index)
     return checker_refuse(c, "collection %s has two fields %s", collection->name, f->name);
   if (f->type >= SL_TYPE_bool) return checker_refuse(c, "field %s has type %u, which no field has", f->name, f->type);
-  if (f->shape > SL_SHAPE_CODE_ARRAY) return checker_refuse(c, "field %s has unknown shape %u", f->name, f->shape);
+  if (f->shape > SL_SHAPE_CODE_TOTAL) return checker_refuse(c, "field %s has unknown shape %u", f->name, f->shape);
   if (f->width < 1 || f->width > WIDTH_MAX)
     return checker_refuse(c, "field %s has %u values an entry, 1 to %d are expected", f->name, f->width, WIDTH_MAX);
   if (is_offsets && (f->type != SL_TYPE_u32 || f->width != 1))
     return checker_refuse(c, "field %s is %s, which must be u32 and one value an entry", f->name,
                           sl_shape_name(f->shape));
+  if (f->shape == SL_SHAPE_CODE_TOTAL && f->type != SL_TYPE_u32 && f->type != SL_TYPE_u64 && f->type != SL_TYPE_i64)
+    return checker_refuse(c, "field %s is TOTAL of type %s; u32, u64 or i64 is expected", f->name,
+                          sl_type_name(f->type));
   if (!f->unit || !f->doc) return checker_refuse(c, "field %s: unit or doc is NULL", f->name);
   return SL_OK;
 }
 
 static int check_collection(const struct checker *c, const struct sl_collection *collection) {
-  uint32_t shapes[SL_SHAPE_CODE_ARRAY + 1] = {0};
+  uint32_t shapes[SL_SHAPE_CODE_TOTAL + 1] = {0};
   char difference[256];
   if (!collection) return checker_refuse(c, "it has no collection");
   if (!checker_is_identifier(collection->name)) return checker_refuse(c, "the name of its collection is no identifier");
@@ -100,6 +103,8 @@ static int check_collection(const struct checker *c, const struct sl_collection 
                           collection->name, sl_bound_count(collection) - 1, SL_GROUPS_MAX);
   if (shapes[SL_SHAPE_CODE_ARRAY] && shapes[SL_SHAPE_CODE_ARRAY] != collection->field_count)
     return checker_refuse(c, "collection %s mixes ARRAY with other shapes", collection->name);
+  if (shapes[SL_SHAPE_CODE_TOTAL] && shapes[SL_SHAPE_CODE_TOTAL] != collection->field_count)
+    return checker_refuse(c, "collection %s mixes TOTAL with other shapes", collection->name);
   if (collection->trait && check_trait(c, collection)) return SL_EPLUGIN;
   if (sl_is_event_list(collection) &&
       sl_collection_compare(collection, &sl_event_list_collection, difference, sizeof(difference)))
@@ -269,7 +274,11 @@ static int check_port_shapes(const struct checker *c) {
   if (c->algorithm->kind == SL_KIND_CONSTANT && !is_array)
     return checker_refuse(c, "a constant's ports have ARRAY fields only, collection %s has others",
                           m->collection->name);
+  if (sl_is_totals(m->collection) && (m->kind != SL_MEMBER_OUT || c->algorithm->kind != SL_KIND_KERNEL))
+    return checker_refuse(c, "only an output of a kernel has TOTAL fields, as collection %s does", m->collection->name);
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
+  if (sl_is_totals(m->collection) && (m->shares || m->in_place))
+    return checker_refuse(c, "TOTAL fields share no offsets and no memory");
   if (c->algorithm->kind != SL_KIND_CONSTANT && is_array)
     return checker_refuse(c, "only constants write ARRAY fields, collection %s has them", m->collection->name);
   if (c->algorithm->kind != SL_KIND_KERNEL && sl_is_event_list(m->collection))

@@ -61,11 +61,23 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
   return SL_OK;
 }
 
+/* How many totals there are must not depend on the size of a slice. */
+static int check_totals(const struct checker *c) {
+  for (int i = 0; i < SL_TERMS_MAX; i++) {
+    const uint32_t kind = c->member->capacity.terms[i].kind;
+    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES)
+      return checker_refuse(c, "items: of TOTAL fields they are counted by SL_CONSTANT_TERM or SL_ENTRIES_TERM");
+  }
+  return SL_OK;
+}
+
 int check_capacities(const struct checker *c) {
   const struct sl_member *m = c->member;
   if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, 0, 1);
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
-  if (check_capacity(c, &m->capacity, 0, sl_has_items(m->collection) && !m->shares)) return SL_EPLUGIN;
+  const int is_totals = sl_is_totals(m->collection);
+  if (check_capacity(c, &m->capacity, 0, is_totals || (sl_has_items(m->collection) && !m->shares))) return SL_EPLUGIN;
+  if (is_totals && check_totals(c)) return SL_EPLUGIN;
   const uint32_t bounds = sl_bound_count(m->collection);
   for (uint32_t b = 1; b < bounds; b++)
     if (check_capacity(c, &m->sub_capacities[b - 1], b, 1)) return SL_EPLUGIN;

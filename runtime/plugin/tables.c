@@ -12,12 +12,12 @@ static const char *const type_names[SL_TYPE_COUNT] = {
 static const uint32_t type_bytes[SL_TYPE_COUNT] = {
     SL_TYPES(TYPE_BYTES_)[SL_TYPE_bool] = sizeof(uint32_t), [SL_TYPE_string] = sizeof(char *),
     [SL_TYPE_enumeration] = sizeof(uint32_t)};
-static const char *const shape_names[] = {"PER_SLICE",    "PER_EVENT",   "OFFSETS", "PER_ITEM",
-                                          "ITEM_OFFSETS", "PER_SUBITEM", "BYTES",   "ARRAY"};
+static const char *const shape_names[] = {"PER_SLICE",   "PER_EVENT", "OFFSETS", "PER_ITEM", "ITEM_OFFSETS",
+                                          "PER_SUBITEM", "BYTES",     "ARRAY",   "TOTAL"};
 
 uint32_t sl_type_bytes(uint32_t type) { return type < SL_TYPE_COUNT ? type_bytes[type] : 0; }
 const char *sl_type_name(uint32_t type) { return type < SL_TYPE_COUNT ? type_names[type] : "?"; }
-const char *sl_shape_name(uint32_t shape) { return shape <= SL_SHAPE_CODE_ARRAY ? shape_names[shape] : "?"; }
+const char *sl_shape_name(uint32_t shape) { return shape <= SL_SHAPE_CODE_TOTAL ? shape_names[shape] : "?"; }
 
 int sl_member_index(const struct sl_algorithm *a, const char *name) {
   for (uint32_t i = 0; i < a->member_count; i++)
@@ -48,6 +48,8 @@ int sl_offsets_field(const struct sl_collection *c) { return field_of_shape(c, S
 int sl_has_items(const struct sl_collection *c) {
   return field_of_shape(c, SL_SHAPE_CODE_PER_ITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_ITEM_OFFSETS) >= 0;
 }
+
+int sl_is_totals(const struct sl_collection *c) { return c->fields[0].shape == SL_SHAPE_CODE_TOTAL; }
 
 static int begins_group(const struct sl_field *f) {
   return f->shape == SL_SHAPE_CODE_ITEM_OFFSETS || f->shape == SL_SHAPE_CODE_BYTES;

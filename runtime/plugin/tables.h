@@ -20,6 +20,9 @@ int sl_offsets_field(const struct sl_collection *c);
 /* Does the collection have fields whose length is its item capacity? */
 int sl_has_items(const struct sl_collection *c);
 
+/* Are its fields TOTAL? Such a collection has no others. */
+int sl_is_totals(const struct sl_collection *c);
+
 /* A collection's bounds: number 0 is that of its items, the others are those of its groups of subitems, in order. */
 enum { SL_BOUNDS_MAX = 1 + SL_GROUPS_MAX };
 uint32_t sl_bound_count(const struct sl_collection *c);

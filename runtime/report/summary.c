@@ -67,6 +67,26 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
   }
 }
 
+static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file) {
+  if (t->is_signed)
+    fprintf(file, " %" PRId64, (int64_t)t->values[i]);
+  else
+    fprintf(file, " %" PRIu64, t->values[i]);
+}
+
+/* A line a field, of many values the first ones. */
+static void write_totals(const struct sl_session *s, FILE *file) {
+  enum { SHOWN = 16 };
+  for (uint32_t k = 0; k < s->summary.total_count; k++) {
+    const struct sl_total_summary *t = &s->summary.totals[k];
+    const uint64_t count = (uint64_t)t->entries * t->width;
+    fprintf(file, "total        %s.%s:", t->port, t->field);
+    for (uint64_t i = 0; i < count && i < SHOWN; i++) write_total(t, i, file);
+    if (count > SHOWN) fprintf(file, " ... (%" PRIu64 " in all: --json)", count);
+    fprintf(file, "\n");
+  }
+}
+
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
   const struct sl_summary *sum = &s->summary;
   char a[32], b[32], c[32];
@@ -89,6 +109,7 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
     if (s->options.digest) fprintf(file, ", digest %016" PRIx64, sum->outputs[o].digest);
     fprintf(file, "\n");
   }
+  write_totals(s, file);
   write_budgets(s, file);
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     if (s->sink_lines[n]) fprintf(file, "\n%s:\n%s", s->graph->nodes[n].name, s->sink_lines[n]);
@@ -200,6 +221,25 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+/* {OUTPUT: {FIELD: [value of each entry, or list of values]}} */
+static void json_totals(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = &s->summary;
+  sl_json_begin_object(j, "totals");
+  for (uint32_t k = 0; k < sum->total_count; k++) {
+    const struct sl_total_summary *t = &sum->totals[k];
+    if (k == 0 || sum->totals[k - 1].port != t->port) sl_json_begin_object(j, t->port);
+    sl_json_begin_array(j, t->field);
+    for (uint32_t e = 0; e < t->entries; e++) {
+      if (t->width > 1) sl_json_begin_array(j, NULL);
+      for (uint32_t w = 0; w < t->width; w++) sl_json_integer(j, NULL, (int64_t)t->values[(uint64_t)e * t->width + w]);
+      if (t->width > 1) sl_json_end_array(j);
+    }
+    sl_json_end_array(j);
+    if (k + 1 == sum->total_count || sum->totals[k + 1].port != t->port) sl_json_end_object(j);
+  }
+  sl_json_end_object(j);
+}
+
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
   struct sl_json j;
   sl_json_begin(&j);
@@ -210,6 +250,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_plugins(s, &j);
   json_counts(s, &j);
   json_tables(s, &j);
+  json_totals(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);
 }

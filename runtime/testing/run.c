@@ -158,8 +158,10 @@ static const void *shared_offsets(const struct sl_test *t, const struct sl_membe
   return f->alias ? f->alias : f->memory.values;
 }
 
-/* What the runtime zeroes before a node that runs on a list: an event that is not on it has empty outputs. */
+/* What the runtime zeroes: totals; and before a node that runs on a list outputs, since an event that is not on it has
+ * empty ones. */
 static int is_zeroed(const struct sl_test *t, const struct sl_field *field) {
+  if (field->shape == SL_SHAPE_CODE_TOTAL) return 1;
   return t->list && (field->shape == SL_SHAPE_CODE_OFFSETS || field->shape == SL_SHAPE_CODE_PER_EVENT);
 }
 

@@ -142,9 +142,11 @@ static void run_nothing(const struct kernel *k) {
   run_test(k);
 }
 
-static void run_selected(const struct kernel *k, const uint32_t *events, uint32_t count) {
+static struct trial_outcome *run_selected(const struct kernel *k, const uint32_t *events, uint32_t count) {
   const struct trial_case c = trial_select(k->run->inputs, events, count);
-  trial_compare(k->first, run_case(k, &c, NULL), events, 0, k->log);
+  struct trial_outcome *o = run_case(k, &c, NULL);
+  trial_compare(k->first, o, events, 0, k->log);
+  return o;
 }
 
 static void run_other_slices(const struct kernel *k) {
@@ -153,9 +155,15 @@ static void run_other_slices(const struct kernel *k) {
   uint32_t *events = test_allocate(count, sizeof *events);
   trial_stage(k->log, "events in reverse order");
   for (uint32_t e = 0; e < count; e++) events[e] = count - 1 - e;
-  run_selected(k, events, count);
+  trial_compare_totals(k->first, run_selected(k, events, count), k->log);
   trial_stage(k->log, "one event a slice");
-  for (uint32_t e = 0; e < count; e++) run_selected(k, &e, 1);
+  struct trial_outcome *sums = NULL;
+  for (uint32_t e = 0; e < count; e++) {
+    struct trial_outcome *o = run_selected(k, &e, 1);
+    if (sums) trial_add_totals(sums, o);
+    if (!sums) sums = o;
+  }
+  if (sums) trial_compare_totals(k->first, sums, k->log);
   if (count < 2) return;
   trial_stage(k->log, "the second half of the slice, whose offsets do not begin at 0");
   const struct trial_case tail = trial_tail(k->run->inputs, count / 2);

@@ -166,6 +166,7 @@ static int observe_extent(const struct look *l, struct trial_pool *pool) {
   const struct sl_collection *c = l->member->collection;
   const uint32_t *offsets = find_offsets(l);
   const uint32_t events = l->outcome->event_count;
+  if (sl_is_totals(c)) w->bounds[0] = sl_args_bound(l->args, l->member, 0)->capacity;
   if (!offsets) return 1;
   check_ascending(l, "offsets", offsets, 0, events, sl_args_bound(l->args, l->member, 0)->capacity, "event");
   w->bounds[0] = offsets[events];
@@ -364,11 +365,41 @@ static void compare_slice(const struct pair *p) {
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
     const void *was = p->reference->values[f], *is = p->other->values[f];
-    if (field->shape != SL_SHAPE_CODE_PER_SLICE || !was || !is) continue;
-    for (uint32_t i = 0; i < field->width; i++)
-      if (memcmp((const char *)was + i * sl_type_bytes(field->type), (const char *)is + i * sl_type_bytes(field->type),
-                 sl_type_bytes(field->type)) != 0)
-        trial_wrong(p->log, "%s.%s of the slice differs", p->member->name, field->name);
+    if ((field->shape != SL_SHAPE_CODE_PER_SLICE && field->shape != SL_SHAPE_CODE_TOTAL) || !was || !is) continue;
+    const size_t bytes = sl_type_bytes(field->type);
+    for (uint64_t i = 0; i < p->reference->counts[f]; i++) {
+      if (memcmp((const char *)was + i * bytes, (const char *)is + i * bytes, bytes) == 0) continue;
+      char reference[64], other[64];
+      write_value(reference, sizeof reference, field, was, i);
+      write_value(other, sizeof other, field, is, i);
+      trial_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, it was %s", p->member->name, field->name,
+                  (unsigned long long)entry_of(field, i), other, reference);
+    }
+  }
+}
+
+void trial_add_totals(struct trial_outcome *sums, const struct trial_outcome *o) {
+  for (uint32_t m = 0; m < o->algorithm->member_count; m++) {
+    const struct sl_collection *c = o->algorithm->members[m].collection;
+    if (o->algorithm->members[m].kind != SL_MEMBER_OUT || !sl_is_totals(c)) continue;
+    for (uint32_t f = 0; f < c->field_count; f++)
+      for (uint64_t i = 0; i < o->ports[m].counts[f]; i++) {
+        const uint64_t value = sl_total_value(c->fields[f].type, o->ports[m].values[f], i);
+        void *sum = (void *)(uintptr_t)sums->ports[m].values[f];
+        if (c->fields[f].type == SL_TYPE_u32)
+          ((uint32_t *)sum)[i] += (uint32_t)value;
+        else
+          ((uint64_t *)sum)[i] += value;
+      }
+  }
+}
+
+void trial_compare_totals(const struct trial_outcome *reference, const struct trial_outcome *sums,
+                          struct trial_log *log) {
+  for (uint32_t m = 0; m < sums->algorithm->member_count; m++) {
+    const struct sl_member *member = &sums->algorithm->members[m];
+    const struct pair p = {&reference->ports[m], &sums->ports[m], member, 0, 0, log};
+    if (member->kind == SL_MEMBER_OUT && sl_is_totals(member->collection)) compare_slice(&p);
   }
 }
 

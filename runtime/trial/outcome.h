@@ -45,4 +45,10 @@ struct trial_outcome *trial_observe_args(const struct sl_algorithm *a, void *arg
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
                    int is_same_slice, struct trial_log *log);
 
+/* What the slices of an input counted must sum up to what the whole did: adds the totals of `o` to those of `sums`, an
+ * outcome of this process; compares them. */
+void trial_add_totals(struct trial_outcome *sums, const struct trial_outcome *o);
+void trial_compare_totals(const struct trial_outcome *reference, const struct trial_outcome *sums,
+                          struct trial_log *log);
+
 #endif

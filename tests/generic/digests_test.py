@@ -20,11 +20,17 @@ NAMES = ("luminosity", "no_beam", "one_beam", "colliding")
 
 def outputs(graph, *arguments):
     done = call("run", graph, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
-    return {o["port"]: (o["digest"], o["items"]) for o in json.loads(done.stdout)["outputs"]}
+    summary = json.loads(done.stdout)
+    found = {o["port"]: (o["digest"], o["items"]) for o in summary["outputs"]}
+    totals = summary["totals"].get("decisions.totals", {"events": []})
+    checks.that(sum(totals["events"]) == found["decisions.decisions"][1], "the totals sum up to the items")
+    return found
 
 
 def decisions(graph, *arguments):
-    return outputs(graph, *arguments)["decisions"]
+    """Digest and items of the decisions, and the digest of the totals."""
+    found = outputs(graph, *arguments)
+    return (*found["decisions.decisions"], found["decisions.totals"][0])
 
 
 def overlay(folder, name, text):
@@ -41,7 +47,7 @@ has_simt = "simt" in call("--version").stdout
 simt = [("--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}", "--set", f"decisions.block={64 * seed}")
         for seed in (1, 2, 3) for warp in (32, 64)] if has_simt else []
 reference = decisions(DECISIONS)
-found["decisions"] = reference[0]
+found["decisions"], found["totals"] = reference[0], reference[2]
 for variation in [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2), ("--guard",)] + simt:
     checks.that(decisions(DECISIONS, *variation) == reference, f"decisions {' '.join(map(str, variation))}")
 
@@ -61,9 +67,9 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(fewer == ends and fewer[1] < more[1], "and one taken away")
 
     # On a list of its own, it speaks of the events on that.
-    some = overlay(folder, "some.yaml", "nodes: { decisions: { events: luminosity } }\noutputs: [decisions, luminosity]\n")
+    some = overlay(folder, "some.yaml", "nodes: { decisions: { events: luminosity } }\noutputs: [decisions.decisions, decisions.totals, luminosity]\n")
     on_list = outputs(some)
-    checks.that(0 < on_list["decisions"][1] < reference[1] and on_list["luminosity"][1] > 0, "on an event list")
+    checks.that(0 < on_list["decisions.decisions"][1] < reference[1] and on_list["luminosity"][1] > 0, "on an event list")
     for variation in [("--slice-events", 7)] + simt[:2]:
         checks.that(outputs(some, *variation) == on_list, f"on an event list {' '.join(map(str, variation))}")
 

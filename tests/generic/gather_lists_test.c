@@ -46,6 +46,17 @@ static void assert_gathered(struct sl_test *t, uint32_t lists, const uint8_t *wa
   }
   assert_int_equal(offsets[EVENTS], at);
   assert_int_equal(sl_test_used(t, "decisions"), at);
+  const uint32_t *on_list = sl_test_output(t, "totals", "events"), *alone = sl_test_output(t, "totals", "alone");
+  for (uint32_t k = 0; k < lists; k++) {
+    uint32_t expected = 0, expected_alone = 0;
+    for (uint32_t e = 0; e < EVENTS; e++) {
+      if (!is_on(k, e) || (wanted && !wanted[e])) continue;
+      expected++;
+      expected_alone += offsets[e + 1] - offsets[e] == 1;
+    }
+    assert_int_equal(on_list[k], expected);
+    assert_int_equal(alone[k], expected_alone);
+  }
   sl_test_free(t);
 }
 

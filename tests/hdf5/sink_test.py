@@ -45,8 +45,10 @@ def event_digest(members, offsets, event):
     first, last = (int(offsets[event]), int(offsets[event + 1])) if offsets is not None else (0, 0)
     state = xxhash.xxh3_64()
     state.update(numpy.uint32(last - first).tobytes())
-    boundaries = next((v for n, per, v in members if per == "boundary" and n != "offsets"), None)
+    boundaries = None  # of the group that a field belongs to
     for name, per, values in members:
+        if per == "boundary" and name != "offsets":
+            boundaries = values
         if per == "event":
             state.update(values[event].tobytes())
         elif per == "item":
@@ -92,6 +94,35 @@ def whole_file(checks, folder):
         checks.that(file["tracks/hit_x"].attrs["unit"] == "mm", "a field has its unit")
         checks.that(file["tracks"].attrs["collection"] == "velo_tracks", "a group has its collection")
         checks.that(list(file["tracks"])[:2] == ["offsets", "hit_offsets"], "fields are in the collection's order")
+
+
+def groups_and_totals(checks, folder):
+    """Several groups of subitems in a collection, each with boundaries of its own; and sums over the run."""
+    path, target = folder / "toy.yaml", folder / "toy.h5"
+    path.write_text("""sluice: 1
+nodes:
+  raw:   { use: toy.source, set: { events: 200, bad_every: 9 } }
+  split: { use: toy.split }
+  tally: { use: toy.totals }
+  write: { use: hdf5.sink }
+outputs: [split, tally]
+""")
+    done = call("run", path, "--plugin-path", Path(SLUICE).parent / "tests/plugins", "-o", target,
+                "--json", "-", "--quiet", "--digest", "--slice-events", 7, "--slots", 2)
+    summary = json.loads(done.stdout)
+    with h5py.File(target) as file:
+        checks.that(file["split/digit"].attrs["group"] == "digit_offsets", "a subitem's field names its group")
+        checks.that(file["split/copy_half"].attrs["group"] == "copy_offsets", "and so does one of the other group")
+        values = file["split/value"][:]
+        copies = numpy.repeat(values, values % 3)
+        checks.that(numpy.array_equal(file["split/copy"][:], copies), f"{len(copies)} copies of {len(values)} values")
+        checks.that(numpy.array_equal(numpy.diff(file["split/copy_offsets"][:]), values % 3), "their boundaries are the file's")
+        checks.that(len(file["split/digit"]) == file["split/digit_offsets"][-1] != len(copies), "digits are counted apart")
+        for name in ("values", "sums", "balance"):
+            checks.that(file["tally"][name][:].tolist() == summary["totals"]["tally"][name], f"total {name}")
+        checks.that(file["tally/values"][:].sum() == len(values), "each value counts once")
+        checks.that(file["tally/sums"][:, 0].sum() == values.sum(), "and so in their sum")
+        checks.that(file["tally"].attrs["digest"] == summary["outputs"][1]["digest"], "the digest of the totals")
 
 
 def killed_run(checks, folder):
@@ -150,6 +181,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         whole_file(checks, folder)
+        groups_and_totals(checks, folder)
         killed_run(checks, folder)
         full_disk(checks, folder)
         mistakes(checks, folder)

@@ -42,9 +42,11 @@
 #define BAD_FACTOR_OFFSET offsetof(struct bad_args, factor)
 #endif
 
+#ifndef BAD_FIELDS
 #define BAD_FIELDS(F)                                      \
   F(offsets, u32, OFFSETS, "", "first item of each event") \
   BAD_VALUE(F)
+#endif
 SL_COLLECTION(bad_values, BAD_FIELDS, "values");
 
 struct bad_args {

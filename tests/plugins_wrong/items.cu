@@ -48,6 +48,29 @@ static int first_offset_run(const struct sl_launch *l, const struct first_offset
 }
 SL_ALGORITHM(first_offset, "see the comment on the file", 32, first_offset_run);
 
+/* Counts slices, where only what is counted by event has a sum that is the run's. */
+#define SLICES_FIELDS(F) F(slices, u32, TOTAL, "", "how many slices there were")
+SL_COLLECTION(wrong_slices, SLICES_FIELDS, "a count");
+struct counts_slices_args {
+  struct sl_events events;
+  struct wrong_numbers_view numbers;
+  struct wrong_slices total;
+};
+#undef SL_ARGS
+#define SL_ARGS counts_slices_args
+static const struct sl_member counts_slices_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, wrong_numbers, "offsets", "any"),
+    SL_OUT(total, wrong_slices, "slices", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))),
+};
+SL_KERNEL(counts_slices_kernel, struct counts_slices_args) {
+  if (sl_grid_thread() == 0) sl_total_add(&a.total.slices[0], 1);
+}
+static int counts_slices_run(const struct sl_launch *l, const struct counts_slices_args *a) {
+  return SL_LAUNCH(l, counts_slices_kernel, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(counts_slices, "see the comment on it", 32, counts_slices_run);
+
 WRONG_ARGS(other_version)
 #undef SL_ARGS
 #define SL_ARGS other_version_args

@@ -21,6 +21,7 @@ SL_DECLARE(crashes);
 SL_DECLARE(leaves);
 SL_DECLARE(endless);
 SL_DECLARE(first_offset);
+SL_DECLARE(counts_slices);
 SL_DECLARE(other_version);
 SL_DECLARE(uses_table);
 #ifdef SL_TARGET_CPU
@@ -41,5 +42,5 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(remembers),      SL_ENTRY(beyond),          SL_ENTRY(silent),        SL_ENTRY(descending),
     SL_ENTRY(undeclared),     SL_ENTRY(changes_input),   SL_ENTRY(off_list),      SL_ENTRY(no_such_error),
     SL_ENTRY(crashes),        SL_ENTRY(leaves),          SL_ENTRY(endless),       SL_ENTRY(first_offset),
-    SL_ENTRY(other_version),  SL_ENTRY(uses_table)};
+    SL_ENTRY(counts_slices),  SL_ENTRY(other_version),   SL_ENTRY(uses_table)};
 SL_PLUGIN("wrong", "1.0.0", "breaks each rule once");

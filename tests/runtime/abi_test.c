@@ -95,6 +95,7 @@ static void write_calls(FILE *out) {
   M(sl_run_output, collection);
   M(sl_run_output, items);
   M(sl_run_output, digest);
+  M(sl_run_output, totals);
   BEGIN(sl_run);
   M(sl_run, size);
   M(sl_run, plugin_count);
@@ -246,6 +247,7 @@ static void write_codes(FILE *out) {
   CODE(SL_SHAPE_CODE_PER_SUBITEM);
   CODE(SL_SHAPE_CODE_BYTES);
   CODE(SL_SHAPE_CODE_ARRAY);
+  CODE(SL_SHAPE_CODE_TOTAL);
   CODE(SL_MEMBER_EVENTS);
   CODE(SL_MEMBER_IN);
   CODE(SL_MEMBER_OUT);

@@ -115,7 +115,7 @@ static void fields_and_collections(void **state) {
           SCALED "collection example_scaled has two fields offsets");
   REFUSED("scale", copy_fields("scaled")[1].type = SL_TYPE_string,
           SCALED "field value has type 11, which no field has");
-  REFUSED("scale", copy_fields("scaled")[1].shape = 8, SCALED "field value has unknown shape 8");
+  REFUSED("scale", copy_fields("scaled")[1].shape = 9, SCALED "field value has unknown shape 9");
   REFUSED("scale", copy_fields("scaled")[1].width = 0,
           SCALED "field value has 0 values an entry, 1 to 65536 are expected");
   REFUSED("scale", copy_fields("scaled")[0].type = SL_TYPE_u64,

@@ -26,11 +26,19 @@
   "  few: { use: toy.sum, events: [third.passed, even.passed] }\n"            \
   "  partial: { use: toy.scale, events: third.passed, set: { factor: 5 } }\n" \
   "  split: { use: toy.split, in: { numbers: raw } }\n"                       \
+  "  tally: { use: toy.totals, in: { numbers: raw } }\n"                      \
+  "  tally_some: { use: toy.totals, in: { numbers: raw }, events: even }\n"   \
   "  order: { use: toy.order }\n"                                             \
-  "outputs: [expanded, all, some, few, even, partial, split]\n"
+  "outputs: [expanded, all, some, few, even, partial, split, tally, tally_some]\n"
+
+/* What toy.totals counts, field by field: values, sums, balance. */
+struct tally {
+  uint64_t sums[4 * TOY_TOTALS_ENTRIES];
+};
 
 struct seen {
   uint64_t next, wrong, errors, error_code, stop_at;
+  struct tally all, some;
   struct sl_session *session;
 };
 
@@ -84,6 +92,16 @@ static uint64_t check_split(const struct sl_output_view *v, uint32_t e, uint64_t
   return wrong;
 }
 
+static void add_to_tally(struct tally *t, uint64_t number) {
+  for (uint32_t k = 0; k < toy_count(number); k++) {
+    const uint64_t value = toy_value(number, k), entry = value % TOY_TOTALS_ENTRIES;
+    t->sums[entry]++;
+    t->sums[TOY_TOTALS_ENTRIES + 2 * entry] += value;
+    t->sums[TOY_TOTALS_ENTRIES + 2 * entry + 1] += value * value;
+    t->sums[3 * TOY_TOTALS_ENTRIES + entry] += value < 500 ? 1 : UINT64_MAX;
+  }
+}
+
 static int on_batch(void *context, const struct sl_batch *batch) {
   struct seen *seen = context;
   uint32_t on_list = 0;
@@ -104,6 +122,8 @@ static int on_batch(void *context, const struct sl_batch *batch) {
     seen->wrong += check_sum(view_of(batch, "some"), e, n, even);
     seen->wrong += check_sum(view_of(batch, "few"), e, n, even && third);
     seen->wrong += check_partial(view_of(batch, "partial"), e, n, third);
+    add_to_tally(&seen->all, n);
+    if (even) add_to_tally(&seen->some, n);
     seen->wrong += check_split(view_of(batch, "split"), e, n);
     if (even) seen->wrong += at(view_of(batch, "even"), 1, on_list++) != e;
   }
@@ -120,9 +140,23 @@ struct outcome {
   int opened, status;
   struct seen seen;
   struct sl_summary summary;
-  uint64_t digests[8];
+  uint64_t digests[9];
   char *messages;
 };
+
+/* Six fields: of all events, then of those on a list; the values of each stand behind each other. */
+static uint64_t check_totals(const struct sl_summary *sum, const struct seen *seen) {
+  uint64_t wrong = sum->total_count != 6;
+  for (uint32_t k = 0; k < sum->total_count && !wrong; k++) {
+    const struct sl_total_summary *t = &sum->totals[k];
+    const struct tally *expected = k < 3 ? &seen->all : &seen->some;
+    const uint32_t first[] = {0, TOY_TOTALS_ENTRIES, 3 * TOY_TOTALS_ENTRIES}, width = k % 3 == 1 ? 2 : 1;
+    wrong += t->entries != TOY_TOTALS_ENTRIES || t->width != width || t->is_signed != (k % 3 == 2);
+    wrong += strcmp(t->port, k < 3 ? "tally" : "tally_some") != 0;
+    wrong += memcmp(t->values, expected->sums + first[k % 3], TOY_TOTALS_ENTRIES * width * sizeof(uint64_t)) != 0;
+  }
+  return wrong;
+}
 
 static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slice_events, uint32_t guard,
                           uint64_t stop_at, uint32_t repeat) {
@@ -150,6 +184,7 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     r.seen.stop_at = stop_at;
     r.status = sl_session_run(session);
     r.summary = *sl_session_summary(session);
+    r.seen.wrong += check_totals(&r.summary, &r.seen);
     for (uint32_t i = 0; i < r.summary.output_count; i++) r.digests[i] = r.summary.outputs[i].digest;
   }
   size_t size = 0;

@@ -166,6 +166,16 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
 }
 
+/* Adds to an entry of a TOTAL field of type u32, u64 or i64. Any thread, in any order: sums of integers do not depend
+ * on it. Many threads that add to few entries had better sum in shared memory first. */
+#define sl_total_add(total, value)                                                         \
+  (sizeof *(total) == 4 ? sl_total_add_u32((uint32_t *)(void *)(total), (uint32_t)(value)) \
+                        : sl_total_add_u64((uint64_t *)(void *)(total), (uint64_t)(value)))
+static SL_DEVICE void sl_total_add_u32(uint32_t *total, uint32_t value) { atomicAdd(total, value); }
+static SL_DEVICE void sl_total_add_u64(uint64_t *total, uint64_t value) {
+  atomicAdd((sl_atomic_u64 *)total, (sl_atomic_u64)value);
+}
+
 /* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)

@@ -74,8 +74,11 @@ SL_TYPES(SL_TYPE_DEF_)
  *   PER_SUBITEM       subitem capacity
  *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); in no digest
  *   ARRAY             as many as `make` allocates; constants only
+ *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts of the run
  * A collection may have up to SL_GROUPS_MAX groups of subitems, each with a capacity of its own: a field ITEM_OFFSETS
  * begins one, to which the PER_SUBITEM fields behind it belong; a BYTES field is one.
+ * TOTAL fields stand alone in an output of a kernel. Before it runs on a slice they are 0; it adds to them with
+ * sl_total_add (kernel.h), and the runtime sums what was added over the run, of each event once.
  * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
  * An algorithm that writes ITEM_OFFSETS writes its entry 0 too, also when no event is on its list. */
 enum {
@@ -86,7 +89,8 @@ enum {
   SL_SHAPE_CODE_ITEM_OFFSETS,
   SL_SHAPE_CODE_PER_SUBITEM,
   SL_SHAPE_CODE_BYTES,
-  SL_SHAPE_CODE_ARRAY
+  SL_SHAPE_CODE_ARRAY,
+  SL_SHAPE_CODE_TOTAL
 };
 #define SL_SHAPE_PER_SLICE       SL_SHAPE_CODE_PER_SLICE, 1
 #define SL_SHAPE_PER_EVENT       SL_SHAPE_CODE_PER_EVENT, 1
@@ -98,6 +102,8 @@ enum {
 #define SL_SHAPE_PER_SUBITEM     SL_SHAPE_CODE_PER_SUBITEM, 1
 #define SL_SHAPE_BYTES           SL_SHAPE_CODE_BYTES, 1
 #define SL_SHAPE_ARRAY           SL_SHAPE_CODE_ARRAY, 1
+#define SL_SHAPE_TOTAL           SL_SHAPE_CODE_TOTAL, 1
+#define SL_SHAPE_TOTAL_OF(n)     SL_SHAPE_CODE_TOTAL, n
 enum { SL_GROUPS_MAX = 4 };
 
 struct sl_field {
@@ -185,6 +191,8 @@ struct sl_bound {
 #define SL_IF_GROUP_PER_SUBITEM     SL_NO_GROUP_
 #define SL_IF_GROUP_BYTES           SL_A_GROUP_
 #define SL_IF_GROUP_ARRAY           SL_NO_GROUP_
+#define SL_IF_GROUP_TOTAL           SL_NO_GROUP_
+#define SL_IF_GROUP_TOTAL_OF(n)     SL_NO_GROUP_
 #define SL_NO_GROUP_(text)
 #define SL_A_GROUP_(text) text
 
@@ -481,6 +489,9 @@ struct sl_run_output {
   const char *name; /* "tracks", or "fit.end_states" of a node with several */
   const struct sl_collection *collection;
   uint64_t items, digest; /* so far; whole in a sink's `finish`. The digest is 0 where nobody asked for one */
+  /* Of TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Those of an
+   * i64 are its two's complement. */
+  const uint64_t *totals;
 };
 
 /* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
@@ -709,7 +720,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");

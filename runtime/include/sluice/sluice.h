@@ -103,6 +103,13 @@ struct sl_output_summary {
   const char *port;
   uint64_t items, digest; /* digest 0 where none was asked for */
 };
+/* A TOTAL field of an output: sums over the run. */
+struct sl_total_summary {
+  const char *port, *field;
+  uint32_t entries, width; /* `width` values for each entry */
+  uint32_t is_signed;      /* values are int64_t */
+  const uint64_t *values;
+};
 struct sl_budget_summary {
   char port[256];
   uint64_t capacity, used_max; /* a slice */
@@ -119,10 +126,11 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
-  uint32_t node_count, output_count, budget_count, stretch_count;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count;
   const struct sl_node_summary *nodes;
   const struct sl_output_summary *outputs;
   const struct sl_budget_summary *budgets;
+  const struct sl_total_summary *totals;
 };
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);

@@ -202,6 +202,36 @@ static int run_split(const struct sl_launch *l, const struct split_args *a) {
 }
 SL_ALGORITHM(split, "numbers with their digits and copies", 64, run_split);
 
+/* -------------------------------------------------------------------------------------------------- totals */
+
+struct totals_args {
+  struct sl_events events;
+  struct toy_numbers_view numbers;
+  struct toy_totals totals;
+};
+#define SL_ARGS totals_args
+static const struct sl_member totals_members[] = {
+    SL_EVENTS(),
+    SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
+    SL_OUT(totals, toy_totals, "by remainder", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(TOY_TOTALS_ENTRIES)))),
+};
+#undef SL_ARGS
+
+SL_KERNEL(total_values, struct totals_args) {
+  SL_FOR_ITEMS(i, a.events, a.numbers.offsets) {
+    const uint32_t value = a.numbers.value[i], entry = value % 4;
+    sl_total_add(&a.totals.values[entry], 1);
+    sl_total_add(&a.totals.sums[2 * entry], value);
+    sl_total_add(&a.totals.sums[2 * entry + 1], (uint64_t)value * value);
+    sl_total_add(&a.totals.balance[entry], value < 500 ? 1 : -1);
+  }
+}
+
+static int run_totals(const struct sl_launch *l, const struct totals_args *a) {
+  return SL_LAUNCH(l, total_values, SL_PER_ITEM(a->numbers), *a);
+}
+SL_ALGORITHM(totals, "counts values of the run", 64, run_totals);
+
 /* ---------------------------------------------------------------------------------------------------- sum */
 
 struct sum_args {

@@ -30,6 +30,14 @@ __host__ __device__
   return value % 8 > 3 ? 3 : value % 8 > 1 ? 2 : value % 8;
 }
 
+/* Of the values that leave the remainder i modulo 4, entry i. */
+#define TOY_TOTALS_FIELDS(F)                                            \
+  F(values, u32, TOTAL, "", "how many")                                 \
+  F(sums, u64, TOTAL_OF(2), "", "their sum, and that of their squares") \
+  F(balance, i64, TOTAL, "", "those below 500 less those from 500 on")
+SL_COLLECTION(toy_totals, TOY_TOTALS_FIELDS, "sums over the run");
+enum { TOY_TOTALS_ENTRIES = 4 };
+
 #define TOY_SUMS_FIELDS(F)                         \
   F(count, u32, PER_EVENT, "", "how many numbers") \
   F(sum, u32, PER_EVENT, "", "their sum")          \

@@ -5,6 +5,7 @@ SL_DECLARE(select);
 SL_DECLARE(scale);
 SL_DECLARE(expand);
 SL_DECLARE(split);
+SL_DECLARE(totals);
 SL_DECLARE(sum);
 SL_DECLARE(weigh);
 SL_DECLARE(look_up);
@@ -22,9 +23,9 @@ SL_DECLARE(tally);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(source),  SL_ENTRY(order), SL_ENTRY(steps),  SL_ENTRY(table), SL_ENTRY(append), SL_ENTRY(tally),
+    SL_ENTRY(source), SL_ENTRY(order),   SL_ENTRY(steps),  SL_ENTRY(table), SL_ENTRY(append), SL_ENTRY(tally),
 #endif
-    SL_ENTRY(select),  SL_ENTRY(scale), SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(sum),    SL_ENTRY(weigh),
-    SL_ENTRY(look_up), SL_ENTRY(join),  SL_ENTRY(vote),
+    SL_ENTRY(select), SL_ENTRY(scale),   SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(totals), SL_ENTRY(sum),
+    SL_ENTRY(weigh),  SL_ENTRY(look_up), SL_ENTRY(join),   SL_ENTRY(vote),
 };
 SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");
