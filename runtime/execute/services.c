@@ -104,6 +104,14 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
                                      .make_table = sl_make_table};
 }
 
+/* A check sees how many producers a list port has, and their names. */
+static void name_producers(const struct sl_node *node, void *args) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    if (node->algorithm->members[m].flags & SL_FLAG_EACH)
+      *sl_args_each(args, &node->algorithm->members[m]) =
+          (struct sl_each){NULL, node->inputs[m].names, node->inputs[m].count, 0};
+}
+
 /* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */
 int sl_properties_check(struct sl_session *s) {
   int result = SL_OK;
@@ -113,6 +121,7 @@ int sl_properties_check(struct sl_session *s) {
     void *args = calloc(1, node->algorithm->args_size + 1u);
     if (!args) return SL_ENOMEM;
     sl_graph_fill_properties(node, args);
+    name_producers(node, args);
     const int status = node->algorithm->check(&s->contexts[s->graph->order[i]].services, args);
     free(args);
     if (status < 0) {

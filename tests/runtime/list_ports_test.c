@@ -38,8 +38,9 @@ struct setting {
   uint32_t slots, slice_events, guard;
 };
 
-/* Runs a graph; returns the summary as JSON. */
-static char *run_graph(const char *graph, const char *const *sets, struct setting setting, struct checked *checked) {
+/* Runs a graph; returns the summary as JSON, or what is wrong with it. */
+static char *try_graph(const char *graph, const char *const *sets, struct setting setting, struct checked *checked,
+                       int expected_status) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = sl_options_default();
   o.graph_path = "toy.yaml";
@@ -67,8 +68,12 @@ static char *run_graph(const char *graph, const char *const *sets, struct settin
   fclose(file);
   sl_session_close(session);
   sl_diagnostics_free(d);
-  if (status != SL_OK) fail_msg("status %d: %s", status, text);
+  if (status != expected_status) fail_msg("status %d: %s", status, text);
   return text;
+}
+
+static char *run_graph(const char *graph, const char *const *sets, struct setting setting, struct checked *checked) {
+  return try_graph(graph, sets, setting, checked, SL_OK);
 }
 
 /* One slice; many, several at a time; with separate allocations. Each with all events good, and with bad ones, which
@@ -163,6 +168,17 @@ static void an_event_that_is_not_on_a_producers_list_has_no_items_there(void **s
              "  joined: { use: toy.join, in: { parts: [raw, some] } }\n"
              "outputs: [joined]\n",
              is_again_on_even_events);
+}
+
+static void a_check_sees_the_names_of_producers(void **state) {
+  (void)state;
+  char *said = try_graph(RAW
+                         "  joined: { use: toy.join, in: { parts: { somebody: raw, nobody: other } } }\n"
+                         "  other: { use: toy.join, in: { parts: raw } }\n"
+                         "outputs: [joined]\n",
+                         NULL, (struct setting){1, 16, 0}, NULL, SL_EGRAPH);
+  if (!strstr(said, "node joined: part 1 of 2 is nobody")) fail_msg("%s", said);
+  free(said);
 }
 
 /* ----------------------------------------------------------------------------- event lists and constants */
@@ -260,6 +276,7 @@ int main(void) {
       cmocka_unit_test(three_producers_come_in_their_order),
       cmocka_unit_test(all_are_those_that_do_not_depend_on_the_node),
       cmocka_unit_test(an_event_that_is_not_on_a_producers_list_has_no_items_there),
+      cmocka_unit_test(a_check_sees_the_names_of_producers),
       cmocka_unit_test(lists_and_constants_are_seen_side_by_side),
       cmocka_unit_test(a_thousand_nodes_feed_one),
       cmocka_unit_test(a_sink_sees_its_producers_by_name),

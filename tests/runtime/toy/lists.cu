@@ -45,7 +45,17 @@ static int run_join(const struct sl_launch *l, const struct join_args *a) {
   if (status == SL_OK) status = SL_LAUNCH(l, write_joined, SL_THREAD_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM(join, "joins numbers", 64, run_join);
+
+static int check_join(const struct sl_services *s, const void *arguments) {
+  const struct join_args *a = (const struct join_args *)arguments;
+  for (uint32_t k = 0; k < a->parts.count; k++)
+    if (strcmp(a->parts.names[k], "nobody") == 0) {
+      s->message(s->context, SL_ERROR, "part %u of %u is nobody", k, a->parts.count);
+      return SL_EINVAL;
+    }
+  return SL_OK;
+}
+SL_ALGORITHM(join, "joins numbers", 64, run_join, SL_CHECK(check_join));
 
 /* --------------------------------------------------------------------------------------------------- vote */
 
