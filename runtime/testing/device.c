@@ -107,8 +107,8 @@ static void mirror_all(struct sl_test *t) {
 /* The pointers of a port's struct. */
 static void translate_port(const struct sl_test *t, const struct sl_collection *c, void *port) {
   for (uint32_t f = 0; f < c->field_count; f++) *sl_port_pointer(port, f) = translated(t, *sl_port_pointer(port, f));
-  for (int sub = 0; sub < 2; sub++)
-    sl_port_bound(port, c, sub)->used = translated(t, sl_port_bound(port, c, sub)->used);
+  for (uint32_t b = 0; b < sl_bound_count(c); b++)
+    sl_port_bound(port, c, b)->used = translated(t, sl_port_bound(port, c, b)->used);
 }
 
 /* The views of a list port point to the device there only: what comes back of them is what was here. */
