@@ -29,6 +29,9 @@
 #ifndef BAD_VALUE
 #define BAD_VALUE(F) F(value, f32, PER_ITEM, "", "a value")
 #endif
+#ifndef BAD_TRAIT
+#define BAD_TRAIT NULL
+#endif
 #ifndef BAD_FIELDS_READ
 #define BAD_FIELDS_READ "offsets value"
 #endif
@@ -47,7 +50,8 @@
   F(offsets, u32, OFFSETS, "", "first item of each event") \
   BAD_VALUE(F)
 #endif
-SL_COLLECTION(bad_values, BAD_FIELDS, "values");
+#define BAD_COLLECTION(name, trait) SL_COLLECTION_WITH_TRAIT(name, BAD_FIELDS, "values", trait)
+BAD_COLLECTION(bad_values, BAD_TRAIT);
 
 struct bad_args {
   struct sl_events events;

@@ -108,6 +108,18 @@ static void plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field(
   sl_registry_close(&registry);
 }
 
+static void plugins_whose_collections_want_one_port_are_told_both_names(void **state) {
+  (void)state;
+  struct sl_registry registry = open_folders("plugins_bad/ports", NULL);
+  assert_int_equal(entry_under(&registry, "plugins_bad/ports", "ports_first.cpu.so")->status, SL_PLUGIN_LOADED);
+  const struct sl_plugin_entry *second = entry_under(&registry, "plugins_bad/ports", "ports_second.cpu.so");
+  assert_int_equal(second->status, SL_PLUGIN_REFUSED);
+  assert_string_equal(second->reason,
+                      "two collections with the trait bad.values want the port values: other_values of ports_second "
+                      "and bad_values of ports_first");
+  sl_registry_close(&registry);
+}
+
 static void a_truncated_plugin_is_refused_at_every_length(void **state) {
   (void)state;
   char path[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", cut[64], reason[1024];
@@ -312,6 +324,7 @@ int main(void) {
       cmocka_unit_test(every_broken_plugin_is_refused_with_its_reason),
       cmocka_unit_test(an_undefined_function_is_found_when_the_plugin_is_opened),
       cmocka_unit_test(plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field),
+      cmocka_unit_test(plugins_whose_collections_want_one_port_are_told_both_names),
       cmocka_unit_test(a_truncated_plugin_is_refused_at_every_length),
       cmocka_unit_test(a_missing_folder_is_reported),
       cmocka_unit_test(the_first_match_wins_and_later_ones_are_hidden),

@@ -54,7 +54,7 @@ struct io_bank_kind {
  * slice ends early where a budget is used up. In graphs they are the properties PORT_banks and PORT_words of the
  * source. */
 #define IO_RAW_BANKS(port_, collection_, doc_, banks_, banks_min_, words_, words_min_, ...)                            \
-  static const uint8_t collection_##_types[] = {__VA_ARGS__};                                                          \
+  static const uint8_t collection_##_types[] SL_UNUSED = {__VA_ARGS__};                                                \
   static const struct io_bank_kind collection_##_kind = {sizeof(collection_##_types), {__VA_ARGS__}};                  \
   static const struct sl_member collection_##_trait_members[] = {                                                      \
       SL_TRAIT_OUT(port_, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port_##_banks, banks_min_))),                                 \

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Plugins declare kinds of raw banks, and sources and sinks have ports for them: plume has type 84, glow types 84 and
+85; no plugin of the tree knows either."""
+import csv
+import json
+import os
+import shutil
+import struct
+import tempfile
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+PLUGINS = Path(os.environ["SLUICE_TEST_PLUGINS"])
+DEVICES = ["cpu", "mock"] + (["simt"] if os.environ.get("SLUICE_SIMT") == "1" else [])
+SUBSYSTEM = 20 << 11  # of source ids, so that packets have a place for the banks
+
+GRAPH = """
+sluice: 1
+nodes:
+  raw: { use: io.mdf_source, set: { checksum: false } }
+  count: { use: plume.count_bytes }
+outputs: [count]
+"""
+
+
+def bank(kind, source, payload):
+    head = struct.pack("<HHBBH", 0xCBCB, 8 + len(payload), kind, 1, source)
+    return head + payload + bytes(-len(payload) % 4)
+
+
+def record(banks):
+    size = 48 + len(banks)
+    return struct.pack("<4I4B", size, size, size, 0, 0, 0x37, 1, 0) + b"\xff" * 16 + struct.pack("<3I", 7, 0, 0) + banks
+
+
+def event(number):
+    """Of type 84: `number` modulo 4 banks of growing size; of type 85, one of 3 bytes; of type 90, one."""
+    banks = [bank(84, SUBSYSTEM + i, bytes([number % 251] * (5 * i + number % 7))) for i in range(number % 4)]
+    return record(b"".join([*banks, bank(85, SUBSYSTEM + 100, b"abc"), bank(90, SUBSYSTEM + 101, b"unknown")]))
+
+
+def expected(number, also_85=False):
+    sizes = [5 * i + number % 7 for i in range(number % 4)] + [3] * also_85
+    return len(sizes), sum(sizes)
+
+
+EVENTS = 100
+checks = Checks()
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    data, graph, table = folder / "events.mdf", folder / "graph.yaml", folder / "table.csv"
+    data.write_bytes(b"".join(event(n) for n in range(EVENTS)))
+    (folder / "only").mkdir()
+    shutil.copy(PLUGINS / "plume.cpu.so", folder / "only")
+    with_plume, with_both = ("--plugin-path", folder / "only"), ("--plugin-path", PLUGINS)
+
+    def counted(*arguments, graph=graph, output="count", source=data):
+        call("run", graph, "-i", source, "-o", table, *arguments, "--set", f"write.output={output}")
+        with table.open() as file:
+            return [(int(row["banks"]), int(row["bytes"])) for row in csv.DictReader(file)]
+
+    graph.write_text(GRAPH.replace("outputs:", "  write: { use: io.csv_sink }\noutputs:"))
+    reference = [expected(n) for n in range(EVENTS)]
+    for device in DEVICES:
+        steps = ("--profile",) if device == "mock" else ()  # it has no captures
+        for slices in ("1", "7", "1000"):
+            found = counted(*with_both, "--device", device, "--slice-events", slices, "--slots", "2", *steps)
+            checks.that(found == reference, f"{device}, slices of {slices}: plume counts its bytes")
+
+    both = folder / "both.yaml"
+    both.write_text(graph.read_text().replace("outputs: [count]", "  other: { use: glow.count_bytes }\noutputs: [count, other]"))
+    checks.that(counted(*with_both, graph=both) == reference, "two kinds with one bank type: the first gets its banks")
+    wanted = [expected(n, also_85=True) for n in range(EVENTS)]
+    checks.that(counted(*with_both, graph=both, output="other") == wanted, "and so does the second")
+
+    # Files: written by a sink that was built without these kinds, each bank once.
+    copy, packets, back = folder / "copy.mdf", folder / "copy.mep", folder / "back.mdf"
+    read = ("--set", "raw.checksum=false")
+    call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_both)
+    checks.that(counted(*with_both, graph=both, source=copy) == reference, "a copy has the banks of type 84 once")
+    checks.that(counted(*with_both, graph=both, output="other", source=copy) == wanted, "and those of type 85")
+    call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", packets, *read, *with_both, "--use", "write=io.mep_sink", "--set", "write.events=7")
+    call("run", ROOT / "graphs/copy.yaml", "-i", packets, "-o", back, *with_both)
+    checks.that(counted(*with_both, graph=both, output="other", source=back) == wanted, "so has one made by way of packets")
+    call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_plume)
+    found = counted(*with_both, graph=both, output="other", source=copy)
+    checks.that(sum(b for b, _ in found) == sum(b for b, _ in reference), "without glow, nobody asks for type 85")
+
+    # A sink with an open port in another plugin.
+    tally = folder / "tally.yaml"
+    tally.write_text("sluice: 1\nnodes:\n  raw: { use: io.mdf_source, set: { checksum: false } }\n  tally: { use: plume.tally, in: { odin: null } }\n")
+    results = json.loads(call("run", tally, "-i", data, "--json", "-", "--quiet", *with_both).stdout)["results"]["tally"]
+    checks.that(results["plume"] == sum(b for b, _ in reference) and results["glow"] == results["plume"] + EVENTS,
+                "a sink from elsewhere sees all kinds")
+    checks.that(results["velo_clusters"] == 0 and "odin" not in results, "but those that it is told to leave alone")
+
+    # Budgets are properties of the source.
+    plans = [call("plan", graph, *with_plume, "--slice-events", "1000", *more).stdout
+             for more in ((), ("--set", "raw.plume_banks=8"))]
+    checks.that("raw.plume.size_bytes" in plans[0] and plans[0] != plans[1], "a budget of the port makes it larger")
+    large = folder / "large.mdf"
+    large.write_bytes(record(bank(84, SUBSYSTEM, bytes(60000))))
+    said = call("run", graph, "-i", large, "-o", table, *with_plume).stderr
+    checks.that("has 15000 words of plume, a whole slice has room for " in said and "(budget plume_words)" in said,
+                "an event too large for its budget")
+    said = call("check", graph, *with_plume, "--set", "raw.plume_bank=1", expect=2).stderr
+    checks.that("did you mean `plume_banks`?" in said or "plume_banks" in said, "a mistyped budget is refused")
+
+    # What others see of it.
+    said = call("describe", "io.mdf_source", *with_plume).stdout
+    checks.that("output     plume: plume_banks" in said and "budget     plume_words: u32 = 64" in said, "describe has port and budgets")
+    checks.that("outputs    banks: each collection with the trait io.raw_banks; 6 found" in said, "and says where they come from")
+    ports = json.loads(call("describe", "io.mdf_sink", "--json", *with_plume).stdout)["open_inputs"][0]["ports"]
+    checks.that(ports == sorted(ports) and "plume" in ports, "the sink has an input, in the order of names")
+    said = call("describe", "plume_banks", *with_plume).stdout
+    checks.that("trait io.raw_banks: port `plume`" in said, "the collection says what it is")
+    schema = json.loads(call("schema", *with_plume).stdout)
+    checks.that("plume_words" in json.dumps(schema), "editors know the budgets")
+    said = call("run", graph, "--set", "raw.checksum=false", "-i", data, expect=2).stderr
+    checks.that("plume" in said, "without the plugin there is no such algorithm")
+
+    # A graph that does not want the banks is the same, whoever declares kinds.
+    summaries = [json.loads(call("run", ROOT / "graphs/velo.yaml", "-n", "20", "--json", "-", "--quiet", *paths).stdout)
+                 for paths in ((), with_plume, with_both)]
+    checks.that(len({s["graph_digest"] for s in summaries}) == 1, "a graph's digest does not depend on plugins that it does not use")
+    simulated = folder / "simulated.yaml"
+    simulated.write_text(graph.read_text().replace("io.mdf_source, set: { checksum: false }", "sim.source, set: { events: 5 }"))
+    call("run", simulated, "-o", table, *with_plume, "--set", "write.output=count")
+    checks.that(table.read_text().count("\n") == 6, "simulated events have the port too, without banks")
+checks.end()

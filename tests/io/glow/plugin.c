@@ -1,0 +1,8 @@
+/* plugin.c: what the glow plugin of the tests offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(count_bytes);
+
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(count_bytes)};
+
+SL_PLUGIN("glow", "0.1.0", "banks of a type that no plugin of the tree knows");

@@ -1,0 +1,16 @@
+/* plugin.c: what the plume plugin of the tests offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(count_bytes);
+#ifdef SL_TARGET_CPU
+SL_DECLARE(tally);
+#endif
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(count_bytes),
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(tally),
+#endif
+};
+
+SL_PLUGIN("plume", "0.1.0", "banks of a type that no plugin of the tree knows");

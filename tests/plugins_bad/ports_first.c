@@ -1,0 +1,6 @@
+/* The first of two plugins whose collections want the same port; this one is sound. */
+#define BAD_NAME  "ports_first"
+#define BAD_TRAIT &shared_trait
+#include <sluice/plugin.h>
+static const struct sl_trait shared_trait = {"bad.values", "values", NULL, 0, 0, NULL};
+#include "template.h"
