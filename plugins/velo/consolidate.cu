@@ -208,4 +208,8 @@ static const struct sl_member consolidate_members[] = {
     SL_BUDGET(hits_per_event, 3000, 1, 1000000, "hits on tracks"),
     SL_SCRATCH(hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1))),
 };
-SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 320, run);
+static const struct sl_kernel_block consolidate_blocks[] = {{"consolidate_clear", 320, 0},
+                                                            {"consolidate_count", 320, 0},
+                                                            {"consolidate_drop", 320, 0},
+                                                            {"consolidate_write", 320, 0}};
+SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 320, run, SL_BLOCKS(consolidate_blocks));

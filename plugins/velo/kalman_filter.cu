@@ -121,7 +121,7 @@ static const struct sl_member kalman_filter_members[] = {
     SL_OUT(end_states, velo_end_states, "one a track", SL_SHARES_OFFSETS(tracks)),
     SL_F32(noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer"),
     SL_F32(noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2"),
-    SL_SCRATCH(order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks))),
+    SL_TUNED_SCRATCH(order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks))),
 };
 SL_ALGORITHM(kalman_filter, "states of VELO tracks at the beam line and at the end of the VELO", 256, run,
              SL_TUNED(KALMAN_FILTER_TUNED));

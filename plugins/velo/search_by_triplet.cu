@@ -423,13 +423,16 @@ static const struct sl_member search_by_triplet_members[] = {
     SL_BUDGET(candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included"),
     SL_SCRATCH(track_hits, u16, "tracks by middle hit; on the CPU, as they are found",
                SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0))),
-    SL_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
+    SL_SHARED_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
     SL_SCRATCH(track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit, on the CPU",
-               SL_ONE(SL_ITEMS_TERM(hits))),
+    SL_TUNED_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit",
+                     SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",
                SL_ONE(SL_ITEMS_TERM(hits))),
     SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
                SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),
 };
-SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_TUNED(SEARCH_BY_TRIPLET_TUNED));
+static const struct sl_kernel_block search_by_triplet_blocks[] = {
+    {"search_by_triplet_order", 128, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 128, 0}};
+SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_TUNED(SEARCH_BY_TRIPLET_TUNED),
+             SL_BLOCKS(search_by_triplet_blocks));

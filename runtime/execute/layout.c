@@ -68,7 +68,8 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
           slot->capacities[b] += from->capacities[b];
       }
     } else if (member->kind == SL_MEMBER_SCRATCH) {
-      slot->capacities[0] = sl_layout_capacity(l, n, &member->capacity);
+      const int is_used = sl_scratch_is_used(node->algorithm, member, node->shared);
+      slot->capacities[0] = is_used ? sl_layout_capacity(l, n, &member->capacity) : 0;
     } else if (member->kind == SL_MEMBER_OUT && node->algorithm->kind != SL_KIND_CONSTANT) {
       slot->capacities[0] = member->shares
                                 ? l->members[n][sl_member_index(node->algorithm, member->shares)].capacities[0]
@@ -250,6 +251,7 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
     const struct sl_member *member = &node->algorithm->members[m];
     struct sl_slot_member *slot = &l->members[n][m];
     if (member->kind == SL_MEMBER_SCRATCH) {
+      if (!sl_scratch_is_used(node->algorithm, member, node->shared)) continue;
       slot->storage[0] =
           add_storage(l, SL_STORAGE_ARENA, n, m, UINT32_MAX, slot->capacities[0] * sl_type_bytes(member->type), 0);
     } else if (member->kind == SL_MEMBER_OUT) {

@@ -285,6 +285,8 @@ static void open_launches(struct sl_slot *slot) {
         .grid_blocks = s->slice_events,
         .events_max = s->slice_events,
         .device_threads = s->backend->threads ? s->backend->threads(s->device) : 0,
+        .block_count = s->backend->block_threads ? 0 : s->graph->nodes[n].algorithm->block_count,
+        .blocks = s->graph->nodes[n].blocks,
         .services = &s->contexts[n].services,
         .backend = slot->stream,
         .scan = s->backend->scan,

@@ -2,6 +2,7 @@
  * name, defaults, parameters and connections written out. Read as a graph, it gives itself. */
 #include "graph/stages.h"
 #include "plugin/property.h"
+#include "plugin/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,9 +205,23 @@ static void write_events(struct writer *w, const struct sl_node *node) {
   write_text(w, node->any_list ? "] }\n" : "]\n");
 }
 
+/* A number where all kernels have the same. */
+static void write_block(struct writer *w, const struct sl_node *node) {
+  uint32_t others = 0;
+  for (uint32_t b = 0; b < node->algorithm->block_count; b++) others |= node->blocks[b].threads ^ node->block_threads;
+  if (!others) {
+    write_line(w, "    block: %u\n", node->block_threads);
+    return;
+  }
+  write_line(w, "    block: {%s: %u", SL_BLOCK_OTHERS, node->block_threads);
+  for (uint32_t b = 0; b < node->algorithm->block_count; b++)
+    write_line(w, ", %s: %u", node->blocks[b].kernel, node->blocks[b].threads);
+  write_text(w, "}\n");
+}
+
 static void write_node(struct writer *w, const struct sl_node *node) {
   write_line(w, "  %s:\n    use: %s\n", node->name, node->use);
-  if (node->algorithm->kind == SL_KIND_KERNEL) write_line(w, "    block: %u\n", node->block_threads);
+  if (node->algorithm->kind == SL_KIND_KERNEL) write_block(w, node);
   if (node->algorithm->kind == SL_KIND_KERNEL || node->list_count > 0) write_events(w, node);
   write_members(w, node, SL_MEMBER_IN);
   write_members(w, node, SL_MEMBER_PROPERTY);

@@ -9,9 +9,16 @@ static int is_member(const struct sl_node *node) {
   return a != NULL && a->family != NULL && (a->run_tuned == NULL || node->shared);
 }
 
+static int have_same_blocks(const struct sl_node *a, const struct sl_node *b) {
+  if (a->block_threads != b->block_threads || a->algorithm->block_count != b->algorithm->block_count) return 0;
+  for (uint32_t k = 0; k < a->algorithm->block_count; k++)
+    if (strcmp(a->blocks[k].kernel, b->blocks[k].kernel) != 0 || a->blocks[k].threads != b->blocks[k].threads) return 0;
+  return 1;
+}
+
 static int are_related(const struct sl_node *a, const struct sl_node *b) {
   return is_member(a) && is_member(b) && a->plugin == b->plugin &&
-         strcmp(a->algorithm->family, b->algorithm->family) == 0 && a->block_threads == b->block_threads;
+         strcmp(a->algorithm->family, b->algorithm->family) == 0 && have_same_blocks(a, b);
 }
 
 uint32_t *sl_draft_families(struct sl_draft *draft) {

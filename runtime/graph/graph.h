@@ -37,13 +37,14 @@ struct sl_node {
   struct sl_place place;
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
-  uint32_t block_threads;   /* from `block:`, or the algorithm's default */
-  uint32_t shared;          /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;            /* some output, sink or check depends on it */
-  struct sl_wiring *inputs; /* per member of the algorithm; IN members only */
-  struct sl_value *values;  /* per member; PROPERTY members only */
-  struct sl_place *places;  /* where each value was given; all zero for defaults */
-  struct sl_port *lists;    /* event lists it runs on, sorted, none twice; empty: all events */
+  uint32_t block_threads;         /* from `block:`, or the algorithm's default */
+  struct sl_kernel_block *blocks; /* the same for each of the algorithm's `blocks` */
+  uint32_t shared;                /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;                  /* some output, sink or check depends on it */
+  struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
+  struct sl_value *values;        /* per member; PROPERTY members only */
+  struct sl_place *places;        /* where each value was given; all zero for defaults */
+  struct sl_port *lists;          /* event lists it runs on, sorted, none twice; empty: all events */
   uint32_t list_count;
   uint32_t any_list; /* of several lists: on events that are on any of them; else on those that are on all */
   uint32_t order;    /* position in `order` */

@@ -109,28 +109,69 @@ static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const s
   if (node->algorithm == NULL) unknown_algorithm(draft, node, use);
 }
 
+/* A number of threads; 0 with the error reported where it is none. */
+static uint32_t read_block(struct sl_reader *r, const struct sl_node *node, const struct sl_tree *value) {
+  const struct sl_scalar scalar = sl_scalar_parse(value->text, value->quoted);
+  const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
+                   (scalar.magnitude == 1 ||
+                    (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 && scalar.magnitude <= BLOCK_MAX));
+  if (fits) return (uint32_t)scalar.magnitude;
+  sl_report_error(r, value->mark, node->name, NULL,
+                  "`block` is a number of threads, 1 or a multiple of %d up to %d, not `%s`", BLOCK_STEP, BLOCK_MAX,
+                  sl_shown(r, value->text));
+  return 0;
+}
+
+static void unknown_kernel(struct sl_reader *r, const struct sl_node *node, const struct sl_entry *entry) {
+  const struct sl_algorithm *a = node->algorithm;
+  const char *names = SL_BLOCK_OTHERS;
+  for (uint32_t b = 0; b < a->block_count; b++) names = sl_arena_format(r->arena, "%s, %s", a->blocks[b].kernel, names);
+  if (entry->inherited)
+    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is dropped: %s has no such kernel",
+              sl_shown(r, entry->key), node->use);
+  else
+    sl_report_error(r, entry->mark, node->name, NULL, "`block` is for %s, and not for `%s`", names,
+                    sl_shown(r, entry->key));
+}
+
+static void set_kernel_block(struct sl_reader *r, struct sl_node *node, const struct sl_entry *entry) {
+  const struct sl_algorithm *a = node->algorithm;
+  const int of_others = strcmp(entry->key, SL_BLOCK_OTHERS) == 0;
+  uint32_t b = 0;
+  while (b < a->block_count && strcmp(a->blocks[b].kernel, entry->key) != 0) b++;
+  if (b == a->block_count && !of_others) {
+    unknown_kernel(r, node, entry);
+    return;
+  }
+  const uint32_t threads = read_block(r, node, entry->value);
+  if (of_others)
+    node->block_threads = threads;
+  else
+    node->blocks[b].threads = threads;
+}
+
 static void set_block(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
   struct sl_reader *r = draft->reader;
+  const struct sl_algorithm *a = node->algorithm;
   const struct sl_entry *entry = sl_tree_find(tree, "block");
-  node->block_threads = node->algorithm->block_threads;
+  node->block_threads = a->block_threads;
+  node->blocks = sl_arena_get(r->arena, a->block_count + 1, sizeof *node->blocks);
+  for (uint32_t b = 0; b < a->block_count; b++) node->blocks[b] = a->blocks[b];
   if (entry == NULL || entry->value == NULL) return;
-  if (node->algorithm->kind != SL_KIND_KERNEL) {
+  if (a->kind != SL_KIND_KERNEL) {
     if (entry->inherited)
       sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`block` is dropped: %s is no kernel", node->use);
     else
       sl_report_error(r, entry->mark, node->name, NULL, "`block` is for kernels, and %s is none", node->use);
     return;
   }
-  const struct sl_scalar scalar = sl_scalar_parse(entry->value->text, entry->value->quoted);
-  const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
-                   (scalar.magnitude == 1 ||
-                    (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 && scalar.magnitude <= BLOCK_MAX));
-  if (fits)
-    node->block_threads = (uint32_t)scalar.magnitude;
-  else
-    sl_report_error(r, entry->value->mark, node->name, NULL,
-                    "`block` is a number of threads, 1 or a multiple of %d up to %d, not `%s`", BLOCK_STEP, BLOCK_MAX,
-                    sl_shown(r, entry->value->text));
+  if (entry->value->kind == SL_TREE_MAP) {
+    for (const struct sl_entry *e = entry->value->first; e != NULL; e = e->next)
+      if (e->value != NULL) set_kernel_block(r, node, e);
+    return;
+  }
+  node->block_threads = read_block(r, node, entry->value);
+  for (uint32_t b = 0; b < a->block_count; b++) node->blocks[b].threads = node->block_threads;
 }
 
 static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *entry) {

@@ -26,7 +26,7 @@ static const struct rule node_keys[] = {
     {"in", SL_TREE_MAP, 0, NULL, &wiring, NULL},
     {"set", SL_TREE_MAP, 0, NULL, &property, NULL},
     {"events", SL_TREE_SCALAR | SL_TREE_LIST | SL_TREE_MAP, 1, events_keys, &scalar, NULL},
-    {"block", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
+    {"block", SL_TREE_SCALAR | SL_TREE_MAP, 0, NULL, &scalar, "a kernel"},
 };
 
 static const struct rule node = {.kinds = SL_TREE_MAP, .keys = node_keys, .key_count = SL_COUNT_(node_keys)};

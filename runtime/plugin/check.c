@@ -20,6 +20,7 @@ enum {
   ERRORS_MAX = 255,
   ARGS_BYTES_MAX = 65536,
   BLOCK_THREADS_MAX = 1024,
+  KERNELS_MAX = 64,
   OPEN_PORTS_BYTES = 24 /* SL_OPEN_PORTS */
 };
 
@@ -222,6 +223,7 @@ static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
   const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_EACH
                                  : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
+                                 : m->kind == SL_MEMBER_SCRATCH  ? SL_FLAG_TUNED | SL_FLAG_SHARED
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if (m->kind > SL_MEMBER_NODE_HASH) return checker_refuse(c, "unknown kind %u", m->kind);
@@ -234,6 +236,8 @@ static int check_member(struct checker *c) {
   if ((m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OPEN_IN) && check_input_fields(c)) return SL_EPLUGIN;
   if ((m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) && m->type >= SL_TYPE_bool)
     return checker_refuse(c, "type %u is no type of an element", m->type);
+  if ((m->flags & SL_FLAG_TUNED) && (m->flags & SL_FLAG_SHARED))
+    return checker_refuse(c, "scratch of the tuned version only, and of the other only");
   if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
   if (check_prepared(c)) return SL_EPLUGIN;
   return check_place(c);
@@ -322,12 +326,32 @@ static int check_errors(const struct checker *c) {
   return SL_OK;
 }
 
-static int check_block(const struct checker *c, const char *target) {
-  const uint32_t threads = c->algorithm->block_threads;
-  if (c->algorithm->kind != SL_KIND_KERNEL) return SL_OK;
-  if (threads == 1 && strcmp(target, "cpu") == 0) return SL_OK;
-  if (threads < 32 || threads > BLOCK_THREADS_MAX || threads % 32)
-    return checker_refuse(c, "block size %u, a multiple of 32 up to %d is expected", threads, BLOCK_THREADS_MAX);
+static int is_block(uint32_t threads, const char *target) {
+  if (threads == 1 && strcmp(target, "cpu") == 0) return 1;
+  return threads >= 32 && threads <= BLOCK_THREADS_MAX && threads % 32 == 0;
+}
+
+static int check_blocks(const struct checker *c, const char *target) {
+  const struct sl_algorithm *a = c->algorithm;
+  if (a->block_count > 0 && (a->kind != SL_KIND_KERNEL || !a->blocks || a->block_count > KERNELS_MAX))
+    return checker_refuse(c, "%u block sizes of kernels%s, at most %d are expected, of a kernel algorithm",
+                          a->block_count, a->blocks ? "" : " and no table of them", KERNELS_MAX);
+  if (a->kind != SL_KIND_KERNEL) return SL_OK;
+  if (!is_block(a->block_threads, target))
+    return checker_refuse(c, "block size %u, a multiple of 32 up to %d is expected", a->block_threads,
+                          BLOCK_THREADS_MAX);
+  for (uint32_t b = 0; b < a->block_count; b++) {
+    const struct sl_kernel_block *block = &a->blocks[b];
+    if (!checker_is_identifier(block->kernel) || strcmp(block->kernel, SL_BLOCK_OTHERS) == 0)
+      return checker_refuse(c, "block size %u is of \"%s\", which is no name of a kernel", b,
+                            block->kernel ? block->kernel : "NULL");
+    if (!is_block(block->threads, target))
+      return checker_refuse(c, "block size %u of kernel %s, a multiple of 32 up to %d is expected", block->threads,
+                            block->kernel, BLOCK_THREADS_MAX);
+    for (uint32_t i = 0; i < b; i++)
+      if (strcmp(a->blocks[i].kernel, block->kernel) == 0)
+        return checker_refuse(c, "two block sizes of kernel %s", block->kernel);
+  }
   return SL_OK;
 }
 
@@ -383,8 +407,7 @@ static int check_algorithm(struct checker *c, const struct sl_plugin *p) {
   if (a->kind > SL_KIND_SINK) return checker_refuse(c, "unknown kind %u", a->kind);
   if (a->args_size > ARGS_BYTES_MAX)
     return checker_refuse(c, "arguments of %u bytes, at most %d are expected", a->args_size, ARGS_BYTES_MAX);
-  if (a->block_count) return checker_refuse(c, "blocks of kernels are not known yet");
-  if (check_functions(c) || check_block(c, p->target) || check_errors(c) || check_members(c) || check_family(c, p))
+  if (check_functions(c) || check_blocks(c, p->target) || check_errors(c) || check_members(c) || check_family(c, p))
     return SL_EPLUGIN;
   return check_kind_members(c);
 }

@@ -104,6 +104,10 @@ int sl_term_member(const struct sl_algorithm *a, const struct sl_term *t, uint32
   return member;
 }
 
+int sl_scratch_is_used(const struct sl_algorithm *a, const struct sl_member *m, uint32_t shared) {
+  return (m->flags & (a->run_tuned && !shared ? SL_FLAG_SHARED : SL_FLAG_TUNED)) == 0;
+}
+
 const char *sl_input_need(const struct sl_member *m) {
   if (m->flags & SL_FLAG_WANTED) return " (wanted)";
   return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : m->flags & SL_FLAG_EACH ? " (any number)" : "";

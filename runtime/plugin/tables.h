@@ -43,6 +43,10 @@ uint32_t sl_collection_bytes(const struct sl_collection *c);
 int sl_is_event_list(const struct sl_collection *c);
 
 /* Of an input: "" where it must be connected, " (optional)", " (wanted)" or " (any number)": see plugin.h. */
+/* In a graph's `block: { KERNEL: 64 }`: kernels that are not named. */
+#define SL_BLOCK_OTHERS "others"
+/* Does the node's version use this scratch? `shared`: it runs no tuned version. */
+int sl_scratch_is_used(const struct sl_algorithm *a, const struct sl_member *m, uint32_t shared);
 const char *sl_input_need(const struct sl_member *m);
 
 /* Is field `field` of input `in` among those that the algorithm says it reads? */

@@ -158,6 +158,9 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
   if (a->kind == SL_KIND_KERNEL)
     fprintf(file, "  block size %u%s\n", a->block_threads,
             a->run_tuned ? ", with a version shaped for this target" : "");
+  for (uint32_t b = 0; b < a->block_count; b++)
+    fprintf(file, "    of kernel %s: %u\n", a->blocks[b].kernel, a->blocks[b].threads);
+  if (a->family) fprintf(file, "  family %s: its nodes run in one launch\n", a->family);
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
     if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
@@ -171,7 +174,11 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
     } else if (member->kind == SL_MEMBER_TABLE) {
       fprintf(file, "  table      %s: %s\n      %s\n", member->name, sl_type_name(member->type), member->doc);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
-      fprintf(file, "  scratch    %s: %s\n      %s\n", member->name, sl_type_name(member->type), member->doc);
+      fprintf(file, "  scratch    %s: %s%s\n      %s\n", member->name, sl_type_name(member->type),
+              member->flags & SL_FLAG_TUNED    ? ", of the tuned version only"
+              : member->flags & SL_FLAG_SHARED ? ", of variant shared only"
+                                               : "",
+              member->doc);
       write_capacity("elements", &member->capacity, file);
     }
   }

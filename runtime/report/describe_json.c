@@ -127,6 +127,7 @@ static void put_members(const char *key, const struct sl_algorithm *a, uint32_t 
       sl_json_string(j, "type", sl_type_name(m->type));
     } else if (kind == SL_MEMBER_SCRATCH) {
       sl_json_string(j, "type", sl_type_name(m->type));
+      sl_json_string(j, "variant", m->flags & SL_FLAG_TUNED ? "tuned" : m->flags & SL_FLAG_SHARED ? "shared" : NULL);
       put_capacity("elements", &m->capacity, j);
     } else if (kind == SL_MEMBER_OPEN_IN || kind == SL_MEMBER_OPEN_OUT) {
       put_open_port(m, j);
@@ -154,6 +155,10 @@ static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algor
   if (a->kind == SL_KIND_KERNEL) {
     sl_json_integer(j, "block", a->block_threads);
     sl_json_boolean(j, "tuned", a->run_tuned != NULL);
+    sl_json_begin_object(j, "blocks");
+    for (uint32_t b = 0; b < a->block_count; b++) sl_json_integer(j, a->blocks[b].kernel, a->blocks[b].threads);
+    sl_json_end_object(j);
+    sl_json_string(j, "family", a->family);
   }
   put_members("inputs", a, SL_MEMBER_IN, j);
   put_members("outputs", a, SL_MEMBER_OUT, j);

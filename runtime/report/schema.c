@@ -288,10 +288,7 @@ static void put_use_key(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-static void put_block_key(struct sl_json *j) {
-  sl_json_begin_object(j, "block");
-  sl_json_string(j, "description", "threads of a block, 1 or a multiple of 32; of no effect on cpu");
-  sl_json_begin_array(j, "anyOf");
+static void put_block_choices(struct sl_json *j) {
   sl_json_begin_object(j, NULL);
   sl_json_integer(j, "const", 1);
   sl_json_end_object(j);
@@ -302,6 +299,24 @@ static void put_block_key(struct sl_json *j) {
   sl_json_integer(j, "multipleOf", 32);
   sl_json_end_object(j);
   put_or_parameter(j);
+}
+
+/* A number for all kernels, or one for each that is named. */
+static void put_block_key(struct sl_json *j) {
+  sl_json_begin_object(j, "block");
+  sl_json_string(
+      j, "description",
+      "threads of a block, 1 or a multiple of 32; by kernel, { KERNEL: 64, others: 128 }; of no effect on cpu");
+  sl_json_begin_array(j, "anyOf");
+  put_block_choices(j);
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "type", "object");
+  sl_json_begin_object(j, "additionalProperties");
+  sl_json_begin_array(j, "anyOf");
+  put_block_choices(j);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+  sl_json_end_object(j);
   sl_json_end_array(j);
   sl_json_end_object(j);
 }

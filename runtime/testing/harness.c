@@ -409,7 +409,10 @@ void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity) {
 
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field)) { t->forbidden = place; }
 void sl_test_shared(struct sl_test *t, int shared) { t->shared = shared; }
-void sl_test_block(struct sl_test *t, uint32_t threads) { t->block_threads = threads; }
+void sl_test_block(struct sl_test *t, uint32_t threads) {
+  t->block_threads = threads;
+  t->one_block = 1;
+}
 
 /* ----------------------------------------------------------------------------------------- what it answers */
 

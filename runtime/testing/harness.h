@@ -54,6 +54,7 @@ struct sl_test {
   unsigned char *args;         /* the argument struct */
   uint32_t event_count;
   uint32_t block_threads;
+  uint32_t one_block; /* of all kernels */
   int shared, has_run;
   void *(*forbidden)(uint32_t member, uint32_t field);
   int poison;                     /* byte that outputs and scratch are filled with; canaries differ with it */

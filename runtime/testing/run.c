@@ -191,9 +191,10 @@ static void bind_output(struct sl_test *t, uint32_t member) {
 static void bind_scratch(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_field *f = &t->members[member].fields[0];
-  f->count = evaluate(t, &m->capacity);
+  const int is_used = sl_scratch_is_used(t->algorithm, m, t->shared);
+  f->count = is_used ? evaluate(t, &m->capacity) : 0;
   f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(m->type)), t->poison, t->poison);
-  *(void **)(void *)(t->args + m->args_offset) = f->memory.values;
+  *(void **)(void *)(t->args + m->args_offset) = is_used ? f->memory.values : NULL;
 }
 
 static void bind_events(struct sl_test *t, const struct sl_member *m) {
@@ -258,6 +259,8 @@ static int run_kernel(struct sl_test *t) {
   const int on_cpu = strcmp(t->plugin->target, "cpu") == 0;
   struct sl_launch launch = {.size = sizeof(launch),
                              .block_threads = on_cpu ? 1 : t->block_threads,
+                             .block_count = on_cpu || t->one_block ? 0 : t->algorithm->block_count,
+                             .blocks = t->algorithm->blocks,
                              .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
                              .events_max = t->event_count,
                              .services = &t->services,

@@ -379,6 +379,28 @@ static void families(void **state) {
   assert_refused("algorithm other: its run_family differs from that of scale, of the same family");
 }
 
+static void blocks_of_kernels(void **state) {
+  (void)state;
+  static struct sl_kernel_block blocks[] = {{"count", 64, 0}, {"fill", 128, 0}};
+#define BLOCKS(change) (change, algorithm.blocks = blocks, algorithm.block_count = 2)
+  REFUSED(
+      "scale", algorithm.block_count = 1,
+      "algorithm scale: 1 block sizes of kernels and no table of them, at most 64 are expected, of a kernel algorithm");
+  REFUSED("scale", BLOCKS(blocks[1].threads = 33),
+          "algorithm scale: block size 33 of kernel fill, a multiple of 32 up to 1024 is expected");
+  REFUSED("scale", BLOCKS((blocks[1].threads = 32, blocks[1].kernel = "count")),
+          "algorithm scale: two block sizes of kernel count");
+  REFUSED("scale", BLOCKS(blocks[1].kernel = "others"),
+          "algorithm scale: block size 1 is of \"others\", which is no name of a kernel");
+  REFUSED("scale", BLOCKS(blocks[1].kernel = NULL),
+          "algorithm scale: block size 1 is of \"NULL\", which is no name of a kernel");
+  blocks[1].kernel = "fill";
+  begin("scale");
+  BLOCKS((void)0);
+  assert_int_equal(sl_plugin_check(&plugin, reason, sizeof reason), SL_OK);
+#undef BLOCKS
+}
+
 static void event_errors(void **state) {
   (void)state;
   REFUSED("positive", errors[0].code = 0, "algorithm positive: event error 0 has code 0, 1 to 255 are expected");
@@ -427,6 +449,7 @@ int main(void) {
       cmocka_unit_test(what_is_prepared),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(families),
+      cmocka_unit_test(blocks_of_kernels),
       cmocka_unit_test(event_errors),
       cmocka_unit_test(a_short_buffer_gets_the_beginning_of_the_reason),
   };

@@ -208,7 +208,8 @@ static const struct sl_member search_members[] = {
     SL_OUT(tracks, toy_tracks, "tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))),
     SL_F32(max_scatter, 0.08, 0, 1, "mm", "largest scatter"),
 };
-SL_ALGORITHM(search, "finds tracks", 64, run_nothing);
+static const struct sl_kernel_block search_blocks[] = {{"seeds", 64, 0}, {"tracks", 64, 0}};
+SL_ALGORITHM(search, "finds tracks", 64, run_nothing, SL_BLOCKS(search_blocks));
 #undef SL_ARGS
 
 /* Interchangeable with search, but takes unsorted hits and has other properties. */

@@ -292,7 +292,15 @@ enum {
   SL_MEMBER_NODE_HASH
 };
 /* OPENED is for the runtime: it put the member there in the place of an open port. */
-enum { SL_FLAG_OPTIONAL = 1, SL_FLAG_BUDGET = 2, SL_FLAG_EACH = 4, SL_FLAG_WANTED = 8, SL_FLAG_OPENED = 16 };
+enum {
+  SL_FLAG_OPTIONAL = 1,
+  SL_FLAG_BUDGET = 2,
+  SL_FLAG_EACH = 4,
+  SL_FLAG_WANTED = 8,
+  SL_FLAG_OPENED = 16,
+  SL_FLAG_TUNED = 32,
+  SL_FLAG_SHARED = 64
+};
 
 struct sl_member {
   const char *name;
@@ -402,13 +410,18 @@ struct sl_member {
     .name = #name_, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = SL_FLAG_BUDGET, .args_size = sizeof(uint32_t), \
     .unit = "per event", .type = SL_TYPE_u32, .default_value = default_, .minimum = min_, .maximum = max_            \
   }
-#define SL_SHARES_OFFSETS(port) .shares = #port
-#define SL_IN_PLACE(port)       .in_place = #port
-#define SL_ITEMS(...)           .capacity = __VA_ARGS__
-#define SL_SUBITEMS(...)        .sub_capacities = {__VA_ARGS__}
-#define SL_SCRATCH(member, type_, doc_, ...)                                                                   \
+#define SL_SHARES_OFFSETS(port)              .shares = #port
+#define SL_IN_PLACE(port)                    .in_place = #port
+#define SL_ITEMS(...)                        .capacity = __VA_ARGS__
+#define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
+#define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
+/* Scratch of the tuned version only, or of `run` only: where the node runs the other one, there is none, and the
+ * pointer is null. */
+#define SL_TUNED_SCRATCH(member, type_, doc_, ...)  SL_SCRATCH_(member, type_, doc_, SL_FLAG_TUNED, __VA_ARGS__)
+#define SL_SHARED_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, SL_FLAG_SHARED, __VA_ARGS__)
+#define SL_SCRATCH_(member, type_, doc_, flags_, ...)                                                          \
   {                                                                                                            \
-    .name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = 0,                                       \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = flags_,                                  \
     .args_offset = SL_OFFSET_(member, sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_, \
     .capacity = __VA_ARGS__                                                                                    \
   }
