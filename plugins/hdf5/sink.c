@@ -51,6 +51,7 @@ struct sink {
   hid_t file;
   char *path, *part;
   uint32_t is_open, has_failed, flush_events, table_count;
+  uint32_t selects; /* it does not see all events */
   uint64_t events, unflushed_events;
   struct column event_columns[EVENT_COLUMNS];
   struct table *tables; /* per output */
@@ -217,19 +218,20 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
 
 /* ----------------------------------------------------------------------------------------------- writing */
 
-/* Rows that a batch has of items, or of subitems: entries [first, first + count) of the field's array. */
+/* Rows of events, and those that they have of items, or of subitems: entries [first, first + count) of the field's
+ * array. */
 struct rows {
   uint32_t first, count;
 };
 
-static struct rows rows_in(const struct sl_output_view *view, uint32_t event_count) {
+static struct rows rows_in(const struct sl_output_view *view, struct rows events) {
   struct rows r = {0, 0};
   const struct sl_collection *c = view->collection;
   for (uint32_t f = 0; f < c->field_count; f++) {
     const uint32_t *offsets = (const uint32_t *)view->fields[f];
     if (c->fields[f].shape != SL_SHAPE_CODE_OFFSETS) continue;
-    r.first = offsets[0];
-    r.count = offsets[event_count] - offsets[0];
+    r.first = offsets[events.first];
+    r.count = offsets[events.first + events.count] - r.first;
   }
   return r;
 }
@@ -251,21 +253,21 @@ static int add_shifted(struct column *column, const uint32_t *values, uint32_t c
 }
 
 static int add_field(struct table *t, uint32_t f, const struct sl_output_view *view, const struct rows *r,
-                     uint32_t event_count) {
+                     struct rows events) {
   struct column *column = &t->columns[f];
   const unsigned char *bytes = (const unsigned char *)view->fields[f];
   const uint32_t *offsets = (const uint32_t *)view->fields[f];
   struct rows sub;
   switch (t->collection->fields[f].shape) {
     case SL_SHAPE_CODE_PER_EVENT:
-      return column_add(column, bytes, event_count);
+      return column_add(column, bytes + (size_t)events.first * column->row_bytes, events.count);
     case SL_SHAPE_CODE_PER_ITEM:
       return column_add(column, bytes + (size_t)r->first * column->row_bytes, r->count);
     case SL_SHAPE_CODE_PER_SUBITEM:
       sub = subitems_in(view->fields[group_of(t->collection, f)], *r);
       return column_add(column, bytes + (size_t)sub.first * column->row_bytes, sub.count);
     case SL_SHAPE_CODE_OFFSETS: /* the difference may wrap; the sum is right */
-      return add_shifted(column, offsets + 1, event_count, t->items - r->first);
+      return add_shifted(column, offsets + events.first + 1, events.count, t->items - r->first);
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       sub = subitems_in(offsets, *r);
       t->subitems[f] += sub.count;
@@ -275,27 +277,50 @@ static int add_field(struct table *t, uint32_t f, const struct sl_output_view *v
   }
 }
 
-static int add_table(struct sink *k, struct table *t, const struct sl_output_view *view, uint32_t event_count) {
-  if (is_event_list(t->collection)) { /* count, numbers */
-    const uint32_t count = *(const uint32_t *)view->fields[0];
-    t->items += count;
-    return add_shifted(&t->columns[1], (const uint32_t *)view->fields[1], count, k->events);
+/* The rows of /events of the listed events, as far as the sink is to see them; both ascend. */
+static int add_list(struct sink *k, struct table *t, const struct sl_output_view *view, const struct sl_batch *batch) {
+  const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
+  int status = 0;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < count && status == 0; i++) {
+    while (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) < numbers[i]) at++;
+    if (at == SL_BATCH_COUNT(batch) || SL_BATCH_EVENT(batch, at) != numbers[i]) continue;
+    const uint64_t row = k->events + at;
+    status = column_add(&t->columns[1], &row, 1);
+    t->items++;
   }
-  const struct rows r = rows_in(view, event_count);
+  return status;
+}
+
+static int add_rows(struct table *t, const struct sl_output_view *view, struct rows events) {
+  const struct rows r = rows_in(view, events);
   int status = 0;
   for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
-    if (t->columns[f].buffer) status = add_field(t, f, view, &r, event_count);
+    if (t->columns[f].buffer) status = add_field(t, f, view, &r, events);
   t->items += r.count;
+  return status;
+}
+
+/* Events that follow each other are added together. */
+static int add_table(struct sink *k, struct table *t, const struct sl_output_view *view, const struct sl_batch *batch) {
+  if (is_event_list(t->collection)) return add_list(k, t, view, batch);
+  const uint32_t count = SL_BATCH_COUNT(batch);
+  int status = 0;
+  for (uint32_t at = 0; at < count && status == 0;) {
+    struct rows events = {SL_BATCH_EVENT(batch, at), 1};
+    while (++at < count && SL_BATCH_EVENT(batch, at) == events.first + events.count) events.count++;
+    status = add_rows(t, view, events);
+  }
   return status;
 }
 
 static int add_events(struct sink *k, const struct sl_batch *batch) {
   int status = 0;
-  for (uint32_t e = 0; e < batch->event_count && status == 0; e++) {
+  SL_FOR_BATCH (e, batch) {
     const struct sl_event *event = &batch->events[e];
-    status = column_add(&k->event_columns[EVENT_RUN], &event->run, 1) |
-             column_add(&k->event_columns[EVENT_ERROR], &event->error, 1) |
-             column_add(&k->event_columns[EVENT_NUMBER], &event->number, 1);
+    status |= column_add(&k->event_columns[EVENT_RUN], &event->run, 1) |
+              column_add(&k->event_columns[EVENT_ERROR], &event->error, 1) |
+              column_add(&k->event_columns[EVENT_NUMBER], &event->number, 1);
   }
   return status;
 }
@@ -320,10 +345,11 @@ static int sink_consume(void *state, const struct sl_services *s, const void *ar
   (void)args;
   int status = 0;
   for (uint32_t o = 0; o < k->table_count && status == 0; o++)
-    status = add_table(k, &k->tables[o], &batch->outputs[o], batch->event_count);
+    status = add_table(k, &k->tables[o], &batch->outputs[o], batch);
   if (status == 0) status = add_events(k, batch);
-  k->events += batch->event_count;
-  k->unflushed_events += batch->event_count;
+  k->selects |= batch->selected != NULL;
+  k->events += SL_BATCH_COUNT(batch);
+  k->unflushed_events += SL_BATCH_COUNT(batch);
   if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
   if (status == 0) return SL_OK;
   k->has_failed = 1;
@@ -356,12 +382,21 @@ static int write_total_field(hid_t group, const struct sl_field *f, uint64_t ent
   return status;
 }
 
-static int write_totals(hid_t file, const struct sl_run_output *output) {
+static int has_rows_of_items(const struct sl_collection *c) {
+  int has = is_event_list(c);
+  for (uint32_t f = 0; f < c->field_count; f++) has |= c->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
+  return has;
+}
+
+/* The digest is that of the output, so that a file with some of the events has none. */
+static int write_totals(const struct sink *k, hid_t file, const struct table *t, const struct sl_run_output *output) {
   char digest[24];
   snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
   const hid_t group = H5Gopen2(file, output->name, H5P_DEFAULT);
   if (group < 0) return -1;
-  int status = hdf5_set_u64(group, "items", output->items) < 0 || hdf5_set_text(group, "digest", digest) < 0 ? -1 : 0;
+  const uint64_t selected = has_rows_of_items(t->collection) ? t->items : k->events;
+  int status = hdf5_set_u64(group, "items", k->selects && !output->totals ? selected : output->items);
+  if (status == 0 && !k->selects) status = hdf5_set_text(group, "digest", digest);
   const uint64_t *values = output->totals;
   for (uint32_t f = 0; values && f < output->collection->field_count && status == 0; f++) {
     status = write_total_field(group, &output->collection->fields[f], output->items, values);
@@ -377,7 +412,8 @@ static int complete_file(struct sink *k, const struct sl_run *run) {
   H5Pclose(list);
   if (file < 0) return -1;
   int status = 0;
-  for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = write_totals(file, &run->outputs[o]);
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++)
+    status = write_totals(k, file, &k->tables[o], &run->outputs[o]);
   if (status == 0) status = hdf5_set_u64(file, "complete", 1);
   return H5Fclose(file) < 0 ? -1 : status;
 }

@@ -31,7 +31,7 @@ struct csv_sink {
   const struct sl_collection *collection;
   uint32_t output; /* index of the output */
   uint32_t has_items, is_list, reserved;
-  uint64_t rows, events_left_out;
+  uint64_t events, rows, events_left_out;
 };
 
 /* ----------------------------------------------------------------------------------------------- opening */
@@ -179,8 +179,12 @@ static int write_list(struct csv_sink *c, const struct sl_services *s, const str
                       const struct sl_batch *batch) {
   const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
   int status = SL_OK;
-  for (uint32_t i = 0; i < count && status == SL_OK; i++)
-    status = write_row(c, s, view, &batch->events[numbers[i]], numbers[i], 0, 0);
+  uint32_t at = 0; /* among the events that the sink is to see, which ascend like the list's */
+  for (uint32_t i = 0; i < count && status == SL_OK; i++) {
+    while (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) < numbers[i]) at++;
+    if (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) == numbers[i])
+      status = write_row(c, s, view, &batch->events[numbers[i]], numbers[i], 0, 0);
+  }
   return status;
 }
 
@@ -189,14 +193,17 @@ static int csv_sink_consume(void *state, const struct sl_services *s, const void
   const struct sl_output_view *view = &batch->outputs[c->output];
   (void)args;
   int status = SL_OK;
-  for (uint32_t e = 0; e < batch->event_count && status == SL_OK; e++) {
-    if (batch->events[e].error)
+  SL_FOR_BATCH (e, batch) {
+    if (batch->events[e].error) {
       c->events_left_out++;
-    else if (!c->is_list)
-      status = write_event(c, s, view, &batch->events[e], e);
+      continue;
+    }
+    c->events++;
+    if (!c->is_list) status = write_event(c, s, view, &batch->events[e], e);
+    if (status < 0) return status;
   }
   if (c->is_list && status == SL_OK) status = write_list(c, s, view, batch);
-  output_file_mark(&c->file, batch->event_count);
+  output_file_mark(&c->file, SL_BATCH_COUNT(batch));
   return status;
 }
 
@@ -205,9 +212,10 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   const int status = output_file_finish(&c->file, s);
   if (status < 0) return status;
   report->text(report->context, "path", c->file.path);
+  report->integer(report->context, "events", (int64_t)c->events);
   report->integer(report->context, "rows", (int64_t)c->rows);
   report->integer(report->context, "events_left_out", (int64_t)c->events_left_out);
-  report->line(report->context, "%" PRIu64 " rows: %s", c->rows, c->file.path);
+  report->line(report->context, "%" PRIu64 " rows of %" PRIu64 " events: %s", c->rows, c->events, c->file.path);
   if (c->events_left_out)
     report->line(report->context, "%" PRIu64 " events have an error, and no rows", c->events_left_out);
   return SL_OK;

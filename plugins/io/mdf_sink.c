@@ -185,7 +185,7 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
   sink_banks_begin(&m->banks, &args->banks, &args->made_banks);
-  for (uint32_t e = 0; e < batch->event_count; e++) {
+  SL_FOR_BATCH (e, batch) {
     struct record record;
     int status = measure(s, &m->banks, e, &batch->events[e], &record);
     if (status < 0) return status;

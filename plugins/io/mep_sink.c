@@ -292,7 +292,7 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
   sink_banks_begin(&m->banks, &args->banks, NULL);
-  for (uint32_t e = 0; e < batch->event_count; e++) {
+  SL_FOR_BATCH (e, batch) {
     const int error = add_event(m, s, &m->banks, e, &batch->events[e]);
     if (error) return error;
   }

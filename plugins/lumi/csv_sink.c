@@ -166,7 +166,7 @@ static int csv_sink_consume(void *state, const struct sl_services *s, const void
   const struct luminosity_summary_banks_view *banks = &args->summaries;
   struct csv_sink *m = (struct csv_sink *)state;
   m->schema = args->schema;
-  for (uint32_t e = 0; e < batch->event_count; e++)
+  SL_FOR_BATCH (e, batch)
     for (uint32_t i = banks->offsets[e]; i < banks->offsets[e + 1]; i++) {
       const int status = add_row(m, s, &batch->events[e], banks->word + banks->word_offsets[i], banks->size_bytes[i]);
       if (status < 0) return status;

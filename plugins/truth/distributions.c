@@ -186,7 +186,7 @@ static int distributions_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct distributions_args *args = (const struct distributions_args *)args_;
   struct distributions *d = (struct distributions *)state;
-  for (uint32_t event = 0; event < batch->event_count; event++) {
+  SL_FOR_BATCH (event, batch) {
     const char *reason;
     if (batch->events[event].error != SL_EVENT_OK) {
       d->error_events++;

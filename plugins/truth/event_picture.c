@@ -71,6 +71,7 @@ struct event_picture {
   struct picture_point *scratch;
   uint64_t scratch_capacity;
   struct picture picture;
+  uint64_t events_seen;
   struct svg svg;
   uint32_t id_mask, is_drawn, is_busiest;
   uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
@@ -365,8 +366,9 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
-  for (uint32_t e = 0; e < batch->event_count; e++) {
+  SL_FOR_BATCH (e, batch) {
     const uint32_t tracks = args->tracks.offsets[e + 1] - args->tracks.offsets[e];
+    c->events_seen++;
     if (!is_chosen(c, &batch->events[e], tracks)) continue;
     c->tracks_drawn = tracks;
     const int error = draw(c, s, args, e, &batch->events[e]);
@@ -393,6 +395,7 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   if (error) return error;
   r->text(r->context, "path", c->path);
   r->integer(r->context, "bytes", (int64_t)c->svg.count);
+  r->integer(r->context, "events", (int64_t)c->events_seen);
   r->integer(r->context, "run", p->run);
   r->integer(r->context, "event", (int64_t)p->number);
   r->integer(r->context, "tracks", (int64_t)c->tracks_drawn);
@@ -402,8 +405,8 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "particles_found", p->particles_found);
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
-  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 ", %" PRIu64 " tracks, to %s", p->run, p->number,
-          c->tracks_drawn, c->path);
+  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
+          p->number, c->events_seen, c->tracks_drawn, c->path);
   return SL_OK;
 }
 

@@ -53,7 +53,7 @@ static void pv_check_close(void *state) {
 static int pv_check_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
   const struct pv_check_args *args = (const struct pv_check_args *)args_;
   struct pv_check *c = (struct pv_check *)state;
-  for (uint32_t event = 0; event < batch->event_count; event++) {
+  SL_FOR_BATCH (event, batch) {
     const struct sl_event *e = &batch->events[event];
     const int has_truth = args->mc_vertices.offsets[event] != args->mc_vertices.offsets[event + 1];
     const char *reason;

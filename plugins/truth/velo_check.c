@@ -129,7 +129,7 @@ static int velo_check_consume(void *state, const struct sl_services *s, const vo
                               const struct sl_batch *batch) {
   const struct velo_check_args *args = (const struct velo_check_args *)args_;
   struct velo_check *c = (struct velo_check *)state;
-  for (uint32_t event = 0; event < batch->event_count; event++) {
+  SL_FOR_BATCH (event, batch) {
     const struct sl_event *e = &batch->events[event];
     const int has_truth = args->mc_particles.offsets[event] != args->mc_particles.offsets[event + 1];
     const char *reason;

@@ -22,16 +22,33 @@ static void point_sinks(struct sl_slot *slot, const struct sl_input *input, uint
   }
 }
 
-static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *batch) {
+/* The events that a sink is to see. An event with an error is on no list. */
+static void select_events(const struct sl_slot *slot, uint32_t n, int empty, struct sl_batch *batch) {
+  const struct sl_layout *l = slot->session->layout;
+  const uint32_t set = l->node_set[n];
+  batch->selected = NULL;
+  batch->selected_count = 0;
+  if (set == UINT32_MAX) return;
+  if (empty) {
+    batch->selected = (const uint32_t *)(const void *)slot->session->zeros;
+    return;
+  }
+  batch->selected = slot->host[l->sets[set].numbers_storage];
+  batch->selected_count = *(const uint32_t *)slot->host[l->sets[set].count_storage];
+}
+
+static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *whole, int empty) {
   struct sl_session *s = slot->session;
+  struct sl_batch batch = *whole;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK) continue;
     const uint64_t begin = sl_now_ns();
+    select_events(slot, n, empty, &batch);
     const int status =
-        node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], batch);
-    sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, sl_now_ns(), "events", batch->event_count);
+        node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], &batch);
+    sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, sl_now_ns(), "events", SL_BATCH_COUNT(&batch));
     if (status < 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
                   sl_error_text(status));
@@ -106,11 +123,14 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
   struct sl_session *s = slot->session;
   const struct sl_input *input = slot->flights[flight].input;
-  const struct sl_batch batch = {count, s->graph->output_count, input->events + first, s->views};
+  const struct sl_batch batch = {.event_count = count,
+                                 .output_count = s->graph->output_count,
+                                 .events = input->events + first,
+                                 .outputs = s->views};
   point_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();
-  int status = deliver_to_sinks(slot, &batch);
+  int status = deliver_to_sinks(slot, &batch, empty);
   if (status == SL_OK) status = deliver_outputs(s, &batch, empty);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;

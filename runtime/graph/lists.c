@@ -4,7 +4,7 @@
  * all events), `events: { any: [A, B] }` on events that are on any.
  * Without `events` it inherits the lists of the nodes that feed it. Constants, event lists taken as inputs and list
  * ports say nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ,
- * `events` must say which. Sinks take any mixture.
+ * `events` must say which. Sinks take any mixture. They inherit nothing: `events` selects what they see.
  */
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -57,13 +57,11 @@ static const struct sl_tree *read_any(struct sl_draft *draft, const struct sl_no
 static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_entry *events) {
   struct sl_reader *r = draft->reader;
   struct sl_node *node = &draft->graph->nodes[index];
-  if (node->algorithm->kind != SL_KIND_KERNEL) {
-    const char *why =
-        node->algorithm->kind == SL_KIND_SINK ? "a sink takes all events of its inputs" : "it is no kernel";
+  if (node->algorithm->kind != SL_KIND_KERNEL && node->algorithm->kind != SL_KIND_SINK) {
     if (events->inherited)
-      sl_report(r, SL_NOTE, events->mark, node->name, NULL, "`events` is dropped: %s", why);
+      sl_report(r, SL_NOTE, events->mark, node->name, NULL, "`events` is dropped: it is neither kernel nor sink");
     else
-      sl_report_error(r, events->mark, node->name, NULL, "`events` is for kernels: %s", why);
+      sl_report_error(r, events->mark, node->name, NULL, "`events` is for kernels and sinks: it is neither");
     return;
   }
   const struct sl_tree *value = events->value;

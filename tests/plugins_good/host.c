@@ -155,12 +155,12 @@ static int tally_consume(void *state, const struct sl_services *s, const void *a
     s->message(s->context, SL_ERROR, "tag is not among the fields read, and is not null");
     return SL_EPLUGIN;
   }
-  for (uint32_t event = 0; event < batch->event_count; event++)
+  SL_FOR_BATCH (event, batch)
     for (uint32_t i = a->numbers.offsets[event]; i < a->numbers.offsets[event + 1]; i++) {
       tally->items++;
       tally->sum += (double)a->numbers.value[i];
     }
-  tally->events += batch->event_count;
+  tally->events += SL_BATCH_COUNT(batch);
   return SL_OK;
 }
 

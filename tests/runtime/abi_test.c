@@ -177,6 +177,9 @@ static void write_calls(FILE *out) {
   M(sl_batch, output_count);
   M(sl_batch, events);
   M(sl_batch, outputs);
+  M(sl_batch, selected);
+  M(sl_batch, selected_count);
+  M(sl_batch, reserved);
   BEGIN(sl_sink);
   M(sl_sink, open);
   M(sl_sink, consume);

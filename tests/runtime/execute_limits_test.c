@@ -15,7 +15,8 @@ static const char *device = "cpu";
 
 struct request {
   const char *graph, *trace_path;
-  uint32_t profile, guard, repeat;
+  uint32_t profile, guard, repeat, slots;
+  const char *const *sets;                                      /* NULL: 40 events */
   int (*on_batch)(void *context, const struct sl_batch *batch); /* NULL: events are counted */
   uint64_t number;                                              /* what it gets */
 };
@@ -25,8 +26,13 @@ struct outcome {
   uint64_t digest;
   size_t errors;
   uint32_t timed; /* nodes with a time */
-  char *messages;
+  char *messages, *table;
 };
+
+static int ignore_batch(void *context, const struct sl_batch *batch) {
+  (void)context, (void)batch;
+  return 0;
+}
 
 static int count_batches(void *context, const struct sl_batch *batch) {
   *(uint64_t *)context += batch->event_count;
@@ -40,6 +46,13 @@ static uint64_t digest_of(const struct sl_summary *s) {
   return digest;
 }
 
+static void write_table(const struct sl_session *session, struct outcome *r) {
+  size_t size = 0;
+  FILE *file = open_memstream(&r->table, &size);
+  sl_session_write_table(session, 0, file);
+  fclose(file);
+}
+
 static struct outcome run(const struct request *request) {
   struct outcome r = {0};
   uint64_t number = request->number;
@@ -49,7 +62,8 @@ static struct outcome run(const struct request *request) {
   o.graph_text = request->graph;
   o.graph_text_bytes = strlen(request->graph);
   o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
-  o.sets = (const char *const[]){"raw.events=40", NULL};
+  o.sets = request->sets ? request->sets : (const char *const[]){"raw.events=40", NULL};
+  o.slots = request->slots;
   o.slice_events = 16;
   o.digest = 1;
   o.device = device;
@@ -66,6 +80,7 @@ static struct outcome run(const struct request *request) {
     const struct sl_summary *summary = sl_session_summary(session);
     r.digest = digest_of(summary);
     for (uint32_t n = 0; n < summary->node_count; n++) r.timed += summary->nodes[n].microseconds > 0;
+    write_table(session, &r);
     if (r.status == SL_OK && !request->on_batch) assert_int_equal(number, 40);
   }
   r.errors = sl_diagnostics_errors(d);
@@ -121,6 +136,8 @@ static void three_hundred_steps_and_nine_hundred_fields_run_and_are_timed(void *
   free((char *)request.graph);
   free(all.messages);
   free(one.messages);
+  free(all.table);
+  free(one.table);
 }
 
 /* ------------------------------------------------------------------------------------------------- lists */
@@ -176,7 +193,62 @@ static void unions_and_intersections_are_of_any_number_of_lists(void **state) {
       expect_run(&r);
       free((char *)request.graph);
       free(r.messages);
+      free(r.table);
     }
+}
+
+/* ------------------------------------------------------------------------------------------------- sinks */
+
+static uint64_t count_of(uint32_t all, uint32_t divisor, uint32_t bad_every) {
+  uint64_t count = 0;
+  for (uint32_t n = 0; n < all; n++)
+    count += (bad_every == 0 || n % bad_every != bad_every - 1) && toy_count(n) % divisor == 0;
+  return count;
+}
+
+/* In the final table, the line of the sink `name`. */
+static void expect_line(const char *table, const char *name, uint64_t events, uint64_t errors) {
+  char text[200];
+  snprintf(text, sizeof text, "%s:\nevents %llu wrong 0 errors %llu\n", name, (unsigned long long)events,
+           (unsigned long long)errors);
+  if (!strstr(table, text)) fail_msg("'%s' is not in:\n%s", text, table);
+}
+
+/* Sinks see the events of their lists; of a list that only a sink wants, and of the union and the intersection. */
+static void sinks_see_the_events_of_their_lists(void **state) {
+  (void)state;
+  static const uint32_t bad[] = {0, 9};
+  for (uint32_t b = 0; b < 2; b++) {
+    char sets[2][32];
+    snprintf(sets[0], sizeof sets[0], "raw.events=200");
+    snprintf(sets[1], sizeof sets[1], "raw.bad_every=%u", bad[b]);
+    for (uint32_t slots = 1; slots < 4; slots++) {
+      const struct request request = {
+          .graph = HEAD
+          "  even: { use: toy.select, set: { modulus: 2 } }\n"
+          "  third: { use: toy.select, set: { modulus: 3 } }\n"
+          "  sixth: { use: toy.select, set: { modulus: 6 } }\n"
+          "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"
+          "  scaled: { use: toy.scale }\n"
+          "  all: { use: toy.order }\n"
+          "  of_even: { use: toy.order, events: even, set: { modulus: 2 } }\n"
+          "  of_both: { use: toy.order, events: [even, third], set: { modulus: 6 } }\n"
+          "  of_any: { use: toy.order, events: { any: [third, sixth] }, set: { modulus: 3 } }\n"
+          "outputs: [expanded]\n",
+          .sets = (const char *const[]){sets[0], sets[1], "expanded.per_event=2", NULL},
+          .slots = slots,
+          .profile = 1,
+          .on_batch = ignore_batch};
+      struct outcome r = run(&request);
+      if (r.status != SL_OK) fail_msg("%s", r.messages);
+      expect_line(r.table, "all", 200, bad[b] ? 200 / bad[b] : 0);
+      expect_line(r.table, "of_even", count_of(200, 2, bad[b]), 0);
+      expect_line(r.table, "of_both", count_of(200, 6, bad[b]), 0);
+      expect_line(r.table, "of_any", count_of(200, 3, bad[b]), 0);
+      free(r.messages);
+      free(r.table);
+    }
+  }
 }
 
 /* -------------------------------------------------------------------------------------------------- faults */
@@ -201,12 +273,14 @@ static uint32_t fail_each_call(const struct request *request) {
     if (r.status == SL_OK) {
       expect_run(&r);
       free(r.messages);
+      free(r.table);
       return call - 1;
     }
     if (r.errors == 0) fail_msg("call %u failed without a word: status %d", call, r.status);
     if (!strstr(r.messages, "failed as it was asked to") && !strstr(r.messages, "memory"))
       fail_msg("call %u: the reason is not in:\n%s", call, r.messages);
     free(r.messages);
+    free(r.table);
   }
 }
 
@@ -237,6 +311,7 @@ static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **
     fail_msg("%s", r.messages);
   free((char *)request.graph);
   free(r.messages);
+  free(r.table);
 }
 
 static int has_device(void) {
@@ -262,6 +337,7 @@ int main(void) {
   if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(three_hundred_steps_and_nine_hundred_fields_run_and_are_timed),
+      cmocka_unit_test(sinks_see_the_events_of_their_lists),
       cmocka_unit_test(unions_and_intersections_are_of_any_number_of_lists),
   };
   const struct CMUnitTest faults[] = {

@@ -639,19 +639,29 @@ struct sl_output_view {
   const void *const *fields;
 };
 
-/* A finished slice, or a part of one, as sinks see it. */
+/* A finished slice, or a part of one, as sinks see it. Ports and outputs are there for all its events; a sink with an
+ * event list is to see those that are selected. */
 struct sl_batch {
   uint32_t event_count;
   uint32_t output_count;
   const struct sl_event *events;
   const struct sl_output_view *outputs; /* of the graph, in the order of services->run->outputs */
+  const uint32_t *selected;             /* ascending; NULL: all events */
+  uint32_t selected_count, reserved;
 };
+
+#define SL_BATCH_COUNT(batch)    ((batch)->selected ? (batch)->selected_count : (batch)->event_count)
+#define SL_BATCH_EVENT(batch, i) ((batch)->selected ? (batch)->selected[i] : (i))
+/* Goes through the events that a sink is to see. */
+#define SL_FOR_BATCH(event, batch)         \
+  for (uint32_t event##_at = 0, event = 0; \
+       event##_at < SL_BATCH_COUNT(batch) && ((event = SL_BATCH_EVENT(batch, event##_at)), 1); event##_at++)
 
 struct sl_sink {
   int (*open)(void *state, const struct sl_services *s, const void *args, const char *output_path);
-  /* Called in input order, never twice at a time. args: properties and input ports, pointing to host memory, valid
-   * until the call returns. An event with an error has no items in any port but the source's, which are as they were
-   * read. */
+  /* Called in input order, never twice at a time; for each batch, selected events or not. args: properties and input
+   * ports, pointing to host memory, valid until the call returns. An event with an error has no items in any port but
+   * the source's, which are as they were read. */
   int (*consume)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch);
   /* After the last batch, if no call failed. */
   int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
@@ -744,7 +754,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_batch) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");

@@ -58,13 +58,17 @@ SL_SOURCE(source, "events made from their number", struct source_state, toy_sour
 
 struct order_args {
   struct toy_numbers_view numbers;
+  uint32_t modulus;
 };
 #define SL_ARGS order_args
-static const struct sl_member order_members[] = {SL_IN(numbers, toy_numbers, "offsets value", "numbers")};
+static const struct sl_member order_members[] = {
+    SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
+    SL_U32(modulus, 0, 0, 1000, "", "sees good events with a number of values that this divides; 0: all events"),
+};
 #undef SL_ARGS
 
 struct order_state {
-  uint64_t next, wrong, batches, errors;
+  uint64_t next, events, wrong, errors;
 };
 
 static int order_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
@@ -77,11 +81,13 @@ static int order_consume(void *state, const struct sl_services *s, const void *a
   (void)s;
   struct order_state *o = state;
   const struct order_args *a = arguments;
-  o->batches++;
-  for (uint32_t e = 0; e < batch->event_count; e++) {
+  SL_FOR_BATCH (e, batch) {
     const struct sl_event *event = &batch->events[e];
     const uint32_t first = a->numbers.offsets[e], count = a->numbers.offsets[e + 1] - first;
-    o->wrong += event->number != o->next++;
+    o->wrong += a->modulus ? event->number < o->next || event->error || toy_count(event->number) % a->modulus
+                           : event->number != o->next;
+    o->next = event->number + 1;
+    o->events++;
     o->errors += event->error != 0;
     if (event->error == SL_EVENT_CORRUPT) {
       o->wrong += count != 0;
@@ -96,10 +102,10 @@ static int order_consume(void *state, const struct sl_services *s, const void *a
 static int order_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   (void)s;
   const struct order_state *o = state;
-  report->integer(report->context, "events", (int64_t)o->next);
+  report->integer(report->context, "events", (int64_t)o->events);
   report->integer(report->context, "wrong", (int64_t)o->wrong);
   report->integer(report->context, "errors", (int64_t)o->errors);
-  report->line(report->context, "events %llu wrong %llu errors %llu", (unsigned long long)o->next,
+  report->line(report->context, "events %llu wrong %llu errors %llu", (unsigned long long)o->events,
                (unsigned long long)o->wrong, (unsigned long long)o->errors);
   return SL_OK;
 }
