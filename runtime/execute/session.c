@@ -239,7 +239,7 @@ static int split_device(const char *device, char *target, size_t size, uint32_t 
   return 1;
 }
 
-/* Finds the plugins for the device, then its backend, and opens it. */
+/* Finds the files of plugins for the device, which the graph opens as it needs them; then its backend, and opens it. */
 static int open_device(struct sl_session *s) {
   char target[16], reason[512] = "";
   uint32_t index = 0;
@@ -249,7 +249,7 @@ static int open_device(struct sl_session *s) {
     return SL_EINVAL;
   }
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
-  int status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
+  int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
   s->backend = sl_backend_find(target);
   if (!s->backend)

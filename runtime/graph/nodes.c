@@ -87,9 +87,11 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
     return;
   }
   char buffer[256];
-  const char *nearest = strlen(use->text) < sizeof buffer && r->error_count < SL_LIMIT_ERRORS / 10
-                            ? sl_registry_suggest(registry, use->text, buffer, sizeof buffer)
-                            : NULL;
+  const char *nearest = NULL;
+  if (strlen(use->text) < sizeof buffer && r->error_count < SL_LIMIT_ERRORS / 10) {
+    sl_load_all_plugins(r);
+    nearest = sl_registry_suggest(registry, use->text, buffer, sizeof buffer);
+  }
   const char *hint = nearest != NULL ? sl_arena_format(r->arena, "did you mean %s?", nearest) : NULL;
   sl_report_error(r, use->mark, node->name, hint, "there is no algorithm `%s`%s", sl_shown(r, use->text),
                   dot == NULL ? "; `use` wants PLUGIN.ALGORITHM" : "");

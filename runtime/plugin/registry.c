@@ -1,6 +1,7 @@
 /* registry.c: the plugins of a run. Folders are collected once, in search order and none twice; each folder's files are
- * taken in ascending order. A file becomes an entry: loaded, hidden by an earlier one of the same name and target, or
- * refused with a reason. Memory is the only thing that can fail.
+ * taken in ascending order. A file becomes an entry, and stays unopened until its plugin is asked for. Then it is
+ * loaded, hidden by an earlier one of the same name and target, or refused with a reason. Memory is the only thing that
+ * can fail.
  */
 #define _GNU_SOURCE
 #include "plugin/registry.h"
@@ -34,7 +35,7 @@ static struct sl_plugin_entry *entry_add(struct sl_registry *r, const char *path
   if (!entries) return NULL;
   r->entries = entries;
   struct sl_plugin_entry *entry = &entries[r->entry_count];
-  *entry = (struct sl_plugin_entry){.status = SL_PLUGIN_REFUSED};
+  *entry = (struct sl_plugin_entry){.status = SL_PLUGIN_UNOPENED};
   entry->path = strdup(path);
   entry->file_name = strndup(parts->name, parts->name_length);
   entry->file_target = strndup(parts->target, parts->target_length);
@@ -109,25 +110,6 @@ static int check_open_ports(const struct sl_registry *r, const struct sl_plugin 
     status = sl_open_ports_check(plugin, r->entries[i].plugin, reason, size);
     if (status == SL_OK) status = sl_open_ports_check(r->entries[i].plugin, plugin, reason, size);
   }
-  return status;
-}
-
-/* Once all plugins are there, it is known which ports stand for the open ones. */
-static int expand_open_ports(struct sl_registry *r) {
-  struct sl_traits traits = {0};
-  int status = SL_OK;
-  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++)
-    if (r->entries[i].status == SL_PLUGIN_LOADED) status = sl_traits_add(&traits, r->entries[i].plugin);
-  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
-    struct sl_plugin_entry *e = &r->entries[i];
-    if (e->status != SL_PLUGIN_LOADED || !sl_has_open_ports(e->plugin)) continue;
-    struct sl_plugin *expanded = sl_plugin_expand(e->plugin, &traits);
-    if (expanded)
-      e->plugin = e->expanded = expanded;
-    else
-      status = SL_ENOMEM;
-  }
-  sl_traits_free(&traits);
   return status;
 }
 
@@ -218,10 +200,8 @@ static int is_wanted(const struct sl_plugin_file *parts, const char *const *targ
   return 0;
 }
 
-static int file_load(struct sl_registry *r, const char *path, const struct sl_plugin_file *parts) {
+static int entry_load(struct sl_registry *r, struct sl_plugin_entry *entry) {
   char reason[1024];
-  struct sl_plugin_entry *entry = entry_add(r, path, parts);
-  if (!entry) return SL_ENOMEM;
   const struct sl_plugin_entry *winner = find_loaded(r, entry->file_name, entry->file_target);
   if (winner) {
     entry->status = SL_PLUGIN_HIDDEN;
@@ -229,7 +209,7 @@ static int file_load(struct sl_registry *r, const char *path, const struct sl_pl
     return entry->reason ? SL_OK : SL_ENOMEM;
   }
   const struct sl_plugin *plugin = NULL;
-  if (sl_plugin_open(path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
+  if (sl_plugin_open(entry->path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
   if (check_collections(r, plugin, reason, sizeof(reason)) || check_open_ports(r, plugin, reason, sizeof(reason))) {
     dlclose(entry->handle);
     entry->handle = NULL;
@@ -245,7 +225,8 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int folder_load(struct sl_registry *r, const char *folder, const char *const *targets) {
+/* Adds the folder's files, unopened. */
+static int folder_scan(struct sl_registry *r, const char *folder, const char *const *targets) {
   struct dirent **files = NULL;
   const int count = scandir(folder, &files, NULL, compare_names);
   if (count < 0) return errno == ENOMEM ? SL_ENOMEM : folder_refuse(r, folder, strerror(errno));
@@ -255,7 +236,7 @@ static int folder_load(struct sl_registry *r, const char *folder, const char *co
     char path[PATH_MAX + 256];
     if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
       snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
-      status = file_load(r, path, &parts);
+      status = entry_add(r, path, &parts) ? SL_OK : SL_ENOMEM;
     }
     free(files[i]);
   }
@@ -263,7 +244,7 @@ static int folder_load(struct sl_registry *r, const char *folder, const char *co
   return status;
 }
 
-int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
+int sl_registry_scan(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
   memset(registry, 0, sizeof(*registry));
   int status = SL_OK;
   for (size_t i = 0; status == SL_OK && extra_folders && extra_folders[i]; i++)
@@ -271,8 +252,45 @@ int sl_registry_open(const char *const *extra_folders, const char *const *target
   if (status == SL_OK) status = folders_add_environment(registry);
   if (status == SL_OK) status = folders_add_own(registry);
   for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++)
-    status = folder_load(registry, registry->folders[i], targets);
-  if (status == SL_OK) status = expand_open_ports(registry);
+    status = folder_scan(registry, registry->folders[i], targets);
+  if (status) sl_registry_close(registry);
+  return status;
+}
+
+int sl_registry_load_entry(struct sl_registry *registry, size_t index) {
+  struct sl_plugin_entry *entry = &registry->entries[index];
+  return entry->status == SL_PLUGIN_UNOPENED ? entry_load(registry, entry) : SL_OK;
+}
+
+int sl_registry_load(struct sl_registry *registry, const char *name) {
+  int status = SL_OK;
+  for (size_t i = 0; status == SL_OK && i < registry->entry_count; i++)
+    if (!name || strcmp(registry->entries[i].file_name, name) == 0) status = sl_registry_load_entry(registry, i);
+  return status;
+}
+
+int sl_registry_expand(struct sl_registry *r) {
+  struct sl_traits traits = {0};
+  int status = SL_OK;
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++)
+    if (r->entries[i].status == SL_PLUGIN_LOADED) status = sl_traits_add(&traits, r->entries[i].plugin);
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
+    struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || e->expanded || !sl_has_open_ports(e->plugin)) continue;
+    struct sl_plugin *expanded = sl_plugin_expand(e->plugin, &traits);
+    if (expanded)
+      e->plugin = e->expanded = expanded;
+    else
+      status = SL_ENOMEM;
+  }
+  sl_traits_free(&traits);
+  return status;
+}
+
+int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
+  int status = sl_registry_scan(extra_folders, targets, registry);
+  if (status == SL_OK) status = sl_registry_load(registry, NULL);
+  if (status == SL_OK) status = sl_registry_expand(registry);
   if (status) sl_registry_close(registry);
   return status;
 }
