@@ -115,17 +115,22 @@ static int check_open_ports(const struct sl_registry *r, const struct sl_plugin 
 
 /* ------------------------------------------------------------------------------------------------ folders */
 
-/* Appends a folder unless it is there already under whatever name. `real` is absolute; the registry keeps a copy. */
+/* Appends a copy of a text to a list. */
+static int list_add(char ***list, size_t *count, const char *text) {
+  char **longer = realloc(*list, (*count + 1) * sizeof(*longer));
+  if (!longer) return SL_ENOMEM;
+  *list = longer;
+  longer[*count] = strdup(text);
+  if (!longer[*count]) return SL_ENOMEM;
+  (*count)++;
+  return SL_OK;
+}
+
+/* Appends a folder unless it is there already under whatever name. `real` is absolute. */
 static int folder_add(struct sl_registry *r, const char *real) {
   for (size_t i = 0; i < r->folder_count; i++)
     if (strcmp(r->folders[i], real) == 0) return SL_OK;
-  char **folders = realloc(r->folders, (r->folder_count + 1) * sizeof(*folders));
-  if (!folders) return SL_ENOMEM;
-  r->folders = folders;
-  folders[r->folder_count] = strdup(real);
-  if (!folders[r->folder_count]) return SL_ENOMEM;
-  r->folder_count++;
-  return SL_OK;
+  return list_add(&r->folders, &r->folder_count, real);
 }
 
 static int folder_refuse(struct sl_registry *r, const char *folder, const char *reason) {
@@ -155,14 +160,13 @@ static int folders_add_environment(struct sl_registry *r) {
   return status;
 }
 
-/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are skipped. */
+/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are only noted. */
 static int folders_add_beside(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
     char path[PATH_MAX + 32], real[PATH_MAX];
     snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
-    if (!realpath(path, real)) continue;
-    const int status = folder_add(r, real);
+    const int status = realpath(path, real) ? folder_add(r, real) : list_add(&r->missing, &r->missing_count, path);
     if (status) return status;
   }
   return SL_OK;
@@ -298,9 +302,32 @@ int sl_registry_open(const char *const *extra_folders, const char *const *target
 void sl_registry_close(struct sl_registry *registry) {
   for (size_t i = 0; i < registry->entry_count; i++) entry_free(&registry->entries[i]);
   for (size_t i = 0; i < registry->folder_count; i++) free(registry->folders[i]);
+  for (size_t i = 0; i < registry->missing_count; i++) free(registry->missing[i]);
   free(registry->entries);
   free(registry->folders);
+  free(registry->missing);
   memset(registry, 0, sizeof(*registry));
+}
+
+int sl_registry_is_empty(const struct sl_registry *registry) {
+  for (size_t i = 0; i < registry->entry_count; i++)
+    if (*registry->entries[i].file_name) return 0;
+  return 1;
+}
+
+/* Appends "PATH (remark)" to a list; what does not fit is cut. */
+static void place_add(char *text, size_t size, const char *path, const char *remark) {
+  const size_t length = strlen(text);
+  snprintf(text + length, size - length, remark ? "%s%s (%s)" : "%s%s", length ? ", " : "", path, remark);
+}
+
+const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size) {
+  *text = '\0';
+  for (size_t i = 0; i < registry->entry_count; i++)
+    if (!*registry->entries[i].file_name) place_add(text, size, registry->entries[i].path, registry->entries[i].reason);
+  for (size_t i = 0; i < registry->folder_count; i++) place_add(text, size, registry->folders[i], NULL);
+  for (size_t i = 0; i < registry->missing_count; i++) place_add(text, size, registry->missing[i], "no such folder");
+  return text;
 }
 
 /* ------------------------------------------------------------------------------------------------- names */

@@ -33,6 +33,8 @@ struct sl_registry {
   size_t entry_count;
   char **folders; /* in search order */
   size_t folder_count;
+  char **missing; /* places beside libsluice where there is no folder */
+  size_t missing_count;
 };
 
 /* Finds the files of plugins for `targets` (NULL-terminated, e.g. {"cpu", NULL}), and opens none. extra_folders:
@@ -48,6 +50,11 @@ int sl_registry_expand(struct sl_registry *registry);
 /* Finds the files, opens them all, and expands their open ports. */
 int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry);
 void sl_registry_close(struct sl_registry *registry);
+
+/* Is there no file of a plugin at all? Then sl_registry_places writes where they were looked for, and returns `text`.
+ */
+int sl_registry_is_empty(const struct sl_registry *registry);
+const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size);
 
 /* Checks one descriptor (also behind `sluice test`): 0, or an error with `reason` filled. */
 int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size);

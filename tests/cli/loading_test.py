@@ -41,6 +41,20 @@ def opens(files, wanted):
     return wanted <= set(plugins(files)) and not {"hdf5.cpu.so", "pv.cpu.so"} & files and not any("libhdf5" in name for name in files)
 
 
+def without_plugins(sluice, folder):
+    """The command and its library alone."""
+    folder.mkdir()
+    for path in (sluice, *pathlib.Path(sluice).resolve().parent.glob("libsluice.so*")):
+        shutil.copy(path, folder)
+    wrong = call(folder / "sluice", "check", VELO, LD_LIBRARY_PATH=str(folder), SLUICE_PLUGIN_PATH="no/such/folder")
+    errors = [line for line in wrong.stderr.splitlines() if "error: " in line]
+    check(wrong.returncode == 2 and len(errors) == 1 and "no plugins were found" in errors[0], f"without plugins there is one error: {errors}")
+    for place in ("no/such/folder (no such folder)", f"{folder.resolve()}/plugins (no such folder)"):
+        check(place in wrong.stderr, f"which says that they were looked for in {place}")
+    listed = call(folder / "sluice", "list", LD_LIBRARY_PATH=str(folder)).stdout
+    check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "so does the list")
+
+
 def main(sluice, open_folder):
     plugin_folder = pathlib.Path(sluice).resolve().parent / "plugins"
     files, done = opened(sluice, "run", VELO, "-n", 5)
@@ -86,6 +100,7 @@ def main(sluice, open_folder):
         shutil.copy(plugin_folder / "truth.cpu.so", broken)
         listed = call(sluice, "list", "--plugin-path", broken).stdout
         check(f"hidden: {plugin_folder}/truth.cpu.so\n    by {broken.resolve()}/truth.cpu.so" in listed, "list shows what is hidden")
+        without_plugins(sluice, pathlib.Path(folder) / "alone")
     sys.exit(1 if failures else 0)
 
 
