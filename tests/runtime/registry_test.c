@@ -66,6 +66,10 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"total_read",
        "algorithm copy: member in: only an output of a kernel has TOTAL fields, as collection bad_values does"},
       {"more_capacities", "algorithm copy: member out: 0 capacities for subitems are expected, more are given"},
+      {"string_kernel",
+       "algorithm copy: member label: a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or "
+       "compute "
+       "what the kernel needs from it in prepare"},
       {"duplicate", "two algorithms are named copy"},
       {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},
       {"null_entry", "entry 1 of the table of algorithms is NULL"},
