@@ -1,11 +1,14 @@
 /* testing.h: run one algorithm of one plugin on arrays, and look at what it wrote.
  *
- *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");     relative to the build folder, or
- * absolute sl_test_events(t, 2);                                            two events in the slice sl_test_input(t,
- * "clusters", "offsets", offsets, 3);             an array a field; copied sl_test_set(t, "max_scatter", 0.08);
- * sl_test_set_text(t, "path", "..."); sl_test_budget(t, "hits", 1000);                                 the capacity of
- * an output, else taken from its terms assert_int_equal(sl_test_run(t), 0); const float *x = sl_test_output(t, "hits",
- * "x"); sl_test_free(t);
+ *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");  relative to the build folder, or absolute
+ *   sl_test_events(t, 2);                                  two events in the slice
+ *   sl_test_input(t, "clusters", "offsets", offsets, 3);   an array a field; copied
+ *   sl_test_set(t, "max_scatter", 0.08);
+ *   sl_test_set_text(t, "path", "...");
+ *   sl_test_budget(t, "hits", 1000);                       the capacity of an output, else taken from its terms
+ *   assert_int_equal(sl_test_run(t), 0);
+ *   const float *x = sl_test_output(t, "hits", "x");
+ *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
  * consume once, finish). Every field is an allocation of its own with canaries behind it and poisoned contents, so that

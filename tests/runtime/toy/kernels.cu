@@ -40,7 +40,9 @@ SL_KERNEL(select_events, struct select_args) {
   if (blockIdx.x == 0) select_node(&a);
 }
 
-SL_KERNEL(select_family, struct sl_nodes) { SL_FOR_NODES(struct select_args, node, a) select_node(node); }
+SL_KERNEL(select_family, struct sl_nodes) {
+  SL_FOR_NODES (struct select_args, node, a) select_node(node);
+}
 
 static int run_select(const struct sl_launch *l, const struct select_args *a) {
   return SL_LAUNCH(l, select_events, SL_PER_NODE(1), *a);
@@ -73,7 +75,7 @@ static const struct sl_member scale_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(scale_values, struct scale_args) {
-  SL_FOR_ITEMS(i, a.events, a.numbers.offsets) a.scaled.value[i] = a.numbers.value[i] * a.factor;
+  SL_FOR_ITEMS (i, a.events, a.numbers.offsets) a.scaled.value[i] = a.numbers.value[i] * a.factor;
 }
 
 static int run_scale(const struct sl_launch *l, const struct scale_args *a) {
