@@ -1,6 +1,8 @@
 /* mep_window.c: see mep_window.h. */
 #include "mep_window.h"
 
+#include "mdf.h"
+
 #include <sluice/plugin.h>
 
 #include <stdlib.h>
