@@ -28,7 +28,7 @@ enum {
   MDF_FAULT_NO_PACKET, /* no trustworthy header: these bytes were skipped up to the next one, or the end */
   MDF_FAULT_PACKET_MAGIC,
   MDF_FAULT_PACKET,       /* its header does not fit its size */
-  MDF_FAULT_PACKET_EXTRA, /* bytes behind it in its record */
+  MDF_FAULT_PACKET_EXTRA, /* bytes after it in its record */
   MDF_FAULT_BLOCK_PLACE,  /* a block, at number `at`, lies outside the packet or in another */
   MDF_FAULT_BLOCK_MAGIC,
   MDF_FAULT_BLOCK_SIZE, /* its fragments do not end where it does */

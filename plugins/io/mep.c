@@ -57,7 +57,7 @@ static uint64_t sum_of_sizes(const struct mep_block *b) {
   return sum;
 }
 
-/* Lists and fragments behind the header of a block; `room` bytes of the packet begin with the block. */
+/* Lists and fragments after the header of a block; `room` bytes of the packet begin with the block. */
 static int open_lists(uint64_t header_bytes, uint64_t room, const uint8_t *data, struct mep_block *b) {
   const uint64_t sizes_at = header_bytes + padded(b->event_count);
   const uint64_t lists_end = sizes_at + padded(2 * (uint64_t)b->event_count);

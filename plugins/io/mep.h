@@ -31,7 +31,7 @@ enum {
 struct mep_packet {
   const uint8_t *data;
   uint64_t bytes;
-  uint64_t blocks_begin; /* the first byte behind the header and its lists */
+  uint64_t blocks_begin; /* the first byte after the header and its lists */
   uint32_t block_count;
   uint32_t is_prototype;
   const uint8_t *source_ids, *versions, *offsets; /* lists, not aligned; versions: prototype only */
@@ -63,7 +63,7 @@ static inline uint32_t mep_fragment_size(const struct mep_block *b, uint32_t eve
 int mep_packet_open(const uint8_t *data, uint64_t bytes, struct mep_packet *packet, struct mdf_fault *fault);
 /* Block i, which lies in the packet with its fragments: 0, or -1 with the fault filled. */
 int mep_packet_block(const struct mep_packet *packet, uint32_t i, struct mep_block *block, struct mdf_fault *fault);
-/* Do all blocks agree in a sound packet: they lie behind each other, have the same number of fragments and the same
+/* Do all blocks agree in a sound packet: they lie one after the other, have the same number of fragments and the same
  * first event id. `blocks` has room for packet->block_count of them, or is NULL. */
 int mep_packet_blocks(const struct mep_packet *packet, struct mep_block *blocks, struct mdf_fault *fault);
 /* How many events a packet has whose blocks may be damaged, and the id of the first: 1, or 0 if nothing tells. */

@@ -43,7 +43,7 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
   free(overrides);
 }
 
-/* "simt.seed": the part behind the dot, if the part before it is the device's target, and it has settings. */
+/* "simt.seed": the part after the dot, if the part before it is the device's target, and it has settings. */
 static const char *device_setting(const struct sl_session *s, const char *key) {
   const size_t length = strlen(s->backend->target);
   return s->backend->set && strncmp(key, s->backend->target, length) == 0 && key[length] == '.' ? key + length + 1

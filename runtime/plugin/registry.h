@@ -56,7 +56,7 @@ void sl_registry_close(struct sl_registry *registry);
 int sl_registry_is_empty(const struct sl_registry *registry);
 const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size);
 
-/* Checks one descriptor (also behind `sluice test`): 0, or an error with `reason` filled. */
+/* Checks one descriptor (`sluice test` does too): 0, or an error with `reason` filled. */
 int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size);
 
 /* Finds "plugin.algorithm" among the loaded plugins. Kernels come from the plugin for `target`, all others from the one

@@ -29,7 +29,7 @@ WRONG_COUNT(unwritten)
 FILL(unwritten, k % 3 == 2 ? a.kept.value[to] : a.numbers.value[i])
 WRONG_RUN(unwritten);
 
-/* Takes the next number, which behind the last event is not there. */
+/* Takes the next number, which is not there after the last event. */
 WRONG_ARGS(next_number)
 #undef SL_ARGS
 #define SL_ARGS next_number_args

@@ -11,7 +11,7 @@
  *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
- * consume once, finish). Every field is an allocation of its own with canaries behind it and poisoned contents, so that
+ * consume once, finish). Every field is an allocation of its own with canaries after it and poisoned contents, so that
  * a sanitizer sees what an arena would hide. The input capacities are the sizes of the arrays given. Fields that the
  * algorithm does not name as read are null. Wrong names end the program with a message: a test that asks for what is
  * not there is a broken test.

@@ -249,7 +249,7 @@ static const struct sl_member sum_members[] = {
     SL_OUT(sums, toy_sums, "sums"),
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
     SL_BOOL(fail, 0, "fail"),
-    SL_BOOL(overrun, 0, "write one value behind the sums"),
+    SL_BOOL(overrun, 0, "write one value past the sums"),
     SL_BOOL(block_sized, 0, "add the number of threads to the sum, which no kernel should"),
     SL_BOOL(crash, 0, "write to address 64"),
     SL_BOOL(not_a_number, 0, "give means that are not numbers"),
