@@ -40,7 +40,7 @@ const struct cli_command cli_commands[] = {
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
     {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, 0,
-     "two runs side by side, and what is beyond their spread", cli_compare,
+     "two runs side by side, and which differences are beyond their spread", cli_compare,
      "Exits with 1 if outputs are known to differ.\n\n"
      "  $ sluice compare before.json after.json\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
