@@ -38,7 +38,7 @@ SL_TEST_API void sl_test_events(struct sl_test *t, uint32_t event_count);
 SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32_t count); /* run on these events */
 SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values,
                                uint64_t count);
-/* The same for a producer of a list port, by its name; one that is new comes behind the others. */
+/* The same for a producer of a list port, by its name; one that is new comes after the others. */
 SL_TEST_API void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field,
                                     const void *values, uint64_t count);
 SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);
