@@ -40,14 +40,14 @@ static SL_DEVICE uint32_t words_of(const struct gather_lists_args *a) {
 
 SL_KERNEL(clear_masks, struct gather_lists_args) {
   const uint32_t words = words_of(&a);
-  SL_FOR_ALL_EVENTS(event, a.events) {
+  SL_FOR_ALL_EVENTS (event, a.events) {
     for (uint32_t w = 0; w < words; w++) a.masks[(uint64_t)event * words + w] = 0;
   }
 }
 
 SL_KERNEL(mark_events, struct gather_lists_args) {
   const uint32_t words = words_of(&a);
-  SL_FOR_ENTRIES(k, a.lists) {
+  SL_FOR_ENTRIES (k, a.lists) {
     const struct sl_event_list_view *list = &a.lists.at[k];
     for (uint32_t i = threadIdx.x; i < *list->count; i += blockDim.x)
       atomicOr(&a.masks[(uint64_t)list->numbers[i] * words + k / MASK_BITS], 1u << k % MASK_BITS);
@@ -56,7 +56,7 @@ SL_KERNEL(mark_events, struct gather_lists_args) {
 
 SL_KERNEL(count_lists, struct gather_lists_args) {
   const uint32_t words = words_of(&a);
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < words; w++) count += sl_count_bits(a.masks[(uint64_t)event * words + w]);
     a.decisions.offsets[event] = count;
@@ -65,7 +65,7 @@ SL_KERNEL(count_lists, struct gather_lists_args) {
 
 SL_KERNEL(write_lists, struct gather_lists_args) {
   const uint32_t words = words_of(&a);
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t to = a.decisions.offsets[event];
     for (uint32_t w = 0; w < words && to < a.decisions.offsets[event + 1]; w++) {
       uint32_t mask = a.masks[(uint64_t)event * words + w];

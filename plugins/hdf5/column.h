@@ -35,7 +35,6 @@ int column_add(struct column *c, const void *values, uint64_t rows);
 int column_write(struct column *c);
 /* Frees what it holds; rows not written are lost. A zeroed column is closed too. */
 void column_close(struct column *c);
-static inline uint64_t column_rows(const struct column *c) { return c->first_row + c->used_rows; }
 
 /* A text as attribute of a file, group or data set. */
 int hdf5_set_text(hid_t object, const char *name, const char *text);

@@ -19,7 +19,7 @@
 enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
 
 /* Header bytes by header type (byte 17: version, and subheader length in words); 0 if there is no such header. Version
- * 0 has a subheader of 22 bytes over bytes 18 to 39: five words behind the generic header, or six if rounded up. */
+ * 0 has a subheader of 22 bytes over bytes 18 to 39: five words after the generic header, or six if rounded up. */
 static uint32_t header_bytes_of_type(uint8_t type) {
   switch (type) {
     case 0x05:
@@ -216,7 +216,7 @@ void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
   if (within < end) cut_record(reader, record, within);
 }
 
-/* A record whose contents are sound without a checksum, but behind which nothing follows: bytes may be missing in it,
+/* A record whose contents are sound without a checksum, but after which nothing follows: bytes may be missing in it,
  * so that it reaches into the next. */
 static void check_end(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t end = record->offset + record->bytes;

@@ -1,4 +1,4 @@
-/* mdf_fault.c: faults of records, banks and packets (mdf.h) in words. */
+/* mdf_fault.c: faults of records, banks and packets in words. */
 #include "mdf.h"
 
 #include <inttypes.h>

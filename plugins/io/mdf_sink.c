@@ -1,5 +1,5 @@
 /* mdf_sink.c: io.mdf_sink, writes the raw banks of events to an MDF file, one record of header version 3 an event.
- * Banks that the graph made of an event stand behind those that were read.
+ * Banks that the graph made of an event stand after those that were read.
  *
  * The record's run is the event's, orbit and bunch come from ODIN (0 without), the trigger mask is all ones. Banks of
  * an event that is in error in this run are written as they were read; an event of which nothing could be read has

@@ -6,6 +6,7 @@
 #include "mdf_stream.h"
 
 #include "mep.h"
+#include "mep_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
  *   mep_packet_open(data, bytes, &packet, &fault)
  *   for i < packet.block_count: mep_packet_block(&packet, i, &block, &fault)
  *
- * Where packets begin and end in a file that is nothing but packets is found by mep_next, with struct mdf_reader and
- * its promises (mdf.h).
+ * Where packets begin and end in a file that is nothing but packets is found by mep_file.h.
  *
  * Source ids. The source id of a block has subsystem bits (formats.md 1.3). Banks of old simulation and of Monte-Carlo
  * truth are numbered from 0 within their type instead. In a packet they stand under a subsystem with bit 10 of the
@@ -17,7 +16,7 @@
 #ifndef IO_MEP_H
 #define IO_MEP_H
 
-#include "mdf.h"
+#include "mdf_fault.h"
 
 enum {
   MEP_MAGIC = 0xCEFA,
@@ -32,7 +31,7 @@ enum {
 struct mep_packet {
   const uint8_t *data;
   uint64_t bytes;
-  uint64_t blocks_begin; /* the first byte behind the header and its lists */
+  uint64_t blocks_begin; /* the first byte after the header and its lists */
   uint32_t block_count;
   uint32_t is_prototype;
   const uint8_t *source_ids, *versions, *offsets; /* lists, not aligned; versions: prototype only */
@@ -64,16 +63,11 @@ static inline uint32_t mep_fragment_size(const struct mep_block *b, uint32_t eve
 int mep_packet_open(const uint8_t *data, uint64_t bytes, struct mep_packet *packet, struct mdf_fault *fault);
 /* Block i, which lies in the packet with its fragments: 0, or -1 with the fault filled. */
 int mep_packet_block(const struct mep_packet *packet, uint32_t i, struct mep_block *block, struct mdf_fault *fault);
-/* Do all blocks agree in a sound packet: they lie behind each other, have the same number of fragments and the same
+/* Do all blocks agree in a sound packet: they lie one after the other, have the same number of fragments and the same
  * first event id. `blocks` has room for packet->block_count of them, or is NULL. */
 int mep_packet_blocks(const struct mep_packet *packet, struct mep_block *blocks, struct mdf_fault *fault);
 /* How many events a packet has whose blocks may be damaged, and the id of the first: 1, or 0 if nothing tells. */
 int mep_packet_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count, uint64_t *event_id);
-
-/* The next packet of a file of packets, as a record without header; 0 at the end of the file. */
-int mep_next(struct mdf_reader *reader, struct mdf_record *record);
-/* Could mep_next make something of these bytes? */
-int mep_recognise(const uint8_t *data, uint64_t size);
 
 /* Is this the type of a fragment that the readout found broken? */
 static inline int mep_is_broken_type(uint8_t type) { return (type >= 89 && type <= 96) || type == 100 || type == 101; }

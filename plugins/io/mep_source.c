@@ -13,6 +13,7 @@
 #include "event_faults.h"
 #include "io/bank_packer.h"
 #include "mdf_stream.h"
+#include "mep_file.h"
 #include "mep_window.h"
 
 #include <sluice/plugin.h>

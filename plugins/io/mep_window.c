@@ -1,6 +1,8 @@
 /* mep_window.c: see mep_window.h. */
 #include "mep_window.h"
 
+#include "mdf.h"
+
 #include <sluice/plugin.h>
 
 #include <stdlib.h>
@@ -221,7 +223,7 @@ static void copy_payloads(const struct mep_window *w, const struct mep_window_bl
   }
 }
 
-/* The items of one block, one an event; returns the word behind its piece. */
+/* The items of one block, one an event; returns the word after its piece. */
 static uint64_t write_items(struct mep_window *w, const struct io_packer *p, uint32_t port,
                             const struct mep_window_block *wb, uint64_t word) {
   const struct io_raw_banks *out = &p->ports[port].out;

@@ -1,7 +1,7 @@
 /* mep_window.h: a packet's events, handed to slices window by window without being sorted by event.
  *
  * The blocks of a packet that somebody wants are opened once. A window is a range [first, end) of the packet's events:
- * the fragments of one source in it lie behind each other in the file, and are copied so, in one piece, into the pool
+ * the fragments of one source in it lie one after the other in the file, and are copied so, in one piece, into the pool
  * of their kind; the items, one a fragment, point into the pieces. Only where fragments are not padded to words are
  * they copied one by one.
  */

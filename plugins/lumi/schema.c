@@ -2,7 +2,7 @@
  *
  * The packing rule of spec formats.md 8.4: a counter has as many bits as its largest value needs. By descending number
  * of bits, and in the order of the list among equals, each goes into the first word that has room, at the next free bit
- * of it. The counters of a full summary that a base one lacks are packed apart, into words of their own behind.
+ * of it. The counters of a full summary that a base one lacks are packed apart, into words of their own after it.
  *
  * A summary's encoding key is the XXH32 of its description, so that it changes with it and with nothing else.
  */
@@ -39,7 +39,7 @@ static uint32_t bits_of(uint32_t max) {
   return bits;
 }
 
-/* Packs counters [begin, end) into words from `first_word` on; returns the word behind the last. */
+/* Packs counters [begin, end) into words from `first_word` on; returns the word after the last. */
 static uint32_t pack(const struct lumi_schema *s, uint32_t begin, uint32_t end, uint32_t first_word) {
   uint32_t used[LUMI_COUNTERS] = {0}, words = 0; /* bits taken of each word */
   for (uint32_t size = WORD_BITS; size > 0; size--)

@@ -8,7 +8,7 @@
  */
 #include "summarize_event.h"
 
-/* The offsets of the events behind the one before on the list, up to this one; of the last also of those behind it. */
+/* The offsets of the events after the one before on the list, up to this one; of the last also of those after it. */
 static SL_DEVICE void write_offsets(const struct summarize_args *a, uint32_t item) {
   const struct sl_events *list = &a->events;
   const uint32_t event = sl_event_at(list, item), is_last = item + 1 == *list->count;

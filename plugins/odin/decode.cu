@@ -92,7 +92,7 @@ static SL_DEVICE uint32_t refuse(const struct odin_banks_view *banks, uint32_t e
 }
 
 SL_KERNEL(decode_banks, struct decode_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t detail, words[WORDS];
     const uint32_t error = refuse(&a.banks, event, &detail);
     if (error != 0) sl_event_fail(&a.events, event, error, detail);

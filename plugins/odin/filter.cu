@@ -51,7 +51,9 @@ SL_KERNEL(filter_events, struct filter_args) {
   if (blockIdx.x == 0) filter_node(&a); /* the whole block, so that no barrier misses a thread */
 }
 
-SL_KERNEL(filter_family, struct sl_nodes) { SL_FOR_NODES(struct filter_args, node, a) filter_node(node); }
+SL_KERNEL(filter_family, struct sl_nodes) {
+  SL_FOR_NODES (struct filter_args, node, a) filter_node(node);
+}
 
 static int run(const struct sl_launch *l, const struct filter_args *a) {
   return SL_LAUNCH(l, filter_events, SL_PER_NODE(1), *a);

@@ -42,10 +42,10 @@ enum { ANNEALING_WARPS = 4 };
  * nothing; on a GPU all lanes go, those behind the last with zeros, since branches would keep loops from overlapping.
  */
 #if defined(SL_TARGET_CPU)
-#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF(j, left)
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF (j, left)
 #define ANNEALING_HAS(j, left)       1
 #else
-#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32(j)
+#define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32 (j)
 #define ANNEALING_HAS(j, left)       ((j) < (left))
 #endif
 #define ANNEALING_VALUE(array, j, left) (ANNEALING_HAS(j, left) ? (array)[j] : 0.0f)
@@ -124,24 +124,24 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   float at[SL_LANES32] = {0.0f}, cold[SL_LANES32] = {0.0f};
   float most[SL_LANES32] = {0.0f}, sum[SL_LANES32] = {0.0f};
   uint32_t near = 0;
-  ANNEALING_FOR_LANES(j, left) {
+  ANNEALING_FOR_LANES (j, left) {
     at[SL_LANE32(j)] = ANNEALING_VALUE(z, j, left);
     cold[SL_LANE32(j)] = t->beta * ANNEALING_VALUE(weight, j, left);
     most[SL_LANE32(j)] = noise;
   }
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
-    ANNEALING_FOR_LANES(j, left)
-    most[SL_LANE32(j)] =
-        sl_max_f32(annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass), most[SL_LANE32(j)]);
+    ANNEALING_FOR_LANES (j, left)
+      most[SL_LANE32(j)] =
+          sl_max_f32(annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass), most[SL_LANE32(j)]);
   }
-  ANNEALING_FOR_LANES(j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
+  ANNEALING_FOR_LANES (j, left) sum[SL_LANE32(j)] = t->noise > 0.0f ? sl_expf(noise - most[SL_LANE32(j)]) : 0.0f;
   for (uint32_t k = 0; k < t->prototypes; k++) {
     const float from_z = p->from_z[k], log_mass = p->log_mass[k];
     float *__restrict__ stored = t->stored + (is_stored ? k * t->stride + first : 0u);
     float relative[SL_LANES32] = {0.0f};
     uint32_t is_near = 0;
-    ANNEALING_FOR_LANES(j, left) {
+    ANNEALING_FOR_LANES (j, left) {
       const float exponent =
           annealing_exponent(cold[SL_LANE32(j)], at[SL_LANE32(j)], from_z, log_mass) - most[SL_LANE32(j)];
       relative[SL_LANE32(j)] = exponent;
@@ -149,14 +149,14 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
     }
     if (!sl_warp_any(is_near)) continue;
     near |= 1u << k;
-    ANNEALING_FOR_LANES(j, left) {
+    ANNEALING_FOR_LANES (j, left) {
       const float e = sl_expf(relative[SL_LANE32(j)]);
       sum[SL_LANE32(j)] += e;
       if (is_stored && ANNEALING_HAS(j, left)) stored[j] = e;
     }
   }
   if (sl_warp_lane() == 0) t->near[first / 32] = near;
-  SL_FOR_LANES32_OF(j, left) {
+  SL_FOR_LANES32_OF (j, left) {
     highest[j] = most[SL_LANE32(j)];
     scale[j] = 1.0f / sum[SL_LANE32(j)];
   }
@@ -214,14 +214,14 @@ static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t f
   const float *__restrict__ stored = r->stored + first;
   const float beta = r->beta, from_z = r->from_z, log_mass = r->log_mass;
   if (r->is_stored) {
-    ANNEALING_FOR_LANES(j, left)
-    shares[SL_LANE32(j)] = ANNEALING_VALUE(stored, j, left) * ANNEALING_VALUE(scale, j, left);
+    ANNEALING_FOR_LANES (j, left)
+      shares[SL_LANE32(j)] = ANNEALING_VALUE(stored, j, left) * ANNEALING_VALUE(scale, j, left);
   } else {
-    ANNEALING_FOR_LANES(j, left)
-    shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta * ANNEALING_VALUE(weight, j, left),
-                                                      ANNEALING_VALUE(z, j, left), from_z, log_mass) -
-                                   ANNEALING_VALUE(highest, j, left)) *
-                           ANNEALING_VALUE(scale, j, left);
+    ANNEALING_FOR_LANES (j, left)
+      shares[SL_LANE32(j)] = sl_expf(annealing_exponent(beta * ANNEALING_VALUE(weight, j, left),
+                                                        ANNEALING_VALUE(z, j, left), from_z, log_mass) -
+                                     ANNEALING_VALUE(highest, j, left)) *
+                             ANNEALING_VALUE(scale, j, left);
   }
 }
 
@@ -243,7 +243,7 @@ static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part
     const uint32_t left = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};
     annealing_shares(&r, first, left, shares);
-    ANNEALING_FOR_LANES(j, left) {
+    ANNEALING_FOR_LANES (j, left) {
       const float d = ANNEALING_VALUE(z, j, left) - from_z, w = ANNEALING_VALUE(weights, j, left);
       const float of_mass = ANNEALING_VALUE(prior, j, left) * shares[SL_LANE32(j)], of_weight = of_mass * w,
                   of_moment = of_weight * d;
@@ -359,7 +359,7 @@ static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32
     const uint32_t left_over = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};
     annealing_shares(&r, first, left_over, shares);
-    SL_FOR_LANES32_OF(j, left_over) {
+    SL_FOR_LANES32_OF (j, left_over) {
       const float d = z[j] - at, w = weights[j];
       const float left = 1.0f / (1.0f + sl_expf(sl_clamp_f32(d * sl_sqrtf(beta * w), -20.0f, 20.0f)));
       const float mass = prior[j] * shares[SL_LANE32(j)], to_left = mass * left, to_right = mass * (1.0f - left);
@@ -439,7 +439,7 @@ static SL_DEVICE void annealing_count_users(const struct annealing_part *t, uint
     const uint32_t left = t->tracks - first;
     float shares[SL_LANES32] = {0.0f};
     annealing_shares(&r, first, left, shares);
-    SL_FOR_LANES32_OF(j, left) {
+    SL_FOR_LANES32_OF (j, left) {
       const float share = shares[SL_LANE32(j)];
       const float needs = share > needed ? 1.0f : 0.0f;
       sl_sum32_add_lane(&all, j, prior[j] > 0.0f ? share : 0.0f);
@@ -503,8 +503,8 @@ static SL_DEVICE void annealing_open(struct annealing_part *t) {
   annealing_sync(t); /* all know the origin */
   for (uint32_t i = annealing_thread(t); i < t->tracks; i += annealing_threads(t)) t->z[i] -= t->origin;
   for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
-  for (uint32_t first = 0; first < t->tracks; first += 32) SL_FOR_LANES32_OF(j, t->tracks - first)
-  sl_sum32_add_lane(&sum, j, t->prior[first + j]);
+  for (uint32_t first = 0; first < t->tracks; first += 32)
+    SL_FOR_LANES32_OF (j, t->tracks - first) sl_sum32_add_lane(&sum, j, t->prior[first + j]);
   t->prior_sum = sl_group_sum32_total(&sum);
   annealing_sync(t);
 }

@@ -144,7 +144,7 @@ static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const stru
 static SL_DEVICE void fill_wide(const struct beamline_launch *a, const struct pv_tracks *t,
                                 struct beamline_shared *shared, uint32_t scale) {
   const uint32_t count = shared->wide_count < MAX_WIDE ? shared->wide_count : MAX_WIDE;
-  SL_FOR_GROUPS(w, count, 32) {
+  SL_FOR_GROUPS (w, count, 32) {
     if (w >= count) break;
     const uint32_t track = shared->wide[w];
     const struct beamline_bell bell = bell_of(a, t->z[track], inverse_error_of(t, track), scale);

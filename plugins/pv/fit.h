@@ -85,7 +85,7 @@ static SL_DEVICE float pv_affinity(float chi2) {
 static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, pv_index base, const struct pv_place *place,
                                            float limit) {
   uint32_t near = 0;
-  SL_FOR_LANES32(j) {
+  SL_FOR_LANES32 (j) {
     const struct pv_line line = pv_line_of(t, base + j);
     near |= pv_residual_of(&line, place).chi2 < limit ? 1u : 0u;
   }
@@ -121,7 +121,7 @@ static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const st
   uint32_t from_end = 0, end = 0; /* the largest that any lane has */
   for (uint32_t base = 0; base < t->count; base += 32) {
     uint32_t some = 0;
-    SL_FOR_LANES32(j) {
+    SL_FOR_LANES32 (j) {
       const struct pv_line line = pv_line_of(t, (pv_index)base + j);
       some |= pv_residual_of(&line, at).chi2 <= pv_reach_chi2(&line, max_chi2) ? 1u : 0u;
     }
@@ -149,18 +149,18 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
                                         uint32_t seeds, float *__restrict__ competition,
                                         struct pv_seed_reaches *reaches) {
   struct pv_place seed = {a->geometry.beam[0], a->geometry.beam[1], 0.0f};
-  SL_FOR_GROUPS(group, (t->count + 31) / 32, 32) {
+  SL_FOR_GROUPS (group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
     const pv_index base = (pv_index)32 * group;
     float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
-    SL_FOR_LANES32(j) {
+    SL_FOR_LANES32 (j) {
       const struct pv_line line = pv_line_of(t, base + j);
       limit[SL_LANE32(j)] = pv_reach_chi2(&line, a->max_chi2);
     }
     for (uint32_t s = 0; s < seeds; s++) {
       uint32_t is_near = 0, is_in_reach = 0;
       seed.z = seed_z[s];
-      SL_FOR_LANES32(j) {
+      SL_FOR_LANES32 (j) {
         const struct pv_line line = pv_line_of(t, base + j);
         chi2[SL_LANE32(j)] = pv_residual_of(&line, &seed).chi2;
         is_near |= chi2[SL_LANE32(j)] < PV_FAR_CHI2 ? 1u : 0u;
@@ -171,9 +171,9 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
         atomicMax(&reaches->end[s], 32 * group + 32);
       }
       if (!is_near) continue;
-      SL_FOR_LANES32(j) sum[SL_LANE32(j)] += pv_affinity(chi2[SL_LANE32(j)]);
+      SL_FOR_LANES32 (j) sum[SL_LANE32(j)] += pv_affinity(chi2[SL_LANE32(j)]);
     }
-    SL_FOR_LANES32(j) competition[base + j] = sum[SL_LANE32(j)];
+    SL_FOR_LANES32 (j) competition[base + j] = sum[SL_LANE32(j)];
   }
 }
 
@@ -188,7 +188,7 @@ static SL_DEVICE struct pv_sums pv_sums_zero(void) {
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
                                     pv_index base, const struct pv_place *seed, const struct pv_place *place,
                                     float noise, struct pv_sums *sums) {
-  SL_FOR_LANES32(j) {
+  SL_FOR_LANES32 (j) {
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
     const uint32_t is_near = r.chi2 < a->max_chi2 ? 1 : 0;
@@ -340,7 +340,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
     __syncthreads();
     pv_sum_affinities(&a, &t, seed_z, seeds, competition, &reaches);
     __syncthreads();
-    SL_FOR_GROUPS(s, seeds, 32) {
+    SL_FOR_GROUPS (s, seeds, 32) {
       const uint32_t is_seed = s < seeds ? 1 : 0;
       struct pv_reach reach = {{beam[0], beam[1], 0.0f}, 0, 0};
       if (is_seed) {

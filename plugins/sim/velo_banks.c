@@ -28,7 +28,7 @@ struct payload {
   uint32_t first, unit; /* word of the payload's begin; the sensor, or pair, at hand */
 };
 
-/* Words are appended behind the list's; the bank is added around them at the end. */
+/* Words are appended after the list's; the bank is added around them at the end. */
 static int put(struct payload *p, uint32_t word) {
   uint32_t *to = SIM_APPEND(&p->list->words);
   if (!to) return SL_ENOMEM;

@@ -112,7 +112,7 @@ static void fill_clusters(struct distributions *d, const struct velo_clusters_vi
   fill(d, H_clusters, total);
 }
 
-/* Words behind the count of each bank (version 4: all of them); the low byte has the pixels. */
+/* Words after the count of each bank (version 4: all of them); the low byte has the pixels. */
 static void fill_pixels(struct distributions *d, const struct velo_superpixel_banks_view *b, uint32_t event) {
   uint32_t superpixels = 0, pixels = 0;
   if (b->offsets[event] == b->offsets[event + 1]) return;

@@ -78,7 +78,7 @@ static int read_particles(struct mc_event *mc, uint32_t flag_count, const char *
     const int error = read_particle(mc, &c, flag_count, &mc->particles[i]);
     if (error) return error;
   }
-  *reason = "bytes are left behind the particles";
+  *reason = "bytes are left after the particles";
   if (c.left != 0) return SL_EFORMAT;
   mc->particle_count = count;
   return SL_OK;

@@ -18,7 +18,7 @@ static int read_vertices(struct mc_vertices *mc, const char **reason) {
   if (c.left < sizeof(uint32_t)) return SL_EFORMAT;
   const uint64_t count = mc_take_u32(&c); /* signed in the format: a negative number is one too large */
   if (count > c.left / VERTEX_BYTES) return SL_EFORMAT;
-  *reason = "bytes are left behind the vertices";
+  *reason = "bytes are left after the vertices";
   if (c.left != count * VERTEX_BYTES) return SL_EFORMAT;
   *reason = "out of memory";
   if (!mc_reserve((void **)&mc->at, &mc->capacity, count, sizeof *mc->at)) return SL_ENOMEM;

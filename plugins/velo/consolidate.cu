@@ -38,7 +38,7 @@ static SL_DEVICE uint32_t is_accepted(const struct consolidate_args *a, uint32_t
 
 /* Events that are not on the list have no hits. */
 SL_KERNEL(consolidate_clear, struct consolidate_args) {
-  SL_FOR_ALL_EVENTS(event, a.events) a.hit_offsets[event] = 0;
+  SL_FOR_ALL_EVENTS (event, a.events) a.hit_offsets[event] = 0;
   if (sl_grid_thread() == 0) a.tracks.hit_offsets[0] = 0;
 }
 
@@ -61,8 +61,8 @@ SL_KERNEL(consolidate_count, struct consolidate_args) {
 }
 
 SL_KERNEL(consolidate_drop, struct consolidate_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events)
-  if (a.hit_offsets[event + 1] == a.hit_offsets[event]) a.tracks.offsets[event] = 0;
+  SL_FOR_EVENTS_BY_THREAD (event, a.events)
+    if (a.hit_offsets[event + 1] == a.hit_offsets[event]) a.tracks.offsets[event] = 0;
 }
 
 /* What all threads of a block know alike. */

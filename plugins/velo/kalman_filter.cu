@@ -105,7 +105,7 @@ static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t tra
 }
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
-  SL_FOR_ITEMS(track, a.events, a.tracks.offsets) fit_track(&a, track);
+  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_track(&a, track);
 }
 
 static int run(const struct sl_launch *l, const struct kalman_filter_args *a) {

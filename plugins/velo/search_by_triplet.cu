@@ -130,7 +130,7 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
     const struct search_pair p = pair_open(s, top - job);
     const uint32_t hits = p.end - p.begin;
     uint32_t count = 0;
-    SL_FOR_WARP(i, hits) {
+    SL_FOR_WARP (i, hits) {
       const uint32_t wanted = i < hits && !bit_is_set(s->memory.bits.used, p.first + i);
       const uint32_t place = sl_warp_append(wanted, &count);
       if (i < hits) s->memory.unused_before[p.begin + i] = (uint16_t)place;
@@ -198,7 +198,7 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
   const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
   const uint32_t candidates = wanted < unused0 ? wanted : unused0;
   const uint32_t middle_count = candidates > 0 && unused2 > 0 ? unused1 : 0;
-  SL_FOR_GROUPS(j, middle_count, MIDDLE_THREADS) {
+  SL_FOR_GROUPS (j, middle_count, MIDDLE_THREADS) {
     const uint32_t middle = j < middle_count ? s->memory.unused[p1.begin + j] : p1.begin;
     const struct search_hit h1 = s->memory.hits[middle];
     const uint32_t start = h1.start_phi & 0xFFFF;

@@ -86,7 +86,7 @@ struct sl_backend {
   void (*describe)(struct sl_device *device, char *text, size_t size);
   /* Threads that the device runs at a time; NULL: grids need not know. */
   uint32_t (*threads)(struct sl_device *device);
-  /* Names what the calling thread does next, for the vendor's profilers; they nest. NULL: nobody looks. */
+  /* Names what the calling thread does next, for the vendor's profilers; they nest. NULL: it has none. */
   void (*range_begin)(const char *name);
   void (*range_end)(void);
   /* Enqueued on the stream, in order with kernels. */

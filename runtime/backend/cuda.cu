@@ -303,7 +303,7 @@ static int gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, d
   return status;
 }
 
-/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes behind them. */
+/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes after them. */
 static __global__ void clear_ranges(const struct sl_range *ranges) {
   const struct sl_range range = ranges[blockIdx.y];
   const uint64_t words = range.bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;

@@ -1,4 +1,4 @@
-/* diagnostics.c: the list of messages behind sluice.h's diagnostics, how it is printed, and nearest names.
+/* diagnostics.c: the list of messages of sluice.h's diagnostics, how it is printed, and nearest names.
  *
  * A growing array under a mutex. Each message owns one block with copies of its strings. At most MESSAGES_MAX messages
  * of each severity are stored; the rest are counted, and sl_diagnostics_print says how many there were. When memory is

@@ -1,7 +1,7 @@
 /* json.h: writes JSON text into memory, indented by two blanks, keys in the order of the calls.
  *
- * The first value is the document. Inside an object each call has a key, elsewhere it is NULL. Text must be UTF-8; what
- * is not becomes U+FFFD. When memory is out, or the calls do not nest, sl_json_text returns NULL.
+ * The first value is the document. Inside an object each call has a key, elsewhere it is NULL. Text must be UTF-8;
+ * other bytes become U+FFFD. When memory is out, or the calls do not nest, sl_json_text returns NULL.
  */
 #ifndef SL_JSON_H
 #define SL_JSON_H

@@ -12,9 +12,8 @@ const struct cli_command cli_commands[] = {
      "All that is wrong is said at once, with file, line and column.\n"},
     {"plan", "[GRAPH]", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_PLUGINS,
      "the memory plan of a graph, as a table or a drawing", cli_plan,
-     "With --csv, the planner alone: finds offsets for buffers that are live in steps [lower, upper), up to a plan of "
-     "the\n"
-     "wanted capacity, a proof that there is none, or the end of the time. Every plan is checked.\n\n"
+     "With --csv, the planner alone: finds offsets for buffers that are live in steps [lower, upper), up to\n"
+     "a plan of the wanted capacity, a proof that there is none, or the end of the time. Every plan is checked.\n\n"
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
     {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_PLUGINS,
@@ -28,9 +27,8 @@ const struct cli_command cli_commands[] = {
      "  $ sluice describe velo_hits --json\n"},
     {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_PLUGINS,
      "check plugins without code of yours: each algorithm, in many ways", cli_test,
-     "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm. Exits with 1 "
-     "if\n"
-     "something is wrong.\n\n"
+     "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm.\n"
+     "Exits with 1 if something is wrong.\n\n"
      "  $ sluice test velo\n"
      "  $ sluice test build/plugins/mine.cpu.so --graph near_hits.yaml\n"},
     {"new", "plugin NAME | algorithm PLUGIN.NAME", "`plugin NAME` or `algorithm PLUGIN.NAME`", 2, 2, 0,
@@ -42,15 +40,13 @@ const struct cli_command cli_commands[] = {
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
     {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, 0,
-     "two runs side by side, and what is beyond their spread", cli_compare,
+     "two runs side by side, and which differences are beyond their spread", cli_compare,
      "Exits with 1 if outputs are known to differ.\n\n"
      "  $ sluice compare before.json after.json\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
      "measure block sizes, slots and slice sizes", cli_tune,
-     "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared on the "
-     "way: "
-     "a\n"
-     "block size that changes a result is an error. What is faster beyond the spread goes into the overlay.\n\n"
+     "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared:\n"
+     "a block size that changes a result is an error. What is faster beyond the spread goes into the overlay.\n\n"
      "  $ sluice tune graphs/velo.yaml --device cuda --node search --node sorted --blocks 64,128 -o tuned.yaml\n"
      "  $ sluice tune graphs/velo.yaml --slots 1,2 --slice-events 4,8,16\n"},
     {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",

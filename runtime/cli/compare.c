@@ -1,4 +1,4 @@
-/* compare.c: `sluice compare A.json B.json`: two summaries side by side, and what of their difference is beyond the
+/* compare.c: `sluice compare A.json B.json`: two summaries side by side, and which of their differences are beyond the
  * spread.
  *
  * A rate or time has a spread where the run was repeated: the range of its stretches. Two differ beyond it where their

@@ -191,7 +191,7 @@ static int edit_plugin(const struct names *n, struct edit *e) {
   return insert(e, line, piece);
 }
 
-/* Into `set(algorithms ...)`, as `sluice new plugin` writes it; else behind plugin.c among the sources. */
+/* Into `set(algorithms ...)`, as `sluice new plugin` writes it; else after plugin.c among the sources. */
 static int edit_cmake(const struct names *n, struct edit *e, int *has_tests) {
   static const char list[] = "set(algorithms", sources[] = "SOURCES plugin.c";
   char piece[NAME_MAX_LENGTH + 8];

@@ -227,7 +227,7 @@ static int write_winners(const struct tuning *t, const char *path) {
   FILE *file = cli_open_file(path);
   if (!file) return CLI_FAILED;
   uint32_t blocks = 0;
-  fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it behind the graph.\nsluice: 1\n",
+  fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it after the graph.\nsluice: 1\n",
           t->a->options.device, t->a->operand);
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = &t->variants[i];

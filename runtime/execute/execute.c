@@ -106,8 +106,8 @@ static int make_list(struct sl_slot *slot, const struct sl_flight *flight, const
   return status;
 }
 
-/* Time stamps of each flight: one before each step and one behind the last; one when the results are packed; and among
- * the copies one before the upload and one behind it. Then, for all flights, the mark that a trace counts from. */
+/* Time stamps of each flight: one before each step and one after the last; one when the results are packed; and among
+ * the copies one before the upload and one after it. Then, for all flights, the mark that a trace counts from. */
 enum { PACKED = 1, UPLOAD_BEGIN, UPLOAD_END, MARKS_BESIDE_STEPS };
 static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
   return flight * (slot->session->layout->step_count + MARKS_BESIDE_STEPS) + step;

@@ -1,7 +1,7 @@
 /* family.c: what a step has beside its nodes' argument structs: the argument structs of a family where kernels read
  * them, and a table of the memory to clear before it.
  *
- * The nodes of a family have their structs one behind the other, in the flight's tables, which go up to a device with a
+ * The nodes of a family have their structs one after the other, in the flight's tables, which go up to a device with a
  * memory of its own when they are ready and when a part of a slice moves its pointers.
  */
 #include "execute/session.h"

@@ -1,5 +1,5 @@
 /* guard.c: --guard: every field in an allocation of its own, poisoned before it is written and after it died, with a
- * canary behind it; and no NaN in an output. On a device with a memory of its own only the allocations are separate:
+ * canary after it; and no NaN in an output. On a device with a memory of its own only the allocations are separate:
  * there the vendor's sanitizer does the rest.
  */
 #include "execute/bind.h"
@@ -49,7 +49,7 @@ int sl_guard_check(struct sl_slot *slot, const struct sl_node *node) {
       char name[160];
       sl_layout_name(l, i, name, sizeof name);
       sl_diagnose(slot->session->diagnostics, SL_ERROR, &node->place, node->name, NULL,
-                  "wrote %u bytes behind the end of %s (%llu bytes)", b + 1, name, (unsigned long long)s->bytes);
+                  "wrote %u bytes past the end of %s (%llu bytes)", b + 1, name, (unsigned long long)s->bytes);
       return SL_EPLUGIN;
     }
   }

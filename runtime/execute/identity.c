@@ -1,5 +1,5 @@
 /* identity.c: what a run is (struct sl_run): version, device, graph, plugins, outputs. Sinks that write results down
- * put it beside them, so that a file tells what it was made by.
+ * put it beside them, so that a file says what made it.
  */
 #include "execute/session.h"
 

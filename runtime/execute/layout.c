@@ -1,8 +1,8 @@
 /* layout.c: capacities, steps, storage, lifetimes, offsets; see layout.h.
  *
  *   1. capacities of all ports, in execution order (a port's terms name earlier ports or properties);
- *   2. steps: the live kernel nodes in order, and a step that makes one list before the first node of each list set of
- * several;
+ *   2. steps: the live kernel nodes in order, and before the first node of each set of several lists a step that makes
+ *      one list of them;
  *   3. one storage for each field that is written, references to it for each field that is read;
  *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
  *   5. in-place partners are merged, then the planner places the rest.

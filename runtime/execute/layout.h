@@ -61,7 +61,7 @@ struct sl_layout {
   uint32_t events;                 /* E */
   struct sl_slot_member **members; /* [node][member] */
   struct sl_storage *storage;
-  uint32_t storage_count, storage_capacity;
+  uint32_t storage_count;
   struct sl_step *steps;
   uint32_t step_count;
   struct sl_list_set *sets;

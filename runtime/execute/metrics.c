@@ -1,7 +1,7 @@
 /* metrics.c: how a run goes, as a text file in the format of Prometheus, for node_exporter's textfile collector.
  *
- * The file is made anew about once a second and put in the place of the old one in one step, so that who reads it finds
- * it whole. Slots count for themselves; in its turn to deliver each publishes its counts, so that whoever writes the
+ * The file is made anew about once a second and put in the place of the old one in one step, so that a reader finds it
+ * whole. Slots count for themselves; in its turn to deliver each publishes its counts, so that whoever writes the
  * file reads nothing that another thread is changing. A file that cannot be written is a warning: monitoring ends no
  * run.
  */

@@ -1,5 +1,5 @@
 /* pack.c: results of a device with a memory of its own. The last kernel of a slice packs the valid part of each field
- * that the host reads into one host buffer, behind a header with the sizes; the host waits once, for that.
+ * that the host reads into one host buffer, after a header with the sizes; the host waits once, for that.
  */
 #include "execute/bind.h"
 #include "execute/session.h"

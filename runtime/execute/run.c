@@ -3,7 +3,7 @@
  * Each slot is a thread: it takes the source's lock, fills its input with the next slice and a ticket, runs the graph,
  * waits until its ticket's turn has come, delivers, and passes the turn on. So results come in input order whatever the
  * number of slots. With --repeat the slices are filled first and kept; the first pass delivers, the others only run.
- * The first failure by ticket wins: what lies before it is delivered, what lies behind is not.
+ * The first failure by ticket wins: what comes before it is delivered, what comes after it is not.
  */
 #include "execute/bind.h"
 #include "execute/session.h"

@@ -43,7 +43,7 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
   free(overrides);
 }
 
-/* "simt.seed": the part behind the dot, if the part before it is the device's target, and it has settings. */
+/* "simt.seed": the part after the dot, if the part before it is the device's target, and it has settings. */
 static const char *device_setting(const struct sl_session *s, const char *key) {
   const size_t length = strlen(s->backend->target);
   return s->backend->set && strncmp(key, s->backend->target, length) == 0 && key[length] == '.' ? key + length + 1
@@ -239,7 +239,7 @@ static int split_device(const char *device, char *target, size_t size, uint32_t 
   return 1;
 }
 
-/* Finds the plugins for the device, then its backend, and opens it. */
+/* Finds the files of plugins for the device, which the graph opens as it needs them; then its backend, and opens it. */
 static int open_device(struct sl_session *s) {
   char target[16], reason[512] = "";
   uint32_t index = 0;
@@ -249,7 +249,7 @@ static int open_device(struct sl_session *s) {
     return SL_EINVAL;
   }
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
-  int status = sl_registry_open(s->options.plugin_paths, targets, &s->registry);
+  int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
   s->backend = sl_backend_find(target);
   if (!s->backend)

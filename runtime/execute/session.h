@@ -180,7 +180,7 @@ struct sl_session {
 
   uint32_t families; /* nodes of a family run together */
   /* Called before each node and each intersection (node UINT32_MAX), on the target cpu; for trial/. 1: leave it out;
-   * negative: end the slice with it. NULL: nobody looks. */
+   * negative: end the slice with it. NULL: none. */
   int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
                      uint32_t node);
   void *before_step_context;
@@ -197,7 +197,7 @@ struct sl_session {
   struct sl_total_summary *totals;
   uint32_t total_count;
   char **run_plugins;
-  uint32_t run_digests;         /* somebody wants the outputs' digests */
+  uint32_t run_digests;         /* the outputs' digests are wanted */
   struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t *used_max, *overflows; /* per used word */

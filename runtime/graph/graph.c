@@ -26,9 +26,12 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_load(r, root);
   if (r->unreadable) return;
   sl_apply_uses(r, root);
+  sl_load_named_plugins(r, root);
   sl_choose_source(r, root);
   sl_apply_sets(r, root);
   sl_substitute_parameters(r, root);
+  sl_load_named_plugins(r, root); /* those that a parameter named */
+  sl_expand_plugins(r);
   struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
   if (sl_draft_nodes(&draft) != SL_OK) return;
   check_nodes(&draft);

@@ -80,7 +80,7 @@ struct sl_graph_request {
   const char *text; /* if not NULL, the document itself */
   size_t text_bytes;
   const char *target;
-  const struct sl_registry *registry;
+  struct sl_registry *registry;          /* plugins that the graph needs are loaded */
   const struct sl_override *sets, *uses; /* in the order of the command line */
   uint32_t set_count, use_count;
   /* The first bytes of the first input, or input_name NULL where there is none: the source that recognises them takes

@@ -1,11 +1,13 @@
 /* input.c: which source reads the input. Where the command line names files, the algorithm of the source node is the
- * one that recognises the first of them: the graph's own, if it does, else the first one found that does. If none does,
- * the graph's stays, and says what it makes of the files when the run begins.
+ * one that recognises the first of them: the graph's own, if it does, else the first one found that does, among the
+ * plugins that the graph uses and then among the others. If none does, the graph's stays, and says what it makes of the
+ * files when the run begins.
  *
  * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
  * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
  */
 #include "graph/stages.h"
+#include "plugin/peek.h"
 
 #include <string.h>
 
@@ -17,19 +19,31 @@ static int recognises(const struct sl_reader *r, const struct sl_algorithm *sour
   return source->source->probe != NULL && source->source->probe(r->request->input_bytes, r->request->input_count) != 0;
 }
 
-/* "plugin.algorithm" of the first source that recognises the input, in the order of the plugins; NULL if none does. */
-static const char *find_source(struct sl_reader *r) {
-  const struct sl_registry *registry = r->request->registry;
-  for (size_t i = 0; i < registry->entry_count; i++) {
-    const struct sl_plugin_entry *entry = &registry->entries[i];
-    if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->plugin->target, "cpu") != 0) continue;
-    for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
-      const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
-      if (is_source(algorithm) && recognises(r, algorithm))
-        return sl_arena_format(r->arena, "%s.%s", entry->plugin->name, algorithm->name);
-    }
+/* "plugin.algorithm" of the first source of a plugin that recognises the input; NULL if none does. */
+static const char *find_source_in(struct sl_reader *r, const struct sl_plugin_entry *entry) {
+  if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->file_target, "cpu") != 0) return NULL;
+  for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
+    const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
+    if (is_source(algorithm) && recognises(r, algorithm))
+      return sl_arena_format(r->arena, "%s.%s", entry->plugin->name, algorithm->name);
   }
   return NULL;
+}
+
+/* The same of all plugins, in their order: first those that the graph uses, then those whose files may hold a source of
+ * files, which are opened one by one until a source recognises the input. */
+static const char *find_source(struct sl_reader *r) {
+  const struct sl_registry *registry = r->request->registry;
+  const char *found = NULL;
+  for (size_t i = 0; i < registry->entry_count && found == NULL; i++) found = find_source_in(r, &registry->entries[i]);
+  for (size_t i = 0; i < registry->entry_count && found == NULL; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status != SL_PLUGIN_UNOPENED || strcmp(entry->file_target, "cpu") != 0) continue;
+    if (!(sl_plugin_peek(entry->path) & SL_PEEK_PROBE)) continue;
+    sl_load_plugin(r, i);
+    found = find_source_in(r, entry);
+  }
+  return found;
 }
 
 static int is_used(const struct sl_reader *r, const char *node) {

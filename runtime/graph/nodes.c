@@ -75,6 +75,7 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
   const struct sl_registry *registry = r->request->registry;
   const char *dot = strchr(use->text, '.');
   const struct sl_plugin_entry *entry;
+  if (sl_registry_is_empty(registry)) return; /* said once, for all nodes */
   if (dot != NULL && sl_registry_find(registry, use->text, "cpu", &entry) != NULL) {
     sl_report_error(r, use->mark, node->name, NULL, "plugin %s offers %s for cpu, but not for %s", entry->plugin->name,
                     use->text, r->request->target);
@@ -87,9 +88,11 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
     return;
   }
   char buffer[256];
-  const char *nearest = strlen(use->text) < sizeof buffer && r->error_count < SL_LIMIT_ERRORS / 10
-                            ? sl_registry_suggest(registry, use->text, buffer, sizeof buffer)
-                            : NULL;
+  const char *nearest = NULL;
+  if (strlen(use->text) < sizeof buffer && r->error_count < SL_LIMIT_ERRORS / 10) {
+    sl_load_all_plugins(r);
+    nearest = sl_registry_suggest(registry, use->text, buffer, sizeof buffer);
+  }
   const char *hint = nearest != NULL ? sl_arena_format(r->arena, "did you mean %s?", nearest) : NULL;
   sl_report_error(r, use->mark, node->name, hint, "there is no algorithm `%s`%s", sl_shown(r, use->text),
                   dot == NULL ? "; `use` wants PLUGIN.ALGORITHM" : "");
@@ -192,6 +195,15 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
     draft->unknown_algorithms++;
 }
 
+/* Without any plugin there is one thing to say, whatever the nodes use. */
+static void check_plugins(struct sl_reader *r) {
+  char places[4096];
+  if (!sl_registry_is_empty(r->request->registry)) return;
+  const char *hint = sl_arena_format(r->arena, "looked for in %s; --plugin-path and SLUICE_PLUGIN_PATH name folders",
+                                     sl_registry_places(r->request->registry, places, sizeof places));
+  sl_report_error(r, sl_mark_graph(r), NULL, hint, "no plugins were found, so there are no algorithms");
+}
+
 int sl_draft_nodes(struct sl_draft *draft) {
   struct sl_reader *r = draft->reader;
   struct sl_tree *nodes = sl_tree_get(draft->root, "nodes");
@@ -205,6 +217,7 @@ int sl_draft_nodes(struct sl_draft *draft) {
   draft->graph->node_count = count;
   draft->graph->nodes = sl_arena_get(r->arena, count, sizeof *draft->graph->nodes);
   draft->nodes = sl_arena_get(r->arena, count, sizeof *draft->nodes);
+  check_plugins(r);
   uint32_t index = 0;
   for (struct sl_entry *entry = nodes->first; entry != NULL; entry = entry->next)
     if (entry->value != NULL) draft_node(draft, index++, entry);

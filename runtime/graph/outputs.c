@@ -8,6 +8,7 @@
 /* A source that the user could use, as a hint. */
 static const char *offered_source(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
+  sl_load_all_plugins(r);
   for (size_t e = 0; e < registry->entry_count; e++) {
     const struct sl_plugin *plugin =
         registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;

@@ -27,7 +27,7 @@ static void unknown_parameter(struct sl_reader *r, const struct sl_tree *paramet
   sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "the graph has no parameter `%s`", sl_shown(r, name));
 }
 
-/* The parameter that `reference` ("${name}...") names; `end` is set behind it. NULL with the error reported. */
+/* The parameter that `reference` ("${name}...") names; `end` is set after it. NULL with the error reported. */
 static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl_tree *parameters, struct sl_mark mark,
                                             const char *reference, const char **end) {
   const char *brace = strchr(reference, '}');

@@ -23,6 +23,13 @@ void sl_apply_uses(struct sl_reader *r, struct sl_tree *root);
 void sl_apply_sets(struct sl_reader *r, struct sl_tree *root);
 void sl_change_use(struct sl_reader *r, struct sl_tree *root, const char *node, struct sl_tree *use);
 
+/* plugins.c: opens the plugins that the nodes of `root` name; one entry of the registry; all of them. Once those that
+ * the graph needs are there, their open ports are expanded. */
+void sl_load_named_plugins(struct sl_reader *r, const struct sl_tree *root);
+void sl_load_plugin(struct sl_reader *r, size_t index);
+void sl_load_all_plugins(struct sl_reader *r);
+void sl_expand_plugins(struct sl_reader *r);
+
 /* input.c: gives the source node the algorithm that recognises the first input. */
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root);
 

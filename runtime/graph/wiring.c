@@ -211,6 +211,7 @@ static const char *who_offers(struct sl_draft *draft, const char *collection) {
   const struct sl_registry *registry = r->request->registry;
   const char *list = NULL;
   uint32_t count = 0;
+  sl_load_all_plugins(r);
   for (size_t e = 0; e < registry->entry_count; e++) {
     const struct sl_plugin *plugin =
         registry->entries[e].status == SL_PLUGIN_LOADED ? registry->entries[e].plugin : NULL;

@@ -6,7 +6,7 @@
  *      half-way between what is known to be too small (or was too hard) and the best plan so far. When these meet, it
  *      begins again with four times the effort. A capacity proved impossible raises the lower end for good; when that
  *      reaches the best plan, it is optimal. Without a time limit, one short try of the goal, shorter for large
- * problems.
+ *      problems.
  *
  * A plan depends on the request only, unless the time limit ends the search. */
 #include "plan.h"

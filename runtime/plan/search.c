@@ -1,10 +1,10 @@
 /* search.c: decides whether a plan of a given capacity exists, by branch and bound.
  *
  * What is searched. From any plan, push buffers down until each stands on the ground or on another buffer
- * ("supported"); only supported plans are searched. Placed items are fixed. For each other item the search knows floor
- * the highest end of the placed items that overlap it in time: where it would come to stand now; lowest  a bound: it
- * ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it cannot stand on its
- * floor any more, so an item yet to be placed has to come between.
+ * ("supported"); only supported plans are searched. Placed items are fixed. For each other item the search knows
+ *   floor   the highest end of the placed items that overlap it in time: where it would come to stand now;
+ *   lowest  a bound: it ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it
+ *           cannot stand on its floor any more, so an item yet to be placed has to come between.
  *
  * Branching. Choose an item that does not wait and under which nothing yet to be placed has room, that is, every
  * unplaced item d that overlaps it has lowest(d) + size(d) > its floor. In the first branch it is placed on its floor

@@ -215,7 +215,9 @@ static int check_prepared(const struct checker *c) {
   if (m->kind == SL_MEMBER_COMPUTED || m->kind == SL_MEMBER_TABLE)
     return checker_refuse(c, "is written by the function prepare, which the algorithm does not have");
   if (is_string && c->algorithm->kind == SL_KIND_KERNEL)
-    return checker_refuse(c, "a string is for the function prepare, which the algorithm does not have");
+    return checker_refuse(c,
+                          "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute what the "
+                          "kernel needs from it in prepare");
   return SL_OK;
 }
 

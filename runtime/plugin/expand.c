@@ -1,5 +1,5 @@
-/* expand.c: see expand.h. The structs of the ports stand behind the algorithm's own arguments, those of one open port
- * in an array; behind them a place for each budget, which only capacities read. */
+/* expand.c: see expand.h. The structs of the ports stand after the algorithm's own arguments, those of one open port
+ * in an array; after them a place for each budget, which only capacities read. */
 #include "plugin/expand.h"
 
 #include "plugin/registry.h"
@@ -13,7 +13,7 @@ enum { ALIGNMENT = 8 };
 
 static int is_open(const struct sl_member *m) { return m->kind == SL_MEMBER_OPEN_IN || m->kind == SL_MEMBER_OPEN_OUT; }
 
-/* The i-th collection with a trait in a plugin's tables, counted with repetitions; NULL behind the last. */
+/* The i-th collection with a trait in a plugin's tables, counted with repetitions; NULL after the last. */
 static const struct sl_collection *trait_collection(const struct sl_plugin *plugin, uint32_t index) {
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
     for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {

@@ -1,5 +1,5 @@
 /* expand.h: open ports become ports. A table of an algorithm with open ports is copied, with a member for each
- * collection that has the trait behind the open port, and the budgets of these; whoever reads the copy need not know
+ * collection that has the trait of the open port, and the budgets of these; whoever reads the copy need not know
  * what an open port is. Only its argument struct must be filled with where they are (sl_open_ports_fill). */
 #ifndef SL_EXPAND_H
 #define SL_EXPAND_H

@@ -1,6 +1,7 @@
 /* registry.c: the plugins of a run. Folders are collected once, in search order and none twice; each folder's files are
- * taken in ascending order. A file becomes an entry: loaded, hidden by an earlier one of the same name and target, or
- * refused with a reason. Memory is the only thing that can fail.
+ * taken in ascending order. A file becomes an entry, and stays unopened until its plugin is asked for. Then it is
+ * loaded, hidden by an earlier one of the same name and target, or refused with a reason. Memory is the only thing that
+ * can fail.
  */
 #define _GNU_SOURCE
 #include "plugin/registry.h"
@@ -34,7 +35,7 @@ static struct sl_plugin_entry *entry_add(struct sl_registry *r, const char *path
   if (!entries) return NULL;
   r->entries = entries;
   struct sl_plugin_entry *entry = &entries[r->entry_count];
-  *entry = (struct sl_plugin_entry){.status = SL_PLUGIN_REFUSED};
+  *entry = (struct sl_plugin_entry){.status = SL_PLUGIN_UNOPENED};
   entry->path = strdup(path);
   entry->file_name = strndup(parts->name, parts->name_length);
   entry->file_target = strndup(parts->target, parts->target_length);
@@ -112,38 +113,24 @@ static int check_open_ports(const struct sl_registry *r, const struct sl_plugin 
   return status;
 }
 
-/* Once all plugins are there, it is known which ports stand for the open ones. */
-static int expand_open_ports(struct sl_registry *r) {
-  struct sl_traits traits = {0};
-  int status = SL_OK;
-  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++)
-    if (r->entries[i].status == SL_PLUGIN_LOADED) status = sl_traits_add(&traits, r->entries[i].plugin);
-  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
-    struct sl_plugin_entry *e = &r->entries[i];
-    if (e->status != SL_PLUGIN_LOADED || !sl_has_open_ports(e->plugin)) continue;
-    struct sl_plugin *expanded = sl_plugin_expand(e->plugin, &traits);
-    if (expanded)
-      e->plugin = e->expanded = expanded;
-    else
-      status = SL_ENOMEM;
-  }
-  sl_traits_free(&traits);
-  return status;
-}
-
 /* ------------------------------------------------------------------------------------------------ folders */
 
-/* Appends a folder unless it is there already under whatever name. `real` is absolute; the registry keeps a copy. */
+/* Appends a copy of a text to a list. */
+static int list_add(char ***list, size_t *count, const char *text) {
+  char **longer = realloc(*list, (*count + 1) * sizeof(*longer));
+  if (!longer) return SL_ENOMEM;
+  *list = longer;
+  longer[*count] = strdup(text);
+  if (!longer[*count]) return SL_ENOMEM;
+  (*count)++;
+  return SL_OK;
+}
+
+/* Appends a folder unless it is there already under whatever name. `real` is absolute. */
 static int folder_add(struct sl_registry *r, const char *real) {
   for (size_t i = 0; i < r->folder_count; i++)
     if (strcmp(r->folders[i], real) == 0) return SL_OK;
-  char **folders = realloc(r->folders, (r->folder_count + 1) * sizeof(*folders));
-  if (!folders) return SL_ENOMEM;
-  r->folders = folders;
-  folders[r->folder_count] = strdup(real);
-  if (!folders[r->folder_count]) return SL_ENOMEM;
-  r->folder_count++;
-  return SL_OK;
+  return list_add(&r->folders, &r->folder_count, real);
 }
 
 static int folder_refuse(struct sl_registry *r, const char *folder, const char *reason) {
@@ -173,14 +160,13 @@ static int folders_add_environment(struct sl_registry *r) {
   return status;
 }
 
-/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are skipped. */
+/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are only noted. */
 static int folders_add_beside(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
     char path[PATH_MAX + 32], real[PATH_MAX];
     snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
-    if (!realpath(path, real)) continue;
-    const int status = folder_add(r, real);
+    const int status = realpath(path, real) ? folder_add(r, real) : list_add(&r->missing, &r->missing_count, path);
     if (status) return status;
   }
   return SL_OK;
@@ -218,10 +204,8 @@ static int is_wanted(const struct sl_plugin_file *parts, const char *const *targ
   return 0;
 }
 
-static int file_load(struct sl_registry *r, const char *path, const struct sl_plugin_file *parts) {
+static int entry_load(struct sl_registry *r, struct sl_plugin_entry *entry) {
   char reason[1024];
-  struct sl_plugin_entry *entry = entry_add(r, path, parts);
-  if (!entry) return SL_ENOMEM;
   const struct sl_plugin_entry *winner = find_loaded(r, entry->file_name, entry->file_target);
   if (winner) {
     entry->status = SL_PLUGIN_HIDDEN;
@@ -229,7 +213,7 @@ static int file_load(struct sl_registry *r, const char *path, const struct sl_pl
     return entry->reason ? SL_OK : SL_ENOMEM;
   }
   const struct sl_plugin *plugin = NULL;
-  if (sl_plugin_open(path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
+  if (sl_plugin_open(entry->path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
   if (check_collections(r, plugin, reason, sizeof(reason)) || check_open_ports(r, plugin, reason, sizeof(reason))) {
     dlclose(entry->handle);
     entry->handle = NULL;
@@ -245,7 +229,8 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int folder_load(struct sl_registry *r, const char *folder, const char *const *targets) {
+/* Adds the folder's files, unopened. */
+static int folder_scan(struct sl_registry *r, const char *folder, const char *const *targets) {
   struct dirent **files = NULL;
   const int count = scandir(folder, &files, NULL, compare_names);
   if (count < 0) return errno == ENOMEM ? SL_ENOMEM : folder_refuse(r, folder, strerror(errno));
@@ -255,7 +240,7 @@ static int folder_load(struct sl_registry *r, const char *folder, const char *co
     char path[PATH_MAX + 256];
     if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
       snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
-      status = file_load(r, path, &parts);
+      status = entry_add(r, path, &parts) ? SL_OK : SL_ENOMEM;
     }
     free(files[i]);
   }
@@ -263,7 +248,7 @@ static int folder_load(struct sl_registry *r, const char *folder, const char *co
   return status;
 }
 
-int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
+int sl_registry_scan(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
   memset(registry, 0, sizeof(*registry));
   int status = SL_OK;
   for (size_t i = 0; status == SL_OK && extra_folders && extra_folders[i]; i++)
@@ -271,8 +256,45 @@ int sl_registry_open(const char *const *extra_folders, const char *const *target
   if (status == SL_OK) status = folders_add_environment(registry);
   if (status == SL_OK) status = folders_add_own(registry);
   for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++)
-    status = folder_load(registry, registry->folders[i], targets);
-  if (status == SL_OK) status = expand_open_ports(registry);
+    status = folder_scan(registry, registry->folders[i], targets);
+  if (status) sl_registry_close(registry);
+  return status;
+}
+
+int sl_registry_load_entry(struct sl_registry *registry, size_t index) {
+  struct sl_plugin_entry *entry = &registry->entries[index];
+  return entry->status == SL_PLUGIN_UNOPENED ? entry_load(registry, entry) : SL_OK;
+}
+
+int sl_registry_load(struct sl_registry *registry, const char *name) {
+  int status = SL_OK;
+  for (size_t i = 0; status == SL_OK && i < registry->entry_count; i++)
+    if (!name || strcmp(registry->entries[i].file_name, name) == 0) status = sl_registry_load_entry(registry, i);
+  return status;
+}
+
+int sl_registry_expand(struct sl_registry *r) {
+  struct sl_traits traits = {0};
+  int status = SL_OK;
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++)
+    if (r->entries[i].status == SL_PLUGIN_LOADED) status = sl_traits_add(&traits, r->entries[i].plugin);
+  for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
+    struct sl_plugin_entry *e = &r->entries[i];
+    if (e->status != SL_PLUGIN_LOADED || e->expanded || !sl_has_open_ports(e->plugin)) continue;
+    struct sl_plugin *expanded = sl_plugin_expand(e->plugin, &traits);
+    if (expanded)
+      e->plugin = e->expanded = expanded;
+    else
+      status = SL_ENOMEM;
+  }
+  sl_traits_free(&traits);
+  return status;
+}
+
+int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry) {
+  int status = sl_registry_scan(extra_folders, targets, registry);
+  if (status == SL_OK) status = sl_registry_load(registry, NULL);
+  if (status == SL_OK) status = sl_registry_expand(registry);
   if (status) sl_registry_close(registry);
   return status;
 }
@@ -280,9 +302,32 @@ int sl_registry_open(const char *const *extra_folders, const char *const *target
 void sl_registry_close(struct sl_registry *registry) {
   for (size_t i = 0; i < registry->entry_count; i++) entry_free(&registry->entries[i]);
   for (size_t i = 0; i < registry->folder_count; i++) free(registry->folders[i]);
+  for (size_t i = 0; i < registry->missing_count; i++) free(registry->missing[i]);
   free(registry->entries);
   free(registry->folders);
+  free(registry->missing);
   memset(registry, 0, sizeof(*registry));
+}
+
+int sl_registry_is_empty(const struct sl_registry *registry) {
+  for (size_t i = 0; i < registry->entry_count; i++)
+    if (*registry->entries[i].file_name) return 0;
+  return 1;
+}
+
+/* Appends "PATH (remark)" to a list; what does not fit is cut. */
+static void place_add(char *text, size_t size, const char *path, const char *remark) {
+  const size_t length = strlen(text);
+  snprintf(text + length, size - length, remark ? "%s%s (%s)" : "%s%s", length ? ", " : "", path, remark);
+}
+
+const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size) {
+  *text = '\0';
+  for (size_t i = 0; i < registry->entry_count; i++)
+    if (!*registry->entries[i].file_name) place_add(text, size, registry->entries[i].path, registry->entries[i].reason);
+  for (size_t i = 0; i < registry->folder_count; i++) place_add(text, size, registry->folders[i], NULL);
+  for (size_t i = 0; i < registry->missing_count; i++) place_add(text, size, registry->missing[i], "no such folder");
+  return text;
 }
 
 /* ------------------------------------------------------------------------------------------------- names */

@@ -50,10 +50,14 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
               e->status == SL_PLUGIN_HIDDEN ? "by " : "", e->reason ? e->reason : "");
     }
   }
-  if (r.entry_count == 0) fprintf(file, "no plugins found\n");
-  fprintf(file, "searched:");
-  for (size_t i = 0; i < r.folder_count; i++) fprintf(file, " %s", r.folders[i]);
-  fprintf(file, "\n");
+  char places[4096];
+  if (sl_registry_is_empty(&r)) {
+    fprintf(file, "no plugins found; looked for in %s\n", sl_registry_places(&r, places, sizeof places));
+  } else {
+    fprintf(file, "searched:");
+    for (size_t i = 0; i < r.folder_count; i++) fprintf(file, " %s", r.folders[i]);
+    fprintf(file, "\n");
+  }
   free(sorted);
   sl_registry_close(&r);
   return SL_OK;

@@ -7,7 +7,7 @@
 
 static int same_port(struct sl_port a, struct sl_port b) { return a.node == b.node && a.member == b.member; }
 
-/* The bytes behind some fields of a member; of a list port, behind those of a producer. */
+/* The bytes of some fields of a member; of a list port, those of a producer. */
 static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member, uint32_t entry,
                       struct sl_arrow *arrow) {
   const struct sl_layout *l = s->layout;

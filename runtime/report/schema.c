@@ -3,8 +3,7 @@
  * Made from the tables of the plugins found: the names that `use` can have; for each, the properties with types,
  * ranges, units and docs, and the inputs. What one file alone cannot tell is left to `sluice check`: wiring, names of
  * other nodes, and nodes whose `use` is in an included file. Every value may be null, which removes it, and a string
- * with
- * `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
+ * with `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"

@@ -31,7 +31,7 @@ struct test_device {
 static void load_own_backend(struct sl_test *t, char *reason, size_t reason_size) {
   static const char *const no_targets[] = {NULL};
   struct sl_registry r;
-  if (sl_registry_open(NULL, no_targets, &r)) test_die(t, "no memory");
+  if (sl_registry_scan(NULL, no_targets, &r)) test_die(t, "no memory");
   t->device->backend = sl_backend_load(t->plugin->target, r.folders, r.folder_count, reason, reason_size);
   sl_registry_close(&r);
 }

@@ -69,7 +69,7 @@ const char *sl_guarded_damage(const struct sl_guarded *g) {
   for (size_t i = CANARY_BYTES; i-- > 0;) {
     const size_t ahead = CANARY_BYTES - 1 - i; /* from the inner end of each canary outwards */
     if (values[g->bytes + ahead] != canary_byte(ahead, g->salt)) {
-      snprintf(text, sizeof(text), "%zu bytes behind its end", ahead);
+      snprintf(text, sizeof(text), "%zu bytes past its end", ahead);
       damage = text;
       break;
     }

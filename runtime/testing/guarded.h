@@ -17,7 +17,7 @@ enum { SL_POISON = 0xA5 };
 /* Filled with `fill`; the canaries' bytes differ with `salt`. Ends the program when memory is out. */
 struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt);
 void sl_guarded_free(struct sl_guarded *g);
-/* NULL, or where the nearest damaged byte lies: "3 bytes behind its end", written to a static buffer. */
+/* NULL, or where the nearest damaged byte lies: "3 bytes past its end", written to a static buffer. */
 const char *sl_guarded_damage(const struct sl_guarded *g);
 
 #endif

@@ -62,7 +62,7 @@ struct sl_test {
   struct test_device *device;     /* targets with a memory of their own; device.c */
   uint32_t *list;                 /* NULL: all events */
   uint32_t list_count;
-  struct sl_guarded count, numbers, errors; /* behind struct sl_events */
+  struct sl_guarded count, numbers, errors; /* that struct sl_events points to */
   pthread_mutex_t mutex;                    /* of the messages */
   struct test_text messages;
   struct sl_json report;

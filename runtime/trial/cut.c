@@ -43,7 +43,7 @@ const char *trial_why_whole(const struct trial_case *c) {
 
 /* ----------------------------------------------------------------------------------------------- gathering */
 
-/* Entries [first, first + count) of `from`, behind what is in `to` already. */
+/* Entries [first, first + count) of `from`, after what is in `to` already. */
 struct gather {
   unsigned char *to;
   const unsigned char *from;

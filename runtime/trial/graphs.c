@@ -57,7 +57,7 @@ int trial_graphs_open(const char *const *given, struct trial_graphs *g) {
   for (size_t i = 0; given && given[i] && status == SL_OK; i++) status = add_path(g, given[i]);
   if (g->are_given || status < 0) return status;
   struct sl_registry folders;
-  status = sl_registry_open(NULL, no_targets, &folders);
+  status = sl_registry_scan(NULL, no_targets, &folders);
   if (status < 0) return status;
   for (size_t i = 0; i < folders.folder_count && status == SL_OK; i++) status = add_beside(g, folders.folders[i]);
   sl_registry_close(&folders);
@@ -74,7 +74,7 @@ void trial_graphs_close(struct trial_graphs *g) {
 
 struct search {
   const struct sl_trial_options *options;
-  const struct sl_registry *registry;
+  struct sl_registry *registry;
   const char *name; /* "plugin.algorithm" */
   const struct sl_algorithm *algorithm;
   int are_given, on_lists;
@@ -153,7 +153,7 @@ static int search_graphs(const struct search *s, const struct trial_graphs *grap
 }
 
 int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_options *options,
-                     const struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
+                     struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
                      struct trial_graph *found) {
   *found = (struct trial_graph){.path = NULL};
   struct search s = {options,           registry, name, sl_registry_find(registry, name, "cpu", NULL),

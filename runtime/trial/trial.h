@@ -33,7 +33,7 @@ int trial_graphs_open(const char *const *given, struct trial_graphs *graphs);
 void trial_graphs_close(struct trial_graphs *graphs);
 /* Finds a graph for "plugin.algorithm". SL_EGRAPH, said in `d`, if a graph that was given cannot be read. */
 int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_options *options,
-                     const struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
+                     struct sl_registry *registry, const char *name, struct sl_diagnostics *d,
                      struct trial_graph *found);
 
 /* One algorithm on one target. */

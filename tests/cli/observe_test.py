@@ -112,6 +112,13 @@ def metrics_on_the_way(sluice, folder):
     check(len(seen) == 4, f"the file is made anew as the run goes on: {sorted(seen)}")
 
 
+def memory_of_the_run_alone(sluice, folder):
+    ballast = bytearray(b"b") * (256 << 20)  # resident here, in the process that starts the run
+    run(sluice, VELO, "-n", 1, "--json", folder / "memory.json", "--quiet")
+    peak = json.loads((folder / "memory.json").read_text())["peak_rss_bytes"]
+    check(1 << 20 < peak < len(ballast) // 4, f"peak resident memory is that of the run alone: {peak} bytes")
+
+
 def mistakes(sluice, folder):
     done = run(sluice, VELO, "-n", 1, "--trace", folder / "no/trace.json", expect=1)
     check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written fails the run")
@@ -124,7 +131,7 @@ def mistakes(sluice, folder):
 def main():
     sluice = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for case in (trace_of_slots, trace_of_retries, metrics_at_the_end, metrics_on_the_way, mistakes):
+        for case in (trace_of_slots, trace_of_retries, metrics_at_the_end, metrics_on_the_way, memory_of_the_run_alone, mistakes):
             case(sluice, pathlib.Path(name))
     print(f"{failures} failed")
     sys.exit(1 if failures else 0)

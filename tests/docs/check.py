@@ -8,6 +8,8 @@
   in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
   without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
   CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
+- A block of `output` is what the block of `sh` before it prints, run in a plain shell, where SLUICE_DATA is not set. Lines
+  of rates and memory are those of some machine: only their first word is compared. Skipped without the samples.
 - Links into the repository lead to a file, and their anchors to a heading.
 """
 import os
@@ -89,6 +91,18 @@ def run_transcript(sluice, block, line, folder):
         yield f"line {step.line}: `{step.command}` prints something else:\n    " + "\n    ".join(printed)
 
 
+def check_output(sluice, script, block, line, folder, data):
+    """Problems of an output block."""
+    for link, target in ((folder / "build/cpu-release/sluice", sluice), (folder.parent / "shared/data", data)):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.exists():
+            link.symlink_to(pathlib.Path(target).resolve())
+    expected = [re.sub(r"^(rate|memory) .*", r"\1 ...", text).rstrip() for text in block.splitlines()]
+    printed = transcript.output_of("unset SLUICE_DATA\n" + script, folder, sluice)
+    if not transcript.pattern(expected).fullmatch("".join(text + "\n" for text in printed)):
+        yield f"line {line}: the commands before it print something else:\n    " + "\n    ".join(printed)
+
+
 def check_installed(sluice):
     """The transcripts for an installation, each page in a folder of its own."""
     transcripts = failures = 0
@@ -119,8 +133,11 @@ def main():
         folder = pathlib.Path(scratch.name) / page.stem
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
+        script = ""
         for line, language, block in blocks(text):
-            if language == "yaml" and lines_of(block)[0] == "sluice: 1":
+            if language == "sh":
+                script = block
+            elif language == "yaml" and lines_of(block)[0] == "sluice: 1":
                 if not geometry.is_dir():
                     skipped += 1
                     continue
@@ -130,8 +147,11 @@ def main():
                     problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
             elif language == "console installed":
                 installed += 1
-            elif language == "console data" and not geometry.is_dir():
+            elif language in ("console data", "output") and not geometry.is_dir():
                 skipped += 1
+            elif language == "output":
+                transcripts += 1
+                problems += check_output(sluice, script, block, line, folder, data)
             elif language.split()[0] == "console":
                 transcripts += 1
                 problems += run_transcript(sluice, block, line, folder)

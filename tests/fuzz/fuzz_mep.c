@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "fuzz_source.h"
 #include "mep.h"
+#include "mep_file.h"
 
 SL_DECLARE(mep_source);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

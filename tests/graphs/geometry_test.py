@@ -30,7 +30,7 @@ with tempfile.TemporaryDirectory() as name:
     checks.that(digests(folder / "nominal") == digests(""),
                 "tracks with the nominal geometry from files have the same digests")
     moved = folder / "moved.velo"
-    moved.write_text((ROOT / "plugins/velo/nominal.velo").read_text().replace("z -287.5 left", "z -287.25 left"))
+    moved.write_text((ROOT / "plugins/velo/include/velo/nominal.velo").read_text().replace("z -287.5 left", "z -287.25 left"))
     other = write(folder / "other", moved)
     checks.that(other["velo_geometry.bin"] != nominal["velo_geometry.bin"], "another description gives another file")
     checks.that(digests(folder / "other") == digests(moved) != digests(""),

@@ -163,7 +163,7 @@ static void assert_basic(const uint32_t *words, uint32_t event) {
   ASSERT_COUNTER(words, "BXType", e.crossing_type[event]);
 }
 
-/* All bits of counters that nobody fills, and of those that belong to none, are ones; behind the summary are zeros. */
+/* All bits of counters that nobody fills, and of those that belong to none, are ones; after the summary are zeros. */
 static void assert_rest(const uint32_t *words, uint32_t word_count, uint32_t with) {
   uint32_t filled[FULL_WORDS] = {0};
   const struct place *table = lumi_table();

@@ -41,6 +41,10 @@
 #ifndef BAD_DEFAULT
 #define BAD_DEFAULT 1.0
 #endif
+#ifndef BAD_MORE_ARGS
+#define BAD_MORE_ARGS
+#define BAD_MORE_MEMBERS
+#endif
 #ifndef BAD_FACTOR_OFFSET
 #define BAD_FACTOR_OFFSET offsetof(struct bad_args, factor)
 #endif
@@ -58,6 +62,7 @@ struct bad_args {
   struct bad_values_view in;
   struct bad_values out;
   float factor;
+  BAD_MORE_ARGS
 };
 #define SL_ARGS bad_args
 static const struct sl_member members[] SL_UNUSED = {
@@ -73,7 +78,7 @@ static const struct sl_member members[] SL_UNUSED = {
      .type = SL_TYPE_f32,
      .default_value = BAD_DEFAULT,
      .minimum = 0.0,
-     .maximum = 10.0},
+     .maximum = 10.0} BAD_MORE_MEMBERS,
 };
 
 SL_UNUSED static int run(const struct sl_launch *l, const void *args) {

@@ -27,8 +27,12 @@ static uint32_t is_on(const struct sl_event_list_view *list, uint32_t event) {
 SL_KERNEL(merge_count, struct merge_args) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t count = 0, lists = 0;
-    SL_FOR_ENTRIES(k, a.parts) { count += a.parts.at[k].offsets[event + 1] - a.parts.at[k].offsets[event]; }
-    SL_FOR_ENTRIES(k, a.lists) { lists += is_on(&a.lists.at[k], event); }
+    SL_FOR_ENTRIES (k, a.parts) {
+      count += a.parts.at[k].offsets[event + 1] - a.parts.at[k].offsets[event];
+    }
+    SL_FOR_ENTRIES (k, a.lists) {
+      lists += is_on(&a.lists.at[k], event);
+    }
     a.merged.offsets[event] = count;
     a.merged.lists[event] = lists;
   }

@@ -16,7 +16,7 @@ static const struct sl_member misbehave_members[] = {
     SL_IN(numbers, example_numbers, "offsets value", "any order"),
     SL_OUT(scaled, example_scaled, "nothing sensible", SL_SHARES_OFFSETS(numbers)),
     SL_SCRATCH(scratch, u16, "three an event", SL_ONE(SL_EVENTS_TERM(3, 0))),
-    SL_U32(how, 0, 0, 5, "", "0 nothing, 1 behind an output, 2 before it, 3 an input, 4 behind the scratch, 5 fails"),
+    SL_U32(how, 0, 0, 5, "", "0 nothing, 1 past an output, 2 before it, 3 an input, 4 past the scratch, 5 fails"),
 };
 
 static int misbehave_run(const struct sl_launch *l, const struct misbehave_args *a) {

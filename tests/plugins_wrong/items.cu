@@ -77,10 +77,12 @@ WRONG_ARGS(other_version)
 WRONG_MEMBERS(other_version, "offsets value");
 WRONG_COUNT(other_version)
 SL_KERNEL(other_version_fill, struct other_version_args) {
-  SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to) a.kept.value[to] = a.numbers.value[i];
+  SL_FOR_EVENTS (event, a.events)
+    WRONG_FOR_NUMBERS (event, i, k, to) a.kept.value[to] = a.numbers.value[i];
 }
 SL_KERNEL(other_version_tuned_fill, struct other_version_args) {
-  SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to) a.kept.value[to] = a.numbers.value[i] * 1.0000001f;
+  SL_FOR_EVENTS (event, a.events)
+    WRONG_FOR_NUMBERS (event, i, k, to) a.kept.value[to] = a.numbers.value[i] * 1.0000001f;
 }
 static int other_version_run(const struct sl_launch *l, const struct other_version_args *a) {
   int status = SL_LAUNCH(l, other_version_count, SL_PER_EVENT, *a);

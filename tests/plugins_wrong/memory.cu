@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-#define COPY(name)                                                                                            \
-  SL_KERNEL(name##_fill, struct name##_args) {                                                                \
-    SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to) a.kept.value[to] = a.numbers.value[i]; \
+#define COPY(name)                                                               \
+  SL_KERNEL(name##_fill, struct name##_args) {                                   \
+    SL_FOR_EVENTS (event, a.events)                                              \
+      WRONG_FOR_NUMBERS (event, i, k, to) a.kept.value[to] = a.numbers.value[i]; \
   }
 
 /* Makes offsets without a look at the capacity. */
@@ -33,8 +34,9 @@ WRONG_ARGS(silent)
 WRONG_MEMBERS(silent, "offsets value");
 WRONG_COUNT(silent)
 SL_KERNEL(silent_fill, struct silent_args) {
-  SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to)
-  if (to < a.kept.bound.capacity) a.kept.value[to] = a.numbers.value[i];
+  SL_FOR_EVENTS (event, a.events)
+    WRONG_FOR_NUMBERS (event, i, k, to)
+      if (to < a.kept.bound.capacity) a.kept.value[to] = a.numbers.value[i];
 }
 UNBOUNDED_RUN(silent);
 
@@ -62,8 +64,9 @@ WRONG_ARGS(undeclared)
 WRONG_MEMBERS(undeclared, "offsets value");
 WRONG_COUNT(undeclared)
 SL_KERNEL(undeclared_fill, struct undeclared_args) {
-  SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to)
-  a.kept.value[to] = a.numbers.number ? a.numbers.value[i] + (float)a.numbers.number[event] : a.numbers.value[i];
+  SL_FOR_EVENTS (event, a.events)
+    WRONG_FOR_NUMBERS (event, i, k, to)
+      a.kept.value[to] = a.numbers.number ? a.numbers.value[i] + (float)a.numbers.number[event] : a.numbers.value[i];
 }
 WRONG_RUN(undeclared);
 
@@ -74,7 +77,8 @@ WRONG_ARGS(changes_input)
 WRONG_MEMBERS(changes_input, "offsets value");
 WRONG_COUNT(changes_input)
 SL_KERNEL(changes_input_fill, struct changes_input_args) {
-  SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to) {
+  SL_FOR_EVENTS (event, a.events)
+    WRONG_FOR_NUMBERS (event, i, k, to) {
       a.kept.value[to] = a.numbers.value[i];
       ((float *)(uintptr_t)a.numbers.value)[i] = 0;
     }

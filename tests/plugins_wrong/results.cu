@@ -3,12 +3,13 @@
  */
 #include "wrong.h"
 
-#define FILL(name, expression)                                           \
-  SL_KERNEL(name##_fill, struct name##_args) {                           \
-    SL_FOR_EVENTS (event, a.events) WRONG_FOR_NUMBERS(event, i, k, to) { \
-        (void)i;                                                         \
-        a.kept.value[to] = (expression);                                 \
-      }                                                                  \
+#define FILL(name, expression)                 \
+  SL_KERNEL(name##_fill, struct name##_args) { \
+    SL_FOR_EVENTS (event, a.events)            \
+      WRONG_FOR_NUMBERS (event, i, k, to) {    \
+        (void)i;                               \
+        a.kept.value[to] = (expression);       \
+      }                                        \
   }
 
 /* Nothing is wrong. */
@@ -28,7 +29,7 @@ WRONG_COUNT(unwritten)
 FILL(unwritten, k % 3 == 2 ? a.kept.value[to] : a.numbers.value[i])
 WRONG_RUN(unwritten);
 
-/* Takes the next number, which behind the last event is not there. */
+/* Takes the next number, which is not there after the last event. */
 WRONG_ARGS(next_number)
 #undef SL_ARGS
 #define SL_ARGS next_number_args
@@ -75,7 +76,7 @@ SL_KERNEL(first_come_fill, struct first_come_args) {
   SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) place = a.kept.offsets[event];
     __syncthreads();
-    WRONG_FOR_NUMBERS(event, i, k, to) a.kept.value[atomicAdd(&place, 1u)] = a.numbers.value[i];
+    WRONG_FOR_NUMBERS (event, i, k, to) a.kept.value[atomicAdd(&place, 1u)] = a.numbers.value[i];
     __syncthreads();
   }
 }

@@ -49,7 +49,7 @@ static void add_clump(double place, double spread, uint32_t count, double error)
 static struct annealing_part part_of_tracks(void) {
   struct annealing_part t;
   memset(&t, 0, sizeof t);
-  for (uint32_t i = 0; i < ANNEALED_TRACKS + PADDING; i++) z[i] = weight[i] = prior[i] = NAN; /* what lies behind */
+  for (uint32_t i = 0; i < ANNEALED_TRACKS + PADDING; i++) z[i] = weight[i] = prior[i] = NAN; /* what lies past them */
   for (uint32_t i = 0; i < tracks.count; i++) {
     z[i] = (float)tracks.z[i];
     weight[i] = (float)tracks.weight[i];

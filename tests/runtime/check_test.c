@@ -281,7 +281,9 @@ static void what_is_prepared(void **state) {
   REFUSED(
       "scale",
       (member("factor")->type = SL_TYPE_string, member("factor")->default_text = "", member("factor")->args_size = 8),
-      FACTOR "a string is for the function prepare, which the algorithm does not have");
+      FACTOR
+      "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute what the kernel needs "
+      "from it in prepare");
   REFUSED("scale", (algorithm.prepare = prepare_nothing, member("factor")->kind = SL_MEMBER_TABLE),
           FACTOR "has 4 bytes, 8 are expected for what it is");
   REFUSED("scale",

@@ -415,13 +415,13 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   sl_diagnostics_free(d);
 }
 
-/* A node that writes behind its output is named by --guard, and one that makes a NaN. */
+/* A node that writes past its output is named by --guard, and one that makes a NaN. */
 static void guard_finds_what_an_arena_hides(void **state) {
   (void)state;
   if (strcmp(device, "cpu") != 0 && strcmp(device, "simt") != 0) skip();
   struct outcome r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
-  if (!strstr(r.messages, "node all: wrote 1 bytes behind the end of all.sums.sum")) fail_msg("%s", r.messages);
+  if (!strstr(r.messages, "node all: wrote 1 bytes past the end of all.sums.sum")) fail_msg("%s", r.messages);
   free(r.messages);
   r = run((const char *const[]){"raw.events=20", "all.not_a_number=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);

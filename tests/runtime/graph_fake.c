@@ -462,6 +462,8 @@ static struct sl_plugin_entry entries[] = {
     {path, other_name, cpu, SL_PLUGIN_LOADED, 0, NULL, NULL, &other_plugin, NULL},
     {path, broken_name, cpu, SL_PLUGIN_REFUSED, 0, reason, NULL, NULL, NULL},
 };
-static const struct sl_registry registry = {entries, SL_COUNT_(entries), NULL, 0};
+static struct sl_registry registry = {.entries = entries, .entry_count = SL_COUNT_(entries)};
 
-const struct sl_registry *fake_registry(void) { return &registry; }
+struct sl_registry *fake_registry(void) {
+  return &registry;
+}

@@ -6,6 +6,6 @@
 
 /* Plugins for cpu: toy (everything), other (its toy_hits have another layout), broken (refused). For cuda: toy without
  * its tuned sort. */
-const struct sl_registry *fake_registry(void);
+struct sl_registry *fake_registry(void);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* -------------------------------------------------------------------------------------------- hostile text */
 
-/* `text` repeated, behind a beginning and before an end. */
+/* `text` repeated, after a beginning and before an end. */
 static char *repeated(const char *begin, const char *text, size_t times, const char *end, size_t *bytes) {
   const size_t piece = strlen(text);
   *bytes = strlen(begin) + piece * times + strlen(end);
@@ -159,14 +159,14 @@ static void broken_bytes_are_reported_with_their_place(void **state) {
   end_reading(&reading);
 }
 
-/* A last line of exactly the length at which lines are cut, with no break behind it. */
+/* A last line of exactly the length at which lines are cut, with no break after it. */
 static void long_last_line_is_shown(void **state) {
   (void)state;
   struct reading reading;
   static const char begin[] = "sluice: 1\nx: ]";
   for (size_t blanks = 230; blanks <= 250; blanks++) {
     const size_t bytes = strlen(begin) + blanks;
-    char *text = malloc(bytes); /* of its exact size, so that a read behind it is seen */
+    char *text = malloc(bytes); /* of its exact size, so that a read past it is seen */
     assert_non_null(text);
     memcpy(text, begin, strlen(begin));
     memset(text + strlen(begin), ' ', blanks);

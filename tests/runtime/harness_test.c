@@ -330,10 +330,10 @@ static void misbehave(double how) {
   sl_test_set(t, "how", how);
   sl_test_run(t);
 }
-static void write_behind(void) { misbehave(1); }
+static void write_past(void) { misbehave(1); }
 static void write_before(void) { misbehave(2); }
 static void write_input(void) { misbehave(3); }
-static void write_behind_scratch(void) { misbehave(4); }
+static void write_past_scratch(void) { misbehave(4); }
 static void open_nothing(void) { sl_test_new("plugins_good/nothing.cpu.so", "scale"); }
 static void open_unknown(void) { sl_test_new(PLUGIN, "scael"); }
 static void open_source(void) { sl_test_new(PLUGIN, "counter"); }
@@ -384,11 +384,11 @@ static void run_on_descending_list(void) {
 
 static void kernels_that_write_elsewhere_are_caught(void **state) {
   (void)state;
-  assert_ends(write_behind, "example.misbehave: scaled.value was written 0 bytes behind its end", 1);
+  assert_ends(write_past, "example.misbehave: scaled.value was written 0 bytes past its end", 1);
   /* -1.0f ends in zero bytes; the bytes nearest to the values that change are those of 0x3f80. */
   assert_ends(write_before, "example.misbehave: scaled.value was written ", 1);
   assert_ends(write_input, "example.misbehave: input numbers.value was written to", 0);
-  assert_ends(write_behind_scratch, "example.misbehave: scratch was written 0 bytes behind its end", 1);
+  assert_ends(write_past_scratch, "example.misbehave: scratch was written 0 bytes past its end", 1);
 }
 
 static void tests_that_ask_for_what_is_not_there_are_ended(void **state) {

@@ -198,7 +198,7 @@ struct rows_args {
 SL_KERNEL(keep_multiples_by_row, struct rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
     uint32_t length = 0;
-    SL_FOR_WARP(i, a.count) {
+    SL_FOR_WARP (i, a.count) {
       const uint32_t wanted = i < a.count && a.values[i] % (row + 2) == 0;
       const uint32_t place = sl_warp_append(wanted, &length);
       if (wanted) a.kept[row * a.count + place] = i;
@@ -302,7 +302,7 @@ struct groups_args {
 };
 
 SL_KERNEL(least_of_groups, struct groups_args) {
-  SL_FOR_GROUPS(i, a.count, a.threads) {
+  SL_FOR_GROUPS (i, a.count, a.threads) {
     uint64_t least = UINT64_MAX;
     for (uint32_t k = sl_group_lane(a.threads); i < a.count && k < GROUP_VALUES; k += SL_GROUP(a.threads)) {
       const uint64_t key = (uint64_t)a.values[GROUP_VALUES * i + k] << 32 | k;
@@ -393,11 +393,11 @@ SL_KERNEL(sum32_rows, struct sum_rows_args) {
     float kept[SL_LANES32] = {0.0f};
     for (uint32_t i = 0; i < a.count; i += 32) {
       const uint32_t left = a.count - i;
-      SL_FOR_LANES32_OF(j, left) {
+      SL_FOR_LANES32_OF (j, left) {
         kept[SL_LANE32(j)] = j < left ? a.values[row * a.count + i + j] : 0.0f;
         if (j >= sl_lanes32(left) || (blockDim.x > 1 && j >= left)) atomicAdd(a.outside, 1u);
       }
-      SL_FOR_LANES32_OF(j, left) sl_sum32_add_lane(&s, j, kept[SL_LANE32(j)]);
+      SL_FOR_LANES32_OF (j, left) sl_sum32_add_lane(&s, j, kept[SL_LANE32(j)]);
     }
     const float sum = sl_group_sum32_total(&s);
     if (sl_warp_lane() == 0) a.sums[row] = sum;

@@ -55,10 +55,12 @@ static void a_kernel_visits_each_event_of_its_list_once_in_order(void **state) {
 static const uint32_t list[] = {0, 2, 3, 6};
 
 SL_KERNEL(visit_by_thread, struct visit_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) atomicAdd(&a.visits[event], 1u);
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) atomicAdd(&a.visits[event], 1u);
 }
 
-SL_KERNEL(visit_all, struct visit_args) { SL_FOR_ALL_EVENTS(event, a.events) atomicAdd(&a.visits[event], 1u); }
+SL_KERNEL(visit_all, struct visit_args) {
+  SL_FOR_ALL_EVENTS (event, a.events) atomicAdd(&a.visits[event], 1u);
+}
 
 #define ASSERT_VISITS_OF(kernel, numbers_, count_, ...)                                                   \
   do {                                                                                                    \
@@ -94,14 +96,14 @@ struct item_args {
 };
 
 SL_KERNEL(visit_items, struct item_args) {
-  SL_FOR_ITEMS(i, a.events, a.offsets) {
+  SL_FOR_ITEMS (i, a.events, a.offsets) {
     if (i == FIRST) continue; /* the next one is not lost */
     atomicAdd(&a.visits[i], 1u);
   }
 }
 
 SL_KERNEL(visit_subitems, struct item_args) {
-  SL_FOR_SUBITEMS(i, a.events, a.offsets, a.sub_offsets) atomicAdd(&a.visits[i], 1u);
+  SL_FOR_SUBITEMS (i, a.events, a.offsets, a.sub_offsets) atomicAdd(&a.visits[i], 1u);
 }
 
 /* The items of a part of a slice: they begin at FIRST. Some events have none, some more than a block has threads. */
@@ -145,7 +147,7 @@ struct node_args {
 };
 
 SL_KERNEL(visit_nodes, struct sl_nodes) {
-  SL_FOR_NODES(struct node_args, node, a) {
+  SL_FOR_NODES (struct node_args, node, a) {
     const uint32_t threads = sl_block_sum_u32(1);
     if (threadIdx.x == 0) atomicAdd(&node->sums[node->number], threads);
   }

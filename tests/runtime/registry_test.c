@@ -3,6 +3,7 @@
 #include "plugin/registry.h"
 
 #include "plugin/open.h"
+#include "plugin/peek.h"
 #include "support.h"
 
 #include <sys/stat.h>
@@ -65,6 +66,10 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"total_read",
        "algorithm copy: member in: only an output of a kernel has TOTAL fields, as collection bad_values does"},
       {"more_capacities", "algorithm copy: member out: 0 capacities for subitems are expected, more are given"},
+      {"string_kernel",
+       "algorithm copy: member label: a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or "
+       "compute "
+       "what the kernel needs from it in prepare"},
       {"duplicate", "two algorithms are named copy"},
       {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},
       {"null_entry", "entry 1 of the table of algorithms is NULL"},
@@ -137,6 +142,78 @@ static void a_truncated_plugin_is_refused_at_every_length(void **state) {
     assert_null(handle);
   }
   unlink(cut);
+  rmdir(folder);
+  free(bytes);
+}
+
+static void a_file_opens_when_its_plugin_is_asked_for(void **state) {
+  (void)state;
+  char path[PATH_MAX + 256];
+  const char *folders[] = {beside_program("plugins_good", path), NULL};
+  struct sl_registry registry;
+  assert_int_equal(sl_registry_scan(folders, cpu_only, &registry), 0);
+  const struct sl_plugin_entry *entry = entry_under(&registry, "plugins_good", "example.cpu.so");
+  for (size_t i = 0; i < registry.entry_count; i++) assert_int_equal(registry.entries[i].status, SL_PLUGIN_UNOPENED);
+  assert_null(sl_registry_find(&registry, "example.scale", "cpu", NULL));
+  assert_int_equal(sl_registry_load(&registry, "exampl"), 0);
+  assert_int_equal(entry->status, SL_PLUGIN_UNOPENED);
+  assert_int_equal(sl_registry_load(&registry, "example"), 0);
+  assert_int_equal(entry->status, SL_PLUGIN_LOADED);
+  assert_non_null(sl_registry_find(&registry, "example.scale", "cpu", NULL));
+  for (size_t i = 0; i < registry.entry_count; i++)
+    if (&registry.entries[i] != entry) assert_int_equal(registry.entries[i].status, SL_PLUGIN_UNOPENED);
+  assert_int_equal(sl_registry_load(&registry, NULL), 0);
+  for (size_t i = 0; i < registry.entry_count; i++)
+    assert_int_not_equal(registry.entries[i].status, SL_PLUGIN_UNOPENED);
+  sl_registry_close(&registry);
+}
+
+/* example has a source without `probe`, and no collection with a trait; paint has one, and store reads such ones. */
+static void the_tables_of_a_plugin_are_read_from_its_file(void **state) {
+  (void)state;
+  char path[PATH_MAX + 256];
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_good/example.cpu.so", path)), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/paint.cpu.so", path)), SL_PEEK_TRAIT);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/store.cpu.so", path)), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/not_elf/bad.cpu.so", path)),
+                   SL_PEEK_PROBE | SL_PEEK_TRAIT);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/no_symbol/bad.cpu.so", path)),
+                   SL_PEEK_PROBE | SL_PEEK_TRAIT);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/other_abi/bad.cpu.so", path)),
+                   SL_PEEK_PROBE | SL_PEEK_TRAIT);
+  assert_int_equal(sl_plugin_peek("no/such.cpu.so"), SL_PEEK_PROBE | SL_PEEK_TRAIT);
+}
+
+static void put_bytes(FILE *file, size_t at, const void *bytes, size_t count) {
+  assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
+  assert_int_equal(fflush(file), 0);
+}
+
+/* Eight bytes of it in turn: nothing is read that is not there. */
+static void a_look_into_a_damaged_plugin_ends(void **state) {
+  (void)state;
+  enum { BYTES = 8 };
+  static const unsigned char damages[] = {0x00, 0x7F, 0xFF};
+  char path[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", damaged[64];
+  size_t size, looks = 0;
+  char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", path), &size);
+  assert_non_null(mkdtemp(folder));
+  snprintf(damaged, sizeof(damaged), "%s/example.cpu.so", folder);
+  write_whole_file(damaged, bytes, size);
+  FILE *file = fopen(damaged, "r+b");
+  assert_non_null(file);
+  for (size_t at = 0; at + BYTES <= size; at += at < 1024 ? 4 : 40)
+    for (size_t d = 0; d < sizeof(damages); d++, looks++) {
+      unsigned char damage[BYTES];
+      memset(damage, damages[d], sizeof(damage));
+      put_bytes(file, at, damage, BYTES);
+      assert_true(sl_plugin_peek(damaged) <= (SL_PEEK_PROBE | SL_PEEK_TRAIT));
+      put_bytes(file, at, bytes + at, BYTES);
+    }
+  print_message("%zu damaged files\n", looks);
+  fclose(file);
+  unlink(damaged);
   rmdir(folder);
   free(bytes);
 }
@@ -326,6 +403,9 @@ int main(void) {
       cmocka_unit_test(plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field),
       cmocka_unit_test(plugins_whose_collections_want_one_port_are_told_both_names),
       cmocka_unit_test(a_truncated_plugin_is_refused_at_every_length),
+      cmocka_unit_test(a_file_opens_when_its_plugin_is_asked_for),
+      cmocka_unit_test(the_tables_of_a_plugin_are_read_from_its_file),
+      cmocka_unit_test(a_look_into_a_damaged_plugin_ends),
       cmocka_unit_test(a_missing_folder_is_reported),
       cmocka_unit_test(the_first_match_wins_and_later_ones_are_hidden),
       cmocka_unit_test(the_environment_names_folders_after_those_given),

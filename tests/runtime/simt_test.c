@@ -133,11 +133,13 @@ static void collectives_have_their_results_whatever_seed_block_and_warp(void **s
   make_numbers(&n);
   expect_results(&n, &expected);
   target_open(&t, "collectives", "simt");
-  FOR_ALL(s, seeds) FOR_ALL(w, warps) FOR_ALL(b, blocks) {
-    use_emulator(&t, seeds[s], warps[w], blocks[b]);
-    if (run_collectives(&t, &n, &got) != SL_OK || memcmp(&got, &expected, sizeof got) != 0)
-      fail_msg("seed %llu, warp %u, block %u: %s", (unsigned long long)seeds[s], warps[w], blocks[b], t.messages);
-  }
+  FOR_ALL (s, seeds)
+    FOR_ALL (w, warps)
+      FOR_ALL (b, blocks) {
+        use_emulator(&t, seeds[s], warps[w], blocks[b]);
+        if (run_collectives(&t, &n, &got) != SL_OK || memcmp(&got, &expected, sizeof got) != 0)
+          fail_msg("seed %llu, warp %u, block %u: %s", (unsigned long long)seeds[s], warps[w], blocks[b], t.messages);
+      }
   target_close(&t);
 }
 
@@ -165,12 +167,12 @@ static void slots_may_launch_at_the_same_time(void **state) {
   static struct launcher launchers[3];
   make_numbers(&shared_numbers);
   expect_results(&shared_numbers, &shared_expected);
-  FOR_ALL(i, launchers) {
+  FOR_ALL (i, launchers) {
     target_open(&launchers[i].target, "collectives", "simt");
     use_emulator(&launchers[i].target, i, 32, 64);
     assert_int_equal(pthread_create(&launchers[i].thread, NULL, launch_often, &launchers[i]), 0);
   }
-  FOR_ALL(i, launchers) {
+  FOR_ALL (i, launchers) {
     pthread_join(launchers[i].thread, NULL);
     assert_int_equal(launchers[i].failures, 0);
     target_close(&launchers[i].target);
@@ -221,15 +223,16 @@ static void expect_error(uint32_t fault, uint32_t block_threads, const char *con
   struct target t;
   expect_faulty(SIMT_FAULT_correct, expected);
   target_open(&t, "simt_bad", "simt");
-  FOR_ALL(s, seeds) FOR_ALL(w, warps) {
-    use_emulator(&t, seeds[s], warps[w], block_threads);
-    assert_int_equal(run_faulty(&t, fault, got), SL_EDEVICE);
-    for (uint32_t i = 0; texts[i]; i++)
-      if (!strstr(t.messages, texts[i])) fail_msg("'%s' is not in: %s", texts[i], t.messages);
-    if (s == 0 && w == 0) printf("           %s\n", t.messages);
-    assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, got), SL_OK);
-    assert_memory_equal(got, expected, sizeof got);
-  }
+  FOR_ALL (s, seeds)
+    FOR_ALL (w, warps) {
+      use_emulator(&t, seeds[s], warps[w], block_threads);
+      assert_int_equal(run_faulty(&t, fault, got), SL_EDEVICE);
+      for (uint32_t i = 0; texts[i]; i++)
+        if (!strstr(t.messages, texts[i])) fail_msg("'%s' is not in: %s", texts[i], t.messages);
+      if (s == 0 && w == 0) printf("           %s\n", t.messages);
+      assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, got), SL_OK);
+      assert_memory_equal(got, expected, sizeof got);
+    }
   target_close(&t);
 }
 #define EXPECT_ERROR(fault, block_threads, ...) \
@@ -320,7 +323,7 @@ static void bad_blocks_and_a_missing_emulator_are_errors(void **state) {
   target_open(&t, "simt_bad", "simt");
   assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_EDEVICE);
   assert_string_equal(t.messages, "kernel correct: there is no emulator of version 2");
-  FOR_ALL(i, bad) {
+  FOR_ALL (i, bad) {
     use_emulator(&t, 1, 32, bad[i]);
     assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_EINVAL);
     assert_non_null(strstr(t.messages, "a multiple of 32 threads, up to 1024"));
@@ -337,7 +340,7 @@ static void settings_out_of_range_are_refused(void **state) {
   char reason[128];
   assert_int_equal(sl_simt_device_open(1, &device, reason, sizeof reason), SL_EDEVICE);
   assert_int_equal(sl_simt_device_open(0, &device, reason, sizeof reason), SL_OK);
-  FOR_ALL(i, bad) {
+  FOR_ALL (i, bad) {
     reason[0] = '\0';
     assert_int_equal(sl_simt_device_set(device, bad[i][0], bad[i][1], reason, sizeof reason), SL_EINVAL);
     assert_non_null(strstr(reason, "simt"));

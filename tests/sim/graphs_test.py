@@ -86,7 +86,7 @@ says("`signal` is one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
     description = Path(folder) / "wrong.velo"
-    text = (ROOT / "plugins/velo/nominal.velo").read_text()
+    text = (ROOT / "plugins/velo/include/velo/nominal.velo").read_text()
     line = text[:text.index("silicon 0.2")].count("\n") + 1
     description.write_text(text.replace("silicon 0.2", "silicon -0.2"))
     says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"raw.velo={description}")

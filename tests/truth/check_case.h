@@ -36,7 +36,7 @@ static inline void set_banks(const char *port) {
   sl_test_input(test, port, "payload", banks->payload, banks->word_count);
 }
 
-/* What stands behind the first "key": in the report, from `from` on; ends the program where there is none. */
+/* What stands after the first "key": in the report, from `from` on; ends the program where there is none. */
 static inline const char *value_in(const char *from, const char *key) {
   char pattern[64];
   snprintf(pattern, sizeof pattern, "\"%s\":", key);

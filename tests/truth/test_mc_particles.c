@@ -127,7 +127,7 @@ static void every_cut_and_every_extra_byte_is_refused(void **state) {
   }
   assert_int_equal(decode_exactly(stream.bytes, stream.size, 2, &reason), 0);
   assert_int_equal(decode_exactly(stream.bytes, stream.size + 1, 2, &reason), SL_EFORMAT);
-  assert_string_equal(reason, "bytes are left behind the particles");
+  assert_string_equal(reason, "bytes are left after the particles");
   assert_int_equal(decode_exactly(stream.bytes, stream.size, 3, &reason), SL_EFORMAT);
   assert_string_equal(reason, "the bank version is neither 1 nor 2");
 }

@@ -79,7 +79,7 @@ static void every_cut_and_every_extra_byte_is_refused(void **state) {
     assert_int_equal(mc.count, 0);
   }
   assert_int_equal(decode(stream.bytes, stream.size + 1, 1, &reason), SL_EFORMAT);
-  assert_string_equal(reason, "bytes are left behind the vertices");
+  assert_string_equal(reason, "bytes are left after the vertices");
   assert_int_equal(decode(stream.bytes, stream.size, 2, &reason), SL_EFORMAT);
   assert_string_equal(reason, "the bank version is not 1");
 }

@@ -64,7 +64,7 @@ void sample_for_banks(const struct sample *s, uint8_t type, sample_bank *bank, v
   }
 }
 
-/* The payloads of an event's particle banks, one behind the other. */
+/* The payloads of an event's particle banks, one after the other. */
 struct particles {
   uint32_t event;
   unsigned char *bytes;

@@ -30,7 +30,7 @@ static void search_close(struct search *s) {
   free(s->sample);
 }
 
-/* The candidate has these hits, given by identifier, and nothing behind them. */
+/* The candidate has these hits, given by identifier, and nothing after them. */
 static void assert_hits(const struct search *s, uint32_t event, uint32_t candidate, const uint32_t *ids, uint32_t n) {
   const uint32_t index = s->offsets[event] + candidate;
   const uint16_t *hits = s->hits + VELO_MAX_HITS_PER_TRACK * index;

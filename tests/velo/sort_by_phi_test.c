@@ -99,7 +99,7 @@ static void assert_sorted(const struct sl_test *t, const struct input *in) {
 }
 
 /* Events whose pairs have up to `most` clusters; `phis`, `ids` and `orders`: how many values there are of each; `gaps`:
- * unused items behind each pair. */
+ * unused items after each pair. */
 static struct input *random_input(uint32_t event_count, uint32_t most, uint32_t phis, uint32_t ids, uint32_t orders,
                                   uint32_t gaps, uint32_t seed) {
   struct input *in = input_new(event_count, event_count * VELO_MODULE_PAIRS * (most + gaps));

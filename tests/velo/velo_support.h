@@ -60,7 +60,7 @@ struct clusters clusters_of(const struct sl_test *t);
 /* Fails unless two runs gave the same valid bytes. `count_events`: events of the slice. */
 void clusters_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count);
 
-/* Fails if the module pairs' slices overlap, leave the event, or have anything but zeros behind what they hold. */
+/* Fails if the module pairs' slices overlap, leave the event, or have anything but zeros after what they hold. */
 void clusters_assert_slices(const struct sl_test *t, uint32_t event_count);
 
 #endif

@@ -3,7 +3,7 @@
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
  * or, now and then, an atomic, where the emulator goes on with another one, drawn from a seed. What differs between
  * threads is read through `sl_simt`, which the emulator points to the running block at a launch. A plugin links
- * against nothing: the emulator's functions come with the launch, behind sl_launch.backend.
+ * against nothing: the emulator's functions come with the launch, by sl_launch.backend.
  *
  * __shared__ variables are static and stand in one section of the plugin, which the emulator poisons before each block.
  *

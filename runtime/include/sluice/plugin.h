@@ -76,7 +76,7 @@ SL_TYPES(SL_TYPE_DEF_)
  *   ARRAY             as many as `make` allocates; constants only
  *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts of the run
  * A collection may have up to SL_GROUPS_MAX groups of subitems, each with a capacity of its own: a field ITEM_OFFSETS
- * begins one, to which the PER_SUBITEM fields behind it belong; a BYTES field is one.
+ * begins one, to which the PER_SUBITEM fields after it belong; a BYTES field is one.
  * TOTAL fields stand alone in an output of a kernel. Before it runs on a slice they are 0; it adds to them with
  * sl_total_add (kernel.h), and the runtime sums what was added over the run, of each event once.
  * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
@@ -318,7 +318,7 @@ struct sl_member {
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
   const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
   uint32_t type;                          /* PROPERTY, SCRATCH, TABLE */
-  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports behind it, set by the runtime */
+  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, a group each */
@@ -375,9 +375,9 @@ struct sl_member {
 /* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime puts one port in their place for each
  * collection with the trait that any plugin found has in its tables; as an input, wanted (SL_WANTED_IN). In graphs and
  * in all other respects these are ports like others. The collections have the fields of `base`; the member is a struct
- * BASE_ports (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares: at       an array, an
- * entry a port ports    their members, in ascending order of their names; ports[i].collection->trait has what the trait
- * says */
+ * BASE_ports (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares:
+ *   at       an array, an entry a port
+ *   ports    their members, in ascending order of their names; ports[i].collection->trait has what the trait says */
 #define SL_OPEN_PORTS(base)        \
   struct base##_ports {            \
     struct base *at;               \

@@ -4,8 +4,11 @@
  *   struct sl_options options = sl_options_default();
  *   options.graph_path = "graphs/velo.yaml";
  *   struct sl_session *session = NULL;
- *   if (sl_session_open(&options, d, &session) == 0 && sl_session_run(session) == 0) ... sl_session_summary(session)
- * ... sl_session_close(session); sl_diagnostics_print(d, stderr); sl_diagnostics_free(d);
+ *   if (sl_session_open(&options, d, &session) == 0 && sl_session_run(session) == 0)
+ *     ... sl_session_summary(session) ...
+ *   sl_session_close(session);
+ *   sl_diagnostics_print(d, stderr);
+ *   sl_diagnostics_free(d);
  *
  * Nothing here prints, exits or aborts. A session is used by one thread at a time; several sessions may coexist.
  * Functions return 0 or a negative SL_E... of sluice/plugin.h, with the reason in the diagnostics.

@@ -1,14 +1,17 @@
 /* testing.h: run one algorithm of one plugin on arrays, and look at what it wrote.
  *
- *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");     relative to the build folder, or
- * absolute sl_test_events(t, 2);                                            two events in the slice sl_test_input(t,
- * "clusters", "offsets", offsets, 3);             an array a field; copied sl_test_set(t, "max_scatter", 0.08);
- * sl_test_set_text(t, "path", "..."); sl_test_budget(t, "hits", 1000);                                 the capacity of
- * an output, else taken from its terms assert_int_equal(sl_test_run(t), 0); const float *x = sl_test_output(t, "hits",
- * "x"); sl_test_free(t);
+ *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");  relative to the build folder, or absolute
+ *   sl_test_events(t, 2);                                  two events in the slice
+ *   sl_test_input(t, "clusters", "offsets", offsets, 3);   an array a field; copied
+ *   sl_test_set(t, "max_scatter", 0.08);
+ *   sl_test_set_text(t, "path", "...");
+ *   sl_test_budget(t, "hits", 1000);                       the capacity of an output, else taken from its terms
+ *   assert_int_equal(sl_test_run(t), 0);
+ *   const float *x = sl_test_output(t, "hits", "x");
+ *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
- * consume once, finish). Every field is an allocation of its own with canaries behind it and poisoned contents, so that
+ * consume once, finish). Every field is an allocation of its own with canaries after it and poisoned contents, so that
  * a sanitizer sees what an arena would hide. The input capacities are the sizes of the arrays given. Fields that the
  * algorithm does not name as read are null. Wrong names end the program with a message: a test that asks for what is
  * not there is a broken test.
@@ -35,7 +38,7 @@ SL_TEST_API void sl_test_events(struct sl_test *t, uint32_t event_count);
 SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32_t count); /* run on these events */
 SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values,
                                uint64_t count);
-/* The same for a producer of a list port, by its name; one that is new comes behind the others. */
+/* The same for a producer of a list port, by its name; one that is new comes after the others. */
 SL_TEST_API void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field,
                                     const void *values, uint64_t count);
 SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);

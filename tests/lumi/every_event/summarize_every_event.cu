@@ -9,8 +9,8 @@
 static const struct sl_member summarize_every_event_members[] = {LUMI_SUMMARIZE_MEMBERS(" event_type error_bits")};
 
 SL_KERNEL(count_summaries, struct summarize_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events)
-  a.summaries.offsets[event] = (a.odin.event_type[event] & ODIN_LUMINOSITY) != 0 && a.odin.error_bits[event] == 0;
+  SL_FOR_EVENTS_BY_THREAD (event, a.events)
+    a.summaries.offsets[event] = (a.odin.event_type[event] & ODIN_LUMINOSITY) != 0 && a.odin.error_bits[event] == 0;
 }
 
 SL_KERNEL(write_summaries, struct summarize_args) {

@@ -47,8 +47,8 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
 /* The sum of the weights by this thread's group, with another factor in each group, so that groups don't mix. */
 static SL_DEVICE float group_weight(const struct collectives_args *a, uint32_t first, uint32_t count, float factor) {
   struct sl_sum32 s = sl_sum32_zero();
-  for (uint32_t base = 0; base < count; base += 32) SL_FOR_LANES32(j)
-  sl_sum32_add(&s, j, base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f);
+  for (uint32_t base = 0; base < count; base += 32)
+    SL_FOR_LANES32 (j) sl_sum32_add(&s, j, base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f);
   return sl_group_sum32_total(&s);
 }
 

@@ -40,7 +40,9 @@ SL_KERNEL(select_events, struct select_args) {
   if (blockIdx.x == 0) select_node(&a);
 }
 
-SL_KERNEL(select_family, struct sl_nodes) { SL_FOR_NODES(struct select_args, node, a) select_node(node); }
+SL_KERNEL(select_family, struct sl_nodes) {
+  SL_FOR_NODES (struct select_args, node, a) select_node(node);
+}
 
 static int run_select(const struct sl_launch *l, const struct select_args *a) {
   return SL_LAUNCH(l, select_events, SL_PER_NODE(1), *a);
@@ -73,7 +75,7 @@ static const struct sl_member scale_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(scale_values, struct scale_args) {
-  SL_FOR_ITEMS(i, a.events, a.numbers.offsets) a.scaled.value[i] = a.numbers.value[i] * a.factor;
+  SL_FOR_ITEMS (i, a.events, a.numbers.offsets) a.scaled.value[i] = a.numbers.value[i] * a.factor;
 }
 
 static int run_scale(const struct sl_launch *l, const struct scale_args *a) {
@@ -247,7 +249,7 @@ static const struct sl_member sum_members[] = {
     SL_OUT(sums, toy_sums, "sums"),
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
     SL_BOOL(fail, 0, "fail"),
-    SL_BOOL(overrun, 0, "write one value behind the sums"),
+    SL_BOOL(overrun, 0, "write one value past the sums"),
     SL_BOOL(block_sized, 0, "add the number of threads to the sum, which no kernel should"),
     SL_BOOL(crash, 0, "write to address 64"),
     SL_BOOL(not_a_number, 0, "give means that are not numbers"),

@@ -20,7 +20,7 @@ static const struct sl_member join_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(count_joined, struct join_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t count = 0;
     for (uint32_t k = 0; k < a.parts.count; k++)
       count += a.parts.at[k].offsets[event + 1] - a.parts.at[k].offsets[event];
@@ -29,7 +29,7 @@ SL_KERNEL(count_joined, struct join_args) {
 }
 
 SL_KERNEL(write_joined, struct join_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t to = a.joined.offsets[event];
     const uint32_t end = a.joined.offsets[event + 1];
     for (uint32_t k = 0; k < a.parts.count && to < end; k++) {
@@ -78,7 +78,7 @@ static const struct sl_member vote_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(vote_for_events, struct vote_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t count = 0, sum = 0;
     for (uint32_t k = 0; k < a.lists.count; k++)
       for (uint32_t i = 0; i < *a.lists.at[k].count; i++)

@@ -1,4 +1,4 @@
-/* made_banks.h: raw banks that a graph makes of an event, to be written behind those that were read (spec formats.md
+/* made_banks.h: raw banks that a graph makes of an event, to be written after those that were read (spec formats.md
  * 8). A collection type a kind of bank, items = banks, subitems = words. What its header says follows from the kind, so
  * it is not stored.
  *
@@ -6,7 +6,7 @@
  * it, and writes what is connected there.
  *
  * Bank i has its payload in the first `size_bytes` bytes of the words from `word_offsets[i]` on. Who makes them may
- * leave room behind it, so that banks of several sizes can be placed without knowing those before; it holds zeros.
+ * leave room after it, so that banks of several sizes can be placed without knowing those before; it holds zeros.
  */
 #ifndef IO_MADE_BANKS_H
 #define IO_MADE_BANKS_H
@@ -17,7 +17,7 @@
   F(offsets, u32, OFFSETS, "", "first bank of each event")                    \
   F(size_bytes, u16, PER_ITEM, "byte", "payload size, a multiple of 4")       \
   F(word_offsets, u32, ITEM_OFFSETS, "word", "where each bank's words begin") \
-  F(word, u32, PER_SUBITEM, "", "payloads, little-endian 32-bit words; behind a payload zeros")
+  F(word, u32, PER_SUBITEM, "", "payloads, little-endian 32-bit words; after a payload zeros")
 
 /* What all kinds look like. */
 SL_COLLECTION(io_made_banks, IO_MADE_BANK_FIELDS, "raw banks of some kind, made by the graph");

@@ -1,8 +1,8 @@
 /* counters.h: the counters of a luminosity summary, and where each stands in it (spec selections_lumi_muon_calo.md F).
  *
  * A summary is a row of 32-bit words, into which counters are packed as bit fields. A base summary has the counters of
- * LUMI_BASE_COUNTERS; a full one has those of LUMI_EXTRA_COUNTERS in further words behind. All bits are ones before a
- * counter is stored: one that nobody fills, or whose value does not fit, stays so.
+ * LUMI_BASE_COUNTERS; a full one has those of LUMI_EXTRA_COUNTERS in further words after them. All bits are ones before
+ * a counter is stored: one that nobody fills, or whose value does not fit, stays so.
  *
  * C(name, largest value, shift, scale): a counter with a scale other than 1 holds floor(shift + scale * quantity), at
  * least 0 and at most all ones; the others hold a number. The names are those of the format, their order is that in

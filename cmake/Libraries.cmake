@@ -1,0 +1,40 @@
+# What Sluice links. All that is missing is said at once, with the Debian packages to install.
+find_package(PkgConfig)
+find_package(Threads REQUIRED)
+
+# sluice_find_library(VARIABLE MODULE PACKAGE): the pkg-config module MODULE as the target PkgConfig::VARIABLE, or
+# PACKAGE among the missing ones.
+set(missing_packages)
+macro(sluice_find_library variable module package)
+  pkg_check_modules(${variable} IMPORTED_TARGET ${module})
+  if(NOT ${variable}_FOUND)
+    list(APPEND missing_packages ${package})
+  endif()
+endmacro()
+
+if(PKG_CONFIG_FOUND)
+  sluice_find_library(YAML yaml-0.1 libyaml-dev)
+  sluice_find_library(XXHASH libxxhash libxxhash-dev)
+  sluice_find_library(ZLIB zlib zlib1g-dev)
+  sluice_find_library(LZMA liblzma liblzma-dev)
+  sluice_find_library(LZ4 liblz4 liblz4-dev)
+  sluice_find_library(ZSTD libzstd libzstd-dev)
+  pkg_search_module(HDF5 IMPORTED_TARGET hdf5-serial hdf5)
+else()
+  set(missing_packages pkg-config)
+endif()
+if(missing_packages)
+  list(JOIN missing_packages " " missing_packages)
+  message(FATAL_ERROR "Something that Sluice needs is missing. On Debian: apt-get install ${missing_packages}")
+endif()
+
+# These can be missing: something is left out then.
+if(NOT HDF5_FOUND)
+  message(WARNING "HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built")
+endif()
+if(SLUICE_TESTS)
+  pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+  if(NOT CMOCKA_FOUND)
+    message(WARNING "cmocka was not found (Debian: libcmocka-dev): tests are not built")
+  endif()
+endif()

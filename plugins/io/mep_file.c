@@ -1,0 +1,83 @@
+/* mep_file.c: see mep_file.h.
+ *
+ * A packet is taken as it stands if its blocks are sound and another header, or the end of the file, follows. If only
+ * one of the two holds, a size in it may be damaged, or bytes may be missing or too many; it then ends where a sound
+ * packet within it begins, so that no other is hidden. Else the reader searches, byte by byte, for the next packet.
+ * What was skipped is one fault. Verifying what is found so is limited to some multiple of the file's size, as in
+ * mdf.c.
+ */
+#include "mep_file.h"
+
+#include "mep.h"
+
+static int is_header(const uint8_t *data, uint64_t size, uint64_t offset, struct mep_packet *packet,
+                     struct mdf_fault *fault) {
+  packet->bytes = 0;
+  return size - offset >= MEP_HEADER_BYTES && mdf_load_u16(data + offset) == MEP_MAGIC &&
+         mep_packet_open(data + offset, size - offset, packet, fault) == 0;
+}
+
+static int packet_follows(const uint8_t *data, uint64_t size, uint64_t offset) {
+  return size - offset < 2 || mdf_load_u16(data + offset) == MEP_MAGIC;
+}
+
+static int verifies(struct mdf_reader *reader, const struct mep_packet *packet) {
+  struct mdf_fault fault;
+  if (reader->verify_bytes < packet->bytes) return 0;
+  reader->verify_bytes -= packet->bytes;
+  return mep_packet_blocks(packet, NULL, &fault) == 0;
+}
+
+/* The first packet that begins in [from, end) and that is sound, or that another follows if `may_follow`; `end` if
+ * there is none. */
+static uint64_t search_packet(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
+  struct mep_packet packet;
+  struct mdf_fault fault;
+  for (uint64_t offset = from; offset < end; offset++) {
+    if (!is_header(reader->data, reader->size, offset, &packet, &fault)) continue;
+    if (may_follow && packet_follows(reader->data, reader->size, offset + packet.bytes)) return offset;
+    if (verifies(reader, &packet)) return offset;
+  }
+  return end;
+}
+
+static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record, uint64_t next) {
+  const uint64_t left = reader->size - reader->offset;
+  const uint8_t *data = reader->data + reader->offset;
+  struct mep_packet packet;
+  struct mdf_fault fault = {0};
+  record->bytes = next - reader->offset;
+  record->fault = (struct mdf_fault){MDF_FAULT_NO_PACKET, 0, record->bytes, left >= 2 ? mdf_load_u16(data) : 0, 0, 0};
+  if (next == reader->size && (left < MEP_HEADER_BYTES || mdf_load_u16(data) == MEP_MAGIC) &&
+      mep_packet_open(data, left, &packet, &fault) && fault.kind == MDF_FAULT_TRUNCATED)
+    record->fault = fault;
+}
+
+int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
+  if (reader->offset >= reader->size) return 0;
+  *record = (struct mdf_record){.offset = reader->offset};
+  struct mep_packet packet;
+  struct mdf_fault fault;
+  const int has_header = is_header(reader->data, reader->size, reader->offset, &packet, &fault);
+  const uint64_t end = reader->offset + packet.bytes;
+  const int is_sound = has_header && mep_packet_blocks(&packet, NULL, &fault) == 0;
+  const int is_followed = has_header && packet_follows(reader->data, reader->size, end);
+  if (is_sound && is_followed) {
+    record->bytes = packet.bytes;
+  } else if (is_sound || is_followed) {
+    const uint64_t within = search_packet(reader, reader->offset + 1, end, 0);
+    record->bytes = packet.bytes; /* if there is a fault in it, who opens it finds it */
+    if (within < end) skip_bytes(reader, record, within);
+  } else {
+    skip_bytes(reader, record, search_packet(reader, reader->offset + 1, reader->size, 1));
+  }
+  reader->offset += record->bytes;
+  return 1;
+}
+
+int mep_recognise(const uint8_t *data, uint64_t size) {
+  if (size < MEP_HEADER_BYTES) return 0;
+  if (mdf_load_u16(data) == MEP_MAGIC) return 1;
+  struct mdf_reader reader = mdf_reader_start(data, size);
+  return search_packet(&reader, 0, size, 1) < size;
+}

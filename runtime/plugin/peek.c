@@ -1,0 +1,163 @@
+/* peek.c: reads the descriptor of a plugin from its file. To load a plugin also maps and initialises all libraries that
+ * it links, too much to ask each one what it has. Its tables are constant data, so that the file
+ * holds all of it but the pointers, and those are in its relocations.
+ *
+ * The symbol `sluice_plugin` says where the descriptor is once it is loaded; the segments say which bytes of the file
+ * lie there; a pointer is the addend of the relocation of its place, plus the value of its symbol if it has one.
+ * Whatever is not as expected ends the look: then the plugin has to be loaded to know.
+ */
+#include "plugin/peek.h"
+
+#include "plugin/elf.h"
+
+#include <sluice/plugin.h>
+
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ALL = SL_PEEK_PROBE | SL_PEEK_TRAIT };
+enum { ALGORITHMS_MAX = 1024, MEMBERS_MAX = 256 }; /* more are refused */
+
+struct image {
+  const unsigned char *bytes;
+  uint64_t size;
+  const ElfW(Ehdr) * header;
+  const ElfW(Phdr) * segments;
+  const ElfW(Shdr) * sections;
+};
+
+/* Bytes of the file as an array of elements, or NULL where it does not hold them, or not aligned. */
+static const void *file_array(const struct image *m, uint64_t offset, uint64_t count, uint64_t element_bytes) {
+  if (offset > m->size || count > (m->size - offset) / element_bytes || offset % sizeof(void *)) return NULL;
+  return m->bytes + offset;
+}
+
+/* The same by the address that the bytes have once loaded. */
+static const void *loaded_array(const struct image *m, uint64_t address, uint64_t count, uint64_t element_bytes) {
+  for (unsigned i = 0; i < m->header->e_phnum; i++) {
+    const ElfW(Phdr) *s = &m->segments[i];
+    if (s->p_type != PT_LOAD || address < s->p_vaddr || address - s->p_vaddr >= s->p_filesz) continue;
+    const uint64_t within = address - s->p_vaddr;
+    if (count > (s->p_filesz - within) / element_bytes) return NULL;
+    return file_array(m, s->p_offset + within, count, element_bytes);
+  }
+  return NULL;
+}
+
+static int image_parse(struct image *m) {
+  m->header = file_array(m, 0, 1, sizeof *m->header);
+  if (!m->header || m->header->e_shentsize != sizeof *m->sections) return 0;
+  m->segments = file_array(m, m->header->e_phoff, m->header->e_phnum, sizeof *m->segments);
+  m->sections = file_array(m, m->header->e_shoff, m->header->e_shnum, sizeof *m->sections);
+  return m->segments && m->sections;
+}
+
+/* A section's elements, NULL if they are not there whole. */
+static const void *section_array(const struct image *m, const ElfW(Shdr) * section, uint64_t element_bytes,
+                                 uint64_t *count) {
+  *count = section->sh_size / element_bytes;
+  return section->sh_entsize == element_bytes ? file_array(m, section->sh_offset, *count, element_bytes) : NULL;
+}
+
+/* The symbols that a section is linked to, or has itself. */
+static const ElfW(Sym) * symbols_of(const struct image *m, const ElfW(Shdr) * section, uint64_t *count) {
+  if (section->sh_type != SHT_DYNSYM && section->sh_link < m->header->e_shnum) section = &m->sections[section->sh_link];
+  return section->sh_type == SHT_DYNSYM ? section_array(m, section, sizeof(ElfW(Sym)), count) : NULL;
+}
+
+/* The address of the exported `sluice_plugin`, 0 if there is none. */
+static uint64_t find_descriptor(const struct image *m) {
+  static const char wanted[] = "sluice_plugin";
+  for (unsigned i = 0; i < m->header->e_shnum; i++) {
+    uint64_t count = 0;
+    const ElfW(Shdr) *section = &m->sections[i];
+    const ElfW(Sym) *symbols = section->sh_type == SHT_DYNSYM ? symbols_of(m, section, &count) : NULL;
+    if (!symbols || section->sh_link >= m->header->e_shnum) continue;
+    const ElfW(Shdr) *names = &m->sections[section->sh_link];
+    if (names->sh_offset > m->size || names->sh_size > m->size - names->sh_offset) continue;
+    for (uint64_t k = 0; k < count; k++)
+      if (symbols[k].st_name <= names->sh_size && names->sh_size - symbols[k].st_name >= sizeof wanted &&
+          memcmp(m->bytes + names->sh_offset + symbols[k].st_name, wanted, sizeof wanted) == 0)
+        return symbols[k].st_value;
+  }
+  return 0;
+}
+
+/* Where the pointer at an address will point, 0 for NULL. Returns 0 where that cannot be told. */
+static int read_pointer(const struct image *m, uint64_t place, uint64_t *target) {
+  for (unsigned i = 0; i < m->header->e_shnum; i++) {
+    const ElfW(Shdr) *section = &m->sections[i];
+    uint64_t count = 0, symbol_count = 0;
+    if (section->sh_type != SHT_RELA) continue;
+    const ElfW(Rela) *relocations = section_array(m, section, sizeof(ElfW(Rela)), &count);
+    const ElfW(Sym) *symbols = symbols_of(m, section, &symbol_count);
+    for (uint64_t k = 0; relocations && k < count; k++) {
+      if (relocations[k].r_offset != place) continue;
+      const uint64_t symbol = ELF64_R_SYM(relocations[k].r_info);
+      if (symbol && (!symbols || symbol >= symbol_count || symbols[symbol].st_shndx == SHN_UNDEF)) return 0;
+      *target = (uint64_t)relocations[k].r_addend + (symbol ? symbols[symbol].st_value : 0);
+      return 1;
+    }
+  }
+  const uint64_t *in_place = loaded_array(m, place, 1, sizeof *in_place);
+  if (in_place) *target = *in_place; /* NULL, or packed relocations, which keep it there */
+  return in_place != NULL;
+}
+
+/* What the algorithm at an address adds to the bits. */
+static uint32_t peek_algorithm(const struct image *m, uint64_t address) {
+  uint64_t source = 0, probe = 0, members = 0, collection = 0, trait = 0;
+  uint32_t bits = 0;
+  const struct sl_algorithm *a = address ? loaded_array(m, address, 1, sizeof *a) : NULL;
+  if (!a || a->member_count > MEMBERS_MAX ||
+      !read_pointer(m, address + offsetof(struct sl_algorithm, members), &members))
+    return ALL;
+  if (a->kind == SL_KIND_SOURCE &&
+      (!read_pointer(m, address + offsetof(struct sl_algorithm, source), &source) || !source ||
+       !read_pointer(m, source + offsetof(struct sl_source, probe), &probe) || probe))
+    bits |= SL_PEEK_PROBE;
+  for (uint32_t i = 0; i < a->member_count && !(bits & SL_PEEK_TRAIT); i++) {
+    const uint64_t member = members + i * sizeof(struct sl_member);
+    if (!read_pointer(m, member + offsetof(struct sl_member, collection), &collection) ||
+        (collection && (!read_pointer(m, collection + offsetof(struct sl_collection, trait), &trait) || trait)))
+      bits |= SL_PEEK_TRAIT;
+  }
+  return bits;
+}
+
+static uint32_t peek(struct image *m) {
+  uint64_t table = 0, algorithm = 0;
+  uint32_t bits = 0;
+  if (!image_parse(m)) return ALL;
+  const uint64_t address = find_descriptor(m);
+  const struct sl_plugin *plugin = address ? loaded_array(m, address, 1, sizeof *plugin) : NULL;
+  if (!plugin || plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin ||
+      plugin->abi_version != SL_ABI_VERSION || plugin->algorithm_count > ALGORITHMS_MAX ||
+      !read_pointer(m, address + offsetof(struct sl_plugin, algorithms), &table))
+    return ALL;
+  for (uint32_t i = 0; i < plugin->algorithm_count && bits != ALL; i++)
+    bits |= read_pointer(m, table + i * sizeof(void *), &algorithm) ? peek_algorithm(m, algorithm) : ALL;
+  return bits;
+}
+
+uint32_t sl_plugin_peek(const char *path) {
+  char reason[256];
+  struct stat about;
+  struct image image = {.bytes = MAP_FAILED};
+  uint32_t bits = ALL;
+  if (sizeof(void *) != sizeof(uint64_t) || sl_elf_check(path, reason, sizeof reason)) return ALL;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
+  image.size = (uint64_t)about.st_size;
+  image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (image.bytes == MAP_FAILED) goto close_file;
+  bits = peek(&image);
+  munmap((void *)image.bytes, image.size);
+close_file:
+  if (file >= 0) close(file);
+  return bits;
+}

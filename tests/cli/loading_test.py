@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A run opens the plugins that its graph needs, and no others: loading_test.py SLUICE FOLDER_OF_PLUGINS_OPEN
+
+The dynamic loader tells which files it opens (LD_DEBUG=files).
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VELO = ROOT / "graphs/velo.yaml"
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def call(sluice, *arguments, **environment):
+    return subprocess.run([sluice, *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **environment})
+
+
+def opened(sluice, *arguments):
+    """The file names of all objects that are initialised, and the finished process."""
+    done = call(sluice, *arguments, LD_DEBUG="files")
+    return {pathlib.Path(path).name for path in re.findall(r"calling init: (\S+)", done.stderr)}, done
+
+
+def plugins(files):
+    return sorted(name for name in files if re.fullmatch(r"[a-z0-9_]+\.(cpu|simt|cuda|hip)\.so", name))
+
+
+def opens(files, wanted):
+    """Are these plugins opened, and not those that nothing in the graph needs? Open ports may bring further ones."""
+    return wanted <= set(plugins(files)) and not {"hdf5.cpu.so", "pv.cpu.so"} & files and not any("libhdf5" in name for name in files)
+
+
+def without_plugins(sluice, folder):
+    """The command and its library alone."""
+    folder.mkdir()
+    for path in (sluice, *pathlib.Path(sluice).resolve().parent.glob("libsluice.so*")):
+        shutil.copy(path, folder)
+    wrong = call(folder / "sluice", "check", VELO, LD_LIBRARY_PATH=str(folder), SLUICE_PLUGIN_PATH="no/such/folder")
+    errors = [line for line in wrong.stderr.splitlines() if "error: " in line]
+    check(wrong.returncode == 2 and len(errors) == 1 and "no plugins were found" in errors[0], f"without plugins there is one error: {errors}")
+    for place in ("no/such/folder (no such folder)", f"{folder.resolve()}/plugins (no such folder)"):
+        check(place in wrong.stderr, f"which says that they were looked for in {place}")
+    listed = call(folder / "sluice", "list", LD_LIBRARY_PATH=str(folder)).stdout
+    check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "so does the list")
+
+
+def main(sluice, open_folder):
+    plugin_folder = pathlib.Path(sluice).resolve().parent / "plugins"
+    files, done = opened(sluice, "run", VELO, "-n", 5)
+    check(done.returncode == 0 and opens(files, {"sim.cpu.so", "truth.cpu.so", "velo.cpu.so"}), f"velo.yaml opens {plugins(files)}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        events = pathlib.Path(folder) / "events.mdf"
+        check(call(sluice, "run", ROOT / "graphs/simulate.yaml", "-n", 5, "-o", events).returncode == 0, "events are written")
+        files, done = opened(sluice, "run", VELO, "-i", events)
+        check(done.returncode == 0 and opens(files, {"io.cpu.so", "truth.cpu.so", "velo.cpu.so"}), f"velo.yaml -i FILE opens {plugins(files)}")
+        text = pathlib.Path(folder) / "events.txt"
+        text.write_text("no events\n")
+        files, done = opened(sluice, "run", VELO, "-i", text)
+        check(opens(files, {"io.cpu.so"}), f"-i of a text asks those that have sources of files: {plugins(files)}")
+
+        files, done = opened(sluice, "check", VELO, "--device", "simt")
+        check(opens(files, {"velo.cpu.so", "velo.simt.so"}), f"--device simt opens {plugins(files)}")
+        files, done = opened(sluice, "check", VELO, "--use", "check=pv.no_such_finder")
+        check("hdf5.cpu.so" in files or not (plugin_folder / "hdf5.cpu.so").exists(), "an error opens all, for its hint")
+        done = call(sluice, "check", VELO, "--use", "check=lumi.sumarize")
+        check("did you mean lumi.summarize?" in done.stderr, "a hint names an algorithm of a plugin that the graph does not use")
+        graph = pathlib.Path(folder) / "parameter.yaml"
+        graph.write_text(f"sluice: 1\ninclude: [{ROOT}/graphs/velo_pv.yaml]\nparameters: {{ finder: pv.annealing }}\nnodes: {{ pv: {{ use: '${{finder}}' }} }}\n")
+        files, done = opened(sluice, "check", graph)
+        check(done.returncode == 0 and "pv.cpu.so" in files, "a parameter names a plugin")
+
+        graph = pathlib.Path(folder) / "open.yaml"
+        graph.write_text("sluice: 1\nnodes: { raw: { use: store.fetch }, kept: { use: store.keep } }\n")
+        files, done = opened(sluice, "check", graph, "--plugin-path", open_folder)
+        check(opens(files, {"paint.cpu.so", "store.cpu.so"}) and "<- raw.red (red_boxes)" in done.stdout,
+              f"an open port takes a collection of a plugin that the graph does not name: {plugins(files)}\n{done.stdout}")
+
+        broken = pathlib.Path(folder) / "broken"
+        broken.mkdir()
+        (broken / "truth.cpu.so").write_text("no plugin\n")
+        (broken / "hidden.cpu.so").write_text("no plugin\n")
+        files, done = opened(sluice, "check", VELO, "--plugin-path", broken)
+        check(done.returncode == 0 and "truth.cpu.so" in files, "where the first file of a plugin is refused, the second is taken")
+        done = call(sluice, "check", VELO, "--plugin-path", broken, "--use", "check=hidden.check")
+        check("there is no algorithm `hidden.check`: the plugin was refused: not a shared object" in done.stderr, "a refused plugin that the graph names says why")
+        listed = call(sluice, "list", "--plugin-path", broken).stdout
+        check(listed.count("refused: ") == 2 and "hidden: " not in listed, "list shows what is refused")
+        shutil.copy(plugin_folder / "truth.cpu.so", broken)
+        listed = call(sluice, "list", "--plugin-path", broken).stdout
+        check(f"hidden: {plugin_folder}/truth.cpu.so\n    by {broken.resolve()}/truth.cpu.so" in listed, "list shows what is hidden")
+        without_plugins(sluice, pathlib.Path(folder) / "alone")
+    sys.exit(1 if failures else 0)
+
+
+main(*sys.argv[1:])
