@@ -49,11 +49,11 @@ static SL_DEVICE struct annealing_schedule annealing_begin(struct annealing_part
   const struct annealing_schedule s = {ANNEALING_MEAN, 0, 0, ANNEALING_MORE_SPLITS, 0, 0, 0, 1.0f, 0.0f};
   t->prototypes = 1;
   t->beta = t->noise = 0.0f;
-  if (annealing_thread(t) == 0) {
+  if (sl_team_thread(&t->team) == 0) {
     t->p->z[0] = 0.0f;
     t->p->mass[0] = 1.0f;
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   return s;
 }
 

@@ -2,9 +2,9 @@
  *
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
  * the grid, so that a large event is shared by many. A pair has some 70 clusters. Its lanes hold up to eight keys each
- * in registers, phi with the cluster's place in the pair below it, and sort them by a bitonic network, whose lanes
- * exchange keys by shuffles. Clusters of equal phi, in one pair of eight, then stand behind each other; each counts
- * those of its group that come before it by id and order. Two clusters that agree in all three keep the order of the
+ * in registers, phi with the cluster's place in the pair below it, which the warp sorts (sl_warp_sort_u32). Clusters of
+ * equal phi, in one pair of eight, then stand behind each other; each counts those of its group that come before it by
+ * id and order. Two clusters that agree in all three keep the order of the
  * input, so that places are unique whatever the input. At last clusters are gathered, so that hits are written in one
  * piece.
  *
@@ -104,7 +104,7 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
 enum {
   WARPS = 4,         /* of a block, that sort: what there is shared memory for */
   KEYS = 512,        /* clusters of a pair, that there is shared memory for: two halves sorted in registers */
-  ROWS_MAX = 8,      /* keys of a lane */
+  ROWS_MAX = 8,      /* keys of a lane, no more than SL_SORT_ROWS */
   ROWS_AT_A_TIME = 4 /* hits of a lane that are read before one is written */
 };
 
@@ -122,54 +122,6 @@ static SL_DEVICE uint32_t sort_key(int16_t phi, uint32_t place) {
 }
 static SL_DEVICE int16_t key_phi(uint32_t key) { return (int16_t)(uint16_t)(key >> 16 ^ 0x8000u); }
 
-static SL_DEVICE uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static SL_DEVICE uint32_t greater(uint32_t a, uint32_t b) { return a < b ? b : a; }
-
-/* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
- * if mirrored, in the row as far from the other end. */
-static SL_DEVICE void compare_lanes(uint32_t *key, const uint32_t rows, uint32_t mask, uint32_t is_mirrored) {
-  const uint32_t is_upper = (sl_warp_lane() ^ mask) < sl_warp_lane() ? 1u : 0u;
-  uint32_t other[ROWS_MAX];
-  SL_UNROLL
-  for (uint32_t r = 0; r < rows; r++) other[r] = sl_warp_shuffle_xor_u32(key[is_mirrored ? rows - 1 - r : r], mask);
-  SL_UNROLL
-  for (uint32_t r = 0; r < rows; r++) key[r] = is_upper ? greater(key[r], other[r]) : lesser(key[r], other[r]);
-}
-
-/* Compares a lane's keys with each other: row r with r + distance, or, if mirrored, with the row as far from the other
- * end of 2 * distance rows. */
-static SL_DEVICE void compare_rows(uint32_t *key, const uint32_t rows, const uint32_t distance, uint32_t is_mirrored) {
-  SL_UNROLL
-  for (uint32_t begin = 0; begin < rows; begin += 2 * distance) {
-    SL_UNROLL
-    for (uint32_t r = begin; r < begin + distance; r++) {
-      const uint32_t other_row = is_mirrored ? 2 * (begin + distance) - 1 - r : r + distance;
-      const uint32_t a = key[r], b = key[other_row];
-      key[r] = lesser(a, b);
-      key[other_row] = greater(a, b);
-    }
-  }
-}
-
-/* Sorts the warp's keys, key `lane * rows + r` in row r: a bitonic sort whose every comparison is upwards, since each
- * merge begins with the second half mirrored. `rows` is a power of two that is known to the compiler. */
-static SL_DEVICE void sort_keys(uint32_t *key, const uint32_t rows) {
-  SL_UNROLL
-  for (uint32_t half = 1; half < rows; half *= 2) {
-    compare_rows(key, rows, half, 1);
-    SL_UNROLL
-    for (uint32_t distance = half / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
-  }
-  SL_UNROLL
-  for (uint32_t lanes = 2; lanes <= sl_warp_lanes(); lanes *= 2) {
-    compare_lanes(key, rows, lanes - 1, 1);
-    SL_UNROLL
-    for (uint32_t mask = lanes / 4; mask > 0; mask /= 2) compare_lanes(key, rows, mask, 0);
-    SL_UNROLL
-    for (uint32_t distance = rows / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
-  }
-}
-
 /* Sorts `count` clusters of the pair, from number `first` on, into `sorted`, `rows` a lane or fewer. */
 static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t first, uint32_t count,
                                 uint32_t *sorted, const uint32_t rows) {
@@ -180,7 +132,7 @@ static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct s
     const uint32_t i = lane + r * lanes;
     key[r] = i < count ? sort_key(a->clusters.phi[p->from + first + i], first + i) : NO_KEY;
   }
-  sort_keys(key, rows);
+  sl_warp_sort_u32(key, rows);
   SL_UNROLL
   for (uint32_t r = 0; r < rows; r++) sorted[lane * rows + r] = key[r];
 }

@@ -70,7 +70,7 @@ static struct annealing_part part_of_tracks(void) {
   t.near = near;
   t.stored = stored;
   t.most_stored = ANNEALING_STORED;
-  t.warps = 1;
+  t.team = sl_team_of_warp();
   t.tracks = tracks.count;
   return t;
 }
