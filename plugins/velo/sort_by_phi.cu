@@ -121,6 +121,8 @@ static SL_DEVICE uint32_t sort_key(int16_t phi, uint32_t place) {
   return ((uint32_t)(uint16_t)phi ^ 0x8000u) << 16 | place;
 }
 static SL_DEVICE int16_t key_phi(uint32_t key) { return (int16_t)(uint16_t)(key >> 16 ^ 0x8000u); }
+static SL_DEVICE uint32_t key_place(uint32_t key) { return key & 0xFFFF; }
+static SL_DEVICE uint32_t have_equal_phi(uint32_t key, uint32_t other) { return (key ^ other) >> 16 == 0 ? 1u : 0u; }
 
 /* Sorts `count` clusters of the pair, from number `first` on, into `sorted`, `rows` a lane or fewer. */
 static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t first, uint32_t count,
@@ -158,16 +160,15 @@ static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32
 /* Puts clusters of the same phi in order. */
 static SL_DEVICE void order_equals(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
   for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t cluster = k->sorted[i] & 0xFFFF, phi = k->sorted[i] >> 16;
+    const uint32_t key = k->sorted[i];
     uint32_t place = i;
-    while (place > 0 && k->sorted[place - 1] >> 16 == phi) place--;
-    for (uint32_t j = place; j < p->count && k->sorted[j] >> 16 == phi; j++)
-      place += comes_before(a, p->from, k->sorted[j] & 0xFFFF, cluster);
-    k->other[place] = cluster;
+    while (place > 0 && have_equal_phi(k->sorted[place - 1], key)) place--;
+    for (uint32_t j = place; j < p->count && have_equal_phi(k->sorted[j], key); j++)
+      place += comes_before(a, p->from, key_place(k->sorted[j]), key_place(key));
+    k->other[place] = key;
   }
   sl_warp_sync();
-  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes())
-    k->sorted[i] = (k->sorted[i] & 0xFFFF0000u) | k->other[i];
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) k->sorted[i] = k->other[i];
 }
 
 /* Writes hits `i`, i + lanes, ... of the pair, `rows` of them. All is read before anything is written, so that one wait
@@ -179,7 +180,7 @@ static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct 
   for (uint32_t r = 0; r < rows; r++) {
     if (i + r * sl_warp_lanes() >= p->count) continue;
     key[r] = sorted[i + r * sl_warp_lanes()];
-    const uint32_t cluster = p->from + (key[r] & 0xFFFF);
+    const uint32_t cluster = p->from + key_place(key[r]);
     id[r] = a->clusters.id[cluster];
     x[r] = a->clusters.x[cluster];
     y[r] = a->clusters.y[cluster];
@@ -218,7 +219,7 @@ static SL_DEVICE uint32_t sort_pair(const struct sort_by_phi_args *a, const stru
   uint32_t has_equals = 0;
   SL_ROLLED
   for (uint32_t i = sl_warp_lane() + 1; i < p->count; i += lanes)
-    has_equals |= (k->sorted[i - 1] ^ k->sorted[i]) >> 16 == 0 ? 1u : 0u;
+    has_equals |= have_equal_phi(k->sorted[i - 1], k->sorted[i]);
   return sl_warp_any(has_equals);
 }
 
