@@ -71,15 +71,18 @@ static void assert_parts_are_sorted(const struct sl_test *t, uint32_t e) {
 static void assert_groups_agree(const struct sl_test *t, uint32_t e) {
   const uint32_t first = numbers.offsets[e], count = numbers.offsets[e + 1] - first;
   const uint32_t *largest = sl_test_output(t, "results", "largest"), *has_odd = sl_test_output(t, "results", "has_odd");
+  const uint32_t *sum = sl_test_output(t, "results", "sum");
   const uint32_t *turns = sl_test_output(t, "results", "turns"), *turned = sl_test_output(t, "results", "turned");
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t most = 0, odd = 0;
+    uint32_t most = 0, all = 0, odd = 0;
     for (uint32_t j = i / 8 * 8; j < i / 8 * 8 + 8 && j < count; j++) {
       const uint32_t value = numbers.value[first + j];
       most = value > most ? value : most;
+      all += value;
       odd |= value & 1;
     }
     assert_int_equal(largest[first + i], most);
+    assert_int_equal(sum[first + i], all);
     assert_int_equal(has_odd[first + i], odd);
     assert_int_equal(turns[first + i], i / 32 % 5);
     assert_int_equal(turned[first + i], numbers.value[first + count - 1 - i]);

@@ -202,49 +202,55 @@ static void warps_sort_keys_of_their_own(void **state) {
 struct ask_args {
   const uint32_t *values;
   uint32_t count, threads; /* entries of GROUP_VALUES values; threads of a group */
-  uint32_t *largest, *any; /* of each entry: the largest value; whether one is odd; 77 where threads differ */
+  uint32_t *largest, *sum; /* of each entry */
+  uint32_t *any;           /* whether a value is odd; 77 where threads differ */
 };
 
 SL_KERNEL(ask_groups, struct ask_args) {
   SL_FOR_GROUPS(i, a.count, a.threads) {
-    uint32_t largest = 0, odd = 0;
+    uint32_t largest = 0, sum = 0, odd = 0;
     for (uint32_t k = sl_group_lane(a.threads); i < a.count && k < GROUP_VALUES; k += SL_GROUP(a.threads)) {
       const uint32_t value = a.values[GROUP_VALUES * i + k];
       largest = value > largest ? value : largest;
+      sum += value;
       odd |= value & 1;
     }
     largest = sl_group_max_u32(largest, a.threads);
+    sum = sl_group_sum_u32(sum, a.threads);
     odd = sl_group_any(odd << 7, a.threads); /* anything but 0 is a yes */
     if (i < a.count) {
       if (sl_group_lane(a.threads) == 0) {
         a.largest[i] = largest;
+        a.sum[i] = sum;
         a.any[i] = odd;
       }
     }
     sl_warp_sync();
-    if (i < a.count && (a.largest[i] != largest || a.any[i] != odd)) a.any[i] = 77;
+    if (i < a.count && (a.largest[i] != largest || a.sum[i] != sum || a.any[i] != odd)) a.any[i] = 77;
     sl_warp_sync();
   }
 }
 
-static void threads_of_a_group_ask_each_other_and_find_their_largest_value(void **state) {
+static void threads_of_a_group_ask_each_other_and_find_the_largest_and_the_sum(void **state) {
   (void)state;
-  uint32_t values[VALUES_MAX], largest[VALUES_MAX], any[VALUES_MAX];
+  uint32_t values[VALUES_MAX], largest[VALUES_MAX], sum[VALUES_MAX], any[VALUES_MAX];
   values_draw(values, 11);
   for (uint32_t i = 0; i < VALUES_MAX; i++)
     if (i % 11) values[i] &= ~1u;
   for (uint32_t threads = 1; threads <= 32; threads *= 2)
     for (uint32_t k = 0; k < COUNT(counts); k++) {
-      const struct ask_args args = {values, counts[k] / GROUP_VALUES, threads, largest, any};
+      const struct ask_args args = {values, counts[k] / GROUP_VALUES, threads, largest, sum, any};
       assert_int_equal(SL_LAUNCH(&launch, ask_groups, SL_PER_EVENT, args), SL_OK);
       for (uint32_t i = 0; i < args.count; i++) {
-        uint32_t expected = 0, odd = 0;
+        uint32_t expected = 0, expected_sum = 0, odd = 0;
         for (uint32_t j = 0; j < GROUP_VALUES; j++) {
           const uint32_t value = values[GROUP_VALUES * i + j];
           if (value > expected) expected = value;
+          expected_sum += value;
           odd |= value & 1;
         }
         assert_int_equal(largest[i], expected);
+        assert_int_equal(sum[i], expected_sum);
         assert_int_equal(any[i], odd);
       }
     }
@@ -333,7 +339,7 @@ int main(void) {
       cmocka_unit_test(threads_of_a_warp_see_what_they_wrote_and_ask_each_other),
       cmocka_unit_test(warps_sort_keys_of_their_own),
       cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
-      cmocka_unit_test(threads_of_a_group_ask_each_other_and_find_their_largest_value),
+      cmocka_unit_test(threads_of_a_group_ask_each_other_and_find_the_largest_and_the_sum),
       cmocka_unit_test(groups_of_a_warp_may_make_different_numbers_of_turns),
       cmocka_unit_test(a_team_of_a_warp_or_of_the_block_does_the_same_work),
   };

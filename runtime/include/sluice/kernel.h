@@ -20,11 +20,11 @@
  *   sl_warp_sort_u32(key, rows)          sorts the warp's keys, of which each thread has `rows`: then thread t has keys
  *                                        t * rows, t * rows + 1, ... by ascending size. `rows` is a power of two up to
  *                                        SL_SORT_ROWS, and known to the compiler
- * Groups (below) have sl_group_any, sl_group_max_u32, sl_group_min_u64 and sl_group_sum32_total, which all groups of a
- * warp reach together. Where some of them need no more turns, or none of it at all, sl_warp_must_join(is_needed) says
- * whether another one does:
- *   while (sl_warp_must_join(goes_on)) { ... sum = sl_group_sum32_total(&s); if (goes_on) ... }
- * A struct sl_team is a warp or the whole block, for work that is given to either.
+ * Groups (below) have sl_group_any, sl_group_max_u32, sl_group_min_u64, sl_group_sum_u32 and sl_group_sum32_total,
+ * which all groups of a warp reach together. Where some of them need no more turns, or none of it at all,
+ * sl_warp_must_join(is_needed) says whether another one does: while (sl_warp_must_join(goes_on)) { ... sum =
+ * sl_group_sum32_total(&s); if (goes_on) ... } A struct sl_team is a warp or the whole block, for work that is given to
+ * either.
  *
  * What these are made of, shuffles and votes, is no kernel's business: it differs between targets. A test sees to it.
  *
@@ -253,8 +253,11 @@ static SL_DEVICE uint32_t sl_team_threads(const struct sl_team *team) {
  *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
  * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
  * unconditional. SL_FOR_LANES32_OF(j, count) is for the lanes that have one of `count` values, and on cpu for those up
- * to the next multiple of 8 too: for sl_lanes32(count) in all. What a lane keeps from one loop to the next stands in an
+ * to the next multiple of 8 too: for sl_lanes32(count) in all. SL_FOR_LANES32_BELOW(j, count) is for those
+ * lanes alone. What a lane keeps from one loop to the next stands in an
  * array of SL_LANES32 entries, at SL_LANE32(j). */
 #define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
+#define SL_FOR_LANES32_BELOW(j, count) \
+  for (uint32_t j = sl_group_lane(32), sl_end_##j = (count) < 32 ? (count) : 32; j < sl_end_##j; j += SL_GROUP(32))
 
 #endif

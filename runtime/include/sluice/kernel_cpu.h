@@ -92,6 +92,7 @@ static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return (void)threads
 static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
   return (void)threads, predicate ? 1u : 0u;
 }
+static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
 static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
 /* The smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) { return (void)threads, key; }

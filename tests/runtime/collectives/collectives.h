@@ -32,6 +32,7 @@ SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "what collectives and at
   F(kept_count, u32, PER_EVENT, "", "how many there are")                                      \
   F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                      \
   F(largest, u32, PER_ITEM, "", "the largest of the eight numbers among which this one is")    \
+  F(sum, u32, PER_ITEM, "", "the sum of the eight")                                            \
   F(has_odd, u32, PER_ITEM, "", "1: one of the eight is odd")                                  \
   F(turns, u32, PER_ITEM, "", "remainder by five of the number's group of 32, as turns of it") \
   F(turned, u32, PER_ITEM, "", "the numbers in reverse")

@@ -33,21 +33,24 @@ static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint3
   }
 }
 
-/* Writes `largest` and `has_odd`: a group has eight numbers, or on cpu one thread has them. */
+/* Writes `largest`, `sum` and `has_odd`: a group has eight numbers, or on cpu one thread has them. */
 static SL_DEVICE void ask_groups(const struct warps_args *a, uint32_t first, uint32_t count) {
   const uint32_t groups = sl_warp_lanes() / SL_GROUP(8), eights = (count + 7) / 8;
   for (uint32_t base = 0; base < eights; base += groups) {
     const uint32_t begin = 8 * (base + sl_warp_lane() / SL_GROUP(8));
-    uint32_t largest = 0, odd = 0;
+    uint32_t largest = 0, sum = 0, odd = 0;
     for (uint32_t i = begin + sl_group_lane(8); i < begin + 8 && i < count; i += SL_GROUP(8)) {
       const uint32_t mine = a->numbers.value[first + i];
       largest = mine > largest ? mine : largest;
+      sum += mine;
       odd |= mine & 1;
     }
     largest = sl_group_max_u32(largest, 8);
+    sum = sl_group_sum_u32(sum, 8);
     odd = sl_group_any(odd, 8);
     for (uint32_t i = begin + sl_group_lane(8); i < begin + 8 && i < count; i += SL_GROUP(8)) {
       a->results.largest[first + i] = largest;
+      a->results.sum[first + i] = sum;
       a->results.has_odd[first + i] = odd;
     }
   }
