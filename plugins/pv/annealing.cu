@@ -1,4 +1,4 @@
-/* pv.annealing: primary vertices by deterministic annealing in z (spec velo_pv.md C).
+/* pv.annealing: primary vertices by deterministic annealing in z (README.md, "Annealing").
  *
  * 1. Select: tracks whose error in z is small and that come from near the beam line; each has a variance of z, of which
  *    the beam spot and the size of a vertex are a part, and a prior.

@@ -1,5 +1,5 @@
-/* annealing_part.h: what deterministic annealing in z does to a part of an event (spec velo_pv.md C.1, C.4, C.5); in
- * which order, annealing_schedule.h says. Private to the plugin.
+/* annealing_part.h: what deterministic annealing in z does to a part of an event; in which
+ * order, annealing_schedule.h says. Private to the plugin.
  *
  * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
  * w_i = 1 / variance, has in each of them the share

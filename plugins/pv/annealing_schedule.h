@@ -1,5 +1,4 @@
-/* annealing_schedule.h: the annealing of a part from its first prototype to its seeds (spec velo_pv.md C.4). Private to
- * the plugin.
+/* annealing_schedule.h: the annealing of a part from its first prototype to its seeds. Private to the plugin.
  *
  * 1. One prototype, at the tracks' mean, just above the temperature at which it becomes unstable.
  * 2. Step by step to the end of splitting: rest, merge, split what is unstable, cool. There, up to ten times more:

@@ -1,4 +1,4 @@
-/* fit.h: vertices from seeds (spec velo_pv.md B.5 to B.7), for every finder. Private to the plugin.
+/* fit.h: vertices from seeds (README.md, "The fit"), for every finder. Private to the plugin.
  *
  * 1. Competition: each track's affinities exp(-chi2 / 2) to all seeds are summed.
  * 2. Fit: around each seed, alone, Newton steps for the place that has the least sum of weight times chi2. A track's

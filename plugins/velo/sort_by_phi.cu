@@ -12,7 +12,7 @@
  * of its pair that come before it, counted straight from memory; by phi alone, and only in a pair where that gives two
  * the same place, again by all three keys.
  *
- * Source: spec velo_pv.md A.4, H.1.
+ * README.md: "Azimuth and order".
  */
 #include "velo/event_model.h"
 

@@ -1,5 +1,5 @@
-/* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of spec
- * velo_pv.md C.1 without solving them, and seeds against the reference in double precision. */
+/* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of
+ * plugins/pv/README.md without solving them, and seeds against the reference in double precision. */
 
 #include "annealing_reference.h"
 #include "annealing_schedule.h"
