@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The studies of docs/physics.md: how well the two finders of primary vertices do on simulated events.
 
-    bench/pv_study.py tune        from the values of the spec, step by step to the best values, on events of seed 1
+    bench/pv_study.py tune        from starting values, step by step to the best ones, on events of seed 1
     bench/pv_study.py quality     defaults, on events of seed 2: by number of tracks and by distance to the next vertex
     bench/pv_study.py cost        time per event against the mean number of collisions, 1 to 50
     bench/pv_study.py plots       the figures, from what `quality` and `cost` left in the work folder (python3-matplotlib)
@@ -26,7 +26,8 @@ TUNE_SEED, QUALITY_SEED = 1, 2
 COST_OF_FALSE = 2  # how many lost vertices a false one is worth, for tuning
 MUS = (1, 2, 5, 10, 15, 20, 30, 40, 50)
 
-# Properties that `tune` varies, and their values; the first is that of spec velo_pv.md B and C. Names that are separated by
+# Properties that `tune` varies, and their values; the first is where it starts, for pv.beamline the value of
+# LHCb's trigger. Names that are separated by
 # blanks are set together. The fit, which both finders share, is left as it is.
 SEEDS = {
     "pv.beamline": {
@@ -46,10 +47,10 @@ SEEDS = {
         "gap": (2, 3),
     },
 }
-# What `tune` found is the default of pv.annealing; pv.beamline keeps the spec's. The others, for comparison:
+# What `tune` found is the default of pv.annealing; pv.beamline keeps what it started from. The others, for comparison:
 VARIANTS = (
     ("pv.beamline, tuned", "pv.beamline", {"max_beam_chi2": 20, "max_z_error": 2}),
-    ("pv.annealing, as in the spec", "pv.annealing", {names: values[0] for names, values in SEEDS["pv.annealing"].items()}),
+    ("pv.annealing, starting values", "pv.annealing", {names: values[0] for names, values in SEEDS["pv.annealing"].items()}),
 )
 
 
@@ -117,12 +118,12 @@ FIGURES = ["efficiency, %", "isolated, %", "close, %", "false, %", "merit, %"]
 
 
 def tune(options):
-    """From the values of the spec, again and again the change of one property that gains most, while it gains 0.1 %."""
+    """From the starting values, again and again the change of one property that gains most, while it gains 0.1 %."""
     sample = simulated(options, TUNE_SEED, options.events)
     for finder in options.finders:
         point = {names: values[0] for names, values in SEEDS[finder].items()}
         result = checked(options, sample, finder, settings_of(point))
-        rows = [["as in the spec", *figures(result)]]
+        rows = [["starting values", *figures(result)]]
         while True:
             best = None
             for names, values in SEEDS[finder].items():

@@ -1,4 +1,4 @@
-/* mdf.h: MDF records and their raw banks, on memory. Format: spec formats.md 1.1 to 1.4 and 3.
+/* mdf.h: MDF records and their raw banks, on memory. Formats: README.md.
  *
  * Nothing here allocates, reads files or keeps state beyond struct mdf_reader; all bytes may be hostile.
  *

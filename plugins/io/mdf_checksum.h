@@ -1,4 +1,4 @@
-/* mdf_checksum.h: the checksum of MDF records (spec formats.md 1.2), Jenkins' one-at-a-time hash over signed bytes.
+/* mdf_checksum.h: the checksum of MDF records (README.md, "Formats"), Jenkins' one-at-a-time hash over signed bytes.
  *
  * Each byte's step depends on the one before, about five cycles, so a single record is hashed far below the speed of
  * memory. The records of a file are independent: struct mdf_hasher hashes up to MDF_HASH_LANES of them at a time, one

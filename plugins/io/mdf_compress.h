@@ -1,4 +1,4 @@
-/* mdf_compress.h: the body of an MDF record as one block in ROOT's framing (spec formats.md 1.1), as mdf_decompress.h
+/* mdf_compress.h: the body of an MDF record as one block in ROOT's framing, as mdf_decompress.h
  * reads it. */
 #ifndef IO_MDF_COMPRESS_H
 #define IO_MDF_COMPRESS_H

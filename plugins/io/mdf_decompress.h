@@ -1,4 +1,5 @@
-/* mdf_decompress.h: compressed MDF bodies, one block in ROOT's framing (spec formats.md 1.1): zlib, lzma, lz4, zstd. */
+/* mdf_decompress.h: compressed MDF bodies, one block in ROOT's framing (README.md, "Formats"): zlib, lzma, lz4, zstd.
+ */
 #ifndef IO_MDF_DECOMPRESS_H
 #define IO_MDF_DECOMPRESS_H
 

@@ -1,4 +1,4 @@
-/* mep.h: packets of the event builder (MEP), on memory. Format: spec formats.md 1.5.
+/* mep.h: packets of the event builder (MEP), on memory. Formats: README.md.
  *
  * A packet holds the fragments of its events by source: one block a source (an MFP), in which fragment k belongs to
  * event k. Two generations are read through the same structs: the production format, and the prototype of 2019. Nothing
@@ -9,7 +9,7 @@
  *
  * Where packets begin and end in a file that is nothing but packets is found by mep_file.h.
  *
- * Source ids. The source id of a block has subsystem bits (formats.md 1.3). Banks of old simulation and of Monte-Carlo
+ * Source ids. The source id of a block has subsystem bits. Banks of old simulation and of Monte-Carlo
  * truth are numbered from 0 within their type instead. In a packet they stand under a subsystem with bit 10 of the
  * number set, which no readout board has: mep_block_source and mep_bank_source lead there and back.
  */

@@ -1,6 +1,6 @@
 /* schema.c: lumi.schema, a constant: where each counter stands in a luminosity summary.
  *
- * The packing rule of spec formats.md 8.4: a counter has as many bits as its largest value needs. By descending number
+ * The packing rule of the format: a counter has as many bits as its largest value needs. By descending number
  * of bits, and in the order of the list among equals, each goes into the first word that has room, at the next free bit
  * of it. The counters of a full summary that a base one lacks are packed apart, into words of their own after it.
  *

@@ -1,4 +1,4 @@
-/* lumi.summarize: a luminosity summary of each event that the node runs on (spec selections_lumi_muon_calo.md F).
+/* lumi.summarize: a luminosity summary of each event that the node runs on (README.md).
  *
  * One kernel, a block an event of the list. The bank of the list's event i is item i, and takes the room of a full
  * summary, so that nothing has to be counted and summed beforehand: where the list has no event, the kernel has nothing

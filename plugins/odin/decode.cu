@@ -1,5 +1,5 @@
-/* odin.decode: ODIN banks of versions 6 and 7 (spec formats.md 3). The two versions hold nearly the same in different
- * words; what only one of them has is 0 for the other.
+/* odin.decode: ODIN banks of versions 6 and 7 (README.md, "The bank"). The two versions hold nearly the same in
+ * different words; what only one of them has is 0 for the other.
  *
  * A thread an event, ten words each. An event has exactly one such bank, of ten words; anything else refuses it.
  */

@@ -1,4 +1,4 @@
-/* pv.annealing: primary vertices by deterministic annealing in z (spec velo_pv.md C).
+/* pv.annealing: primary vertices by deterministic annealing in z (README.md, "Annealing").
  *
  * 1. Select: tracks whose error in z is small and that come from near the beam line; each has a variance of z, of which
  *    the beam spot and the size of a vertex are a part, and a prior.
@@ -116,7 +116,7 @@ static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t
   t.near = a->selected_reach + begin; /* which is free now */
   t.tracks = annealing_part_tracks(a, first, selected, number);
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, a->found_weight + begin);
-  if (annealing_thread(&t) == 0) a->part_seeds[first + number] = seeds;
+  if (sl_team_thread(&t.team) == 0) a->part_seeds[first + number] = seeds;
 }
 
 struct annealing_shared {
@@ -133,16 +133,14 @@ static SL_DEVICE struct annealing_part annealing_block(const struct annealing_ar
   team.p = s->prototypes;
   team.stored = s->stored;
   team.most_stored = ANNEALING_WARPS * ANNEALING_STORED;
-  team.warps = sl_block_warps();
-  team.warp = sl_warp_index();
+  team.team = sl_team_of_block();
   return team;
 }
 
 /* Each of its warps is one. */
 static SL_DEVICE void annealing_disband(struct annealing_part *team, struct annealing_shared *s) {
   const uint32_t warp = sl_warp_index();
-  team->warps = 1;
-  team->warp = 0;
+  team->team = sl_team_of_warp();
   team->p = s->prototypes + warp;
   team->stored = s->stored + warp * ANNEALING_STORED;
   team->most_stored = ANNEALING_STORED;
@@ -164,7 +162,7 @@ static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t f
                                       uint32_t parts) {
   __shared__ struct annealing_shared shared;
   struct annealing_part team = annealing_block(a, &shared);
-  const uint32_t most_alone = team.warps > 1 ? ANNEALING_MOST_ALONE : UINT32_MAX;
+  const uint32_t most_alone = team.team.warps > 1 ? ANNEALING_MOST_ALONE : UINT32_MAX;
   uint32_t number = 0, is_alone = 0;
   if (threadIdx.x == 0) shared.next = 0;
   for (;;) {

@@ -1,5 +1,5 @@
-/* annealing_part.h: what deterministic annealing in z does to a part of an event (spec velo_pv.md C.1, C.4, C.5); in
- * which order, annealing_schedule.h says. Private to the plugin.
+/* annealing_part.h: what deterministic annealing in z does to a part of an event; in which
+ * order, annealing_schedule.h says. Private to the plugin.
  *
  * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
  * w_i = 1 / variance, has in each of them the share
@@ -81,27 +81,10 @@ struct annealing_part {
   float *stored;             /* of row r and track i: exp(a_ik - highest), at r * stride + i */
   uint32_t most_stored, is_stored;
   uint32_t tracks, stride, prototypes;
-  uint32_t warps, warp; /* of the team; this one */
+  struct sl_team team;
   float origin, prior_sum;
   float beta, noise; /* 1 / temperature; mass of the noise */
 };
-
-/* ---------------------------------------------------------------------------------------------------- team */
-
-/* All threads of the team see what each other wrote. */
-static SL_DEVICE void annealing_sync(const struct annealing_part *t) {
-  if (t->warps > 1)
-    __syncthreads();
-  else
-    sl_warp_sync();
-}
-
-static SL_DEVICE uint32_t annealing_thread(const struct annealing_part *t) {
-  return t->warps > 1 ? threadIdx.x : sl_warp_lane();
-}
-static SL_DEVICE uint32_t annealing_threads(const struct annealing_part *t) {
-  return t->warps > 1 ? blockDim.x : sl_warp_lanes();
-}
 
 /* ------------------------------------------------------------------------------------------------- updates */
 
@@ -147,7 +130,7 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
       relative[SL_LANE32(j)] = exponent;
       is_near |= (exponent > ANNEALING_LOWEST ? 1u : 0u) & (j < left ? 1u : 0u);
     }
-    if (!sl_warp_any(is_near)) continue;
+    if (!sl_group_any(is_near, 32)) continue;
     near |= 1u << k;
     ANNEALING_FOR_LANES (j, left) {
       const float e = sl_expf(relative[SL_LANE32(j)]);
@@ -166,16 +149,16 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
 static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
   const float noise = t->noise > 0.0f ? sl_logf(t->noise) + annealing_noise_exponent(t) : ANNEALING_NOWHERE;
-  for (uint32_t k = annealing_thread(t); k < t->prototypes; k += annealing_threads(t)) {
+  for (uint32_t k = sl_team_thread(&t->team); k < t->prototypes; k += sl_team_threads(&t->team)) {
     p->from_z[k] = p->z[k];
     p->log_mass[k] = sl_logf(p->mass[k]);
     p->row[k] = k;
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   t->is_stored = t->prototypes * t->stride <= t->most_stored;
-  for (uint32_t first = 32 * t->warp; first < t->tracks; first += 32 * t->warps)
+  for (uint32_t first = 32 * t->team.warp; first < t->tracks; first += 32 * t->team.warps)
     annealing_share_out_32(t, first, noise);
-  annealing_sync(t);
+  sl_team_sync(&t->team);
 }
 
 /* What is needed for the shares of tracks in a row. */
@@ -273,8 +256,8 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
   uint32_t is_sorted = 1;
   for (uint32_t k = 1; k < t->prototypes; k++) is_sorted &= p->z[k] < p->z[k - 1] ? 0u : 1u;
   if (is_sorted) return;
-  annealing_sync(t); /* all have looked */
-  for (uint32_t i = 1; annealing_thread(t) == 0 && i < t->prototypes; i++) {
+  sl_team_sync(&t->team); /* all have looked */
+  for (uint32_t i = 1; sl_team_thread(&t->team) == 0 && i < t->prototypes; i++) {
     for (uint32_t k = i; k > 0 && p->z[k] < p->z[k - 1]; k--) {
       const uint32_t row = p->row[k];
       annealing_swap(p->z, k);
@@ -284,7 +267,7 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
       p->row[k - 1] = row;
     }
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
 }
 
 /* Shares the tracks out, and moves the prototypes to where theirs are; returns the longest way. */
@@ -292,7 +275,7 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
   struct annealing_prototypes *p = t->p;
   float longest = 0.0f;
   annealing_share_out(t);
-  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
+  for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     const struct annealing_sums s = annealing_sum(t, k, wants_critical);
     if (sl_warp_lane() == 0) {
       const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
@@ -302,7 +285,7 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
       p->way[k] = way;
     }
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   for (uint32_t k = 0; k < t->prototypes; k++) longest = sl_max_f32(sl_abs_f32(p->way[k]), longest);
   annealing_sort(t);
   return longest;
@@ -314,11 +297,11 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
 static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   t->prototypes--;
-  for (uint32_t i = k; annealing_thread(t) == 0 && i < t->prototypes; i++) {
+  for (uint32_t i = k; sl_team_thread(&t->team) == 0 && i < t->prototypes; i++) {
     p->z[i] = p->z[i + 1];
     p->mass[i] = p->mass[i + 1];
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
 }
 
 /* Makes one of the two that are closest, if they are too close; says whether they were. */
@@ -332,14 +315,14 @@ static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
     least = sl_min_f32(distance, least);
   }
   if (closest == 0) return 0;
-  annealing_sync(t); /* all have looked */
-  if (annealing_thread(t) == 0) {
+  sl_team_sync(&t->team); /* all have looked */
+  if (sl_team_thread(&t->team) == 0) {
     const float mass = p->mass[closest - 1] + p->mass[closest];
     const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
     p->z[closest] = p->z[closest - 1] + part * (p->z[closest] - p->z[closest - 1]);
     p->mass[closest] = mass;
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   annealing_remove(t, closest - 1);
   return 1;
 }
@@ -405,15 +388,15 @@ static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, 
 static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
   struct annealing_prototypes *p = t->p;
   uint32_t split = 0; /* a bit a prototype */
-  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
+  for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     const uint32_t splits = annealing_is_to_split(t, k, threshold) ? annealing_halve(t, k) : 0u;
     if (sl_warp_lane() == 0) p->splits[k] = splits;
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   const uint32_t before = t->prototypes;
   for (uint32_t k = 0; k < before; k++) split |= p->splits[k] << k;
   t->prototypes += sl_count_bits(split);
-  for (uint32_t k = before, to = t->prototypes; annealing_thread(t) == 0 && k-- > 0;) {
+  for (uint32_t k = before, to = t->prototypes; sl_team_thread(&t->team) == 0 && k-- > 0;) {
     const uint32_t splits = split >> k & 1;
     to--;
     p->mass[to] = splits ? p->right_mass[k] : p->mass[k];
@@ -423,7 +406,7 @@ static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float thresh
     p->mass[to] = p->left_mass[k];
     p->z[to] = p->left_z[k];
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   return split != 0;
 }
 
@@ -460,13 +443,13 @@ static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
   uint32_t victim = t->prototypes;
   if (t->prototypes == 1) return 0;
   annealing_share_out(t);
-  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps)
+  for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps)
     annealing_count_users(t, k, t->a->unique_share * p->mass[k] / (p->mass[k] + noise), t->a->unique_prior);
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   for (uint32_t k = 0; k < t->prototypes; k++)
     if (p->needing[k] < 2.0f && (victim == t->prototypes || p->users[k] < p->users[victim])) victim = k;
   if (victim == t->prototypes) return 0;
-  annealing_sync(t); /* all have looked */
+  sl_team_sync(&t->team); /* all have looked */
   annealing_remove(t, victim);
   return 1;
 }
@@ -476,15 +459,15 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
   struct annealing_prototypes *p = t->p;
   uint32_t seeds = 0;
   annealing_share_out(t);
-  for (uint32_t k = t->warp; k < t->prototypes; k += t->warps) {
+  for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     annealing_count_users(t, k, t->a->assigned_share, 0.0f);
     const struct annealing_sums s = annealing_sum(t, k, 0);
     if (sl_warp_lane() == 0) p->mass[k] = s.mass; /* no longer of 1 */
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   for (uint32_t k = 0; k < t->prototypes; k++) {
     if (p->needing[k] < 2.0f || p->mass[k] < t->a->min_seed_weight) continue;
-    if (annealing_thread(t) == 0) {
+    if (sl_team_thread(&t->team) == 0) {
       seed_z[seeds] = t->origin + p->z[k];
       seed_weight[seeds] = p->mass[k];
     }
@@ -500,13 +483,13 @@ static SL_DEVICE void annealing_open(struct annealing_part *t) {
   const uint32_t last_32 = (t->tracks - 1) / 32 * 32, end = last_32 + sl_lanes32(t->tracks - last_32);
   t->origin = t->z[0];
   t->stride = end;
-  annealing_sync(t); /* all know the origin */
-  for (uint32_t i = annealing_thread(t); i < t->tracks; i += annealing_threads(t)) t->z[i] -= t->origin;
+  sl_team_sync(&t->team); /* all know the origin */
+  for (uint32_t i = sl_team_thread(&t->team); i < t->tracks; i += sl_team_threads(&t->team)) t->z[i] -= t->origin;
   for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
   for (uint32_t first = 0; first < t->tracks; first += 32)
     SL_FOR_LANES32_OF (j, t->tracks - first) sl_sum32_add_lane(&sum, j, t->prior[first + j]);
   t->prior_sum = sl_group_sum32_total(&sum);
-  annealing_sync(t);
+  sl_team_sync(&t->team);
 }
 
 #endif

@@ -1,5 +1,4 @@
-/* annealing_schedule.h: the annealing of a part from its first prototype to its seeds (spec velo_pv.md C.4). Private to
- * the plugin.
+/* annealing_schedule.h: the annealing of a part from its first prototype to its seeds. Private to the plugin.
  *
  * 1. One prototype, at the tracks' mean, just above the temperature at which it becomes unstable.
  * 2. Step by step to the end of splitting: rest, merge, split what is unstable, cool. There, up to ten times more:
@@ -49,11 +48,11 @@ static SL_DEVICE struct annealing_schedule annealing_begin(struct annealing_part
   const struct annealing_schedule s = {ANNEALING_MEAN, 0, 0, ANNEALING_MORE_SPLITS, 0, 0, 0, 1.0f, 0.0f};
   t->prototypes = 1;
   t->beta = t->noise = 0.0f;
-  if (annealing_thread(t) == 0) {
+  if (sl_team_thread(&t->team) == 0) {
     t->p->z[0] = 0.0f;
     t->p->mass[0] = 1.0f;
   }
-  annealing_sync(t);
+  sl_team_sync(&t->team);
   return s;
 }
 

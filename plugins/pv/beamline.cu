@@ -1,4 +1,4 @@
-/* beamline.cu: primary vertices around the peaks of a histogram along the beam line (spec velo_pv.md B).
+/* beamline.cu: primary vertices around the peaks of a histogram along the beam line (README.md, "Peaks").
  *
  * Each track near the beam line is spread over the bins as a narrow bell of area 1, in integers, so that the order of
  * additions does not matter. In each run of bins that are not empty, and together hold enough tracks, peaks are told

@@ -1,5 +1,5 @@
-/* finder.h: what all finders of primary vertices share: their tracks, and all that comes after the seeds (spec
- * velo_pv.md B.5 to B.7). A finder looks for seeds only. Private to the plugin.
+/* finder.h: what all finders of primary vertices share: their tracks, and all that comes after the seeds
+ * (README.md). A finder looks for seeds only. Private to the plugin.
  *
  *   struct NAME_args {
  *     PV_FIT_FIELDS              events, states, geometry, vertices; scratch and properties of the shared part

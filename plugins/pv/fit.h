@@ -1,4 +1,4 @@
-/* fit.h: vertices from seeds (spec velo_pv.md B.5 to B.7), for every finder. Private to the plugin.
+/* fit.h: vertices from seeds (README.md, "The fit"), for every finder. Private to the plugin.
  *
  * 1. Competition: each track's affinities exp(-chi2 / 2) to all seeds are summed.
  * 2. Fit: around each seed, alone, Newton steps for the place that has the least sum of weight times chi2. A track's
@@ -118,7 +118,7 @@ static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2)
 
 /* All lanes of a group get the same. */
 static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
-  uint32_t from_end = 0, end = 0; /* the largest that any lane has */
+  uint32_t from_end = 0, end = 0;
   for (uint32_t base = 0; base < t->count; base += 32) {
     uint32_t some = 0;
     SL_FOR_LANES32 (j) {
@@ -128,12 +128,8 @@ static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const st
     end = some ? base + 32 : end;
     from_end = some && from_end == 0 ? UINT32_MAX - base : from_end;
   }
-  for (uint32_t lanes = 16; lanes > 0; lanes /= 2) {
-    const uint32_t other_end = sl_warp_shuffle_xor_u32(end, lanes);
-    const uint32_t other_from_end = sl_warp_shuffle_xor_u32(from_end, lanes);
-    end = other_end > end ? other_end : end;
-    from_end = other_from_end > from_end ? other_from_end : from_end;
-  }
+  end = sl_group_max_u32(end, 32);
+  from_end = sl_group_max_u32(from_end, 32);
   const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins behind its end if there is none */
   return reach;
 }
@@ -271,10 +267,10 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   memset(&v, 0, sizeof v);
   v.at = seed;
   uint32_t goes_on = is_seed;
-  for (uint32_t step = 0; step < a->max_iterations && sl_warp_any(goes_on); step++) {
+  for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
     const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
-    if (sl_warp_any(has_left)) {
+    if (sl_warp_must_join(has_left)) {
       const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
       if (has_left) reach = fresh; /* another seed of the warp keeps its own */
     }

@@ -4,7 +4,7 @@
 
 #include "event.h"
 
-/* Bank types (spec formats.md 2), and the largest payload of a part of what is split over several banks (7). */
+/* Bank types, and the largest payload of a part of what is split over several banks. */
 enum {
   SIM_BANK_ODIN = 16,
   SIM_BANK_MC_PARTICLES = 32,

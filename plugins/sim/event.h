@@ -17,7 +17,7 @@
 
 enum { SIM_NO_PARTICLE = -1 };
 
-/* Crossing types, as in ODIN (spec formats.md 3). */
+/* Crossing types, as in ODIN. */
 enum sim_crossing_type { SIM_NO_BEAM, SIM_BEAM_1, SIM_BEAM_2, SIM_BEAM_BEAM };
 
 struct sim_crossing {

@@ -1,4 +1,4 @@
-/* odin.c: the ODIN bank (spec formats.md 3). */
+/* odin.c: the ODIN bank (odin's README.md has its layout). */
 #include "banks.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* truth.c: the truth about an event, in the format of spec formats.md 7.
+/* truth.c: the truth about an event, in the format of truth's README.md.
  *
  * The trackers behind the magnet are not simulated. Whether a particle would be seen there is decided by its momentum
  * and acceptance, with a magnet that gives one kick, and a share that is lost in material on the way; the flags isLong

@@ -1,4 +1,4 @@
-/* velo_banks.c: super-pixels and clusters as the VELO's readout sends them (spec formats.md 4.1 and 4.2).
+/* velo_banks.c: super-pixels and clusters as the VELO's readout sends them (velo's README.md, "Banks").
  *
  * A cluster's centre is the mean of its pixels' columns and rows, in quarters of a pixel (version 2: eighths), rounded,
  * but never up to the next pixel, so that the pixel is the one that the super-pixels' clustering finds. Banks of

@@ -1,4 +1,4 @@
-/* association.h: which true particles a track matches, by the ids of its hits (spec velo_pv.md E.2).
+/* association.h: which true particles a track matches, by the ids of its hits (README.md, "What matches").
  *
  * A struct association is used again for event after event; its memory only grows. Zero-initialise it.
  */

@@ -158,7 +158,7 @@ static void fill_particles(struct distributions *d) {
   fill(d, H_particles, count);
 }
 
-/* i32 number of vertices; each i32 tracks, f64 x, y, z, packed (spec formats.md 7). 0 where that does not fit. */
+/* i32 number of vertices; each i32 tracks, f64 x, y, z, packed (README.md). 0 where that does not fit. */
 static int fill_vertices(struct distributions *d, const struct mc_vertex_banks_view *b, uint32_t event) {
   const uint32_t bank = b->offsets[event];
   if (bank == b->offsets[event + 1]) return 1;

@@ -1,5 +1,6 @@
 /* mc_banks.h: what the decoders of true particles and true vertices share: the payloads of an event's banks joined by
- * source id into one packed little-endian stream, and a reader of such a stream (spec formats.md 7).
+ * source id into one packed little-endian stream, and a reader of such a stream (README.md, "Banks of
+ * truth").
  */
 #ifndef TRUTH_MC_BANKS_H
 #define TRUTH_MC_BANKS_H

@@ -1,4 +1,4 @@
-/* mc_particles.h: the true particles of an event, from its raw banks of type 32 (spec formats.md 7).
+/* mc_particles.h: the true particles of an event, from its raw banks of type 32 (README.md).
  *
  * A struct mc_event is used again for event after event; its memory only grows. Zero-initialise it. The banks may hold
  * anything: what does not fit the format exactly is refused, and nothing outside the payloads is read.

@@ -1,4 +1,4 @@
-/* mc_vertices.h: the true proton-proton collisions of an event, from its raw banks of type 33 (spec formats.md 7).
+/* mc_vertices.h: the true proton-proton collisions of an event, from its raw banks of type 33 (README.md).
  *
  * A struct mc_vertices is used again for event after event; its memory only grows. Zero-initialise it. The banks may
  * hold anything: what does not fit the format exactly is refused, and nothing outside the payloads is read.

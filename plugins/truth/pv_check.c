@@ -1,4 +1,4 @@
-/* pv_check.c: truth.pv_check, how well found primary vertices agree with the true collisions (spec velo_pv.md E.4).
+/* pv_check.c: truth.pv_check, how well found primary vertices agree with the true collisions (README.md).
  *
  * vertex_score.h has the rules and what is counted. Here the truth is decoded, and the counts become a report: totals,
  * a table by number of tracks (`bins`) and one by distance to the next vertex (`distance_bins`). Events with an error,

@@ -1,4 +1,4 @@
-/* velo_check.c: truth.velo_check, how well VELO tracks agree with the true particles (spec velo_pv.md E.2, E.3).
+/* velo_check.c: truth.velo_check, how well VELO tracks agree with the true particles (README.md).
  *
  * Counts, for each category of particles: those that should be found (reconstructible), those matched by a track
  * (reconstructed), and further tracks of the same particle (clones). Purity is the mean, over matched tracks, of shared

@@ -1,11 +1,11 @@
-/* vertex_score.h: found vertices of many events scored against the true ones (spec velo_pv.md E.4).
+/* vertex_score.h: found vertices of many events scored against the true ones (README.md).
  *
  * Each found vertex is given the true one that is nearest in z, of all true ones; it matches it if they are less than
  * five sigma_z apart. Of several that match one true vertex, the last stands and the others are clones. A found vertex
  * that matches none is false. True vertices with at least `tracks_min` tracks are reconstructible.
  *
  * Two efficiencies are kept apart: `reconstructed` counts the matched vertices among the reconstructible ones, and
- * `matched` all matched ones, as the reference does, whose efficiency can therefore exceed 1.
+ * `matched` all matched ones, as LHCb's checker does, whose efficiency can therefore exceed 1.
  */
 #ifndef TRUTH_VERTEX_SCORE_H
 #define TRUTH_VERTEX_SCORE_H

@@ -2,7 +2,7 @@
  *
  * Banks of versions 2 and 3 belong to a sensor and begin with a count word; those of version 4 belong to a pair of
  * sensors, have no count word, and each of their words says which of the two it means. A bank stands in the slot of
- * its first sensor. Both bank types, retina clusters and super-pixels, agree in this (spec formats.md 4.1, 4.2).
+ * its first sensor. Both bank types, retina clusters and super-pixels, agree in this (README.md, "Banks").
  */
 #ifndef VELO_BANKS_H
 #define VELO_BANKS_H

@@ -1,4 +1,4 @@
-/* consolidate.cu: VELO tracks with their hits, from those candidates that were accepted (spec velo_pv.md A.6).
+/* consolidate.cu: VELO tracks with their hits, from those candidates that were accepted.
  *
  * Counts tracks and hits, sums the hits, takes the tracks back where the hits don't fit, sums the tracks, copies. A
  * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.

@@ -1,5 +1,5 @@
 /* velo.decode_retina: VELO clusters from retina cluster banks, where the readout has clustered already: a word is a
- * cluster, and a word equal to 0 is none. Source: spec velo_pv.md A.2, formats.md 4.2.
+ * cluster, and a word equal to 0 is none. README.md: "Banks".
  *
  * Count, scan, write:
  * 1. decode_retina_count checks the headers of an event's banks, finds the bank of each sensor (a slot), and places the

@@ -1,5 +1,4 @@
-/* decode_retina.h: what the versions of velo.decode_retina share. The word of a cluster, by bank version (spec
- * formats.md 4.2):
+/* decode_retina.h: what the versions of velo.decode_retina share. The word of a cluster, by bank version:
  *
  *              column   its fraction     row     its fraction   second sensor of the pair
  *   2          14-23    11-13, eighths   3-10    0-2, eighths   -

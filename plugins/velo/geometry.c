@@ -1,6 +1,6 @@
 /* velo.geometry: the VELO's geometry and the beam line: the nominal ones (nominal.velo), those of another description
- * of that kind, or those of a folder with velo_geometry.bin (spec formats.md 6.1) and, if it is known, beamline.bin
- * (6.9).
+ * of that kind, or those of a folder with velo_geometry.bin and, if it is known, beamline.bin (README.md, "The
+ * detector").
  *
  * Of both binary files (geometry_file.h) the whole is read at once, since its size is fixed; then every length is
  * compared and every value checked, so that what kernels get is finite and small enough that no position can overflow.

@@ -1,4 +1,4 @@
-/* geometry_file.h: the files velo_geometry.bin (spec formats.md 6.1) and beamline.bin (6.9): little-endian arrays back
+/* geometry_file.h: the files velo_geometry.bin and beamline.bin (README.md, "The detector"): little-endian arrays back
  * to back, each of the first file's with its length before it as u64: z of modules, local x of pixel columns, their
  * pitches, and the sensors' transforms (two lengths: sensors, values of each), all f32. beamline.bin is x and y, f32.
  */

@@ -1,111 +1,259 @@
-/* kalman_filter.cu: states of VELO tracks at the beam line and at the end of the VELO (spec velo_pv.md A.7).
+/* kalman_filter.cu: states of VELO tracks at the beam line and at the end of the VELO (README.md, "Kalman filter").
  *
- * A simplified Kalman filter: x and y are fitted independently, each as position and slope, with the same noise for
- * multiple scattering at each layer; hence their covariances are equal and are computed once. The fit for the state at
- * the beam line runs towards the beam, the one for the end state away from it, with the slopes found by the first. The
- * update of the covariance is the form without cancellation; the textbook's is useless in float32.
+ * x and y are fitted independently, each as position and slope, with the same noise for multiple scattering at each
+ * layer; hence their covariances are equal and are computed once. The fit for the state at the beam line runs towards
+ * the beam, the one for the end state away from it, with the slopes found by the first.
  *
- * One thread a track: some 240 an event, 6 hits each, which it reads twice (12 bytes each); writes 90 bytes. Tracks
- * don't depend on each other.
+ * Some 240 tracks an event, of 6 hits, which are read twice (12 bytes each); writes 90 bytes a track. Tracks don't
+ * depend on each other. On a GPU each thread has one. On a cpu 32 go together as lanes of vectors: an event's tracks
+ * are taken by ascending length, and their hits are first put side by side, in rows. The first fit goes down the rows,
+ * the second up again.
  */
-#include "kalman_filter.h"
+#include "velo/event_model.h"
 
-struct kalman_state {
-  float x, y, z, tx, ty;
-  float c_xx, c_xt, c_tt; /* of x and tx, and the same of y and ty */
+#include <sluice/kernel.h>
+
+/* Variance of a hit in x and in y, in mm^2, and the plane of the downstream state, in mm. */
+#define KALMAN_HIT_VARIANCE 1.5625e-4f
+#define KALMAN_END_Z        770.0f
+/* Below this tx^2 + ty^2 a track is parallel to the beam line, which then has no nearest point. */
+#define KALMAN_PARALLEL 1e-12f
+
+struct kalman_filter_args {
+  struct sl_events events;
+  struct velo_tracks_view tracks;
+  struct velo_geometry_view geometry;
+  struct velo_beamline_states beamline_states;
+  struct velo_end_states end_states;
+  float noise, noise_per_slope2;
+  uint32_t *order; /* an event's tracks by length, where lanes go together */
 };
+
+/* Tracks to be fitted, one a lane. Their hits are counted in the order of the first fit. */
+struct kalman_tracks {
+  uint32_t count, longest; /* tracks; hits of the longest */
+  uint32_t track[SL_LANES32];
+  uint32_t length[SL_LANES32];                    /* hits; */
+  uint32_t begin[SL_LANES32], stride[SL_LANES32]; /* number i is at begin + i * stride */
+  uint32_t backward[SL_LANES32];
+};
+
+/* The hits of all lanes, where lanes go together. */
+enum { KALMAN_ROWS = SL_LANES32 > 1 ? VELO_MAX_HITS_PER_TRACK : 1 };
+struct kalman_hits {
+  float x[KALMAN_ROWS][SL_LANES32], y[KALMAN_ROWS][SL_LANES32], z[KALMAN_ROWS][SL_LANES32];
+};
+
+struct kalman_states {
+  float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
+  float c_xx[SL_LANES32], c_xt[SL_LANES32], c_tt[SL_LANES32]; /* of x and tx, and the same of y and ty */
+};
+
+struct kalman_point {
+  float x, y, z;
+};
+
+/* ---------------------------------------------------------------------------------------------------- hits */
+
+static SL_DEVICE struct kalman_point hit_at(const struct kalman_filter_args *a, uint32_t hit) {
+  const struct kalman_point p = {a->tracks.hit_x[hit], a->tracks.hit_y[hit], a->tracks.hit_z[hit]};
+  return p;
+}
+
+/* Hit number `row` of a lane, if there is one. */
+static SL_DEVICE struct kalman_point hit_in_row(const struct kalman_filter_args *a, const struct kalman_tracks *t,
+                                                const struct kalman_hits *hits, uint32_t row, uint32_t lane) {
+  if (SL_LANES32 == 1) return hit_at(a, t->begin[lane] + row * t->stride[lane]);
+  const struct kalman_point p = {hits->x[row][lane], hits->y[row][lane], hits->z[row][lane]};
+  return p;
+}
+
+static SL_DEVICE void load_rows(const struct kalman_filter_args *a, const struct kalman_tracks *t,
+                                struct kalman_hits *hits) {
+  SL_FOR_LANES32_OF(j, t->count) {
+    const uint32_t lane = SL_LANE32(j);
+    for (uint32_t row = 0, hit = t->begin[lane]; row < t->length[lane]; row++, hit += t->stride[lane]) {
+      hits->x[row][lane] = a->tracks.hit_x[hit];
+      hits->y[row][lane] = a->tracks.hit_y[hit];
+      hits->z[row][lane] = a->tracks.hit_z[hit];
+    }
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------- fit */
 
 /* Distance in z from the point to where the line is nearest to the beam line, in the transverse plane. */
 static SL_DEVICE float distance_to_beam(const float *beam, float x, float y, float tx, float ty) {
-  const float slope2 = tx * tx + ty * ty;
-  return slope2 < KALMAN_PARALLEL ? 0.0f : (tx * (beam[0] - x) + ty * (beam[1] - y)) / slope2;
+  const float slope2 = tx * tx + ty * ty, distance = (tx * (beam[0] - x) + ty * (beam[1] - y)) / slope2;
+  return slope2 < KALMAN_PARALLEL ? 0.0f : distance;
 }
 
-static SL_DEVICE void step(struct kalman_state *s, float noise, float hit_x, float hit_y, float hit_z) {
-  const float dz = hit_z - s->z;
-  const float c_tt = s->c_tt + noise;
-  const float x = s->x + dz * s->tx, y = s->y + dz * s->ty;
-  const float p_xt = s->c_xt + dz * c_tt;
-  const float p_xx = s->c_xx + 2.0f * dz * s->c_xt + dz * dz * c_tt;
+/* Updates a lane's state by a hit, if it has one. */
+static SL_DEVICE void step(struct kalman_states *s, uint32_t lane, float noise, struct kalman_point hit,
+                           uint32_t is_hit) {
+  const float dz = hit.z - s->z[lane];
+  const float c_tt = s->c_tt[lane] + noise, c_xx = s->c_xx[lane], c_xt = s->c_xt[lane];
+  const float x = s->x[lane] + dz * s->tx[lane], y = s->y[lane] + dz * s->ty[lane];
+  const float p_xt = c_xt + dz * c_tt;
+  const float p_xx = c_xx + 2.0f * dz * c_xt + dz * dz * c_tt;
   const float r = 1.0f / (KALMAN_HIT_VARIANCE + p_xx);
   const float k_x = p_xx * r, k_t = p_xt * r;
-  const float residual_x = hit_x - x, residual_y = hit_y - y;
-  s->x = x + k_x * residual_x;
-  s->y = y + k_x * residual_y;
-  s->z = hit_z;
-  s->tx = s->tx + k_t * residual_x;
-  s->ty = s->ty + k_t * residual_y;
-  s->c_tt = r * (c_tt * (KALMAN_HIT_VARIANCE + s->c_xx) - s->c_xt * s->c_xt);
-  s->c_xx = k_x * KALMAN_HIT_VARIANCE;
-  s->c_xt = k_t * KALMAN_HIT_VARIANCE;
+  const float residual_x = hit.x - x, residual_y = hit.y - y;
+  const float new_tx = s->tx[lane] + k_t * residual_x, new_ty = s->ty[lane] + k_t * residual_y;
+  const float new_c_tt = r * (c_tt * (KALMAN_HIT_VARIANCE + c_xx) - c_xt * c_xt);
+  s->x[lane] = is_hit ? x + k_x * residual_x : s->x[lane];
+  s->y[lane] = is_hit ? y + k_x * residual_y : s->y[lane];
+  s->z[lane] = is_hit ? hit.z : s->z[lane];
+  s->tx[lane] = is_hit ? new_tx : s->tx[lane];
+  s->ty[lane] = is_hit ? new_ty : s->ty[lane];
+  s->c_tt[lane] = is_hit ? new_c_tt : s->c_tt[lane];
+  s->c_xx[lane] = is_hit ? k_x * KALMAN_HIT_VARIANCE : c_xx;
+  s->c_xt[lane] = is_hit ? k_t * KALMAN_HIT_VARIANCE : c_xt;
 }
 
-/* Fits hits `first`, `first` + `stride`, ... `count` in all, starting with the slopes given. */
-static SL_DEVICE struct kalman_state fit(const struct kalman_filter_args *a, uint32_t first, int32_t stride,
-                                         uint32_t count, float tx, float ty) {
-  const float noise = a->noise + a->noise_per_slope2 * (tx * tx + ty * ty);
-  struct kalman_state s;
-  s.x = a->tracks.hit_x[first];
-  s.y = a->tracks.hit_y[first];
-  s.z = a->tracks.hit_z[first];
-  s.tx = tx;
-  s.ty = ty;
-  s.c_xx = KALMAN_HIT_VARIANCE;
-  s.c_xt = 0.0f;
-  s.c_tt = 1.0f;
-  uint32_t hit = first;
-  for (uint32_t i = 1; i < count; i++) {
-    hit += (uint32_t)stride;
-    step(&s, noise, a->tracks.hit_x[hit], a->tracks.hit_y[hit], a->tracks.hit_z[hit]);
+/* Fits all lanes, starting with the slopes in `s`: from hit 0 on, or from the last one back. */
+static SL_DEVICE void fit(const struct kalman_filter_args *a, const struct kalman_tracks *t,
+                          const struct kalman_hits *hits, const uint32_t from_last, struct kalman_states *s) {
+  float noise[SL_LANES32] = {0.0f};
+  SL_FOR_LANES32_OF(j, t->count) {
+    const uint32_t lane = SL_LANE32(j), row = from_last ? t->length[lane] - 1 : 0;
+    const struct kalman_point hit = hit_at(a, t->begin[lane] + row * t->stride[lane]);
+    noise[lane] = a->noise + a->noise_per_slope2 * (s->tx[lane] * s->tx[lane] + s->ty[lane] * s->ty[lane]);
+    s->x[lane] = hit.x;
+    s->y[lane] = hit.y;
+    s->z[lane] = hit.z;
+    s->c_xx[lane] = KALMAN_HIT_VARIANCE;
+    s->c_xt[lane] = 0.0f;
+    s->c_tt[lane] = 1.0f;
   }
-  s.c_tt += noise;
-  return s;
+  for (uint32_t i = 1; i < t->longest; i++) {
+    const uint32_t row = from_last ? t->longest - 1 - i : i, begun = from_last ? row + 1 : row;
+    SL_FOR_LANES32_OF(j, t->count) {
+      const uint32_t lane = SL_LANE32(j), is_hit = SL_LANES32 == 1 || begun < t->length[lane] ? 1u : 0u;
+      step(s, lane, noise[lane], hit_in_row(a, t, hits, row, lane), is_hit);
+    }
+  }
+  SL_FOR_LANES32_OF(j, t->count) s->c_tt[SL_LANE32(j)] += noise[SL_LANE32(j)];
 }
 
-static SL_DEVICE void propagate(struct kalman_state *s, float dz) {
-  s->x += dz * s->tx;
-  s->y += dz * s->ty;
-  s->z += dz;
-  s->c_xx += dz * dz * s->c_tt + 2.0f * dz * s->c_xt;
-  s->c_xt += dz * s->c_tt;
+static SL_DEVICE void propagate(struct kalman_states *s, uint32_t lane, float dz) {
+  s->x[lane] += dz * s->tx[lane];
+  s->y[lane] += dz * s->ty[lane];
+  s->z[lane] += dz;
+  s->c_xx[lane] += dz * dz * s->c_tt[lane] + 2.0f * dz * s->c_xt[lane];
+  s->c_xt[lane] += dz * s->c_tt[lane];
+}
+
+/* -------------------------------------------------------------------------------------------------- tracks */
+
+/* Opens the first 32 of the tracks listed; a GPU's thread lists its own. Lanes that go along without a track repeat the
+ * last one. */
+static SL_DEVICE void open_tracks(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count,
+                                  struct kalman_tracks *t) {
+  t->count = count < 32 ? count : 32;
+  t->longest = 0;
+  SL_FOR_LANES32_OF(j, t->count) {
+    const uint32_t lane = SL_LANE32(j), place = j < t->count ? j : t->count - 1;
+    t->track[lane] = list[SL_LANE32(place)];
+    t->begin[lane] = a->tracks.hit_offsets[t->track[lane]];
+    t->length[lane] = a->tracks.hit_offsets[t->track[lane] + 1] - t->begin[lane];
+    t->longest = t->length[lane] > t->longest ? t->length[lane] : t->longest;
+  }
+}
+
+/* Finds the line from the first to the last hit, and the order of hits by which it goes towards the beam. */
+static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struct kalman_tracks *t,
+                                       struct kalman_states *s) {
+  float first_x[SL_LANES32], first_y[SL_LANES32], first_z[SL_LANES32];
+  float last_x[SL_LANES32], last_y[SL_LANES32], last_z[SL_LANES32];
+  SL_FOR_LANES32_OF(j, t->count) {
+    const uint32_t lane = SL_LANE32(j);
+    const struct kalman_point first = hit_at(a, t->begin[lane]), last = hit_at(a, t->begin[lane] + t->length[lane] - 1);
+    first_x[lane] = first.x;
+    first_y[lane] = first.y;
+    first_z[lane] = first.z;
+    last_x[lane] = last.x;
+    last_y[lane] = last.y;
+    last_z[lane] = last.z;
+  }
+  SL_FOR_LANES32_OF(j, t->count) {
+    const uint32_t lane = SL_LANE32(j);
+    const float x = last_x[lane], y = last_y[lane], dz = last_z[lane] - first_z[lane];
+    const float tx = (x - first_x[lane]) / dz, ty = (y - first_y[lane]) / dz;
+    s->tx[lane] = dz == 0.0f ? 0.0f : tx;
+    s->ty[lane] = dz == 0.0f ? 0.0f : ty;
+    const float to_beam = distance_to_beam(a->geometry.beam, x, y, s->tx[lane], s->ty[lane]);
+    t->backward[lane] = last_z[lane] + to_beam > first_z[lane] ? 1 : 0;
+    t->begin[lane] += t->backward[lane] ? t->length[lane] - 1 : 0;
+    t->stride[lane] = t->backward[lane] ? UINT32_MAX : 1; /* UINT32_MAX is -1 */
+  }
 }
 
 /* Both collections of states have the same fields. */
-#define STORE(states, i, s, is_backward) \
-  do {                                   \
-    (states).x[i] = (s).x;               \
-    (states).y[i] = (s).y;               \
-    (states).z[i] = (s).z;               \
-    (states).tx[i] = (s).tx;             \
-    (states).ty[i] = (s).ty;             \
-    (states).c00[i] = (s).c_xx;          \
-    (states).c20[i] = (s).c_xt;          \
-    (states).c22[i] = (s).c_tt;          \
-    (states).c11[i] = (s).c_xx;          \
-    (states).c31[i] = (s).c_xt;          \
-    (states).c33[i] = (s).c_tt;          \
-    (states).backward[i] = is_backward;  \
-  } while (0)
+#define STORE(states, t, s)                             \
+  SL_FOR_LANES32_OF(j, (t).count) {                     \
+    const uint32_t lane = SL_LANE32(j);                 \
+    const uint32_t i = (t).track[lane];                 \
+    (states).x[i] = (s).x[lane];                        \
+    (states).y[i] = (s).y[lane];                        \
+    (states).z[i] = (s).z[lane];                        \
+    (states).tx[i] = (s).tx[lane];                      \
+    (states).ty[i] = (s).ty[lane];                      \
+    (states).c00[i] = (s).c_xx[lane];                   \
+    (states).c20[i] = (s).c_xt[lane];                   \
+    (states).c22[i] = (s).c_tt[lane];                   \
+    (states).c11[i] = (s).c_xx[lane];                   \
+    (states).c31[i] = (s).c_xt[lane];                   \
+    (states).c33[i] = (s).c_tt[lane];                   \
+    (states).backward[i] = (uint8_t)(t).backward[lane]; \
+  }
 
-static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t track) {
-  const uint32_t first = a->tracks.hit_offsets[track], count = a->tracks.hit_offsets[track + 1] - first;
-  if (count == 0) return; /* no such track comes from consolidation */
-  const uint32_t last = first + count - 1;
-  const float dz = a->tracks.hit_z[last] - a->tracks.hit_z[first];
-  const float tx = dz == 0.0f ? 0.0f : (a->tracks.hit_x[last] - a->tracks.hit_x[first]) / dz;
-  const float ty = dz == 0.0f ? 0.0f : (a->tracks.hit_y[last] - a->tracks.hit_y[first]) / dz;
-  const float to_beam = distance_to_beam(a->geometry.beam, a->tracks.hit_x[last], a->tracks.hit_y[last], tx, ty);
-  const uint8_t backward = a->tracks.hit_z[last] + to_beam > a->tracks.hit_z[first];
-  struct kalman_state s = backward ? fit(a, last, -1, count, tx, ty) : fit(a, first, 1, count, tx, ty);
-  propagate(&s, distance_to_beam(a->geometry.beam, s.x, s.y, s.tx, s.ty));
-  STORE(a->beamline_states, track, s, backward);
-  s = backward ? fit(a, first, 1, count, s.tx, s.ty) : fit(a, last, -1, count, s.tx, s.ty);
-  propagate(&s, KALMAN_END_Z - s.z);
-  STORE(a->end_states, track, s, backward);
+/* Fits the first 32 of the tracks listed. */
+static SL_DEVICE void fit_tracks(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count) {
+  struct kalman_tracks t;
+  struct kalman_hits hits;
+  struct kalman_states s;
+  open_tracks(a, list, count, &t);
+  if (t.longest == 0) return; /* no such track comes from consolidation */
+  begin_with_lines(a, &t, &s);
+  if (SL_LANES32 > 1) load_rows(a, &t, &hits);
+  fit(a, &t, &hits, 0, &s);
+  SL_FOR_LANES32_OF(j, t.count) {
+    const uint32_t lane = SL_LANE32(j);
+    propagate(&s, lane, distance_to_beam(a->geometry.beam, s.x[lane], s.y[lane], s.tx[lane], s.ty[lane]));
+  }
+  STORE(a->beamline_states, t, s)
+  fit(a, &t, &hits, 1, &s);
+  SL_FOR_LANES32_OF(j, t.count) propagate(&s, SL_LANE32(j), KALMAN_END_Z - s.z[SL_LANE32(j)]);
+  STORE(a->end_states, t, s)
+}
+
+/* For lanes that go together: lists tracks by ascending number of hits, so that neighbours have about as many. Returns
+ * how many have any. */
+static SL_DEVICE uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t begin, uint32_t end) {
+  const uint32_t *hit_offsets = a->tracks.hit_offsets;
+  uint32_t place[VELO_MAX_HITS_PER_TRACK + 2] = {0}, count = 0;
+  for (uint32_t track = begin; track < end; track++) place[hit_offsets[track + 1] - hit_offsets[track] + 1]++;
+  place[1] = 0;
+  for (uint32_t length = 1; length < VELO_MAX_HITS_PER_TRACK + 2; length++) place[length] += place[length - 1];
+  for (uint32_t track = begin; track < end; track++) {
+    const uint32_t length = hit_offsets[track + 1] - hit_offsets[track];
+    if (length == 0) continue;
+    a->order[place[length]++] = track;
+    count++;
+  }
+  return count;
 }
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
-  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_track(&a, track);
+  if (SL_LANES32 == 1) {
+    SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_tracks(&a, &track, 32);
+    return;
+  }
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t count = order_by_length(&a, a.tracks.offsets[event], a.tracks.offsets[event + 1]);
+    for (uint32_t i = 0; i < count; i += 32) fit_tracks(&a, a.order + i, count - i);
+  }
 }
 
 static int run(const struct sl_launch *l, const struct kalman_filter_args *a) {
@@ -121,7 +269,6 @@ static const struct sl_member kalman_filter_members[] = {
     SL_OUT(end_states, velo_end_states, "one a track", SL_SHARES_OFFSETS(tracks)),
     SL_F32(noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer"),
     SL_F32(noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2"),
-    SL_TUNED_SCRATCH(order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks))),
+    SL_SCRATCH(order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks))),
 };
-SL_ALGORITHM(kalman_filter, "states of VELO tracks at the beam line and at the end of the VELO", 256, run,
-             SL_TUNED(KALMAN_FILTER_TUNED));
+SL_ALGORITHM(kalman_filter, "states of VELO tracks at the beam line and at the end of the VELO", 256, run);

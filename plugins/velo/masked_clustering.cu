@@ -1,6 +1,6 @@
 /* velo.masked_clustering: VELO clusters from super-pixel banks. A super-pixel is a block of 2 columns and 4 rows of
  * pixels with a mask of those that are hit; clusters are the 8-connected components of a sensor's hit pixels, and a
- * cluster lies at the mean column and row. Source: spec velo_pv.md A.1, formats.md 4.1.
+ * cluster lies at the mean column and row. README.md: "Banks", "Clusters of super-pixels".
  *
  * The method is a union-find over parts. Inside a super-pixel hit pixels form one part or two (two when an empty row
  * lies between occupied ones). Super-pixels without neighbours are done with that. The others are sorted by column and
@@ -8,7 +8,7 @@
  * one back and by a second pointer that trails a column behind; parts that touch are united. A cluster's sums of
  * columns and rows are integers, so that their order does not matter.
  *
- * Rationale: the window of 10 x 16 pixels around a candidate pixel (the procedure of the spec) costs as much and loses
+ * Rationale: growing each cluster in a window of 10 x 16 pixels, as LHCb's trigger does, costs as much and loses
  * the clusters that do not fit, 0.85 % of all. This loses none, whatever their size, and needs O(n log n) even for
  * hostile banks. A bank is done by one thread: there are 208 in an event, and no step of theirs needs another.
  *

@@ -1,6 +1,6 @@
 /* position.h: from a place on a sensor to what a hit is made of: global position, azimuth, LHCbID.
- * Source: spec velo_pv.md A.0, A.2 and A.4. Everything is float32, grouped from left to right, so that all targets
- * and all versions of a kernel get the same bits.
+ * README.md has the formulas ("The detector", "Azimuth and order"). Everything is float32, grouped from left to right,
+ * so that all targets and all versions of a kernel get the same bits.
  */
 #ifndef VELO_POSITION_H
 #define VELO_POSITION_H

@@ -1,4 +1,5 @@
-/* search_by_triplet.cpu.c: the search of search_by_triplet.cu, shaped for one CPU core with 256-bit vectors.
+/* search_by_triplet.cpu.c: the search of search_by_triplet.cu, shaped for one CPU core with 256-bit vectors. In plain
+ * loops it is tests/velo/search_reference.h.
  *
  * The same tracks, bit for bit. What differs is how the work is laid out:
  * - Windows are scanned eight hits at a time. A module pair's hits are copied into the workspace with the first 16
@@ -26,7 +27,7 @@ enum {
   BINS = 1 << BIN_BITS,
   REPEATS = 16,       /* hits repeated behind each pair's */
   TILE_WINDOWS = 256, /* lines and windows in work at a time */
-  VISIT_BITS = 20     /* a visit: window of the group << 20 | place of the hit */
+  VISIT_BITS = 20     /* of a visit's place */
 };
 _Static_assert((int)SEARCH_MAX_SEED_CANDIDATES == (int)LANES, "candidates of a middle hit are taken one a lane");
 static const float out_of_reach = 1e18f; /* its square is finite */
@@ -73,6 +74,11 @@ struct search {
   int32_t *middle;        /* the unused hits of the middle pair */
   struct tile tile;
 };
+
+/* When a window of a group looks at a hit of a pair: later ones are larger. `place` goes on beyond the last hit. */
+VECTOR_INLINE int32_t visit_of(uint32_t window, uint32_t place) { return (int32_t)(window << VISIT_BITS | place); }
+VECTOR_INLINE uint32_t visit_window(int32_t visit) { return (uint32_t)visit >> VISIT_BITS; }
+VECTOR_INLINE uint32_t visit_place(int32_t visit) { return (uint32_t)visit & ((1u << VISIT_BITS) - 1); }
 
 static void repeat_first(void *values, uint32_t count) {
   uint32_t *v = values;
@@ -189,7 +195,7 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
         const f32x8 dx = x0 + tx * dz - f32x8_load(x + at);
         const f32x8 dy = y0 + ty * dz - f32x8_load(y + at);
         const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
-        const i32x8 visit = i32x8_of((int32_t)(i << VISIT_BITS | place)) + lane;
+        const i32x8 visit = i32x8_of(visit_of(i, place)) + lane;
         best_visit = i32x8_max(best_visit, visit & (scatter < best)); /* visits rise */
         best = f32x8_min(scatter, best);
         place += LANES;
@@ -205,7 +211,7 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
 
 /* The hit of a visit, in the event. */
 VECTOR_INLINE uint32_t visited_hit(uint32_t first, uint32_t count, int32_t visit) {
-  const uint32_t place = (uint32_t)visit & ((1u << VISIT_BITS) - 1);
+  const uint32_t place = visit_place(visit);
   return first + (place >= count ? place - count : place);
 }
 
@@ -319,7 +325,7 @@ static void write_seeds(struct search *s, const struct pair *p0, const struct pa
   uint16_t(*tracks)[VELO_MAX_HITS_PER_TRACK] = s->tracks, *live_tracks = s->live;
   uint8_t *length = s->length, *skips = s->skips;
   for (uint32_t group = 0; group < groups; group++) {
-    const uint32_t window = (uint32_t)t->visit[group] >> VISIT_BITS;
+    const uint32_t window = visit_window(t->visit[group]);
     memset(tracks[track], 0, sizeof tracks[track]);
     tracks[track][0] = (uint16_t)(first0 + (uint32_t)t->h0[group * candidates + window]);
     tracks[track][1] = (uint16_t)(first1 + (uint32_t)middle[group]);
@@ -392,7 +398,7 @@ static void list_live(struct search *s, const uint16_t *live, uint32_t count, co
     t->x1[w] = s->event_x[h1];
     t->y1[w] = s->event_y[h1];
     t->z1[w] = s->event_z[h1];
-    t->delta_z[w] = module_z[s->id[h0] >> 20 & 1] - t->z0[w]; /* the module's number, even or odd */
+    t->delta_z[w] = module_z[search_side_of(s->id[h0])] - t->z0[w];
   }
 }
 

@@ -1,11 +1,12 @@
-/* search_by_triplet.cu: straight tracks through the VELO, from hits sorted by azimuth (spec velo_pv.md A.5).
+/* search_by_triplet.cu: straight tracks through the VELO, from hits sorted by azimuth (README.md, "Search by triplet").
+ * The same search in plain loops, to read what is computed, is tests/velo/search_reference.h; tests find both equal.
  *
  * Going upstream through the module pairs, each turn extends the live tracks by a hit of the next pair ("forward"),
  * then makes seeds of three hits in the last three pairs ("seed"): the middle hit h1, the unused hits h0 nearest to it
  * in azimuth one pair downstream, and for each such line the best unused hit h2 in a window of azimuth one pair
  * upstream. A track that has found a fourth hit marks its hits as used; used hits make no seeds.
  *
- * What makes the result independent of the order of threads (D.2): the middle hit identifies a track; "seed" only reads
+ * What makes the result independent of the order of threads: the middle hit identifies a track; "seed" only reads
  * the marks and "forward" only sets them, with a barrier between; of the third hits of a middle hit the least scatter
  * wins, then the earliest visit. Live tracks are listed in the order in which threads find them, which differs from run
  * to run and does not matter; tracks stand at their middle hits, and at the end a bit for each middle hit and sums of
@@ -51,24 +52,24 @@ static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct searc
   return best;
 }
 
-/* Writes down a track of three hits, or, with `fourth` << 16, of four. */
+/* Writes down a track of three hits, or, with a `fourth`, of four. */
 static SL_DEVICE void track_begin(const struct search *s, const struct search_live *live, uint32_t fourth) {
-  const uint32_t middle = live->hits & 0xFFFF;
+  const uint32_t first = live_name(live), middle = live_older(live), last = live_newest(live);
   search_two_hits *track = (search_two_hits *)(s->track_hits + VELO_MAX_HITS_PER_TRACK * middle);
-  track[0] = (live->track & 0xFFFF) | middle << 16;
-  track[1] = live->hits >> 16 | fourth;
+  track[0] = halves(first, middle);
+  track[1] = halves(last, fourth);
   s->track_length[middle] = 3;
   set_bit(s->memory.bits.middle, middle);
 }
 
 /* Adds `hit` to a track. */
 static SL_DEVICE void track_append(const struct search *s, struct search_live *live, uint32_t hit) {
-  const uint32_t length = live->track >> 16 & 0xFF, newest = live->hits >> 16;
-  uint32_t middle = live->track & 0xFFFF, *used = s->memory.bits.used;
+  const uint32_t length = live_length(live), newest = live_newest(live);
+  uint32_t middle = live_name(live), *used = s->memory.bits.used;
   if (length == 3) {
-    track_begin(s, live, hit << 16);
+    track_begin(s, live, hit);
     set_bit(used, middle); /* it is the first one, so far */
-    middle = live->hits & 0xFFFF;
+    middle = live_older(live);
     set_bit(used, middle);
     set_bit(used, newest);
     set_bit(s->memory.bits.strong, middle);
@@ -79,26 +80,25 @@ static SL_DEVICE void track_append(const struct search *s, struct search_live *l
   }
   set_bit(used, hit);
   s->track_length[middle] = (uint8_t)(length + 1);
-  live->hits = newest | hit << 16;
-  live->track = middle | (length + 1) << 16;
+  *live = live_of(middle, length + 1, newest, hit);
 }
 
 /* Extends a track by its best hit in the pair; returns whether it stays live. Hits may be used already. */
 static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pair *p, uint32_t pair,
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
-  const uint32_t older = s->e.first + (live->hits & 0xFFFF), newest = s->e.first + (live->hits >> 16);
+  const uint32_t older = s->e.first + live_older(live), newest = s->e.first + live_newest(live);
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
-  const uint32_t side = from->id[older] >> 20 & 1; /* the module's number, even or odd */
+  const uint32_t side = search_side_of(from->id[older]);
   const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
   const uint32_t best = nearest_hit(s, p, &line, phi);
-  const uint32_t length = live->track >> 16 & 0xFF, skips = live->track >> 24;
+  const uint32_t length = live_length(live), skips = live_skips(live);
   if (best != p->end) {
     track_append(s, live, pair_hit(p, best));
     return length + 1 < VELO_MAX_HITS_PER_TRACK;
   }
-  live->track += 1u << 24;
+  live_skip(live);
   if (skips < s->a->max_skipped_modules) return 1;
   if (length == 3) track_begin(s, live, 0);
   return 0;
@@ -118,7 +118,7 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
 static SL_DEVICE void finish_live(const struct search *s, uint32_t list) {
   for (uint32_t i = threadIdx.x; i < s->shared->live_count[list]; i += blockDim.x) {
     const struct search_live live = *live_at(s, list, i);
-    if ((live.track >> 16 & 0xFF) == 3) track_begin(s, &live, 0);
+    if (live_length(&live) == 3) track_begin(s, &live, 0);
   }
 }
 
@@ -167,7 +167,7 @@ static SL_DEVICE uint32_t unused_place(const struct search *s, const struct sear
   return at < p->end ? s->memory.unused_before[at] : unused_count;
 }
 
-/* The best third hit on the line: scatter << 32 | visit << 16 | where the hit is; UINT64_MAX if there is none. */
+/* The best third hit on the line, or NO_THIRD_HIT. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
   const struct search_window w = window_around(s, p, line_phi(line, delta_z));
@@ -185,8 +185,7 @@ static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct se
       best = at;
     }
   }
-  if (best == UINT32_MAX) return UINT64_MAX;
-  return (uint64_t)sl_bits_from_f32(least) << 32 | visit << 16 | best;
+  return best == UINT32_MAX ? NO_THIRD_HIT : third_hit(least, visit, best);
 }
 
 /* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. */
@@ -201,8 +200,8 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
   SL_FOR_GROUPS (j, middle_count, MIDDLE_THREADS) {
     const uint32_t middle = j < middle_count ? s->memory.unused[p1.begin + j] : p1.begin;
     const struct search_hit h1 = s->memory.hits[middle];
-    const uint32_t start = h1.start_phi & 0xFFFF;
-    uint64_t best = UINT64_MAX;
+    const uint32_t start = hit_start(&h1);
+    uint64_t best = NO_THIRD_HIT;
     for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
          k += SL_GROUP(MIDDLE_THREADS)) {
       const uint32_t visit = candidate_visit(s, &p0, unused0, start, candidates, k);
@@ -212,11 +211,9 @@ static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) 
       best = third < best ? third : best;
     }
     best = sl_group_min_u64(best, MIDDLE_THREADS);
-    if (best != UINT64_MAX && sl_group_lane(MIDDLE_THREADS) == 0) {
-      const uint32_t first = pair_hit(&p0, visited_hit(&p0, start, (uint32_t)best >> 16));
-      const struct search_live live = {pair_hit(&p1, middle) | pair_hit(&p2, (uint32_t)best & 0xFFFF) << 16,
-                                       first | 3u << 16};
-      live_append(s, list, live);
+    if (best != NO_THIRD_HIT && sl_group_lane(MIDDLE_THREADS) == 0) {
+      const uint32_t first = pair_hit(&p0, visited_hit(&p0, start, third_hit_visit(best)));
+      live_append(s, list, live_of(first, 3, pair_hit(&p1, middle), pair_hit(&p2, third_hit_at(best))));
     }
   }
 }
@@ -231,7 +228,7 @@ static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
     const uint32_t strong = w < words ? sl_count_bits(bits->strong[w]) : 0;
     const uint32_t all = w < words ? sl_count_bits(bits->middle[w]) : 0;
     uint32_t total;
-    const uint32_t before = sum + sl_block_exclusive_scan(strong | (all - strong) << 16, &total);
+    const uint32_t before = sum + sl_block_exclusive_scan(halves(strong, all - strong), &total);
     if (w < words) bits->before[w] = before;
     sum += total;
   }
@@ -239,12 +236,12 @@ static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
   for (uint32_t h1 = threadIdx.x; h1 < s->e.count; h1 += blockDim.x) {
     if (!bit_is_set(bits->middle, h1)) continue;
     const uint32_t before = bits->before[h1 / 32], lower = (1u << h1 % 32) - 1, strong = bits->strong[h1 / 32];
-    const uint32_t strong_before = (before & 0xFFFF) + sl_count_bits(strong & lower);
-    const uint32_t weak_before = (before >> 16) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
-    const uint32_t place = strong >> h1 % 32 & 1 ? strong_before : (sum & 0xFFFF) + weak_before;
+    const uint32_t strong_before = lower_half(before) + sl_count_bits(strong & lower);
+    const uint32_t weak_before = upper_half(before) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
+    const uint32_t place = bit_is_set(bits->strong, h1) ? strong_before : lower_half(sum) + weak_before;
     s->track_middle[place] = (uint16_t)h1;
   }
-  return (sum & 0xFFFF) + (sum >> 16);
+  return lower_half(sum) + upper_half(sum);
 }
 
 /* ------------------------------------------------------------------------------------------------- kernels */
@@ -398,7 +395,7 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   struct search_launch launch;
   launch.a = *args;
   launch.phi_window = search_phi_units(args->phi_tolerance);
-  launch.window_width = (uint32_t)(2 * launch.phi_window) << 16 | 0xFFFF;
+  launch.window_width = halves(0xFFFF, (uint32_t)(2 * launch.phi_window));
   int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
   if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);

@@ -47,6 +47,9 @@ static SL_DEVICE uint32_t search_event_is_searched(struct search_event e) {
   return e.count > 0 && e.count <= SEARCH_MAX_HITS ? 1u : 0u;
 }
 
+/* The side of the beam on which a hit's module stands: its number is even or odd. */
+static SL_DEVICE uint32_t search_side_of(uint32_t id) { return id >> 20 & 1; }
+
 /* An angle in the units of phi: 32768 is pi. Truncates. */
 static inline int32_t search_phi_units(float radians) {
   return (int32_t)((double)radians * (32768.0 / 3.14159265358979323846));

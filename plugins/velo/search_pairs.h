@@ -21,31 +21,35 @@ enum {
   SHARED_LIVE_TRACKS = 128
 };
 
-typedef uint32_t search_two_hits __attribute__((may_alias)); /* the first in the lower half */
+/* Two 16-bit numbers in a word. */
+static SL_DEVICE uint32_t halves(uint32_t lower, uint32_t upper) { return lower | upper << 16; }
+static SL_DEVICE uint32_t lower_half(uint32_t word) { return word & 0xFFFF; }
+static SL_DEVICE uint32_t upper_half(uint32_t word) { return word >> 16; }
+
+typedef uint32_t search_two_hits __attribute__((may_alias)); /* halves: the first, the second */
 
 struct search_launch {
   struct search_by_triplet_args a;
   int32_t phi_window;    /* half its width */
-  uint32_t window_width; /* << 16 | 0xFFFF */
+  uint32_t window_width; /* halves: 0xFFFF, the width, so that it holds whatever a hit's lower half is */
 };
 
 struct search_hit {
   float x, y, z;
-  uint32_t start_phi; /* azimuth << 16 | where the first hit of the next pair downstream with as large an azimuth is */
+  uint32_t start_phi; /* halves: hit_start(), hit_phi() */
 } __attribute__((aligned(16)));
 
-/* A track that may be extended. */
+/* A track that may be extended, in eight bytes. */
 struct search_live {
-  uint32_t hits;  /* the last but one; << 16: the last one */
-  uint32_t track; /* of three hits: its first one, else its middle one; << 16: its length; << 24: pairs passed without
-                     a hit */
+  uint32_t hits;  /* halves: live_older(), live_newest() */
+  uint32_t track; /* live_name(); << 16: live_length(); << 24: live_skips() */
 } __attribute__((aligned(8)));
 
 /* A bit for each hit of the event, in words of 32. */
 struct search_bits {
   uint32_t *used;
   uint32_t *middle, *strong; /* middle hits of tracks, and of those with four hits and more */
-  uint32_t *before;          /* strong tracks before each word; << 16: weak ones */
+  uint32_t *before;          /* of each word, halves: how many strong tracks are before it, and weak ones */
 };
 
 /* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
@@ -96,7 +100,35 @@ struct search_line {
   float x0, y0, z0, tx, ty;
 };
 
-static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)(hit->start_phi >> 16); }
+/* A hit's azimuth, and where the first hit of the next pair downstream with as large an azimuth is in memory. */
+static SL_DEVICE uint32_t hit_start_phi(uint32_t start, int16_t phi) { return halves(start, (uint16_t)phi); }
+static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)upper_half(hit->start_phi); }
+static SL_DEVICE uint32_t hit_start(const struct search_hit *hit) { return lower_half(hit->start_phi); }
+
+/* The last two hits of a live track. */
+static SL_DEVICE uint32_t live_older(const struct search_live *live) { return lower_half(live->hits); }
+static SL_DEVICE uint32_t live_newest(const struct search_live *live) { return upper_half(live->hits); }
+/* Of three hits: the first one, which is written down nowhere else; of more: the middle one, where the track stands. */
+static SL_DEVICE uint32_t live_name(const struct search_live *live) { return lower_half(live->track); }
+static SL_DEVICE uint32_t live_length(const struct search_live *live) { return live->track >> 16 & 0xFF; }
+/* Module pairs just passed without a hit. */
+static SL_DEVICE uint32_t live_skips(const struct search_live *live) { return live->track >> 24; }
+
+/* A live track that has just got a hit. */
+static SL_DEVICE struct search_live live_of(uint32_t name, uint32_t length, uint32_t older, uint32_t newest) {
+  const struct search_live live = {halves(older, newest), name | length << 16};
+  return live;
+}
+
+static SL_DEVICE void live_skip(struct search_live *live) { live->track += 1u << 24; }
+
+/* A third hit, so that the least word is the best one: by its scatter, then by when its line was visited. */
+#define NO_THIRD_HIT UINT64_MAX
+static SL_DEVICE uint64_t third_hit(float scatter, uint32_t visit, uint32_t at) {
+  return (uint64_t)sl_bits_from_f32(scatter) << 32 | halves(at, visit); /* no scatter is negative */
+}
+static SL_DEVICE uint32_t third_hit_at(uint64_t third) { return lower_half((uint32_t)third); }
+static SL_DEVICE uint32_t third_hit_visit(uint64_t third) { return upper_half((uint32_t)third); }
 
 static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
 
@@ -143,7 +175,7 @@ static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
     hit.x = from->x[in_slice];
     hit.y = from->y[in_slice];
     hit.z = from->z[in_slice];
-    hit.start_phi = (uint32_t)(uint16_t)phi << 16 | start;
+    hit.start_phi = hit_start_phi(start, phi);
     s->memory.hits[i] = hit;
   }
 }
@@ -160,7 +192,7 @@ static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z)
 /* A window of azimuth, and the hits in the bins that it touches: from `begin` on to before `end`, by way of the pair's
  * last and first one if it is wrapped. */
 struct search_window {
-  uint32_t lower; /* << 16 */
+  uint32_t lower; /* its lower edge, as a word of halves whose lower one is 0 */
   uint32_t begin, end, is_wrapped;
 };
 
@@ -168,13 +200,14 @@ static SL_DEVICE struct search_window window_around(const struct search *s, cons
   const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->launch->phi_window);
   const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->launch->phi_window);
   struct search_window w;
-  w.lower = (uint32_t)(uint16_t)lower << 16;
+  w.lower = halves(0, (uint16_t)lower);
   w.begin = p->bin_begin[phi_bin(lower)];
   w.end = p->bin_begin[phi_bin(upper) + 1];
   w.is_wrapped = upper < lower ? 1 : 0; /* a window is no wider than two radians */
   return w;
 }
 
+/* By one comparison of whole words: azimuths are upper halves, and their difference wraps as they do. */
 static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
                                      const struct search_hit *hit) {
   return hit->start_phi - w->lower <= s->launch->window_width ? 1u : 0u;

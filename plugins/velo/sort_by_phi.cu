@@ -2,22 +2,28 @@
  *
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
  * the grid, so that a large event is shared by many. A pair has some 70 clusters. Its lanes hold up to eight keys each
- * in registers, phi with the cluster's place in the pair below it, and sort them by a bitonic network, whose lanes
- * exchange keys by shuffles. Clusters of equal phi, in one pair of eight, then stand behind each other; each counts
- * those of its group that come before it by id and order. Two clusters that agree in all three keep the order of the
+ * in registers, phi with the cluster's place in the pair below it, which the warp sorts (sl_warp_sort_u32). Clusters of
+ * equal phi, in one pair of eight, then stand behind each other; each counts those of its group that come before it by
+ * id and order. Two clusters that agree in all three keep the order of the
  * input, so that places are unique whatever the input. At last clusters are gathered, so that hits are written in one
  * piece.
  *
  * In pairs that are too large for this, and on a cpu, whose warp is one thread, a hit's place is the number of clusters
- * of its pair that come before it, counted straight from memory.
+ * of its pair that come before it, counted straight from memory; by phi alone, and only in a pair where that gives two
+ * the same place, again by all three keys.
  *
- * Source: spec velo_pv.md A.4, H.1.
+ * README.md: "Azimuth and order".
  */
-#include "sort_by_phi.h"
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>
+
+struct sort_by_phi_args {
+  struct sl_events events;
+  struct velo_clusters_view clusters;
+  struct velo_hits hits;
+};
 
 #define SL_ARGS sort_by_phi_args
 static const struct sl_member sort_by_phi_members[] = {
@@ -75,27 +81,93 @@ static SL_DEVICE uint32_t comes_before(const struct sort_by_phi_args *a, uint32_
 
 /* ------------------------------------------------------------------------------------- ranks from memory */
 
-static SL_DEVICE uint32_t rank_of(const struct sort_by_phi_args *a, const struct slice *p, uint32_t i) {
-  const int16_t *phi = a->clusters.phi + p->from;
-  uint32_t before = 0, equal = 0;
-  for (uint32_t j = 0; j < p->count; j++) {
-    before += phi[j] < phi[i] ? 1u : 0u;
-    equal += phi[j] == phi[i] ? 1u : 0u;
-  }
-  if (equal == 1) return before;
-  for (uint32_t j = 0; j < p->count; j++)
-    if (phi[j] == phi[i] && comes_before(a, p->from, j, i)) before++;
-  return before;
+/* 32 clusters of a pair, or what is left of them; of a GPU's thread, one. */
+struct some {
+  uint32_t base, left;
+  int16_t phi[SL_LANES32];
+  uint16_t count[SL_LANES32]; /* a pair has at most 65535 */
+};
+
+static SL_DEVICE void some_open(struct some *s, const int16_t *phi, uint32_t count, uint32_t base) {
+  s->base = base;
+  s->left = count - base;
+  SL_FOR_LANES32(j) s->phi[SL_LANE32(j)] = 0;
+  SL_FOR_LANES32_BELOW(j, s->left) s->phi[SL_LANE32(j)] = phi[base + j];
 }
 
+static SL_DEVICE uint32_t counts_for(int16_t other, int16_t own, const uint32_t equals) {
+  return equals ? other == own : other < own;
+}
+
+enum { PHIS = 8 }; /* compared at a time, so that a cpu's counts stay in registers for as long */
+
+/* How many clusters of the pair have a smaller phi than each, or the same. */
+static SL_DEVICE void some_count(struct some *s, const int16_t *phi, uint32_t count, const uint32_t equals) {
+  uint32_t i = 0;
+  SL_FOR_LANES32(j) s->count[SL_LANE32(j)] = 0;
+  for (; i + PHIS <= count; i += PHIS) SL_FOR_LANES32(j) {
+      uint16_t sum = s->count[SL_LANE32(j)];
+      SL_UNROLL
+      for (uint32_t k = 0; k < PHIS; k++) sum = (uint16_t)(sum + counts_for(phi[i + k], s->phi[SL_LANE32(j)], equals));
+      s->count[SL_LANE32(j)] = sum;
+    }
+  for (; i < count; i++) SL_FOR_LANES32(j)
+  s->count[SL_LANE32(j)] = (uint16_t)(s->count[SL_LANE32(j)] + counts_for(phi[i], s->phi[SL_LANE32(j)], equals));
+}
+
+/* Moves them to the places that `count` says. */
+static SL_DEVICE void some_move(const struct some *s, const struct sort_by_phi_args *a, const struct slice *p) {
+  const uint32_t from = p->from + s->base, to = p->to;
+  const uint32_t *__restrict__ id = a->clusters.id + from;
+  const int16_t *__restrict__ phi = a->clusters.phi + from;
+  const float *__restrict__ x = a->clusters.x + from, *__restrict__ y = a->clusters.y + from;
+  const float *__restrict__ z = a->clusters.z + from;
+  uint32_t *__restrict__ to_id = a->hits.id + to;
+  int16_t *__restrict__ to_phi = a->hits.phi + to;
+  float *__restrict__ to_x = a->hits.x + to, *__restrict__ to_y = a->hits.y + to, *__restrict__ to_z = a->hits.z + to;
+  SL_FOR_LANES32_BELOW(j, s->left) {
+    const uint32_t place = s->count[SL_LANE32(j)];
+    to_id[place] = id[j];
+    to_phi[place] = phi[j];
+    to_x[place] = x[j];
+    to_y[place] = y[j];
+    to_z[place] = z[j];
+  }
+}
+
+/* Adds to each count how many clusters of the same phi come before. */
+static SL_DEVICE void some_add_equals(struct some *s, const struct sort_by_phi_args *a, const struct slice *p) {
+  const int16_t *phi = a->clusters.phi + p->from;
+  struct some equal = *s;
+  some_count(&equal, phi, p->count, 1);
+  SL_FOR_LANES32_BELOW(j, s->left) {
+    if (equal.count[SL_LANE32(j)] == 1) continue;
+    uint32_t before = s->count[SL_LANE32(j)];
+    for (uint32_t i = 0; i < p->count; i++)
+      if (phi[i] == s->phi[SL_LANE32(j)] && comes_before(a, p->from, i, s->base + j)) before++;
+    s->count[SL_LANE32(j)] = (uint16_t)before;
+  }
+}
+
+/* Sorts a pair of any size. Clusters whose phi is their own have places of their own by phi alone; if two had the same
+ * place, which shows in the sum of places, all is done again with all keys. */
 static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct slice *p) {
-  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t hit = p->to + rank_of(a, p, i), cluster = p->from + i;
-    a->hits.id[hit] = a->clusters.id[cluster];
-    a->hits.phi[hit] = a->clusters.phi[cluster];
-    a->hits.x[hit] = a->clusters.x[cluster];
-    a->hits.y[hit] = a->clusters.y[cluster];
-    a->hits.z[hit] = a->clusters.z[cluster];
+  const int16_t *phi = a->clusters.phi + p->from;
+  struct some s;
+  uint32_t sum = 0;
+  for (uint32_t base = 0; base < p->count; base += 32) {
+    some_open(&s, phi, p->count, base);
+    some_count(&s, phi, p->count, 0);
+    SL_FOR_LANES32_BELOW(j, s.left) sum += s.count[SL_LANE32(j)];
+    some_move(&s, a, p);
+  }
+  if (sl_group_sum_u32(sum, 32) == p->count * (p->count - 1) / 2) return; /* 0 for an empty pair */
+  sl_warp_sync();
+  for (uint32_t base = 0; base < p->count; base += 32) {
+    some_open(&s, phi, p->count, base);
+    some_count(&s, phi, p->count, 0);
+    some_add_equals(&s, a, p);
+    some_move(&s, a, p);
   }
 }
 
@@ -104,7 +176,7 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
 enum {
   WARPS = 4,         /* of a block, that sort: what there is shared memory for */
   KEYS = 512,        /* clusters of a pair, that there is shared memory for: two halves sorted in registers */
-  ROWS_MAX = 8,      /* keys of a lane */
+  ROWS_MAX = 8,      /* keys of a lane, no more than SL_SORT_ROWS */
   ROWS_AT_A_TIME = 4 /* hits of a lane that are read before one is written */
 };
 
@@ -121,54 +193,8 @@ static SL_DEVICE uint32_t sort_key(int16_t phi, uint32_t place) {
   return ((uint32_t)(uint16_t)phi ^ 0x8000u) << 16 | place;
 }
 static SL_DEVICE int16_t key_phi(uint32_t key) { return (int16_t)(uint16_t)(key >> 16 ^ 0x8000u); }
-
-static SL_DEVICE uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static SL_DEVICE uint32_t greater(uint32_t a, uint32_t b) { return a < b ? b : a; }
-
-/* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
- * if mirrored, in the row as far from the other end. */
-static SL_DEVICE void compare_lanes(uint32_t *key, const uint32_t rows, uint32_t mask, uint32_t is_mirrored) {
-  const uint32_t is_upper = (sl_warp_lane() ^ mask) < sl_warp_lane() ? 1u : 0u;
-  uint32_t other[ROWS_MAX];
-  SL_UNROLL
-  for (uint32_t r = 0; r < rows; r++) other[r] = sl_warp_shuffle_xor_u32(key[is_mirrored ? rows - 1 - r : r], mask);
-  SL_UNROLL
-  for (uint32_t r = 0; r < rows; r++) key[r] = is_upper ? greater(key[r], other[r]) : lesser(key[r], other[r]);
-}
-
-/* Compares a lane's keys with each other: row r with r + distance, or, if mirrored, with the row as far from the other
- * end of 2 * distance rows. */
-static SL_DEVICE void compare_rows(uint32_t *key, const uint32_t rows, const uint32_t distance, uint32_t is_mirrored) {
-  SL_UNROLL
-  for (uint32_t begin = 0; begin < rows; begin += 2 * distance) {
-    SL_UNROLL
-    for (uint32_t r = begin; r < begin + distance; r++) {
-      const uint32_t other_row = is_mirrored ? 2 * (begin + distance) - 1 - r : r + distance;
-      const uint32_t a = key[r], b = key[other_row];
-      key[r] = lesser(a, b);
-      key[other_row] = greater(a, b);
-    }
-  }
-}
-
-/* Sorts the warp's keys, key `lane * rows + r` in row r: a bitonic sort whose every comparison is upwards, since each
- * merge begins with the second half mirrored. `rows` is a power of two that is known to the compiler. */
-static SL_DEVICE void sort_keys(uint32_t *key, const uint32_t rows) {
-  SL_UNROLL
-  for (uint32_t half = 1; half < rows; half *= 2) {
-    compare_rows(key, rows, half, 1);
-    SL_UNROLL
-    for (uint32_t distance = half / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
-  }
-  SL_UNROLL
-  for (uint32_t lanes = 2; lanes <= sl_warp_lanes(); lanes *= 2) {
-    compare_lanes(key, rows, lanes - 1, 1);
-    SL_UNROLL
-    for (uint32_t mask = lanes / 4; mask > 0; mask /= 2) compare_lanes(key, rows, mask, 0);
-    SL_UNROLL
-    for (uint32_t distance = rows / 2; distance > 0; distance /= 2) compare_rows(key, rows, distance, 0);
-  }
-}
+static SL_DEVICE uint32_t key_place(uint32_t key) { return key & 0xFFFF; }
+static SL_DEVICE uint32_t have_equal_phi(uint32_t key, uint32_t other) { return (key ^ other) >> 16 == 0 ? 1u : 0u; }
 
 /* Sorts `count` clusters of the pair, from number `first` on, into `sorted`, `rows` a lane or fewer. */
 static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct slice *p, uint32_t first, uint32_t count,
@@ -180,7 +206,7 @@ static SL_DEVICE void sort_rows(const struct sort_by_phi_args *a, const struct s
     const uint32_t i = lane + r * lanes;
     key[r] = i < count ? sort_key(a->clusters.phi[p->from + first + i], first + i) : NO_KEY;
   }
-  sort_keys(key, rows);
+  sl_warp_sort_u32(key, rows);
   SL_UNROLL
   for (uint32_t r = 0; r < rows; r++) sorted[lane * rows + r] = key[r];
 }
@@ -206,16 +232,15 @@ static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32
 /* Puts clusters of the same phi in order. */
 static SL_DEVICE void order_equals(const struct sort_by_phi_args *a, const struct slice *p, struct keys *k) {
   for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) {
-    const uint32_t cluster = k->sorted[i] & 0xFFFF, phi = k->sorted[i] >> 16;
+    const uint32_t key = k->sorted[i];
     uint32_t place = i;
-    while (place > 0 && k->sorted[place - 1] >> 16 == phi) place--;
-    for (uint32_t j = place; j < p->count && k->sorted[j] >> 16 == phi; j++)
-      place += comes_before(a, p->from, k->sorted[j] & 0xFFFF, cluster);
-    k->other[place] = cluster;
+    while (place > 0 && have_equal_phi(k->sorted[place - 1], key)) place--;
+    for (uint32_t j = place; j < p->count && have_equal_phi(k->sorted[j], key); j++)
+      place += comes_before(a, p->from, key_place(k->sorted[j]), key_place(key));
+    k->other[place] = key;
   }
   sl_warp_sync();
-  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes())
-    k->sorted[i] = (k->sorted[i] & 0xFFFF0000u) | k->other[i];
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) k->sorted[i] = k->other[i];
 }
 
 /* Writes hits `i`, i + lanes, ... of the pair, `rows` of them. All is read before anything is written, so that one wait
@@ -227,7 +252,7 @@ static SL_DEVICE void write_rows(const struct sort_by_phi_args *a, const struct 
   for (uint32_t r = 0; r < rows; r++) {
     if (i + r * sl_warp_lanes() >= p->count) continue;
     key[r] = sorted[i + r * sl_warp_lanes()];
-    const uint32_t cluster = p->from + (key[r] & 0xFFFF);
+    const uint32_t cluster = p->from + key_place(key[r]);
     id[r] = a->clusters.id[cluster];
     x[r] = a->clusters.x[cluster];
     y[r] = a->clusters.y[cluster];
@@ -266,7 +291,7 @@ static SL_DEVICE uint32_t sort_pair(const struct sort_by_phi_args *a, const stru
   uint32_t has_equals = 0;
   SL_ROLLED
   for (uint32_t i = sl_warp_lane() + 1; i < p->count; i += lanes)
-    has_equals |= (k->sorted[i - 1] ^ k->sorted[i]) >> 16 == 0 ? 1u : 0u;
+    has_equals |= have_equal_phi(k->sorted[i - 1], k->sorted[i]);
   return sl_warp_any(has_equals);
 }
 
@@ -291,7 +316,7 @@ static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct 
   sl_warp_sync();
 }
 
-/* A warp a module pair. Reads and writes 18 bytes a cluster, in rows of a warp; n * n / 32 comparisons a pair. */
+/* A warp a module pair. Reads and writes 18 bytes a cluster, in rows of a warp. */
 SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
   __shared__ struct keys keys[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
@@ -311,32 +336,6 @@ SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
   }
 }
 
-#ifdef SL_TARGET_CPU
-static void sort_by_phi_write_cpu(const struct sort_by_phi_args *a) {
-  SL_FOR_EVENTS (event, a->events) {
-    for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
-      if (is_empty(a, event)) {
-        clear_pair(a, event, pair);
-        continue;
-      }
-      const struct slice p = slice_of(a, event, pair);
-      sort_by_phi_pair_cpu(a, p.from, p.to, p.count);
-    }
-  }
-}
-
-static int run_tuned(const struct sl_launch *l, const void *args) {
-  const struct sort_by_phi_args *a = (const struct sort_by_phi_args *)args;
-  int status = SL_LAUNCH(l, sort_by_phi_count, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->hits.offsets, &a->hits.bound);
-  if (status == SL_OK) sort_by_phi_write_cpu(a);
-  return status;
-}
-#define SORT_BY_PHI_TUNED run_tuned
-#else
-#define SORT_BY_PHI_TUNED NULL
-#endif
-
 static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   int status = SL_LAUNCH(l, sort_by_phi_count, SL_PER_EVENT, *a);
   if (status == SL_OK) status = l->scan(l, a->hits.offsets, &a->hits.bound);
@@ -344,4 +343,4 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return status;
 }
 
-SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SL_TUNED(SORT_BY_PHI_TUNED));
+SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run);

@@ -1,4 +1,4 @@
-/* three_hit_filter.cu: which track candidates are tracks (spec velo_pv.md A.5).
+/* three_hit_filter.cu: which track candidates are tracks (README.md, "Search by triplet").
  *
  * Candidates of four hits and more are. One of three hits is if none of its hits is on a longer track, and if straight
  * lines x(z) and y(z), fitted to it by least squares, have chi2 / ndf < max_chi2; ndf is 2. Sums are over the three

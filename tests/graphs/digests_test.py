@@ -45,8 +45,7 @@ for graph, sample, arguments in cases:
     variations = [("--slots", s) for s in (2, 3, 4)] + [("--slice-events", s) for s in (1, 2, 5, 100, 1000)]
     variations += [("--guard",), ("--slots", 3, "--slice-events", 7)]
     if graph == "velo.yaml":
-        variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared", "--set", "sorted.variant=shared",
-                                                            "--set", "fit.variant=shared")]
+        variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared")]
     if sample == MANY:
         variations = [v for v in variations if v[0] != "--guard"]
     for variation in variations:

@@ -44,7 +44,7 @@ checks.that(simulated["particle_pt"]["entries"] - simulated["electron_eta"]["ent
 checks.that(3 < simulated["vertices"]["mean"] < 7, "there are as many vertices as collisions are asked for")
 
 if MANY.exists() and SIX.exists():
-    # Spec velo_pv.md E.6; tables/sample_check_figures.csv has 576590 and 10975 clusters in all.
+    # Numbers of clusters as the samples' banks have them, of tracks as an independent implementation finds them.
     for name, sample, clusters, tracks in (("300 events", MANY, 576590, 75805), ("six events", SIX, 10975, 1435)):
         found = histograms(run("velo_distributions.yaml", sample))
         check_sums(name, found)

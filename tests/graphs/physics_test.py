@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""VELO tracks and primary vertices of real events against Monte-Carlo truth: the figures of spec velo_pv.md C.8, E.6 and G,
-and of the samples' README."""
+"""VELO tracks and primary vertices of real events against Monte-Carlo truth: figures of an independent implementation of
+the same algorithms in double precision, and of the samples' README."""
 from common import MANY, SIX, Checks, need_data, run
 
 need_data()

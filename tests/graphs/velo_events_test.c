@@ -1,5 +1,6 @@
-/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, figure by figure against the table of spec velo_pv.md
- * E.6: numbers, the hits of every track by the checksums given there, and the vertices to the digits printed.
+/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, figure by figure against what an independent
+ * implementation in double precision found: numbers, the hits of every track by checksums, and the vertices to the
+ * digits that it printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static const struct sl_output_view *output(const struct sl_batch *batch, const c
   return NULL;
 }
 
-/* The MDF checksum (spec formats.md 1.2) over words. */
+/* The checksum of MDF files (plugins/io/README.md) over words. */
 static uint32_t hash_word(uint32_t h, uint32_t word) {
   for (int b = 0; b < 4; b++) {
     h += (uint32_t)(int32_t)(int8_t)(word >> 8 * b);

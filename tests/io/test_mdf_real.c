@@ -1,4 +1,4 @@
-/* test_mdf_real.c: io.mdf_source on real events, against the check figures of spec formats.md 10 and of the samples'
+/* test_mdf_real.c: io.mdf_source on real events, against figures of an independent reader and of the samples'
  * descriptions. Skipped where there is no shared data. */
 #include "mdf.h"
 #include "source_driver.h"

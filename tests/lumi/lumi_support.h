@@ -1,5 +1,5 @@
-/* lumi_support.h: what the tests of the luminosity plugin share: the table of spec/tables/lumi_summary_schema.csv, and
- * the schema as the plugin computes it.
+/* lumi_support.h: what the tests of the luminosity plugin share: the table lumi_summary_schema.csv, and the
+ * schema as the plugin computes it.
  */
 #ifndef TEST_LUMI_SUPPORT_H
 #define TEST_LUMI_SUPPORT_H

@@ -1,5 +1,5 @@
-"""Reads what the tests of luminosity summaries need of MDF files: records, raw banks, ODIN, summaries, the true particles
-(spec formats.md 1, 3, 7 and 8.4). A second reading of these formats, apart from the plugins'."""
+"""Reads what the tests of luminosity summaries need of MDF files: records, raw banks, ODIN, summaries, the true particles.
+A second reading of these formats, apart from the plugins', whose READMEs describe them."""
 import csv
 import struct
 from pathlib import Path

@@ -1,5 +1,5 @@
 /* decode_test.c: odin.decode on banks made by hand: every field of both versions, every reason to refuse an event, and
- * some thousand banks of random bits against a second reading of the format, from the table of formats.md 3.
+ * some thousand banks of random bits against a second reading of the format, from the table of the plugin's README.md.
  */
 #include "odin/event_model.h"
 #include "odin_banks.h"
@@ -115,7 +115,7 @@ static void the_table_of_fields_is_the_collection(void **state) {
   for (uint32_t f = 0; f < FIELDS; f++) assert_string_equal(odin_events_collection.fields[f].name, fields[f]);
 }
 
-/* Worked out by hand from formats.md 3. */
+/* Worked out by hand from that table. */
 static void fields_of_both_versions_are_those_of_the_format(void **state) {
   (void)state;
   static const uint32_t version_6[TEST_BANK_WORDS] = {6718861,    0x00050008, 1234567,    1,          6001,

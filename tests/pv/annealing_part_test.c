@@ -1,5 +1,5 @@
-/* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of spec
- * velo_pv.md C.1 without solving them, and seeds against the reference in double precision. */
+/* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of
+ * plugins/pv/README.md without solving them, and seeds against the reference in double precision. */
 
 #include "annealing_reference.h"
 #include "annealing_schedule.h"
@@ -70,7 +70,7 @@ static struct annealing_part part_of_tracks(void) {
   t.near = near;
   t.stored = stored;
   t.most_stored = ANNEALING_STORED;
-  t.warps = 1;
+  t.team = sl_team_of_warp();
   t.tracks = tracks.count;
   return t;
 }

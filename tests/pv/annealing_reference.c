@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C.3, but for the defaults that docs/physics.md explains: t_min, t_purge, dz, and the limit of errors in z. */
+/* The defaults of the algorithm's properties. */
 static const double cooling = 0.6, t_min = 10, t_purge = 10, t_stop = 0.5, size = 0.06, d0 = 3, dz = 5, z_merge = 0.1;
 static const double unique_weight = 0.8, delta_high = 0.1, delta_low = 0.01, epsilon = 0.01, min_weight = 2.5;
 static const double beam_spot = 0.035, gap = 2;
@@ -17,7 +17,7 @@ static double (*q)[ANNEALED_TRACKS]; /* of each prototype and track */
 static uint32_t prototypes;
 static double beta, rho_0;
 
-/* C.1, with exponents relative to the highest. */
+/* An update, with exponents relative to the highest. */
 static void assign(void) {
   for (uint32_t i = 0; i < in->count; i++) {
     double a[ANNEALED_MAX], noise = rho_0 > 0 ? log(rho_0) - beta * dz * dz : -HUGE_VAL, highest = noise, sum = 0;
@@ -229,7 +229,7 @@ static int heavier(const void *a, const void *b) {
   return s->weight != t->weight ? (s->weight < t->weight) - (s->weight > t->weight) : (s->z > t->z) - (s->z < t->z);
 }
 
-/* C.2 */
+/* Which tracks take part. */
 static uint32_t select_tracks(const struct states *s, uint32_t event, struct selected *selected) {
   uint32_t n = 0;
   for (uint32_t i = s->offsets[event]; i < s->offsets[event + 1]; i++) {
@@ -247,7 +247,7 @@ static uint32_t select_tracks(const struct states *s, uint32_t event, struct sel
   return n;
 }
 
-/* C.6: no track before i reaches as far as one from i on. */
+/* No track before i reaches as far as one from i on. */
 static int is_apart(const struct selected *selected, uint32_t n, uint32_t i) {
   double reach = -HUGE_VAL, from = HUGE_VAL;
   for (uint32_t j = 0; j < n; j++) {

@@ -1,4 +1,4 @@
-/* annealing_reference.h: the finder of spec velo_pv.md C, written straightforwardly in double precision. */
+/* annealing_reference.h: pv.annealing (plugins/pv/README.md), written straightforwardly in double precision. */
 #ifndef TEST_PV_ANNEALING_REFERENCE_H
 #define TEST_PV_ANNEALING_REFERENCE_H
 
@@ -16,7 +16,7 @@ struct annealed_seed {
   double z, weight;
 };
 
-/* C.4, with the constants of the last column of C.3; returns the number of seeds, by ascending z. */
+/* All of the schedule, with the default properties; returns the number of seeds, by ascending z. */
 uint32_t annealed_solve(const struct annealed *tracks, struct annealed_seed seeds[ANNEALED_MAX]);
 
 /* Everything, of one event of the slice. */

@@ -1,4 +1,4 @@
-/* reference.c: see reference.h. The letters B.3 to B.7 are those of the specification. */
+/* reference.c: see reference.h. The steps are those of plugins/pv/README.md. */
 #include "reference.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void take_tracks(const struct states *s, uint32_t event) {
   }
 }
 
-/* B.3 */
+/* Peaks: the histogram */
 static double bell(double u) {
   const double a = sqrt(7), xi = u / a, eta = 1 - xi * xi;
   return 0.5 + xi * (0.5 + eta * (0.25 + 3.0 / 16 * eta));
@@ -57,7 +57,7 @@ static void fill(double *h) {
   }
 }
 
-/* B.4 */
+/* Peaks: seeds */
 static int in_gas_cell(int bin) { return z_min + bin * width < gas_cell; }
 static int is_empty(const double *h, int bin) { return h[bin] < width / (10 * (in_gas_cell(bin) ? 10 : 1.5)); }
 static double min_tracks_in_seed(int bin) { return in_gas_cell(bin) ? 1.75 : 2.5; }
@@ -117,14 +117,14 @@ static void find_seeds(const double *h, struct reference *r) {
   }
 }
 
-/* B.5 */
+/* The fit: affinities */
 static double chi2_of(const struct track *t, double x, double y, double z, double *rx, double *ry) {
   *rx = x - t->x - t->tx * (z - t->z);
   *ry = y - t->y - t->ty * (z - t->z);
   return *rx * *rx * t->wx + *ry * *ry * t->wy;
 }
 
-/* B.6; returns whether the vertex was accepted. */
+/* The fit: a vertex; returns whether the vertex was accepted. */
 static int fit(double seed_z, struct reference_vertex *v) {
   double rx, ry;
   *v = (struct reference_vertex){.x = beam_x, .y = beam_y, .z = seed_z};
@@ -187,7 +187,7 @@ void reference_fit(const struct states *s, uint32_t event, struct reference *r) 
       tracks[i].competition += exp(-chi2_of(&tracks[i], beam_x, beam_y, r->seed_z[k], &rx, &ry) / 2);
   for (uint32_t k = 0; k < r->seed_count; k++)
     if (fit(r->seed_z[k], &accepted[n])) n++;
-  /* B.7 */
+  /* The fit: vertices that stay */
   r->vertex_count = 0;
   for (uint32_t i = 0; i < n; i++) {
     int dropped = 0;

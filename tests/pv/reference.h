@@ -1,4 +1,4 @@
-/* reference.h: the finder of spec velo_pv.md B, written straightforwardly in double precision. */
+/* reference.h: pv.beamline (plugins/pv/README.md), written straightforwardly in double precision. */
 #ifndef TEST_PV_REFERENCE_H
 #define TEST_PV_REFERENCE_H
 

@@ -1,28 +1,6 @@
-/* kernel_test.c: what sluice/kernel.h gives to kernels, each piece against a serial reference, on the target cpu.
- *
- * The kernels are written for blocks of any number of threads, and say nothing of the target: each works on `count`
- * values and writes results that are independent of the block. */
-#include "support.h"
-
-#include <sluice/kernel.h>
-
-enum { VALUES_MAX = 1000 };
-static const uint32_t counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 257, VALUES_MAX};
-#define COUNT(array) (uint32_t)(sizeof(array) / sizeof(array)[0])
-
-#if defined(SL_TARGET_CPU)
-static const struct sl_launch launch = {.size = sizeof(struct sl_launch), .block_threads = 1, .grid_blocks = 1};
-#else
-#define launch emulator_launch
-#endif
-
-/* Seeded values; a few large, so that sums wrap. */
-static void values_draw(uint32_t values[VALUES_MAX], uint64_t seed) {
-  for (uint32_t i = 0; i < VALUES_MAX; i++) {
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    values[i] = (uint32_t)(seed >> 33) >> (seed >> 60);
-  }
-}
+/* kernel_test.c: what sluice/kernel.h gives to the blocks of a kernel, each piece against a serial reference, on the
+ * target cpu. */
+#include "kernel_cases.h"
 
 /* ------------------------------------------------------------------------------------------- scan and sums */
 
@@ -185,158 +163,6 @@ static void append_takes_any_value_but_0_for_wanted_and_adds_to_a_length(void **
   assert_int_equal(length, 7);
 }
 #endif
-
-/* ---------------------------------------------------------------------------------------- warps and groups */
-
-struct rows_args {
-  const uint32_t *values;
-  uint32_t count, rows;
-  uint32_t *kept; /* of row r: the indices of values whose remainder by r + 2 is 0; `count` places a row */
-  uint32_t *kept_count;
-};
-
-SL_KERNEL(keep_multiples_by_row, struct rows_args) {
-  for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
-    uint32_t length = 0;
-    SL_FOR_WARP (i, a.count) {
-      const uint32_t wanted = i < a.count && a.values[i] % (row + 2) == 0;
-      const uint32_t place = sl_warp_append(wanted, &length);
-      if (wanted) a.kept[row * a.count + place] = i;
-    }
-    if (sl_warp_lane() == 0) a.kept_count[row] = length;
-  }
-}
-
-static void warps_append_to_lists_of_their_own(void **state) {
-  (void)state;
-  enum { ROWS = 7 };
-  uint32_t values[VALUES_MAX], kept[ROWS * VALUES_MAX], kept_count[ROWS];
-  values_draw(values, 5);
-  for (uint32_t k = 0; k < COUNT(counts); k++) {
-    memset(kept, 0xEE, sizeof kept);
-    const struct rows_args args = {values, counts[k], ROWS, kept, kept_count};
-    assert_int_equal(SL_LAUNCH(&launch, keep_multiples_by_row, SL_PER_EVENT, args), SL_OK);
-    for (uint32_t row = 0; row < ROWS; row++) {
-      uint32_t expected = 0;
-      for (uint32_t i = 0; i < counts[k]; i++)
-        if (values[i] % (row + 2) == 0) assert_int_equal(kept[row * counts[k] + expected++], i);
-      assert_int_equal(kept_count[row], expected);
-      if (expected < counts[k]) assert_int_equal(kept[row * counts[k] + expected], 0xEEEEEEEE);
-    }
-  }
-}
-
-/* Adds up each row of `values`, the sums in `kept`. Each warp has a row, and a lane the values from one place on. */
-SL_KERNEL(add_up_rows, struct rows_args) {
-  for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
-    const uint32_t *values = a.values + row * a.count;
-    const uint32_t begin = a.count * sl_warp_lane() / sl_warp_lanes();
-    const uint32_t end = a.count * (sl_warp_lane() + 1) / sl_warp_lanes();
-    uint32_t sum = 0;
-    for (uint32_t i = begin; i < end; i++) sum += values[i];
-    sum = sl_warp_exclusive_scan(sum);
-    for (uint32_t i = begin; i < end; i++) a.kept[row * a.count + i] = sum += values[i];
-  }
-}
-
-static void warps_scan_rows_of_their_own(void **state) {
-  (void)state;
-  enum { ROWS = 7, MOST = VALUES_MAX / ROWS };
-  uint32_t values[VALUES_MAX], kept[VALUES_MAX];
-  values_draw(values, 6);
-  for (uint32_t count = 0; count <= MOST; count += 1 + count / 3) {
-    const struct rows_args args = {values, count, ROWS, kept, NULL};
-    assert_int_equal(SL_LAUNCH(&launch, add_up_rows, SL_PER_EVENT, args), SL_OK);
-    for (uint32_t row = 0; row < ROWS; row++) {
-      uint32_t sum = 0;
-      for (uint32_t i = row * count; i < (row + 1) * count; i++) assert_int_equal(kept[i], sum += values[i]);
-    }
-  }
-}
-
-/* Turns each row of values round in place, by way of `copy`, and says which rows have an odd value. */
-SL_KERNEL(turn_rows, struct rows_args) {
-  for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
-    uint32_t *copy = a.kept + row * a.count, odd = 0;
-    for (uint32_t i = sl_warp_lane(); i < a.count; i += sl_warp_lanes()) {
-      copy[i] = a.values[row * a.count + i];
-      odd |= copy[i] & 1;
-    }
-    const uint32_t any = sl_warp_any(odd);
-    sl_warp_sync();
-    for (uint32_t i = sl_warp_lane(); i < a.count / 2; i += sl_warp_lanes()) {
-      const uint32_t other = copy[a.count - 1 - i];
-      copy[a.count - 1 - i] = copy[i];
-      copy[i] = other;
-    }
-    if (sl_warp_lane() == 0) a.kept_count[row] = any != 0;
-  }
-}
-
-static void threads_of_a_warp_see_what_they_wrote_and_ask_each_other(void **state) {
-  (void)state;
-  enum { ROWS = 7 };
-  static const uint32_t lengths[] = {0, 1, 2, 31, 32, 33, 65, VALUES_MAX / ROWS};
-  uint32_t values[VALUES_MAX], kept[VALUES_MAX], any[ROWS];
-  values_draw(values, 7);
-  for (uint32_t k = 0; k < COUNT(lengths); k++) {
-    const uint32_t count = lengths[k];
-    for (uint32_t i = 0; i < ROWS * count; i++) values[i] &= ~1u;
-    if (count > 0) values[3 * count] |= 1, values[5 * count - 1] |= 1; /* rows 3 and 4 */
-    const struct rows_args args = {values, count, ROWS, kept, any};
-    assert_int_equal(SL_LAUNCH(&launch, turn_rows, SL_PER_EVENT, args), SL_OK);
-    for (uint32_t row = 0; row < ROWS; row++) {
-      for (uint32_t i = 0; i < count; i++) assert_int_equal(kept[row * count + i], values[row * count + count - 1 - i]);
-      assert_int_equal(any[row], count > 0 && (row == 3 || row == 4));
-    }
-  }
-}
-
-enum { GROUP_VALUES = 5 };
-
-struct groups_args {
-  const uint32_t *values;
-  uint32_t count, threads; /* entries of GROUP_VALUES values; threads of a group */
-  uint64_t *least;         /* of each entry: value << 32 | its index */
-  uint32_t *writes;
-};
-
-SL_KERNEL(least_of_groups, struct groups_args) {
-  SL_FOR_GROUPS (i, a.count, a.threads) {
-    uint64_t least = UINT64_MAX;
-    for (uint32_t k = sl_group_lane(a.threads); i < a.count && k < GROUP_VALUES; k += SL_GROUP(a.threads)) {
-      const uint64_t key = (uint64_t)a.values[GROUP_VALUES * i + k] << 32 | k;
-      least = key < least ? key : least;
-    }
-    least = sl_group_min_u64(least, a.threads);
-    if (i < a.count && sl_group_lane(a.threads) == 0) {
-      a.least[i] = least;
-      atomicAdd(&a.writes[i], 1u);
-    }
-  }
-}
-
-static void groups_find_the_least_of_what_their_threads_have(void **state) {
-  (void)state;
-  uint32_t values[VALUES_MAX], writes[VALUES_MAX];
-  uint64_t least[VALUES_MAX];
-  values_draw(values, 6);
-  for (uint32_t threads = 1; threads <= 32; threads *= 2)
-    for (uint32_t k = 0; k < COUNT(counts); k++) {
-      const struct groups_args args = {values, counts[k] / GROUP_VALUES, threads, least, writes};
-      memset(writes, 0, sizeof writes);
-      assert_int_equal(SL_LAUNCH(&launch, least_of_groups, SL_PER_EVENT, args), SL_OK);
-      for (uint32_t i = 0; i < args.count; i++) {
-        uint64_t expected = UINT64_MAX;
-        for (uint32_t j = 0; j < GROUP_VALUES; j++) {
-          const uint64_t key = (uint64_t)values[GROUP_VALUES * i + j] << 32 | j;
-          if (key < expected) expected = key;
-        }
-        assert_true(least[i] == expected);
-        assert_int_equal(writes[i], 1);
-      }
-    }
-}
 
 /* ------------------------------------------------------------------------------------------ the float sum */
 
@@ -572,10 +398,6 @@ int main(void) {
       cmocka_unit_test(a_running_maximum_covers_all_values_before),
       cmocka_unit_test(sums_and_the_least_key_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
-      cmocka_unit_test(warps_append_to_lists_of_their_own),
-      cmocka_unit_test(warps_scan_rows_of_their_own),
-      cmocka_unit_test(threads_of_a_warp_see_what_they_wrote_and_ask_each_other),
-      cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
       cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),
       cmocka_unit_test(of_several_errors_the_larger_base_then_code_then_detail_stays),

@@ -14,7 +14,7 @@ if(SLUICE_SIMT)
     endforeach()
   endfunction()
 
-  sluice_add_plugin(collectives SOURCES collectives/plugin.c collectives/collectives.cu TEST_ONLY
+  sluice_add_plugin(collectives SOURCES collectives/plugin.c collectives/collectives.cu collectives/warps.cu TEST_ONLY
                     INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/collectives)
   sluice_add_plugin(simt_bad TARGETS simt SOURCES simt_bad/plugin.c simt_bad/faulty.cu TEST_ONLY
                     INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/simt_bad)
@@ -35,6 +35,8 @@ if(SLUICE_SIMT)
 
   sluice_add_test(kernel_simt_test kernel_simt_test.c)
   target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_test.c" GRID_BLOCKS=1)
+  sluice_add_test(kernel_warp_simt_test kernel_simt_test.c)
+  target_compile_definitions(kernel_warp_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_warp_test.c" GRID_BLOCKS=1)
   sluice_add_test(launch_simt_test kernel_simt_test.c)
   target_compile_definitions(launch_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="launch_test.c" GRID_BLOCKS=8)
 

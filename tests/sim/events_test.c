@@ -61,7 +61,7 @@ static void crossings_are_of_all_kinds_and_their_times_ascend(void **state) {
   assert_in_range(types[SIM_BEAM_BEAM], COUNT * 0.77 - 350, COUNT * 0.77 + 350);
 }
 
-/* Places of the fields: spec formats.md 3. */
+/* Places of the fields: plugins/odin/README.md. */
 static void odin_says_the_same_in_both_versions(void **state) {
   (void)state;
   const struct sim_crossing c = {.number = 0x123456789Aull,

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Graphs over simulated events: tracks are found as in full simulation, and what the user may ask for is done or said.
 
-The expected figures are those of the 300 events of full simulation in spec velo_pv.md E.6 and F, and of the samples'
-tables; the event sample here is larger, so that its own error is small.
+The expected figures are those of the 300 events of full simulation and of the samples' tables; the event sample here is larger, so that its own error is small.
 """
 import tempfile
 from pathlib import Path

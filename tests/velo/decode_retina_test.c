@@ -560,7 +560,7 @@ static void the_six_events_have_their_clusters_and_all_true_hits(void **state) {
   const struct clusters c = clusters_of(t);
   for (uint32_t event = 0; event < 6; event++)
     assert_int_equal(c.offsets[event + 1] - c.offsets[event], expected[event]);
-  uint32_t examples = 0; /* the worked example of the specification: sensor 0, word 0x6117839A */
+  uint32_t examples = 0; /* the example of the plugin's README.md: sensor 0, word 0x6117839A */
   for (uint32_t i = 0; i < c.offsets[6]; i++) {
     if (c.order[i] != 0x6117839A || c.id[i] != 0x240178E6) continue;
     assert_float_equal(c.x[i], 7.157689, 1e-6);

@@ -1,5 +1,5 @@
-/* kalman_filter_test.c: states of tracks against hand-worked ones, against the textbook in double precision, and of the
- * two versions against each other. */
+/* kalman_filter_test.c: states of tracks against hand-worked ones, against the textbook in double precision, and
+ * against those of each track alone. */
 #include "tracking_sample.h"
 
 enum { MAX_TRACKS = 400, MAX_HITS = MAX_TRACKS * VELO_MAX_HITS_PER_TRACK, FIELDS = 11 };
@@ -119,115 +119,100 @@ static uint32_t textbook(const struct tracks *in, uint32_t track, double *beam, 
 
 static void a_line_through_the_beam_has_its_state_there(void **state) {
   (void)state;
-  for (int shared = 0; shared < 2; shared++) {
-    static struct tracks tracks;
-    begin(&tracks, 0);
-    add_line(&tracks, 0, 0, 0.0625, -0.03125, 400, 32, 8); /* exact in float */
-    end_event(&tracks);
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-      const char *port = i ? "end_states" : "beamline_states";
-      const double z = i ? 770 : 0;
-      assert_near((double)value(t, port, 0, X), 0.0625 * z, 1e-4);
-      assert_near((double)value(t, port, 0, Y), -0.03125 * z, 1e-4);
-      assert_near((double)value(t, port, 0, Z), z, 1e-3);
-      assert_near((double)value(t, port, 0, TX), 0.0625, 1e-7);
-      assert_near((double)value(t, port, 0, TY), -0.03125, 1e-7);
-      assert_true(value(t, port, 0, C00) == value(t, port, 0, C11));
-      assert_true(value(t, port, 0, C20) == value(t, port, 0, C31));
-      assert_true(value(t, port, 0, C22) == value(t, port, 0, C33));
-    }
-    assert_int_equal(backward(t, 0), 0);
-    sl_test_free(t);
+  static struct tracks tracks;
+  begin(&tracks, 0);
+  add_line(&tracks, 0, 0, 0.0625, -0.03125, 400, 32, 8); /* exact in float */
+  end_event(&tracks);
+  struct sl_test *t = open_filter(&tracks);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *port = i ? "end_states" : "beamline_states";
+    const double z = i ? 770 : 0;
+    assert_near((double)value(t, port, 0, X), 0.0625 * z, 1e-4);
+    assert_near((double)value(t, port, 0, Y), -0.03125 * z, 1e-4);
+    assert_near((double)value(t, port, 0, Z), z, 1e-3);
+    assert_near((double)value(t, port, 0, TX), 0.0625, 1e-7);
+    assert_near((double)value(t, port, 0, TY), -0.03125, 1e-7);
+    assert_true(value(t, port, 0, C00) == value(t, port, 0, C11));
+    assert_true(value(t, port, 0, C20) == value(t, port, 0, C31));
+    assert_true(value(t, port, 0, C22) == value(t, port, 0, C33));
   }
+  assert_int_equal(backward(t, 0), 0);
+  sl_test_free(t);
 }
 
 /* Two hits 32 mm apart, no noise: 1/W = v, P_xx = v + 1024, K_x = (v + 1024) / (2 v + 1024). */
 static void the_covariance_of_two_hits_is_the_hand_worked_one(void **state) {
   (void)state;
-  for (int shared = 0; shared < 2; shared++) {
-    static struct tracks tracks;
-    begin(&tracks, 0);
-    add_line(&tracks, 0, 0, 0.0625, 0, 64, 32, 2);
-    end_event(&tracks);
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_set(t, "noise", 0);
-    sl_test_set(t, "noise_per_slope2", 0);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    const double v = 1.5625e-4, c_xx = v * (v + 1024) / (2 * v + 1024), c_xt = -v * 32 / (2 * v + 1024);
-    const double c_tt = 1 - 1024 / (2 * v + 1024), dz = -32; /* to the beam at z = 0 */
-    assert_near((double)value(t, "beamline_states", 0, C22), c_tt, 1e-6 * c_tt);
-    assert_near((double)value(t, "beamline_states", 0, C20), c_xt + dz * c_tt, 1e-6 * fabs(c_xt));
-    assert_near((double)value(t, "beamline_states", 0, C00), c_xx + 2 * dz * c_xt + dz * dz * c_tt, 1e-6 * 5 * c_xx);
-    sl_test_free(t);
-  }
+  static struct tracks tracks;
+  begin(&tracks, 0);
+  add_line(&tracks, 0, 0, 0.0625, 0, 64, 32, 2);
+  end_event(&tracks);
+  struct sl_test *t = open_filter(&tracks);
+  sl_test_set(t, "noise", 0);
+  sl_test_set(t, "noise_per_slope2", 0);
+  assert_int_equal(sl_test_run(t), 0);
+  const double v = 1.5625e-4, c_xx = v * (v + 1024) / (2 * v + 1024), c_xt = -v * 32 / (2 * v + 1024);
+  const double c_tt = 1 - 1024 / (2 * v + 1024), dz = -32; /* to the beam at z = 0 */
+  assert_near((double)value(t, "beamline_states", 0, C22), c_tt, 1e-6 * c_tt);
+  assert_near((double)value(t, "beamline_states", 0, C20), c_xt + dz * c_tt, 1e-6 * fabs(c_xt));
+  assert_near((double)value(t, "beamline_states", 0, C00), c_xx + 2 * dz * c_xt + dz * dz * c_tt, 1e-6 * 5 * c_xx);
+  sl_test_free(t);
 }
 
 static void a_track_upstream_of_its_origin_is_backward(void **state) {
   (void)state;
-  for (int shared = 0; shared < 2; shared++) {
-    static struct tracks tracks;
-    begin(&tracks, 0);
-    add_line(&tracks, 0, 0, 0.05, 0.02, -100, 25, 5); /* meets the beam at z = 0 */
-    add_line(&tracks, 0, 0, 0.05, 0.02, 200, 25, 5);
-    add_line(&tracks, 0, 0, 0.05, 0.02, 50, 25, 5); /* around it: last hit at -50, first at 50 */
-    end_event(&tracks);
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    assert_int_equal(backward(t, 0), 1);
-    assert_int_equal(backward(t, 1), 0);
-    assert_int_equal(backward(t, 2), 0);
-    for (uint32_t i = 0; i < 3; i++) {
-      assert_near((double)value(t, "beamline_states", i, Z), 0, 1e-3);
-      assert_true(value(t, "end_states", i, Z) == 770);
-    }
-    sl_test_free(t);
+  static struct tracks tracks;
+  begin(&tracks, 0);
+  add_line(&tracks, 0, 0, 0.05, 0.02, -100, 25, 5); /* meets the beam at z = 0 */
+  add_line(&tracks, 0, 0, 0.05, 0.02, 200, 25, 5);
+  add_line(&tracks, 0, 0, 0.05, 0.02, 50, 25, 5); /* around it: last hit at -50, first at 50 */
+  end_event(&tracks);
+  struct sl_test *t = open_filter(&tracks);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(backward(t, 0), 1);
+  assert_int_equal(backward(t, 1), 0);
+  assert_int_equal(backward(t, 2), 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_near((double)value(t, "beamline_states", i, Z), 0, 1e-3);
+    assert_true(value(t, "end_states", i, Z) == 770);
   }
+  sl_test_free(t);
 }
 
 static void a_track_parallel_to_the_beam_keeps_its_place(void **state) {
   (void)state;
-  for (int shared = 0; shared < 2; shared++) {
-    static struct tracks tracks;
-    begin(&tracks, 0);
-    add_line(&tracks, 1, 2, 0, 0, 300, 25, 6);
-    end_event(&tracks);
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    const float expected_z[] = {175, 770};
-    for (uint32_t i = 0; i < 2; i++) {
-      const char *port = i ? "end_states" : "beamline_states";
-      assert_true(value(t, port, 0, X) == 1 && value(t, port, 0, Y) == 2 && value(t, port, 0, Z) == expected_z[i]);
-      assert_true(value(t, port, 0, TX) == 0 && value(t, port, 0, TY) == 0);
-      for (uint32_t f = C00; f < FIELDS; f++) assert_true(isfinite(value(t, port, 0, f)));
-    }
-    assert_int_equal(backward(t, 0), 0);
-    sl_test_free(t);
+  static struct tracks tracks;
+  begin(&tracks, 0);
+  add_line(&tracks, 1, 2, 0, 0, 300, 25, 6);
+  end_event(&tracks);
+  struct sl_test *t = open_filter(&tracks);
+  assert_int_equal(sl_test_run(t), 0);
+  const float expected_z[] = {175, 770};
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *port = i ? "end_states" : "beamline_states";
+    assert_true(value(t, port, 0, X) == 1 && value(t, port, 0, Y) == 2 && value(t, port, 0, Z) == expected_z[i]);
+    assert_true(value(t, port, 0, TX) == 0 && value(t, port, 0, TY) == 0);
+    for (uint32_t f = C00; f < FIELDS; f++) assert_true(isfinite(value(t, port, 0, f)));
   }
+  assert_int_equal(backward(t, 0), 0);
+  sl_test_free(t);
 }
 
 static void the_beam_may_lie_elsewhere(void **state) {
   (void)state;
-  for (int shared = 0; shared < 2; shared++) {
-    static struct tracks tracks;
-    begin(&tracks, 0);
-    add_line(&tracks, 1.0 - 0.05 * 30, -0.5 + 0.02 * 30, 0.05, -0.02, 300, 25, 9); /* at (1, -0.5) where z = 30 */
-    end_event(&tracks);
-    tracks.beam[0] = 1.0f;
-    tracks.beam[1] = -0.5f;
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    assert_near((double)value(t, "beamline_states", 0, X), 1, 1e-4);
-    assert_near((double)value(t, "beamline_states", 0, Y), -0.5, 1e-4);
-    assert_near((double)value(t, "beamline_states", 0, Z), 30, 1e-3);
-    sl_test_free(t);
-  }
+  static struct tracks tracks;
+  begin(&tracks, 0);
+  add_line(&tracks, 1.0 - 0.05 * 30, -0.5 + 0.02 * 30, 0.05, -0.02, 300, 25, 9); /* at (1, -0.5) where z = 30 */
+  end_event(&tracks);
+  tracks.beam[0] = 1.0f;
+  tracks.beam[1] = -0.5f;
+  struct sl_test *t = open_filter(&tracks);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_near((double)value(t, "beamline_states", 0, X), 1, 1e-4);
+  assert_near((double)value(t, "beamline_states", 0, Y), -0.5, 1e-4);
+  assert_near((double)value(t, "beamline_states", 0, Z), 30, 1e-3);
+  sl_test_free(t);
 }
 
 static void add_random_tracks(struct tracks *tracks, uint32_t n, uint32_t shortest) {
@@ -270,31 +255,49 @@ static void random_tracks_agree_with_the_textbook(void **state) {
   sl_test_free(t);
 }
 
-static void both_versions_give_the_same_bytes(void **state) {
+/* All outputs of a track. */
+struct states {
+  float field[2][FIELDS];
+  uint32_t backward;
+};
+
+static struct states states_of(const struct sl_test *t, uint32_t track) {
+  struct states s;
+  memset(&s, 0, sizeof s);
+  for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t f = 0; f < FIELDS; f++) s.field[i][f] = value(t, i ? "end_states" : "beamline_states", track, f);
+  s.backward = backward(t, track);
+  return s;
+}
+
+static struct states states_of_a_track_alone(const struct tracks *from, uint32_t track) {
+  static struct tracks alone;
+  begin(&alone, 0);
+  for (uint32_t hit = from->hit_offsets[track]; hit < from->hit_offsets[track + 1]; hit++)
+    add_hit(&alone, (double)from->x[hit], (double)from->y[hit], (double)from->z[hit]);
+  end_track(&alone);
+  end_event(&alone);
+  struct sl_test *t = open_filter(&alone);
+  assert_int_equal(sl_test_run(t), 0);
+  const struct states s = states_of(t, 0);
+  sl_test_free(t);
+  return s;
+}
+
+static void a_track_has_the_states_that_it_has_alone(void **state) {
   (void)state;
   static struct tracks tracks;
-  static float plain[2][FIELDS][MAX_TRACKS];
-  static uint8_t plain_backward[MAX_TRACKS];
   sample_seed(12);
-  for (uint32_t slice = 0; slice < 20; slice++) {
+  for (uint32_t slice = 0; slice < 5; slice++) {
     begin(&tracks, sample_random(5));
     const uint32_t events = 1 + sample_random(SAMPLE_EVENTS);
-    for (uint32_t event = 0; event < events; event++) add_random_tracks(&tracks, sample_random(40), 1);
-    const uint32_t first = tracks.first_track, n = tracks.track_count - first;
+    for (uint32_t event = 0; event < events; event++) add_random_tracks(&tracks, sample_random(event ? 40 : 70), 0);
     struct sl_test *t = open_filter(&tracks);
-    for (int shared = 1; shared >= 0; shared--) {
-      sl_test_shared(t, shared);
-      assert_int_equal(sl_test_run(t), 0);
-      for (uint32_t i = 0; i < 2; i++)
-        for (uint32_t f = 0; f < FIELDS; f++) {
-          const float *values = sl_test_output(t, i ? "end_states" : "beamline_states", field_names[f]);
-          if (shared) memcpy(plain[i][f], values + first, n * sizeof(float));
-          if (!shared) assert_memory_equal(plain[i][f], values + first, n * sizeof(float));
-        }
-      for (uint32_t track = first; track < tracks.track_count; track++) {
-        if (shared) plain_backward[track] = (uint8_t)backward(t, track);
-        if (!shared) assert_int_equal(plain_backward[track], backward(t, track));
-      }
+    assert_int_equal(sl_test_run(t), 0);
+    for (uint32_t track = tracks.first_track; track < tracks.track_count; track++) {
+      if (tracks.hit_offsets[track] == tracks.hit_offsets[track + 1]) continue; /* has no states */
+      const struct states among = states_of(t, track), alone = states_of_a_track_alone(&tracks, track);
+      assert_memory_equal(&among, &alone, sizeof among);
     }
     sl_test_free(t);
   }
@@ -308,21 +311,18 @@ static void only_events_on_the_list_are_fitted(void **state) {
   sample_seed(13);
   begin(&tracks, 2);
   for (uint32_t event = 0; event < 3; event++) add_random_tracks(&tracks, 30, 3);
-  for (int shared = 0; shared < 2; shared++) {
-    struct sl_test *t = open_filter(&tracks);
-    sl_test_shared(t, shared);
-    assert_int_equal(sl_test_run(t), 0);
-    for (uint32_t i = 0; i < 2; i++)
-      for (uint32_t track = 2; track < tracks.track_count; track++) all[i][track] = value(t, ports[i], track, X);
-    sl_test_list(t, (const uint32_t[]){1}, 1);
-    assert_int_equal(sl_test_run(t), 0);
-    for (uint32_t i = 0; i < 2; i++)
-      for (uint32_t track = 2; track < tracks.track_count; track++) {
-        const int is_listed = track >= tracks.offsets[1] && track < tracks.offsets[2];
-        assert_int_equal(value(t, ports[i], track, X) == all[i][track], is_listed);
-      }
-    sl_test_free(t);
-  }
+  struct sl_test *t = open_filter(&tracks);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t track = 2; track < tracks.track_count; track++) all[i][track] = value(t, ports[i], track, X);
+  sl_test_list(t, (const uint32_t[]){1}, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t track = 2; track < tracks.track_count; track++) {
+      const int is_listed = track >= tracks.offsets[1] && track < tracks.offsets[2];
+      assert_int_equal(value(t, ports[i], track, X) == all[i][track], is_listed);
+    }
+  sl_test_free(t);
 }
 
 int main(void) {
@@ -334,7 +334,7 @@ int main(void) {
       cmocka_unit_test(the_beam_may_lie_elsewhere),
       cmocka_unit_test(random_tracks_agree_with_the_textbook),
       cmocka_unit_test(only_events_on_the_list_are_fitted),
-      cmocka_unit_test(both_versions_give_the_same_bytes),
+      cmocka_unit_test(a_track_has_the_states_that_it_has_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

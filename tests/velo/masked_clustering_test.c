@@ -445,7 +445,7 @@ static void more_than_65535_clusters_refuse_the_event(void **state) {
   banks_free(b);
 }
 
-static void the_six_events_have_the_clusters_of_the_specification(void **state) {
+static void the_six_events_have_as_many_clusters_as_components(void **state) {
   (void)state;
   static const uint32_t expected[] = {3681, 933, 1547, 1550, 2268, 718};
   const char *path = sample_path("lhcb/minbias.mdf");
@@ -484,7 +484,7 @@ int main(void) {
       cmocka_unit_test(lists_and_offsets_that_begin_later_select_events),
       cmocka_unit_test(banks_that_are_wrong_refuse_the_event),
       cmocka_unit_test(more_than_65535_clusters_refuse_the_event),
-      cmocka_unit_test(the_six_events_have_the_clusters_of_the_specification),
+      cmocka_unit_test(the_six_events_have_as_many_clusters_as_components),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

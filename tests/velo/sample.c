@@ -1,4 +1,4 @@
-/* sample.c: see sample.h. Formats: spec formats.md 1.1, 1.3 and 7. */
+/* sample.c: see sample.h. Formats: the README.md of plugins/io and plugins/truth. */
 #include "sample.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* search_random_test.c: both versions of the search find the same tracks in random events, byte for byte. */
+/* search_random_test.c: both versions of the search find in random events what the plain one of search_reference.h
+ * finds, hit for hit. */
+#include "search_reference.h"
 #include "tracking_sample.h"
 
 struct result {
@@ -30,18 +32,66 @@ static void release(struct result *r) {
   free(r->used);
 }
 
+struct properties {
+  double phi_tolerance, max_scatter;
+  uint32_t max_skipped_modules, first_seed_candidates, seed_candidates;
+};
+static const struct properties defaults = {0.045, 0.08, 1, 8, 4};
+
+static void open_reference(struct reference *r, const struct sample *s, uint32_t event, const struct properties *p) {
+  const uint32_t first = s->offsets[event];
+  r->pair_first = s->pair_first[event];
+  r->id = s->id + first;
+  r->phi = s->phi + first;
+  r->x = s->x + first;
+  r->y = s->y + first;
+  r->z = s->z + first;
+  r->module_z = s->module_z;
+  r->phi_window = (int32_t)((double)(float)p->phi_tolerance * 32768 / 3.14159265358979323846);
+  r->max_scatter = (float)p->max_scatter;
+  r->max_skipped_modules = p->max_skipped_modules;
+  r->first_seed_candidates = p->first_seed_candidates;
+  r->seed_candidates = p->seed_candidates;
+}
+
+/* Those of four hits and more come first, each kind by ascending middle hit. Returns their number. */
+static uint32_t assert_event_is(const struct reference *r, const struct result *found, uint32_t first_candidate,
+                                uint32_t hits) {
+  uint32_t candidate = first_candidate;
+  for (uint32_t is_weak = 0; is_weak < 2; is_weak++)
+    for (uint32_t h1 = 0; h1 < hits; h1++) {
+      const struct reference_track *t = &r->track[h1];
+      if (t->length == 0 || (t->length == 3) != is_weak) continue;
+      assert_int_equal(found->hit_count[candidate], t->length);
+      assert_memory_equal(found->hits + VELO_MAX_HITS_PER_TRACK * candidate, t->hits, sizeof t->hits);
+      candidate++;
+    }
+  return candidate - first_candidate;
+}
+
+static void assert_result_is(const struct sample *s, const struct properties *p, const struct result *found) {
+  static struct reference reference;
+  for (uint32_t event = 0; event < s->event_count; event++) {
+    const uint32_t first = s->offsets[event], hits = s->offsets[event + 1] - first;
+    assert_true(hits <= REFERENCE_HITS);
+    open_reference(&reference, s, event, p);
+    reference_search(&reference);
+    assert_int_equal(assert_event_is(&reference, found, found->offsets[event], hits),
+                     found->offsets[event + 1] - found->offsets[event]);
+    if (hits > 0) assert_memory_equal(found->used + first, reference.used, hits);
+  }
+}
+
 /* Returns the number of candidates. */
-static uint32_t assert_versions_agree(struct sl_test *t, const struct sample *s) {
-  struct result tuned, plain;
-  search(t, s, 0, &tuned);
-  search(t, s, 1, &plain);
-  const uint32_t candidates = plain.offsets[s->event_count];
-  assert_memory_equal(tuned.offsets, plain.offsets, (s->event_count + 1) * sizeof(uint32_t));
-  assert_memory_equal(tuned.hit_count, plain.hit_count, candidates);
-  assert_memory_equal(tuned.hits, plain.hits, candidates * VELO_MAX_HITS_PER_TRACK * sizeof(uint16_t));
-  assert_memory_equal(tuned.used + s->first_hit, plain.used + s->first_hit, s->hit_count - s->first_hit);
-  release(&tuned);
-  release(&plain);
+static uint32_t assert_versions_agree(struct sl_test *t, const struct sample *s, const struct properties *p) {
+  uint32_t candidates = 0;
+  for (int shared = 0; shared < 2; shared++) {
+    struct result found;
+    search(t, s, shared, &found);
+    assert_result_is(s, p, &found);
+    candidates = found.offsets[s->event_count];
+    release(&found);
+  }
   return candidates;
 }
 
@@ -76,16 +126,26 @@ static struct sl_test *open_search(const struct sample *s) {
   return t;
 }
 
-static void set_random_properties(struct sl_test *t) {
+static struct properties random_properties(void) {
   static const double scatters[] = {0.0, 0.08, 1.0, 100.0};
-  sl_test_set(t, "phi_tolerance", sample_random(4) ? sample_uniform(0, 0.2) : sample_uniform(0, 1));
-  sl_test_set(t, "max_scatter", scatters[sample_random(4)]);
-  sl_test_set(t, "max_skipped_modules", sample_random(4));
-  sl_test_set(t, "first_seed_candidates", 1 + sample_random(8));
-  sl_test_set(t, "seed_candidates", 1 + sample_random(8));
+  struct properties p;
+  p.phi_tolerance = sample_random(4) ? sample_uniform(0, 0.2) : sample_uniform(0, 1);
+  p.max_scatter = scatters[sample_random(4)];
+  p.max_skipped_modules = sample_random(4);
+  p.first_seed_candidates = 1 + sample_random(8);
+  p.seed_candidates = 1 + sample_random(8);
+  return p;
 }
 
-static void check_random(uint32_t slices, uint32_t max_tracks, uint32_t max_noise, double grid, int properties) {
+static void set_properties(struct sl_test *t, const struct properties *p) {
+  sl_test_set(t, "phi_tolerance", p->phi_tolerance);
+  sl_test_set(t, "max_scatter", p->max_scatter);
+  sl_test_set(t, "max_skipped_modules", p->max_skipped_modules);
+  sl_test_set(t, "first_seed_candidates", p->first_seed_candidates);
+  sl_test_set(t, "seed_candidates", p->seed_candidates);
+}
+
+static void check_random(uint32_t slices, uint32_t max_tracks, uint32_t max_noise, double grid, int any_properties) {
   uint32_t candidates = 0;
   for (uint32_t slice = 0; slice < slices; slice++) {
     struct sample *s = sample_new(sample_random(20));
@@ -93,8 +153,9 @@ static void check_random(uint32_t slices, uint32_t max_tracks, uint32_t max_nois
     for (uint32_t event = 0; event < events; event++)
       add_random_event(s, sample_random(max_tracks), sample_random(max_noise + 1), grid);
     struct sl_test *t = open_search(s);
-    if (properties) set_random_properties(t);
-    candidates += assert_versions_agree(t, s);
+    const struct properties p = any_properties ? random_properties() : defaults;
+    if (any_properties) set_properties(t, &p);
+    candidates += assert_versions_agree(t, s, &p);
     sl_test_free(t);
     free(s);
   }
@@ -138,7 +199,7 @@ static void crowded_pairs_agree(void **state) {
   add_random_event(s, 20, 2, 0);
   struct sl_test *t = open_search(s);
   sl_test_set(t, "candidates_per_event", 10000);
-  assert_true(assert_versions_agree(t, s) > 100);
+  assert_true(assert_versions_agree(t, s, &defaults) > 100);
   sl_test_free(t);
   free(s);
 }

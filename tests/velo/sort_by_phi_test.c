@@ -1,6 +1,4 @@
-/* velo.sort_by_phi: against a sort from the definition, with ties, gaps and lists. Every test runs twice, with the
- * shared version and with the one shaped for the target.
- */
+/* velo.sort_by_phi: against a sort from the definition, with ties, gaps and lists. */
 #include "velo_support.h"
 
 #include <stdio.h>
@@ -42,9 +40,8 @@ static void input_free(struct input *in) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-static struct sl_test *prepare(const struct input *in, void **state) {
+static struct sl_test *prepare(const struct input *in) {
   struct sl_test *t = sl_test_new(VELO_PLUGIN, "sort_by_phi");
-  sl_test_shared(t, *(const int *)*state);
   sl_test_events(t, in->event_count);
   sl_test_input(t, "clusters", "offsets", in->offsets, in->event_count + 1);
   sl_test_input(t, "clusters", "pair_first", in->pair_first, in->event_count * VELO_MODULE_PAIRS);
@@ -124,9 +121,9 @@ static struct input *random_input(uint32_t event_count, uint32_t most, uint32_t 
   return in;
 }
 
-static void assert_random(void **state, uint32_t most, uint32_t phis, uint32_t ids, uint32_t orders, uint32_t gaps) {
+static void assert_random(uint32_t most, uint32_t phis, uint32_t ids, uint32_t orders, uint32_t gaps) {
   struct input *in = random_input(5, most, phis, ids, orders, gaps, most + phis);
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   assert_int_equal(sl_test_run(t), 0);
   assert_sorted(t, in);
   sl_test_free(t);
@@ -134,44 +131,47 @@ static void assert_random(void **state, uint32_t most, uint32_t phis, uint32_t i
 }
 
 /* All clusters of one event in one pair, either all of the same phi and id or all of different phi. */
-static void assert_one_pair(void **state, uint32_t count, int equal) {
+static void assert_one_pair(uint32_t count, int equal) {
   struct input *in = input_new(1, count);
   in->offsets[1] = count;
   for (uint32_t pair = 13; pair < VELO_MODULE_PAIRS; pair++) in->pair_first[pair] = count;
   in->pair_count[12] = count;
   for (uint32_t i = 0; i < count; i++) in->order[i] = count - i;
   for (uint32_t i = 0; i < count && !equal; i++) in->phi[i] = (int16_t)(uint16_t)(i * 40503u);
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   assert_int_equal(sl_test_run(t), 0);
   assert_sorted(t, in);
   sl_test_free(t);
   input_free(in);
 }
 
-static void hits_are_sorted_by_signed_phi(void **state) { assert_random(state, 100, 65536, 1000000, 1000000, 0); }
+static void hits_are_sorted_by_signed_phi(void **state) { (void)state, assert_random(100, 65536, 1000000, 1000000, 0); }
 static void pairs_of_every_length_are_sorted(void **state) {
-  for (uint32_t most = 1; most < 70; most += 3) assert_random(state, most, 65536, 1000, 1000, 0);
+  (void)state;
+  for (uint32_t most = 1; most < 70; most += 3) assert_random(most, 65536, 1000, 1000, 0);
 }
-static void equal_phi_is_decided_by_id(void **state) { assert_random(state, 90, 16, 1000000, 1, 0); }
-static void equal_phi_and_id_are_decided_by_order(void **state) { assert_random(state, 90, 8, 2, 1000000, 0); }
-static void clusters_with_equal_keys_keep_their_order(void **state) { assert_random(state, 120, 2, 2, 2, 0); }
-static void what_lies_behind_a_pair_is_left_out(void **state) { assert_random(state, 40, 256, 256, 256, 3); }
+static void equal_phi_is_decided_by_id(void **state) { (void)state, assert_random(90, 16, 1000000, 1, 0); }
+static void equal_phi_and_id_are_decided_by_order(void **state) { (void)state, assert_random(90, 8, 2, 1000000, 0); }
+static void clusters_with_equal_keys_keep_their_order(void **state) { (void)state, assert_random(120, 2, 2, 2, 0); }
+static void what_lies_behind_a_pair_is_left_out(void **state) { (void)state, assert_random(40, 256, 256, 256, 3); }
 /* What a warp has registers for ends at 256 clusters, or 512 with 64 lanes; what it has shared memory for, at 512. */
 static void pairs_around_the_size_of_shared_memory_are_sorted(void **state) {
-  for (uint32_t count = 253; count < 260; count++) assert_one_pair(state, count, count % 2 == 0);
-  for (uint32_t count = 509; count < 516; count++) assert_one_pair(state, count, count % 2 == 0);
-  assert_random(state, 530, 64, 3, 1000, 1);
-  assert_random(state, 520, 65536, 3, 1000, 1);
+  (void)state;
+  for (uint32_t count = 253; count < 260; count++) assert_one_pair(count, count % 2 == 0);
+  for (uint32_t count = 509; count < 516; count++) assert_one_pair(count, count % 2 == 0);
+  assert_random(530, 64, 3, 1000, 1);
+  assert_random(520, 65536, 3, 1000, 1);
 }
 /* Of different phi, but so close, and at the end of the range, that a sort by the highest bits sees no difference. */
 static void close_phi_are_sorted(void **state) {
+  (void)state;
   enum { COUNT = 250 };
   struct input *in = input_new(1, COUNT);
   in->offsets[1] = COUNT;
   in->pair_count[0] = COUNT;
   for (uint32_t pair = 1; pair < VELO_MODULE_PAIRS; pair++) in->pair_first[pair] = COUNT;
   for (uint32_t i = 0; i < COUNT; i++) in->phi[i] = (int16_t)(32767 - i * 37 % 256);
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   assert_int_equal(sl_test_run(t), 0);
   assert_sorted(t, in);
   sl_test_free(t);
@@ -187,17 +187,21 @@ static uint32_t limited(uint32_t count) {
   return largest;
 }
 
-static void large_pairs_are_sorted(void **state) { assert_random(state, limited(3000), 4096, 2, 5, 0); }
+static void large_pairs_are_sorted(void **state) { (void)state, assert_random(limited(3000), 4096, 2, 5, 0); }
 
 static void a_pair_with_all_clusters_an_event_may_have_is_sorted(void **state) {
-  assert_one_pair(state, limited(65535), 0);
+  (void)state;
+  assert_one_pair(limited(65535), 0);
 }
-static void a_pair_of_thousands_of_equal_clusters_is_sorted(void **state) { assert_one_pair(state, limited(12000), 1); }
+static void a_pair_of_thousands_of_equal_clusters_is_sorted(void **state) {
+  (void)state, assert_one_pair(limited(12000), 1);
+}
 
 static void events_without_clusters_are_empty(void **state) {
+  (void)state;
   struct input *in = input_new(3, 4);
   in->offsets[2] = in->offsets[3] = 4; /* the middle one has items, of which none is filled */
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   assert_int_equal(sl_test_run(t), 0);
   assert_sorted(t, in);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "hits", "offsets"))[3], 0);
@@ -206,12 +210,13 @@ static void events_without_clusters_are_empty(void **state) {
 }
 
 static void offsets_may_begin_behind_the_first_cluster(void **state) {
+  (void)state;
   struct input *all = random_input(4, 30, 65536, 1000, 1000, 1, 99), last = *all;
   last.event_count = 2;
   last.offsets += 2;
   last.pair_first += 2 * VELO_MODULE_PAIRS;
   last.pair_count += 2 * VELO_MODULE_PAIRS;
-  struct sl_test *t = prepare(&last, state);
+  struct sl_test *t = prepare(&last);
   assert_int_equal(sl_test_run(t), 0);
   assert_sorted(t, &last);
   sl_test_free(t);
@@ -219,9 +224,10 @@ static void offsets_may_begin_behind_the_first_cluster(void **state) {
 }
 
 static void events_that_are_not_on_the_list_are_empty(void **state) {
+  (void)state;
   struct input *in = random_input(4, 30, 65536, 1000, 1000, 0, 7);
   const uint32_t list[] = {1, 2};
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   sl_test_list(t, list, 2);
   assert_int_equal(sl_test_run(t), 0);
   memset(in->pair_count, 0, 4 * VELO_MODULE_PAIRS);
@@ -233,8 +239,9 @@ static void events_that_are_not_on_the_list_are_empty(void **state) {
 }
 
 static void an_overflow_is_told_and_nothing_is_written(void **state) {
+  (void)state;
   struct input *in = random_input(2, 30, 65536, 1000, 1000, 0, 8);
-  struct sl_test *t = prepare(in, state);
+  struct sl_test *t = prepare(in);
   sl_test_budget(t, "hits", in->offsets[2] - 1);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_used(t, "hits"), in->offsets[2]);
@@ -245,27 +252,23 @@ static void an_overflow_is_told_and_nothing_is_written(void **state) {
   input_free(in);
 }
 
-static int is_shared = 1, is_tuned = 0;
-#define BOTH(test) \
-  {#test " (shared)", test, NULL, NULL, &is_shared}, { #test " (tuned)", test, NULL, NULL, &is_tuned }
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BOTH(hits_are_sorted_by_signed_phi),
-      BOTH(pairs_of_every_length_are_sorted),
-      BOTH(equal_phi_is_decided_by_id),
-      BOTH(equal_phi_and_id_are_decided_by_order),
-      BOTH(clusters_with_equal_keys_keep_their_order),
-      BOTH(what_lies_behind_a_pair_is_left_out),
-      BOTH(pairs_around_the_size_of_shared_memory_are_sorted),
-      BOTH(close_phi_are_sorted),
-      BOTH(large_pairs_are_sorted),
-      BOTH(a_pair_with_all_clusters_an_event_may_have_is_sorted),
-      BOTH(a_pair_of_thousands_of_equal_clusters_is_sorted),
-      BOTH(events_without_clusters_are_empty),
-      BOTH(offsets_may_begin_behind_the_first_cluster),
-      BOTH(events_that_are_not_on_the_list_are_empty),
-      BOTH(an_overflow_is_told_and_nothing_is_written),
+      cmocka_unit_test(hits_are_sorted_by_signed_phi),
+      cmocka_unit_test(pairs_of_every_length_are_sorted),
+      cmocka_unit_test(equal_phi_is_decided_by_id),
+      cmocka_unit_test(equal_phi_and_id_are_decided_by_order),
+      cmocka_unit_test(clusters_with_equal_keys_keep_their_order),
+      cmocka_unit_test(what_lies_behind_a_pair_is_left_out),
+      cmocka_unit_test(pairs_around_the_size_of_shared_memory_are_sorted),
+      cmocka_unit_test(close_phi_are_sorted),
+      cmocka_unit_test(large_pairs_are_sorted),
+      cmocka_unit_test(a_pair_with_all_clusters_an_event_may_have_is_sorted),
+      cmocka_unit_test(a_pair_of_thousands_of_equal_clusters_is_sorted),
+      cmocka_unit_test(events_without_clusters_are_empty),
+      cmocka_unit_test(offsets_may_begin_behind_the_first_cluster),
+      cmocka_unit_test(events_that_are_not_on_the_list_are_empty),
+      cmocka_unit_test(an_overflow_is_told_and_nothing_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

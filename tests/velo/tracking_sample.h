@@ -51,7 +51,7 @@ static inline struct sample *sample_new(uint32_t first_hit) {
   return s;
 }
 
-/* The diamond angle of the specification, in double precision. */
+/* The azimuth of plugins/velo/README.md, in double precision. */
 static inline int16_t sample_phi(double x, double y) {
   const double r = x > 0 ? (x - fabs(y)) / (x + fabs(y)) : (x + fabs(y)) / (fabs(y) - x);
   const double t = (x > 0 ? 8192 : 24576) - 8192 * r;

@@ -10,12 +10,23 @@
  * need, before and after, so that they can follow each other directly.
  *
  * Where a block's warps work apart, each on its own part of an event: sl_block_warps() of them, sl_warp_index() this
- * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. sl_warp_sync() lets
- * them see what each other wrote, sl_warp_any() asks whether one says yes, sl_warp_exclusive_scan() sums the values of
- * the threads before this one; all must be reached by every thread of the warp. Results must not depend on how many
- * warps there are: give each of them whole units of work. sl_warp_shuffle_xor_u32(value, mask) is the value of the lane
- * whose number differs in the bits of `mask`, sl_warp_shuffle_up_u32(value, delta) that of the lane `delta` below, its
- * own where there is none, as on cpu.
+ * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. Results must not depend
+ * on how many warps there are: give each of them whole units of work. Its collectives must be reached by every thread
+ * of the warp:
+ *   sl_warp_sync()                       a barrier: its threads see what each other wrote
+ *   sl_warp_any(predicate)               whether one of them says yes
+ *   sl_warp_exclusive_scan(value)        the sum of the values of the threads before this one
+ *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
+ *   sl_warp_sort_u32(key, rows)          sorts the warp's keys, of which each thread has `rows`: then thread t has keys
+ *                                        t * rows, t * rows + 1, ... by ascending size. `rows` is a power of two up to
+ *                                        SL_SORT_ROWS, and known to the compiler
+ * Groups (below) have sl_group_any, sl_group_max_u32, sl_group_min_u64, sl_group_sum_u32 and sl_group_sum32_total,
+ * which all groups of a warp reach together. Where some of them need no more turns, or none of it at all,
+ * sl_warp_must_join(is_needed) says whether another one does: while (sl_warp_must_join(goes_on)) { ... sum =
+ * sl_group_sum32_total(&s); if (goes_on) ... } A struct sl_team is a warp or the whole block, for work that is given to
+ * either.
+ *
+ * What these are made of, shuffles and votes, is no kernel's business: it differs between targets. A test sees to it.
  *
  * Before a loop: SL_UNROLL, so that what it indexes stays in registers, or SL_ROLLED, since its lanes make different
  * numbers of turns. They matter to nvcc only, and to no result.
@@ -31,6 +42,9 @@
 #include <sluice/plugin.h>
 
 #include <string.h>
+
+/* Keys of a thread that sl_warp_sort_u32 sorts, at most. */
+enum { SL_SORT_ROWS = 8 };
 
 /* Grids, for SL_LAUNCH, and the loops that go with them:
  *
@@ -185,6 +199,40 @@ static SL_DEVICE void sl_total_add_u64(uint64_t *total, uint64_t value) {
   for (uint32_t sl_base_##i = 0, i = sl_warp_lane(); sl_base_##i < (n); \
        sl_base_##i += sl_warp_lanes(), i += sl_warp_lanes())
 
+/* A warp, or all warps of a block, as one. */
+struct sl_team {
+  uint32_t warps, warp; /* of the team; the thread's own */
+};
+
+static SL_DEVICE struct sl_team sl_team_of_block(void) {
+  const struct sl_team team = {sl_block_warps(), sl_warp_index()};
+  return team;
+}
+
+static SL_DEVICE struct sl_team sl_team_of_warp(void) {
+  const struct sl_team team = {1, 0};
+  return team;
+}
+
+/* Every thread of the team calls it, and sees then what the others wrote before. */
+static SL_DEVICE void sl_team_sync(const struct sl_team *team) {
+  if (team->warps > 1)
+    __syncthreads();
+  else
+    sl_warp_sync();
+}
+
+/* This thread in the team; the threads of the team. */
+static SL_DEVICE uint32_t sl_team_thread(const struct sl_team *team) {
+  return team->warps > 1 ? threadIdx.x : sl_warp_lane();
+}
+static SL_DEVICE uint32_t sl_team_threads(const struct sl_team *team) {
+  return team->warps > 1 ? blockDim.x : sl_warp_lanes();
+}
+#if defined(SL_TARGET_SIMT)
+#define sl_team_sync(...) SL_SIMT_COLLECTIVE_VOID_(sl_team_sync, __VA_ARGS__)
+#endif
+
 /* A group is `threads` neighbours within a warp, a power of two up to 32; one thread on cpu, so that its threads
  * stride: for (k = sl_group_lane(threads); k < count; k += SL_GROUP(threads)). SL_FOR_GROUPS(i, n, threads) deals out n
  * entries to the block's groups; `i` may be >= n, as in SL_FOR_BLOCK. */
@@ -205,8 +253,11 @@ static SL_DEVICE void sl_total_add_u64(uint64_t *total, uint64_t value) {
  *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
  * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
  * unconditional. SL_FOR_LANES32_OF(j, count) is for the lanes that have one of `count` values, and on cpu for those up
- * to the next multiple of 8 too: for sl_lanes32(count) in all. What a lane keeps from one loop to the next stands in an
+ * to the next multiple of 8 too: for sl_lanes32(count) in all. SL_FOR_LANES32_BELOW(j, count) is for those
+ * lanes alone. What a lane keeps from one loop to the next stands in an
  * array of SL_LANES32 entries, at SL_LANE32(j). */
 #define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
+#define SL_FOR_LANES32_BELOW(j, count) \
+  for (uint32_t j = sl_group_lane(32), sl_end_##j = (count) < 32 ? (count) : 32; j < sl_end_##j; j += SL_GROUP(32))
 
 #endif

@@ -4,8 +4,10 @@
  *   sl_warp_size()                            32 or 64
  *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
  *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
- *   sl_warp_shuffle_xor_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
+ *   sl_warp_shuffle_xor_u32/_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
  *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
+ *   sl_warp_any(predicate)                    whether a lane says yes: 1 or 0
+ *   sl_warp_sync()                            a barrier of the warp
  *   sl_count_bits(mask)                       bits set in a uint64_t
  *
  * Blocks have a multiple of 32 threads, up to 1024. With warps of 64 the last warp may be half empty.
@@ -18,6 +20,9 @@
 #define SLUICE_KERNEL_BLOCK_H
 
 enum { SL_BLOCK_MAX_WARPS = 1024 / 32 };
+
+#define SL_LESSER_(a, b)  ((b) < (a) ? (b) : (a))
+#define SL_GREATER_(a, b) ((a) < (b) ? (b) : (a))
 
 static SL_DEVICE uint32_t sl_warp_index(void) { return threadIdx.x / sl_warp_size(); }
 static SL_DEVICE uint32_t sl_block_warps(void) { return (blockDim.x + sl_warp_size() - 1) / sl_warp_size(); }
@@ -108,8 +113,81 @@ static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
   return place;
 }
 
+/* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
+ * if mirrored, in the row as far from the other end. */
+static SL_DEVICE void sl_sort_compare_lanes_(uint32_t *key, const uint32_t rows, uint32_t mask, uint32_t is_mirrored) {
+  const uint32_t is_upper = (sl_warp_lane() ^ mask) < sl_warp_lane() ? 1u : 0u;
+  uint32_t other[SL_SORT_ROWS];
+  SL_UNROLL
+  for (uint32_t r = 0; r < rows; r++) other[r] = sl_warp_shuffle_xor_u32(key[is_mirrored ? rows - 1 - r : r], mask);
+  SL_UNROLL
+  for (uint32_t r = 0; r < rows; r++) key[r] = is_upper ? SL_GREATER_(key[r], other[r]) : SL_LESSER_(other[r], key[r]);
+}
+
+/* Compares a lane's keys with each other: row r with r + distance, or, if mirrored, with the row as far from the other
+ * end of 2 * distance rows. */
+static SL_DEVICE void sl_sort_compare_rows_(uint32_t *key, const uint32_t rows, const uint32_t distance,
+                                            uint32_t is_mirrored) {
+  SL_UNROLL
+  for (uint32_t begin = 0; begin < rows; begin += 2 * distance) {
+    SL_UNROLL
+    for (uint32_t r = begin; r < begin + distance; r++) {
+      const uint32_t other_row = is_mirrored ? 2 * (begin + distance) - 1 - r : r + distance;
+      const uint32_t a = key[r], b = key[other_row];
+      key[r] = SL_LESSER_(b, a);
+      key[other_row] = SL_GREATER_(a, b);
+    }
+  }
+}
+
+/* Sorts the keys of the warp, `rows` a thread: key number `lane * rows + r` ends in row r of the lane. A bitonic sort
+ * whose every comparison is upwards, since each merge begins with the second half mirrored. */
+static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, const uint32_t rows) {
+  SL_UNROLL
+  for (uint32_t half = 1; half < rows; half *= 2) {
+    sl_sort_compare_rows_(key, rows, half, 1);
+    SL_UNROLL
+    for (uint32_t distance = half / 2; distance > 0; distance /= 2) sl_sort_compare_rows_(key, rows, distance, 0);
+  }
+  SL_UNROLL
+  for (uint32_t lanes = 2; lanes <= sl_warp_lanes(); lanes *= 2) {
+    sl_sort_compare_lanes_(key, rows, lanes - 1, 1);
+    SL_UNROLL
+    for (uint32_t mask = lanes / 4; mask > 0; mask /= 2) sl_sort_compare_lanes_(key, rows, mask, 0);
+    SL_UNROLL
+    for (uint32_t distance = rows / 2; distance > 0; distance /= 2) sl_sort_compare_rows_(key, rows, distance, 0);
+  }
+}
+
+/* Whether a thread of the warp needs what only whole warps can do. */
+static SL_DEVICE uint32_t sl_warp_must_join(uint32_t is_needed) { return sl_warp_any(is_needed); }
+
 #define SL_GROUP(threads) (threads)
 static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return threadIdx.x % threads; }
+
+/* Whether a thread of the group says yes: 1 or 0. */
+static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
+#if defined(SL_KNOWN_LANES_)
+  if (threads == SL_KNOWN_LANES_) return sl_warp_any(predicate);
+#endif
+  const uint32_t first = sl_warp_lane() / threads * threads;
+  return (sl_warp_ballot(predicate) >> first & (((uint64_t)1 << threads) - 1)) != 0 ? 1u : 0u;
+}
+
+/* The sum of the values of the group. */
+static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) {
+  for (uint32_t mask = threads / 2; mask > 0; mask /= 2) value += sl_warp_shuffle_xor_u32(value, mask);
+  return value;
+}
+
+/* The largest value of the group. */
+static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) {
+  for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
+    const uint32_t other = sl_warp_shuffle_xor_u32(value, mask);
+    value = other > value ? other : value;
+  }
+  return value;
+}
 
 /* The smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
@@ -136,8 +214,7 @@ static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
     __syncthreads();                                                                         \
     return value;                                                                            \
   }
-#define SL_ADD_(a, b)    ((a) + (b))
-#define SL_LESSER_(a, b) ((b) < (a) ? (b) : (a))
+#define SL_ADD_(a, b) ((a) + (b))
 SL_BLOCK_REDUCE_(sl_block_sum_u32, uint32_t, sl_warp_shuffle_down_u32, SL_ADD_)
 SL_BLOCK_REDUCE_(sl_block_sum_u64_, uint64_t, sl_warp_shuffle_down_u64, SL_ADD_)
 /* The smallest key of the block: put the quantity in the high bits, an index that breaks ties in the low ones. */

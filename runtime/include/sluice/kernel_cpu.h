@@ -43,8 +43,7 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
-static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) { return (void)delta, value; }
-static SL_DEVICE uint32_t sl_warp_shuffle_xor_u32(uint32_t value, uint32_t mask) { return (void)mask, value; }
+static SL_DEVICE uint32_t sl_warp_must_join(uint32_t is_needed) { return sl_warp_any(is_needed); }
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   (void)value;
   return 0;
@@ -79,8 +78,22 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
 /* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
 static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
 
+static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, uint32_t rows) {
+  for (uint32_t i = 1; i < rows; i++) {
+    const uint32_t next = key[i];
+    uint32_t place = i;
+    for (; place > 0 && next < key[place - 1]; place--) key[place] = key[place - 1];
+    key[place] = next;
+  }
+}
+
 #define SL_GROUP(threads) ((void)(threads), 1u)
 static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return (void)threads, 0; }
+static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
+  return (void)threads, predicate ? 1u : 0u;
+}
+static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
+static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
 /* The smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) { return (void)threads, key; }
 

@@ -128,21 +128,18 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
   return value;
 }
 
-#define sl_warp_shuffle_u64(value, lane)     SL_SIMT_WARP_("shuffle", SL_SIMT_SHUFFLE, value, lane)
 #define sl_warp_shuffle_up_u64(value, delta) SL_SIMT_WARP_("shuffle up", SL_SIMT_SHUFFLE, value, sl_simt_lane_up(delta))
 #define sl_warp_shuffle_down_u64(value, delta) \
   SL_SIMT_WARP_("shuffle down", SL_SIMT_SHUFFLE, value, sl_simt_lane_down(delta))
 #define sl_warp_shuffle_xor_u64(value, mask) \
   SL_SIMT_WARP_("shuffle xor", SL_SIMT_SHUFFLE, value, (threadIdx.x ^ (mask)) % sl_warp_size())
-#define sl_warp_shuffle_u32(value, lane)       ((uint32_t)sl_warp_shuffle_u64(value, lane))
 #define sl_warp_shuffle_up_u32(value, delta)   ((uint32_t)sl_warp_shuffle_up_u64(value, delta))
 #define sl_warp_shuffle_down_u32(value, delta) ((uint32_t)sl_warp_shuffle_down_u64(value, delta))
 #define sl_warp_shuffle_xor_u32(value, mask)   ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
 #define sl_warp_shuffle_down_f32(value, delta) sl_simt_float(sl_warp_shuffle_down_u32(sl_simt_bits(value), delta))
 #define sl_warp_shuffle_xor_f32(value, mask)   sl_simt_float(sl_warp_shuffle_xor_u32(sl_simt_bits(value), mask))
 #define sl_warp_ballot(predicate)              SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
-#define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0)
-#define sl_warp_all(predicate)                 (sl_warp_ballot(!(predicate)) == 0)
+#define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0 ? 1u : 0u)
 #define sl_warp_sync()                         ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
 #define sl_count_bits(mask)                    ((uint32_t)__builtin_popcountll(mask))
 
@@ -160,6 +157,14 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
     sl_simt->collective = sl_outer;                                  \
     sl_result;                                                       \
   })
+#define SL_SIMT_COLLECTIVE_VOID_(function, ...)                      \
+  __extension__({                                                    \
+    SL_SIMT_SITE_(#function);                                        \
+    const struct sl_simt_site *const sl_outer = sl_simt->collective; \
+    sl_simt->collective = &sl_site;                                  \
+    function(__VA_ARGS__);                                           \
+    sl_simt->collective = sl_outer;                                  \
+  })
 #define sl_block_exclusive_scan(...)    SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_scan, __VA_ARGS__)
 #define sl_block_exclusive_max_u32(...) SL_SIMT_COLLECTIVE_(uint32_t, sl_block_exclusive_max_u32, __VA_ARGS__)
 #define sl_block_sum_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_block_sum_u32, __VA_ARGS__)
@@ -168,6 +173,11 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
 #define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
 #define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
+#define sl_warp_sort_u32(...)           SL_SIMT_COLLECTIVE_VOID_(sl_warp_sort_u32, __VA_ARGS__)
+#define sl_warp_must_join(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_must_join, __VA_ARGS__)
+#define sl_group_any(...)               SL_SIMT_COLLECTIVE_(uint32_t, sl_group_any, __VA_ARGS__)
+#define sl_group_sum_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_group_sum_u32, __VA_ARGS__)
+#define sl_group_max_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_group_max_u32, __VA_ARGS__)
 #define sl_group_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
 #define sl_sum32_total(...)             SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
 #define sl_group_sum32_total(...)       SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)

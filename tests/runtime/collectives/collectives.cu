@@ -1,4 +1,4 @@
-/* collectives.cu: every collective and every atomic of sluice/kernel.h, one directly after the other. */
+/* collectives.cu: every collective of blocks and every atomic of sluice/kernel.h, one directly after the other. */
 #include "collectives.h"
 
 #include <sluice/kernel.h>

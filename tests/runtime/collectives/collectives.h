@@ -23,6 +23,27 @@ SL_COLLECTION(collectives_numbers, COLLECTIVES_NUMBERS, "numbers by event");
   F(agree, u32, PER_EVENT, "", "1: all threads got the same results")
 SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "what collectives and atomics make of numbers");
 
+#define WARPS_RESULTS(F)                                                                       \
+  F(offsets, u32, OFFSETS, "", "as the numbers'")                                              \
+  F(sorted, u32, PER_ITEM, "", "the numbers in parts, each ascending")                         \
+  F(part, u32, PER_ITEM, "", "where the part begins that a place is in")                       \
+  F(before, u32, PER_ITEM, "", "sum of the event's numbers before this one")                   \
+  F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them")  \
+  F(kept_count, u32, PER_EVENT, "", "how many there are")                                      \
+  F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                      \
+  F(largest, u32, PER_ITEM, "", "the largest of the eight numbers among which this one is")    \
+  F(sum, u32, PER_ITEM, "", "the sum of the eight")                                            \
+  F(has_odd, u32, PER_ITEM, "", "1: one of the eight is odd")                                  \
+  F(turns, u32, PER_ITEM, "", "remainder by five of the number's group of 32, as turns of it") \
+  F(turned, u32, PER_ITEM, "", "the numbers in reverse")
+SL_COLLECTION(warps_results, WARPS_RESULTS, "what collectives of warps make of numbers");
+
+struct warps_args {
+  struct sl_events events;
+  struct collectives_numbers_view numbers;
+  struct warps_results results;
+};
+
 struct collectives_args {
   struct sl_events events;
   struct collectives_numbers_view numbers;

@@ -1,5 +1,5 @@
-/* made_banks.h: raw banks that a graph makes of an event, to be written after those that were read (spec formats.md
- * 8). A collection type a kind of bank, items = banks, subitems = words. What its header says follows from the kind, so
+/* made_banks.h: raw banks that a graph makes of an event, to be written after those that were read.
+ * A collection type a kind of bank, items = banks, subitems = words. What its header says follows from the kind, so
  * it is not stored.
  *
  * The plugin that makes them declares the kind in a header, and has an output for it; io.mdf_sink then has an input for

@@ -1,4 +1,4 @@
-/* counters.h: the counters of a luminosity summary, and where each stands in it (spec selections_lumi_muon_calo.md F).
+/* counters.h: the counters of a luminosity summary, and where each stands in it (README.md).
  *
  * A summary is a row of 32-bit words, into which counters are packed as bit fields. A base summary has the counters of
  * LUMI_BASE_COUNTERS; a full one has those of LUMI_EXTRA_COUNTERS in further words after them. All bits are ones before

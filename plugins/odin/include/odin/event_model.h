@@ -1,5 +1,5 @@
-/* event_model.h: what the ODIN plugin offers to others: who an event is, and why it was taken. Source: spec
- * formats.md 3.
+/* event_model.h: what the ODIN plugin offers to others: who an event is, and why it was taken. README.md
+ * has the bank's layout.
  */
 #ifndef ODIN_EVENT_MODEL_H
 #define ODIN_EVENT_MODEL_H

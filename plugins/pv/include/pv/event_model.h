@@ -1,10 +1,10 @@
-/* event_model.h: what the primary-vertex plugin offers to others. Lengths in mm. Source: spec velo_pv.md B, C. */
+/* event_model.h: what the primary-vertex plugin offers to others. Lengths in mm. README.md says how they are found. */
 #ifndef PV_EVENT_MODEL_H
 #define PV_EVENT_MODEL_H
 
 #include <sluice/plugin.h>
 
-enum { PV_MAX_VERTICES = 32 /* an event; spec velo_pv.md F */ };
+enum { PV_MAX_VERTICES = 32 /* an event */ };
 
 /* Vertices of an event by ascending z. */
 #define PV_VERTICES_FIELDS(F)                                                                                          \

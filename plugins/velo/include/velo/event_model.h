@@ -1,4 +1,5 @@
-/* event_model.h: what the VELO plugin offers to others. Lengths in mm, angles in rad. Source: spec velo_pv.md A. */
+/* event_model.h: what the VELO plugin offers to others. Lengths in mm, angles in rad. The plugin's
+ * README.md has the detector, the formats and the algorithms. */
 #ifndef VELO_EVENT_MODEL_H
 #define VELO_EVENT_MODEL_H
 
@@ -13,7 +14,7 @@ enum {
   VELO_MAX_HITS_PER_TRACK = 26 /* one a module pair */
 };
 
-/* Constants. Byte layout of the file: spec formats.md 6.1 and 6.9. */
+/* Constants. Byte layout of the files: README.md, "The detector". */
 #define VELO_GEOMETRY_FIELDS(F)                                                                           \
   F(module_z, f32, ARRAY, "mm", "z of each of the 52 modules")                                            \
   F(local_x, f32, ARRAY, "mm", "centre of each of the 768 pixel columns in the sensor's frame")           \
@@ -28,8 +29,8 @@ SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line"
   F(offsets, u32, OFFSETS, "", "first cluster of each event")                                            \
   F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's") \
   F(pair_count, u32, PER_EVENT_OF(26), "", "number of clusters of each module pair")                     \
-  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                               \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)")               \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                                                     \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric")                                     \
   F(x, f32, PER_ITEM, "mm", "global x")                                                                  \
   F(y, f32, PER_ITEM, "mm", "global y")                                                                  \
   F(z, f32, PER_ITEM, "mm", "global z")                                                                  \
