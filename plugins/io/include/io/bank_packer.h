@@ -85,16 +85,17 @@ static inline int io_packer_port_is_read(const struct io_packer_port *port) {
   return o->offsets || o->source_id || o->type || o->version || o->size_bytes || o->first_word || o->payload;
 }
 
+/* Sorts the ports by the types that they take. */
 static inline void io_packer_find_takers(struct io_packer *p) {
-  uint32_t next = 0;
-  for (uint32_t type = 0; type < IO_BANK_TYPES; type++) {
-    p->first[type] = next;
-    for (uint32_t i = 0; i < p->count; i++)
-      if (io_packer_port_is_read(&p->ports[i]) &&
-          memchr(p->ports[i].kind->types, (int)type, p->ports[i].kind->type_count))
-        p->takers[next++] = i;
-  }
-  p->first[IO_BANK_TYPES] = next;
+  memset(p->first, 0, sizeof p->first);
+  for (uint32_t i = 0; i < p->count; i++)
+    for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
+      p->first[p->ports[i].kind->types[t]]++;
+  for (uint32_t type = 0; type < IO_BANK_TYPES; type++) p->first[type + 1u] += p->first[type];
+  /* Each is the end of its type now, and moves to its beginning while that is filled from behind. */
+  for (uint32_t i = p->count; i-- > 0;)
+    for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
+      p->takers[--p->first[p->ports[i].kind->types[t]]] = i;
 }
 
 /* Begins a slice. */
