@@ -24,11 +24,11 @@ enum {
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
 /* Where a hit or a cluster is. */
-#define VELO_PLACE_FIELDS(F)                                                               \
-  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                 \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)") \
-  F(x, f32, PER_ITEM, "mm", "global x")                                                    \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                    \
+#define VELO_PLACE_FIELDS(F)                                         \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                 \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric") \
+  F(x, f32, PER_ITEM, "mm", "global x")                              \
+  F(y, f32, PER_ITEM, "mm", "global y")                              \
   F(z, f32, PER_ITEM, "mm", "global z")
 
 /* Clusters as decoded: those of module pair p of an event are [pair_first[p], pair_first[p] + pair_count[p]),
