@@ -77,7 +77,7 @@ SL_KERNEL(write_lists, struct gather_lists_args) {
 
 /* An event that is not on the node's own list has no lists. */
 SL_KERNEL(count_events, struct gather_lists_args) {
-  SL_FOR_ENTRIES(k, a.lists) {
+  SL_FOR_ENTRIES (k, a.lists) {
     const struct sl_event_list_view *list = &a.lists.at[k];
     uint32_t events = 0, alone = 0;
     for (uint32_t i = threadIdx.x; i < *list->count; i += blockDim.x) {

@@ -70,7 +70,7 @@ static SL_DEVICE struct kalman_point hit_in_row(const struct kalman_filter_args 
 
 static SL_DEVICE void load_rows(const struct kalman_filter_args *a, const struct kalman_tracks *t,
                                 struct kalman_hits *hits) {
-  SL_FOR_LANES32_OF(j, t->count) {
+  SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j);
     for (uint32_t row = 0, hit = t->begin[lane]; row < t->length[lane]; row++, hit += t->stride[lane]) {
       hits->x[row][lane] = a->tracks.hit_x[hit];
@@ -115,7 +115,7 @@ static SL_DEVICE void step(struct kalman_states *s, uint32_t lane, float noise, 
 static SL_DEVICE void fit(const struct kalman_filter_args *a, const struct kalman_tracks *t,
                           const struct kalman_hits *hits, const uint32_t from_last, struct kalman_states *s) {
   float noise[SL_LANES32] = {0.0f};
-  SL_FOR_LANES32_OF(j, t->count) {
+  SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j), row = from_last ? t->length[lane] - 1 : 0;
     const struct kalman_point hit = hit_at(a, t->begin[lane] + row * t->stride[lane]);
     noise[lane] = a->noise + a->noise_per_slope2 * (s->tx[lane] * s->tx[lane] + s->ty[lane] * s->ty[lane]);
@@ -128,12 +128,12 @@ static SL_DEVICE void fit(const struct kalman_filter_args *a, const struct kalma
   }
   for (uint32_t i = 1; i < t->longest; i++) {
     const uint32_t row = from_last ? t->longest - 1 - i : i, begun = from_last ? row + 1 : row;
-    SL_FOR_LANES32_OF(j, t->count) {
+    SL_FOR_LANES32_OF (j, t->count) {
       const uint32_t lane = SL_LANE32(j), is_hit = SL_LANES32 == 1 || begun < t->length[lane] ? 1u : 0u;
       step(s, lane, noise[lane], hit_in_row(a, t, hits, row, lane), is_hit);
     }
   }
-  SL_FOR_LANES32_OF(j, t->count) s->c_tt[SL_LANE32(j)] += noise[SL_LANE32(j)];
+  SL_FOR_LANES32_OF (j, t->count) s->c_tt[SL_LANE32(j)] += noise[SL_LANE32(j)];
 }
 
 static SL_DEVICE void propagate(struct kalman_states *s, uint32_t lane, float dz) {
@@ -152,7 +152,7 @@ static SL_DEVICE void open_tracks(const struct kalman_filter_args *a, const uint
                                   struct kalman_tracks *t) {
   t->count = count < 32 ? count : 32;
   t->longest = 0;
-  SL_FOR_LANES32_OF(j, t->count) {
+  SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j), place = j < t->count ? j : t->count - 1;
     t->track[lane] = list[SL_LANE32(place)];
     t->begin[lane] = a->tracks.hit_offsets[t->track[lane]];
@@ -166,7 +166,7 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
                                        struct kalman_states *s) {
   float first_x[SL_LANES32], first_y[SL_LANES32], first_z[SL_LANES32];
   float last_x[SL_LANES32], last_y[SL_LANES32], last_z[SL_LANES32];
-  SL_FOR_LANES32_OF(j, t->count) {
+  SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j);
     const struct kalman_point first = hit_at(a, t->begin[lane]), last = hit_at(a, t->begin[lane] + t->length[lane] - 1);
     first_x[lane] = first.x;
@@ -176,7 +176,7 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
     last_y[lane] = last.y;
     last_z[lane] = last.z;
   }
-  SL_FOR_LANES32_OF(j, t->count) {
+  SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j);
     const float x = last_x[lane], y = last_y[lane], dz = last_z[lane] - first_z[lane];
     const float tx = (x - first_x[lane]) / dz, ty = (y - first_y[lane]) / dz;
@@ -191,7 +191,7 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
 
 /* Both collections of states have the same fields. */
 #define STORE(states, t, s)                             \
-  SL_FOR_LANES32_OF(j, (t).count) {                     \
+  SL_FOR_LANES32_OF (j, (t).count) {                    \
     const uint32_t lane = SL_LANE32(j);                 \
     const uint32_t i = (t).track[lane];                 \
     (states).x[i] = (s).x[lane];                        \
@@ -218,13 +218,13 @@ static SL_DEVICE void fit_tracks(const struct kalman_filter_args *a, const uint3
   begin_with_lines(a, &t, &s);
   if (SL_LANES32 > 1) load_rows(a, &t, &hits);
   fit(a, &t, &hits, 0, &s);
-  SL_FOR_LANES32_OF(j, t.count) {
+  SL_FOR_LANES32_OF (j, t.count) {
     const uint32_t lane = SL_LANE32(j);
     propagate(&s, lane, distance_to_beam(a->geometry.beam, s.x[lane], s.y[lane], s.tx[lane], s.ty[lane]));
   }
   STORE(a->beamline_states, t, s)
   fit(a, &t, &hits, 1, &s);
-  SL_FOR_LANES32_OF(j, t.count) propagate(&s, SL_LANE32(j), KALMAN_END_Z - s.z[SL_LANE32(j)]);
+  SL_FOR_LANES32_OF (j, t.count) propagate(&s, SL_LANE32(j), KALMAN_END_Z - s.z[SL_LANE32(j)]);
   STORE(a->end_states, t, s)
 }
 

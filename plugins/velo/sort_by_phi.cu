@@ -91,8 +91,8 @@ struct some {
 static SL_DEVICE void some_open(struct some *s, const int16_t *phi, uint32_t count, uint32_t base) {
   s->base = base;
   s->left = count - base;
-  SL_FOR_LANES32(j) s->phi[SL_LANE32(j)] = 0;
-  SL_FOR_LANES32_BELOW(j, s->left) s->phi[SL_LANE32(j)] = phi[base + j];
+  SL_FOR_LANES32 (j) s->phi[SL_LANE32(j)] = 0;
+  SL_FOR_LANES32_BELOW (j, s->left) s->phi[SL_LANE32(j)] = phi[base + j];
 }
 
 static SL_DEVICE uint32_t counts_for(int16_t other, int16_t own, const uint32_t equals) {
@@ -104,15 +104,17 @@ enum { PHIS = 8 }; /* compared at a time, so that a cpu's counts stay in registe
 /* How many clusters of the pair have a smaller phi than each, or the same. */
 static SL_DEVICE void some_count(struct some *s, const int16_t *phi, uint32_t count, const uint32_t equals) {
   uint32_t i = 0;
-  SL_FOR_LANES32(j) s->count[SL_LANE32(j)] = 0;
-  for (; i + PHIS <= count; i += PHIS) SL_FOR_LANES32(j) {
+  SL_FOR_LANES32 (j) s->count[SL_LANE32(j)] = 0;
+  for (; i + PHIS <= count; i += PHIS)
+    SL_FOR_LANES32 (j) {
       uint16_t sum = s->count[SL_LANE32(j)];
       SL_UNROLL
       for (uint32_t k = 0; k < PHIS; k++) sum = (uint16_t)(sum + counts_for(phi[i + k], s->phi[SL_LANE32(j)], equals));
       s->count[SL_LANE32(j)] = sum;
     }
-  for (; i < count; i++) SL_FOR_LANES32(j)
-  s->count[SL_LANE32(j)] = (uint16_t)(s->count[SL_LANE32(j)] + counts_for(phi[i], s->phi[SL_LANE32(j)], equals));
+  for (; i < count; i++)
+    SL_FOR_LANES32 (j)
+      s->count[SL_LANE32(j)] = (uint16_t)(s->count[SL_LANE32(j)] + counts_for(phi[i], s->phi[SL_LANE32(j)], equals));
 }
 
 /* Moves them to the places that `count` says. */
@@ -125,7 +127,7 @@ static SL_DEVICE void some_move(const struct some *s, const struct sort_by_phi_a
   uint32_t *__restrict__ to_id = a->hits.id + to;
   int16_t *__restrict__ to_phi = a->hits.phi + to;
   float *__restrict__ to_x = a->hits.x + to, *__restrict__ to_y = a->hits.y + to, *__restrict__ to_z = a->hits.z + to;
-  SL_FOR_LANES32_BELOW(j, s->left) {
+  SL_FOR_LANES32_BELOW (j, s->left) {
     const uint32_t place = s->count[SL_LANE32(j)];
     to_id[place] = id[j];
     to_phi[place] = phi[j];
@@ -140,7 +142,7 @@ static SL_DEVICE void some_add_equals(struct some *s, const struct sort_by_phi_a
   const int16_t *phi = a->clusters.phi + p->from;
   struct some equal = *s;
   some_count(&equal, phi, p->count, 1);
-  SL_FOR_LANES32_BELOW(j, s->left) {
+  SL_FOR_LANES32_BELOW (j, s->left) {
     if (equal.count[SL_LANE32(j)] == 1) continue;
     uint32_t before = s->count[SL_LANE32(j)];
     for (uint32_t i = 0; i < p->count; i++)
@@ -158,7 +160,7 @@ static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct 
   for (uint32_t base = 0; base < p->count; base += 32) {
     some_open(&s, phi, p->count, base);
     some_count(&s, phi, p->count, 0);
-    SL_FOR_LANES32_BELOW(j, s.left) sum += s.count[SL_LANE32(j)];
+    SL_FOR_LANES32_BELOW (j, s.left) sum += s.count[SL_LANE32(j)];
     some_move(&s, a, p);
   }
   if (sl_group_sum_u32(sum, 32) == p->count * (p->count - 1) / 2) return; /* 0 for an empty pair */

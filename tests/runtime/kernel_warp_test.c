@@ -13,7 +13,7 @@ struct rows_args {
 SL_KERNEL(keep_multiples_by_row, struct rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
     uint32_t length = 0;
-    SL_FOR_WARP(i, a.count) {
+    SL_FOR_WARP (i, a.count) {
       const uint32_t wanted = i < a.count && a.values[i] % (row + 2) == 0;
       const uint32_t place = sl_warp_append(wanted, &length);
       if (wanted) a.kept[row * a.count + place] = i;
@@ -117,7 +117,7 @@ struct groups_args {
 };
 
 SL_KERNEL(least_of_groups, struct groups_args) {
-  SL_FOR_GROUPS(i, a.count, a.threads) {
+  SL_FOR_GROUPS (i, a.count, a.threads) {
     uint64_t least = UINT64_MAX;
     for (uint32_t k = sl_group_lane(a.threads); i < a.count && k < GROUP_VALUES; k += SL_GROUP(a.threads)) {
       const uint64_t key = (uint64_t)a.values[GROUP_VALUES * i + k] << 32 | k;
@@ -207,7 +207,7 @@ struct ask_args {
 };
 
 SL_KERNEL(ask_groups, struct ask_args) {
-  SL_FOR_GROUPS(i, a.count, a.threads) {
+  SL_FOR_GROUPS (i, a.count, a.threads) {
     uint32_t largest = 0, sum = 0, odd = 0;
     for (uint32_t k = sl_group_lane(a.threads); i < a.count && k < GROUP_VALUES; k += SL_GROUP(a.threads)) {
       const uint32_t value = a.values[GROUP_VALUES * i + k];
@@ -264,7 +264,7 @@ struct turns_args {
 
 /* Groups of a warp make different numbers of turns, each of which has a collective. */
 SL_KERNEL(make_turns, struct turns_args) {
-  SL_FOR_GROUPS(i, a.count, 32) {
+  SL_FOR_GROUPS (i, a.count, 32) {
     const uint32_t wanted = i < a.count ? a.values[i] % 6 : 0;
     uint32_t sum = 0;
     for (uint32_t turn = 1; sl_warp_must_join(turn <= wanted); turn++) {

@@ -24,7 +24,7 @@ static const struct sl_member count_bytes_members[] = {
 };
 
 SL_KERNEL(count_all, struct count_bytes_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     const uint32_t begin = a.banks.offsets[event], end = a.banks.offsets[event + 1];
     uint32_t bytes = 0;
     for (uint32_t i = begin; i < end; i++) bytes += a.banks.size_bytes[i];

@@ -16,7 +16,7 @@ static const struct sl_member warps_members[] = {
 /* Writes `before`, `kept`, kept_count and has_seventh of an event. */
 static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint32_t first, uint32_t count) {
   uint32_t sum = 0, kept = 0, has_seventh = 0;
-  SL_FOR_WARP(i, count) {
+  SL_FOR_WARP (i, count) {
     const uint32_t mine = i < count ? a->numbers.value[first + i] : 0;
     const uint32_t wanted = i < count && mine % 3 == 0 ? 1u : 0u;
     const uint32_t before = sum + sl_warp_exclusive_scan(mine), place = sl_warp_append(wanted, &kept);

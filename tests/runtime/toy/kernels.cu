@@ -220,7 +220,7 @@ static const struct sl_member totals_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(total_values, struct totals_args) {
-  SL_FOR_ITEMS(i, a.events, a.numbers.offsets) {
+  SL_FOR_ITEMS (i, a.events, a.numbers.offsets) {
     const uint32_t value = a.numbers.value[i], entry = value % 4;
     sl_total_add(&a.totals.values[entry], 1);
     sl_total_add(&a.totals.sums[2 * entry], value);
