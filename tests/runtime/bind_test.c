@@ -134,6 +134,35 @@ static void groups_of_subitems_have_bounds_of_their_own(void **state) {
   assert_string_equal(name, "tracks.second_hits");
 }
 
+/* A table with parameters, of which each collection makes its own. */
+#define BIND_VALUES_FIELDS(F, name, type, unit, of)          \
+  F(offsets, u32, OFFSETS, "", "first " of " of each event") \
+  F(name, type, PER_ITEM_OF(3), unit, "of a " of)            \
+  F(name_offsets, u32, ITEM_OFFSETS, "", "")
+SL_COLLECTION_OF(bind_lengths, BIND_VALUES_FIELDS, "lengths", length, f32, "mm", "rod");
+SL_COLLECTION_OF(bind_counts, BIND_VALUES_FIELDS, "counts", count, u64, "", "box");
+
+static void collections_of_a_table_with_parameters_differ_in_those(void **state) {
+  (void)state;
+  const struct sl_field *lengths = bind_lengths_collection.fields, *counts = bind_counts_collection.fields;
+  assert_string_equal(bind_lengths_collection.name, "bind_lengths");
+  assert_string_equal(bind_lengths_collection.doc, "lengths");
+  assert_int_equal(bind_counts_collection.field_count, 3);
+  assert_string_equal(lengths[0].doc, "first rod of each event");
+  assert_string_equal(lengths[1].name, "length");
+  assert_int_equal(lengths[1].type, SL_TYPE_f32);
+  assert_int_equal(lengths[1].width, 3);
+  assert_string_equal(lengths[1].unit, "mm");
+  assert_string_equal(counts[1].name, "count");
+  assert_int_equal(counts[1].type, SL_TYPE_u64);
+  assert_string_equal(counts[1].doc, "of a box");
+  struct bind_counts c;
+  uint64_t value = 1;
+  c.count = &value; /* compiles: the pointer has the table's type */
+  assert_ptr_equal(c.count, &value);
+  assert_int_equal(sizeof c.name_offsets_bound, sizeof c.bound);
+}
+
 static void terms_name_a_group_by_its_field(void **state) {
   (void)state;
   const struct sl_member ports[] = {{.name = "tracks", .kind = SL_MEMBER_OUT, .collection = &bind_tracks_collection},
@@ -216,6 +245,7 @@ int main(void) {
       cmocka_unit_test(fields_read_are_those_named_or_all),
       cmocka_unit_test(names_and_special_fields_are_found),
       cmocka_unit_test(groups_of_subitems_have_bounds_of_their_own),
+      cmocka_unit_test(collections_of_a_table_with_parameters_differ_in_those),
       cmocka_unit_test(terms_name_a_group_by_its_field),
       cmocka_unit_test(capacities_are_evaluated),
       cmocka_unit_test(capacities_are_64_bits_and_saturate),

@@ -153,27 +153,34 @@ struct sl_bound {
  * FIELD_bound for each field ITEM_OFFSETS (its subitems) or BYTES. In the third, `at` is in the memory that the
  * algorithm reads (a kernel's: on the device), `names` in the host's: for check, make and sinks, not for kernels. */
 #define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
-#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                                    \
+#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                            \
+  SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
+                 FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
+/* One of several collections whose tables differ in a type, a unit, a name or a doc: the table has these as parameters
+ * behind F, FIELDS(F, type, unit), and they are given here behind the doc. */
+#define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
+  SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
+                 FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \
+                 FIELDS(SL_PLUS_BOUND_, __VA_ARGS__))
+#define SL_COLLECTION_(name_, doc_, trait_, pointers_, const_pointers_, bounds_, entries_, plus_bounds_)         \
   struct name_ {                                                                                                 \
-    FIELDS(SL_POINTER_)                                                                                          \
-    struct sl_bound bound;                                                                                       \
-    FIELDS(SL_BOUND_)                                                                                            \
+    pointers_ struct sl_bound bound;                                                                             \
+    bounds_                                                                                                      \
   };                                                                                                             \
   struct name_##_view {                                                                                          \
-    FIELDS(SL_CONST_POINTER_)                                                                                    \
-    struct sl_bound bound;                                                                                       \
-    FIELDS(SL_BOUND_)                                                                                            \
+    const_pointers_ struct sl_bound bound;                                                                       \
+    bounds_                                                                                                      \
   };                                                                                                             \
   struct name_##_each {                                                                                          \
     const struct name_##_view *at;                                                                               \
     const char *const *names;                                                                                    \
     uint32_t count, reserved;                                                                                    \
   };                                                                                                             \
-  static const struct sl_field name_##_fields[] SL_UNUSED = {FIELDS(SL_FIELD_ENTRY_)};                           \
+  static const struct sl_field name_##_fields[] SL_UNUSED = {entries_};                                          \
   static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
       #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0, trait_};              \
   SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
-                                               (1 FIELDS(SL_PLUS_BOUND_)) * sizeof(struct sl_bound),             \
+                                               (1 plus_bounds_) * sizeof(struct sl_bound),                       \
                    "a collection holds pointers and bounds only")
 #define SL_POINTER_(name, type, shape, unit, doc)       sl_c_##type *name;
 #define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;

@@ -22,17 +22,21 @@ enum {
   F(beam, f32, ARRAY, "mm", "x and y of the beam line")
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
+/* Where a hit or a cluster is. */
+#define VELO_PLACE_FIELDS(F)                                                               \
+  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                 \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)") \
+  F(x, f32, PER_ITEM, "mm", "global x")                                                    \
+  F(y, f32, PER_ITEM, "mm", "global y")                                                    \
+  F(z, f32, PER_ITEM, "mm", "global z")
+
 /* Clusters as decoded: those of module pair p of an event are [pair_first[p], pair_first[p] + pair_count[p]),
  * relative to the event's first item. A pair's slice can be longer than its filled part; what lies behind is zero. */
 #define VELO_CLUSTERS_FIELDS(F)                                                                          \
   F(offsets, u32, OFFSETS, "", "first cluster of each event")                                            \
   F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's") \
   F(pair_count, u32, PER_EVENT_OF(26), "", "number of clusters of each module pair")                     \
-  F(id, u32, PER_ITEM, "", "LHCbID (spec velo_pv.md A.0)")                                               \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric (spec velo_pv.md A.4)")               \
-  F(x, f32, PER_ITEM, "mm", "global x")                                                                  \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                                  \
-  F(z, f32, PER_ITEM, "mm", "global z")                                                                  \
+  VELO_PLACE_FIELDS(F)                                                                                   \
   F(order, u32, PER_ITEM, "",                                                                            \
     "third sort key after phi and id: the raw word, or for super-pixels the place of the cluster")
 SL_COLLECTION(velo_clusters, VELO_CLUSTERS_FIELDS, "VELO clusters by event and module pair, unsorted");
@@ -42,11 +46,7 @@ SL_COLLECTION(velo_clusters, VELO_CLUSTERS_FIELDS, "VELO clusters by event and m
   F(offsets, u32, OFFSETS, "", "first hit of each event")                              \
   F(pair_first, u32, PER_EVENT_OF(27), "",                                             \
     "first hit of each module pair, relative to the event's; then the number of hits") \
-  F(id, u32, PER_ITEM, "", "LHCbID")                                                   \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric")                   \
-  F(x, f32, PER_ITEM, "mm", "global x")                                                \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                \
-  F(z, f32, PER_ITEM, "mm", "global z")
+  VELO_PLACE_FIELDS(F)
 SL_COLLECTION(velo_hits, VELO_HITS_FIELDS, "VELO hits by event and module pair, sorted by phi");
 
 /* Tracks as the search finds them, before consolidation: hits by index. Order: tracks of four hits and more, then
@@ -58,15 +58,13 @@ SL_COLLECTION(velo_hits, VELO_HITS_FIELDS, "VELO hits by event and module pair, 
 SL_COLLECTION(velo_track_candidates, VELO_TRACK_CANDIDATES_FIELDS, "VELO tracks as lists of hits");
 
 /* Beside hits and track candidates, sharing their offsets. */
-#define VELO_USED_HITS_FIELDS(F)                          \
-  F(offsets, u32, OFFSETS, "", "first hit of each event") \
-  F(flag, u8, PER_ITEM, "", "1 if the hit is on a track of four hits or more")
-SL_COLLECTION(velo_used_hits, VELO_USED_HITS_FIELDS, "which VELO hits are on tracks of four hits or more");
-
-#define VELO_ACCEPTED_FIELDS(F)                                 \
-  F(offsets, u32, OFFSETS, "", "first candidate of each event") \
-  F(flag, u8, PER_ITEM, "", "1 if the candidate is a track")
-SL_COLLECTION(velo_accepted, VELO_ACCEPTED_FIELDS, "which VELO track candidates are tracks");
+#define VELO_FLAG_FIELDS(F, item, doc)                         \
+  F(offsets, u32, OFFSETS, "", "first " item " of each event") \
+  F(flag, u8, PER_ITEM, "", doc)
+SL_COLLECTION_OF(velo_used_hits, VELO_FLAG_FIELDS, "which VELO hits are on tracks of four hits or more", "hit",
+                 "1 if the hit is on a track of four hits or more");
+SL_COLLECTION_OF(velo_accepted, VELO_FLAG_FIELDS, "which VELO track candidates are tracks", "candidate",
+                 "1 if the candidate is a track");
 
 /* Tracks with their hits. */
 #define VELO_TRACKS_FIELDS(F)                                      \
