@@ -137,7 +137,7 @@ void sl_constants_bind(const struct sl_session *s, uint32_t n, void *args, unsig
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
-    if (member->kind != SL_MEMBER_IN) continue;
+    if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD)) continue; /* no field of a constant is one */
     const int is_list = (member->flags & SL_FLAG_EACH) != 0;
     unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
     if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};

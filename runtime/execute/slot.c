@@ -3,6 +3,7 @@
  */
 #include "execute/bind.h"
 #include "execute/session.h"
+#include "plugin/field_ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,15 @@ static void bind_list_port(struct sl_slot *slot, struct sl_flight *flight, uint3
     bind_view(slot, flight, member->collection, views, &slot->session->layout->members[n][m].entries[k]);
 }
 
+static void bind_reference(struct sl_slot *slot, struct sl_flight *flight, const struct sl_member *member, void *args,
+                           const struct sl_slot_member *at) {
+  void **pointers = (void **)(void *)sl_field_ref_open(member, args);
+  int sources[SL_FIELD_REF_POINTERS];
+  sl_field_ref_sources(member, sources);
+  for (int i = 0; i < SL_FIELD_REF_POINTERS; i++)
+    if (sources[i] >= 0) bind_field(slot, flight, &pointers[i], at->storage[sources[i]]);
+}
+
 static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, void *args, uint32_t step) {
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
@@ -162,6 +172,8 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
       bind_events(slot, flight, n, (struct sl_events *)((char *)args + member->args_offset), step);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
       bind_field(slot, flight, (void **)((char *)args + member->args_offset), at->storage[0]);
+    } else if (member->flags & SL_FLAG_FIELD) {
+      bind_reference(slot, flight, member, args, at);
     } else if (member->flags & SL_FLAG_EACH) {
       bind_list_port(slot, flight, n, m, args);
     } else if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {

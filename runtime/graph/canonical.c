@@ -146,6 +146,12 @@ static void write_input(struct writer *w, const struct sl_node *node, const stru
     write_line(w, "%s\n", wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
 }
 
+static void write_reference(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
+  const struct sl_port port = node->inputs[member - node->algorithm->members].ports[0];
+  write_line(w, "      %s: %s.%s\n", member->name, sl_port_name(w->draft, port),
+             member->collection->fields[member->count].name);
+}
+
 static void write_property(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
   const struct sl_value *value = &node->values[member - node->algorithm->members];
   write_line(w, "      %s: %s", member->name, value->items != NULL ? "[" : "");
@@ -184,10 +190,14 @@ static void write_members(struct writer *w, const struct sl_node *node, uint32_t
       sorted_by_name(w, algorithm->members, algorithm->member_count, sizeof *algorithm->members);
   int headed = 0;
   for (uint32_t i = 0; i < algorithm->member_count; i++) {
-    if (members[i]->kind != kind || is_idle(w, node, members[i])) continue;
+    const int is_reference = (members[i]->flags & SL_FLAG_FIELD) != 0; /* an input that is written as a property */
+    const uint32_t heading = is_reference ? SL_MEMBER_PROPERTY : members[i]->kind;
+    if (heading != kind || is_idle(w, node, members[i])) continue;
     if (!headed) write_text(w, kind == SL_MEMBER_IN ? "    in:\n" : "    set:\n");
     headed = 1;
-    if (kind == SL_MEMBER_IN)
+    if (is_reference)
+      write_reference(w, node, members[i]);
+    else if (kind == SL_MEMBER_IN)
       write_input(w, node, members[i]);
     else
       write_property(w, node, members[i]);

@@ -127,6 +127,7 @@ static int32_t giver(const struct sl_draft *draft, const struct sl_node *node, u
 static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *node) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
+    if (input->kind == SL_MEMBER_FIELD) return 1; /* one that was not found */
     if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH)) continue;
     const int32_t from = giver(draft, node, m);
     if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;

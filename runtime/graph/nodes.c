@@ -36,12 +36,15 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
   struct sl_reader *r = draft->reader;
   if (kind == SL_MEMBER_PROPERTY && sl_member_find(algorithm, SL_MEMBER_IN, name) != SL_NONE)
     return sl_arena_format(r->arena, "%s is an input: it stands under `in`", name);
-  if (kind == SL_MEMBER_IN && sl_member_find(algorithm, SL_MEMBER_PROPERTY, name) != SL_NONE)
+  if (kind == SL_MEMBER_IN && (sl_member_find(algorithm, SL_MEMBER_PROPERTY, name) != SL_NONE ||
+                               sl_member_find(algorithm, SL_MEMBER_FIELD, name) != SL_NONE))
     return sl_arena_format(r->arena, "%s is a property: it stands under `set`", name);
   struct sl_guess guess;
   sl_guess_begin(r, &guess, name);
   for (uint32_t i = 0; i < algorithm->member_count; i++)
-    if (algorithm->members[i].kind == kind) sl_guess_offer(&guess, algorithm->members[i].name);
+    if (algorithm->members[i].kind == kind ||
+        (kind == SL_MEMBER_PROPERTY && algorithm->members[i].kind == SL_MEMBER_FIELD))
+      sl_guess_offer(&guess, algorithm->members[i].name);
   return sl_guess_hint(r, &guess);
 }
 

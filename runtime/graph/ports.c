@@ -105,6 +105,12 @@ static int32_t find_node(struct search *s, const char *name) {
   return s->index;
 }
 
+int32_t sl_node_find(struct sl_draft *draft, const struct sl_tree *text, const char *name, const char *user,
+                     const char *wanted_by) {
+  struct search s = {draft, text, user, wanted_by, NULL, SL_NONE, NULL};
+  return find_node(&s, name);
+}
+
 int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
                  const struct sl_collection *collection, const char *wanted_by, struct sl_port *port) {
   struct search s = {draft, text, user, wanted_by, collection, SL_NONE, NULL};

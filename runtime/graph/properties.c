@@ -223,6 +223,8 @@ static void set_node(struct sl_draft *draft, struct sl_node *node, const struct 
     const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_PROPERTY, entry->key);
     if (member != SL_NONE)
       set_value(draft, node, (uint32_t)member, entry->key, entry->value);
+    else if (sl_member_find(node->algorithm, SL_MEMBER_FIELD, entry->key) != SL_NONE)
+      continue; /* see references.c */
     else if (strcmp(entry->key, "variant") == 0 && node->algorithm->kind == SL_KIND_KERNEL)
       set_variant(draft, node, entry->value);
     else

@@ -72,6 +72,9 @@ void sl_draft_properties(struct sl_draft *draft);
  * node that asks, or NULL. 1 if found; else 0, with the error reported unless an earlier one explains it. */
 int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
                  const struct sl_collection *collection, const char *wanted_by, struct sl_port *port);
+/* The node of that name, if it has outputs; else SL_NONE, with the error reported unless an earlier one explains it. */
+int32_t sl_node_find(struct sl_draft *draft, const struct sl_tree *text, const char *name, const char *user,
+                     const char *wanted_by);
 const struct sl_member *sl_port_member(const struct sl_graph *graph, struct sl_port port);
 /* "node.port" */
 const char *sl_port_name(struct sl_draft *draft, struct sl_port port);
@@ -95,6 +98,9 @@ void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *sorted);
 
 /* wiring.c: inputs as given, then those that only one port can satisfy, then list ports that take all. */
 void sl_draft_wiring(struct sl_draft *draft);
+
+/* references.c: the fields that a node's `set` refers to, which become inputs; its inputs are there. */
+void sl_draft_references(struct sl_draft *draft, uint32_t index);
 
 /* outputs.c: the source and the outputs. An output is named for its node, if that has no other one. */
 const char *sl_output_name(struct sl_draft *draft, struct sl_port port);

@@ -105,6 +105,7 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
     else if (!says_all(entry->value))
       connect_producers(draft, node, (uint32_t)member, entry->value);
   }
+  sl_draft_references(draft, index);
 }
 
 /* ---------------------------------------------------------------------------------------------- as chosen */
@@ -301,7 +302,7 @@ static void choose_inputs(struct choice *c, uint32_t flags) {
     for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *input = &node->algorithm->members[m];
       const uint32_t need = input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
-      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH) || need != flags) continue;
+      if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || need != flags) continue;
       const int what = said(c->draft, i, input->name);
       if (what == SAID_NOTHING || (what == SAID_NULL && flags == 0)) choose_input(c, i, m);
     }

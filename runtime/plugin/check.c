@@ -128,6 +128,7 @@ static uint32_t member_bytes(const struct sl_member *m) {
   if (m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) return (uint32_t)sizeof(void *);
   if (m->kind == SL_MEMBER_NODE_HASH) return (uint32_t)sizeof(uint64_t);
   if (m->kind == SL_MEMBER_COMPUTED) return m->args_size;
+  if (m->kind == SL_MEMBER_FIELD) return (uint32_t)sizeof(struct sl_field_ref);
   return sl_type_bytes(m->type) * (m->kind == SL_MEMBER_PROPERTY ? sl_property_count(m) : 1);
 }
 
@@ -207,6 +208,21 @@ static int check_wanted(const struct checker *c) {
   return SL_OK;
 }
 
+static int check_reference(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const char *word;
+  size_t length;
+  if (c->algorithm->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels have references to fields");
+  if (!m->choices) return checker_refuse(c, "the list of types that the field can have is NULL");
+  for (const char *rest = sl_next_word(m->choices, &word, &length); rest; rest = sl_next_word(rest, &word, &length)) {
+    uint32_t type = 0;
+    while (type < SL_TYPE_bool && (strncmp(sl_type_name(type), word, length) != 0 || sl_type_name(type)[length]))
+      type++;
+    if (type == SL_TYPE_bool) return checker_refuse(c, "%.*s is no type of a field", (int)length, word);
+  }
+  return SL_OK;
+}
+
 /* What only `prepare` can write, or read. */
 static int check_prepared(const struct checker *c) {
   const struct sl_member *m = c->member;
@@ -228,7 +244,7 @@ static int check_member(struct checker *c) {
                                  : m->kind == SL_MEMBER_SCRATCH  ? SL_FLAG_TUNED | SL_FLAG_SHARED
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
-  if (m->kind > SL_MEMBER_NODE_HASH) return checker_refuse(c, "unknown kind %u", m->kind);
+  if (m->kind > SL_MEMBER_FIELD) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
   if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
@@ -241,6 +257,7 @@ static int check_member(struct checker *c) {
   if ((m->flags & SL_FLAG_TUNED) && (m->flags & SL_FLAG_SHARED))
     return checker_refuse(c, "scratch of the tuned version only, and of the other only");
   if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_FIELD && check_reference(c)) return SL_EPLUGIN;
   if (check_prepared(c)) return SL_EPLUGIN;
   return check_place(c);
 }

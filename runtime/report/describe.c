@@ -173,6 +173,9 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
       write_open_port(member, file);
     } else if (member->kind == SL_MEMBER_PROPERTY) {
       write_property(member, file);
+    } else if (member->kind == SL_MEMBER_FIELD) {
+      fprintf(file, "  property   %s: a field%s%s\n      %s\n", member->name, *member->choices ? " of type " : "",
+              member->choices, member->doc);
     } else if (member->kind == SL_MEMBER_COMPUTED) {
       fprintf(file, "  computed   %s: %u bytes\n      %s\n", member->name, member->args_size, member->doc);
     } else if (member->kind == SL_MEMBER_TABLE) {
@@ -263,8 +266,11 @@ static void write_feeder(const struct sl_graph *g, const struct sl_member *input
     snprintf(name, sizeof name, "%s[%s]", input->name, wiring->names[k]);
   else
     snprintf(name, sizeof name, "%s", input->name);
-  fprintf(file, "    %-16s <- %s.%s (%s)%s\n", name, from->name, from->algorithm->members[wiring->ports[k].member].name,
-          input->collection->name, wiring->chosen ? ", chosen" : "");
+  const int is_field = (input->flags & SL_FLAG_FIELD) != 0;
+  fprintf(file, "    %-16s <- %s.%s%s%s (%s)%s\n", name, from->name,
+          from->algorithm->members[wiring->ports[k].member].name, is_field ? "." : "",
+          is_field ? input->collection->fields[input->count].name : "", input->collection->name,
+          wiring->chosen ? ", chosen" : "");
 }
 
 void sl_session_write_wiring(const struct sl_session *s, FILE *file) {

@@ -115,11 +115,15 @@ static void put_members(const char *key, const struct sl_algorithm *a, uint32_t 
   sl_json_begin_array(j, key);
   for (uint32_t i = 0; i < a->member_count; i++) {
     const struct sl_member *m = &a->members[i];
-    if (m->kind != kind) continue;
+    const int is_field = m->kind == SL_MEMBER_FIELD && kind == SL_MEMBER_PROPERTY;
+    if (m->kind != kind && !is_field) continue;
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "name", m->name);
     sl_json_string(j, "doc", m->doc);
-    if (kind == SL_MEMBER_PROPERTY) {
+    if (is_field) {
+      sl_json_string(j, "type", "field");
+      sl_json_string(j, "field_types", m->choices);
+    } else if (kind == SL_MEMBER_PROPERTY) {
       put_property(m, j);
     } else if (kind == SL_MEMBER_COMPUTED) {
       sl_json_integer(j, "bytes", m->args_size);

@@ -153,6 +153,15 @@ static void put_property(const struct sl_member *m, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+static void put_reference_property(const struct sl_member *m, struct sl_json *j) {
+  char doc[512];
+  snprintf(doc, sizeof doc, "%s (NODE.FIELD or NODE.PORT.FIELD)", m->doc);
+  sl_json_begin_object(j, m->name);
+  sl_json_string(j, "description", doc);
+  put_types(j, text_or_null);
+  sl_json_end_object(j);
+}
+
 static void put_variant(struct sl_json *j) {
   sl_json_begin_object(j, "variant");
   sl_json_string(j, "description", "tuned: a version shaped for the target, where there is one; the bits are the same");
@@ -173,8 +182,10 @@ static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_begin_object(j, "set");
   put_types(j, map_or_null);
   sl_json_begin_object(j, "properties");
-  for (uint32_t m = 0; m < a->member_count; m++)
+  for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind == SL_MEMBER_PROPERTY) put_property(&a->members[m], j);
+    if (a->members[m].kind == SL_MEMBER_FIELD) put_reference_property(&a->members[m], j);
+  }
   if (a->kind == SL_KIND_KERNEL) put_variant(j);
   sl_json_end_object(j);
   put_no_other_keys(j);

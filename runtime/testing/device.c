@@ -4,6 +4,7 @@
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
+#include "plugin/field_ref.h"
 #include "plugin/registry.h"
 #include "testing/harness.h"
 
@@ -136,6 +137,9 @@ static void translate_arguments(const struct sl_test *t, unsigned char *args) {
     } else if (m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) {
       void **pointer = (void **)(void *)(args + m->args_offset);
       *pointer = translated(t, *pointer);
+    } else if (m->flags & SL_FLAG_FIELD) {
+      void **pointers = (void **)(void *)(args + m->args_offset);
+      for (int p = 0; p < SL_FIELD_REF_POINTERS; p++) pointers[p] = translated(t, pointers[p]);
     } else if (m->flags & SL_FLAG_EACH) {
       translate_views(t, i, args);
     } else if (m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT) {

@@ -45,8 +45,8 @@ uint64_t test_bytes_hash(const void *values, size_t bytes) { return XXH3_64bits(
 /* --------------------------------------------------------------------------------------------- looking up */
 
 uint32_t test_member_index(const struct sl_test *t, const char *name, uint32_t kind) {
-  static const char *const kinds[] = {"events",     "input",       "output",   "scratch", "property",
-                                      "open input", "open output", "computed", "table",   "node hash"};
+  static const char *const kinds[] = {"events",      "input",    "output", "scratch",   "property", "open input",
+                                      "open output", "computed", "table",  "node hash", "reference"};
   const int index = sl_member_index(t->algorithm, name);
   if (index < 0 || t->algorithm->members[index].kind != kind) test_die(t, "there is no %s %s", kinds[kind], name);
   return (uint32_t)index;
@@ -276,6 +276,7 @@ void sl_test_free(struct sl_test *t) {
   free(t->args);
   free(t->expanded);
   free(t->node_name);
+  test_references_close(t->references);
   free(t->list);
   free(t->messages.text);
   test_emulator_close(t);

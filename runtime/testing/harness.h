@@ -50,8 +50,9 @@ struct sl_test {
   const struct sl_plugin *plugin;
   struct sl_plugin *expanded; /* owns it where it has open ports */
   const struct sl_algorithm *algorithm;
-  struct test_member *members; /* per member of the algorithm */
-  unsigned char *args;         /* the argument struct */
+  struct test_references *references; /* its tables where references to fields are known; or NULL */
+  struct test_member *members;        /* per member of the algorithm */
+  unsigned char *args;                /* the argument struct */
   uint32_t event_count;
   uint32_t block_threads;
   uint32_t one_block; /* of all kernels */
@@ -86,6 +87,8 @@ struct sl_test *test_open(const char *plugin_path, const char *algorithm);
 /* Where a field that the algorithm does not say that it reads is, so that reading it traps; NULL (at first): nowhere.
  */
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field));
+
+void test_references_close(struct test_references *r); /* reference.c */
 
 /* emulator.c. Opened once, for a plugin of target simt; the stream is what sl_launch.backend points to. */
 void test_emulator_open(struct sl_test *t);

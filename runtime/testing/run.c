@@ -6,6 +6,7 @@
  *   4. canaries and inputs are looked at: nothing but the outputs may have changed.
  */
 #include "execute/bind.h"
+#include "plugin/field_ref.h"
 #include "testing/harness.h"
 
 #include <stdlib.h>
@@ -107,12 +108,30 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
   *sl_args_each(t->args, m) = (struct sl_each){own->views.values, (const char *const *)own->names, own->entry_count, 0};
 }
 
+/* As a port of its collection, of which the reference gets a few pointers. */
+static void bind_reference(struct sl_test *t, uint32_t member) {
+  const struct sl_member *m = &t->algorithm->members[member];
+  struct test_entry whole = {t->members[member].fields, {0}};
+  void *port = test_allocate(1, sl_collection_bytes(m->collection));
+  void **pointers = (void **)(void *)sl_field_ref_open(m, t->args);
+  int sources[SL_FIELD_REF_POINTERS];
+  bind_entry(t, member, &whole, port);
+  sl_field_ref_sources(m, sources);
+  for (int i = 0; i < SL_FIELD_REF_POINTERS; i++)
+    if (sources[i] >= 0) pointers[i] = *sl_port_pointer(port, (uint32_t)sources[i]);
+  free(port);
+}
+
 static void bind_input(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   memset(t->args + m->args_offset, 0, m->args_size);
   struct test_entry whole = {t->members[member].fields, {0}};
   if (m->flags & SL_FLAG_EACH) {
     bind_list_port(t, member);
+    return;
+  }
+  if (m->flags & SL_FLAG_FIELD) {
+    bind_reference(t, member);
     return;
   }
   if (is_given(t, member))
@@ -217,6 +236,7 @@ static void bind_all(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
+    if (m->kind == SL_MEMBER_FIELD) test_die(t, "what %s refers to was not given: sl_test_field", m->name);
     if (m->kind == SL_MEMBER_IN) bind_input(t, i);
     if (m->kind == SL_MEMBER_OUT && t->algorithm->kind == SL_KIND_KERNEL) bind_output(t, i);
     if (m->kind == SL_MEMBER_SCRATCH) bind_scratch(t, i);

@@ -51,6 +51,8 @@ struct trial_case trial_tail(const struct trial_case *c, uint32_t first);
 /* The same arrays, for every other event of the list only. */
 struct trial_case trial_every_other(const struct trial_case *c);
 
+/* Tells the harness what the algorithm's references to fields refer to; before anything else. */
+void trial_refer(const struct trial_case *c, struct sl_test *t);
 /* Gives everything to the harness. */
 void trial_give(const struct trial_case *c, struct sl_test *t);
 

@@ -263,6 +263,14 @@ static void give_entry(const struct trial_case *c, uint32_t member, uint32_t k, 
   }
 }
 
+void trial_refer(const struct trial_case *c, struct sl_test *t) {
+  for (uint32_t m = 0; m < c->algorithm->member_count; m++) {
+    const struct sl_member *input = &c->algorithm->members[m];
+    if (input->kind == SL_MEMBER_IN && (input->flags & SL_FLAG_FIELD))
+      sl_test_field(t, input->name, input->collection, input->collection->fields[input->count].name);
+  }
+}
+
 void trial_give(const struct trial_case *c, struct sl_test *t) {
   test_release_run(t);
   sl_test_events(t, c->event_count);

@@ -273,6 +273,7 @@ static void run_variant(const struct kernel *k) {
 void trial_run_kernel(void *context, struct trial_log *log) {
   const struct trial_run *r = context;
   struct kernel k = {r, test_open(r->plugin_path, r->algorithm), log, NULL};
+  trial_refer(r->inputs, k.test);
   const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
   const char *why_whole = trial_why_whole(r->inputs);
   if (!is_device) { /* a device has no traps: there the fields are null */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lists gathered by a list port are the same whatever the slots, slices and targets, however the graph names them, and with
-a thousand of them; and the same as in digests.txt.
+a thousand of them; so are lists of events selected by a field of any collection. All are the same as in digests.txt.
 
 A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
 meant: digests_test.py --accept
@@ -87,6 +87,20 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(decisions(every, "--slice-events", 33, "--slots", 2) == reference, "a thousand: other slices")
     if has_simt:
         checks.that(decisions(thousand, "--device", "simt") == reference, "a thousand: simt")
+
+# A field that the graph names: of items, of subitems, by event.
+GAS = ROOT / "graphs/gas_vertices.yaml"
+WITH_GAS = ("--set", "raw.beam_gas_fraction=0.2")
+FIELDS = {"vertices in the gas cell": (),
+          "hits far away": ("--set", "gas.of=tracks.hit_z", "--set", "gas.minimum=600", "--set", "gas.maximum=1e6", "--set", "gas.count=40"),
+          "crossings of two bunches": ("--set", "gas.of=odin.crossing_type", "--set", "gas.minimum=3", "--set", "gas.maximum=3")}
+for what, options in FIELDS.items():
+    reference = outputs(GAS, *WITH_GAS, *options)["gas"]
+    found[what] = reference[0]
+    checks.that(0 < reference[1] < 400, f"{what}: {reference[1]} events of 400")
+    for variation in [("--slots", 3), ("--slice-events", 17, "--slots", 2), ("--guard",)] + simt[:2]:
+        variation = tuple(str(option).replace("decisions.", "gas.") for option in variation)
+        checks.that(outputs(GAS, *WITH_GAS, *options, *variation)["gas"] == reference, f"{what} {' '.join(variation)}")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

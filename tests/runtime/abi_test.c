@@ -90,6 +90,14 @@ static void write_tables(FILE *out) {
 }
 
 static void write_calls(FILE *out) {
+  BEGIN(sl_field_ref);
+  M(sl_field_ref, values);
+  M(sl_field_ref, offsets);
+  M(sl_field_ref, item_offsets);
+  M(sl_field_ref, type);
+  M(sl_field_ref, shape);
+  M(sl_field_ref, width);
+  M(sl_field_ref, reserved);
   BEGIN(sl_run_output);
   M(sl_run_output, name);
   M(sl_run_output, collection);
@@ -261,6 +269,7 @@ static void write_codes(FILE *out) {
   CODE(SL_MEMBER_COMPUTED);
   CODE(SL_MEMBER_TABLE);
   CODE(SL_MEMBER_NODE_HASH);
+  CODE(SL_MEMBER_FIELD);
   CODE(SL_FLAG_OPTIONAL);
   CODE(SL_FLAG_BUDGET);
   CODE(SL_FLAG_EACH);

@@ -298,6 +298,21 @@ static void what_is_prepared(void **state) {
   assert_int_equal(sl_plugin_check(&plugin, reason, sizeof(reason)), 0);
 }
 
+static void references(void **state) {
+  (void)state;
+#define TO_FIELD(types) \
+  (member("factor")->kind = SL_MEMBER_FIELD, member("factor")->args_size = 40, member("factor")->choices = types)
+  REFUSED("scale", TO_FIELD(NULL), FACTOR "the list of types that the field can have is NULL");
+  REFUSED("scale", TO_FIELD("f32 float"), FACTOR "float is no type of a field");
+  REFUSED("scale", TO_FIELD("bool"), FACTOR "bool is no type of a field");
+  REFUSED("scale", (TO_FIELD("f32"), member("factor")->args_size = 4),
+          FACTOR "has 4 bytes, 40 are expected for what it is");
+  REFUSED("scale", (TO_FIELD("f32"), member("factor")->flags = SL_FLAG_FIELD),
+          FACTOR "flags 128 do not belong to its kind");
+  REFUSED("weights", member("step")->kind = SL_MEMBER_FIELD,
+          "algorithm weights: member step: only kernels have references to fields");
+}
+
 static void kinds_and_functions(void **state) {
   (void)state;
   static struct sl_source source;
@@ -449,6 +464,7 @@ int main(void) {
       cmocka_unit_test(properties),
       cmocka_unit_test(choices_and_arrays),
       cmocka_unit_test(what_is_prepared),
+      cmocka_unit_test(references),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(families),
       cmocka_unit_test(blocks_of_kernels),

@@ -388,6 +388,24 @@ static const struct sl_member smear_members[] = {
 SL_ALGORITHM(smear, "adds noise", 64, run_nothing);
 #undef SL_ARGS
 
+/* Refers to fields: of two types, and of any. */
+struct compare_args {
+  struct sl_events events;
+  struct sl_field_ref of, to;
+  struct sl_event_list passed;
+  float limit;
+};
+#define SL_ARGS compare_args
+static const struct sl_member compare_members[] = {
+    SL_EVENTS(),
+    SL_FIELD_REF(of, "f32 f64", "what is compared"),
+    SL_FIELD_REF(to, "", "with what"),
+    SL_OUT(passed, sl_event_list, "events where they are close"),
+    SL_F32(limit, 1, 0, 10, "", "what is close"),
+};
+SL_ALGORITHM(compare, "compares two fields", 64, run_nothing);
+#undef SL_ARGS
+
 /* ------------------------------------------------------------------------------------------------- sink */
 
 struct writer_args {
@@ -440,7 +458,7 @@ static const struct sl_algorithm *const toy_algorithms[] = {
     SL_ENTRY(reader), SL_ENTRY(geometry), SL_ENTRY(align), SL_ENTRY(calibrate), SL_ENTRY(decode), SL_ENTRY(sort),
     SL_ENTRY(clean),  SL_ENTRY(split),    SL_ENTRY(seed),  SL_ENTRY(search),    SL_ENTRY(anneal), SL_ENTRY(pair),
     SL_ENTRY(filter), SL_ENTRY(lumi),     SL_ENTRY(tally), SL_ENTRY(refine),    SL_ENTRY(echo),   SL_ENTRY(writer),
-    SL_ENTRY(smear),  SL_ENTRY(gather),   SL_ENTRY(blend), SL_ENTRY(combine)};
+    SL_ENTRY(smear),  SL_ENTRY(gather),   SL_ENTRY(blend), SL_ENTRY(combine),   SL_ENTRY(compare)};
 static const struct sl_algorithm *const toy_cuda_algorithms[] = {SL_ENTRY(decode), SL_ENTRY(search)};
 static const struct sl_algorithm *const other_algorithms[] = {SL_ENTRY(take)};
 

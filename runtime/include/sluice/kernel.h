@@ -190,6 +190,27 @@ static SL_DEVICE void sl_total_add_u64(uint64_t *total, uint64_t value) {
   atomicAdd((sl_atomic_u64 *)total, (sl_atomic_u64)value);
 }
 
+/* Where the values of an event begin in a field that the graph names (SL_FIELD_REF); they end where those of event + 1
+ * begin: for (uint64_t i = sl_field_begin(&a.of, event); i < sl_field_begin(&a.of, event + 1); i++). */
+static SL_DEVICE SL_UNUSED uint64_t sl_field_begin(const struct sl_field_ref *field, uint32_t event) {
+  uint32_t entry = field->offsets ? field->offsets[event] : event;
+  if (field->item_offsets) entry = field->item_offsets[entry];
+  return (uint64_t)entry * field->width;
+}
+
+/* A value as a double; of u64 and i64 beyond 2^53 the nearest one. */
+static SL_DEVICE SL_UNUSED double sl_field_f64(const struct sl_field_ref *field, uint64_t index) {
+#define SL_FIELD_CASE_(name, c, bytes) \
+  case SL_TYPE_##name:                 \
+    return (double)((const c *)field->values)[index];
+  switch (field->type) {
+    SL_TYPES(SL_FIELD_CASE_)
+    default:
+      return 0.0; /* the runtime admits no other type */
+  }
+#undef SL_FIELD_CASE_
+}
+
 /* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)

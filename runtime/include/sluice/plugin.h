@@ -296,9 +296,10 @@ enum {
   SL_MEMBER_OPEN_OUT,
   SL_MEMBER_COMPUTED,
   SL_MEMBER_TABLE,
-  SL_MEMBER_NODE_HASH
+  SL_MEMBER_NODE_HASH,
+  SL_MEMBER_FIELD
 };
-/* OPENED is for the runtime: it put the member there in the place of an open port. */
+/* OPENED and FIELD are for the runtime: it put the member there in the place of an open port, of a field reference. */
 enum {
   SL_FLAG_OPTIONAL = 1,
   SL_FLAG_BUDGET = 2,
@@ -306,7 +307,8 @@ enum {
   SL_FLAG_WANTED = 8,
   SL_FLAG_OPENED = 16,
   SL_FLAG_TUNED = 32,
-  SL_FLAG_SHARED = 64
+  SL_FLAG_SHARED = 64,
+  SL_FLAG_FIELD = 128
 };
 
 struct sl_member {
@@ -323,9 +325,9 @@ struct sl_member {
   const char *trait;                      /* OPEN_IN, OPEN_OUT */
   const char *unit;                       /* PROPERTY */
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
-  const char *choices;                    /* PROPERTY of type enumeration: names, separated by blanks */
-  uint32_t type;                          /* PROPERTY, SCRATCH, TABLE */
-  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
+  const char *choices; /* PROPERTY of type enumeration: names, separated by blanks; FIELD: types, "" for all */
+  uint32_t type;       /* PROPERTY, SCRATCH, TABLE */
+  uint32_t count;      /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, a group each */
@@ -498,6 +500,24 @@ struct sl_member {
   {                                                                                             \
     .name = #member, .doc = "hash of the node's name", .kind = SL_MEMBER_NODE_HASH, .flags = 0, \
     .args_offset = SL_OFFSET_(member, uint64_t), .args_size = SL_SIZE_(member)                  \
+  }
+
+/* A field of any collection, which the graph names, `set: { member: NODE.FIELD }`; an input in all other respects.
+ * `types`: those that it can have, "f32 f64"; "" for all. sl_field_begin and sl_field_f64 of sluice/kernel.h read it.
+ */
+struct sl_field_ref {
+  const void *values;
+  const uint32_t *offsets;      /* of items; null for values by event */
+  const uint32_t *item_offsets; /* of subitems; null for values by event or item */
+  uint32_t type;                /* SL_TYPE_... */
+  uint32_t shape;               /* SL_SHAPE_CODE_PER_EVENT, _PER_ITEM or _PER_SUBITEM */
+  uint32_t width;               /* values an entry */
+  uint32_t reserved;
+};
+#define SL_FIELD_REF(member, types, doc_)                                                                   \
+  {                                                                                                         \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_FIELD, .flags = 0,                                      \
+    .args_offset = SL_OFFSET_(member, struct sl_field_ref), .args_size = SL_SIZE_(member), .choices = types \
   }
 
 /* ----------------------------------------------------------------------------------------------- services */
@@ -753,6 +773,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_services) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");

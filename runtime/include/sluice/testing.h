@@ -45,6 +45,10 @@ SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double val
 /* A string, or the name of an enumeration's choice. */
 SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
 SL_TEST_API void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count);
+/* What a reference (SL_FIELD_REF) refers to; then it is an input, whose field and offsets are given with sl_test_input.
+ */
+SL_TEST_API void sl_test_field(struct sl_test *t, const char *reference, const struct sl_collection *collection,
+                               const char *field);
 /* The node's name, for services->node_name and SL_NODE_HASH; at first that of the algorithm. */
 SL_TEST_API void sl_test_node(struct sl_test *t, const char *name);
 /* The capacity of an output's items ("tracks"), or of a group of its subitems ("tracks.hit_offsets"). */

@@ -1,5 +1,5 @@
-/* choices.cu: kernels whose properties are more than a number: enumerations and arrays; and what is computed of
- * properties and constants once. */
+/* choices.cu: kernels whose properties are more than a number: enumerations and arrays; what is computed of
+ * properties and constants once; fields of any collection. */
 #include "numbers.h"
 
 #include <sluice/kernel.h>
@@ -110,3 +110,37 @@ static int run_look_up(const struct sl_launch *l, const struct look_up_args *a) 
   return SL_LAUNCH(l, look_up_letters, SL_PER_EVENT, *a);
 }
 SL_ALGORITHM(look_up, "looks up letters", 64, run_look_up, SL_PREPARE(look_up_prepare));
+
+/* ---------------------------------------------------------------------------------------------------- pick */
+
+struct pick_args {
+  struct sl_events events;
+  struct sl_field_ref of;
+  struct toy_sums sums;
+};
+#define SL_ARGS pick_args
+static const struct sl_member pick_members[] = {
+    SL_EVENTS(),
+    SL_FIELD_REF(of, "u32 f32", "the field"),
+    SL_OUT(sums, toy_sums, "count: values; sum: of their integer parts; mean: the first value"),
+};
+#undef SL_ARGS
+
+SL_KERNEL(pick_values, struct pick_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint64_t first = sl_field_begin(&a.of, event), end = sl_field_begin(&a.of, event + 1);
+    uint32_t sum = 0;
+    for (uint64_t i = first + threadIdx.x; i < end; i += blockDim.x) sum += (uint32_t)sl_field_f64(&a.of, i);
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) {
+      a.sums.count[event] = (uint32_t)(end - first);
+      a.sums.sum[event] = sum;
+      a.sums.mean[event] = end > first ? (float)sl_field_f64(&a.of, first) : 0.0f;
+    }
+  }
+}
+
+static int run_pick(const struct sl_launch *l, const struct pick_args *a) {
+  return SL_LAUNCH(l, pick_values, SL_PER_EVENT, *a);
+}
+SL_ALGORITHM(pick, "sums a field of any collection", 64, run_pick);
