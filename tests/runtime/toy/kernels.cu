@@ -139,7 +139,6 @@ struct split_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_parts parts;
-  uint32_t *digits, *copies;
   uint32_t copies_per_event;
 };
 #define SL_ARGS split_args
@@ -148,58 +147,49 @@ static const struct sl_member split_members[] = {
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
     SL_OUT(parts, toy_parts, "parts", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
            SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(parts, 3, 1, 0)), SL_ONE(SL_BUDGET_TERM(copies_per_event, 0)))),
-    SL_SCRATCH(digits, u32, "digits of each event, then where they begin", SL_ONE(SL_EVENTS_TERM(1, 1))),
-    SL_SCRATCH(copies, u32, "the same for copies", SL_ONE(SL_EVENTS_TERM(1, 1))),
     SL_BUDGET(copies_per_event, 40, 1, 1000, "copies"),
 };
 #undef SL_ARGS
 
+SL_KERNEL(count_items, struct split_args) {
+  SL_FOR_EVENTS_BY_THREAD(event, a.events)
+  a.parts.offsets[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
+}
+
 SL_KERNEL(count_parts, struct split_args) {
   SL_FOR_EVENTS (event, a.events) {
-    uint32_t digits = 0, copies = 0;
-    const uint32_t begin = a.numbers.offsets[event], end = a.numbers.offsets[event + 1];
-    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      digits += toy_digits(a.numbers.value[i]);
-      copies += a.numbers.value[i] % 3;
-    }
-    digits = sl_block_sum_u32(digits);
-    copies = sl_block_sum_u32(copies);
-    if (threadIdx.x == 0) {
-      a.parts.offsets[event] = end - begin;
-      a.digits[event] = digits;
-      a.copies[event] = copies;
+    const uint32_t from = a.numbers.offsets[event], first = a.parts.offsets[event];
+    for (uint32_t i = first + threadIdx.x; i < a.parts.offsets[event + 1]; i += blockDim.x) {
+      const uint32_t value = a.numbers.value[from + i - first];
+      a.parts.value[i] = value;
+      a.parts.digit_offsets[i] = toy_digits(value);
+      a.parts.copy_offsets[i] = value % 3;
     }
   }
 }
 
 SL_KERNEL(write_parts, struct split_args) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.parts.digit_offsets[0] = a.parts.copy_offsets[0] = 0;
-  SL_FOR_EVENTS (event, a.events) {
-    if (threadIdx.x == 0) {
-      const uint32_t first = a.parts.offsets[event], count = a.parts.offsets[event + 1] - first;
-      uint32_t digit = a.digits[event], copy = a.copies[event];
-      const uint32_t copies_end = a.copies[event + 1];
-      for (uint32_t i = first; i < first + count; i++) {
-        const uint32_t value = a.numbers.value[a.numbers.offsets[event] + i - first];
-        a.parts.value[i] = value;
-        for (uint32_t d = 0; d < toy_digits(value); d++) a.parts.digit[digit++] = (uint8_t)(value >> d & 1);
-        for (uint32_t c = 0; c < value % 3 && copy < copies_end; c++, copy++) {
-          a.parts.copy[copy] = value;
-          a.parts.copy_half[copy] = 0.5f * (float)(int32_t)value;
-        }
-        a.parts.digit_offsets[i + 1] = digit;
-        a.parts.copy_offsets[i + 1] = copy;
-      }
+  SL_FOR_ITEMS(i, a.events, a.parts.offsets) {
+    const uint32_t value = a.parts.value[i], digit = a.parts.digit_offsets[i];
+    for (uint32_t d = digit; d < a.parts.digit_offsets[i + 1]; d++)
+      a.parts.digit[d] = (uint8_t)(value >> (d - digit) & 1);
+  }
+  SL_FOR_ITEMS(i, a.events, a.parts.offsets) {
+    for (uint32_t c = a.parts.copy_offsets[i]; c < a.parts.copy_offsets[i + 1]; c++) {
+      a.parts.copy[c] = a.parts.value[i];
+      a.parts.copy_half[c] = 0.5f * (float)(int32_t)a.parts.value[i];
     }
   }
 }
 
 static int run_split(const struct sl_launch *l, const struct split_args *a) {
-  int status = SL_LAUNCH(l, count_parts, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->digits, &a->parts.digit_offsets_bound);
-  if (status == SL_OK) status = l->scan(l, a->copies, &a->parts.copy_offsets_bound);
+  int status = SL_LAUNCH(l, count_items, SL_THREAD_PER_EVENT, *a);
   if (status == SL_OK) status = l->scan(l, a->parts.offsets, &a->parts.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, write_parts, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = SL_LAUNCH(l, count_parts, SL_PER_EVENT, *a);
+  if (status == SL_OK)
+    status = l->scan_items(l, a->parts.digit_offsets, a->parts.offsets, &a->parts.digit_offsets_bound);
+  if (status == SL_OK) status = l->scan_items(l, a->parts.copy_offsets, a->parts.offsets, &a->parts.copy_offsets_bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_parts, SL_PER_ITEM(a->parts), *a);
   return status;
 }
 SL_ALGORITHM(split, "numbers with their digits and copies", 64, run_split);
