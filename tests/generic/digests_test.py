@@ -22,8 +22,9 @@ def outputs(graph, *arguments):
     done = call("run", graph, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
     summary = json.loads(done.stdout)
     found = {o["port"]: (o["digest"], o["items"]) for o in summary["outputs"]}
-    totals = summary["totals"].get("decisions.totals", {"events": []})
-    checks.that(sum(totals["events"]) == found["decisions.decisions"][1], "the totals sum up to the items")
+    if "decisions.decisions" in found:
+        totals = summary["totals"].get("decisions.totals", {"events": []})
+        checks.that(sum(totals["events"]) == found["decisions.decisions"][1], "the totals sum up to the items")
     return found
 
 

@@ -152,8 +152,8 @@ static const struct sl_member split_members[] = {
 #undef SL_ARGS
 
 SL_KERNEL(count_items, struct split_args) {
-  SL_FOR_EVENTS_BY_THREAD(event, a.events)
-  a.parts.offsets[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
+  SL_FOR_EVENTS_BY_THREAD (event, a.events)
+    a.parts.offsets[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
 }
 
 SL_KERNEL(count_parts, struct split_args) {
@@ -169,12 +169,12 @@ SL_KERNEL(count_parts, struct split_args) {
 }
 
 SL_KERNEL(write_parts, struct split_args) {
-  SL_FOR_ITEMS(i, a.events, a.parts.offsets) {
+  SL_FOR_ITEMS (i, a.events, a.parts.offsets) {
     const uint32_t value = a.parts.value[i], digit = a.parts.digit_offsets[i];
     for (uint32_t d = digit; d < a.parts.digit_offsets[i + 1]; d++)
       a.parts.digit[d] = (uint8_t)(value >> (d - digit) & 1);
   }
-  SL_FOR_ITEMS(i, a.events, a.parts.offsets) {
+  SL_FOR_ITEMS (i, a.events, a.parts.offsets) {
     for (uint32_t c = a.parts.copy_offsets[i]; c < a.parts.copy_offsets[i + 1]; c++) {
       a.parts.copy[c] = a.parts.value[i];
       a.parts.copy_half[c] = 0.5f * (float)(int32_t)a.parts.value[i];
