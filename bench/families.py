@@ -3,10 +3,10 @@
 
     bench/families.py [--device cuda] [--nodes 64] [--slice-events 1000,4000] [--slots 1,4] [--repeat 200] [--rounds 3]
 
-Makes a graph with so many odin.filter nodes over simulated events, and a node that gathers their lists by event, and runs
-it over slices that are kept, without uploads (--resident), from a captured graph on a GPU: families on
-(`family`), families off (`one by one`), and with the first node only (`one node`): what decoding, gathering and the
-download of the results cost without them. The three take turns. Time is the wall time of a slice over the repeats, with
+Makes a graph with so many odin.filter nodes over simulated events, written to a file first, and a node that gathers
+their lists by event, and runs it over slices that are kept, without uploads (--resident), from a captured graph on a
+GPU: families on (`family`), families off (`one by one`), and with the first node only (`one node`): what decoding,
+gathering and the download of the results cost without them. The three take turns. Time is the wall time of a slice over the repeats, with
 several slots the time from one slice's end to the next one's: median of the rounds' stretches, minimum and maximum. The
 results of the first two must have the same digest.
 """
@@ -19,7 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from samples import ROOT, SIMULATED, run as run_quietly
+
 SLICES_A_SLOT = 4
 
 
@@ -27,7 +28,7 @@ def graph_of(nodes):
     lines = ["sluice: 1", "nodes:", "  raw: { use: sim.source }", "  odin: { use: odin.decode }"]
     for n in range(nodes):
         lines.append(f"  line_{n}: {{ use: odin.filter, set: {{ orbit_period: {1 + n % 16}, orbit_phase: {n}, crossing_types: {15 - n % 7} }} }}")
-    return "\n".join(lines + ["  decisions: { use: generic.gather_lists, in: { lists: all } }", "outputs: [decisions]", ""])
+    return "\n".join(lines + ["  decisions: { use: generic.gather_lists, in: { lists: all } }", "outputs: [decisions.decisions]", ""])
 
 
 def main():
@@ -41,10 +42,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
 
-    def run(graph, slice_events, slots, *more):
-        command = [options.sluice, "run", graph, "-n", slots * SLICES_A_SLOT * slice_events, "--device", options.device,
-                   "--slots", slots, "--slice-events", slice_events, "--repeat", options.repeat, "--digest", "--quiet",
-                   "--json", "-", *more]
+    def run(graph, events, slice_events, slots, *more):
+        count = slots * SLICES_A_SLOT * slice_events
+        command = [options.sluice, "run", graph, "-i", events, "--set", f"raw.passes={1 + count // SIMULATED}", "-n", count,
+                   "--device", options.device, "--slots", slots, "--slice-events", slice_events, "--repeat", options.repeat,
+                   "--digest", "--quiet", "--json", "-", *more]
         if options.device != "cpu":
             command.append("--resident")
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
@@ -54,7 +56,8 @@ def main():
         return ([1e6 * slice_events / hz for hz in result["stretch_hz"]], result["outputs"][0]["digest"])
 
     with tempfile.TemporaryDirectory() as folder:
-        many, one = Path(folder) / "many.yaml", Path(folder) / "one.yaml"
+        many, one, events = (Path(folder) / name for name in ("many.yaml", "one.yaml", "events.mdf"))
+        run_quietly([options.sluice, "run", ROOT / "graphs/copy.yaml", "-n", SIMULATED, "-o", events, "--quiet"])
         many.write_text(graph_of(options.nodes))
         one.write_text(graph_of(1))
         variants = {"family": (many,), "one by one": (many, "--set", "runtime.families=off"), "one node": (one,)}
@@ -66,7 +69,7 @@ def main():
                 times, digests = {v: [] for v in variants}, {}
                 for _ in range(options.rounds):
                     for variant, (graph, *more) in variants.items():
-                        measured, digests[variant] = run(graph, slice_events, slots, *more)
+                        measured, digests[variant] = run(graph, events, slice_events, slots, *more)
                         times[variant] += measured
                 for variant, us in times.items():
                     print(f"{slice_events:7d} {slots:5d}  {variant:12} {statistics.median(us):9.2f} {min(us):9.2f} {max(us):9.2f}  {digests[variant]}")
