@@ -72,7 +72,7 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_coll
   for (uint32_t e = 0; e < batch->event_count; e++) {
     const struct sl_event *event = &batch->events[e];
     const uint64_t digest = event->error ? sl_digest_error_event(event->error) : sl_digest_event(c, fields, e);
-    sl_output_digest_add(&s->digests[o], event, digest);
+    sl_output_digest_add(&s->delivery.digests[o], event, digest);
     if (s->options.digest > 1 && s->options.on_event_digest)
       s->options.on_event_digest(s->options.context, s->graph->outputs[o].name, event, digest);
   }
@@ -81,12 +81,12 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_coll
 /* Points the views to the outputs of this slot. */
 static void gather_views(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty) {
   struct sl_session *s = slot->session;
-  const void **pointers = s->view_pointers;
+  const void **pointers = s->delivery.view_pointers;
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
     const struct sl_port port = s->graph->outputs[o].port;
     const struct sl_collection *c = s->graph->nodes[port.node].algorithm->members[port.member].collection;
     const int32_t *storage = s->layout->members[port.node][port.member].storage;
-    s->views[o] = (struct sl_output_view){s->graph->outputs[o].name, c, pointers};
+    s->delivery.views[o] = (struct sl_output_view){s->graph->outputs[o].name, c, pointers};
     for (uint32_t f = 0; f < c->field_count; f++)
       *pointers++ = empty ? s->zeros : host_pointer(slot, input, first, storage[f]);
   }
@@ -94,13 +94,13 @@ static void gather_views(struct sl_slot *slot, const struct sl_input *input, uin
 
 static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, int empty) {
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
-    const struct sl_output_view *v = &s->views[o];
+    const struct sl_output_view *v = &s->delivery.views[o];
     if (sl_is_totals(v->collection)) {
       if (!empty) sl_totals_add(s, o, v);
       continue;
     }
-    if (!empty) s->run_outputs[o].items += item_count(v->collection, v->fields, batch->event_count);
-    if (s->run_digests) digest_output(s, o, v->collection, v->fields, batch);
+    if (!empty) s->identity.outputs[o].items += item_count(v->collection, v->fields, batch->event_count);
+    if (s->delivery.wants_digests) digest_output(s, o, v->collection, v->fields, batch);
     if (s->options.guard && !empty && sl_guard_check_output(s, v, batch) < 0) return SL_EPLUGIN;
   }
   return s->options.on_batch ? s->options.on_batch(s->options.context, batch) : SL_OK;
@@ -109,14 +109,13 @@ static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, i
 static void report_progress(struct sl_session *s, const struct sl_input *input) {
   if (!s->options.on_progress) return;
   const uint64_t now = sl_now_ns();
-  if (now - s->last_progress_ns < 200000000u) return;
-  s->last_progress_ns = now;
+  if (now - s->delivery.last_progress_ns < 200000000u) return;
+  s->delivery.last_progress_ns = now;
   /* The end is where -n says, or where the input ends, whichever is nearer. */
-  const double of_events = s->options.events > 0 ? (double)s->delivered_events / (double)s->options.events : 0;
+  const double of_events = s->options.events > 0 ? (double)s->delivery.events / (double)s->options.events : 0;
   const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
   const int by_events = s->options.events > 0 && of_events >= of_input;
-  s->options.on_progress(s->options.context, s->delivered_events,
-                         by_events ? s->delivered_events : input->progress_done,
+  s->options.on_progress(s->options.context, s->delivery.events, by_events ? s->delivery.events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
 }
 
@@ -126,7 +125,7 @@ int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t c
   const struct sl_batch batch = {.event_count = count,
                                  .output_count = s->graph->output_count,
                                  .events = input->events + first,
-                                 .outputs = s->views};
+                                 .outputs = s->delivery.views};
   point_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();
@@ -134,8 +133,8 @@ int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t c
   if (status == SL_OK) status = deliver_outputs(s, &batch, empty);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;
-  s->delivered_events += count;
-  if (empty) s->error_events += count;
+  s->delivery.events += count;
+  if (empty) s->delivery.error_events += count;
   report_progress(s, input);
   return SL_OK;
 }

@@ -73,12 +73,6 @@ static void count_nodes(struct sl_slot *slot, const char *name, const uint32_t *
   *before = after;
 }
 
-/* Whether somebody who looks wants the node, or the intersection, left out (1), or the slice ended (negative). */
-static int look(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *at, uint32_t n) {
-  const struct sl_session *s = slot->session;
-  return s->before_step ? s->before_step(s->before_step_context, slot, flight, at, n) : 0;
-}
-
 static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, uint32_t count,
                     uint64_t *before) {
   const struct sl_session *s = slot->session;
@@ -87,7 +81,7 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
   const uint32_t width = together ? at->node_count : 1;
   int status = sl_clears_run(slot, step);
   for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width) {
-    const int left_out = look(slot, flight, at, at->nodes[i]);
+    const int left_out = sl_watch_step(slot, flight, at, at->nodes[i]);
     status = left_out < 0 ? left_out : SL_OK;
     if (left_out == 0) status = run_node(slot, flight, at, at->nodes[i], together);
     if (left_out != 0 || status < 0 || s->backend->is_device) continue;
@@ -99,7 +93,7 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
 }
 
 static int make_list(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *at) {
-  const int left_out = look(slot, flight, at, NO_INDEX);
+  const int left_out = sl_watch_step(slot, flight, at, NO_INDEX);
   if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
   const int status = combine(slot, flight, &slot->session->layout->sets[at->set]);
   if (status < 0) tell_list_failed(slot, at->set);
@@ -117,7 +111,7 @@ static uint32_t mark_behind(const struct sl_slot *slot, uint32_t flight, uint32_
 }
 static uint32_t epoch_mark(const struct sl_slot *slot) { return mark_of(slot, slot->session->backend->flights, 0); }
 static int takes_marks(const struct sl_session *s) {
-  return s->backend->is_device && (s->options.profile || s->trace != NULL);
+  return s->backend->is_device && (s->options.profile || s->trace.file != NULL);
 }
 
 static int mark(struct sl_slot *slot, uint32_t index, uint32_t among) {
@@ -315,9 +309,9 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
   int status = flight->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
-  if (s->trace && slot->epoch_ns == 0 && set_epoch(slot) < 0)
+  if (s->trace.file && slot->epoch_ns == 0 && set_epoch(slot) < 0)
     return device_failed(slot, "the clock of the trace could not be set");
-  const int is_there = s->options.resident && !s->delivering; /* what the last pass with uploads left */
+  const int is_there = s->options.resident && !s->delivery.active; /* what the last pass with uploads left */
   const int marks = takes_marks(s) && !is_there;
   if (marks) status = mark(slot, mark_behind(slot, k, UPLOAD_BEGIN), SL_MARK_COPIES);
   if (!is_there && status == SL_OK) status = upload(slot, flight);
@@ -361,7 +355,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
   if (takes_marks(s)) status = count_marks(slot, k, count);
-  if (s->trace && status == SL_OK) status = trace_part(slot, k, count);
+  if (s->trace.file && status == SL_OK) status = trace_part(slot, k, count);
   if (status < 0) return device_failed(slot, "the time stamps of a slice could not be read");
   sl_pack_read(slot, k);
   return SL_OK;
@@ -411,7 +405,7 @@ static int find_overflow(const struct sl_slot *slot, struct overflow *o) {
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count);
 
 static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
-  if (!slot->session->delivering) return SL_OK;
+  if (!slot->session->delivery.active) return SL_OK;
   const uint64_t begin = sl_now_ns();
   const int status = sl_wait_for_turn(slot->session, slot->flights[k].ticket);
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "wait for turn", begin, sl_now_ns(), NULL, 0);
@@ -421,9 +415,9 @@ static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t co
 static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, const struct overflow *o) {
   struct sl_session *s = slot->session;
   const uint32_t used = slot->used_seen[o->word];
-  pthread_mutex_lock(&s->turn_lock);
-  s->overflows[o->word]++;
-  pthread_mutex_unlock(&s->turn_lock);
+  pthread_mutex_lock(&s->turns.lock);
+  s->statistics.overflows[o->word]++;
+  pthread_mutex_unlock(&s->turns.lock);
   if (count > 1) {
     slot->retries++;
     const uint64_t begin = sl_now_ns();
@@ -436,7 +430,7 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   event->error = SL_EVENT_OVERFLOW;
   char name[160];
   sl_bound_name(o->member, o->bound, name, sizeof name);
-  if (s->delivering)
+  if (s->delivery.active)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, o->node->name, "raise the budget of this output, or --slice-events",
                 "run %u event %llu needs %u %s of %s, the capacity is %llu", event->run,
                 (unsigned long long)event->number, used, o->bound ? "subitems" : "items", name,
@@ -472,7 +466,7 @@ static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, u
     struct sl_event *event = &slot->flights[k].input->events[first + e];
     event->error = SL_EVENT_REFUSED;
     refused++;
-    if (slot->session->delivering) tell_refused(slot->session, event, slot->errors_seen[e]);
+    if (slot->session->delivery.active) tell_refused(slot->session, event, slot->errors_seen[e]);
   }
   return refused;
 }

@@ -23,12 +23,12 @@ int sl_metrics_open(struct sl_session *s) {
   if (!s->options.metrics_path) return SL_OK;
   const size_t length = strlen(s->options.metrics_path) + sizeof ".new";
   m->new_path = malloc(length);
-  m->node_ns = calloc(s->summary.node_count + 1, sizeof *m->node_ns);
-  m->node_events = calloc(s->summary.node_count + 1, sizeof *m->node_events);
-  m->used_max = calloc(s->summary.budget_count + 1, sizeof *m->used_max);
+  m->node_ns = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_ns);
+  m->node_events = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_events);
+  m->used_max = calloc(s->statistics.summary.budget_count + 1, sizeof *m->used_max);
   for (uint32_t i = 0; i < s->slot_count; i++) {
-    s->slots[i].published_ns = calloc(s->summary.node_count + 1, sizeof(uint64_t));
-    s->slots[i].published_events = calloc(s->summary.node_count + 1, sizeof(uint64_t));
+    s->slots[i].published_ns = calloc(s->statistics.summary.node_count + 1, sizeof(uint64_t));
+    s->slots[i].published_events = calloc(s->statistics.summary.node_count + 1, sizeof(uint64_t));
     if (!s->slots[i].published_ns || !s->slots[i].published_events) return SL_ENOMEM;
   }
   if (!m->new_path || !m->node_ns || !m->node_events || !m->used_max) return SL_ENOMEM;
@@ -43,15 +43,16 @@ int sl_metrics_open(struct sl_session *s) {
 static void publish(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   struct sl_metrics *m = &s->metrics;
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    const uint32_t n = s->kernel_nodes[i];
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++) {
+    const uint32_t n = s->statistics.kernel_nodes[i];
     m->node_ns[i] += slot->node_ns[n] - slot->published_ns[i];
     m->node_events[i] += slot->node_events[n] - slot->published_events[i];
     slot->published_ns[i] = slot->node_ns[n];
     slot->published_events[i] = slot->node_events[n];
   }
-  for (uint32_t b = 0; b < s->summary.budget_count; b++)
-    if (slot->used_max[s->budget_words[b]] > m->used_max[b]) m->used_max[b] = slot->used_max[s->budget_words[b]];
+  for (uint32_t b = 0; b < s->statistics.summary.budget_count; b++)
+    if (slot->used_max[s->statistics.budget_words[b]] > m->used_max[b])
+      m->used_max[b] = slot->used_max[s->statistics.budget_words[b]];
   m->retries += slot->retries - slot->published_retries;
   slot->published_retries = slot->retries;
 }
@@ -102,32 +103,32 @@ static void write_nodes(const struct sl_session *s, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   if (s->backend->is_device && !s->options.profile) return;
   describe(f, "sluice_node_seconds_total", "counter", "Time of a node's kernels, over all slots.");
-  for (uint32_t i = 0; i < s->summary.node_count; i++)
-    fprintf(f, "sluice_node_seconds_total{node=\"%s\",algorithm=\"%s\"} %.6f\n", s->node_summaries[i].name,
-            s->node_summaries[i].algorithm, (double)m->node_ns[i] * 1e-9);
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++)
+    fprintf(f, "sluice_node_seconds_total{node=\"%s\",algorithm=\"%s\"} %.6f\n", s->statistics.nodes[i].name,
+            s->statistics.nodes[i].algorithm, (double)m->node_ns[i] * 1e-9);
   describe(f, "sluice_node_events_total", "counter", "Events that a node ran on.");
-  for (uint32_t i = 0; i < s->summary.node_count; i++)
-    fprintf(f, "sluice_node_events_total{node=\"%s\",algorithm=\"%s\"} %" PRIu64 "\n", s->node_summaries[i].name,
-            s->node_summaries[i].algorithm, m->node_events[i]);
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++)
+    fprintf(f, "sluice_node_events_total{node=\"%s\",algorithm=\"%s\"} %" PRIu64 "\n", s->statistics.nodes[i].name,
+            s->statistics.nodes[i].algorithm, m->node_events[i]);
 }
 
 static void write_budgets(const struct sl_session *s, FILE *f) {
-  const uint32_t count = s->summary.budget_count;
+  const uint32_t count = s->statistics.summary.budget_count;
   describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer, items (or bytes) a slice.");
   for (uint32_t b = 0; b < count; b++)
-    fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", s->budget_summaries[b].port,
-            s->budget_summaries[b].capacity);
+    fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", s->statistics.budgets[b].port,
+            s->statistics.budgets[b].capacity);
   describe(f, "sluice_buffer_used_max", "gauge", "The most that a slice has used of a buffer.");
   for (uint32_t b = 0; b < count; b++)
-    fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", s->budget_summaries[b].port,
+    fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", s->statistics.budgets[b].port,
             s->metrics.used_max[b]);
 }
 
 static void write_totals(const struct sl_session *s, FILE *f) {
-  if (s->total_count == 0) return;
+  if (s->totals.count == 0) return;
   describe(f, "sluice_output_total", "counter", "Sum of what kernels counted for an output, per entry.");
-  for (uint32_t k = 0; k < s->total_count; k++) {
-    const struct sl_total_summary *t = &s->totals[k];
+  for (uint32_t k = 0; k < s->totals.count; k++) {
+    const struct sl_total_summary *t = &s->totals.summaries[k];
     for (uint64_t i = 0; i < (uint64_t)t->entries * t->width; i++) {
       fprintf(f, "sluice_output_total{output=\"%s\",field=\"%s\",entry=\"%" PRIu64 "\"", t->port, t->field,
               i / t->width);
@@ -140,13 +141,13 @@ static void write_totals(const struct sl_session *s, FILE *f) {
 static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   describe(f, "sluice_info", "gauge", "What runs.");
-  fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n", s->run.sluice_version,
-          s->run.device, s->run.graph_digest);
-  counter(f, "sluice_events_total", "Events delivered.", s->delivered_events);
-  counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->error_events);
+  fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
+          s->identity.run.sluice_version, s->identity.run.device, s->identity.run.graph_digest);
+  counter(f, "sluice_events_total", "Events delivered.", s->delivery.events);
+  counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->delivery.error_events);
   counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
   gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
-        seconds > 0 ? (double)(s->delivered_events - m->written_events) / seconds : 0);
+        seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
   write_slices(m, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
   gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", (double)s->layout->arena_bytes);
@@ -169,7 +170,7 @@ void sl_metrics_write(struct sl_session *s) {
     failed = failed || rename(m->new_path, s->options.metrics_path) != 0;
   }
   m->written_ns = now;
-  m->written_events = s->delivered_events;
+  m->written_events = s->delivery.events;
   if (!failed) return;
   sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--metrics %s: %s; no more is written there",
               s->options.metrics_path, strerror(errno));

@@ -16,10 +16,10 @@
 
 /* Fills the next slice. 1: filled, 0: none left, negative: the source failed (said so itself). */
 static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input, uint64_t *ticket) {
-  if (s->source_ended || atomic_load(&s->stopped) || atomic_load(&s->status) != SL_OK) return 0;
+  if (s->reading.ended || atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK) return 0;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   uint64_t limit = s->slice_events;
-  if (s->options.events && s->options.events - s->events_read < limit) limit = s->options.events - s->events_read;
+  if (s->options.events && s->options.events - s->reading.events < limit) limit = s->options.events - s->reading.events;
   if (limit == 0) return 0;
   struct sl_fill fill = {.events_max = (uint32_t)limit, .events = input->events};
   memset(input->used, 0, 2 * (size_t)source->algorithm->member_count * sizeof *input->used);
@@ -27,48 +27,48 @@ static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input
   const int status = source->algorithm->source->fill(
       s->states[s->graph->source], &s->contexts[s->graph->source].services, input->source_args, &fill);
   const uint64_t end = sl_now_ns();
-  s->source_ns += end - begin;
+  s->reading.ns += end - begin;
   sl_trace_span(s, SL_TRACK_HOST(slot), "fill", begin, end, "events", fill.event_count);
-  if (status <= 0) s->source_ended = 1;
+  if (status <= 0) s->reading.ended = 1;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
                 sl_error_text(status));
   input->event_count = fill.event_count;
   input->progress_done = fill.progress_done;
   input->progress_total = fill.progress_total;
-  s->events_read += fill.event_count;
+  s->reading.events += fill.event_count;
   if (fill.event_count == 0) return status < 0 ? status : 0;
-  *ticket = s->next_ticket++;
-  if (status < 0) s->source_status = status; /* after this last, partly filled slice */
+  *ticket = s->reading.next_ticket++;
+  if (status < 0) s->reading.status = status; /* after this last, partly filled slice */
   return 1;
 }
 
 /* ------------------------------------------------------------------------------------------------- order */
 
 static void fail(struct sl_session *s, uint64_t ticket, int status) {
-  pthread_mutex_lock(&s->turn_lock);
-  if (ticket < s->failed_ticket) {
-    s->failed_ticket = ticket;
-    atomic_store(&s->status, status);
+  pthread_mutex_lock(&s->turns.lock);
+  if (ticket < s->turns.failed) {
+    s->turns.failed = ticket;
+    atomic_store(&s->turns.status, status);
   }
-  pthread_cond_broadcast(&s->turn_changed);
-  pthread_mutex_unlock(&s->turn_lock);
+  pthread_cond_broadcast(&s->turns.changed);
+  pthread_mutex_unlock(&s->turns.lock);
 }
 
 int sl_wait_for_turn(struct sl_session *s, uint64_t ticket) {
-  pthread_mutex_lock(&s->turn_lock);
-  while (s->turn != ticket && s->failed_ticket > ticket) pthread_cond_wait(&s->turn_changed, &s->turn_lock);
-  const int failed = s->failed_ticket <= ticket;
-  pthread_mutex_unlock(&s->turn_lock);
+  pthread_mutex_lock(&s->turns.lock);
+  while (s->turns.next != ticket && s->turns.failed > ticket) pthread_cond_wait(&s->turns.changed, &s->turns.lock);
+  const int failed = s->turns.failed <= ticket;
+  pthread_mutex_unlock(&s->turns.lock);
   return failed ? SL_EINTERRUPTED : SL_OK;
 }
 
 static void pass_turn(struct sl_session *s, uint64_t ticket) {
-  if (!s->delivering || sl_wait_for_turn(s, ticket) < 0) return;
-  pthread_mutex_lock(&s->turn_lock);
-  s->turn = ticket + 1;
-  pthread_cond_broadcast(&s->turn_changed);
-  pthread_mutex_unlock(&s->turn_lock);
+  if (!s->delivery.active || sl_wait_for_turn(s, ticket) < 0) return;
+  pthread_mutex_lock(&s->turns.lock);
+  s->turns.next = ticket + 1;
+  pthread_cond_broadcast(&s->turns.changed);
+  pthread_mutex_unlock(&s->turns.lock);
 }
 
 /* ------------------------------------------------------------------------------------------------ threads */
@@ -79,23 +79,23 @@ typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight);
 static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_session *s = slot->session;
   flight->input = &flight->own_input;
-  pthread_mutex_lock(&s->source_lock);
+  pthread_mutex_lock(&s->reading.lock);
   const int filled = fill_next(s, slot->index, flight->input, &flight->ticket);
-  if (filled < 0) s->source_status = filled;
-  pthread_mutex_unlock(&s->source_lock);
+  if (filled < 0) s->reading.status = filled;
+  pthread_mutex_unlock(&s->reading.lock);
   return filled > 0;
 }
 
 static int next_kept(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_session *s = slot->session;
-  const uint64_t index = atomic_fetch_add(&s->next_kept, 1);
-  if (index >= s->kept_turns) return 0;
-  if (atomic_load(&s->stopped)) {
+  const uint64_t index = atomic_fetch_add(&s->reading.next_kept, 1);
+  if (index >= s->reading.kept_turns) return 0;
+  if (atomic_load(&s->turns.stopped)) {
     fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
     return 0;
   }
   flight->ticket = index;
-  flight->input = &s->kept[index % s->kept_count];
+  flight->input = &s->reading.kept[index % s->reading.kept_count];
   return 1;
 }
 
@@ -107,7 +107,7 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   if (backend->range_end) backend->range_end();
   if (status != SL_OK) fail(slot->session, slot->flights[k].ticket, status);
   const uint64_t end = sl_now_ns();
-  if (status == SL_OK && slot->session->delivering) sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
+  if (status == SL_OK && slot->session->delivery.active) sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
   if (status == SL_OK) pass_turn(slot->session, slot->flights[k].ticket);
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
                 "slice", slot->flights[k].ticket);
@@ -163,8 +163,8 @@ static void *run_kept_slices(void *argument) {
 }
 
 static int run_threads(struct sl_session *s, void *(*body)(void *)) {
-  s->turn = 0;
-  s->failed_ticket = UINT64_MAX;
+  s->turns.next = 0;
+  s->turns.failed = UINT64_MAX;
   int status = SL_OK;
   for (uint32_t i = 1; i < s->slot_count && status == SL_OK; i++) {
     s->slots[i].started = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]) == 0;
@@ -172,7 +172,7 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
                   strerror(errno));
       status = SL_ENOMEM;
-      atomic_store(&s->stopped, 1);
+      atomic_store(&s->turns.stopped, 1);
     }
   }
   if (status == SL_OK) body(&s->slots[0]);
@@ -180,7 +180,7 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
     if (s->slots[i].started) pthread_join(s->slots[i].thread, NULL);
     s->slots[i].started = 0;
   }
-  return status < 0 ? status : atomic_load(&s->status);
+  return status < 0 ? status : atomic_load(&s->turns.status);
 }
 
 /* ----------------------------------------------------------------------------------------------- repeats */
@@ -188,20 +188,20 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
 static int keep_slices(struct sl_session *s) {
   uint64_t capacity = 0, ticket = 0;
   for (;;) {
-    if (s->kept_count == capacity) {
+    if (s->reading.kept_count == capacity) {
       capacity = capacity ? 2 * capacity : 64;
-      struct sl_input *larger = realloc(s->kept, capacity * sizeof *larger);
+      struct sl_input *larger = realloc(s->reading.kept, capacity * sizeof *larger);
       if (!larger) return SL_ENOMEM;
-      s->kept = larger;
+      s->reading.kept = larger;
     }
-    struct sl_input *input = &s->kept[s->kept_count];
+    struct sl_input *input = &s->reading.kept[s->reading.kept_count];
     memset(input, 0, sizeof *input);
-    s->kept_count++;
+    s->reading.kept_count++;
     if (sl_input_open(s, input) < 0) return SL_ENOMEM;
     const int filled = fill_next(s, 0, input, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);
-      s->kept_count--;
+      s->reading.kept_count--;
       return filled;
     }
   }
@@ -214,16 +214,17 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
   int status = SL_OK;
   sl_summary_stretch(s, 0, 0); /* what ran before does not count */
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
-    const uint64_t turns = s->kept_count * (passes / stretches + (i < passes % stretches));
-    atomic_store(&s->next_kept, 0);
-    s->kept_turns = turns;
+    const uint64_t turns = s->reading.kept_count * (passes / stretches + (i < passes % stretches));
+    atomic_store(&s->reading.next_kept, 0);
+    s->reading.kept_turns = turns;
     const uint64_t begin = sl_now_ns();
     status = run_threads(s, run_kept_slices);
     const uint64_t ns = sl_now_ns() - begin;
-    const uint64_t events = s->events_read * (turns / s->kept_count);
+    const uint64_t events = s->reading.events * (turns / s->reading.kept_count);
     *repeat_ns += ns;
     sl_summary_stretch(s, i, events);
-    s->summary.stretch_hz[s->summary.stretch_count++] = ns ? (double)events * 1e9 / (double)ns : 0;
+    s->statistics.summary.stretch_hz[s->statistics.summary.stretch_count++] =
+        ns ? (double)events * 1e9 / (double)ns : 0;
   }
   return status;
 }
@@ -236,11 +237,11 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
                   "out of memory for the slices to repeat");
     return status;
   }
-  if (s->kept_count == 0) return SL_OK;
-  s->kept_turns = s->kept_count;
+  if (s->reading.kept_count == 0) return SL_OK;
+  s->reading.kept_turns = s->reading.kept_count;
   status = run_threads(s, run_kept_slices);
   if (status != SL_OK) return status;
-  s->delivering = 0;
+  s->delivery.active = 0;
   return run_stretches(s, repeat_ns);
 }
 
@@ -259,7 +260,7 @@ static int open_hosts(struct sl_session *s) {
       uint32_t count = 0;
       while (s->options.input_paths && s->options.input_paths[count]) count++;
       const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
-      status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
+      status = a->source->open(s->states[n], &s->contexts[n].services, s->reading.args, &inputs);
     } else {
       status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);
     }
@@ -285,15 +286,16 @@ static void close_hosts(struct sl_session *s) {
 
 static int run_session(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
-  s->delivering = 1;
+  s->delivery.active = 1;
   uint64_t repeat_ns = 0;
   int status = sl_trace_open(s);
   if (status == SL_OK) status = sl_metrics_open(s);
   if (status == SL_OK) status = open_hosts(s);
-  if (status == SL_OK) status = s->summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
-  if (status == SL_OK) status = s->source_status;
+  if (status == SL_OK)
+    status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
+  if (status == SL_OK) status = s->reading.status;
   if (status == SL_OK) status = sl_finish_sinks(s);
-  if (status == SL_OK && atomic_load(&s->stopped)) status = SL_EINTERRUPTED;
+  if (status == SL_OK && atomic_load(&s->turns.stopped)) status = SL_EINTERRUPTED;
   sl_summary_sum(s, repeat_ns);
   close_hosts(s);
   sl_metrics_close(s);

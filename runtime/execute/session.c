@@ -177,27 +177,27 @@ static int open_tables(struct sl_session *s) {
   s->prepared = calloc(nodes, sizeof *s->prepared);
   s->states = calloc(nodes, sizeof *s->states);
   s->opened = calloc(nodes, sizeof *s->opened);
-  s->sink_json = calloc(nodes, sizeof *s->sink_json);
-  s->sink_lines = calloc(nodes, sizeof *s->sink_lines);
+  s->delivery.sink_json = calloc(nodes, sizeof *s->delivery.sink_json);
+  s->delivery.sink_lines = calloc(nodes, sizeof *s->delivery.sink_lines);
   s->zeros = calloc(1, zeros_bytes(s));
-  s->digests = calloc(outputs + 1, sizeof *s->digests);
-  s->views = calloc(outputs + 1, sizeof *s->views);
-  s->view_pointers = calloc(pointers, sizeof *s->view_pointers);
-  s->overflows = calloc(s->layout->used_count + 1, sizeof *s->overflows);
-  if (!s->arrays || !s->prepared || !s->states || !s->opened || !s->sink_json || !s->sink_lines || !s->zeros ||
-      !s->digests || !s->views || !s->view_pointers || !s->overflows)
+  s->delivery.digests = calloc(outputs + 1, sizeof *s->delivery.digests);
+  s->delivery.views = calloc(outputs + 1, sizeof *s->delivery.views);
+  s->delivery.view_pointers = calloc(pointers, sizeof *s->delivery.view_pointers);
+  s->statistics.overflows = calloc(s->layout->used_count + 1, sizeof *s->statistics.overflows);
+  if (!s->arrays || !s->prepared || !s->states || !s->opened || !s->delivery.sink_json || !s->delivery.sink_lines ||
+      !s->zeros || !s->delivery.digests || !s->delivery.views || !s->delivery.view_pointers || !s->statistics.overflows)
     return SL_ENOMEM;
   for (uint32_t o = 0; o < outputs; o++)
-    if (sl_output_digest_open(&s->digests[o]) < 0) return SL_ENOMEM;
+    if (sl_output_digest_open(&s->delivery.digests[o]) < 0) return SL_ENOMEM;
   return SL_OK;
 }
 
 /* The source's properties, for its `open`. */
 static int open_source_args(struct sl_session *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
-  s->source_args = calloc(1, source->algorithm->args_size + 1u);
-  if (!s->source_args) return SL_ENOMEM;
-  sl_graph_fill_properties(source, s->source_args);
+  s->reading.args = calloc(1, source->algorithm->args_size + 1u);
+  if (!s->reading.args) return SL_ENOMEM;
+  sl_graph_fill_properties(source, s->reading.args);
   return SL_OK;
 }
 
@@ -269,7 +269,7 @@ static int check_options(struct sl_session *s) {
     return SL_EINVAL;
   }
   s->slot_count = s->options.slots ? s->options.slots : 1;
-  s->summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;
+  s->statistics.summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;
   if (s->slot_count > MAX_SLOTS) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->slot_count, MAX_SLOTS);
     return SL_EINVAL;
@@ -320,10 +320,10 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   s->families = 1;
   s->options = *options;
   s->diagnostics = d;
-  pthread_mutex_init(&s->source_lock, NULL);
-  pthread_mutex_init(&s->turn_lock, NULL);
-  pthread_cond_init(&s->turn_changed, NULL);
-  pthread_mutex_init(&s->trace_lock, NULL);
+  pthread_mutex_init(&s->reading.lock, NULL);
+  pthread_mutex_init(&s->turns.lock, NULL);
+  pthread_cond_init(&s->turns.changed, NULL);
+  pthread_mutex_init(&s->trace.lock, NULL);
   const size_t errors = sl_diagnostics_errors(d);
   int status = open_session(s);
   if (status < 0) {
@@ -335,15 +335,15 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   return SL_OK;
 }
 
-void sl_session_stop(struct sl_session *session) { atomic_store(&session->stopped, 1); }
+void sl_session_stop(struct sl_session *session) { atomic_store(&session->turns.stopped, 1); }
 
-const struct sl_summary *sl_session_summary(const struct sl_session *session) { return &session->summary; }
+const struct sl_summary *sl_session_summary(const struct sl_session *session) { return &session->statistics.summary; }
 
 static void close_slots(struct sl_session *s) {
   for (uint32_t i = 0; s->slots && i < s->slot_count; i++) sl_slot_close(&s->slots[i]);
-  for (uint64_t i = 0; i < s->kept_count; i++) sl_input_close(s, &s->kept[i]);
+  for (uint64_t i = 0; i < s->reading.kept_count; i++) sl_input_close(s, &s->reading.kept[i]);
   free(s->slots);
-  free(s->kept);
+  free(s->reading.kept);
 }
 
 static void close_tables(struct sl_session *s) {
@@ -351,21 +351,22 @@ static void close_tables(struct sl_session *s) {
   for (uint32_t n = 0; s->prepared && n < s->graph->node_count; n++) sl_prepared_close(s, n);
   for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
     free(s->states[n]);
-    free(s->sink_json[n]);
-    free(s->sink_lines[n]);
+    free(s->delivery.sink_json[n]);
+    free(s->delivery.sink_lines[n]);
   }
-  for (uint32_t o = 0; s->digests && o < s->graph->output_count; o++) sl_output_digest_close(&s->digests[o]);
+  for (uint32_t o = 0; s->delivery.digests && o < s->graph->output_count; o++)
+    sl_output_digest_close(&s->delivery.digests[o]);
   free(s->arrays);
   free(s->prepared);
   free(s->states);
   free(s->opened);
-  free(s->sink_json);
-  free(s->sink_lines);
+  free(s->delivery.sink_json);
+  free(s->delivery.sink_lines);
   free(s->zeros);
-  free(s->digests);
-  free((void *)s->views);
-  free((void *)s->view_pointers);
-  free(s->overflows);
+  free(s->delivery.digests);
+  free((void *)s->delivery.views);
+  free((void *)s->delivery.view_pointers);
+  free(s->statistics.overflows);
   sl_totals_close(s);
 }
 
@@ -376,14 +377,14 @@ void sl_session_close(struct sl_session *s) {
   sl_identity_close(s);
   sl_summary_close(s);
   free(s->contexts);
-  free(s->source_args);
+  free(s->reading.args);
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_registry_close(&s->registry);
   if (s->device_open) s->backend->close(s->device);
-  pthread_mutex_destroy(&s->source_lock);
-  pthread_mutex_destroy(&s->turn_lock);
-  pthread_cond_destroy(&s->turn_changed);
-  pthread_mutex_destroy(&s->trace_lock);
+  pthread_mutex_destroy(&s->reading.lock);
+  pthread_mutex_destroy(&s->turns.lock);
+  pthread_cond_destroy(&s->turns.changed);
+  pthread_mutex_destroy(&s->trace.lock);
   free(s);
 }

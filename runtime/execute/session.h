@@ -1,4 +1,4 @@
-/* session.h: the state of a run, shared by the parts of execute/ and report/.
+/* session.h: the state of a run, shared by the parts of execute/. Others see it through inspect.h and watch.h.
  *
  *   session.c    opening: plugins, graph, constants, layout; closing
  *   slot.c       one slot: its memory and argument structs
@@ -7,6 +7,8 @@
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
  *   prepare.c    what nodes compute once, before the first event
+ *   inspect.c    what others may see of a session
+ *   watch.c      a look at a run, step by step
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
  *   totals.c     sums over the run of what kernels count
@@ -21,6 +23,7 @@
 #include "base/json.h"
 #include "execute/digest.h"
 #include "execute/layout.h"
+#include "execute/watch.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -147,6 +150,76 @@ struct sl_metrics {
   uint64_t written_ns, written_events; /* when the file was last written, and how many events there were */
 };
 
+/* The source, and what it has given: one slot at a time reads. */
+struct sl_reading {
+  pthread_mutex_t lock;
+  void *args; /* properties only */
+  uint64_t next_ticket, events, ns;
+  int ended, status;
+  struct sl_input *kept;           /* with repeat: all slices */
+  uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
+  atomic_uint_fast64_t next_kept;
+};
+
+/* Whose results come next: slices are delivered in the order in which they were read. */
+struct sl_turns {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  uint64_t next;     /* the ticket */
+  uint64_t failed;   /* slices from this ticket on are not delivered */
+  atomic_int status; /* of the earliest failure so far */
+  atomic_int stopped;
+};
+
+/* Who looks on: watch.h. NULL: nobody. */
+struct sl_watch {
+  sl_look *look;
+  void *context;
+};
+
+/* What the run is, for sinks that write it down. */
+struct sl_identity {
+  struct sl_run run;
+  struct sl_run_output *outputs;
+  char **plugins;
+};
+
+/* TOTAL fields of all outputs, summed over the run, and where those of each field are. */
+struct sl_totals {
+  uint64_t *values;
+  struct sl_total_summary *summaries;
+  uint32_t count;
+};
+
+/* What becomes of the results of a part, changed by a slot in its turn only. */
+struct sl_delivery {
+  int active; /* 0 in the repeats */
+  uint32_t wants_digests;
+  struct sl_output_digest *digests; /* per output */
+  struct sl_output_view *views;     /* of the part being delivered, and their field pointers */
+  const void **view_pointers;
+  uint64_t events, error_events, last_progress_ns;
+  char **sink_json, **sink_lines; /* per node, when the sinks have finished */
+};
+
+/* Sums over slots and what is made of them: statistics.c. */
+struct sl_statistics {
+  struct sl_summary summary;
+  struct sl_node_summary *nodes;
+  uint64_t *stretched_ns; /* per node summary: before the stretch under way */
+  uint32_t *kernel_nodes; /* per node summary */
+  struct sl_output_summary *outputs;
+  struct sl_budget_summary *budgets;
+  uint32_t *budget_words;         /* per budget summary */
+  uint64_t *used_max, *overflows; /* per used word */
+};
+
+struct sl_trace {
+  FILE *file;
+  pthread_mutex_t lock;
+};
+
+/* A run: what it is made of, then its parts at work. Who shows a run sees it through inspect.h. */
 struct sl_session {
   struct sl_options options;
   struct sl_diagnostics *diagnostics;
@@ -156,63 +229,26 @@ struct sl_session {
   const struct sl_backend *backend;
   struct sl_device *device;
   int device_open;
-  void *source_args;                /* properties only */
+  uint32_t families;                /* nodes of a family run together */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
   struct sl_prepared *prepared;     /* per node; empty where the algorithm has no `prepare` */
   void **states;                    /* sources and sinks, per node */
   uint8_t *opened;                  /* per node */
+  unsigned char *zeros;             /* what an event with an error has in every field */
   struct sl_slot *slots;
   uint32_t slot_count, slice_events;
-  unsigned char *zeros; /* what an event with an error has in every field */
+  uint64_t begin_ns;
 
-  pthread_mutex_t source_lock;
-  uint64_t next_ticket, events_read;
-  int source_ended, source_status;
-  uint64_t source_ns;
-
-  pthread_mutex_t turn_lock;
-  pthread_cond_t turn_changed;
-  uint64_t turn;          /* the ticket whose results come next */
-  uint64_t failed_ticket; /* slices from here on are not delivered */
-  atomic_int status;      /* of the earliest failure so far */
-  atomic_int stopped;
-
-  uint32_t families; /* nodes of a family run together */
-  /* Called before each node and each intersection (node UINT32_MAX), on the target cpu; for trial/. 1: leave it out;
-   * negative: end the slice with it. NULL: none. */
-  int (*before_step)(void *context, struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
-                     uint32_t node);
-  void *before_step_context;
-
-  struct sl_input *kept;           /* with repeat: all slices */
-  uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
-  atomic_uint_fast64_t next_kept;
-  int delivering; /* 0 in the repeats */
-
-  struct sl_output_digest *digests; /* per output */
-  struct sl_run run;                /* for sinks */
-  struct sl_run_output *run_outputs;
-  uint64_t *total_values; /* of all outputs' TOTAL fields, and where those of each field are */
-  struct sl_total_summary *totals;
-  uint32_t total_count;
-  char **run_plugins;
-  uint32_t run_digests;         /* the outputs' digests are wanted */
-  struct sl_output_view *views; /* of the part being delivered, and their field pointers */
-  const void **view_pointers;
-  uint64_t *used_max, *overflows; /* per used word */
+  struct sl_reading reading;
+  struct sl_turns turns;
+  struct sl_watch watch;
+  struct sl_identity identity;
+  struct sl_totals totals;
+  struct sl_delivery delivery;
+  struct sl_statistics statistics;
   struct sl_metrics metrics;
-  FILE *trace;
-  pthread_mutex_t trace_lock;
-  uint64_t begin_ns, last_progress_ns, delivered_events, error_events;
-  char **sink_json, **sink_lines; /* per node */
-  struct sl_summary summary;
-  struct sl_node_summary *node_summaries;
-  uint64_t *stretched_ns; /* per node summary: before the stretch under way */
-  uint32_t *kernel_nodes; /* per node summary */
-  struct sl_output_summary *output_summaries;
-  struct sl_budget_summary *budget_summaries;
-  uint32_t *budget_words; /* per budget summary */
+  struct sl_trace trace;
 };
 
 uint64_t sl_now_ns(void);
@@ -243,6 +279,10 @@ int sl_clears_run(struct sl_slot *slot, uint32_t step);
  * in parts where it must, and delivers each part. */
 int sl_flight_start(struct sl_slot *slot, uint32_t flight);
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
+
+/* watch.c: asks who looks on before a step; 0 where nobody does. */
+int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
+                  uint32_t node);
 
 /* run.c: blocks until all earlier slices are delivered; an error where one of them failed. */
 int sl_wait_for_turn(struct sl_session *s, uint64_t ticket);

@@ -68,10 +68,10 @@ static int finish_sink(struct sl_session *s, uint32_t n) {
                 node->use);
     status = SL_EPLUGIN;
   } else {
-    s->sink_json[n] = strdup(json);
-    s->sink_lines[n] = c.lines;
+    s->delivery.sink_json[n] = strdup(json);
+    s->delivery.sink_lines[n] = c.lines;
     c.lines = NULL;
-    if (!s->sink_json[n]) status = SL_ENOMEM;
+    if (!s->delivery.sink_json[n]) status = SL_ENOMEM;
   }
   sl_json_free(&c.json);
   free(c.lines);

@@ -357,7 +357,7 @@ static int open_flights(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    if (s->summary.repeat <= 1 && sl_input_open(s, &flight->own_input) < 0) return SL_ENOMEM;
+    if (s->statistics.summary.repeat <= 1 && sl_input_open(s, &flight->own_input) < 0) return SL_ENOMEM;
     if (!s->backend->is_device) continue;
     flight->device_input = s->backend->allocate(s->device, s->layout->input_bytes);
     flight->device_event_count = s->backend->allocate(s->device, sizeof(uint32_t));

@@ -16,31 +16,31 @@ static uint32_t together(const struct sl_session *s, uint32_t n) {
 
 static int open_node_summaries(struct sl_session *s) {
   const struct sl_graph *g = s->graph;
-  s->node_summaries = calloc(g->order_count + 1, sizeof *s->node_summaries);
-  s->stretched_ns = calloc(g->order_count + 1, sizeof *s->stretched_ns);
-  s->kernel_nodes = calloc(g->order_count + 1, sizeof *s->kernel_nodes);
-  s->output_summaries = calloc(g->output_count + 1, sizeof *s->output_summaries);
-  s->budget_summaries = calloc(s->layout->used_count + 1, sizeof *s->budget_summaries);
-  s->budget_words = calloc(s->layout->used_count + 1, sizeof *s->budget_words);
-  if (!s->node_summaries || !s->stretched_ns || !s->kernel_nodes || !s->output_summaries || !s->budget_summaries ||
-      !s->budget_words)
+  s->statistics.nodes = calloc(g->order_count + 1, sizeof *s->statistics.nodes);
+  s->statistics.stretched_ns = calloc(g->order_count + 1, sizeof *s->statistics.stretched_ns);
+  s->statistics.kernel_nodes = calloc(g->order_count + 1, sizeof *s->statistics.kernel_nodes);
+  s->statistics.outputs = calloc(g->output_count + 1, sizeof *s->statistics.outputs);
+  s->statistics.budgets = calloc(s->layout->used_count + 1, sizeof *s->statistics.budgets);
+  s->statistics.budget_words = calloc(s->layout->used_count + 1, sizeof *s->statistics.budget_words);
+  if (!s->statistics.nodes || !s->statistics.stretched_ns || !s->statistics.kernel_nodes || !s->statistics.outputs ||
+      !s->statistics.budgets || !s->statistics.budget_words)
     return SL_ENOMEM;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
     if (node->algorithm->kind != SL_KIND_KERNEL) continue;
-    s->kernel_nodes[s->summary.node_count] = g->order[i];
-    s->node_summaries[s->summary.node_count++] =
+    s->statistics.kernel_nodes[s->statistics.summary.node_count] = g->order[i];
+    s->statistics.nodes[s->statistics.summary.node_count++] =
         (struct sl_node_summary){.name = node->name, .algorithm = node->use, .together = together(s, g->order[i])};
   }
-  for (uint32_t o = 0; o < g->output_count; o++) s->output_summaries[o].port = g->outputs[o].name;
-  s->summary.output_count = g->output_count;
+  for (uint32_t o = 0; o < g->output_count; o++) s->statistics.outputs[o].port = g->outputs[o].name;
+  s->statistics.summary.output_count = g->output_count;
   return SL_OK;
 }
 
 /* A budget is a capacity that `used` words watch, of a kernel's output that scans into it. */
 static void open_budget_summaries(struct sl_session *s) {
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    const uint32_t n = s->kernel_nodes[i];
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++) {
+    const uint32_t n = s->statistics.kernel_nodes[i];
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
     for (uint32_t m = 0; m < a->member_count; m++) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
@@ -48,12 +48,12 @@ static void open_budget_summaries(struct sl_session *s) {
       for (uint32_t bound = 0; bound < SL_BOUNDS_MAX; bound++) {
         const int has = bound > 0 || (!a->members[m].shares && sl_has_items(a->members[m].collection));
         if (!has || at->used[bound] == UINT32_MAX) continue;
-        struct sl_budget_summary *b = &s->budget_summaries[s->summary.budget_count];
+        struct sl_budget_summary *b = &s->statistics.budgets[s->statistics.summary.budget_count];
         char name[64];
         sl_bound_name(&a->members[m], bound, name, sizeof name);
         snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, name, bound ? " (subitems)" : "");
         b->capacity = at->capacities[bound];
-        s->budget_words[s->summary.budget_count++] = at->used[bound];
+        s->statistics.budget_words[s->statistics.summary.budget_count++] = at->used[bound];
       }
     }
   }
@@ -62,18 +62,18 @@ static void open_budget_summaries(struct sl_session *s) {
 int sl_summary_open(struct sl_session *s) {
   if (open_node_summaries(s) < 0) return SL_ENOMEM;
   open_budget_summaries(s);
-  struct sl_summary *sum = &s->summary;
+  struct sl_summary *sum = &s->statistics.summary;
   sum->slots = s->slot_count;
   sum->slice_events = s->slice_events;
   sum->arena_bytes = s->layout->arena_bytes;
   sum->live_bytes_max = s->layout->live_bytes_max;
   sum->input_bytes = s->layout->input_bytes;
-  sum->graph_digest = s->run.graph_digest;
-  sum->nodes = s->node_summaries;
-  sum->outputs = s->output_summaries;
-  sum->budgets = s->budget_summaries;
-  sum->totals = s->totals;
-  sum->total_count = s->total_count;
+  sum->graph_digest = s->identity.run.graph_digest;
+  sum->nodes = s->statistics.nodes;
+  sum->outputs = s->statistics.outputs;
+  sum->budgets = s->statistics.budgets;
+  sum->totals = s->totals.summaries;
+  sum->total_count = s->totals.count;
   return SL_OK;
 }
 
@@ -84,18 +84,19 @@ static uint64_t node_ns(const struct sl_session *s, uint32_t n) {
 }
 
 void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events) {
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    const uint64_t ns = node_ns(s, s->kernel_nodes[i]);
-    if (events > 0) s->node_summaries[i].stretch_us[index] = (double)(ns - s->stretched_ns[i]) * 1e-3 / (double)events;
-    s->stretched_ns[i] = ns;
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++) {
+    const uint64_t ns = node_ns(s, s->statistics.kernel_nodes[i]);
+    if (events > 0)
+      s->statistics.nodes[i].stretch_us[index] = (double)(ns - s->statistics.stretched_ns[i]) * 1e-3 / (double)events;
+    s->statistics.stretched_ns[i] = ns;
   }
 }
 
 static void sum_nodes(struct sl_session *s) {
   double total = 0;
-  for (uint32_t i = 0; i < s->summary.node_count; i++) {
-    struct sl_node_summary *node = &s->node_summaries[i];
-    const uint32_t n = s->kernel_nodes[i];
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++) {
+    struct sl_node_summary *node = &s->statistics.nodes[i];
+    const uint32_t n = s->statistics.kernel_nodes[i];
     const uint64_t ns = node_ns(s, n);
     node->events = node->calls = 0;
     for (uint32_t k = 0; k < s->slot_count; k++) {
@@ -106,15 +107,15 @@ static void sum_nodes(struct sl_session *s) {
     sl_traffic_sum(s, n, &node->bytes_in, &node->bytes_out);
     total += node->microseconds;
   }
-  for (uint32_t i = 0; i < s->summary.node_count; i++)
-    s->node_summaries[i].share = total > 0 ? s->node_summaries[i].microseconds / total : 0;
+  for (uint32_t i = 0; i < s->statistics.summary.node_count; i++)
+    s->statistics.nodes[i].share = total > 0 ? s->statistics.nodes[i].microseconds / total : 0;
 }
 
 static void sum_budgets(struct sl_session *s) {
-  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
-    const uint32_t word = s->budget_words[i];
-    struct sl_budget_summary *b = &s->budget_summaries[i];
-    b->overflows = s->overflows[word];
+  for (uint32_t i = 0; i < s->statistics.summary.budget_count; i++) {
+    const uint32_t word = s->statistics.budget_words[i];
+    struct sl_budget_summary *b = &s->statistics.budgets[i];
+    b->overflows = s->statistics.overflows[word];
     b->used_max = 0;
     for (uint32_t k = 0; k < s->slot_count; k++)
       if (s->slots[k].used_max[word] > b->used_max) b->used_max = s->slots[k].used_max[word];
@@ -138,7 +139,7 @@ static uint64_t peak_resident_bytes(void) {
 }
 
 void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
-  struct sl_summary *sum = &s->summary;
+  struct sl_summary *sum = &s->statistics.summary;
   uint64_t graph_ns = 0, host_syncs = 0;
   for (uint32_t k = 0; k < s->slot_count; k++) {
     sum->retries += s->slots[k].retries;
@@ -150,27 +151,27 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   }
   if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((host_syncs + sum->slices - 1) / sum->slices);
   const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
-  sum->events = s->delivered_events;
-  sum->error_events = s->error_events;
+  sum->events = s->delivery.events;
+  sum->error_events = s->delivery.error_events;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
-  sum->source_hz = rate(s->events_read, s->source_ns);
+  sum->source_hz = rate(s->reading.events, s->reading.ns);
   sum->throughput_hz =
-      repeat_ns ? rate(s->events_read * (sum->repeat - 1), repeat_ns) : rate(sum->events * s->slot_count, graph_ns);
+      repeat_ns ? rate(s->reading.events * (sum->repeat - 1), repeat_ns) : rate(sum->events * s->slot_count, graph_ns);
   sum->peak_rss_bytes = peak_resident_bytes();
   sum_nodes(s);
   sum_budgets(s);
   for (uint32_t o = 0; o < sum->output_count; o++) {
-    s->output_summaries[o].items = s->run_outputs[o].items;
-    s->output_summaries[o].digest = s->options.digest ? sl_session_output_digest(s, o) : 0;
+    s->statistics.outputs[o].items = s->identity.outputs[o].items;
+    s->statistics.outputs[o].digest = s->options.digest ? sl_session_output_digest(s, o) : 0;
   }
 }
 
 void sl_summary_close(struct sl_session *s) {
-  free(s->node_summaries);
-  free(s->stretched_ns);
-  free(s->kernel_nodes);
-  free(s->output_summaries);
-  free(s->budget_summaries);
-  free(s->budget_words);
+  free(s->statistics.nodes);
+  free(s->statistics.stretched_ns);
+  free(s->statistics.kernel_nodes);
+  free(s->statistics.outputs);
+  free(s->statistics.budgets);
+  free(s->statistics.budget_words);
 }

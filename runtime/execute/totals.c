@@ -15,7 +15,7 @@ static const struct sl_slot_member *output_member(const struct sl_session *s, ui
 
 /* All fields of an output's entries, one field behind the other. */
 static uint64_t value_count(const struct sl_session *s, uint32_t o) {
-  const struct sl_collection *c = s->run_outputs[o].collection;
+  const struct sl_collection *c = s->identity.outputs[o].collection;
   uint64_t count = 0;
   for (uint32_t f = 0; sl_is_totals(c) && f < c->field_count; f++)
     count += output_member(s, o)->capacities[0] * c->fields[f].width;
@@ -24,28 +24,28 @@ static uint64_t value_count(const struct sl_session *s, uint32_t o) {
 
 int sl_totals_open(struct sl_session *s) {
   uint64_t values = 0, fields = 0;
-  for (uint32_t o = 0; o < s->run.output_count; o++) {
+  for (uint32_t o = 0; o < s->identity.run.output_count; o++) {
     values += value_count(s, o);
-    if (sl_is_totals(s->run_outputs[o].collection)) fields += s->run_outputs[o].collection->field_count;
+    if (sl_is_totals(s->identity.outputs[o].collection)) fields += s->identity.outputs[o].collection->field_count;
   }
-  s->total_values = calloc(values + 1, sizeof *s->total_values);
-  s->totals = calloc(fields + 1, sizeof *s->totals);
-  if (!s->total_values || !s->totals) return SL_ENOMEM;
-  uint64_t *next = s->total_values;
-  for (uint32_t o = 0; o < s->run.output_count; o++) {
-    struct sl_run_output *output = &s->run_outputs[o];
+  s->totals.values = calloc(values + 1, sizeof *s->totals.values);
+  s->totals.summaries = calloc(fields + 1, sizeof *s->totals.summaries);
+  if (!s->totals.values || !s->totals.summaries) return SL_ENOMEM;
+  uint64_t *next = s->totals.values;
+  for (uint32_t o = 0; o < s->identity.run.output_count; o++) {
+    struct sl_run_output *output = &s->identity.outputs[o];
     const struct sl_collection *c = output->collection;
     if (!sl_is_totals(c)) continue;
     const uint64_t entries = output_member(s, o)->capacities[0];
     output->items = entries;
     output->totals = next;
     for (uint32_t f = 0; f < c->field_count; f++) {
-      s->totals[s->total_count++] = (struct sl_total_summary){.port = output->name,
-                                                              .field = c->fields[f].name,
-                                                              .entries = (uint32_t)entries,
-                                                              .width = c->fields[f].width,
-                                                              .is_signed = c->fields[f].type == SL_TYPE_i64,
-                                                              .values = next};
+      s->totals.summaries[s->totals.count++] = (struct sl_total_summary){.port = output->name,
+                                                                         .field = c->fields[f].name,
+                                                                         .entries = (uint32_t)entries,
+                                                                         .width = c->fields[f].width,
+                                                                         .is_signed = c->fields[f].type == SL_TYPE_i64,
+                                                                         .values = next};
       next += entries * c->fields[f].width;
     }
   }
@@ -53,20 +53,21 @@ int sl_totals_open(struct sl_session *s) {
 }
 
 void sl_totals_add(struct sl_session *s, uint32_t o, const struct sl_output_view *view) {
-  uint64_t *next = s->total_values + (s->run_outputs[o].totals - s->total_values);
+  uint64_t *next = s->totals.values + (s->identity.outputs[o].totals - s->totals.values);
   for (uint32_t f = 0; f < view->collection->field_count; f++) {
     const struct sl_field *field = &view->collection->fields[f];
-    const uint64_t count = s->run_outputs[o].items * field->width;
+    const uint64_t count = s->identity.outputs[o].items * field->width;
     for (uint64_t i = 0; i < count; i++) *next++ += sl_total_value(field->type, view->fields[f], i);
   }
 }
 
 uint64_t sl_session_output_digest(const struct sl_session *s, uint32_t o) {
-  const uint64_t *totals = s->run_outputs[o].totals;
-  return totals ? XXH3_64bits(totals, value_count(s, o) * sizeof *totals) : sl_output_digest_value(&s->digests[o]);
+  const uint64_t *totals = s->identity.outputs[o].totals;
+  return totals ? XXH3_64bits(totals, value_count(s, o) * sizeof *totals)
+                : sl_output_digest_value(&s->delivery.digests[o]);
 }
 
 void sl_totals_close(struct sl_session *s) {
-  free(s->total_values);
-  free(s->totals);
+  free(s->totals.values);
+  free(s->totals.summaries);
 }

@@ -17,19 +17,19 @@
 static void name_track(struct sl_session *s, uint32_t track, const char *format) {
   char name[64];
   snprintf(name, sizeof name, format, (track - 1) / 3);
-  fprintf(s->trace,
+  fprintf(s->trace.file,
           ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
           name);
 }
 
 int sl_trace_open(struct sl_session *s) {
   if (!s->options.trace_path) return SL_OK;
-  s->trace = fopen(s->options.trace_path, "w");
-  if (!s->trace) {
+  s->trace.file = fopen(s->options.trace_path, "w");
+  if (!s->trace.file) {
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--trace %s: %s", s->options.trace_path, strerror(errno));
     return SL_EIO;
   }
-  fprintf(s->trace,
+  fprintf(s->trace.file,
           "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
           s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
@@ -43,23 +43,23 @@ int sl_trace_open(struct sl_session *s) {
 
 void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
                    const char *key, uint64_t value) {
-  if (!s->trace) return;
+  if (!s->trace.file) return;
   const double begin = (double)(int64_t)(begin_ns - s->begin_ns) * 1e-3;
   const double length = end_ns > begin_ns ? (double)(end_ns - begin_ns) * 1e-3 : 0;
-  pthread_mutex_lock(&s->trace_lock);
-  fprintf(s->trace, ",\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": %.3f, \"dur\": %.3f", name,
-          track, begin, length);
-  if (key) fprintf(s->trace, ", \"args\": {\"%s\": %" PRIu64 "}", key, value);
-  fputs("}", s->trace);
-  pthread_mutex_unlock(&s->trace_lock);
+  pthread_mutex_lock(&s->trace.lock);
+  fprintf(s->trace.file, ",\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": %.3f, \"dur\": %.3f",
+          name, track, begin, length);
+  if (key) fprintf(s->trace.file, ", \"args\": {\"%s\": %" PRIu64 "}", key, value);
+  fputs("}", s->trace.file);
+  pthread_mutex_unlock(&s->trace.lock);
 }
 
 int sl_trace_close(struct sl_session *s) {
-  if (!s->trace) return SL_OK;
-  fputs("\n]\n", s->trace);
-  const int failed = ferror(s->trace);
-  const int closed = fclose(s->trace);
-  s->trace = NULL;
+  if (!s->trace.file) return SL_OK;
+  fputs("\n]\n", s->trace.file);
+  const int failed = ferror(s->trace.file);
+  const int closed = fclose(s->trace.file);
+  s->trace.file = NULL;
   if (!failed && closed == 0) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--trace %s: could not be written: %s", s->options.trace_path,
               strerror(errno));

@@ -3,7 +3,7 @@
  */
 #include "report/describe.h"
 
-#include "execute/session.h"
+#include "execute/inspect.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
 
@@ -274,7 +274,7 @@ static void write_feeder(const struct sl_graph *g, const struct sl_member *input
 }
 
 void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
-  const struct sl_graph *g = s->graph;
+  const struct sl_graph *g = sl_session_graph(s);
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
     fprintf(file, "%-20s %s\n", node->name, node->use);

@@ -10,21 +10,22 @@ static int same_port(struct sl_port a, struct sl_port b) { return a.node == b.no
 /* The bytes of some fields of a member; of a list port, those of a producer. */
 static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member, uint32_t entry,
                       struct sl_arrow *arrow) {
-  const struct sl_layout *l = s->layout;
+  const struct sl_layout *l = sl_session_layout(s);
   const struct sl_slot_member *m = &l->members[node][member].entries[entry];
-  const struct sl_collection *c = s->graph->nodes[node].algorithm->members[member].collection;
+  const struct sl_collection *c = sl_session_graph(s)->nodes[node].algorithm->members[member].collection;
   for (uint32_t f = 0; f < c->field_count; f++) {
     if (m->storage[f] == SL_NONE) continue;
     const struct sl_storage *storage = &l->storage[m->storage[f]];
     arrow->is_constant = storage->kind == SL_STORAGE_CONSTANT;
-    arrow->bytes += arrow->is_constant ? (double)s->arrays[m->storage[f]].bytes
-                                       : (double)storage->bytes / (l->events ? l->events : 1);
+    arrow->bytes += arrow->is_constant
+                        ? (double)(sl_session_array_count(s, m->storage[f]) * sl_type_bytes(c->fields[f].type))
+                        : (double)storage->bytes / (l->events ? l->events : 1);
   }
 }
 
 /* Counts the arrows, and sets them where there is a place for them. */
 static uint32_t set_arrows(const struct sl_session *s, struct sl_arrow *arrows) {
-  const struct sl_graph *g = s->graph;
+  const struct sl_graph *g = sl_session_graph(s);
   uint32_t count = 0;
   for (uint32_t n = 0; n < g->node_count; n++) {
     const struct sl_node *node = &g->nodes[n];
@@ -49,7 +50,7 @@ static uint32_t set_arrows(const struct sl_session *s, struct sl_arrow *arrows) 
 }
 
 int sl_drawing_make(const struct sl_session *s, struct sl_drawing *drawing) {
-  *drawing = (struct sl_drawing){.graph = s->graph, .arrow_count = set_arrows(s, NULL)};
+  *drawing = (struct sl_drawing){.graph = sl_session_graph(s), .arrow_count = set_arrows(s, NULL)};
   drawing->arrows = calloc(drawing->arrow_count + (size_t)1, sizeof *drawing->arrows);
   if (!drawing->arrows) return SL_ENOMEM;
   set_arrows(s, drawing->arrows);

@@ -75,7 +75,7 @@ int sl_session_write_dot(const struct sl_session *s, FILE *file) {
   const int status = sl_drawing_make(s, &d);
   if (status < 0) return status;
   fprintf(file, "digraph sluice {\n  label=<");
-  write_text(d.graph->description ? d.graph->description : s->options.graph_path, file);
+  write_text(d.graph->description ? d.graph->description : sl_session_options(s)->graph_path, file);
   fprintf(file,
           ">;\n  labelloc=t;\n  fontname=\"Helvetica\";\n  nodesep=0.35;\n  ranksep=0.6;\n"
           "  node [shape=plain fontname=\"Helvetica\" fontsize=13];\n"

@@ -1,7 +1,7 @@
 /* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
  * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
 #include "execute/bind.h"
-#include "execute/session.h"
+#include "execute/inspect.h"
 #include "plugin/tables.h"
 #include "report/plan_picture.h"
 
@@ -83,13 +83,14 @@ static void write_row(const struct sl_layout *l, uint32_t index, FILE *file) {
 }
 
 void sl_session_write_plan(const struct sl_session *s, FILE *file) {
-  const struct sl_layout *l = s->layout;
+  const struct sl_layout *l = sl_session_layout(s);
   fprintf(file, "slices of %u events\n%-44s %10s  %-18s %-18s %10s  %s\n", l->events, "field", "bytes", "first step",
           "last step", "offset", "budget");
   for (uint32_t i = 0; i < l->storage_count; i++)
     if (is_planned(&l->storage[i])) write_row(l, i, file);
-  for (uint32_t i = 0; i < s->summary.budget_count; i++)
-    fprintf(file, "capacity of %-32s %11" PRIu64 "\n", s->summary.budgets[i].port, s->summary.budgets[i].capacity);
+  for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++)
+    fprintf(file, "capacity of %-32s %11" PRIu64 "\n", sl_session_summary(s)->budgets[i].port,
+            sl_session_summary(s)->budgets[i].capacity);
   fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
           l->arena_bytes, l->live_bytes_max,
           l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
@@ -121,7 +122,7 @@ static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_ba
 }
 
 int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
-  const struct sl_layout *l = s->layout;
+  const struct sl_layout *l = sl_session_layout(s);
   struct sl_plan_bar *bars = calloc(l->storage_count + 1, sizeof *bars);
   struct bar_text *texts = calloc(l->storage_count + 1, sizeof *texts);
   const char **steps = calloc(l->step_count + 1, sizeof *steps);
@@ -135,7 +136,8 @@ int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
   }
   for (uint32_t i = 0; i <= l->step_count; i++) steps[i] = sl_step_name(l, i);
   char title[512];
-  snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", s->options.graph_path, l->events);
+  snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", sl_session_options(s)->graph_path,
+           l->events);
   const struct sl_plan_picture picture = {.title = title,
                                           .bars = bars,
                                           .bar_count = count,

@@ -1,5 +1,6 @@
 /* summary.c: the end of a run, as a table for people and as JSON for programs. */
-#include "execute/session.h"
+#include "base/json.h"
+#include "execute/inspect.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,8 +33,9 @@ static double arena_ratio(const struct sl_summary *sum) {
 }
 
 static void write_nodes(const struct sl_session *s, FILE *file) {
-  const struct sl_summary *sum = &s->summary;
-  if (s->backend->is_device)
+  const struct sl_summary *sum = sl_session_summary(s);
+  char device[128];
+  if (sl_session_describe_device(s, device, sizeof device))
     fprintf(file,
             "\n  times are from events between the nodes' kernels, which ran one by one, without the captured graph");
   fprintf(file, "\n  %-20s %-28s %9s %11s %9s %7s %9s %9s\n", "node", "algorithm", "calls", "events", "us/event",
@@ -57,8 +59,8 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
 }
 
 static void write_budgets(const struct sl_session *s, FILE *file) {
-  for (uint32_t i = 0; i < s->summary.budget_count; i++) {
-    const struct sl_budget_summary *b = &s->summary.budgets[i];
+  for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
+    const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
     if (b->overflows)
       fprintf(file,
               "budget       %s overflowed in %" PRIu64 " slices; capacity %" PRIu64 ", most used otherwise %" PRIu64
@@ -77,8 +79,8 @@ static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file
 /* A line a field, of many values the first ones. */
 static void write_totals(const struct sl_session *s, FILE *file) {
   enum { SHOWN = 16 };
-  for (uint32_t k = 0; k < s->summary.total_count; k++) {
-    const struct sl_total_summary *t = &s->summary.totals[k];
+  for (uint32_t k = 0; k < sl_session_summary(s)->total_count; k++) {
+    const struct sl_total_summary *t = &sl_session_summary(s)->totals[k];
     const uint64_t count = (uint64_t)t->entries * t->width;
     fprintf(file, "total        %s.%s:", t->port, t->field);
     for (uint64_t i = 0; i < count && i < SHOWN; i++) write_total(t, i, file);
@@ -88,13 +90,13 @@ static void write_totals(const struct sl_session *s, FILE *file) {
 }
 
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
-  const struct sl_summary *sum = &s->summary;
+  const struct sl_summary *sum = sl_session_summary(s);
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
   char device[128] = "";
-  if (s->backend->describe) s->backend->describe(s->device, device, sizeof device);
-  if (*device) fprintf(file, "\ndevice       %s: %s", s->options.device, device);
+  sl_session_describe_device(s, device, sizeof device);
+  if (*device) fprintf(file, "\ndevice       %s: %s", sl_session_options(s)->device, device);
   fprintf(file,
           "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
           with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
@@ -106,13 +108,14 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   fprintf(file, ", peak resident %s\n", as_bytes(sum->peak_rss_bytes, c, sizeof c));
   for (uint32_t o = 0; o < sum->output_count; o++) {
     fprintf(file, "output       %s: %" PRIu64 " items", sum->outputs[o].port, sum->outputs[o].items);
-    if (s->options.digest) fprintf(file, ", digest %016" PRIx64, sum->outputs[o].digest);
+    if (sl_session_options(s)->digest) fprintf(file, ", digest %016" PRIx64, sum->outputs[o].digest);
     fprintf(file, "\n");
   }
   write_totals(s, file);
   write_budgets(s, file);
-  for (uint32_t n = 0; n < s->graph->node_count; n++)
-    if (s->sink_lines[n]) fprintf(file, "\n%s:\n%s", s->graph->nodes[n].name, s->sink_lines[n]);
+  for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
+    if (sl_session_sink_lines(s, n))
+      fprintf(file, "\n%s:\n%s", sl_session_graph(s)->nodes[n].name, sl_session_sink_lines(s, n));
   if (profile) write_nodes(s, file);
 }
 
@@ -124,10 +127,10 @@ static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
 
 static void json_plugins(const struct sl_session *s, struct sl_json *j) {
   sl_json_begin_array(j, "plugins");
-  for (size_t i = 0; i < s->registry.entry_count; i++) {
-    const struct sl_plugin_entry *e = &s->registry.entries[i];
+  for (size_t i = 0; i < sl_session_registry(s)->entry_count; i++) {
+    const struct sl_plugin_entry *e = &sl_session_registry(s)->entries[i];
     int used = 0;
-    for (uint32_t n = 0; n < s->graph->node_count; n++) used |= s->graph->nodes[n].plugin == e;
+    for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++) used |= sl_session_graph(s)->nodes[n].plugin == e;
     if (!used) continue;
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "name", e->plugin->name);
@@ -140,10 +143,10 @@ static void json_plugins(const struct sl_session *s, struct sl_json *j) {
 }
 
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
-  const struct sl_summary *sum = &s->summary;
+  const struct sl_summary *sum = sl_session_summary(s);
   char device[128] = "";
-  if (s->backend->describe) s->backend->describe(s->device, device, sizeof device);
-  sl_json_string(j, "device", s->options.device);
+  const int is_device = sl_session_describe_device(s, device, sizeof device);
+  sl_json_string(j, "device", sl_session_options(s)->device);
   sl_json_string(j, "device_description", device);
   sl_json_integer(j, "slots", sum->slots);
   sl_json_integer(j, "slice_events", sum->slice_events);
@@ -169,11 +172,11 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "input_bytes", (int64_t)sum->input_bytes);
   sl_json_integer(j, "peak_rss_bytes", (int64_t)sum->peak_rss_bytes);
   sl_json_integer(j, "host_syncs_per_slice", sum->host_syncs_per_slice);
-  sl_json_boolean(j, "captured_graph", s->backend->is_device && !s->options.profile && !s->options.guard);
+  sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
 static void json_tables(const struct sl_session *s, struct sl_json *j) {
-  const struct sl_summary *sum = &s->summary;
+  const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_array(j, "nodes");
   for (uint32_t i = 0; i < sum->node_count; i++) {
     sl_json_begin_object(j, NULL);
@@ -198,7 +201,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "port", sum->outputs[o].port);
     sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
-    if (s->options.digest)
+    if (sl_session_options(s)->digest)
       json_digest(j, "digest", sum->outputs[o].digest);
     else
       sl_json_string(j, "digest", NULL);
@@ -216,14 +219,14 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   }
   sl_json_end_array(j);
   sl_json_begin_object(j, "results");
-  for (uint32_t n = 0; n < s->graph->node_count; n++)
-    if (s->sink_json[n]) sl_json_raw(j, s->graph->nodes[n].name, s->sink_json[n]);
+  for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
+    if (sl_session_sink_json(s, n)) sl_json_raw(j, sl_session_graph(s)->nodes[n].name, sl_session_sink_json(s, n));
   sl_json_end_object(j);
 }
 
 /* {OUTPUT: {FIELD: [value of each entry, or list of values]}} */
 static void json_totals(const struct sl_session *s, struct sl_json *j) {
-  const struct sl_summary *sum = &s->summary;
+  const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_object(j, "totals");
   for (uint32_t k = 0; k < sum->total_count; k++) {
     const struct sl_total_summary *t = &sum->totals[k];
@@ -245,8 +248,8 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_json_begin(&j);
   sl_json_begin_object(&j, NULL);
   sl_json_string(&j, "sluice_version", sl_version());
-  sl_json_string(&j, "graph", s->options.graph_path);
-  json_digest(&j, "graph_digest", s->summary.graph_digest);
+  sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
+  json_digest(&j, "graph_digest", sl_session_summary(s)->graph_digest);
   json_plugins(s, &j);
   json_counts(s, &j);
   json_tables(s, &j);

@@ -4,7 +4,7 @@
 #ifndef SL_TRIAL_CASE_H
 #define SL_TRIAL_CASE_H
 
-#include "execute/session.h"
+#include "execute/watch.h"
 #include "testing/harness.h"
 #include "trial/process.h"
 
@@ -38,9 +38,9 @@ struct trial_case {
  * events for it; node and constants before it only. 0; or an error, with the reason in `reason`. */
 int trial_capture(struct sl_session *s, uint32_t node, struct trial_case *c, char *reason, size_t reason_size);
 /* The inputs of a constant, which are other constants. */
-void trial_capture_constant(struct sl_session *s, uint32_t node, struct trial_case *c);
+void trial_capture_constant(const struct sl_session *s, uint32_t node, struct trial_case *c);
 /* Opens the session's source: its state, or NULL with the reason. */
-void *trial_source_open(struct sl_session *s, char *reason, size_t reason_size);
+void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_size);
 
 /* cut.c: can slices be cut of it? NULL, or why not. */
 const char *trial_why_whole(const struct trial_case *c);

@@ -14,10 +14,11 @@ static char *report_of(const struct trial_run *r, uint32_t slice_events, const c
   trial_stage(log, "%s", what);
   struct sl_session *s = trial_session_open(r->options, r->graph, slice_events, path, log);
   const int status = sl_session_run(s);
-  if (status < 0 && s->events_read == 0)
+  if (status < 0 && sl_session_events_read(s) == 0)
     trial_not_run(log, "%s: %s (%s)", r->graph->shown, trial_first_error(s), sl_error_text(status));
   if (status < 0) trial_wrong(log, "%s (%s)", trial_first_error(s), sl_error_text(status));
-  char *json = strdup(s->sink_json[r->node] ? s->sink_json[r->node] : "");
+  const char *reported = sl_session_sink_json(s, r->node);
+  char *json = strdup(reported ? reported : "");
   sl_session_close(s);
   if (!json) trial_not_run(log, "out of memory");
   return json;

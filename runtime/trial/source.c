@@ -30,20 +30,21 @@ static void close_memory(struct reading *r) {
 /* Room as the graph has it; in a bound of `short_member`, for one less than `filled`. */
 static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t short_bound, uint32_t filled) {
   const struct sl_session *s = r->run->session;
-  const struct sl_node *node = &s->graph->nodes[r->run->node];
+  const struct sl_node *node = &sl_session_graph(s)->nodes[r->run->node];
   sl_graph_fill_properties(node, r->args);
   memset(r->used, 0, SL_BOUNDS_MAX * sizeof *r->used * r->algorithm->member_count);
   for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
     const struct sl_member *member = &r->algorithm->members[m];
     if (member->kind != SL_MEMBER_OUT) continue;
-    const struct sl_slot_member *at = &s->layout->members[r->run->node][m];
+    const struct sl_slot_member *at = &sl_session_layout(s)->members[r->run->node][m];
     uint64_t capacities[SL_BOUNDS_MAX];
     memcpy(capacities, at->capacities, sizeof capacities);
     if (m == short_member) capacities[short_bound] = filled - 1;
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const struct sl_field *field = &member->collection->fields[f];
-      if (at->storage[f] == SL_NONE || s->layout->storage[at->storage[f]].upper == 0) continue; /* nobody reads it */
-      const uint64_t values = sl_collection_values(member->collection, f, s->slice_events, capacities);
+      if (at->storage[f] == SL_NONE || sl_session_layout(s)->storage[at->storage[f]].upper == 0)
+        continue; /* nobody reads it */
+      const uint64_t values = sl_collection_values(member->collection, f, sl_session_slice_events(s), capacities);
       r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
@@ -79,13 +80,13 @@ static void check_used(const struct reading *r, const struct trial_outcome *o) {
 static void open_reading(struct reading *r) {
   const struct sl_session *s = r->run->session;
   char reason[256];
-  r->state = trial_source_open((struct sl_session *)s, reason, sizeof reason);
+  r->state = trial_source_open(s, reason, sizeof reason);
   if (!r->state)
     trial_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
   r->args = test_allocate(1, r->algorithm->args_size);
   r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
   r->used = test_allocate(SL_BOUNDS_MAX * r->algorithm->member_count, sizeof *r->used);
-  r->events = test_allocate(s->slice_events, sizeof *r->events);
+  r->events = test_allocate(sl_session_slice_events(s), sizeof *r->events);
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     if (r->algorithm->members[m].kind == SL_MEMBER_OUT)
       r->fields[m] = test_allocate(r->algorithm->members[m].collection->field_count, sizeof **r->fields);
@@ -95,7 +96,7 @@ static void open_reading(struct reading *r) {
 static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
-  const int status = r->algorithm->source->fill(r->state, &s->contexts[r->run->node].services, r->args, &fill);
+  const int status = r->algorithm->source->fill(r->state, sl_session_services(s, r->run->node), r->args, &fill);
   if (status < 0) trial_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
     trial_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
@@ -115,7 +116,7 @@ static struct trial_outcome *read_whole(struct reading *r, const char *what, int
   trial_stage(r->log, "%s", what);
   open_reading(r);
   bind(r, poison, NO_LIMIT, 0, 0);
-  struct trial_outcome *o = fill(r, r->run->session->slice_events);
+  struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
   end_reading(r);
   return o;
 }
@@ -142,7 +143,7 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
               name);
   open_reading(r);
   bind(r, SL_POISON, m, bound, filled);
-  const struct trial_outcome *o = fill(r, r->run->session->slice_events);
+  const struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
   int is_refused = 0; /* an event that does not fit even alone has an error */
   for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
   if (o->event_count == first->event_count && !is_refused)
@@ -153,7 +154,7 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
 
 void trial_run_source(void *context, struct trial_log *log) {
   const struct trial_run *run = context;
-  struct reading r = {.run = run, .log = log, .algorithm = run->session->graph->nodes[run->node].algorithm};
+  struct reading r = {.run = run, .log = log, .algorithm = sl_session_graph(run->session)->nodes[run->node].algorithm};
   const struct trial_outcome *first = read_whole(&r, "as in the graph", SL_POISON);
   uint32_t good = 0;
   for (uint32_t e = 0; e < first->event_count; e++) good += first->errors[e] == SL_EVENT_OK;

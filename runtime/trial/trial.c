@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "trial/trial.h"
 
+#include "backend/backend.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -48,9 +49,9 @@ struct sl_trial_options sl_trial_options_default(void) {
 /* ----------------------------------------------------------------------------------------------- sessions */
 
 const char *trial_first_error(const struct sl_session *s) {
-  for (size_t i = 0; i < sl_diagnostics_count(s->diagnostics); i++)
-    if (sl_diagnostics_at(s->diagnostics, i)->severity == SL_ERROR)
-      return sl_diagnostics_at(s->diagnostics, i)->message;
+  for (size_t i = 0; i < sl_diagnostics_count(sl_session_diagnostics(s)); i++)
+    if (sl_diagnostics_at(sl_session_diagnostics(s), i)->severity == SL_ERROR)
+      return sl_diagnostics_at(sl_session_diagnostics(s), i)->message;
   return "";
 }
 
@@ -124,7 +125,7 @@ static void run_algorithm(void *context, struct trial_log *log) {
   char reason[256] = "";
   trial_stage(log, "while its inputs were taken from %s", t->graph.shown);
   struct sl_session *s = trial_session_open(t->options, &t->graph, t->options->events, NULL, log);
-  const uint32_t node = find_node(s->graph, t->graph.node, log);
+  const uint32_t node = find_node(sl_session_graph(s), t->graph.node, log);
   struct trial_case inputs;
   struct trial_run run = {.options = t->options,
                           .session = s,

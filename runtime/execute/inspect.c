@@ -1,0 +1,36 @@
+/* inspect.c: see inspect.h. */
+#include "execute/inspect.h"
+
+#include "execute/session.h"
+
+const struct sl_options *sl_session_options(const struct sl_session *s) { return &s->options; }
+
+const struct sl_registry *sl_session_registry(const struct sl_session *s) { return &s->registry; }
+
+const struct sl_graph *sl_session_graph(const struct sl_session *s) { return s->graph; }
+
+const struct sl_layout *sl_session_layout(const struct sl_session *s) { return s->layout; }
+
+uint32_t sl_session_slice_events(const struct sl_session *s) { return s->slice_events; }
+
+int sl_session_describe_device(const struct sl_session *s, char *text, size_t size) {
+  if (size > 0) *text = 0;
+  if (s->backend->describe) s->backend->describe(s->device, text, size);
+  return s->backend->is_device != 0;
+}
+
+const char *sl_session_sink_lines(const struct sl_session *s, uint32_t node) { return s->delivery.sink_lines[node]; }
+
+const char *sl_session_sink_json(const struct sl_session *s, uint32_t node) { return s->delivery.sink_json[node]; }
+
+const struct sl_services *sl_session_services(const struct sl_session *s, uint32_t node) {
+  return &s->contexts[node].services;
+}
+
+const void *sl_session_source_args(const struct sl_session *s) { return s->reading.args; }
+
+uint64_t sl_session_array_count(const struct sl_session *s, int32_t storage) { return s->arrays[storage].count; }
+
+uint64_t sl_session_events_read(const struct sl_session *s) { return s->reading.events; }
+
+const struct sl_diagnostics *sl_session_diagnostics(const struct sl_session *s) { return s->diagnostics; }
