@@ -20,7 +20,8 @@ def sluice(*arguments, **options):
 
 
 def wiring(path, *arguments):
-    """{(from node, from port, to node, to input or None for an event list)} of `check`, without nodes left out."""
+    """{(from node, from port, to node, to input or None for an event list)} of `check`, without nodes left out; of a field,
+    its port."""
     arrows, node = set(), None
     for line in sluice("check", path, *arguments).splitlines():
         if line.startswith("outputs:"):
@@ -29,7 +30,7 @@ def wiring(path, *arguments):
             node = line.split()[0]
         elif "<-" in line:
             name, _, port, *_ = line.split()
-            arrows.add((*port.split("."), node, None if name == "events" else name.split("[")[0]))
+            arrows.add((*port.split(".")[:2], node, None if name == "events" else name.split("[")[0]))
     return arrows
 
 
