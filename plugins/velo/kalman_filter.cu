@@ -246,14 +246,14 @@ static SL_DEVICE uint32_t order_by_length(const struct kalman_filter_args *a, ui
 }
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
-  if (SL_LANES32 == 1) {
-    SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_tracks(&a, &track, 32);
-    return;
-  }
+#if defined(SL_TARGET_CPU)
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t count = order_by_length(&a, a.tracks.offsets[event], a.tracks.offsets[event + 1]);
     for (uint32_t i = 0; i < count; i += 32) fit_tracks(&a, a.order + i, count - i);
   }
+#else
+  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_tracks(&a, &track, 32);
+#endif
 }
 
 static int run(const struct sl_launch *l, const struct kalman_filter_args *a) {

@@ -395,7 +395,7 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   struct search_launch launch;
   launch.a = *args;
   launch.phi_window = search_phi_units(args->phi_tolerance);
-  launch.window_width = 0xFFFFu | (uint32_t)(2 * launch.phi_window) << 16; /* halves(), which is for the device */
+  launch.window_width = (uint32_t)(2 * launch.phi_window) << 16 | 0xFFFF; /* on the host, where halves() is not */
   int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
   if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
   if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);
