@@ -13,7 +13,7 @@ static const struct sl_slot_member *output_member(const struct sl_session *s, ui
   return &s->layout->members[port.node][port.member];
 }
 
-/* All fields of an output's entries, one field behind the other. */
+/* All fields of an output's entries, one field after the other. */
 static uint64_t value_count(const struct sl_session *s, uint32_t o) {
   const struct sl_collection *c = s->run_outputs[o].collection;
   uint64_t count = 0;

@@ -92,7 +92,7 @@ static inline void io_packer_find_takers(struct io_packer *p) {
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
       p->first[p->ports[i].kind->types[t]]++;
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++) p->first[type + 1u] += p->first[type];
-  /* Each is the end of its type now, and moves to its beginning while that is filled from behind. */
+  /* Each is the end of its type now, and moves to its beginning while that is filled from its end. */
   for (uint32_t i = p->count; i-- > 0;)
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
       p->takers[--p->first[p->ports[i].kind->types[t]]] = i;
