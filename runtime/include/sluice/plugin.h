@@ -412,12 +412,21 @@ struct sl_member {
     .collection = &base##_collection, .trait = trait_                                      \
   }
 /* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. */
+/* All members are named, since headers with traits are also read by C++ compilers that warn of missing ones. */
+#define SL_TRAIT_MEMBER_(name_, doc_, kind_, flags_, bytes_, unit_, type_, default_, min_, max_)                \
+  .name = name_, .doc = doc_, .kind = kind_, .flags = flags_, .args_offset = 0, .args_size = bytes_,            \
+  .collection = NULL, .fields = NULL, .shares = NULL, .in_place = NULL, .trait = NULL, .unit = unit_,           \
+  .default_text = NULL, .choices = NULL, .type = type_, .count = 0, .default_value = default_, .minimum = min_, \
+  .maximum = max_
 #define SL_TRAIT_OUT(port, ...) \
-  { .name = #port, .doc = "", .kind = SL_MEMBER_OUT, __VA_ARGS__ }
-#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                           \
-  {                                                                                                                  \
-    .name = #name_, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = SL_FLAG_BUDGET, .args_size = sizeof(uint32_t), \
-    .unit = "per event", .type = SL_TYPE_u32, .default_value = default_, .minimum = min_, .maximum = max_            \
+  { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__ }
+#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                         \
+  {                                                                                                                \
+    SL_TRAIT_MEMBER_(#name_, doc_, SL_MEMBER_PROPERTY, SL_FLAG_BUDGET, sizeof(uint32_t), "per event", SL_TYPE_u32, \
+                     default_, min_, max_),                                                                        \
+        .capacity = SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL}), .sub_capacities = {                                     \
+          SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL})                                                                    \
+        }                                                                                                          \
   }
 #define SL_SHARES_OFFSETS(port)              .shares = #port
 #define SL_IN_PLACE(port)                    .in_place = #port
