@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
+#include "device.h"
 #include "numbers.h"
 
 #include <sluice/sluice.h>
@@ -314,27 +315,9 @@ static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **
   free(r.table);
 }
 
-static int has_device(void) {
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  struct sl_session *session = NULL;
-  char *graph = graph_of_sums(1);
-  o.graph_path = "limits.yaml";
-  o.graph_text = graph;
-  o.graph_text_bytes = strlen(graph);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
-  o.device = device;
-  const int status = sl_session_open(&o, d, &session);
-  if (status < 0 && sl_diagnostics_count(d) > 0) printf("skipped: %s\n", sl_diagnostics_at(d, 0)->message);
-  sl_session_close(session);
-  sl_diagnostics_free(d);
-  free(graph);
-  return status == SL_OK;
-}
-
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
-  if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
+  if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(three_hundred_steps_and_nine_hundred_fields_run_and_are_timed),
       cmocka_unit_test(sinks_see_the_events_of_their_lists),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
+#include "device.h"
 #include "numbers.h"
 
 #include <sluice/sluice.h>
@@ -439,28 +440,10 @@ static void a_kernel_that_crashes_is_named(void **state) {
   free(r.messages);
 }
 
-/* Is there such a device, and was this built for it? */
-static int has_device(void) {
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  struct sl_session *session = NULL;
-  o.graph_path = "toy.yaml";
-  o.graph_text = GRAPH;
-  o.graph_text_bytes = strlen(GRAPH);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
-  o.device = device;
-  o.slice_events = 8;
-  const int status = sl_session_open(&o, d, &session);
-  if (status < 0 && sl_diagnostics_count(d) > 0) printf("skipped: %s\n", sl_diagnostics_at(d, 0)->message);
-  sl_session_close(session);
-  sl_diagnostics_free(d);
-  return status == SL_OK;
-}
-
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   profile = strcmp(device, "mock") == 0;
-  if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
+  if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),
       cmocka_unit_test(a_tight_budget_costs_retries_and_changes_nothing),

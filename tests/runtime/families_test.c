@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
+#include "device.h"
+
 #include <sluice/sluice.h>
 
 #include <cmocka.h>
@@ -205,17 +207,9 @@ static void settings_that_are_none_are_refused(void **state) {
   free(r.messages);
 }
 
-/* Without the device that the environment names there is nothing to do. */
-static int has_device(void) {
-  struct outcome r = run((const char *const[]){"raw.events=1", NULL}, 1, 1, 0);
-  if (r.opened < 0) printf("skipped: %s", r.messages);
-  free(r.messages);
-  return r.opened >= 0;
-}
-
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
-  if (strncmp(device, "cuda", 4) == 0 && !has_device()) return 77;
+  if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_family_gives_the_results_of_its_nodes_one_by_one),
       cmocka_unit_test(parts_of_slices_move_the_arguments_of_a_family),
