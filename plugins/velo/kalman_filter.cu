@@ -127,9 +127,9 @@ static SL_DEVICE void fit(const struct kalman_filter_args *a, const struct kalma
     s->c_tt[lane] = 1.0f;
   }
   for (uint32_t i = 1; i < t->longest; i++) {
-    const uint32_t row = from_last ? t->longest - 1 - i : i, begun = from_last ? row + 1 : row;
+    const uint32_t row = from_last ? t->longest - 1 - i : i;
     SL_FOR_LANES32_OF (j, t->count) {
-      const uint32_t lane = SL_LANE32(j), is_hit = SL_LANES32 == 1 || begun < t->length[lane] ? 1u : 0u;
+      const uint32_t lane = SL_LANE32(j), is_hit = SL_LANES32 == 1 || row + from_last < t->length[lane] ? 1u : 0u;
       step(s, lane, noise[lane], hit_in_row(a, t, hits, row, lane), is_hit);
     }
   }

@@ -115,8 +115,8 @@ static SL_DEVICE uint32_t live_length(const struct search_live *live) { return l
 static SL_DEVICE uint32_t live_skips(const struct search_live *live) { return live->track >> 24; }
 
 /* A live track that has just got a hit. */
-static SL_DEVICE struct search_live live_of(uint32_t name, uint32_t length, uint32_t older, uint32_t newest) {
-  const struct search_live live = {halves(older, newest), name | length << 16};
+static SL_DEVICE struct search_live live_of(uint32_t name, uint32_t length, uint32_t older, uint32_t added) {
+  const struct search_live live = {halves(older, added), name | length << 16};
   return live;
 }
 

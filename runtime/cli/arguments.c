@@ -24,10 +24,11 @@ static int append_files(struct cli_arguments *a, struct cli_list *files, const c
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);
     status = copy ? append(&a->owned, copy) : cli_no_memory();
-    if (status != CLI_OK)
+    if (status != CLI_OK) {
       free(copy);
-    else
-      status = append(files, copy);
+      break;
+    }
+    status = append(files, copy); /* NOLINT(clang-analyzer-unix.Malloc): a->owned has it */
   }
   globfree(&found);
   return status;

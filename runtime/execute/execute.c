@@ -174,7 +174,7 @@ static int set_epoch(struct sl_slot *slot) {
 static int trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
                        uint64_t events) {
   const struct sl_backend *backend = slot->session->backend;
-  double begin, length;
+  double begin = 0, length = 0;
   int status = backend->marked_us(slot->stream, epoch_mark(slot), from, &begin);
   if (status == SL_OK) status = backend->marked_us(slot->stream, from, to, &length);
   if (status < 0) return status;

@@ -250,10 +250,8 @@ static void report_missing(struct choice *c, uint32_t index, const struct sl_mem
                     is_list ? "input `%s` (%s) must be named, as event lists are never chosen: %s"
                             : "input `%s` (%s) could come from several ports: %s",
                     input->name, collection, found->list);
-  } else if (optional) {
-    return;
-  } else if (draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
-    return; /* one of the unknown ones may offer it */
+  } else if (optional || draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
+    return; /* or one of the unknown ones may offer it */
   } else if (found->dependent > 0) {
     sl_report_error(r, source->mark, node, NULL,
                     "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name,

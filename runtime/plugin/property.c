@@ -100,8 +100,10 @@ void sl_property_store(const struct sl_member *m, uint32_t index, double number,
 
 const char *sl_number_text(uint32_t type, double number, char text[SL_NUMBER_TEXT_BYTES]) {
   if (type != SL_TYPE_f32 && type != SL_TYPE_f64) {
-    if (number >= 0x1p64) return strcpy(text, "18446744073709551615"); /* the range of u64 ends at 2^64 */
-    snprintf(text, SL_NUMBER_TEXT_BYTES, "%.0f", number + 0.0);        /* no -0 */
+    if (number >= 0x1p64) /* the range of u64 ends at 2^64 */
+      snprintf(text, SL_NUMBER_TEXT_BYTES, "%s", "18446744073709551615");
+    else
+      snprintf(text, SL_NUMBER_TEXT_BYTES, "%.0f", number + 0.0); /* no -0 */
     return text;
   }
   for (int digits = 6; digits <= 17; digits++) {

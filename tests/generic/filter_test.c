@@ -58,19 +58,18 @@ static void *values_of(uint32_t type, uint32_t count, uint32_t value_bytes, int 
 
 struct field_case {
   const char *name;
-  uint32_t value_bytes, is_signed, width;
+  uint32_t value_bytes, is_signed, width, by_event;
   const uint32_t *item_offsets;
   const char *item_offsets_name;
-  uint32_t by_event;
 };
 
 static const struct field_case cases[] = {
-    {"mean", 8, 1, 1, NULL, NULL, 1},
-    {"pair", 2, 1, WIDTH, NULL, NULL, 1},
-    {"weight", 4, 1, 1, NULL, NULL, 0},
-    {"place", 4, 1, WIDTH, NULL, NULL, 0},
-    {"code", 1, 0, 1, first_offsets, "first_offsets", 0},
-    {"id", 8, 0, 1, second_offsets, "second_offsets", 0},
+    {"mean", 8, 1, 1, 1, NULL, NULL},
+    {"pair", 2, 1, WIDTH, 1, NULL, NULL},
+    {"weight", 4, 1, 1, 0, NULL, NULL},
+    {"place", 4, 1, WIDTH, 0, NULL, NULL},
+    {"code", 1, 0, 1, 0, first_offsets, "first_offsets"},
+    {"id", 8, 0, 1, 0, second_offsets, "second_offsets"},
 };
 
 static uint32_t begin_of(const struct field_case *c, uint32_t event) {
