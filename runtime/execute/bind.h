@@ -8,6 +8,12 @@
 
 #include "plugin/tables.h"
 
+/* The start of each argument struct, in bytes; and a number of bytes rounded up to a multiple of `alignment`. */
+enum { SL_ARGS_ALIGNMENT = 64 };
+static inline uint64_t sl_aligned(uint64_t bytes, uint64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /* How many values a field has, width included, for that many events, items and subitems. ARRAY: 0, `make` decides. */
 uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems);
 /* The same for a field of a collection, with the counts of its bounds. */

@@ -4,18 +4,16 @@
  * The nodes of a family have their structs one after the other, in the flight's tables, which go up to a device with a
  * memory of its own when they are ready and when a part of a slice moves its pointers.
  */
+#include "execute/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { ALIGNMENT = 64 };
 
 static int is_family(const struct sl_step *step) { return step->node_count > 1; }
 
 static uint64_t family_bytes(const struct sl_session *s, const struct sl_step *step) {
-  const uint64_t bytes = (uint64_t)step->node_count * s->graph->nodes[step->nodes[0]].algorithm->args_size;
-  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return sl_aligned((uint64_t)step->node_count * s->graph->nodes[step->nodes[0]].algorithm->args_size,
+                    SL_ARGS_ALIGNMENT);
 }
 
 /* ------------------------------------------------------------------------------------------------ arguments */
@@ -54,7 +52,7 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
 static int is_cleared(const struct sl_session *s, uint32_t n, uint32_t m, uint32_t f) {
   const struct sl_member *member = &s->graph->nodes[n].algorithm->members[m];
   const int32_t at = s->layout->members[n][m].storage[f];
-  if (at == SL_NONE || member->collection == NULL || strcmp(member->collection->name, "sl_event_list") == 0) return 0;
+  if (at == SL_NONE || member->collection == NULL || sl_is_event_list(member->collection)) return 0;
   const struct sl_storage *storage = &s->layout->storage[at];
   if (storage->node != n || storage->member != m) return 0;
   const int has_list = s->layout->node_set[n] != UINT32_MAX;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+static uint64_t aligned(uint64_t bytes) { return sl_aligned(bytes, SL_ARENA_ALIGNMENT); }
 
 static uint64_t header_bytes(const struct sl_slot *slot) {
   return aligned(sizeof(struct sl_pack_header) + slot->pack.field_count * sizeof(uint64_t) +

@@ -30,21 +30,16 @@ void *sl_make_table(void *context, const char *table, uint64_t count) {
     return NULL;
   }
   const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* one value at least */
-  void *values = count <= UINT32_MAX ? s->backend->allocate_host(s->device, bytes) : NULL;
-  if (!values) {
-    say(c, "out of memory for its table %s", table);
-    return NULL;
-  }
-  *array = (struct sl_array){values, values, count, bytes};
-  return memset(values, 0, bytes);
+  void *values = count <= UINT32_MAX ? sl_array_open(s, array, count, bytes) : NULL;
+  if (!values) say(c, "out of memory for its table %s", table);
+  return values;
 }
 
 static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
   struct sl_session *s = c->session;
-  array->device_values = s->backend->allocate(s->device, array->bytes);
-  if (!array->device_values) return SL_ENOMEM;
-  const int status = s->backend->upload_now(s->device, array->device_values, array->values, array->bytes);
-  if (status < 0) say(c, "a table could not be copied to the device: %s", s->backend->error(s->device));
+  const int status = sl_array_upload(s, array);
+  if (status < 0 && status != SL_ENOMEM)
+    say(c, "a table could not be copied to the device: %s", s->backend->error(s->device));
   return status;
 }
 

@@ -69,20 +69,28 @@ static void *make_array(void *context, const char *port, const char *field, uint
     message(c, SL_ERROR, "asked for %llu values of %s.%s", (unsigned long long)count, port, field);
     return NULL;
   }
-  void *values = s->backend->allocate_host(s->device, count * bytes);
-  if (!values) {
-    message(c, SL_ERROR, "out of memory for %llu values of %s.%s", (unsigned long long)count, port, field);
-    return NULL;
-  }
-  memset(values, 0, count * bytes); /* a device's host memory need not be */
-  s->arrays[storage] = (struct sl_array){values, values, count, count * bytes};
-  return memset(values, 0, count * bytes);
+  void *values = sl_array_open(s, &s->arrays[storage], count, count * bytes);
+  if (!values) message(c, SL_ERROR, "out of memory for %llu values of %s.%s", (unsigned long long)count, port, field);
+  return values;
 }
 
 static uint64_t array_count(void *context, const char *port, const char *field) {
   const struct sl_node_context *c = context;
   const int32_t storage = find_array(c, port, field);
   return storage == SL_NONE ? 0 : c->session->arrays[storage].count;
+}
+
+void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count, uint64_t bytes) {
+  void *values = s->backend->allocate_host(s->device, bytes);
+  if (!values) return NULL;
+  *array = (struct sl_array){values, values, count, bytes};
+  return memset(values, 0, bytes); /* a device's host memory need not be */
+}
+
+int sl_array_upload(struct sl_session *s, struct sl_array *array) {
+  array->device_values = s->backend->allocate(s->device, array->bytes);
+  if (!array->device_values) return SL_ENOMEM;
+  return s->backend->upload_now(s->device, array->device_values, array->values, array->bytes);
 }
 
 void sl_array_close(struct sl_session *s, struct sl_array *array) {
@@ -195,10 +203,9 @@ static int upload_constants(struct sl_session *s) {
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     struct sl_array *array = &s->arrays[i];
     if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
-    array->device_values = s->backend->allocate(s->device, array->bytes);
-    if (!array->device_values) return tell_constant_failed(s, i, SL_ENOMEM, "there is no memory for it on the device");
-    if (s->backend->upload_now(s->device, array->device_values, array->values, array->bytes) < 0)
-      return tell_constant_failed(s, i, SL_EDEVICE, "it could not be copied to the device");
+    const int status = sl_array_upload(s, array);
+    if (status == SL_ENOMEM) return tell_constant_failed(s, i, status, "there is no memory for it on the device");
+    if (status < 0) return tell_constant_failed(s, i, SL_EDEVICE, "it could not be copied to the device");
   }
   return SL_OK;
 }

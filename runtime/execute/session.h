@@ -352,6 +352,10 @@ void sl_summary_close(struct sl_session *s);
 /* services.c: what plugins get; and the constants, which need them. */
 void sl_services_open(struct sl_session *s, uint32_t node);
 int sl_constants_make(struct sl_session *s);
+/* An array in host memory, zeroed; NULL if there is none. Its copy on the device: SL_ENOMEM, or what the backend says.
+ */
+void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count, uint64_t bytes);
+int sl_array_upload(struct sl_session *s, struct sl_array *array);
 void sl_array_close(struct sl_session *s, struct sl_array *array);
 int sl_properties_check(struct sl_session *s);
 /* Points the node's inputs to the arrays of constants, in host memory, and others nowhere. The views of list ports are

@@ -10,15 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { NO_INDEX = UINT32_MAX, ARGS_ALIGNMENT = 64 };
+enum { NO_INDEX = UINT32_MAX };
 
 uint64_t sl_now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-
-static uint64_t aligned(uint64_t bytes, uint64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /* ------------------------------------------------------------------------------------------------- inputs */
 
@@ -210,11 +208,11 @@ uint64_t sl_node_views_bytes(const struct sl_node *node) {
 }
 
 static void count_arguments(const struct sl_graph *g, uint64_t *bytes, uint64_t *pointers) {
-  *bytes = ARGS_ALIGNMENT;
+  *bytes = SL_ARGS_ALIGNMENT;
   *pointers = 1;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_algorithm *a = g->nodes[g->order[i]].algorithm;
-    *bytes += aligned(a->args_size, ARGS_ALIGNMENT);
+    *bytes += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
     for (uint32_t m = 0; m < a->member_count; m++) *pointers += a->members[m].args_size / sizeof(void *) + 1;
     *pointers += sl_node_views_bytes(&g->nodes[g->order[i]]) / sizeof(void *);
   }
@@ -272,13 +270,13 @@ static void bind_all(struct sl_slot *slot, unsigned char *next) {
     const struct sl_algorithm *a = g->nodes[n].algorithm;
     if (a->kind == SL_KIND_SINK) {
       slot->sink_args[n] = next;
-      next += aligned(a->args_size, ARGS_ALIGNMENT);
+      next += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
       bind_sink(slot, n, slot->sink_args[n]);
     } else if (a->kind == SL_KIND_KERNEL) {
       for (uint32_t k = 0; k < flights; k++) {
         if (!slot->flights[k].args[n]) { /* of no family */
           slot->flights[k].args[n] = next;
-          next += aligned(a->args_size, ARGS_ALIGNMENT);
+          next += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
         }
         bind_kernel(slot, &slot->flights[k], n, slot->flights[k].args[n], step);
       }
@@ -312,7 +310,7 @@ static int open_arguments(struct sl_slot *slot) {
   uint64_t bytes, pointers;
   count_arguments(s->graph, &bytes, &pointers);
   bytes *= flights;
-  slot->arguments = aligned_alloc(ARGS_ALIGNMENT, bytes);
+  slot->arguments = aligned_alloc(SL_ARGS_ALIGNMENT, bytes);
   slot->sink_args = calloc(nodes, sizeof *slot->sink_args);
   slot->sink_patches = calloc(pointers, sizeof *slot->sink_patches);
   slot->launches = calloc(nodes, sizeof *slot->launches);

@@ -13,8 +13,6 @@
 #include <string.h>
 
 enum {
-  ALGORITHMS_MAX = 1024,
-  MEMBERS_MAX = 256, /* of one algorithm */
   FIELDS_MAX = 256,
   WIDTH_MAX = 65536,
   ERRORS_MAX = 255,
@@ -398,9 +396,9 @@ static int check_family(const struct checker *c, const struct sl_plugin *p) {
 
 static int check_members(struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
-  if (a->member_count > MEMBERS_MAX || !a->members)
+  if (a->member_count > CHECK_MEMBERS_MAX || !a->members)
     return checker_refuse(c, "%u members%s, at most %d are expected", a->member_count,
-                          a->members ? "" : " and no table of them", MEMBERS_MAX);
+                          a->members ? "" : " and no table of them", CHECK_MEMBERS_MAX);
   for (uint32_t i = 0; i < a->member_count; i++)
     if (check_name(c, "member", i, a->members[i].name)) return SL_EPLUGIN;
   for (uint32_t i = 0; i < a->member_count; i++)
@@ -474,9 +472,9 @@ static int check_copies(struct checker *c, const struct sl_plugin *p, const stru
 int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size) {
   struct checker c = {reason, reason_size, NULL, NULL};
   if (check_head(&c, plugin) || check_plugin_texts(&c, plugin)) return SL_EPLUGIN;
-  if (!plugin->algorithms || plugin->algorithm_count < 1 || plugin->algorithm_count > ALGORITHMS_MAX)
+  if (!plugin->algorithms || plugin->algorithm_count < 1 || plugin->algorithm_count > CHECK_ALGORITHMS_MAX)
     return checker_refuse(&c, "%u algorithms%s, 1 to %d are expected", plugin->algorithm_count,
-                          plugin->algorithms ? "" : " and no table of them", ALGORITHMS_MAX);
+                          plugin->algorithms ? "" : " and no table of them", CHECK_ALGORITHMS_MAX);
   for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
     const struct sl_algorithm *a = plugin->algorithms[i];
     if (!a) return checker_refuse(&c, "entry %u of the table of algorithms is NULL", i);

@@ -4,6 +4,9 @@
 
 #include <sluice/plugin.h>
 
+/* The most algorithms of a plugin, and members of an algorithm. */
+enum { CHECK_ALGORITHMS_MAX = 1024, CHECK_MEMBERS_MAX = 256 };
+
 /* Where the lint stands; `algorithm` and `member` are NULL outside of one. */
 struct checker {
   char *reason;

@@ -8,6 +8,7 @@
  */
 #include "plugin/peek.h"
 
+#include "plugin/check.h"
 #include "plugin/elf.h"
 
 #include <sluice/plugin.h>
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 enum { ALL = SL_PEEK_PROBE | SL_PEEK_TRAIT };
-enum { ALGORITHMS_MAX = 1024, MEMBERS_MAX = 256 }; /* more are refused */
 
 struct image {
   const unsigned char *bytes;
@@ -113,7 +113,7 @@ static uint32_t peek_algorithm(const struct image *m, uint64_t address) {
   uint64_t source = 0, probe = 0, members = 0, collection = 0, trait = 0;
   uint32_t bits = 0;
   const struct sl_algorithm *a = address ? loaded_array(m, address, 1, sizeof *a) : NULL;
-  if (!a || a->member_count > MEMBERS_MAX ||
+  if (!a || a->member_count > CHECK_MEMBERS_MAX ||
       !read_pointer(m, address + offsetof(struct sl_algorithm, members), &members))
     return ALL;
   if (a->kind == SL_KIND_SOURCE &&
@@ -136,7 +136,7 @@ static uint32_t peek(struct image *m) {
   const uint64_t address = find_descriptor(m);
   const struct sl_plugin *plugin = address ? loaded_array(m, address, 1, sizeof *plugin) : NULL;
   if (!plugin || plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin ||
-      plugin->abi_version != SL_ABI_VERSION || plugin->algorithm_count > ALGORITHMS_MAX ||
+      plugin->abi_version != SL_ABI_VERSION || plugin->algorithm_count > CHECK_ALGORITHMS_MAX ||
       !read_pointer(m, address + offsetof(struct sl_plugin, algorithms), &table))
     return ALL;
   for (uint32_t i = 0; i < plugin->algorithm_count && bits != ALL; i++)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "device.h"
 #include "numbers.h"
+#include "session.h"
 
 #include <sluice/sluice.h>
 
@@ -58,16 +58,11 @@ static struct outcome run(const struct request *request) {
   struct outcome r = {0};
   uint64_t number = request->number;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  o.graph_path = "limits.yaml";
-  o.graph_text = request->graph;
-  o.graph_text_bytes = strlen(request->graph);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(request->graph, device);
   o.sets = request->sets ? request->sets : (const char *const[]){"raw.events=40", NULL};
   o.slots = request->slots;
   o.slice_events = 16;
   o.digest = 1;
-  o.device = device;
   o.profile = request->profile;
   o.guard = request->guard;
   o.repeat = request->repeat;
@@ -85,10 +80,7 @@ static struct outcome run(const struct request *request) {
     if (r.status == SL_OK && !request->on_batch) assert_int_equal(number, 40);
   }
   r.errors = sl_diagnostics_errors(d);
-  size_t size = 0;
-  FILE *file = open_memstream(&r.messages, &size);
-  sl_diagnostics_print(d, file);
-  fclose(file);
+  r.messages = toy_messages(d);
   sl_session_close(session);
   sl_diagnostics_free(d);
   return r;

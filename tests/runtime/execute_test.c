@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "device.h"
 #include "numbers.h"
+#include "session.h"
 
 #include <sluice/sluice.h>
 
@@ -132,10 +132,8 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-/* The target to run on; `mock` is a device with a memory of its own and no captures, so that steps are enqueued one by
- * one, as with --profile. */
+/* The target to run on. */
 static const char *device = "cpu";
-static uint32_t profile;
 
 struct outcome {
   int opened, status;
@@ -163,19 +161,13 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
                           uint64_t stop_at, uint32_t repeat) {
   struct outcome r = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  o.graph_path = "toy.yaml";
-  o.graph_text = GRAPH;
-  o.graph_text_bytes = strlen(GRAPH);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(GRAPH, device);
   o.sets = sets;
   o.slots = slots;
   o.slice_events = slice_events;
   o.guard = guard;
   o.digest = 1;
   o.repeat = repeat;
-  o.device = device;
-  o.profile = profile;
   o.on_batch = on_batch;
   o.context = &r.seen;
   struct sl_session *session = NULL;
@@ -188,10 +180,7 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     r.seen.wrong += check_totals(&r.summary, &r.seen);
     for (uint32_t i = 0; i < r.summary.output_count; i++) r.digests[i] = r.summary.outputs[i].digest;
   }
-  size_t size = 0;
-  FILE *file = open_memstream(&r.messages, &size);
-  sl_diagnostics_print(d, file);
-  fclose(file);
+  r.messages = toy_messages(d);
   sl_session_close(session);
   sl_diagnostics_free(d);
   if (r.opened < 0) fail_msg("%s", r.messages);
@@ -365,11 +354,7 @@ static void wrong_options_are_refused_with_a_reason(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_session *session = NULL;
-  struct sl_options o = sl_options_default();
-  o.graph_path = "toy.yaml";
-  o.graph_text = GRAPH;
-  o.graph_text_bytes = strlen(GRAPH);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(GRAPH, device);
   o.device = "abacus";
   assert_int_equal(sl_session_open(&o, d, &session), SL_EINVAL);
   o.device = device;
@@ -393,20 +378,12 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_session *session = NULL;
-  struct sl_options o = sl_options_default();
-  o.graph_path = "toy.yaml";
-  o.graph_text = GRAPH;
-  o.graph_text_bytes = strlen(GRAPH);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(GRAPH, device);
   o.device = device;
   o.sets = (const char *const[]){"expanded.per_event=4000000", NULL};
   o.slice_events = 1074;
   assert_int_equal(sl_session_open(&o, d, &session), SL_EGRAPH);
-  char *messages = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&messages, &size);
-  sl_diagnostics_print(d, file);
-  fclose(file);
+  char *messages = toy_messages(d);
   if (!strstr(messages,
               "toy.yaml:7:3: error: node expanded: a slice of 1074 events would have room for 4296000000 items "
               "of expanded, 4294967294 is the most") ||
@@ -442,7 +419,6 @@ static void a_kernel_that_crashes_is_named(void **state) {
 
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
-  profile = strcmp(device, "mock") == 0;
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "device.h"
+#include "session.h"
 
 #include <sluice/sluice.h>
 
@@ -55,19 +55,13 @@ static uint32_t together_of(const struct sl_summary *sum, const char *node) {
 static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slice_events, uint32_t guard) {
   struct outcome r = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
   char *graph = make_graph();
-  o.graph_path = "families.yaml";
-  o.graph_text = graph;
-  o.graph_text_bytes = strlen(graph);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(graph, device);
   o.sets = sets;
   o.slots = slots;
   o.slice_events = slice_events;
   o.guard = guard;
   o.digest = 1;
-  o.device = device;
-  o.profile = strcmp(device, "mock") == 0; /* it has no captures */
   struct sl_session *session = NULL;
   r.opened = sl_session_open(&o, d, &session);
   if (session) {
@@ -83,10 +77,7 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     r.together[2] = together_of(sum, "all");
     r.together[3] = together_of(sum, "scaled");
   }
-  size_t size = 0;
-  FILE *file = open_memstream(&r.messages, &size);
-  sl_diagnostics_print(d, file);
-  fclose(file);
+  r.messages = toy_messages(d);
   sl_session_close(session);
   sl_diagnostics_free(d);
   free(graph);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "device.h"
 #include "numbers.h"
+#include "session.h"
 
 #include <sluice/sluice.h>
 
@@ -43,17 +43,11 @@ struct setting {
 static char *try_graph(const char *graph, const char *const *sets, struct setting setting, struct checked *checked,
                        int expected_status) {
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  o.graph_path = "toy.yaml";
-  o.graph_text = graph;
-  o.graph_text_bytes = strlen(graph);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(graph, device);
   o.sets = sets;
   o.slice_events = setting.slice_events;
   o.slots = setting.slots;
   o.guard = setting.guard;
-  o.device = device;
-  o.profile = strcmp(device, "mock") == 0; /* it cannot capture */
   o.on_batch = on_batch;
   o.context = checked;
   struct sl_session *session = NULL;

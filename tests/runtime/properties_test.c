@@ -7,8 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 /* cmocka.h wants the above first */
-#include "device.h"
 #include "numbers.h"
+#include "session.h"
 
 #include <sluice/sluice.h>
 
@@ -43,26 +43,16 @@ static int on_batch(void *context, const struct sl_batch *batch) {
 /* Runs a graph of one output, and returns what was said. */
 static char *run_graph(const char *graph, const char *const *sets, struct checked *checked, int expected_status) {
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_options o = sl_options_default();
-  o.graph_path = "toy.yaml";
-  o.graph_text = graph;
-  o.graph_text_bytes = strlen(graph);
-  o.plugin_paths = (const char *const[]){TOY_FOLDER, NULL};
+  struct sl_options o = toy_options(graph, device);
   o.sets = sets;
   o.slice_events = 16;
   o.slots = 2;
-  o.device = device;
-  o.profile = strcmp(device, "mock") == 0; /* it cannot capture */
   o.on_batch = on_batch;
   o.context = checked;
   struct sl_session *session = NULL;
   int status = sl_session_open(&o, d, &session);
   if (status == SL_OK) status = sl_session_run(session);
-  char *messages = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&messages, &size);
-  sl_diagnostics_print(d, file);
-  fclose(file);
+  char *messages = toy_messages(d);
   sl_session_close(session);
   sl_diagnostics_free(d);
   if (status != expected_status) fail_msg("status %d: %s", status, messages);

@@ -411,8 +411,8 @@ struct sl_member {
     .args_offset = SL_OFFSET_(member, struct base##_ports), .args_size = SL_SIZE_(member), \
     .collection = &base##_collection, .trait = trait_                                      \
   }
-/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. */
-/* All members are named, since headers with traits are also read by C++ compilers that warn of missing ones. */
+/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. Each names all that
+ * it has, since headers with traits are also read by C++ compilers that warn of what is missing. */
 #define SL_TRAIT_MEMBER_(name_, doc_, kind_, flags_, bytes_, unit_, type_, default_, min_, max_)                \
   .name = name_, .doc = doc_, .kind = kind_, .flags = flags_, .args_offset = 0, .args_size = bytes_,            \
   .collection = NULL, .fields = NULL, .shares = NULL, .in_place = NULL, .trait = NULL, .unit = unit_,           \

@@ -1,0 +1,46 @@
+/* session.h: how tests run graphs over the toy plugin, on the device that SLUICE_TEST_DEVICE names. */
+#ifndef TOY_SESSION_H
+#define TOY_SESSION_H
+
+#include <sluice/sluice.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* For a graph, named toy.yaml in messages. The mock device has no captures, so that it goes step by step. */
+static inline struct sl_options toy_options(const char *graph, const char *device) {
+  static const char *const folders[] = {TOY_FOLDER, NULL};
+  struct sl_options o = sl_options_default();
+  o.graph_path = "toy.yaml";
+  o.graph_text = graph;
+  o.graph_text_bytes = strlen(graph);
+  o.plugin_paths = folders;
+  o.device = device;
+  o.profile = strcmp(device, "mock") == 0;
+  return o;
+}
+
+/* All diagnostics, as text to be freed. */
+static inline char *toy_messages(const struct sl_diagnostics *d) {
+  char *messages = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&messages, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  return messages;
+}
+
+/* 1 if it is a GPU that is not there, or that nothing was built for, with the reason printed: the test ends with 77. */
+static inline int toy_device_is_absent(const char *device) {
+  if (strncmp(device, "cuda", 4) != 0) return 0;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  const struct sl_options o = toy_options("sluice: 1\nnodes:\n  raw: { use: toy.source }\n", device);
+  const int status = sl_session_open(&o, d, &session);
+  if (status < 0 && sl_diagnostics_count(d) > 0) printf("skipped: %s\n", sl_diagnostics_at(d, 0)->message);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return status < 0;
+}
+
+#endif
