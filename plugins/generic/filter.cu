@@ -10,24 +10,15 @@
 
 #define LARGEST 1.7976931348623157e308
 
-struct filter_args {
-  struct sl_events events;
-  struct sl_field_ref of;
-  struct sl_event_list passed;
-  uint32_t *passes;
-  double minimum, maximum;
-  uint32_t count;
-};
 #define SL_ARGS filter_args
-static const struct sl_member filter_members[] = {
-    SL_EVENTS(),
-    SL_FIELD_REF(of, "", "whose values decide"),
-    SL_OUT(passed, sl_event_list, "the events that pass, in ascending order"),
-    SL_SCRATCH(passes, u32, "1 for events that pass", SL_ONE(SL_EVENTS_TERM(1, 0))),
-    SL_F64(minimum, -LARGEST, -LARGEST, LARGEST, "", "of a value, itself included"),
-    SL_F64(maximum, LARGEST, -LARGEST, LARGEST, "", "of a value, itself included"),
-    SL_U32(count, 1, 0, 0xFFFFFFFF, "", "an event passes with so many values from minimum to maximum, or more"),
-};
+#define FILTER(M)                                                                 \
+  M(FIELD_REF, of, "", "whose values decide")                                     \
+  M(OUT, passed, sl_event_list, "the events that pass, in ascending order")       \
+  M(SCRATCH, passes, u32, "1 for events that pass", SL_ONE(SL_EVENTS_TERM(1, 0))) \
+  M(F64, minimum, -LARGEST, -LARGEST, LARGEST, "", "of a value, itself included") \
+  M(F64, maximum, LARGEST, -LARGEST, LARGEST, "", "of a value, itself included")  \
+  M(U32, count, 1, 0, 0xFFFFFFFF, "", "an event passes with so many values from minimum to maximum, or more")
+SL_ARGUMENTS(filter, FILTER);
 
 SL_KERNEL(count_values, struct filter_args) {
   SL_FOR_EVENTS (event, a.events) {
@@ -42,16 +33,10 @@ SL_KERNEL(count_values, struct filter_args) {
   }
 }
 
+static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) { return a->passes[event]; }
+
 SL_KERNEL(list_events, struct filter_args) {
-  uint32_t length = 0;
-  if (blockIdx.x != 0) return; /* the whole block, so that no barrier misses a thread */
-  SL_FOR_BLOCK (i, *a.events.count) {
-    const uint32_t event = i < *a.events.count ? sl_event_at(&a.events, i) : 0;
-    const uint32_t wanted = i < *a.events.count && a.passes[event];
-    const uint32_t place = sl_block_append(wanted, &length);
-    if (wanted) a.passed.numbers[place] = event;
-  }
-  if (threadIdx.x == 0) *a.passed.count = length;
+  if (blockIdx.x == 0) SL_LIST_EVENTS(&a, a.passed, passes);
 }
 
 static int run(const struct sl_launch *l, const struct filter_args *a) {

@@ -398,7 +398,7 @@ static const struct sl_member beamline_members[] = {
     SL_F32(min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this"),
     SL_F32(min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this"),
     SL_F32(min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell"),
-    SL_COMPUTED(limits, "bins, and the limits in units of their content"),
+    SL_COMPUTED(limits, struct beamline_limits, "bins, and the limits in units of their content"),
 };
 SL_ALGORITHM(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
              SL_CHECK(check), SL_PREPARE(prepare));

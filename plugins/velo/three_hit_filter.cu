@@ -13,14 +13,14 @@
 /* 1 / sigma^2 of a hit in x and in y, in 1 / mm^2: sigma is 12.5 um. */
 #define HIT_WEIGHT 6400.0f
 
-struct three_hit_filter_args {
-  struct sl_events events;
-  struct velo_track_candidates_view candidates;
-  struct velo_used_hits_view used;
-  struct velo_hits_view hits;
-  struct velo_accepted accepted;
-  float max_chi2;
-};
+#define SL_ARGS three_hit_filter_args
+#define THREE_HIT_FILTER(M)                                                         \
+  M(IN, candidates, velo_track_candidates, "", "from the search")                   \
+  M(IN, used, velo_used_hits, "flag", "of the same search")                         \
+  M(IN, hits, velo_hits, "offsets x y z", "the hits that were searched")            \
+  M(OUT, accepted, velo_accepted, "one a candidate", SL_SHARES_OFFSETS(candidates)) \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "limit of chi2 / ndf of a line through three hits")
+SL_ARGUMENTS(three_hit_filter, THREE_HIT_FILTER);
 
 /* Sum of the squared distances of three points (z, value) from the line fitted to them. */
 static SL_DEVICE float line_residuals(const float *z, const float *value) {
@@ -69,13 +69,4 @@ static int run(const struct sl_launch *l, const struct three_hit_filter_args *a)
   return SL_LAUNCH(l, three_hit_filter_decide, SL_PER_EVENT, *a);
 }
 
-#define SL_ARGS three_hit_filter_args
-static const struct sl_member three_hit_filter_members[] = {
-    SL_EVENTS(),
-    SL_IN(candidates, velo_track_candidates, "", "from the search"),
-    SL_IN(used, velo_used_hits, "flag", "of the same search"),
-    SL_IN(hits, velo_hits, "offsets x y z", "the hits that were searched"),
-    SL_OUT(accepted, velo_accepted, "one a candidate", SL_SHARES_OFFSETS(candidates)),
-    SL_F32(max_chi2, 20.0, 0.0, 1e9, "", "limit of chi2 / ndf of a line through three hits"),
-};
 SL_ALGORITHM(three_hit_filter, "drops three-hit VELO tracks that are crooked or share hits with longer ones", 128, run);

@@ -180,7 +180,7 @@ static const struct sl_member spell_members[] = {
     SL_OUT(scaled, example_scaled, "letters; largest: of the hash of the node's name", SL_SHARES_OFFSETS(numbers)),
     SL_STRING(word, "abc", "whose letters are taken"),
     SL_TABLE(letters, f32, "of the word, weighted"),
-    SL_COMPUTED(letter_count, "how many"),
+    SL_COMPUTED(letter_count, uint32_t, "how many"),
     SL_NODE_HASH(hash),
 };
 

@@ -173,6 +173,41 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
   return nodes;
 }
 
+/* One block writes the list of those of the node's events for which `is_wanted(a, event)` holds, in ascending order
+ * without a second pass: a thread an event, 40 turns of 256 threads for 10,000 events. All its threads come here. */
+#define SL_LIST_EVENTS(a, list, is_wanted)                                        \
+  do {                                                                            \
+    uint32_t sl_length = 0;                                                       \
+    SL_FOR_BLOCK (sl_i, *(a)->events.count) {                                     \
+      const uint32_t sl_is_one = sl_i < *(a)->events.count;                       \
+      const uint32_t sl_listed = sl_is_one ? sl_event_at(&(a)->events, sl_i) : 0; \
+      const uint32_t sl_is_wanted = sl_is_one && is_wanted(a, sl_listed);         \
+      const uint32_t sl_place = sl_block_append(sl_is_wanted, &sl_length);        \
+      if (sl_is_wanted) (list).numbers[sl_place] = sl_listed;                     \
+    }                                                                             \
+    if (threadIdx.x == 0) *(list).count = sl_length;                              \
+  } while (0)
+
+/* A whole algorithm that selects events, one by one: its output `passed`, an sl_event_list, gets those for which
+ * `uint32_t passes(const struct NAME_args *, uint32_t event)` is not 0. A trigger has many such nodes, so they are a
+ * family: one launch with a block each. What may follow is as for SL_ALGORITHM, but for the family. */
+#define SL_FILTER(name_, doc_, passes_, ...)                                                                         \
+  static SL_DEVICE void name_##_list_(const struct name_##_args *a) { SL_LIST_EVENTS(a, a->passed, passes_); }       \
+  SL_KERNEL(name_##_one_, struct name_##_args) {                                                                     \
+    if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, so that no barrier misses a thread */                \
+  }                                                                                                                  \
+  SL_KERNEL(name_##_many_, struct sl_nodes) {                                                                        \
+    SL_FOR_NODES (struct name_##_args, node, a) name_##_list_(node);                                                 \
+  }                                                                                                                  \
+  static int name_##_run_one_(const struct sl_launch *l, const struct name_##_args *a) {                             \
+    return SL_LAUNCH(l, name_##_one_, SL_PER_NODE(1), *a);                                                           \
+  }                                                                                                                  \
+  static int name_##_run_many_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) { \
+    (void)host_args;                                                                                                 \
+    return SL_LAUNCH(l, name_##_many_, SL_PER_NODE(count), sl_nodes_of(args, count));                                \
+  }                                                                                                                  \
+  SL_ALGORITHM(name_, doc_, 256, name_##_run_one_, SL_FAMILY(#name_, name_##_run_many_), __VA_ARGS__)
+
 /* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
  * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be
  * valid (no items, say). Of several errors, the earliest node's with the largest code and detail is reported. */

@@ -68,7 +68,7 @@ static const struct sl_member look_up_members[] = {
     SL_OUT(sums, toy_sums, "count: length of the node's name and of the word; sum: letters by number; mean: hash"),
     SL_STRING(word, "sluice", "whose letters are looked up"),
     SL_U32(broken, 0, 0, 4, "", "1: fail, 2: make no table, 3: make it twice, 4: make another"),
-    SL_COMPUTED(prepared, "lengths"),
+    SL_COMPUTED(prepared, struct toy_prepared, "lengths"),
     SL_TABLE(letters, u32, "of the word, each with a step added"),
     SL_NODE_HASH(hash),
 };

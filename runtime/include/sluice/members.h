@@ -1,0 +1,291 @@
+/* members.h: how an algorithm writes down its arguments: the tables that plugin.h gives the runtime, and the struct
+ * that `run`, kernels, `make`, sources and sinks get. Included by plugin.h; macros only.
+ *
+ * One table has both, an entry a member: M(KIND, member, ...), where SL_KIND below says what comes after.
+ *   #define SL_ARGS hit_radius_args
+ *   #define HIT_RADIUS(M)                                                  \
+ *     M(IN, hits, velo_hits, "offsets x y", "any order")                   \
+ *     M(OUT, radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits))    \
+ *     M(F32, near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam")
+ *   SL_ARGUMENTS(hit_radius, HIT_RADIUS);
+ * is, in full,
+ *   #define SL_ARGS hit_radius_args
+ *   struct hit_radius_args {
+ *     struct sl_events events;
+ *     struct velo_hits_view hits;
+ *     struct velo_radii radii;
+ *     float near_beam;
+ *   };
+ *   static const struct sl_member hit_radius_members[] = {
+ *     SL_EVENTS(),
+ *     SL_IN(hits, velo_hits, "offsets x y", "any order"),
+ *     SL_OUT(radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits)),
+ *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam"),
+ *   };
+ * which a struct with members of its own needs (a sink's that the runtime does not fill, say).
+ */
+#ifndef SLUICE_MEMBERS_H
+#define SLUICE_MEMBERS_H
+
+/* ----------------------------------------------------------------------------------------------- capacities */
+
+#define SL_CONSTANT_TERM(n) \
+  { SL_TERM_CONSTANT, 1, 1, n, NULL }
+#define SL_EVENTS_TERM(multiply, add) \
+  { SL_TERM_EVENTS, multiply, 1, add, NULL }
+#define SL_ITEMS_TERM(port) \
+  { SL_TERM_ITEMS, 1, 1, 0, #port }
+#define SL_ITEMS_SCALED(port, multiply, divide, add) \
+  { SL_TERM_ITEMS, multiply, divide, add, #port }
+#define SL_SUBITEMS_TERM(port) \
+  { SL_TERM_SUBITEMS, 1, 1, 0, #port }
+#define SL_SUBITEMS_SCALED(port, multiply, divide, add) \
+  { SL_TERM_SUBITEMS, multiply, divide, add, #port }
+#define SL_BUDGET_TERM(property, at_least) \
+  { SL_TERM_BUDGET, 1, 1, at_least, #property }
+#define SL_ENTRIES_TERM(port) \
+  { SL_TERM_ENTRIES, 1, 1, 0, #port }
+#define SL_EVENT_ENTRIES_TERM(port) \
+  { SL_TERM_EVENT_ENTRIES, 1, 1, 0, #port }
+#define SL_EVENT_ENTRIES_SCALED(port, multiply, divide, add) \
+  { SL_TERM_EVENT_ENTRIES, multiply, divide, add, #port }
+/* One term; the least, the greatest or the sum of up to four. */
+#define SL_ONE(term) SL_MAX(term)
+#define SL_MIN(...)                    \
+  {                                    \
+    SL_COMBINE_MIN, 0, { __VA_ARGS__ } \
+  }
+#define SL_MAX(...)                    \
+  {                                    \
+    SL_COMBINE_MAX, 0, { __VA_ARGS__ } \
+  }
+#define SL_SUM(...)                    \
+  {                                    \
+    SL_COMBINE_SUM, 0, { __VA_ARGS__ } \
+  }
+
+/* -------------------------------------------------------------------------------------------------- members */
+
+/* Further arguments of SL_OUT, in this order: SL_SHARES_OFFSETS(port), SL_IN_PLACE(port), SL_ITEMS(capacity),
+ * SL_SUBITEMS(capacity, ...), one for each group in the order of the fields. A term names the subitems of a port as
+ * PORT, or, where it has several groups, as PORT.FIELD, by the field that begins the group. */
+#ifdef __cplusplus
+#define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
+#else
+#define SL_OFFSET_(member, c_type)       \
+  (uint32_t)(                            \
+      offsetof(struct SL_ARGS, member) + \
+      0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), c_type) ? 1 : -1]))
+#endif
+#define SL_SIZE_(member) (uint32_t)sizeof(((struct SL_ARGS *)0)->member)
+
+#define SL_EVENTS()                                                                        \
+  {                                                                                        \
+    .name = "events", .doc = "the events to run on", .kind = SL_MEMBER_EVENTS, .flags = 0, \
+    .args_offset = SL_OFFSET_(events, struct sl_events), .args_size = SL_SIZE_(events)     \
+  }
+#define SL_IN_(member, coll, view, fields_, doc_, flags_)                                                            \
+  {                                                                                                                  \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_IN, .flags = flags_,                                             \
+    .args_offset = SL_OFFSET_(member, struct view), .args_size = SL_SIZE_(member), .collection = &coll##_collection, \
+    .fields = fields_                                                                                                \
+  }
+#define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
+/* An input that the graph need not name is connected if exactly one port gives its collection; several are an error.
+ * SL_IN: it must be connected. SL_OPTIONAL_IN: connected only where the graph names it. SL_WANTED_IN, for sinks: what
+ * there is, or nothing. An event list is connected only where it is named.
+ * Rationale: nobody's results depend on what else is in the graph. */
+#define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL)
+#define SL_WANTED_IN(member, coll, fields_, doc_) \
+  SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL | SL_FLAG_WANTED)
+/* A list port: any number of producers, none too; the graph says which, and in which order. The member is a
+ * `struct COLLECTION_each`. It hands on no event list: an event that is not on a producer's list has no items there. */
+#define SL_IN_EACH(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_each, fields_, doc_, SL_FLAG_EACH)
+#define SL_OUT(member, coll, doc_, ...)                                                                              \
+  {                                                                                                                  \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
+    .args_size = SL_SIZE_(member), .collection = &coll##_collection, __VA_ARGS__                                     \
+  }
+/* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime puts one port in their place for each
+ * collection with the trait that any plugin found has in its tables; as an input, wanted (SL_WANTED_IN). In graphs and
+ * in all other respects these are ports like others. The collections have the fields of `base`; the member is a struct
+ * BASE_ports (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares:
+ *   at       an array, an entry a port
+ *   ports    their members, in ascending order of their names; ports[i].collection->trait has what the trait says */
+#define SL_OPEN_PORTS(base)        \
+  struct base##_ports {            \
+    struct base *at;               \
+    const struct sl_member *ports; \
+    uint32_t count, reserved;      \
+  };                               \
+  struct base##_view_ports {       \
+    struct base##_view *at;        \
+    const struct sl_member *ports; \
+    uint32_t count, reserved;      \
+  };                               \
+  SL_STATIC_ASSERT(sizeof(struct base##_ports) == 24, "the runtime fills it")
+#define SL_OPEN_IN(member, base, trait_, fields_, doc_)                                         \
+  {                                                                                             \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OPEN_IN, .flags = 0,                        \
+    .args_offset = SL_OFFSET_(member, struct base##_view_ports), .args_size = SL_SIZE_(member), \
+    .collection = &base##_collection, .fields = fields_, .trait = trait_                        \
+  }
+#define SL_OPEN_OUT(member, base, trait_, doc_)                                            \
+  {                                                                                        \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_OPEN_OUT, .flags = 0,                  \
+    .args_offset = SL_OFFSET_(member, struct base##_ports), .args_size = SL_SIZE_(member), \
+    .collection = &base##_collection, .trait = trait_                                      \
+  }
+/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. Each names all that
+ * it has, since headers with traits are also read by C++ compilers that warn of what is missing. */
+#define SL_TRAIT_MEMBER_(name_, doc_, kind_, flags_, bytes_, unit_, type_, default_, min_, max_)                \
+  .name = name_, .doc = doc_, .kind = kind_, .flags = flags_, .args_offset = 0, .args_size = bytes_,            \
+  .collection = NULL, .fields = NULL, .shares = NULL, .in_place = NULL, .trait = NULL, .unit = unit_,           \
+  .default_text = NULL, .choices = NULL, .type = type_, .count = 0, .default_value = default_, .minimum = min_, \
+  .maximum = max_
+#define SL_TRAIT_OUT(port, ...) \
+  { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__ }
+#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                         \
+  {                                                                                                                \
+    SL_TRAIT_MEMBER_(#name_, doc_, SL_MEMBER_PROPERTY, SL_FLAG_BUDGET, sizeof(uint32_t), "per event", SL_TYPE_u32, \
+                     default_, min_, max_),                                                                        \
+        .capacity = SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL}), .sub_capacities = {                                     \
+          SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL})                                                                    \
+        }                                                                                                          \
+  }
+#define SL_SHARES_OFFSETS(port)              .shares = #port
+#define SL_IN_PLACE(port)                    .in_place = #port
+#define SL_ITEMS(...)                        .capacity = __VA_ARGS__
+#define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
+#define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
+/* Scratch of the tuned version only, or of `run` only: where the node runs the other one, there is none, and the
+ * pointer is null. */
+#define SL_TUNED_SCRATCH(member, type_, doc_, ...)  SL_SCRATCH_(member, type_, doc_, SL_FLAG_TUNED, __VA_ARGS__)
+#define SL_SHARED_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, SL_FLAG_SHARED, __VA_ARGS__)
+#define SL_SCRATCH_(member, type_, doc_, flags_, ...)                                                          \
+  {                                                                                                            \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_SCRATCH, .flags = flags_,                                  \
+    .args_offset = SL_OFFSET_(member, sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_, \
+    .capacity = __VA_ARGS__                                                                                    \
+  }
+#define SL_PROPERTY_(member, c_type, type_, default_, min_, max_, unit_, doc_, flags_)                                \
+  {                                                                                                                   \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = flags_,                                        \
+    .args_offset = SL_OFFSET_(member, c_type), .args_size = SL_SIZE_(member), .unit = unit_, .type = SL_TYPE_##type_, \
+    .default_value = default_, .minimum = min_, .maximum = max_                                                       \
+  }
+#define SL_F32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, float, f32, default_, min_, max_, unit, doc, 0)
+#define SL_F64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, double, f64, default_, min_, max_, unit, doc, 0)
+#define SL_U32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, unit, doc, 0)
+#define SL_I32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, int32_t, i32, default_, min_, max_, unit, doc, 0)
+#define SL_U64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
+#define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
+/* A fixed number of values: `float member[count]`. The default is a text, "[1.5, 2, -3]"; the range is by value. */
+#define SL_ARRAY_(member, c_type, type_, count_, default_, min_, max_, unit_, doc_)                                   \
+  {                                                                                                                   \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, c_type),  \
+    .args_size = SL_SIZE_(member), .unit = unit_, .default_text = default_, .type = SL_TYPE_##type_, .count = count_, \
+    .minimum = min_, .maximum = max_                                                                                  \
+  }
+#define SL_F32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, float[count], f32, count, default_, min_, max_, unit, doc)
+#define SL_F64_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, double[count], f64, count, default_, min_, max_, unit, doc)
+#define SL_U32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, uint32_t[count], u32, count, default_, min_, max_, unit, doc)
+#define SL_I32_ARRAY(member, count, default_, min_, max_, unit, doc) \
+  SL_ARRAY_(member, int32_t[count], i32, count, default_, min_, max_, unit, doc)
+/* One of a few names, "first busiest": in the argument struct the uint32_t number of the name that was chosen. */
+#define SL_ENUM(member, default_, doc_, choices_)                                                                      \
+  {                                                                                                                    \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, uint32_t), \
+    .args_size = SL_SIZE_(member), .unit = "", .default_text = default_, .choices = choices_,                          \
+    .type = SL_TYPE_enumeration                                                                                        \
+  }
+/* A budget: a u32 property, per event, that a capacity names. */
+#define SL_BUDGET(member, default_, min_, max_, doc) \
+  SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
+#define SL_STRING(member, default_, doc_)                                                       \
+  {                                                                                             \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0,                       \
+    .args_offset = SL_OFFSET_(member, const char *), .args_size = SL_SIZE_(member), .unit = "", \
+    .default_text = default_, .type = SL_TYPE_string                                            \
+  }
+
+/* Node constants, which the algorithm's `prepare` writes: a value of any fixed size, and an array that kernels read,
+ * `const float *member`. */
+#define SL_COMPUTED(member, c_type, doc_)                                                                            \
+  {                                                                                                                  \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_COMPUTED, .flags = 0, .args_offset = SL_OFFSET_(member, c_type), \
+    .args_size = SL_SIZE_(member)                                                                                    \
+  }
+#define SL_TABLE(member, type_, doc_)                                                                               \
+  {                                                                                                                 \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_TABLE, .flags = 0,                                              \
+    .args_offset = SL_OFFSET_(member, const sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_ \
+  }
+/* `uint64_t member`: XXH3 of the node's name, set by the runtime; for random numbers that differ by node. */
+#define SL_NODE_HASH(member)                                                                    \
+  {                                                                                             \
+    .name = #member, .doc = "hash of the node's name", .kind = SL_MEMBER_NODE_HASH, .flags = 0, \
+    .args_offset = SL_OFFSET_(member, uint64_t), .args_size = SL_SIZE_(member)                  \
+  }
+
+#define SL_FIELD_REF(member, types, doc_)                                                                   \
+  {                                                                                                         \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_FIELD, .flags = 0,                                      \
+    .args_offset = SL_OFFSET_(member, struct sl_field_ref), .args_size = SL_SIZE_(member), .choices = types \
+  }
+
+/* ------------------------------------------------------------------------------------- both from one table */
+
+/* Of a kernel algorithm, whose first member is `events`; of a constant, a source or a sink, which have none. */
+#define SL_ARGUMENTS(name, TABLE) \
+  struct name##_args {            \
+    struct sl_events events;      \
+    TABLE(SL_ARGUMENT_)           \
+  };                              \
+  static const struct sl_member name##_members[] = {SL_EVENTS(), TABLE(SL_MEMBER_)}
+#define SL_HOST_ARGUMENTS(name, TABLE) \
+  struct name##_args {                 \
+    TABLE(SL_ARGUMENT_)                \
+  };                                   \
+  static const struct sl_member name##_members[] = {TABLE(SL_MEMBER_)}
+
+#define SL_MEMBER_(kind, ...)   SL_##kind(__VA_ARGS__),
+#define SL_ARGUMENT_(kind, ...) SL_ARGUMENT_##kind##_(__VA_ARGS__);
+
+#define SL_ARGUMENT_IN_(member, coll, ...)             struct coll##_view member
+#define SL_ARGUMENT_OPTIONAL_IN_(member, coll, ...)    struct coll##_view member
+#define SL_ARGUMENT_WANTED_IN_(member, coll, ...)      struct coll##_view member
+#define SL_ARGUMENT_IN_EACH_(member, coll, ...)        struct coll##_each member
+#define SL_ARGUMENT_OUT_(member, coll, ...)            struct coll member
+#define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
+#define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member
+#define SL_ARGUMENT_FIELD_REF_(member, ...)            struct sl_field_ref member
+#define SL_ARGUMENT_SCRATCH_(member, type, ...)        sl_c_##type *member
+#define SL_ARGUMENT_TUNED_SCRATCH_(member, type, ...)  sl_c_##type *member
+#define SL_ARGUMENT_SHARED_SCRATCH_(member, type, ...) sl_c_##type *member
+#define SL_ARGUMENT_F32_(member, ...)                  float member
+#define SL_ARGUMENT_F64_(member, ...)                  double member
+#define SL_ARGUMENT_U32_(member, ...)                  uint32_t member
+#define SL_ARGUMENT_I32_(member, ...)                  int32_t member
+#define SL_ARGUMENT_U64_(member, ...)                  uint64_t member
+#define SL_ARGUMENT_BOOL_(member, ...)                 uint32_t member
+#define SL_ARGUMENT_ENUM_(member, ...)                 uint32_t member
+#define SL_ARGUMENT_BUDGET_(member, ...)               uint32_t member
+#define SL_ARGUMENT_STRING_(member, ...)               const char *member
+#define SL_ARGUMENT_F32_ARRAY_(member, count, ...)     float member[count]
+#define SL_ARGUMENT_F64_ARRAY_(member, count, ...)     double member[count]
+#define SL_ARGUMENT_U32_ARRAY_(member, count, ...)     uint32_t member[count]
+#define SL_ARGUMENT_I32_ARRAY_(member, count, ...)     int32_t member[count]
+#define SL_ARGUMENT_COMPUTED_(member, c_type, ...)     c_type member
+#define SL_ARGUMENT_TABLE_(member, type, ...)          const sl_c_##type *member
+#define SL_ARGUMENT_NODE_HASH_(member)                 uint64_t member
+
+#endif
