@@ -8,12 +8,12 @@
 #include <radius/radii.h>
 #include <velo/event_model.h>
 
-struct hit_radius_args {
-  struct sl_events events;
-  struct velo_hits_view hits;
-  struct radius_radii radii;
-  float near_beam;
-};
+#define SL_ARGS hit_radius_args
+#define HIT_RADIUS(M)                                                      \
+  M(IN, hits, velo_hits, "offsets x y", "in any order")                    \
+  M(OUT, radii, radius_radii, "one for each hit", SL_SHARES_OFFSETS(hits)) \
+  M(F32, near_beam, 10.0, 0.0, 50.0, "mm", "hits nearer than this are counted")
+SL_ARGUMENTS(hit_radius, HIT_RADIUS);
 
 SL_KERNEL(hit_radius, struct hit_radius_args) {
   SL_FOR_EVENTS (event, a.events) {
@@ -33,11 +33,4 @@ static int run(const struct sl_launch *l, const struct hit_radius_args *a) {
   return SL_LAUNCH(l, hit_radius, SL_PER_EVENT, *a);
 }
 
-#define SL_ARGS hit_radius_args
-static const struct sl_member hit_radius_members[] = {
-    SL_EVENTS(),
-    SL_IN(hits, velo_hits, "offsets x y", "in any order"),
-    SL_OUT(radii, radius_radii, "one for each hit", SL_SHARES_OFFSETS(hits)),
-    SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "hits nearer than this are counted"),
-};
 SL_ALGORITHM(hit_radius, "distance of VELO hits from the z axis", 64, run);

@@ -27,17 +27,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct sink_args {
-  const char *path;
-  uint32_t compression, flush_events;
-};
 #define SL_ARGS sink_args
-
-static const struct sl_member sink_members[] = {
-    SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_U32(compression, 1, 0, 9, "", "level of deflate; 0 stores as it is"),
-    SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only"),
-};
+#define SINK(M)                                                           \
+  M(STRING, path, "", "file to write; empty: that of -o")                 \
+  M(U32, compression, 1, 0, 9, "", "level of deflate; 0 stores as it is") \
+  M(U32, flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only")
+SL_HOST_ARGUMENTS(sink, SINK);
 
 struct table {
   const struct sl_collection *collection;

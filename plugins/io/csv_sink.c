@@ -14,15 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct csv_sink_args {
-  const char *path, *output;
-};
 #define SL_ARGS csv_sink_args
-
-static const struct sl_member csv_sink_members[] = {
-    SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_STRING(output, "", "which output of the graph; may be left out where there is one"),
-};
+#define CSV_SINK(M)                                       \
+  M(STRING, path, "", "file to write; empty: that of -o") \
+  M(STRING, output, "", "which output of the graph; may be left out where there is one")
+SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 
 enum { CELL_BYTES = 64 };
 

@@ -20,22 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mdf_sink_args {
-  struct io_raw_banks_view_ports banks;
-  struct io_made_banks_view_ports made_banks;
-  const char *path;
-  uint32_t compression, codec, checksum;
-};
 #define SL_ARGS mdf_sink_args
-
-static const struct sl_member mdf_sink_members[] = {
-    IO_SINK_BANKS(banks),
-    IO_SINK_MADE_BANKS(made_banks),
-    SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_U32(compression, 0, 0, 9, "", "level; 0 stores the banks as they are"),
-    SL_ENUM(codec, "zstd", "of compressed bodies", MDF_CODEC_NAMES),
-    SL_BOOL(checksum, 1, "put a checksum into each record"),
-};
+#define MDF_SINK(M)                                                                                        \
+  M(OPEN_IN, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written")                      \
+  M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added") \
+  M(STRING, path, "", "file to write; empty: that of -o")                                                  \
+  M(U32, compression, 0, 0, 9, "", "level; 0 stores the banks as they are")                                \
+  M(ENUM, codec, "zstd", "of compressed bodies", MDF_CODEC_NAMES)                                          \
+  M(BOOL, checksum, 1, "put a checksum into each record")
+SL_HOST_ARGUMENTS(mdf_sink, MDF_SINK);
 
 enum { HEADER_BYTES = 48, HEADER_TYPE = 0x37, DATA_TYPE_BANKS = 1, BANK_PAYLOAD_MAX = 0xffff - MDF_BANK_HEADER_BYTES };
 

@@ -13,9 +13,8 @@
 
 #include <sluice/plugin.h>
 
-#define mdf_source_args mdf_stream_args
-#define SL_ARGS         mdf_stream_args
-static const struct sl_member mdf_source_members[] = MDF_STREAM_MEMBERS;
+#define mdf_source_args    mdf_stream_args
+#define mdf_source_members mdf_stream_members
 
 struct mdf_source {
   struct mdf_stream stream;

@@ -12,17 +12,14 @@
 
 #include <sluice/plugin.h>
 
-/* The arguments of a source that reads a stream, and its members. */
-struct mdf_stream_args {
-  struct io_raw_banks_ports banks;
-  uint32_t checksum, passes, strict;
-};
-#define MDF_STREAM_MEMBERS                                                                                       \
-  {                                                                                                              \
-    IO_RAW_BANKS_OUT(banks), SL_BOOL(checksum, 1, "verify the checksums of records; once, however many passes"), \
-        SL_U32(passes, 1, 1, 1000000000, "", "how many times the list of inputs is read"),                       \
-        SL_BOOL(strict, 0, "end the run at the first event that cannot be read")                                 \
-  }
+/* The arguments of a source that reads a stream. */
+#define SL_ARGS mdf_stream_args
+#define MDF_STREAM(M)                                                                \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")   \
+  M(BOOL, checksum, 1, "verify the checksums of records; once, however many passes") \
+  M(U32, passes, 1, 1, 1000000000, "", "how many times the list of inputs is read")  \
+  M(BOOL, strict, 0, "end the run at the first event that cannot be read")
+SL_HOST_ARGUMENTS(mdf_stream, MDF_STREAM);
 
 /* What is remembered of a file from the first pass. */
 struct mdf_input {

@@ -18,18 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mep_sink_args {
-  struct io_raw_banks_view_ports banks;
-  const char *path;
-  uint32_t events;
-};
 #define SL_ARGS mep_sink_args
-
-static const struct sl_member mep_sink_members[] = {
-    IO_SINK_BANKS(banks),
-    SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_U32(events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)"),
-};
+#define MEP_SINK(M)                                                                   \
+  M(OPEN_IN, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written") \
+  M(STRING, path, "", "file to write; empty: that of -o")                             \
+  M(U32, events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)")
+SL_HOST_ARGUMENTS(mep_sink, MEP_SINK);
 
 enum { ALIGNMENT = 2, PACKET_BYTES_MAX = 1 << 30, SOURCES = 1 << 16 };
 

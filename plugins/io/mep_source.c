@@ -18,9 +18,8 @@
 
 #include <sluice/plugin.h>
 
-#define mep_source_args mdf_stream_args
-#define SL_ARGS         mdf_stream_args
-static const struct sl_member mep_source_members[] = MDF_STREAM_MEMBERS;
+#define mep_source_args    mdf_stream_args
+#define mep_source_members mdf_stream_members
 
 struct mep_source {
   struct mdf_stream stream;

@@ -10,10 +10,6 @@
 
 #include <sluice/plugin.h>
 
-#define IO_SINK_BANKS(member) SL_OPEN_IN(member, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written")
-#define IO_SINK_MADE_BANKS(member) \
-  SL_OPEN_IN(member, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added")
-
 /* One port, in the order of writing. */
 struct sink_port {
   uint32_t index; /* among the ports of its sort */

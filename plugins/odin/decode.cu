@@ -22,18 +22,11 @@ enum { WORDS = 10 };
 enum { ODIN_ERRORS(ODIN_ERROR_CODE_) };
 static const struct sl_event_error decode_errors[] = {ODIN_ERRORS(ODIN_ERROR_ENTRY_)};
 
-struct decode_args {
-  struct sl_events events;
-  struct odin_banks_view banks;
-  struct odin_events odin;
-};
 #define SL_ARGS decode_args
-static const struct sl_member decode_members[] = {
-    SL_EVENTS(),
-    SL_IN(banks, odin_banks, "offsets version size_bytes first_word payload", "one an event"),
-    SL_OUT(odin, odin_events, "the same for both versions"),
-};
-
+#define DECODE(M)                                                                           \
+  M(IN, banks, odin_banks, "offsets version size_bytes first_word payload", "one an event") \
+  M(OUT, odin, odin_events, "the same for both versions")
+SL_ARGUMENTS(decode, DECODE);
 /* `count` bits of a word from bit `first` on. */
 static SL_DEVICE uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
   return word >> first & ((1u << count) - 1);

@@ -216,29 +216,21 @@ static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t 
   __syncthreads();
 }
 
-struct annealing_launch {
-  struct pv_fit fit; /* the first fields of what follows */
-  struct annealing_args own;
-};
-
-SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_launch) {
-  SL_FOR_EVENTS (event, a.own.events) {
-    const uint32_t first = a.own.states.offsets[event];
+SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.states.offsets[event];
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
-    const uint32_t selected = annealing_select(&a.own, &tracks, first);
-    const uint32_t parts = annealing_cut(&a.own, first, selected);
-    annealing_parts(&a.own, first, selected, parts);
-    annealing_gather(&a.own, event, first, parts);
+    const uint32_t selected = annealing_select(&a, &tracks, first);
+    const uint32_t parts = annealing_cut(&a, first, selected);
+    annealing_parts(&a, first, selected, parts);
+    annealing_gather(&a, event, first, parts);
   }
 }
 
 static int run(const struct sl_launch *l, const struct annealing_args *a) {
-  struct annealing_launch launch;
-  launch.fit = pv_fit_of(a);
-  launch.own = *a;
-  int error = pv_prepare_launch(l, &launch.fit);
-  if (!error) error = SL_LAUNCH(l, annealing_find, SL_PER_EVENT, launch);
-  if (!error) error = pv_fit_launch(l, &launch.fit);
+  int error = pv_prepare_launch(l, &a->fit);
+  if (!error) error = SL_LAUNCH(l, annealing_find, SL_PER_EVENT, *a);
+  if (!error) error = pv_fit_launch(l, &a->fit);
   return error;
 }
 
@@ -254,7 +246,4 @@ static int check(const struct sl_services *s, const void *args) {
   return SL_EINVAL;
 }
 
-#define SL_ARGS annealing_args
-static const struct sl_member annealing_members[] = {PV_FIT_MEMBERS ANNEALING_SCRATCH(
-    PV_SCRATCH_MEMBER_) ANNEALING_NUMBERS(PV_NUMBER_MEMBER_) ANNEALING_COUNTS(PV_COUNT_MEMBER_)};
 SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, SL_CHECK(check));

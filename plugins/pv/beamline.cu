@@ -38,18 +38,17 @@ struct beamline_limits {
   uint64_t dip; /* more is a dip */
 };
 
-struct beamline_args {
-  PV_FIT_FIELDS
-  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2, min_dip_density;
-  float min_tracks_in_seed, min_tracks_in_seed_fixed_target;
-  struct beamline_limits limits;
-};
-
-struct beamline_launch {
-  struct pv_fit fit;
-  float bin_width, max_z_error, max_z_error_fixed_target, max_beam_chi2;
-  struct beamline_limits limits;
-};
+#define SL_ARGS beamline_args
+#define BEAMLINE(M)                                                                                            \
+  M(F32, bin_width, 0.25, 0.001, 100.0, "mm", "of the histogram, from z_min to z_max")                         \
+  M(F32, max_z_error, 1.5, 0.001, 1000.0, "mm", "limit of a track's error in z to enter the histogram")        \
+  M(F32, max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same in the gas cell")                      \
+  M(F32, max_beam_chi2, 10.0, 0.0, 1e9, "", "limit of a track's chi2 to the beam line to enter the histogram") \
+  M(F32, min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this")        \
+  M(F32, min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this")                         \
+  M(F32, min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell")                      \
+  M(COMPUTED, limits, struct beamline_limits, "bins, and the limits in units of their content")
+PV_FINDER(beamline, BEAMLINE);
 
 /* A seed's key: its doubled integral, and in the low bits KEY_BIN_MASK minus its bin: the greater, the better. */
 struct beamline_shared {
@@ -86,14 +85,14 @@ static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
 }
 
 /* Of a track at `z`, known to 1 / inverse_error. */
-static SL_DEVICE struct beamline_bell bell_of(const struct beamline_launch *a, float z, float inverse_error,
+static SL_DEVICE struct beamline_bell bell_of(const struct beamline_args *a, float z, float inverse_error,
                                               uint32_t scale) {
-  const float middle = (z - a->fit.z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
+  const float middle = (z - a->z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
   const int32_t begin = sl_to_i32(middle - half_width), end = sl_to_i32(middle + half_width);
   const int32_t bins = (int32_t)a->limits.bins;
   struct beamline_bell bell;
   bell.z = z;
-  bell.z_min = a->fit.z_min;
+  bell.z_min = a->z_min;
   bell.bin_width = a->bin_width;
   bell.inverse_width = inverse_error * (1.0f / BELL_SIGMAS);
   bell.first = begin > 1 ? begin : 1;
@@ -122,14 +121,14 @@ static SL_DEVICE float inverse_error_of(const struct pv_tracks *t, uint32_t i) {
 }
 
 /* Fills in the tracks, and notes wide ones, while there is room for them, so that no thread is at one for long. */
-static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const struct pv_tracks *t, const float *beam,
+static SL_DEVICE void fill_histogram(const struct beamline_args *a, const struct pv_tracks *t, const float *beam,
                                      struct beamline_shared *shared, uint32_t scale) {
   for (uint32_t i = threadIdx.x; i < t->count; i += blockDim.x) {
     const float x = t->x[i] - beam[0], y = t->y[i] - beam[1];
     const float beam_chi2 = x * x * t->wx[i] + y * y * t->wy[i];
     const float inverse_error = inverse_error_of(t, i);
-    const float max_error = t->z[i] < a->fit.fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
-    if (!(t->z[i] > a->fit.z_min && beam_chi2 < a->max_beam_chi2 && inverse_error * max_error > 1.0f)) continue;
+    const float max_error = t->z[i] < a->fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
+    if (!(t->z[i] > a->z_min && beam_chi2 < a->max_beam_chi2 && inverse_error * max_error > 1.0f)) continue;
     const struct beamline_bell bell = bell_of(a, t->z[i], inverse_error, scale);
     const uint32_t is_wide = blockDim.x > 1 && bell.last - bell.first >= WIDE ? 1 : 0;
     const uint32_t place = is_wide ? atomicAdd(&shared->wide_count, 1u) : MAX_WIDE;
@@ -141,7 +140,7 @@ static SL_DEVICE void fill_histogram(const struct beamline_launch *a, const stru
 }
 
 /* Those that were noted: a group has a track, and a thread of it every 32nd bin. */
-static SL_DEVICE void fill_wide(const struct beamline_launch *a, const struct pv_tracks *t,
+static SL_DEVICE void fill_wide(const struct beamline_args *a, const struct pv_tracks *t,
                                 struct beamline_shared *shared, uint32_t scale) {
   const uint32_t count = shared->wide_count < MAX_WIDE ? shared->wide_count : MAX_WIDE;
   SL_FOR_GROUPS (w, count, 32) {
@@ -281,27 +280,26 @@ static SL_DEVICE void keep_best_seeds(const struct beamline_limits *l, struct be
 }
 
 /* From the maximum's bin and its neighbours. */
-static SL_DEVICE float seed_position(const struct beamline_launch *a, const uint32_t *content, uint32_t bin) {
+static SL_DEVICE float seed_position(const struct beamline_args *a, const uint32_t *content, uint32_t bin) {
   const int64_t left = (int64_t)content[bin] - content[bin - 1], right = (int64_t)content[bin] - content[bin + 1];
   const float shift = left + right > 0 ? 0.5f * (float)(left - right) / (float)(left + right) : 0.0f;
-  return a->fit.z_min + ((float)bin + 0.5f) * a->bin_width + shift * a->bin_width;
+  return a->z_min + ((float)bin + 0.5f) * a->bin_width + shift * a->bin_width;
 }
 
-static SL_DEVICE void write_seeds(const struct beamline_launch *a, const struct beamline_shared *shared,
-                                  uint32_t event) {
+static SL_DEVICE void write_seeds(const struct beamline_args *a, const struct beamline_shared *shared, uint32_t event) {
   const uint32_t count = shared->seed_count < PV_MAX_VERTICES ? shared->seed_count : PV_MAX_VERTICES;
   for (uint32_t s = threadIdx.x; s < count; s += blockDim.x) {
     const uint32_t bin = KEY_BIN_MASK - (uint32_t)(shared->seed_key[s] & KEY_BIN_MASK);
     uint32_t rank = 0;
     for (uint32_t i = 0; i < count; i++) rank += KEY_BIN_MASK - (uint32_t)(shared->seed_key[i] & KEY_BIN_MASK) < bin;
-    a->fit.seed_z[PV_MAX_VERTICES * event + rank] = seed_position(a, shared->content, bin);
+    a->seed_z[PV_MAX_VERTICES * event + rank] = seed_position(a, shared->content, bin);
   }
-  if (threadIdx.x == 0) a->fit.seed_count[event] = count;
+  if (threadIdx.x == 0) a->seed_count[event] = count;
 }
 
-SL_KERNEL(beamline_seeds, struct beamline_launch) {
+SL_KERNEL(beamline_seeds, struct beamline_args) {
   __shared__ struct beamline_shared shared;
-  SL_FOR_EVENTS (event, a.fit.events) {
+  SL_FOR_EVENTS (event, a.events) {
     const struct pv_tracks t = pv_tracks_of(&a.fit, event);
     for (uint32_t i = threadIdx.x; i < BINS; i += blockDim.x) shared.content[i] = 0;
     if (threadIdx.x == 0) shared.run_count = shared.seed_count = shared.wide_count = 0;
@@ -309,7 +307,7 @@ SL_KERNEL(beamline_seeds, struct beamline_launch) {
     while (scale_bits > 0 && t.count >> (32 - scale_bits)) scale_bits -= SCALE_STEP;
     const struct beamline_limits limits = scale_limits(&a.limits, scale_bits);
     __syncthreads();
-    fill_histogram(&a, &t, a.fit.geometry.beam, &shared, 1u << scale_bits);
+    fill_histogram(&a, &t, a.geometry.beam, &shared, 1u << scale_bits);
     __syncthreads();
     fill_wide(&a, &t, &shared, 1u << scale_bits);
     __syncthreads();
@@ -376,29 +374,11 @@ static int prepare(const struct sl_services *services, void *args) {
 }
 
 static int run(const struct sl_launch *l, const struct beamline_args *a) {
-  struct beamline_launch launch;
-  launch.fit = pv_fit_of(a);
-  launch.bin_width = a->bin_width;
-  launch.max_z_error = a->max_z_error;
-  launch.max_z_error_fixed_target = a->max_z_error_fixed_target;
-  launch.max_beam_chi2 = a->max_beam_chi2;
-  launch.limits = a->limits;
-  int error = pv_prepare_launch(l, &launch.fit);
-  if (!error) error = SL_LAUNCH(l, beamline_seeds, SL_PER_EVENT, launch);
-  if (!error) error = pv_fit_launch(l, &launch.fit);
+  int error = pv_prepare_launch(l, &a->fit);
+  if (!error) error = SL_LAUNCH(l, beamline_seeds, SL_PER_EVENT, *a);
+  if (!error) error = pv_fit_launch(l, &a->fit);
   return error;
 }
 
-#define SL_ARGS beamline_args
-static const struct sl_member beamline_members[] = {
-    PV_FIT_MEMBERS SL_F32(bin_width, 0.25, 0.001, 100.0, "mm", "of the histogram, from z_min to z_max"),
-    SL_F32(max_z_error, 1.5, 0.001, 1000.0, "mm", "limit of a track's error in z to enter the histogram"),
-    SL_F32(max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same in the gas cell"),
-    SL_F32(max_beam_chi2, 10.0, 0.0, 1e9, "", "limit of a track's chi2 to the beam line to enter the histogram"),
-    SL_F32(min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this"),
-    SL_F32(min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this"),
-    SL_F32(min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell"),
-    SL_COMPUTED(limits, struct beamline_limits, "bins, and the limits in units of their content"),
-};
 SL_ALGORITHM(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
              SL_CHECK(check), SL_PREPARE(prepare));

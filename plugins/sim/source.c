@@ -14,31 +14,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct source_args {
-  struct io_raw_banks_ports banks;
-  uint64_t seed, events;
-  const char *velo;
-  float mu, luminosity_fraction, beam_gas_fraction, empty_fraction, velo_efficiency;
-  uint32_t signal, run, odin_version, superpixel_version, cluster_version;
-};
 #define SL_ARGS source_args
-
-static const struct sl_member source_members[] = {
-    IO_RAW_BANKS_OUT(banks),
-    SL_U64(seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers"),
-    SL_U64(events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end"),
-    SL_ENUM(signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES),
-    SL_STRING(velo, "", "a description of the VELO; empty: the nominal one"),
-    SL_F32(mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average"),
-    SL_F32(luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings"),
-    SL_F32(beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas"),
-    SL_F32(empty_fraction, 0, 0, 1, "", "of the events: no beam"),
-    SL_F32(velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track"),
-    SL_U32(run, 1, 0, UINT32_MAX, "", "run number"),
-    SL_U32(odin_version, 7, 6, 7, "", "of the ODIN bank"),
-    SL_U32(superpixel_version, 2, 2, 4, "", "of the super-pixel banks"),
-    SL_U32(cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth"),
-};
+#define SOURCE(M)                                                                                               \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")                              \
+  M(U64, seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers")                    \
+  M(U64, events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end")                                    \
+  M(ENUM, signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES)                      \
+  M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
+  M(F32, mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average")                             \
+  M(F32, luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings") \
+  M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
+  M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
+  M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
+  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
+  M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
+  M(U32, superpixel_version, 2, 2, 4, "", "of the super-pixel banks")                                           \
+  M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")
+SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
   struct sim_simulation simulation;

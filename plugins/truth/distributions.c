@@ -36,22 +36,14 @@
   H(origin_z, "z of the origin of such a particle", 60, -300, 300, "mm")                        \
   H(flight, "distance of its origin from the beam, if above 0.5 mm", 60, 0, 60, "mm")
 
-struct distributions_args {
-  struct velo_clusters_view clusters;
-  struct velo_tracks_view tracks;
-  struct velo_superpixel_banks_view velo_superpixels;
-  struct mc_particle_banks_view mc_particles;
-  struct mc_vertex_banks_view mc_vertices;
-};
 #define SL_ARGS distributions_args
-
-static const struct sl_member distributions_members[] = {
-    SL_IN(clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order"),
-    SL_IN(tracks, velo_tracks, "offsets hit_offsets", "any order"),
-    SL_IN(velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none"),
-    SL_IN(mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order"),
-    SL_IN(mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none"),
-};
+#define DISTRIBUTIONS(M)                                                                                         \
+  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                            \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                 \
+  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none") \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")
+SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
 enum { BINS_MAX = 64, MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
 

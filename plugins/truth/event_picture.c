@@ -25,35 +25,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct event_picture_args {
-  struct velo_tracks_view tracks;
-  struct velo_beamline_states_view states;
-  struct velo_hits_view hits;
-  struct velo_geometry_view geometry;
-  struct mc_particle_banks_view mc_particles;
-  struct mc_vertex_banks_view mc_vertices;
-  struct pv_vertices_view vertices;
-  const char *path;
-  double event;
-  uint32_t choose, mask_fraction_bits;
-};
-#define SL_ARGS event_picture_args
-
 #define BANK_FIELDS "offsets source_id version size_bytes first_word payload"
 
-static const struct sl_member event_picture_members[] = {
-    SL_IN(tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn"),
-    SL_IN(states, velo_beamline_states, "offsets x y z tx ty backward", "of the tracks, in their order"),
-    SL_WANTED_IN(hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn"),
-    SL_WANTED_IN(geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors"),
-    SL_WANTED_IN(mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles"),
-    SL_WANTED_IN(mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions"),
-    SL_WANTED_IN(vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices"),
-    SL_STRING(path, "", "file to write; empty: that of -o"),
-    SL_ENUM(choose, "first", "which event; busiest is the one with most tracks", "first busiest"),
-    SL_F64(event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says"),
-    SL_BOOL(mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels"),
-};
+#define SL_ARGS event_picture_args
+#define EVENT_PICTURE(M)                                                                                      \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn")                   \
+  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of the tracks, in their order")        \
+  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn")           \
+  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors")       \
+  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
+  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
+  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
+  M(STRING, path, "", "file to write; empty: that of -o")                                                     \
+  M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
+  M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
+SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
 enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
 

@@ -12,20 +12,13 @@
 
 #include <inttypes.h>
 
-struct pv_check_args {
-  struct pv_vertices_view vertices;
-  struct mc_vertex_banks_view mc_vertices;
-  uint32_t tracks_min;
-  float isolation;
-};
 #define SL_ARGS pv_check_args
-
-static const struct sl_member pv_check_members[] = {
-    SL_IN(vertices, pv_vertices, "offsets ignored x y z c_xx c_yy c_zz weight", "any order"),
-    SL_IN(mc_vertices, mc_vertex_banks, "offsets source_id version size_bytes first_word payload", "any order"),
-    SL_U32(tracks_min, 4, 1, 1000, "", "tracks of a true vertex that should be found"),
-    SL_F32(isolation, 10, 0, 1000, "mm", "a true vertex that has no other within it is isolated"),
-};
+#define PV_CHECK(M)                                                                                           \
+  M(IN, vertices, pv_vertices, "offsets ignored x y z c_xx c_yy c_zz weight", "any order")                    \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(U32, tracks_min, 4, 1, 1000, "", "tracks of a true vertex that should be found")                          \
+  M(F32, isolation, 10, 0, 1000, "mm", "a true vertex that has no other within it is isolated")
+SL_HOST_ARGUMENTS(pv_check, PV_CHECK);
 
 struct pv_check {
   struct tally tally;

@@ -14,18 +14,12 @@
 
 #include <inttypes.h>
 
-struct velo_check_args {
-  struct velo_tracks_view tracks;
-  struct mc_particle_banks_view mc_particles;
-  uint32_t mask_fraction_bits;
-};
 #define SL_ARGS velo_check_args
-
-static const struct sl_member velo_check_members[] = {
-    SL_IN(tracks, velo_tracks, "offsets hit_offsets hit_id", "any order"),
-    SL_IN(mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order"),
-    SL_BOOL(mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels"),
-};
+#define VELO_CHECK(M)                                                                                            \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id", "any order")                                          \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
+SL_HOST_ARGUMENTS(velo_check, VELO_CHECK);
 
 /* ----------------------------------------------------------------------------------------------- categories */
 

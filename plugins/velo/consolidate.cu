@@ -22,15 +22,17 @@ enum {
 typedef uint32_t consolidate_word __attribute__((may_alias));     /* an id or a coordinate */
 typedef uint32_t consolidate_two_hits __attribute__((may_alias)); /* the first in the lower half */
 
-struct consolidate_args {
-  struct sl_events events;
-  struct velo_track_candidates_view candidates;
-  struct velo_accepted_view accepted;
-  struct velo_hits_view hits;
-  struct velo_tracks tracks;
-  uint32_t hits_per_event;
-  uint32_t *hit_offsets; /* of each event */
-};
+#define SL_ARGS consolidate_args
+#define CONSOLIDATE(M)                                                                                              \
+  M(IN, candidates, velo_track_candidates, "", "from the search")                                                   \
+  M(OPTIONAL_IN, accepted, velo_accepted, "flag", "which candidates are tracks; all, if not connected")             \
+  M(IN, hits, velo_hits, "offsets id x y z", "the hits that were searched")                                         \
+  M(OUT, tracks, velo_tracks, "in the order of the candidates", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),        \
+    SL_SUBITEMS(                                                                                                    \
+        SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0), SL_BUDGET_TERM(hits_per_event, 65536)))) \
+  M(BUDGET, hits_per_event, 3000, 1, 1000000, "hits on tracks")                                                     \
+  M(SCRATCH, hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1)))
+SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
 static SL_DEVICE uint32_t is_accepted(const struct consolidate_args *a, uint32_t candidate) {
   return a->accepted.flag == NULL || a->accepted.flag[candidate] ? 1u : 0u;
@@ -196,18 +198,6 @@ static int run(const struct sl_launch *l, const struct consolidate_args *a) {
   return error;
 }
 
-#define SL_ARGS consolidate_args
-static const struct sl_member consolidate_members[] = {
-    SL_EVENTS(),
-    SL_IN(candidates, velo_track_candidates, "", "from the search"),
-    SL_OPTIONAL_IN(accepted, velo_accepted, "flag", "which candidates are tracks; all, if not connected"),
-    SL_IN(hits, velo_hits, "offsets id x y z", "the hits that were searched"),
-    SL_OUT(tracks, velo_tracks, "in the order of the candidates", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),
-           SL_SUBITEMS(SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0),
-                              SL_BUDGET_TERM(hits_per_event, 65536)))),
-    SL_BUDGET(hits_per_event, 3000, 1, 1000000, "hits on tracks"),
-    SL_SCRATCH(hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1))),
-};
 static const struct sl_kernel_block consolidate_blocks[] = {{"consolidate_clear", 320, 0},
                                                             {"consolidate_count", 320, 0},
                                                             {"consolidate_drop", 320, 0},

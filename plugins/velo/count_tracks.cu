@@ -7,12 +7,12 @@
 
 #include <velo/event_model.h>
 
-struct count_tracks_args {
-  struct sl_events events;
-  struct velo_tracks_view tracks;
-  struct velo_beamline_states_view states;
-  struct velo_counts counts;
-};
+#define SL_ARGS count_tracks_args
+#define COUNT_TRACKS(M)                                           \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any tracks") \
+  M(IN, states, velo_beamline_states, "backward", "their states") \
+  M(OUT, counts, velo_counts, "counts of each event")
+SL_ARGUMENTS(count_tracks, COUNT_TRACKS);
 
 SL_KERNEL(count_tracks, struct count_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
@@ -32,11 +32,4 @@ static int run(const struct sl_launch *l, const struct count_tracks_args *a) {
   return SL_LAUNCH(l, count_tracks, SL_PER_EVENT, *a);
 }
 
-#define SL_ARGS count_tracks_args
-static const struct sl_member count_tracks_members[] = {
-    SL_EVENTS(),
-    SL_IN(tracks, velo_tracks, "offsets hit_offsets", "any tracks"),
-    SL_IN(states, velo_beamline_states, "backward", "their states"),
-    SL_OUT(counts, velo_counts, "counts of each event"),
-};
 SL_ALGORITHM(count_tracks, "numbers of VELO tracks and hits of each event", 32, run);

@@ -19,19 +19,6 @@
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>
 
-#define SL_ARGS decode_retina_args
-static const struct sl_member decode_retina_members[] = {
-    SL_EVENTS(),
-    SL_IN(banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order"),
-    SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
-    SL_OUT(clusters, velo_clusters, "by sensor, then in the order of the words",
-           SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks)))),
-    SL_SCRATCH(slot_word, u32, "where the words of each sensor begin in the payloads",
-               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(slot_place, u32, "high half: where its clusters begin, relative to the event's; low half: bank version",
-               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-};
-
 static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};
 
 enum { PLACE_SHIFT = 16, VERSION_MASK = 0xFFFF };

@@ -13,14 +13,17 @@
 #include "velo/event_model.h"
 #include "velo/raw_banks.h"
 
-struct decode_retina_args {
-  struct sl_events events;
-  struct velo_retina_banks_view banks;
-  struct velo_geometry_view geometry;
-  struct velo_clusters clusters;
-  uint32_t *slot_word;
-  uint32_t *slot_place;
-};
+#define SL_ARGS decode_retina_args
+#define DECODE_RETINA(M)                                                                                              \
+  M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                                 \
+  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                              \
+  M(OUT, clusters, velo_clusters, "by sensor, then in the order of the words",                                        \
+    SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                                                                        \
+  M(SCRATCH, slot_word, u32, "where the words of each sensor begin in the payloads",                                  \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                          \
+  M(SCRATCH, slot_place, u32, "high half: where its clusters begin, relative to the event's; low half: bank version", \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))
+SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 
 /* What is unusual about the words of a bank; or-ed together over an event. */
 enum { RETINA_ZERO_WORD = 1, RETINA_BAD_COLUMN = 2 };

@@ -20,17 +20,12 @@
 /* No detector of ours is larger than this, in mm; it keeps all positions far from overflow. */
 static const float largest_length = 1e5f;
 
-struct geometry_args {
-  const char *path;
-  struct velo_geometry geometry;
-};
-
 #define SL_ARGS geometry_args
-static const struct sl_member geometry_members[] = {
-    SL_STRING(path, "",
-              "folder with velo_geometry.bin and, optionally, beamline.bin; or a description; empty: the nominal one"),
-    SL_OUT(geometry, velo_geometry, "geometry and beam line"),
-};
+#define GEOMETRY(M)                                                                                          \
+  M(STRING, path, "",                                                                                        \
+    "folder with velo_geometry.bin and, optionally, beamline.bin; or a description; empty: the nominal one") \
+  M(OUT, geometry, velo_geometry, "geometry and beam line")
+SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
 /* A file's bytes while they are taken apart. */
 struct reader {

@@ -13,16 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct geometry_sink_args {
-  struct velo_geometry_view geometry;
-  const char *path;
-};
-
 #define SL_ARGS geometry_sink_args
-static const struct sl_member geometry_sink_members[] = {
-    SL_IN(geometry, velo_geometry, "", "what is written"),
-    SL_STRING(path, "", "folder to write to, made if there is none; empty: that of -o"),
-};
+#define GEOMETRY_SINK(M)                                \
+  M(IN, geometry, velo_geometry, "", "what is written") \
+  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 
 struct geometry_sink {
   char folder[PATH_MAX];

@@ -19,15 +19,16 @@
 /* Below this tx^2 + ty^2 a track is parallel to the beam line, which then has no nearest point. */
 #define KALMAN_PARALLEL 1e-12f
 
-struct kalman_filter_args {
-  struct sl_events events;
-  struct velo_tracks_view tracks;
-  struct velo_geometry_view geometry;
-  struct velo_beamline_states beamline_states;
-  struct velo_end_states end_states;
-  float noise, noise_per_slope2;
-  uint32_t *order; /* an event's tracks by length, where lanes go together */
-};
+#define SL_ARGS kalman_filter_args
+#define KALMAN_FILTER(M)                                                                      \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z") \
+  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                            \
+  M(OUT, beamline_states, velo_beamline_states, "one a track", SL_SHARES_OFFSETS(tracks))     \
+  M(OUT, end_states, velo_end_states, "one a track", SL_SHARES_OFFSETS(tracks))               \
+  M(F32, noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer")             \
+  M(F32, noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2")                 \
+  M(SCRATCH, order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks)))
+SL_ARGUMENTS(kalman_filter, KALMAN_FILTER);
 
 /* Tracks to be fitted, one a lane. Their hits are counted in the order of the first fit. */
 struct kalman_tracks {
@@ -260,15 +261,4 @@ static int run(const struct sl_launch *l, const struct kalman_filter_args *a) {
   return SL_LAUNCH(l, kalman_filter_fit, SL_PER_ITEM(a->tracks), *a);
 }
 
-#define SL_ARGS kalman_filter_args
-static const struct sl_member kalman_filter_members[] = {
-    SL_EVENTS(),
-    SL_IN(tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z"),
-    SL_IN(geometry, velo_geometry, "beam", "where the beam line is"),
-    SL_OUT(beamline_states, velo_beamline_states, "one a track", SL_SHARES_OFFSETS(tracks)),
-    SL_OUT(end_states, velo_end_states, "one a track", SL_SHARES_OFFSETS(tracks)),
-    SL_F32(noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer"),
-    SL_F32(noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2"),
-    SL_SCRATCH(order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks))),
-};
 SL_ALGORITHM(kalman_filter, "states of VELO tracks at the beam line and at the end of the VELO", 256, run);

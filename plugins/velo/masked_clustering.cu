@@ -23,38 +23,22 @@
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>
 
-struct masked_clustering_args {
-  struct sl_events events;
-  struct velo_superpixel_banks_view banks;
-  struct velo_geometry_view geometry;
-  struct velo_clusters clusters;
-  uint32_t *slot_bank;
-  uint32_t *slot_words;
-  uint16_t *slot_clusters;
-  uint32_t *sorted;
-  uint32_t *parent;
-  uint32_t *pixels;
-  uint32_t *column_sum;
-  uint32_t *row_sum;
-};
-
 #define SL_ARGS masked_clustering_args
-static const struct sl_member masked_clustering_members[] = {
-    SL_EVENTS(),
-    SL_IN(banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order"),
-    SL_IN(geometry, velo_geometry, "local_x x_pitch transform", "sensors"),
-    SL_OUT(clusters, velo_clusters, "by sensor", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))),
-    SL_SCRATCH(slot_bank, u32, "bank of each sensor, relative to the event's first",
-               SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(slot_words, u32, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(slot_clusters, u16, "clusters of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0))),
-    SL_SCRATCH(sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks))),
-    SL_SCRATCH(parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",
-               SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
-    SL_SCRATCH(pixels, u32, "pixels of a part, then of a cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
-    SL_SCRATCH(column_sum, u32, "the sum of their columns", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
-    SL_SCRATCH(row_sum, u32, "the sum of their rows", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))),
-};
+#define MASKED_CLUSTERING(M)                                                                                 \
+  M(IN, banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order")                    \
+  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                     \
+  M(OUT, clusters, velo_clusters, "by sensor", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))))         \
+  M(SCRATCH, slot_bank, u32, "bank of each sensor, relative to the event's first",                           \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                 \
+  M(SCRATCH, slot_words, u32, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                 \
+  M(SCRATCH, slot_clusters, u16, "clusters of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))           \
+  M(SCRATCH, sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks)))      \
+  M(SCRATCH, parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",      \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                              \
+  M(SCRATCH, pixels, u32, "pixels of a part, then of a cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))) \
+  M(SCRATCH, column_sum, u32, "the sum of their columns", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))        \
+  M(SCRATCH, row_sum, u32, "the sum of their rows", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))
+SL_ARGUMENTS(masked_clustering, MASKED_CLUSTERING);
 
 static const struct sl_event_error masked_clustering_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};
 

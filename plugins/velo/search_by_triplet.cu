@@ -403,32 +403,6 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
   return error;
 }
 
-#define SL_ARGS search_by_triplet_args
-static const struct sl_member search_by_triplet_members[] = {
-    SL_EVENTS(),
-    SL_IN(hits, velo_hits, "", "sorted by azimuth in each module pair"),
-    SL_IN(geometry, velo_geometry, "module_z", "where the modules stand"),
-    SL_OUT(candidates, velo_track_candidates, "tracks of four hits and more, then those of three",
-           SL_ITEMS(SL_MIN(SL_ITEMS_TERM(hits), SL_BUDGET_TERM(candidates_per_event, 8192)))),
-    SL_OUT(used, velo_used_hits, "hits on tracks of four hits and more", SL_SHARES_OFFSETS(hits)),
-    SL_F32(phi_tolerance, 0.045, 0.0, 1.0, "rad", "half the width of the windows in azimuth"),
-    SL_F32(max_scatter, 0.08, 0.0, 1e6, "mm2", "largest squared distance of a hit from the line of the two before it"),
-    SL_U32(max_skipped_modules, 1, 0, 24, "module pairs", "how many in a row a track may pass without a hit"),
-    SL_U32(first_seed_candidates, 8, 1, SEARCH_MAX_SEED_CANDIDATES, "",
-           "first hits tried for a seed's middle hit, most downstream seeds"),
-    SL_U32(seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit"),
-    SL_BUDGET(candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included"),
-    SL_SCRATCH(track_hits, u16, "tracks by middle hit; on the CPU, as they are found",
-               SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0))),
-    SL_SHARED_SCRATCH(event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0))),
-    SL_SCRATCH(track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_TUNED_SCRATCH(track_skips, u8, "pairs that each track has just passed without a hit",
-                     SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",
-               SL_ONE(SL_ITEMS_TERM(hits))),
-    SL_SCRATCH(workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",
-               SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK))),
-};
 static const struct sl_kernel_block search_by_triplet_blocks[] = {
     {"search_by_triplet_order", 128, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 128, 0}};
 SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_TUNED(SEARCH_BY_TRIPLET_TUNED),

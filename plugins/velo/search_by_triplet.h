@@ -14,21 +14,31 @@ enum {
   SEARCH_WORK_SLACK = 32
 };
 
-struct search_by_triplet_args {
-  struct sl_events events;
-  struct velo_hits_view hits;
-  struct velo_geometry_view geometry;
-  struct velo_track_candidates candidates;
-  struct velo_used_hits used;
-  float phi_tolerance, max_scatter;
-  uint32_t max_skipped_modules, first_seed_candidates, seed_candidates, candidates_per_event;
-  uint32_t *event_order;
-  uint16_t *track_hits;  /* 26 a hit */
-  uint8_t *track_length; /* one a hit, as the next two */
-  uint8_t *track_skips;
-  uint16_t *track_middle;
-  uint32_t *workspace;
-};
+#define SL_ARGS search_by_triplet_args
+#define SEARCH_BY_TRIPLET(M)                                                                                         \
+  M(IN, hits, velo_hits, "", "sorted by azimuth in each module pair")                                                \
+  M(IN, geometry, velo_geometry, "module_z", "where the modules stand")                                              \
+  M(OUT, candidates, velo_track_candidates, "tracks of four hits and more, then those of three",                     \
+    SL_ITEMS(SL_MIN(SL_ITEMS_TERM(hits), SL_BUDGET_TERM(candidates_per_event, 8192))))                               \
+  M(OUT, used, velo_used_hits, "hits on tracks of four hits and more", SL_SHARES_OFFSETS(hits))                      \
+  M(F32, phi_tolerance, 0.045, 0.0, 1.0, "rad", "half the width of the windows in azimuth")                          \
+  M(F32, max_scatter, 0.08, 0.0, 1e6, "mm2", "largest squared distance of a hit from the line of the two before it") \
+  M(U32, max_skipped_modules, 1, 0, 24, "module pairs", "how many in a row a track may pass without a hit")          \
+  M(U32, first_seed_candidates, 8, 1, SEARCH_MAX_SEED_CANDIDATES, "",                                                \
+    "first hits tried for a seed's middle hit, most downstream seeds")                                               \
+  M(U32, seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit")          \
+  M(BUDGET, candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included")              \
+  M(SCRATCH, track_hits, u16, "tracks by middle hit; on the CPU, as they are found",                                 \
+    SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0)))                                                    \
+  M(SHARED_SCRATCH, event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
+  M(SCRATCH, track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits)))                 \
+  M(TUNED_SCRATCH, track_skips, u8, "pairs that each track has just passed without a hit",                           \
+    SL_ONE(SL_ITEMS_TERM(hits)))                                                                                     \
+  M(SCRATCH, track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",                   \
+    SL_ONE(SL_ITEMS_TERM(hits)))                                                                                     \
+  M(SCRATCH, workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",               \
+    SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK)))
+SL_ARGUMENTS(search_by_triplet, SEARCH_BY_TRIPLET);
 
 /* An event's hits in the arrays of the slice. */
 struct search_event {

@@ -19,18 +19,11 @@
 #include <sluice/kernel.h>
 #include <sluice/plugin.h>
 
-struct sort_by_phi_args {
-  struct sl_events events;
-  struct velo_clusters_view clusters;
-  struct velo_hits hits;
-};
-
 #define SL_ARGS sort_by_phi_args
-static const struct sl_member sort_by_phi_members[] = {
-    SL_EVENTS(),
-    SL_IN(clusters, velo_clusters, "", "in any order within a module pair"),
-    SL_OUT(hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(clusters)))),
-};
+#define SORT_BY_PHI(M)                                                    \
+  M(IN, clusters, velo_clusters, "", "in any order within a module pair") \
+  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(clusters))))
+SL_ARGUMENTS(sort_by_phi, SORT_BY_PHI);
 
 /* Per event: writes where the hits of each module pair begin, relative to the event, behind them their number, and the
  * latter in the event's place of the offsets too. */

@@ -17,13 +17,17 @@ static struct annealing_prototypes prototypes;
 static struct annealing_args args;
 static struct annealed tracks;
 
-#define SET_NUMBER(name, default_, minimum_, maximum_, unit_, doc_) args.name = (float)(default_);
-#define SET_COUNT(name, default_, minimum_, maximum_, unit_, doc_)  args.name = default_;
-
+/* Properties have their defaults. */
 static void begin(void) {
   memset(&args, 0, sizeof args);
-  ANNEALING_NUMBERS(SET_NUMBER)
-  ANNEALING_COUNTS(SET_COUNT)
+  for (size_t i = 0; i < sizeof annealing_members / sizeof annealing_members[0]; i++) {
+    const struct sl_member *member = &annealing_members[i];
+    if (member->kind != SL_MEMBER_PROPERTY) continue;
+    if (member->type == SL_TYPE_f32)
+      *(float *)((char *)&args + member->args_offset) = (float)member->default_value;
+    else
+      *(uint32_t *)((char *)&args + member->args_offset) = (uint32_t)member->default_value;
+  }
   tracks.count = 0;
 }
 

@@ -244,21 +244,24 @@
 
 /* ------------------------------------------------------------------------------------- both from one table */
 
-/* Of a kernel algorithm, whose first member is `events`; of a constant, a source or a sink, which have none. */
+/* Of a kernel algorithm, whose first member is `events`; of a constant, a source or a sink, which have none. Where
+ * several files of an algorithm need the struct, this stands in a header.
+ * TABLE(SL_ARGUMENT) is the struct's members, TABLE(SL_MEMBER) the entries: of arguments that several algorithms have
+ * in common. */
 #define SL_ARGUMENTS(name, TABLE) \
   struct name##_args {            \
     struct sl_events events;      \
-    TABLE(SL_ARGUMENT_)           \
+    TABLE(SL_ARGUMENT)            \
   };                              \
-  static const struct sl_member name##_members[] = {SL_EVENTS(), TABLE(SL_MEMBER_)}
+  static const struct sl_member name##_members[] SL_UNUSED = {SL_EVENTS(), TABLE(SL_MEMBER)}
 #define SL_HOST_ARGUMENTS(name, TABLE) \
   struct name##_args {                 \
-    TABLE(SL_ARGUMENT_)                \
+    TABLE(SL_ARGUMENT)                 \
   };                                   \
-  static const struct sl_member name##_members[] = {TABLE(SL_MEMBER_)}
+  static const struct sl_member name##_members[] SL_UNUSED = {TABLE(SL_MEMBER)}
 
-#define SL_MEMBER_(kind, ...)   SL_##kind(__VA_ARGS__),
-#define SL_ARGUMENT_(kind, ...) SL_ARGUMENT_##kind##_(__VA_ARGS__);
+#define SL_MEMBER(kind, ...)   SL_##kind(__VA_ARGS__),
+#define SL_ARGUMENT(kind, ...) SL_ARGUMENT_##kind##_(__VA_ARGS__);
 
 #define SL_ARGUMENT_IN_(member, coll, ...)             struct coll##_view member
 #define SL_ARGUMENT_OPTIONAL_IN_(member, coll, ...)    struct coll##_view member

@@ -1,12 +1,11 @@
 /* bank_packer.h: for sources of raw banks: the ports that such a source has, one for each kind of bank that some plugin
  * declares (raw_banks.h), and how the banks of events get into them.
  *
- *   struct my_source_args {
- *     struct io_raw_banks_ports banks;
- *     uint32_t strict;
- *   };
  *   #define SL_ARGS my_source_args
- *   static const struct sl_member my_source_members[] = {IO_RAW_BANKS_OUT(banks), SL_BOOL(strict, 0, "..."), };
+ *   #define MY_SOURCE(M)                                                                  \
+ *     M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")    \
+ *     M(BOOL, strict, 0, "...")
+ *   SL_HOST_ARGUMENTS(my_source, MY_SOURCE);
  *
  *   in open:   io_packer_open(&packer, &args->banks)
  *   in fill:   io_packer_begin(&packer, &args->banks);
@@ -29,8 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define IO_RAW_BANKS_OUT(member) SL_OPEN_OUT(member, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")
 
 /* One port. */
 struct io_packer_port {
