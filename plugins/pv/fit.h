@@ -385,10 +385,7 @@ SL_KERNEL(pv_write_vertices, struct pv_fit) {
 }
 
 static int pv_fit_launch(const struct sl_launch *l, const struct pv_fit *fit) {
-  int error = SL_LAUNCH(l, pv_fit_vertices, SL_PER_EVENT, *fit);
-  if (!error) error = l->scan(l, fit->vertices.offsets, &fit->vertices.bound);
-  if (!error) error = SL_LAUNCH(l, pv_write_vertices, SL_PER_EVENT, *fit);
-  return error;
+  return SL_COUNT_SCAN_WRITE(l, pv_fit_vertices, pv_write_vertices, fit->vertices, *fit);
 }
 
 #endif

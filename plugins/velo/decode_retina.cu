@@ -242,10 +242,7 @@ SL_KERNEL(decode_retina_write, struct decode_retina_args) {
 }
 
 static int run(const struct sl_launch *l, const struct decode_retina_args *a) {
-  int status = SL_LAUNCH(l, decode_retina_count, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->clusters.offsets, &a->clusters.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, decode_retina_write, SL_PER_EVENT, *a);
-  return status;
+  return SL_COUNT_SCAN_WRITE(l, decode_retina_count, decode_retina_write, a->clusters, *a);
 }
 
 #ifdef SL_TARGET_CPU
@@ -273,10 +270,7 @@ SL_KERNEL(decode_retina_write_tuned, struct decode_retina_args) {
 
 static int run_tuned(const struct sl_launch *l, const void *args) {
   const struct decode_retina_args *a = (const struct decode_retina_args *)args;
-  int status = SL_LAUNCH(l, decode_retina_count, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->clusters.offsets, &a->clusters.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, decode_retina_write_tuned, SL_PER_EVENT, *a);
-  return status;
+  return SL_COUNT_SCAN_WRITE(l, decode_retina_count, decode_retina_write_tuned, a->clusters, *a);
 }
 #define DECODE_RETINA_TUNED run_tuned
 #else

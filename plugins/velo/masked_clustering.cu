@@ -321,10 +321,7 @@ SL_KERNEL(masked_clustering_write, struct masked_clustering_args) {
 }
 
 static int run(const struct sl_launch *l, const struct masked_clustering_args *a) {
-  int status = SL_LAUNCH(l, masked_clustering_find, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->clusters.offsets, &a->clusters.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, masked_clustering_write, SL_PER_EVENT, *a);
-  return status;
+  return SL_COUNT_SCAN_WRITE(l, masked_clustering_find, masked_clustering_write, a->clusters, *a);
 }
 
 SL_ALGORITHM(masked_clustering, "VELO clusters from super-pixel banks", 128, run,

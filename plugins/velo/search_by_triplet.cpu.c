@@ -513,7 +513,7 @@ int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {
   const struct search_by_triplet_args *a = args;
   struct search s;
   s.a = a;
-  s.phi_window = (uint32_t)search_phi_units(a->phi_tolerance);
+  s.phi_window = (uint32_t)a->phi_window;
   memset(&s.tile, 0, sizeof s.tile);
   share_workspace(&s, a);
   uint32_t total = 0; /* events without a place on the list have none */

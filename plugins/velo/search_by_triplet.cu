@@ -326,35 +326,34 @@ SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
   }
 }
 
-SL_KERNEL(search_by_triplet_find, struct search_launch) {
+SL_KERNEL(search_by_triplet_find, struct search_by_triplet_args) {
   __shared__ struct search_shared shared;
-  for (uint32_t turn = blockIdx.x; turn < *a.a.events.count; turn += gridDim.x) {
-    const uint32_t event = a.a.event_order[turn];
+  for (uint32_t turn = blockIdx.x; turn < *a.events.count; turn += gridDim.x) {
+    const uint32_t event = a.event_order[turn];
     struct search s;
-    s.launch = &a;
-    s.a = &a.a;
-    s.e = search_event_open(&a.a.hits, event);
+    s.a = &a;
+    s.e = search_event_open(&a.hits, event);
     s.shared = &shared;
-    s.live = (struct search_live *)(a.a.workspace + 4 * (size_t)a.a.hits.bound.capacity) + 2 * (size_t)s.e.first;
-    s.track_hits = a.a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
-    s.track_length = a.a.track_length + s.e.first;
-    s.track_middle = a.a.track_middle + s.e.first;
-    const uint32_t *pair_first = a.a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
+    s.live = (struct search_live *)(a.workspace + 4 * (size_t)a.hits.bound.capacity) + 2 * (size_t)s.e.first;
+    s.track_hits = a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
+    s.track_length = a.track_length + s.e.first;
+    s.track_middle = a.track_middle + s.e.first;
+    const uint32_t *pair_first = a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
     for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
     __syncthreads();
     uint32_t tracks = 0;
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
-      for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.a.used.flag[s.e.first + i] = 0;
+      for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.used.flag[s.e.first + i] = 0;
     } else if (fits_shared(&s.e, &shared)) {
       s.is_shared = 1;
       s.memory = shared_memory(&shared);
       tracks = search_event(&s);
     } else {
       s.is_shared = 0;
-      s.memory = scratch_memory(&a.a, s.e);
+      s.memory = scratch_memory(&a, s.e);
       tracks = search_event(&s);
     }
-    if (threadIdx.x == 0) a.a.candidates.offsets[event] = tracks;
+    if (threadIdx.x == 0) a.candidates.offsets[event] = tracks;
     __syncthreads(); /* shared memory is free for the next event */
   }
 }
@@ -391,19 +390,24 @@ SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
   }
 }
 
-static int run(const struct sl_launch *l, const struct search_by_triplet_args *args) {
-  struct search_launch launch;
-  launch.a = *args;
-  launch.phi_window = search_phi_units(args->phi_tolerance);
-  launch.window_width = (uint32_t)(2 * launch.phi_window) << 16 | 0xFFFF; /* on the host, where halves() is not */
-  int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *args);
-  if (!error) error = SL_LAUNCH(l, search_by_triplet_find, SL_PER_EVENT, launch);
-  if (!error) error = l->scan(l, args->candidates.offsets, &args->candidates.bound);
-  if (!error) error = SL_LAUNCH(l, search_by_triplet_write, SL_PER_EVENT, *args);
-  return error;
+/* An angle in the units of phi: 32768 is pi. Truncates. */
+static int32_t phi_units(float radians) { return (int32_t)((double)radians * (32768.0 / 3.14159265358979323846)); }
+
+/* The windows in azimuth, once. Their width is that of halves(), which is not for the host. */
+static int prepare(const struct sl_services *services, void *args) {
+  struct search_by_triplet_args *a = (struct search_by_triplet_args *)args;
+  (void)services;
+  a->phi_window = phi_units(a->phi_tolerance);
+  a->window_width = (uint32_t)(2 * a->phi_window) << 16 | 0xFFFF;
+  return SL_OK;
+}
+
+static int run(const struct sl_launch *l, const struct search_by_triplet_args *a) {
+  const int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *a);
+  return error ? error : SL_COUNT_SCAN_WRITE(l, search_by_triplet_find, search_by_triplet_write, a->candidates, *a);
 }
 
 static const struct sl_kernel_block search_by_triplet_blocks[] = {
     {"search_by_triplet_order", 128, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 128, 0}};
-SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_TUNED(SEARCH_BY_TRIPLET_TUNED),
-             SL_BLOCKS(search_by_triplet_blocks));
+SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_PREPARE(prepare),
+             SL_TUNED(SEARCH_BY_TRIPLET_TUNED), SL_BLOCKS(search_by_triplet_blocks));

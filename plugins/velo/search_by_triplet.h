@@ -28,6 +28,8 @@ enum {
     "first hits tried for a seed's middle hit, most downstream seeds")                                               \
   M(U32, seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit")          \
   M(BUDGET, candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included")              \
+  M(COMPUTED, phi_window, int32_t, "half the width of the windows, in units of phi")                                 \
+  M(COMPUTED, window_width, uint32_t, "halves: 0xFFFF, the width, so that it holds whatever a hit's lower half is")  \
   M(SCRATCH, track_hits, u16, "tracks by middle hit; on the CPU, as they are found",                                 \
     SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0)))                                                    \
   M(SHARED_SCRATCH, event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
@@ -59,11 +61,6 @@ static SL_DEVICE uint32_t search_event_is_searched(struct search_event e) {
 
 /* The side of the beam on which a hit's module stands: its number is even or odd. */
 static SL_DEVICE uint32_t search_side_of(uint32_t id) { return id >> 20 & 1; }
-
-/* An angle in the units of phi: 32768 is pi. Truncates. */
-static inline int32_t search_phi_units(float radians) {
-  return (int32_t)((double)radians * (32768.0 / 3.14159265358979323846));
-}
 
 #if defined(SL_TARGET_CPU)
 int search_by_triplet_tuned(const struct sl_launch *l, const void *args);

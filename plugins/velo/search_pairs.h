@@ -28,12 +28,6 @@ static SL_DEVICE uint32_t upper_half(uint32_t word) { return word >> 16; }
 
 typedef uint32_t search_two_hits __attribute__((may_alias)); /* halves: the first, the second */
 
-struct search_launch {
-  struct search_by_triplet_args a;
-  int32_t phi_window;    /* half its width */
-  uint32_t window_width; /* halves: 0xFFFF, the width, so that it holds whatever a hit's lower half is */
-};
-
 struct search_hit {
   float x, y, z;
   uint32_t start_phi; /* halves: hit_start(), hit_phi() */
@@ -77,7 +71,6 @@ struct search_shared {
 
 /* What all threads of a block know alike. */
 struct search {
-  const struct search_launch *launch;
   const struct search_by_triplet_args *a;
   struct search_event e;
   struct search_shared *shared;
@@ -197,8 +190,8 @@ struct search_window {
 };
 
 static SL_DEVICE struct search_window window_around(const struct search *s, const struct search_pair *p, int16_t phi) {
-  const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->launch->phi_window);
-  const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->launch->phi_window);
+  const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->a->phi_window);
+  const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->a->phi_window);
   struct search_window w;
   w.lower = halves(0, (uint16_t)lower);
   w.begin = p->bin_begin[phi_bin(lower)];
@@ -210,7 +203,7 @@ static SL_DEVICE struct search_window window_around(const struct search *s, cons
 /* By one comparison of whole words: azimuths are upper halves, and their difference wraps as they do. */
 static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
                                      const struct search_hit *hit) {
-  return hit->start_phi - w->lower <= s->launch->window_width ? 1u : 0u;
+  return hit->start_phi - w->lower <= s->a->window_width ? 1u : 0u;
 }
 
 static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {

@@ -332,10 +332,7 @@ SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
 }
 
 static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
-  int status = SL_LAUNCH(l, sort_by_phi_count, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->hits.offsets, &a->hits.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, sort_by_phi_write, SL_PER_EVENT, *a);
-  return status;
+  return SL_COUNT_SCAN_WRITE(l, sort_by_phi_count, sort_by_phi_write, a->hits, *a);
 }
 
 SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run);

@@ -126,6 +126,17 @@ static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t ind
 /* Each block takes its share of the producers of a list port: a.port.at[k] is the `k`th one's view. */
 #define SL_FOR_ENTRIES(k, port) for (uint32_t k = blockIdx.x; k < (port).count; k += gridDim.x)
 
+/* What most algorithms do whose number of items follows from the data, a block an event: kernel `count` leaves in
+ * port.offsets[event] how many items the event has, the scan makes offsets of that, and `write` finds at them room for
+ * as many, or, where not all events' items fit, for none. What `run` returns. */
+#define SL_COUNT_SCAN_WRITE(l, count, write, port, args)                             \
+  __extension__({                                                                    \
+    int sl_status = SL_LAUNCH(l, count, SL_PER_EVENT, args);                         \
+    if (sl_status == SL_OK) sl_status = (l)->scan(l, (port).offsets, &(port).bound); \
+    if (sl_status == SL_OK) sl_status = SL_LAUNCH(l, write, SL_PER_EVENT, args);     \
+    sl_status;                                                                       \
+  })
+
 static SL_DEVICE uint32_t sl_grid_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x; }
 

@@ -126,10 +126,7 @@ SL_KERNEL(write_copies, struct expand_args) {
 }
 
 static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
-  int status = SL_LAUNCH(l, count_copies, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->expanded.offsets, &a->expanded.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, write_copies, SL_PER_EVENT, *a);
-  return status;
+  return SL_COUNT_SCAN_WRITE(l, count_copies, write_copies, a->expanded, *a);
 }
 SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three", 64, run_expand);
 
