@@ -27,6 +27,8 @@
 #ifndef SLUICE_MEMBERS_H
 #define SLUICE_MEMBERS_H
 
+#include <sluice/plugin.h>
+
 /* ----------------------------------------------------------------------------------------------- capacities */
 
 #define SL_CONSTANT_TERM(n) \
