@@ -10,14 +10,7 @@
  *    So the order is fixed, and a module pair, which is 8 sensors, is one slice. Rarely, words equal to 0 have to be
  *    taken out again, or a word is so wrong that the event is refused after all.
  */
-#include "banks.h"
 #include "decode_retina.h"
-#include "position.h"
-#include "velo/event_model.h"
-#include "velo/raw_banks.h"
-
-#include <sluice/kernel.h>
-#include <sluice/plugin.h>
 
 static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};
 

@@ -13,6 +13,8 @@
 #include "velo/event_model.h"
 #include "velo/raw_banks.h"
 
+#include <sluice/kernel.h>
+
 #define SL_ARGS decode_retina_args
 #define DECODE_RETINA(M)                                                                                              \
   M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                                 \

@@ -21,7 +21,6 @@
 #include "velo/raw_banks.h"
 
 #include <sluice/kernel.h>
-#include <sluice/plugin.h>
 
 #define SL_ARGS masked_clustering_args
 #define MASKED_CLUSTERING(M)                                                                                 \

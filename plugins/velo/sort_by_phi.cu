@@ -17,7 +17,6 @@
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
-#include <sluice/plugin.h>
 
 #define SL_ARGS sort_by_phi_args
 #define SORT_BY_PHI(M)                                                    \
