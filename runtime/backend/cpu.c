@@ -66,6 +66,13 @@ static int cpu_combine(struct sl_stream *stream, const struct sl_combination *c)
   return SL_OK;
 }
 
+static void refuse_above_limit(const struct sl_stream *stream, uint32_t event, uint64_t count,
+                               const struct sl_bound *bound) {
+  if (count <= bound->event_limit) return;
+  const uint64_t error = bound->limit_error | (count < UINT32_MAX ? count : UINT32_MAX);
+  if (error > stream->errors[event]) stream->errors[event] = error;
+}
+
 static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -83,13 +90,21 @@ static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *boun
 }
 
 static int cpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  return scan_counts(counts, *((const struct sl_stream *)l->backend)->event_count, bound);
+  const struct sl_stream *stream = (const struct sl_stream *)l->backend;
+  for (uint32_t e = 0; bound && e < *stream->event_count; e++) refuse_above_limit(stream, e, counts[e], bound);
+  return scan_counts(counts, *stream->event_count, bound);
 }
 
 static int cpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
                           const struct sl_bound *bound) {
+  const struct sl_stream *stream = (const struct sl_stream *)l->backend;
   memset(counts, 0, offsets[0] * sizeof *counts);
-  return scan_counts(counts, offsets[*((const struct sl_stream *)l->backend)->event_count], bound);
+  for (uint32_t e = 0; bound && e < *stream->event_count; e++) {
+    uint64_t of_event = 0;
+    for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) of_event += counts[i];
+    refuse_above_limit(stream, e, of_event, bound);
+  }
+  return scan_counts(counts, offsets[*stream->event_count], bound);
 }
 
 const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),

@@ -354,9 +354,34 @@ static __device__ uint64_t scan_block(uint64_t value, uint64_t *total) {
   return before;
 }
 
+/* What scans write down: the total, and which events want more than one may have. */
+struct scan_bound {
+  uint32_t *used, capacity, event_limit;
+  uint64_t limit_error, *errors;
+};
+
+static struct scan_bound scan_bound_of(const struct gpu_stream *s, const struct sl_bound *bound) {
+  const struct scan_bound none = {NULL, 0, UINT32_MAX, 0, NULL};
+  const struct scan_bound some = {bound ? bound->used : NULL, bound ? bound->capacity : 0,
+                                  bound ? bound->event_limit : 0, bound ? bound->limit_error : 0, s->base.errors};
+  return bound ? some : none;
+}
+
+/* Each event is one thread's. */
+static __device__ void refuse_above_limit(const struct scan_bound *b, uint32_t event, uint64_t count) {
+  if (count <= b->event_limit) return;
+  const uint64_t error = b->limit_error | (count < UINT32_MAX ? count : UINT32_MAX);
+  if (error > b->errors[event]) b->errors[event] = error;
+}
+
+static __device__ void note_used(const struct scan_bound *b, uint64_t total) {
+  const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+  if (b->used && wanted > *b->used) *b->used = wanted;
+}
+
 /* One block. Reads and writes each count once, and again where the total overflows. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
-    scan_counts(uint32_t *counts, const uint32_t *event_count, uint32_t *used, uint32_t capacity) {
+    scan_counts(uint32_t *counts, const uint32_t *event_count, const struct scan_bound bound) {
   const uint32_t n = *event_count;
   uint64_t total = 0;
   for (uint32_t first = 0; first < n; first += SCAN_THREADS * SCAN_ITEMS) {
@@ -369,26 +394,25 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     }
     uint64_t before = total + scan_block(sum, &tile);
     for (uint32_t i = 0; i < SCAN_ITEMS; i++) {
-      if (begin + i < n) counts[begin + i] = (uint32_t)before;
+      if (begin + i < n) {
+        counts[begin + i] = (uint32_t)before;
+        refuse_above_limit(&bound, begin + i, mine[i]);
+      }
       before += mine[i];
     }
     total += tile;
   }
   if (threadIdx.x == 0) counts[n] = (uint32_t)total;
-  if (!used) return;
-  if (threadIdx.x == 0) {
-    const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
-    if (wanted > *used) *used = wanted;
-  }
+  if (!bound.used) return;
+  if (threadIdx.x == 0) note_used(&bound, total);
   __syncthreads();
-  if (total <= capacity) return;
+  if (total <= bound.capacity) return;
   for (uint32_t i = threadIdx.x; i <= n; i += blockDim.x) counts[i] = 0;
 }
 
 static int gpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
   struct gpu_stream *s = (struct gpu_stream *)l->backend;
-  scan_counts<<<1, SCAN_THREADS, 0, s->kernels>>>(counts, s->base.event_count, bound ? bound->used : NULL,
-                                                  bound ? bound->capacity : 0);
+  scan_counts<<<1, SCAN_THREADS, 0, s->kernels>>>(counts, s->base.event_count, scan_bound_of(s, bound));
   return CHECK(s->base.device, GPU(GetLastError)());
 }
 
@@ -398,7 +422,7 @@ struct item_scan {
   uint32_t *counts;
   const uint32_t *offsets, *event_count;
   uint64_t *sums; /* of each chunk */
-  uint32_t *used, capacity;
+  struct scan_bound bound;
 };
 
 struct scan_range {
@@ -432,11 +456,11 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_chunks(const struct 
   }
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
   for (uint32_t i = thread; i < range.first; i += threads) s.counts[i] = 0;
-  const uint32_t fits = !s.used || total <= s.capacity;
-  if (thread == 0) s.counts[s.offsets[*s.event_count]] = fits ? (uint32_t)total : 0;
-  if (thread == 0 && s.used) {
-    const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
-    if (wanted > *s.used) *s.used = wanted;
+  const uint32_t fits = !s.bound.used || total <= s.bound.capacity;
+  if (thread == 0) {
+    s.counts[s.offsets[*s.event_count]] = fits ? (uint32_t)total : 0;
+    note_used(&s.bound, total);
+    if (*s.event_count == 1) refuse_above_limit(&s.bound, 0, total);
   }
   for (uint32_t first = range.begin; first < range.end; first += blockDim.x) {
     const uint32_t i = first + threadIdx.x;
@@ -448,6 +472,13 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_chunks(const struct 
   }
 }
 
+/* Of a slice of one event, scan_chunks knows better: its counts may be gone. */
+static __global__ void __launch_bounds__(SCAN_THREADS) find_above_limit(const struct item_scan s) {
+  if (*s.event_count == 1) return;
+  for (uint32_t e = blockIdx.x * blockDim.x + threadIdx.x; e < *s.event_count; e += gridDim.x * blockDim.x)
+    refuse_above_limit(&s.bound, e, s.counts[s.offsets[e + 1]] - s.counts[s.offsets[e]]);
+}
+
 static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
                           const struct sl_bound *bound) {
   struct gpu_stream *s = (struct gpu_stream *)l->backend;
@@ -456,10 +487,10 @@ static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uin
   scan.offsets = offsets;
   scan.event_count = s->base.event_count;
   scan.sums = s->chunk_sums;
-  scan.used = bound ? bound->used : NULL;
-  scan.capacity = bound ? bound->capacity : 0;
+  scan.bound = scan_bound_of(s, bound);
   sum_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
   scan_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
+  if (bound) find_above_limit<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
   return CHECK(s->base.device, GPU(GetLastError)());
 }
 

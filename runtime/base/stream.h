@@ -9,6 +9,7 @@ struct sl_device; /* the backend's own */
 /* What sl_launch.backend points to; a backend's own stream begins with it. */
 struct sl_stream {
   const uint32_t *event_count; /* of the slice, on the device; set by the executor before each use */
+  uint64_t *errors;            /* of its events, on the device; set by the executor */
   void *handle;                /* CUDA: the stream for kernels */
   struct sl_device *device;
 };

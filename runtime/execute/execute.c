@@ -2,8 +2,8 @@
  *
  * The steps of the graph are enqueued in order. Where the backend has a memory of its own, the input is copied up
  * first, all steps and the packing of results are captured once a flight and replayed, and the host waits once, for the
- * packed results. If an output overflowed, the slice is run again in two parts; if kernels refused events, again
- * without them. A part is the same input seen from a later event: the pointers of fields that go by event move, all
+ * packed results. If an output overflowed, the slice is run again in two parts; if events were refused, again without
+ * them. A part is the same input seen from a later event: the pointers of fields that go by event move, all
  * others stay, since offsets need not begin at 0.
  */
 #include "execute/bind.h"
@@ -134,6 +134,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   const struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
   const int is_device = s->backend->is_device;
+  slot->stream->errors = slot->errors;
   slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
   int status = SL_OK;
   if (is_device) {
@@ -375,31 +376,45 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
 
 /* --------------------------------------------------------------------------------------------- what went wrong */
 
-/* An output that overflowed. */
-struct overflow {
+/* A bound of an output of a kernel node. */
+struct output_bound {
   const struct sl_node *node;
   const struct sl_member *member;
-  uint32_t word, bound;
-  uint64_t capacity;
+  const struct sl_slot_member *at;
+  uint32_t step, which, bound; /* as in the error words; of the member */
 };
 
-/* Finds the first output, in order of the steps, that wanted more than its capacity. */
-static int find_overflow(const struct sl_slot *slot, struct overflow *o) {
+typedef int bound_test(const struct sl_slot *slot, const struct output_bound *b, uint64_t error);
+
+/* Finds the first bound, in order of the steps, that passes the test. */
+static int find_bound(const struct sl_slot *slot, bound_test *passes, uint64_t error, struct output_bound *found) {
   const struct sl_session *s = slot->session;
-  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+  for (uint32_t i = 0, step = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-    for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
+    if (a->kind != SL_KIND_KERNEL) continue;
+    for (uint32_t m = 0, outputs = 0; m < a->member_count; m++) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
       const struct sl_slot_member *at = &s->layout->members[n][m];
       for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
-        if (at->used[b] == NO_INDEX || slot->used_seen[at->used[b]] <= at->capacities[b]) continue;
-        *o = (struct overflow){&s->graph->nodes[n], &a->members[m], at->used[b], b, at->capacities[b]};
-        return 1;
+        *found = (struct output_bound){&s->graph->nodes[n], &a->members[m], at, step, outputs * SL_BOUNDS_MAX + b, b};
+        if (at->used[b] != NO_INDEX && passes(slot, found, error)) return 1;
       }
+      outputs++;
     }
+    step++;
   }
   return 0;
+}
+
+static int has_overflowed(const struct sl_slot *slot, const struct output_bound *b, uint64_t error) {
+  (void)error;
+  return slot->used_seen[b->at->used[b->bound]] > b->at->capacities[b->bound];
+}
+
+static int is_meant(const struct sl_slot *slot, const struct output_bound *b, uint64_t error) {
+  (void)slot;
+  return b->step == SL_ERROR_STEP(error) && b->which + 1 == SL_ERROR_WHICH(error);
 }
 
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count);
@@ -412,30 +427,18 @@ static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t co
   return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
 }
 
-static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, const struct overflow *o) {
+static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count,
+                          const struct output_bound *overflow) {
   struct sl_session *s = slot->session;
-  const uint32_t used = slot->used_seen[o->word];
   pthread_mutex_lock(&s->turns.lock);
-  s->statistics.overflows[o->word]++;
+  s->statistics.overflows[overflow->at->used[overflow->bound]]++;
   pthread_mutex_unlock(&s->turns.lock);
-  if (count > 1) {
-    slot->retries++;
-    const uint64_t begin = sl_now_ns();
-    int status = execute_range(slot, k, first, count / 2);
-    if (status == SL_OK) status = execute_range(slot, k, first + count / 2, count - count / 2);
-    sl_trace_span(s, SL_TRACK_HOST(slot->index), "retry in parts", begin, sl_now_ns(), "events", count);
-    return status;
-  }
-  struct sl_event *event = &slot->flights[k].input->events[first];
-  event->error = SL_EVENT_OVERFLOW;
-  char name[160];
-  sl_bound_name(o->member, o->bound, name, sizeof name);
-  if (s->delivery.active)
-    sl_diagnose(s->diagnostics, SL_WARNING, NULL, o->node->name, "raise the budget of this output, or --slice-events",
-                "run %u event %llu needs %u %s of %s, the capacity is %llu", event->run,
-                (unsigned long long)event->number, used, o->bound ? "subitems" : "items", name,
-                (unsigned long long)o->capacity);
-  return deliver(slot, k, first, 1, 1);
+  slot->retries++;
+  const uint64_t begin = sl_now_ns();
+  int status = execute_range(slot, k, first, count / 2);
+  if (status == SL_OK) status = execute_range(slot, k, first + count / 2, count - count / 2);
+  sl_trace_span(s, SL_TRACK_HOST(slot->index), "retry in parts", begin, sl_now_ns(), "events", count);
+  return status;
 }
 
 /* The kernel node that runs as the `index`th. */
@@ -458,17 +461,41 @@ static void tell_refused(const struct sl_session *s, const struct sl_event *even
               event->file, (unsigned long long)event->offset, text, (uint32_t)error);
 }
 
-/* Marks the events that kernels refused. Returns how many. */
-static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
+static void tell_limit(const struct sl_slot *slot, const struct sl_event *event, uint64_t error) {
+  struct output_bound b;
+  char name[160];
+  if (!find_bound(slot, is_meant, error, &b)) return; /* there is no other */
+  sl_bound_name(b.member, b.bound, name, sizeof name);
+  sl_diagnose(slot->session->diagnostics, SL_WARNING, NULL, b.node->name, "a higher budget of this output allows more",
+              "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
+              (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)error,
+              b.bound ? "subitems" : "items", name, (unsigned long long)b.at->limits[b.bound]);
+}
+
+/* Marks the events that were refused. Returns how many. `alone`: the error of the only event, of those that kernels did
+ * not find, or 0. */
+static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint64_t alone) {
   uint32_t refused = 0;
-  for (uint32_t e = 0; slot->refused_seen && e < count; e++) {
-    if (!slot->errors_seen[e]) continue;
+  for (uint32_t e = 0; (slot->refused_seen || alone) && e < count; e++) {
+    uint64_t error = slot->refused_seen ? slot->errors_seen[e] : 0;
+    if (alone > error) error = alone;
+    if (!error) continue;
     struct sl_event *event = &slot->flights[k].input->events[first + e];
-    event->error = SL_EVENT_REFUSED;
+    event->error = SL_ERROR_WHICH(error) ? SL_EVENT_OVERFLOW : SL_EVENT_REFUSED;
     refused++;
-    if (slot->session->delivery.active) tell_refused(slot->session, event, slot->errors_seen[e]);
+    if (!slot->session->delivery.active) continue;
+    if (SL_ERROR_WHICH(error))
+      tell_limit(slot, event, error);
+    else
+      tell_refused(slot->session, event, error);
   }
   return refused;
+}
+
+/* The error of an event that overflows alone. The scans find it too; a kernel that counts by itself does not. */
+static uint64_t error_alone(const struct sl_slot *slot, const struct output_bound *overflow) {
+  return SL_ERROR_BASE(overflow->step) | SL_ERROR_LIMIT(overflow->which) |
+         slot->used_seen[overflow->at->used[overflow->bound]];
 }
 
 static void remember_fill(struct sl_slot *slot) {
@@ -487,9 +514,10 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), slot->session->backend->is_device ? "wait" : "run", begin,
                 end, "events", count);
   if (status < 0) return status;
-  struct overflow o;
-  if (find_overflow(slot, &o)) return retry_in_parts(slot, k, first, count, &o);
-  if (mark_refused(slot, k, first, count)) {
+  struct output_bound overflow;
+  const int overflows = find_bound(slot, has_overflowed, 0, &overflow);
+  if (overflows && count > 1) return retry_in_parts(slot, k, first, count, &overflow);
+  if (mark_refused(slot, k, first, count, overflows ? error_alone(slot, &overflow) : 0)) {
     slot->retries++;
     const uint64_t again = sl_now_ns();
     const int rest = execute_range(slot, k, first, count);

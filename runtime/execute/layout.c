@@ -80,6 +80,17 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
   }
 }
 
+/* What one event may have. */
+static void set_limits(struct sl_layout *l) {
+  l->events = 1;
+  for (uint32_t i = 0; i < l->graph->order_count; i++) {
+    const uint32_t n = l->graph->order[i];
+    set_capacities_of(l, n);
+    for (uint32_t m = 0; m < l->graph->nodes[n].algorithm->member_count; m++)
+      memcpy(l->members[n][m].limits, l->members[n][m].capacities, sizeof l->members[n][m].limits);
+  }
+}
+
 /* A capacity that is too large. */
 struct excess {
   const struct sl_node *node;
@@ -496,6 +507,11 @@ static int allocate_members(struct sl_layout *l) {
 
 int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, struct sl_diagnostics *d,
                    struct sl_layout **layout) {
+  if (graph->order_count > SL_NODES_MAX) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, %d is the most", graph->order_count,
+                (int)SL_NODES_MAX);
+    return SL_EGRAPH;
+  }
   struct sl_layout *l = calloc(1, sizeof *l);
   if (!l) return SL_ENOMEM;
   int status = SL_ENOMEM;
@@ -506,6 +522,7 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   l->sets = calloc(graph->node_count + 1, sizeof *l->sets);
   l->node_set = calloc(graph->node_count + 1, sizeof *l->node_set);
   if (!l->members || !l->steps || !l->sets || !l->node_set || allocate_members(l) < 0) goto failed;
+  set_limits(l);
   if (set_capacities(l, events, &excess)) {
     status = refuse_capacities(l, d, &excess);
     goto failed;

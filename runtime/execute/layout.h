@@ -9,7 +9,7 @@
 #include "plan/plan.h"
 #include "plugin/tables.h"
 
-enum { SL_ARENA_ALIGNMENT = 256 };
+enum { SL_ARENA_ALIGNMENT = 256, SL_NODES_MAX = 0xFFFF /* as the errors of events have bits for */ };
 
 /* Where a field lives. */
 enum { SL_STORAGE_ARENA, SL_STORAGE_INPUT, SL_STORAGE_CONSTANT };
@@ -31,6 +31,7 @@ struct sl_storage {
  * single entry. */
 struct sl_slot_member {
   uint64_t capacities[SL_BOUNDS_MAX]; /* of the bounds; of scratch, its values */
+  uint64_t limits[SL_BOUNDS_MAX];     /* what one event may have: the capacities of a slice of one */
   uint32_t used[SL_BOUNDS_MAX];       /* index of their `used` words, UINT32_MAX: none */
   int32_t *storage;
   uint32_t entry_count;

@@ -21,8 +21,9 @@ uint64_t sl_now_ns(void) {
 /* ------------------------------------------------------------------------------------------------- inputs */
 
 /* No port has more than a u32 counts; layout.c refuses it. */
-static struct sl_bound bound_to(uint64_t capacity, uint32_t *used) {
-  return (struct sl_bound){(uint32_t)capacity, 0, used};
+static struct sl_bound bound_to(const struct sl_slot_member *at, uint32_t bound, uint32_t *used, uint64_t error) {
+  const uint64_t limit = at->limits[bound] < UINT32_MAX ? at->limits[bound] : UINT32_MAX;
+  return (struct sl_bound){(uint32_t)at->capacities[bound], (uint32_t)limit, used, error};
 }
 
 /* Points the source's output structs to a block. */
@@ -38,8 +39,7 @@ static void bind_source(struct sl_session *s, struct sl_input *input) {
       if (slot->storage[f] != SL_NONE)
         *sl_args_pointer(input->source_args, member, f) = input->block + l->storage[slot->storage[f]].offset;
     for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
-      *sl_args_bound(input->source_args, member, b) =
-          bound_to(slot->capacities[b], &input->used[SL_BOUNDS_MAX * m + b]);
+      *sl_args_bound(input->source_args, member, b) = bound_to(slot, b, &input->used[SL_BOUNDS_MAX * m + b], 0);
   }
 }
 
@@ -109,10 +109,6 @@ static void bind_field(struct sl_slot *slot, struct sl_flight *flight, void **po
     *pointer = slot->storage[storage];
 }
 
-static struct sl_bound bound_of(struct sl_slot *slot, uint64_t capacity, uint32_t used) {
-  return bound_to(capacity, used == NO_INDEX ? NULL : &slot->used[used]);
-}
-
 static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, struct sl_events *events,
                         uint32_t step) {
   const struct sl_layout *l = slot->session->layout;
@@ -129,7 +125,13 @@ static void bind_view(struct sl_slot *slot, struct sl_flight *flight, const stru
                       const struct sl_slot_member *at) {
   for (uint32_t f = 0; f < c->field_count; f++) bind_field(slot, flight, sl_port_pointer(port, f), at->storage[f]);
   for (uint32_t b = 0; b < sl_bound_count(c); b++)
-    *sl_port_bound(port, c, b) = bound_of(slot, at->capacities[b], at->used[b]);
+    *sl_port_bound(port, c, b) = bound_to(at, b, at->used[b] == NO_INDEX ? NULL : &slot->used[at->used[b]], 0);
+}
+
+/* What an event's error is when it wants more than it may have of the node's `output`th output. */
+static void bind_limits(const struct sl_collection *c, void *port, uint32_t step, uint32_t output) {
+  for (uint32_t b = 0; b < sl_bound_count(c); b++)
+    sl_port_bound(port, c, b)->limit_error = SL_ERROR_BASE(step) | SL_ERROR_LIMIT(output * SL_BOUNDS_MAX + b);
 }
 
 /* Room in the tables for the views of a list port, and the argument struct's pointer to it. */
@@ -163,6 +165,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
   sl_prepared_copy(s, n, args);
+  uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
@@ -177,6 +180,8 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
     } else if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
       bind_view(slot, flight, member->collection, (char *)args + member->args_offset, at);
     }
+    if (member->kind == SL_MEMBER_OUT)
+      bind_limits(member->collection, (char *)args + member->args_offset, step, outputs++);
   }
 }
 

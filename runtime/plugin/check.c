@@ -399,6 +399,8 @@ static int check_members(struct checker *c) {
   if (a->member_count > CHECK_MEMBERS_MAX || !a->members)
     return checker_refuse(c, "%u members%s, at most %d are expected", a->member_count,
                           a->members ? "" : " and no table of them", CHECK_MEMBERS_MAX);
+  if (a->kind == SL_KIND_KERNEL && count_members(a, SL_MEMBER_OUT) > CHECK_OUTPUTS_MAX)
+    return checker_refuse(c, "%u outputs, at most %d are expected", count_members(a, SL_MEMBER_OUT), CHECK_OUTPUTS_MAX);
   for (uint32_t i = 0; i < a->member_count; i++)
     if (check_name(c, "member", i, a->members[i].name)) return SL_EPLUGIN;
   for (uint32_t i = 0; i < a->member_count; i++)

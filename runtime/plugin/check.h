@@ -5,7 +5,11 @@
 #include <sluice/plugin.h>
 
 /* The most algorithms of a plugin, and members of an algorithm. */
-enum { CHECK_ALGORITHMS_MAX = 1024, CHECK_MEMBERS_MAX = 256 };
+enum {
+  CHECK_ALGORITHMS_MAX = 1024,
+  CHECK_MEMBERS_MAX = 256,
+  CHECK_OUTPUTS_MAX = 50
+}; /* the last as event errors have bits for */
 
 /* Where the lint stands; `algorithm` and `member` are NULL outside of one. */
 struct checker {

@@ -203,7 +203,8 @@ static void bind_output(struct sl_test *t, uint32_t member) {
   uint32_t *used = own->used.values;
   for (uint32_t b = 0; b < sl_bound_count(m->collection); b++) {
     const int bounded = !(b == 0 && m->shares) && sl_bound_capacity(m, b)->terms[0].kind != SL_TERM_NONE;
-    *sl_args_bound(t->args, m, b) = (struct sl_bound){(uint32_t)own->capacities[b], 0, bounded ? &used[b] : NULL};
+    *sl_args_bound(t->args, m, b) =
+        (struct sl_bound){(uint32_t)own->capacities[b], UINT32_MAX, bounded ? &used[b] : NULL, 0};
   }
 }
 
@@ -229,7 +230,7 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
   }
   t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0, t->poison);
   *(struct sl_events *)(void *)(t->args + m->args_offset) = (struct sl_events){
-      t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFFFF - STEP) << 40, t->event_count, 0};
+      t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFF - STEP) << 48, t->event_count, 0};
 }
 
 static void bind_all(struct sl_test *t) {

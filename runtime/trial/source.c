@@ -49,8 +49,9 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
     for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
-      *sl_args_bound(r->args, member, b) =
-          (struct sl_bound){(uint32_t)capacities[b], 0, &r->used[SL_BOUNDS_MAX * m + b]};
+      *sl_args_bound(r->args, member, b) = (struct sl_bound){
+          (uint32_t)capacities[b], (uint32_t)(at->limits[b] < capacities[b] ? at->limits[b] : capacities[b]),
+          &r->used[SL_BOUNDS_MAX * m + b], 0};
   }
 }
 

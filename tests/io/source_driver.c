@@ -88,8 +88,8 @@ static void allocate_ports(struct driver *d) {
     struct io_raw_banks *p = port_of(d, kind);
     const size_t banks = d->bank_capacity[kind], words = d->word_capacity[kind];
     memset(p, 0, sizeof *p);
-    p->bound.capacity = (uint32_t)banks;
-    p->payload_bound.capacity = (uint32_t)words;
+    p->bound.capacity = p->bound.event_limit = (uint32_t)banks;
+    p->payload_bound.capacity = p->payload_bound.event_limit = (uint32_t)words;
     if (d->unwanted[kind] == 1) continue;
     p->offsets = allocate(4 * (d->events_max + 1u));
     p->source_id = allocate(2 * banks);

@@ -37,8 +37,9 @@ static void write_tables(FILE *out) {
   M(sl_trait, data);
   BEGIN(sl_bound);
   M(sl_bound, capacity);
-  M(sl_bound, reserved);
+  M(sl_bound, event_limit);
   M(sl_bound, used);
+  M(sl_bound, limit_error);
   BEGIN(sl_event_list);
   M(sl_event_list, count);
   M(sl_event_list, numbers);

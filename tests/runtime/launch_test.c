@@ -169,7 +169,7 @@ static void grids_are_as_large_as_there_is_work_and_no_larger_than_the_device(vo
   (void)state;
   const struct sl_launch l = {.block_threads = 256, .grid_blocks = 1000, .events_max = 1000, .device_threads = 2560};
   const struct sl_launch unknown = {.block_threads = 256, .grid_blocks = 7, .events_max = 7};
-  const struct { struct sl_bound bound, hit_offsets_bound; } port = {{600, 0, NULL}, {100000, 0, NULL}};
+  const struct { struct sl_bound bound, hit_offsets_bound; } port = {{600, 0, NULL, 0}, {100000, 0, NULL, 0}};
   assert_int_equal(sl_grid_blocks(&l, SL_PER_EVENT, 256), 1000);
   assert_int_equal(sl_grid_blocks(&l, SL_THREAD_PER_EVENT, 256), 4);
   assert_int_equal(sl_grid_blocks(&l, SL_PER_ITEM(port), 256), 3);

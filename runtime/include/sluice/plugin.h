@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  4u
+#define SL_ABI_VERSION  5u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -140,11 +140,15 @@ struct sl_collection {
 
 /* The capacity that the planner gave a port, and where its need is recorded: `used` holds the most items that any
  * launch of the slice wanted. used > capacity means overflow: the runtime runs the slice again in smaller parts.
- * Writers never write at or beyond `capacity`. Null `used` where nothing is bounded. */
+ * Writers never write at or beyond `capacity`. Null `used` where nothing is bounded.
+ * No event may have more than `event_limit`: the capacity of a slice of one event, whatever the slice. The scans of
+ * struct sl_launch refuse one that wants more, and sources do.
+ * Rationale: which events are refused depends on nothing but the event. */
 struct sl_bound {
   uint32_t capacity;
-  uint32_t reserved;
+  uint32_t event_limit;
   uint32_t *used;
+  uint64_t limit_error; /* set by the runtime: an event's error if it wants more, without how many */
 };
 
 /* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
@@ -230,7 +234,7 @@ enum {
   SL_TERM_EVENTS,       /* E * multiply / divide + add */
   SL_TERM_ITEMS,        /* item capacity of port `of` * multiply / divide + add */
   SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
-  SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add` */
+  SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
   SL_TERM_ENTRIES,      /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES /* producers of list port `of` * E * multiply / divide + add */
 };
@@ -379,7 +383,8 @@ struct sl_launch {
   void *backend; /* CUDA: the stream; simt: the emulator */
   /* Enqueues, in place: counts[0..n) become exclusive prefix sums, counts[n] their total, n = events in the slice.
    * Records the total in bound->used; where it exceeds bound->capacity, all n + 1 values become 0 instead, so that
-   * whoever follows finds no items and writes nothing. `bound` may be NULL. */
+   * whoever follows finds no items and writes nothing. Refuses events with more than bound->event_limit. `bound` may be
+   * NULL. */
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
   /* The same over items: n = offsets[events in the slice], and the counts of items before offsets[0] are taken as 0. */
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
@@ -400,8 +405,8 @@ enum {
   SL_EVENT_OK,
   SL_EVENT_CORRUPT,   /* the source could not read it */
   SL_EVENT_TRUNCATED, /* the file ends within it */
-  SL_EVENT_TOO_LARGE, /* its input does not fit into an empty slice */
-  SL_EVENT_OVERFLOW,  /* a budget is too small even for this event alone */
+  SL_EVENT_TOO_LARGE, /* its input has more than an event may have (event_limit) */
+  SL_EVENT_OVERFLOW,  /* an algorithm found more than an event may have */
   SL_EVENT_REFUSED    /* a kernel found its data wrong; see its message */
 };
 
@@ -426,8 +431,8 @@ struct sl_source {
   /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
    * 0, and says in each port's bound.used and FIELD_bound.used how many items, and subitems or bytes, there are. A bad
-   * event is appended with its error and no items. Returns 1 if there may be more, 0 at the end, or an error.
-   * Calls never overlap, but come from several threads. */
+   * event is appended with its error and no items; one that has more than a bound's event_limit is bad. Returns 1 if
+   * there may be more, 0 at the end, or an error. Calls never overlap, but come from several threads. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state);
   /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before
@@ -560,7 +565,7 @@ struct sl_plugin {
 SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_trait) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_collection) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_bound) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_bound) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");

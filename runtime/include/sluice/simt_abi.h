@@ -62,9 +62,9 @@ struct sl_simt_api {
   void (*pause)(struct sl_simt_block *block);
 };
 
-/* What sl_launch.backend points to. The first three are the runtime's. */
+/* What sl_launch.backend points to. The first four are the runtime's. */
 struct sl_simt_stream {
-  const void *event_count, *handle, *device;
+  const void *event_count, *errors, *handle, *device;
   const struct sl_simt_api *api;
   void *machine;
 };
@@ -73,6 +73,6 @@ SL_STATIC_ASSERT(sizeof(struct sl_simt_site) == 24, "frozen by SL_SIMT_VERSION")
 SL_STATIC_ASSERT(sizeof(struct sl_simt_block) == 40, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 64, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_api) == 40, "frozen by SL_SIMT_VERSION");
-SL_STATIC_ASSERT(sizeof(struct sl_simt_stream) == 40, "frozen by SL_SIMT_VERSION");
+SL_STATIC_ASSERT(sizeof(struct sl_simt_stream) == 48, "frozen by SL_SIMT_VERSION");
 
 #endif

@@ -90,15 +90,16 @@ struct expand_args {
   struct toy_scaled_view scaled;
   struct toy_expanded expanded;
   uint32_t *scratch;
-  uint32_t per_event;
+  uint32_t per_event, times;
 };
 #define SL_ARGS expand_args
 static const struct sl_member expand_members[] = {
     SL_EVENTS(),
     SL_IN(scaled, toy_scaled, "offsets value", "numbers"),
-    SL_OUT(expanded, toy_expanded, "copies", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 0)))),
+    SL_OUT(expanded, toy_expanded, "copies", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 40)))),
     SL_SCRATCH(scratch, u32, "copies of each number", SL_ONE(SL_ITEMS_TERM(scaled))),
     SL_BUDGET(per_event, 40, 1, 100000000, "copies"),
+    SL_U32(times, 1, 0, 1000, "", "as many copies"),
 };
 #undef SL_ARGS
 
@@ -106,7 +107,7 @@ SL_KERNEL(count_copies, struct expand_args) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t i = a.scaled.offsets[event] + threadIdx.x; i < a.scaled.offsets[event + 1]; i += blockDim.x) {
-      a.scratch[i] = a.scaled.value[i] % 3;
+      a.scratch[i] = a.scaled.value[i] % 3 * a.times;
       sum += a.scratch[i];
     }
     sum = sl_block_sum_u32(sum);
@@ -128,7 +129,7 @@ SL_KERNEL(write_copies, struct expand_args) {
 static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
   return SL_COUNT_SCAN_WRITE(l, count_copies, write_copies, a->expanded, *a);
 }
-SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three", 64, run_expand);
+SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three, times a factor", 64, run_expand);
 
 /* -------------------------------------------------------------------------------------------------- split */
 
@@ -136,15 +137,16 @@ struct split_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_parts parts;
-  uint32_t copies_per_event;
+  uint32_t copies_per_event, times;
 };
 #define SL_ARGS split_args
 static const struct sl_member split_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
     SL_OUT(parts, toy_parts, "parts", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
-           SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(parts, 3, 1, 0)), SL_ONE(SL_BUDGET_TERM(copies_per_event, 0)))),
+           SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(parts, 3, 1, 0)), SL_ONE(SL_BUDGET_TERM(copies_per_event, 40)))),
     SL_BUDGET(copies_per_event, 40, 1, 1000, "copies"),
+    SL_U32(times, 1, 0, 1000, "", "as many copies"),
 };
 #undef SL_ARGS
 
@@ -160,7 +162,7 @@ SL_KERNEL(count_parts, struct split_args) {
       const uint32_t value = a.numbers.value[from + i - first];
       a.parts.value[i] = value;
       a.parts.digit_offsets[i] = toy_digits(value);
-      a.parts.copy_offsets[i] = value % 3;
+      a.parts.copy_offsets[i] = value % 3 * a.times;
     }
   }
 }

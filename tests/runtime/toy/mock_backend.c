@@ -189,14 +189,28 @@ static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *boun
   return result("scan");
 }
 
+static void refuse_above_limit(const struct sl_stream *stream, uint32_t event, uint32_t count,
+                               const struct sl_bound *bound) {
+  if (bound && count > bound->event_limit && stream->errors[event] < (bound->limit_error | count))
+    stream->errors[event] = bound->limit_error | count;
+}
+
 static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  return scan_counts(counts, *((const struct sl_stream *)l->backend)->event_count, bound);
+  const struct sl_stream *stream = l->backend;
+  for (uint32_t e = 0; e < *stream->event_count; e++) refuse_above_limit(stream, e, counts[e], bound);
+  return scan_counts(counts, *stream->event_count, bound);
 }
 
 static int mock_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
                            const struct sl_bound *bound) {
+  const struct sl_stream *stream = l->backend;
   memset(counts, 0, offsets[0] * sizeof *counts);
-  return scan_counts(counts, offsets[*((const struct sl_stream *)l->backend)->event_count], bound);
+  for (uint32_t e = 0; e < *stream->event_count; e++) {
+    uint32_t count = 0;
+    for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) count += counts[i];
+    refuse_above_limit(stream, e, count, bound);
+  }
+  return scan_counts(counts, offsets[*stream->event_count], bound);
 }
 
 __attribute__((visibility("default"))) extern const struct sl_backend sluice_backend;

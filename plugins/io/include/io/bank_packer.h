@@ -52,7 +52,7 @@ enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
 struct io_packer_excess {
   const char *port, *what; /* "velo_clusters", "words" */
   uint64_t needed;
-  uint32_t capacity, reserved;
+  uint32_t limit, reserved;
 };
 
 static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
@@ -132,14 +132,15 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
     io_packer_put(&p->ports[p->takers[i]], bank);
 }
 
-static inline void io_packer_note_(uint64_t before, uint64_t needed, uint32_t capacity, const char *port,
+static inline void io_packer_note_(uint64_t before, uint64_t needed, const struct sl_bound *bound, const char *port,
                                    const char *what, int *worst, struct io_packer_excess *excess) {
-  if (before + needed <= capacity || *worst == IO_PACKER_TOO_LARGE) return;
-  *worst = needed > capacity ? IO_PACKER_TOO_LARGE : IO_PACKER_SLICE_IS_FULL;
+  const int is_too_large = needed > bound->event_limit;
+  if ((!is_too_large && before + needed <= bound->capacity) || *worst == IO_PACKER_TOO_LARGE) return;
+  *worst = is_too_large ? IO_PACKER_TOO_LARGE : IO_PACKER_SLICE_IS_FULL;
   excess->port = port;
   excess->what = what;
   excess->needed = needed;
-  excess->capacity = capacity;
+  excess->limit = bound->event_limit;
 }
 
 /* Does the event at hand fit? If not, `excess` says what does not. */
@@ -148,17 +149,17 @@ static inline int io_packer_fit(const struct io_packer *p, struct io_packer_exce
   memset(excess, 0, sizeof *excess);
   for (uint32_t i = 0; i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
-    io_packer_note_(port->items, port->event_items, port->out.bound.capacity, port->name, "banks", &worst, excess);
-    io_packer_note_(port->words, port->event_words, port->out.payload_bound.capacity, port->name, "words", &worst,
-                    excess);
+    io_packer_note_(port->items, port->event_items, &port->out.bound, port->name, "banks", &worst, excess);
+    io_packer_note_(port->words, port->event_words, &port->out.payload_bound, port->name, "words", &worst, excess);
   }
   return worst;
 }
 
 /* Why an event is too large. */
 static inline void io_packer_excess_text(const struct io_packer_excess *excess, char *text, size_t text_size) {
-  snprintf(text, text_size, "has %" PRIu64 " %s of %s, a whole slice has room for %" PRIu32 " (budget %s_%s)",
-           excess->needed, excess->what, excess->port, excess->capacity, excess->port, excess->what);
+  snprintf(text, text_size,
+           "has %" PRIu64 " %s of %s, an event may have %" PRIu32 " (a higher budget %s_%s allows more)",
+           excess->needed, excess->what, excess->port, excess->limit, excess->port, excess->what);
 }
 
 /* `event`: its place in the slice. */

@@ -49,16 +49,15 @@ struct io_bank_kind {
 /* Declares a kind: the port of the sources, the collection, its doc, then the budgets, then the bank types, which may
  * be those of other kinds too: each kind gets the banks.
  *
- * Budgets: banks an event, banks a slice at least, 32-bit words an event, words a slice at least. Slices of few events
- * get the minimum, so that the largest event fits, and slices of many what an average event needs with some room; a
- * slice ends early where a budget is used up. In graphs they are the properties PORT_banks and PORT_words of the
- * source. */
-#define IO_RAW_BANKS(port_, collection_, doc_, banks_, banks_min_, words_, words_min_, ...)                            \
+ * Budgets: banks of an average event, with some room, and the most that an event may have; the same in 32-bit words. A
+ * slice ends early where a budget is used up. In graphs the averages are the properties PORT_banks and PORT_words of
+ * the source. */
+#define IO_RAW_BANKS(port_, collection_, doc_, banks_, banks_limit_, words_, words_limit_, ...)                        \
   static const uint8_t collection_##_types[] SL_UNUSED = {__VA_ARGS__};                                                \
   static const struct io_bank_kind collection_##_kind = {sizeof(collection_##_types), {__VA_ARGS__}};                  \
   static const struct sl_member collection_##_trait_members[] = {                                                      \
-      SL_TRAIT_OUT(port_, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port_##_banks, banks_min_))),                                 \
-                   SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(port_##_words, words_min_)))),                                    \
+      SL_TRAIT_OUT(port_, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port_##_banks, banks_limit_))),                               \
+                   SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(port_##_words, words_limit_)))),                                  \
       SL_TRAIT_BUDGET(port_##_banks, banks_, 0, 100000, "banks of this kind, on average over a slice"),                \
       SL_TRAIT_BUDGET(port_##_words, words_, 0, 10000000, "32-bit words of their payloads, on average over a slice")}; \
   static const struct sl_trait collection_##_trait = {                                                                 \
