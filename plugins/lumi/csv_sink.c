@@ -17,20 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct csv_sink_args {
-  struct luminosity_summary_banks_view summaries;
-  struct lumi_schema_view schema;
-  const char *path, *schema_path;
-  uint32_t takes_output;
-};
 #define SL_ARGS csv_sink_args
-static const struct sl_member csv_sink_members[] = {
-    SL_IN(summaries, luminosity_summary_banks, "", "to be written"),
-    SL_IN(schema, lumi_schema, "", "where counters stand"),
-    SL_STRING(path, "", "file to write"),
-    SL_STRING(schema_path, "", "file for a description of the summaries in JSON, or none"),
-    SL_BOOL(takes_output, 1, "without a path, write the file given with -o; not beside another sink that does"),
-};
+#define CSV_SINK(M)                                                                      \
+  M(IN, summaries, luminosity_summary_banks, "", "to be written")                        \
+  M(IN, schema, lumi_schema, "", "where counters stand")                                 \
+  M(STRING, path, "", "file to write")                                                   \
+  M(STRING, schema_path, "", "file for a description of the summaries in JSON, or none") \
+  M(BOOL, takes_output, 1, "without a path, write the file given with -o; not beside another sink that does")
+SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 
 struct counter {
   const char *name;

@@ -17,11 +17,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-struct schema_args {
-  struct lumi_schema schema;
-};
-#define SL_ARGS schema_args
-static const struct sl_member schema_members[] = {SL_OUT(schema, lumi_schema, "of base and full summaries")};
+#define SL_ARGS   schema_args
+#define SCHEMA(M) M(OUT, schema, lumi_schema, "of base and full summaries")
+SL_HOST_ARGUMENTS(schema, SCHEMA);
 
 struct counter {
   const char *name;

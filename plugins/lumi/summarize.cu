@@ -32,6 +32,5 @@ static int run(const struct sl_launch *l, const struct summarize_args *a) {
   return SL_LAUNCH(l, summarize_events, SL_PER_EVENT, *a);
 }
 
-#define SL_ARGS summarize_args
-static const struct sl_member summarize_members[] = {LUMI_SUMMARIZE_MEMBERS("")};
-SL_ALGORITHM(summarize, "luminosity counters of events, as HltLumiSummary banks", 128, run);
+SL_ALGORITHM(summarize, "luminosity counters of events, as HltLumiSummary banks", 128, run, SL_CHECK(lumi_check),
+             SL_PREPARE(lumi_prepare));

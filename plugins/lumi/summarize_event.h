@@ -12,37 +12,60 @@
 #include "odin/event_model.h"
 #include "pv/event_model.h"
 #include "velo/event_model.h"
+#include "velo/pseudorapidity.h"
 
 #include <sluice/kernel.h>
 
+enum { LUMI_ETA_EDGES = 7 }; /* between 8 bins */
+
 #define LUMI_UNFILLED 0xFFFFFFFFu /* fits no field of less than 32 bits, and is all ones in one of 32 */
 
-/* What counters are made of, and where the summaries go; a detector that is not there has null pointers. */
-struct summarize_args {
-  struct sl_events events;
-  struct lumi_schema_view schema;
-  struct odin_events_view odin;
-  struct sl_event_list_view gec;
-  struct velo_beamline_states_view states;
-  struct pv_vertices_view vertices;
-  uint32_t full_period, full_phase;
-  struct luminosity_summary_banks summaries;
-};
-/* Its members, for a kernel that reads `odin_fields` besides. */
-#define LUMI_SUMMARIZE_MEMBERS(odin_fields)                                                                         \
-  SL_EVENTS(), SL_IN(schema, lumi_schema, "word bit size_bits shift scale key word_count", "where counters stand"), \
-      SL_IN(odin, odin_events, "event_number gps_time orbit bunch crossing_type" odin_fields, "of the events"),     \
-      SL_OPTIONAL_IN(gec, sl_event_list, "", "events that passed the global event cut; without: all"),              \
-      SL_OPTIONAL_IN(states, velo_beamline_states, "offsets x y z tx ty backward", "tracks of the VELO"),           \
-      SL_OPTIONAL_IN(vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z"),                   \
-      SL_U32(full_period, 30, 1, 0xFFFFFFFF, "", "of so many orbits, one has full summaries"),                      \
-      SL_U32(full_phase, 1, 0, 0xFFFFFFFF, "", "that whose number is this, modulo full_period"),                    \
-      SL_OUT(summaries, luminosity_summary_banks, "one an event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),           \
-             SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(LUMI_MAX_WORDS, 0)))),
+/* What a kernel reads of ODIN besides; " FIELD FIELD" where there is something. */
+#ifndef LUMI_MORE_OF_ODIN
+#define LUMI_MORE_OF_ODIN ""
+#endif
 
-/* Tracks and vertices this near the middle of the VELO count as fiducial, in mm. */
-#define LUMI_FIDUCIAL_Z   300.0f
-#define LUMI_FIDUCIAL_RHO 3.0f
+/* 1 / slope of tracks on the edges of the bins, negative for backward ones. */
+struct lumi_edges {
+  float sinh_of_eta[LUMI_ETA_EDGES];
+};
+
+/* What counters are made of, and where the summaries go; a detector that is not there has null pointers. */
+#define SL_ARGS summarize_args
+#define LUMI_SUMMARIZE(M)                                                                                        \
+  M(IN, schema, lumi_schema, "word bit size_bits shift scale key word_count", "where counters stand")            \
+  M(IN, odin, odin_events, "event_number gps_time orbit bunch crossing_type" LUMI_MORE_OF_ODIN, "of the events") \
+  M(OPTIONAL_IN, gec, sl_event_list, "", "events that passed the global event cut; without: all")                \
+  M(OPTIONAL_IN, states, velo_beamline_states, "offsets x y z tx ty backward", "tracks of the VELO")             \
+  M(OPTIONAL_IN, vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z")                     \
+  M(U32, full_period, 30, 1, 0xFFFFFFFF, "", "of so many orbits, one has full summaries")                        \
+  M(U32, full_phase, 1, 0, 0xFFFFFFFF, "", "that whose number is this, modulo full_period")                      \
+  M(F32_ARRAY, eta_edges, LUMI_ETA_EDGES, "[-4, -3, -2, 2, 3, 4, 5]", -20.0, 20.0, "",                           \
+    "pseudorapidity between bins of tracks, ascending")                                                          \
+  M(F32, fiducial_z, 300.0, 0.0, 1e6, "mm", "tracks and vertices nearer than this to z = 0 are fiducial,")       \
+  M(F32, fiducial_rho, 3.0, 0.0, 1e6, "mm", "if they are also nearer than this to the z axis")                   \
+  M(OUT, summaries, luminosity_summary_banks, "one an event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),            \
+    SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(LUMI_MAX_WORDS, 0))))                                                      \
+  M(COMPUTED, edges, struct lumi_edges, "of the bins, to compare slopes with")
+SL_ARGUMENTS(summarize, LUMI_SUMMARIZE);
+
+static int lumi_check(const struct sl_services *s, const void *args) {
+  const struct summarize_args *a = (const struct summarize_args *)args;
+  for (uint32_t k = 1; k < LUMI_ETA_EDGES; k++) {
+    if (a->eta_edges[k] > a->eta_edges[k - 1]) continue;
+    s->message(s->context, SL_ERROR, "eta_edges: %g comes after %g; edges must ascend", (double)a->eta_edges[k],
+               (double)a->eta_edges[k - 1]);
+    return SL_EINVAL;
+  }
+  return SL_OK;
+}
+
+static int lumi_prepare(const struct sl_services *s, void *args) {
+  struct summarize_args *a = (struct summarize_args *)args;
+  (void)s;
+  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) a->edges.sinh_of_eta[k] = sl_sinhf(a->eta_edges[k]);
+  return SL_OK;
+}
 
 /* -------------------------------------------------------------------------------------------- the detectors */
 
@@ -71,24 +94,20 @@ static SL_DEVICE void lumi_fill_basic(const struct summarize_args *in, uint32_t 
   values[LUMI_GEC] = in->gec.count == NULL ? 1u : lumi_is_listed(&in->gec, event);
 }
 
-/* The bin of pseudorapidity: i for the first of the edges -4, -3, -2, 2, 3, 4, 5 that it is less than, or 7. A forward
- * track's is asinh(1 / slope), a backward one's the opposite, so that no hyperbolic function is needed but of the
- * edges.
- */
-static SL_DEVICE uint32_t lumi_eta_bin(float slope, uint32_t backward) {
-  const float at_2 = 3.6268604f * slope, at_3 = 10.0178749f * slope, at_4 = 27.2899172f * slope; /* sinh(2) slope... */
-  if (backward) return 3u - (uint32_t)(at_2 < 1.0f) - (uint32_t)(at_3 < 1.0f) - (uint32_t)(at_4 < 1.0f);
-  return 3u + (uint32_t)(at_2 <= 1.0f) + (uint32_t)(at_3 <= 1.0f) + (uint32_t)(at_4 <= 1.0f) +
-         (uint32_t)(74.2032106f * slope <= 1.0f);
+/* How many of the edges a track's pseudorapidity reaches. */
+static SL_DEVICE uint32_t lumi_eta_bin(const struct lumi_edges *edges, float slope, uint32_t backward) {
+  uint32_t bin = 0;
+  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) bin += velo_eta_reaches(edges->sinh_of_eta[k], slope, backward);
+  return bin;
 }
 
 static SL_DEVICE void lumi_count_track(const struct summarize_args *in, uint32_t track, uint32_t *values) {
   const float tx = in->states.tx[track], ty = in->states.ty[track], z = in->states.z[track];
   const float slope = sqrtf(tx * tx + ty * ty);
   const float across = sl_abs_f32(ty * in->states.x[track] - tx * in->states.y[track]); /* slope * distance to z axis */
-  if (z > -LUMI_FIDUCIAL_Z && z < LUMI_FIDUCIAL_Z && across < LUMI_FIDUCIAL_RHO * slope)
+  if (z > -in->fiducial_z && z < in->fiducial_z && across < in->fiducial_rho * slope)
     atomicAdd(&values[LUMI_VeloFiducialTracks], 1u);
-  atomicAdd(&values[LUMI_VeloTracksEtaBin0 + lumi_eta_bin(slope, in->states.backward[track])], 1u);
+  atomicAdd(&values[LUMI_VeloTracksEtaBin0 + lumi_eta_bin(&in->edges, slope, in->states.backward[track])], 1u);
 }
 
 /* floor(shift + scale * quantity), within what the counter's field holds. */
@@ -111,7 +130,7 @@ static SL_DEVICE void lumi_fill_position(const struct summarize_args *in, uint32
 
 static SL_DEVICE void lumi_count_vertex(const struct summarize_args *in, uint32_t vertex, uint32_t *values) {
   const float x = in->vertices.x[vertex], y = in->vertices.y[vertex], z = in->vertices.z[vertex];
-  if (z > -LUMI_FIDUCIAL_Z && z < LUMI_FIDUCIAL_Z && x * x + y * y < LUMI_FIDUCIAL_RHO * LUMI_FIDUCIAL_RHO)
+  if (z > -in->fiducial_z && z < in->fiducial_z && x * x + y * y < in->fiducial_rho * in->fiducial_rho)
     atomicAdd(&values[LUMI_FiducialVeloVertices], 1u);
 }
 

@@ -1,12 +1,13 @@
 /* odin.filter: a list of the events that ODIN says are of a kind. What several of its properties ask for must all hold.
  */
+#include "bunches.h"
 #include "odin/event_model.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS filter_args
 #define FILTER(M)                                                                                                    \
-  M(IN, odin, odin_events, "event_type crossing_type trigger_type error_bits orbit", "of all events")                \
+  M(IN, odin, odin_events, "event_type crossing_type trigger_type error_bits orbit bunch", "of all events")          \
   M(OUT, passed, sl_event_list, "the events that pass, in ascending order")                                          \
   M(U32, event_types, 0, 0, 0xFFFF, "",                                                                              \
     "at least one of these bits is set (8: luminosity, 2: physics, 4: no bias, ...); 0: any event")                  \
@@ -14,15 +15,32 @@
   M(U32, trigger_types, 0xFFFF, 0, 0xFFFF, "", "bit t: trigger type t passes")                                       \
   M(U32, error_states, 1, 0, 3, "", "bit 0: events without error bits pass, bit 1: events with some")                \
   M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "of so many orbits one passes")                                         \
-  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "that whose number is this, modulo orbit_period")
+  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "that whose number is this, modulo orbit_period")                        \
+  M(STRING, bunches, "", "bunch slots that pass, such as 1-100, 894, 2000-2010; empty: any")                         \
+  M(TABLE, bunch_bits, u32, "bit b % 32 of word b / 32: bunch slot b passes")
 SL_ARGUMENTS(filter, FILTER);
+
+static int prepare(const struct sl_services *s, void *args) {
+  struct filter_args *a = (struct filter_args *)args;
+  uint32_t *bits = (uint32_t *)s->make_table(s->context, "bunch_bits", ODIN_BUNCH_WORDS);
+  if (!bits) return SL_ENOMEM;
+  if (*a->bunches) return read_bunches(s, a->bunches, bits);
+  memset(bits, 0xFF, ODIN_BUNCH_WORDS * sizeof *bits);
+  return SL_OK;
+}
+
+/* The runtime takes events with an error off the list, whatever is said of them here. */
+static SL_DEVICE uint32_t bunch_passes(const struct filter_args *a, uint32_t bunch) {
+  return bunch < ODIN_SLOTS ? a->bunch_bits[bunch / 32] >> bunch % 32 & 1u : 0u;
+}
 
 static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) {
   const uint32_t has_error = a->odin.error_bits[event] != 0 ? 1u : 0u;
   return (a->event_types == 0 || (a->odin.event_type[event] & a->event_types) != 0) &&
          (a->crossing_types >> a->odin.crossing_type[event] & 1u) != 0 &&
          (a->trigger_types >> a->odin.trigger_type[event] & 1u) != 0 && (a->error_states >> has_error & 1u) != 0 &&
-         a->odin.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period;
+         a->odin.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period &&
+         bunch_passes(a, a->odin.bunch[event]);
 }
 
-SL_FILTER(filter, "selects events by what ODIN says of them", passes);
+SL_FILTER(filter, "selects events by what ODIN says of them", passes, SL_PREPARE(prepare));

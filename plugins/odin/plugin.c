@@ -3,7 +3,8 @@
 
 SL_DECLARE(decode);
 SL_DECLARE(filter);
+SL_DECLARE(prescale);
 
-static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode), SL_ENTRY(filter)};
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode), SL_ENTRY(filter), SL_ENTRY(prescale)};
 
 SL_PLUGIN("odin", "0.1.0", "LHCb's readout supervisor: who an event is, why it was taken, and lists of events");

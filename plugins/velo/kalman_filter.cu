@@ -9,6 +9,7 @@
  * are taken by ascending length, and their hits are first put side by side, in rows. The first fit goes down the rows,
  * the second up again.
  */
+#include "beam.h"
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
@@ -16,8 +17,6 @@
 /* Variance of a hit in x and in y, in mm^2, and the plane of the downstream state, in mm. */
 #define KALMAN_HIT_VARIANCE 1.5625e-4f
 #define KALMAN_END_Z        770.0f
-/* Below this tx^2 + ty^2 a track is parallel to the beam line, which then has no nearest point. */
-#define KALMAN_PARALLEL 1e-12f
 
 #define SL_ARGS kalman_filter_args
 #define KALMAN_FILTER(M)                                                                      \
@@ -82,12 +81,6 @@ static SL_DEVICE void load_rows(const struct kalman_filter_args *a, const struct
 }
 
 /* ----------------------------------------------------------------------------------------------------- fit */
-
-/* Distance in z from the point to where the line is nearest to the beam line, in the transverse plane. */
-static SL_DEVICE float distance_to_beam(const float *beam, float x, float y, float tx, float ty) {
-  const float slope2 = tx * tx + ty * ty, distance = (tx * (beam[0] - x) + ty * (beam[1] - y)) / slope2;
-  return slope2 < KALMAN_PARALLEL ? 0.0f : distance;
-}
 
 /* Updates a lane's state by a hit, if it has one. */
 static SL_DEVICE void step(struct kalman_states *s, uint32_t lane, float noise, struct kalman_point hit,
@@ -183,7 +176,7 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
     const float tx = (x - first_x[lane]) / dz, ty = (y - first_y[lane]) / dz;
     s->tx[lane] = dz == 0.0f ? 0.0f : tx;
     s->ty[lane] = dz == 0.0f ? 0.0f : ty;
-    const float to_beam = distance_to_beam(a->geometry.beam, x, y, s->tx[lane], s->ty[lane]);
+    const float to_beam = velo_distance_to_beam(a->geometry.beam, x, y, s->tx[lane], s->ty[lane]);
     t->backward[lane] = last_z[lane] + to_beam > first_z[lane] ? 1 : 0;
     t->begin[lane] += t->backward[lane] ? t->length[lane] - 1 : 0;
     t->stride[lane] = t->backward[lane] ? UINT32_MAX : 1; /* UINT32_MAX is -1 */
@@ -221,7 +214,7 @@ static SL_DEVICE void fit_tracks(const struct kalman_filter_args *a, const uint3
   fit(a, &t, &hits, 0, &s);
   SL_FOR_LANES32_OF (j, t.count) {
     const uint32_t lane = SL_LANE32(j);
-    propagate(&s, lane, distance_to_beam(a->geometry.beam, s.x[lane], s.y[lane], s.tx[lane], s.ty[lane]));
+    propagate(&s, lane, velo_distance_to_beam(a->geometry.beam, s.x[lane], s.y[lane], s.tx[lane], s.ty[lane]));
   }
   STORE(a->beamline_states, t, s)
   fit(a, &t, &hits, 1, &s);

@@ -26,6 +26,11 @@ struct events {
   float vx[VERTICES_MAX], vy[VERTICES_MAX], vz[VERTICES_MAX];
 };
 static struct events e;
+
+/* What tests may change of the node's properties. */
+enum { EDGES = 7 };
+static const struct region { double eta_edges[EDGES], z, rho; } usual = {{-4, -3, -2, 2, 3, 4, 5}, 300, 3};
+static struct region region; /* a test that changes it sets it back */
 static void begin(void) { memset(&e, 0, sizeof e); }
 
 static uint32_t add_event(uint32_t orbit) {
@@ -55,6 +60,11 @@ enum { WITH_TRACKS = 1, WITH_VERTICES = 2, WITH_ALL = 3 };
 static struct sl_test *summarize(uint32_t with) {
   struct sl_test *t = sl_test_new(SUMMARIZE_PLUGIN, SUMMARIZE);
   sl_test_events(t, e.count);
+  if (memcmp(&region, &usual, sizeof region) != 0) { /* else by default */
+    sl_test_set_array(t, "eta_edges", region.eta_edges, EDGES);
+    sl_test_set(t, "fiducial_z", region.z);
+    sl_test_set(t, "fiducial_rho", region.rho);
+  }
   lumi_give_schema(t);
   sl_test_input(t, "odin", "event_number", e.number, e.count);
   sl_test_input(t, "odin", "gps_time", e.gps_time, e.count);
@@ -123,13 +133,12 @@ static double rho_of(uint32_t track) {
 }
 
 static void assert_tracks(const uint32_t *words, uint32_t event) {
-  static const double edges[] = {-4, -3, -2, 2, 3, 4, 5};
   uint32_t fiducial = 0, bins[8] = {0};
   for (uint32_t t = e.track_offsets[event]; t < e.track_offsets[event + 1]; t++) {
     uint32_t bin = 0;
-    while (bin < 7 && eta_of(t) >= edges[bin]) bin++;
+    while (bin < 7 && eta_of(t) >= region.eta_edges[bin]) bin++;
     bins[bin]++;
-    fiducial += fabsf(e.z[t]) < 300 && rho_of(t) < 3;
+    fiducial += fabsf(e.z[t]) < (float)region.z && rho_of(t) < region.rho;
   }
   ASSERT_COUNTER(words, "VeloTracks", stored("VeloTracks", e.track_offsets[event + 1] - e.track_offsets[event]));
   ASSERT_COUNTER(words, "VeloFiducialTracks", stored("VeloFiducialTracks", fiducial));
@@ -144,7 +153,7 @@ static void assert_vertices(const uint32_t *words, uint32_t event) {
   const uint32_t first = e.vertex_offsets[event], count = e.vertex_offsets[event + 1] - first;
   uint32_t fiducial = 0;
   for (uint32_t v = first; v < first + count; v++)
-    fiducial += fabsf(e.vz[v]) < 300 && hypot((double)e.vx[v], (double)e.vy[v]) < 3;
+    fiducial += fabsf(e.vz[v]) < (float)region.z && hypot((double)e.vx[v], (double)e.vy[v]) < region.rho;
   ASSERT_COUNTER(words, "VeloVertices", stored("VeloVertices", count));
   ASSERT_COUNTER(words, "FiducialVeloVertices", stored("FiducialVeloVertices", fiducial));
   const uint32_t v = first + (count ? (uint32_t)(e.number[event] % count) : 0);
@@ -344,6 +353,70 @@ static void which_events_have_full_summaries_can_be_chosen(void **state) {
   sl_test_free(t);
 }
 
+/* ------------------------------------------------------------------------------------- bins and the fiducial region */
+
+/* The bins between -4, -3, -2, 2, 3, 4 and 5, whose edges are these floats. */
+static uint32_t usual_bin(float slope, uint32_t backward) {
+  const float at_2 = 3.6268604f * slope, at_3 = 10.0178749f * slope, at_4 = 27.2899172f * slope;
+  if (backward) return 3u - (uint32_t)(at_2 < 1.0f) - (uint32_t)(at_3 < 1.0f) - (uint32_t)(at_4 < 1.0f);
+  return 3u + (uint32_t)(at_2 <= 1.0f) + (uint32_t)(at_3 <= 1.0f) + (uint32_t)(at_4 <= 1.0f) +
+         (uint32_t)(74.2032106f * slope <= 1.0f);
+}
+
+/* Slopes by neighbouring floats around each edge, of 0, of infinity and of what is no number. */
+static void edges_are_the_same_floats_as_ever(void **state) {
+  (void)state;
+  static const double at_edges[] = {3.6268604078470188, 10.017874927409903, 27.289917197127753, 74.20321057778875};
+  enum { AROUND = 40 };
+  uint32_t bins[2][8] = {{0}};
+  for (uint32_t edge = 0; edge < 4; edge++)
+    for (uint32_t backward = 0; backward < 2; backward++) {
+      float slope = (float)(1 / at_edges[edge]);
+      for (uint32_t i = 0; i < AROUND / 2; i++) slope = nextafterf(slope, 0);
+      for (uint32_t i = 0; i < AROUND; i++, slope = nextafterf(slope, 1)) {
+        begin();
+        add_event(0);
+        add_track(0, 0, 0, slope, 0, (uint8_t)backward);
+        struct sl_test *t = summarize(WITH_TRACKS);
+        assert_int_equal(sl_test_run(t), 0);
+        char name[32];
+        snprintf(name, sizeof name, "VeloTracksEtaBin%u", usual_bin(slope, backward));
+        ASSERT_COUNTER(summary(t, 0), name, 1);
+        bins[backward][usual_bin(slope, backward)]++;
+        sl_test_free(t);
+      }
+    }
+  for (uint32_t bin = 0; bin < 8; bin++) assert_true(bins[bin < 4][bin] >= AROUND / 4);
+}
+
+static void random_events_agree_with_the_second_reading(void **state);
+
+static void bins_and_the_fiducial_region_can_be_chosen(void **state) {
+  region = (struct region){{-3.25, -1.5, 0, 1, 1.75, 2.5, 4.125}, 120, 1.5};
+  random_events_agree_with_the_second_reading(state);
+  region = (struct region){{-7, -6, -5, -4, -3, -2, -1}, 399, 5};
+  random_events_agree_with_the_second_reading(state);
+  region = (struct region){{0.5, 1, 1.5, 2, 2.5, 3, 20}, 0, 0};
+  random_events_agree_with_the_second_reading(state);
+  region = usual;
+}
+
+static void edges_that_do_not_ascend_are_refused(void **state) {
+  (void)state;
+  static const double edges[][EDGES] = {{-4, -3, -2, 2, 3, 4, 4}, {0, -1, 1, 2, 3, 4, 5}, {-4, -3, 2, -2, 3, 4, 5}};
+  static const char *const messages[] = {"eta_edges: 4 comes after 4; edges must ascend", "-1 comes after 0",
+                                         "-2 comes after 2"};
+  begin();
+  add_event(0);
+  for (uint32_t i = 0; i < 3; i++) {
+    struct sl_test *t = summarize(0);
+    sl_test_set_array(t, "eta_edges", edges[i], EDGES);
+    assert_int_equal(sl_test_run(t), SL_EINVAL);
+    if (!strstr(sl_test_messages(t), messages[i])) fail_msg("%s", sl_test_messages(t));
+    sl_test_free(t);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------------- random events */
 
 static uint64_t random_state = 7;
@@ -363,8 +436,7 @@ static double distance(double value, const double *edges, uint32_t count) {
 
 /* Not so near an edge that float and double may disagree. */
 static int is_clear(uint32_t track) {
-  static const double eta_edges[] = {-4, -3, -2, 2, 3, 4, 5}, rho_edges[] = {3};
-  return distance(eta_of(track), eta_edges, 7) > 1e-4 && distance(rho_of(track), rho_edges, 1) > 1e-4;
+  return distance(eta_of(track), region.eta_edges, EDGES) > 1e-4 && distance(rho_of(track), &region.rho, 1) > 1e-4;
 }
 
 static void random_events(uint32_t count) {
@@ -439,6 +511,7 @@ static void without_an_event_on_the_list_there_is_no_summary(void **state) {
 }
 
 int main(void) {
+  region = usual;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counters_are_those_worked_out_by_hand),
       cmocka_unit_test(positions_beyond_the_field_are_its_ends),
@@ -447,7 +520,10 @@ int main(void) {
       cmocka_unit_test(detectors_that_are_not_there_leave_all_ones),
       cmocka_unit_test(the_global_event_cut_is_a_list),
       cmocka_unit_test(which_events_have_full_summaries_can_be_chosen),
+      cmocka_unit_test(edges_are_the_same_floats_as_ever),
       cmocka_unit_test(random_events_agree_with_the_second_reading),
+      cmocka_unit_test(bins_and_the_fiducial_region_can_be_chosen),
+      cmocka_unit_test(edges_that_do_not_ascend_are_refused),
       cmocka_unit_test(only_listed_events_have_summaries),
       cmocka_unit_test(without_an_event_on_the_list_there_is_no_summary),
   };

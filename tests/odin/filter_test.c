@@ -8,6 +8,7 @@ struct events {
   uint16_t event_type[EVENTS];
   uint8_t crossing_type[EVENTS], trigger_type[EVENTS], error_bits[EVENTS];
   uint32_t orbit[EVENTS];
+  uint16_t bunch[EVENTS];
 };
 
 /* All combinations of a few values of each. */
@@ -19,6 +20,7 @@ static const struct events *events(void) {
     e.trigger_type[i] = (uint8_t)(i % 9);
     e.error_bits[i] = (uint8_t)(i % 11 == 0 ? 1u << i % 8 : 0u);
     e.orbit[i] = 4294966000u + 13 * i + i / 7; /* wraps around */
+    e.bunch[i] = (uint16_t)(i * 6 < ODIN_SLOTS ? i * 6 : ODIN_SLOTS - 1 - i % 3);
   }
   return &e;
 }
@@ -32,6 +34,7 @@ static struct sl_test *filter(void) {
   sl_test_input(t, "odin", "trigger_type", e->trigger_type, EVENTS);
   sl_test_input(t, "odin", "error_bits", e->error_bits, EVENTS);
   sl_test_input(t, "odin", "orbit", e->orbit, EVENTS);
+  sl_test_input(t, "odin", "bunch", e->bunch, EVENTS);
   return t;
 }
 
@@ -116,6 +119,65 @@ static void a_filter_on_a_list_keeps_to_it(void **state) {
   assert_passed(t, flags);
 }
 
+static void assert_bunches_passed(const char *bunches, const uint8_t *flags) {
+  struct sl_test *t = filter();
+  sl_test_set(t, "error_states", 3);
+  sl_test_set_text(t, "bunches", bunches);
+  assert_passed(t, flags);
+}
+
+static void bunches_are_slots_and_ranges(void **state) {
+  (void)state;
+  PASSES((e->bunch[i] >= 100 && e->bunch[i] <= 200) || e->bunch[i] == 894 || e->bunch[i] >= 3000);
+  assert_bunches_passed("100-200,894,3000-3563", flags);
+  assert_bunches_passed(" 3000 - 3563 , 894\t, 150-200, 100-170,\n0100", flags);
+}
+
+static void the_first_and_the_last_slot_can_be_chosen(void **state) {
+  (void)state;
+  PASSES(e->bunch[i] == 0 || e->bunch[i] == 3563);
+  assert_bunches_passed("0, 3563", flags);
+  assert_true(flags[0]);
+  for (uint32_t i = 0; i < EVENTS; i++) flags[i] = e->bunch[i] != 3563;
+  assert_bunches_passed("0-3562", flags);
+}
+
+static void bunches_that_are_none_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *bunches, *message;
+  } cases[] = {
+      {"5, x1", "bunches: \"x1\" is neither a bunch slot nor a range of them, such as 894 or 1-100\n"},
+      {"5,", "bunches: \"\" is neither"},
+      {" ", "bunches: \"\" is neither"},
+      {"5 6", "bunches: \"5 6\" is neither"},
+      {"-5", "bunches: \"-5\" is neither"},
+      {"5-", "bunches: \"5-\" is neither"},
+      {"1-2-3", "bunches: \"1-2-3\" is neither"},
+      {"0x10", "bunches: \"0x10\" is neither"},
+      {"1, 200-100, 7", "bunches: \"200-100\" ends before it begins\n"},
+      {"3564", "bunches: \"3564\" goes beyond the last bunch slot, 3563\n"},
+      {"1-99999999999999999999", "goes beyond the last bunch slot, 3563\n"},
+  };
+  for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sl_test *t = filter();
+    sl_test_set_text(t, "bunches", cases[i].bunches);
+    assert_int_equal(sl_test_run(t), SL_EINVAL);
+    if (!strstr(sl_test_messages(t), cases[i].message)) fail_msg("\"%s\": %s", cases[i].bunches, sl_test_messages(t));
+    sl_test_free(t);
+  }
+}
+
+static void each_wrong_bunch_is_named(void **state) {
+  (void)state;
+  struct sl_test *t = filter();
+  sl_test_set_text(t, "bunches", "9-8, 7, z");
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(t), "\"9-8\" ends"));
+  assert_non_null(strstr(sl_test_messages(t), "\"z\" is neither"));
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_default_events_without_error_bits_pass),
@@ -125,6 +187,10 @@ int main(void) {
       cmocka_unit_test(events_with_error_bits_can_be_asked_for),
       cmocka_unit_test(of_a_period_of_orbits_one_passes),
       cmocka_unit_test(a_filter_on_a_list_keeps_to_it),
+      cmocka_unit_test(bunches_are_slots_and_ranges),
+      cmocka_unit_test(the_first_and_the_last_slot_can_be_chosen),
+      cmocka_unit_test(bunches_that_are_none_are_refused),
+      cmocka_unit_test(each_wrong_bunch_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
     (void)host_args;                                                                                                 \
     return SL_LAUNCH(l, name_##_many_, SL_PER_NODE(count), sl_nodes_of(args, count));                                \
   }                                                                                                                  \
-  SL_ALGORITHM(name_, doc_, 256, name_##_run_one_, SL_FAMILY(#name_, name_##_run_many_), __VA_ARGS__)
+  SL_ALGORITHM(name_, doc_, 256, name_##_run_one_, __VA_ARGS__ __VA_OPT__(, ) SL_FAMILY(#name_, name_##_run_many_))
 
 /* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
  * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be

@@ -2,11 +2,12 @@
  * event of the slice, which looks whether it is one for luminosity. Count, scan, write, as is usual where the number of
  * summaries is not known. bench/lumi_cost.py measures what that costs; the results are the same.
  */
+#define LUMI_MORE_OF_ODIN " event_type error_bits"
 #include "summarize_event.h"
 
-#define summarize_every_event_args summarize_args
-#define SL_ARGS                    summarize_args
-static const struct sl_member summarize_every_event_members[] = {LUMI_SUMMARIZE_MEMBERS(" event_type error_bits")};
+/* The arguments are those of lumi.summarize. */
+#define summarize_every_event_args    summarize_args
+#define summarize_every_event_members summarize_members
 
 SL_KERNEL(count_summaries, struct summarize_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events)
@@ -28,4 +29,5 @@ static int run(const struct sl_launch *l, const struct summarize_args *a) {
   return status;
 }
 
-SL_ALGORITHM(summarize_every_event, "lumi.summarize with a block for every event", 128, run);
+SL_ALGORITHM(summarize_every_event, "lumi.summarize with a block for every event", 128, run, SL_CHECK(lumi_check),
+             SL_PREPARE(lumi_prepare));

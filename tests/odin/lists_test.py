@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Event lists of odin.filter, by bunches, and of odin.prescale, which computes its own random numbers, are the same whatever
+the slots, slices, targets and launches: alone and as nodes of a family, each with a table of its own."""
+import json
+import tempfile
+from pathlib import Path
+
+from common import Checks, call
+
+NODES = 16
+
+
+def graph(folder):
+    lines = ["sluice: 1", "nodes:", "  raw: { use: sim.source }", "  odin: { use: odin.decode }"]
+    for n in range(NODES):
+        lines.append(f"  bunches_{n}: {{ use: odin.filter, set: {{ bunches: '{20 * n}-{1500 + 50 * n}, {3563 - n}' }} }}")
+        lines.append(f"  scaled_{n}: {{ use: odin.prescale, set: {{ fraction: {0.1 + 0.05 * n} }} }}")
+    lines += ["  both: { use: odin.prescale, events: bunches_0, set: { fraction: 0.5 } }",
+              "  decisions: { use: generic.gather_lists, in: { lists: all } }",
+              "outputs: [decisions.decisions, decisions.totals]", ""]
+    path = Path(folder) / "lists.yaml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def run(path, *arguments):
+    summary = json.loads(call("run", path, "-n", 500, "--digest", "--json", "-", "--quiet", *arguments).stdout)
+    return {o["port"]: (o["digest"], o["items"]) for o in summary["outputs"]}, summary["totals"]["decisions.totals"]["events"]
+
+
+checks = Checks()
+has_simt = "simt" in call("--version").stdout
+with tempfile.TemporaryDirectory() as folder:
+    path = graph(folder)
+    reference = run(path)
+    counts = reference[1]
+    checks.that(len(counts) == 2 * NODES + 1 and all(0 < count < 500 for count in counts), f"some events on each list: {counts}")
+    checks.that(all(abs(counts[2 * n + 1] - 500 * (0.1 + 0.05 * n)) < 56 for n in range(NODES)), "prescaled by their fractions")
+    checks.that(counts[-1] < 0.65 * counts[0], "a prescale of a filter's events")
+    variations = [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2), ("--guard",),
+                  ("--set", "runtime.families=off")]
+    if has_simt:
+        variations += [("--device", "simt", "--set", f"runtime.families={families}", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}")
+                       for families in ("on", "off") for seed, warp in ((1, 32), (2, 64))]
+    for variation in variations:
+        checks.that(run(path, *variation) == reference, f"the same with {' '.join(map(str, variation))}")
+    checks.that(run(path, "--set", "both.seed=x") != reference, "not with another seed")
+checks.end()

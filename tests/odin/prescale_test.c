@@ -1,0 +1,209 @@
+/* prescale_test.c: odin.prescale: which events pass, how many, and how independent nodes are of each other. The numbers
+ * that events get are compared with known ones by fractions just below and just above them.
+ */
+#include "odin/event_model.h"
+#include "odin_banks.h"
+
+#include <math.h>
+
+enum { EVENTS = 200000 };
+
+static struct {
+  uint32_t run[EVENTS];
+  uint64_t event_number[EVENTS], gps_time[EVENTS];
+} odin;
+
+/* Events of one run, one after another, 33 us apart. */
+static void make_events(void) {
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    odin.run[i] = 289232;
+    odin.event_number[i] = 0xFFFF0000u + i; /* goes beyond 32 bits */
+    odin.gps_time[i] = 1712700000000000u + 33u * i;
+  }
+}
+
+static struct sl_test *prescale(uint32_t count, const char *node, double fraction) {
+  struct sl_test *t = sl_test_new(ODIN_PLUGIN, "prescale");
+  sl_test_events(t, count);
+  sl_test_input(t, "odin", "run", odin.run, count);
+  sl_test_input(t, "odin", "event_number", odin.event_number, count);
+  sl_test_input(t, "odin", "gps_time", odin.gps_time, count);
+  sl_test_node(t, node);
+  sl_test_set(t, "fraction", fraction);
+  return t;
+}
+
+/* Which events pass; returns how many. */
+static uint32_t passed(struct sl_test *t, uint8_t *flags) {
+  assert_int_equal(sl_test_run(t), 0);
+  const uint32_t *count = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");
+  const uint32_t result = *count;
+  if (flags) memset(flags, 0, EVENTS);
+  for (uint32_t i = 0; i < result; i++) {
+    assert_true(i == 0 || numbers[i] > numbers[i - 1]);
+    if (flags) flags[numbers[i]] = 1;
+  }
+  sl_test_free(t);
+  return result;
+}
+
+/* Within five standard deviations. */
+static void assert_fraction(uint32_t count, double fraction, uint32_t events) {
+  const double difference = count - fraction * events;
+  if (fabs(difference) > 5 * sqrt(fraction * (1 - fraction) * events))
+    fail_msg("%u events of %u, not %g of them", count, events, fraction);
+}
+
+static void fractions_of_the_events_pass(void **state) {
+  (void)state;
+  static const double fractions[] = {0.0005, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999};
+  make_events();
+  for (uint32_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++)
+    assert_fraction(passed(prescale(EVENTS, "line", fractions[i]), NULL), fractions[i], EVENTS);
+}
+
+static void nothing_and_everything_are_exact(void **state) {
+  (void)state;
+  make_events();
+  assert_int_equal(passed(prescale(EVENTS, "line", 0), NULL), 0);
+  assert_int_equal(passed(prescale(EVENTS, "line", 1), NULL), EVENTS);
+}
+
+static void a_larger_fraction_has_the_events_of_a_smaller_one(void **state) {
+  (void)state;
+  static uint8_t some[EVENTS], more[EVENTS];
+  make_events();
+  passed(prescale(EVENTS, "line", 0.05), some);
+  passed(prescale(EVENTS, "line", 0.2), more);
+  for (uint32_t i = 0; i < EVENTS; i++) assert_true(!some[i] || more[i]);
+}
+
+/* Of any two of some nodes, with names that are alike, the events that both take are as many as by chance. */
+static void nodes_are_independent_of_each_other(void **state) {
+  (void)state;
+  enum { NODES = 8 };
+  static const char *names[NODES] = {"line_1", "line_2", "line_3", "line_10", "enil_1", "a", "b", "line_1_post"};
+  static uint8_t flags[NODES][EVENTS];
+  make_events();
+  for (uint32_t n = 0; n < NODES; n++) passed(prescale(EVENTS, names[n], 0.1), flags[n]);
+  for (uint32_t n = 0; n < NODES; n++)
+    for (uint32_t m = 0; m < n; m++) {
+      uint32_t both = 0;
+      for (uint32_t i = 0; i < EVENTS; i++) both += flags[n][i] && flags[m][i];
+      assert_fraction(both, 0.01, EVENTS);
+    }
+}
+
+/* Neighbours in time pass as often together as by chance. */
+static void events_are_independent_of_each_other(void **state) {
+  (void)state;
+  static uint8_t flags[EVENTS];
+  make_events();
+  passed(prescale(EVENTS, "line", 0.2), flags);
+  for (uint32_t distance = 1; distance <= 64; distance *= 2) {
+    uint32_t both = 0;
+    for (uint32_t i = 0; i + distance < EVENTS; i++) both += flags[i] && flags[i + distance];
+    assert_fraction(both, 0.04, EVENTS - distance);
+  }
+}
+
+static void run_number_and_time_each_matter(void **state) {
+  (void)state;
+  static uint8_t flags[4][EVENTS];
+  for (uint32_t k = 0; k < 4; k++) {
+    make_events();
+    for (uint32_t i = 0; i < EVENTS; i++) {
+      odin.run[i] += k == 1;
+      odin.gps_time[i] += (uint64_t)(k == 2) << 32;
+      odin.event_number[i] += (uint64_t)(k == 3) << 40;
+    }
+    passed(prescale(EVENTS, "line", 0.1), flags[k]);
+    for (uint32_t m = 0; m < k; m++) {
+      uint32_t both = 0;
+      for (uint32_t i = 0; i < EVENTS; i++) both += flags[k][i] && flags[m][i];
+      assert_fraction(both, 0.01, EVENTS);
+    }
+  }
+}
+
+static void a_seed_takes_the_place_of_the_name(void **state) {
+  (void)state;
+  static uint8_t by_name[EVENTS], one[EVENTS], other[EVENTS];
+  make_events();
+  passed(prescale(EVENTS, "one", 0.1), by_name);
+  struct sl_test *t = prescale(EVENTS, "one", 0.1);
+  sl_test_set_text(t, "seed", "common");
+  passed(t, one);
+  t = prescale(EVENTS, "other", 0.1);
+  sl_test_set_text(t, "seed", "common");
+  passed(t, other);
+  assert_memory_equal(one, other, EVENTS);
+  assert_memory_not_equal(one, by_name, EVENTS);
+}
+
+/* Does the first event pass at this fraction? */
+static uint32_t passes(const char *seed, double fraction) {
+  struct sl_test *t = prescale(1, "line", fraction);
+  sl_test_set_text(t, "seed", seed);
+  return passed(t, NULL);
+}
+
+/* Numbers that LHCb's prescaler gives; 24 bits of each can be told. */
+static void seeds_and_numbers_are_those_of_lhcb(void **state) {
+  (void)state;
+  static const struct {
+    const char *seed;
+    uint64_t event_number, gps_time;
+    uint32_t run, value;
+  } cases[] = {
+      {"Hlt1TrackMVA_pre", 6001, 0, 6718861, 0x597d1b88},
+      {"Hlt1TrackMVA_pre", 6002, 0, 6718861, 0xbbb25272},
+      {"Hlt1VeloMicroBias_post", 6001, 0, 6718861, 0x05b85673},
+      {"Hlt1VeloMicroBias_post", 6002, 0, 6718861, 0x66db2114},
+      {"Hlt1Passthrough_pre", 6001, 0, 6718861, 0xf0c4da8f},
+      {"Hlt1Passthrough_pre", 6002, 0, 6718861, 0xed3b72ac},
+      {"di_muon_no_ip_ss_line_post", 6001, 0, 6718861, 0x5c46144d},
+      {"di_muon_no_ip_ss_line_post", 6002, 0, 6718861, 0x2fc717e7},
+      {"Hlt1TrackMVA_pre", 0x123456789, 1712700000000000, 289232, 0x25aee27b},
+  };
+  for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    odin.run[0] = cases[i].run;
+    odin.event_number[0] = cases[i].event_number;
+    odin.gps_time[0] = cases[i].gps_time;
+    float above = (float)cases[i].value;
+    if ((double)above <= cases[i].value) above = nextafterf(above, INFINITY);
+    const float below = nextafterf(above, 0);
+    assert_true((double)below <= cases[i].value && (double)above > cases[i].value);
+    assert_int_equal(passes(cases[i].seed, (double)above / 4294967296.0), 1);
+    assert_int_equal(passes(cases[i].seed, (double)below / 4294967296.0), 0);
+  }
+}
+
+static void a_prescale_on_a_list_keeps_to_it(void **state) {
+  (void)state;
+  enum { LISTED = EVENTS / 4 };
+  static uint32_t list[LISTED];
+  static uint8_t all[EVENTS], listed[EVENTS];
+  make_events();
+  for (uint32_t i = 0; i < LISTED; i++) list[i] = 4 * i + 3;
+  passed(prescale(EVENTS, "line", 0.5), all);
+  struct sl_test *t = prescale(EVENTS, "line", 0.5);
+  sl_test_list(t, list, LISTED);
+  passed(t, listed);
+  for (uint32_t i = 0; i < EVENTS; i++) assert_int_equal(listed[i], all[i] && i % 4 == 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fractions_of_the_events_pass),
+      cmocka_unit_test(nothing_and_everything_are_exact),
+      cmocka_unit_test(a_larger_fraction_has_the_events_of_a_smaller_one),
+      cmocka_unit_test(nodes_are_independent_of_each_other),
+      cmocka_unit_test(events_are_independent_of_each_other),
+      cmocka_unit_test(run_number_and_time_each_matter),
+      cmocka_unit_test(a_seed_takes_the_place_of_the_name),
+      cmocka_unit_test(seeds_and_numbers_are_those_of_lhcb),
+      cmocka_unit_test(a_prescale_on_a_list_keeps_to_it),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
