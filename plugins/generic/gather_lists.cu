@@ -10,8 +10,8 @@
  *   3. write_lists  a block an event, a thread a list: writes the places of the event's lists, in ascending order
  *
  * Work and reads, of E events and L lists: step 1 the length of all lists, and for each of E / 32 * L words about log2
- * of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its own, and
- * counts and totals are sums of integers.
+ * of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its own,
+ * and counts and totals are sums of integers.
  */
 #include "generic/event_model.h"
 

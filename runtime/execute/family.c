@@ -79,7 +79,8 @@ static uint32_t earliest_clear(const struct sl_slot *slot, int32_t storage, uint
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *other = &l->storage[i];
     const uintptr_t at = (uintptr_t)slot->storage[i];
-    if (i == (uint32_t)storage || other->kind != SL_STORAGE_ARENA || other->upper == 0 || other->lower >= step) continue;
+    if (i == (uint32_t)storage || other->kind != SL_STORAGE_ARENA || other->upper == 0 || other->lower >= step)
+      continue;
     if (at < end && at + other->bytes > begin && other->upper > earliest) earliest = other->upper;
   }
   return earliest < step ? earliest : step;

@@ -1,5 +1,5 @@
-/* clears_test.c: what a captured slice holds beside the nodes' kernels, on the mock device, which writes it down: memory
- * is cleared in as few launches as can be, never before its last reader; a step is noted once. */
+/* clears_test.c: what a captured slice holds beside the nodes' kernels, on the mock device, which writes it down:
+ * memory is cleared in as few launches as can be, never before its last reader; a step is noted once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,7 +79,8 @@ static void memory_is_not_cleared_before_its_last_reader(void **state) {
 
 static void a_graph_without_kernels_clears_the_counters(void **state) {
   (void)state;
-  const struct outcome r = run_as_on_the_host("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n");
+  const struct outcome r =
+      run_as_on_the_host("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n");
   assert_string_equal(r.log, "clear 1\npack\n");
 }
 
