@@ -131,7 +131,8 @@ static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
   if (status == SL_OK) status = SL_LAUNCH(l, write_copies, SL_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three", 64, run_expand);
+static const struct sl_kernel_block expand_blocks[] = {{"count_copies", 96, 0}};
+SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three", 64, run_expand, SL_BLOCKS(expand_blocks));
 
 /* -------------------------------------------------------------------------------------------------- split */
 
