@@ -1,25 +1,30 @@
 /* gather_lists: of any number of event lists, which hold an event.
  *
- *   1. clear_masks  a bit a list for each event, all 0
- *   2. mark_events  a block a list sets its bit for each event on it: work and reads are the lists' lengths
- *   3. count_lists  a thread an event counts its bits; a scan makes offsets of the counts
- *   4. write_lists  a thread an event writes their places, in ascending order
- *   5. count_events a block a list counts its events, by what step 3 found of each: one addition to a total
+ * The slice is cut into chunks of 32 events, so that what a list has of a chunk is a word: a bit an event.
  *
- * The bits of an event are the same whichever list comes first, so that no order is left to chance.
+ *   1. mark_events  a block a chunk, a thread a list:
+ *                   finds the chunk's first event on the list by bisection, walks, and writes the word; then the
+ *                   block's threads share out the lists to count each event's; then, a thread a list again, what
+ *                   the word has, and has alone, is added to the totals
+ *   2. a scan makes offsets of the counts
+ *   3. write_lists  a block an event, a thread a list: writes the places of the event's lists, in ascending order
+ *
+ * Work and reads, of E events and L lists: step 1 the length of all lists, and for each of E / 32 * L words about log2
+ * of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its own,
+ * and counts and totals are sums of integers.
  */
 #include "generic/event_model.h"
 
 #include <sluice/kernel.h>
 
-enum { MASK_BITS = 32 };
+enum { CHUNK_EVENTS = 32, AT_A_TIME = 8 };
 
 struct gather_lists_args {
   struct sl_events events;
   struct sl_event_list_each lists;
   struct generic_decisions decisions;
   struct generic_list_totals totals;
-  uint32_t *masks;
+  uint32_t *words;
 };
 #define SL_ARGS gather_lists_args
 static const struct sl_member gather_lists_members[] = {
@@ -29,79 +34,97 @@ static const struct sl_member gather_lists_members[] = {
            SL_ITEMS(SL_ONE(SL_EVENT_ENTRIES_TERM(lists)))),
     SL_OUT(totals, generic_list_totals, "how many events are on each list, in the run",
            SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lists)))),
-    /* an event has ceil(lists / 32) words: together not more than this */
-    SL_SCRATCH(masks, u32, "a bit a list for each event",
-               SL_SUM(SL_EVENT_ENTRIES_SCALED(lists, 1, 32, 0), SL_EVENTS_TERM(1, 0))),
+    /* there are ceil(E / 32) chunks: together not more than this */
+    SL_SCRATCH(words, u32, "a word a list for each 32 events, a bit an event",
+               SL_SUM(SL_EVENT_ENTRIES_SCALED(lists, 1, 32, 0), SL_ENTRIES_TERM(lists))),
 };
 
-static SL_DEVICE uint32_t words_of(const struct gather_lists_args *a) {
-  return (a->lists.count + MASK_BITS - 1) / MASK_BITS;
+/* Which of the chunk's events, that begins at event `first`, are among `count` numbers. These ascend, so that number i
+ * is i or more, and `first` or more from place `first` on. */
+static SL_DEVICE uint32_t word_of(const uint32_t *numbers, uint32_t count, uint32_t first) {
+  uint32_t begin = 0, end = count < first ? count : first, word = 0;
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (numbers[middle] < first)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  for (; begin < count && numbers[begin] - first < CHUNK_EVENTS; begin += AT_A_TIME) {
+    SL_UNROLL
+    for (uint32_t i = 0; i < AT_A_TIME; i++) {
+      const uint32_t bit = begin + i < count ? numbers[begin + i] - first : CHUNK_EVENTS;
+      if (bit < CHUNK_EVENTS) word |= 1u << bit;
+    }
+  }
+  return word;
 }
 
-SL_KERNEL(clear_masks, struct gather_lists_args) {
-  const uint32_t words = words_of(&a);
-  SL_FOR_ALL_EVENTS (event, a.events) {
-    for (uint32_t w = 0; w < words; w++) a.masks[(uint64_t)event * words + w] = 0;
-  }
+/* Which of the chunk's events are on the node's own list. An event that is not has no lists. */
+static SL_DEVICE uint32_t own_word(const struct sl_events *own, uint32_t first) {
+  if (own->numbers) return word_of(own->numbers, *own->count, first);
+  const uint32_t left = *own->count - first;
+  return left < CHUNK_EVENTS ? (1u << left) - 1 : UINT32_MAX;
+}
+
+/* One more than the last event. */
+static SL_DEVICE uint32_t events_end(const struct sl_events *own) {
+  const uint32_t count = *own->count;
+  return own->numbers && count > 0 ? own->numbers[count - 1] + 1 : count;
 }
 
 SL_KERNEL(mark_events, struct gather_lists_args) {
-  const uint32_t words = words_of(&a);
-  SL_FOR_ENTRIES (k, a.lists) {
-    const struct sl_event_list_view *list = &a.lists.at[k];
-    for (uint32_t i = threadIdx.x; i < *list->count; i += blockDim.x)
-      atomicOr(&a.masks[(uint64_t)list->numbers[i] * words + k / MASK_BITS], 1u << k % MASK_BITS);
-  }
-}
-
-SL_KERNEL(count_lists, struct gather_lists_args) {
-  const uint32_t words = words_of(&a);
-  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < words; w++) count += sl_count_bits(a.masks[(uint64_t)event * words + w]);
-    a.decisions.offsets[event] = count;
+  __shared__ uint32_t counts[CHUNK_EVENTS], alone;
+  const uint32_t lists = a.lists.count, end = events_end(&a.events);
+  const uint32_t parts = blockDim.x < CHUNK_EVENTS ? 1 : blockDim.x / CHUNK_EVENTS; /* of the lists, to count */
+  for (uint32_t first = blockIdx.x * CHUNK_EVENTS; first < end; first += gridDim.x * CHUNK_EVENTS) {
+    const uint32_t own = own_word(&a.events, first);
+    uint32_t *words = a.words + (uint64_t)(first / CHUNK_EVENTS) * lists;
+    for (uint32_t k = threadIdx.x; k < lists; k += blockDim.x)
+      words[k] = own & word_of(a.lists.at[k].numbers, *a.lists.at[k].count, first);
+    for (uint32_t e = threadIdx.x; e < CHUNK_EVENTS; e += blockDim.x) counts[e] = 0;
+    if (threadIdx.x == 0) alone = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < CHUNK_EVENTS * parts; i += blockDim.x) {
+      const uint32_t e = i % CHUNK_EVENTS;
+      uint32_t count = 0;
+      for (uint32_t k = i / CHUNK_EVENTS; k < lists; k += parts) count += words[k] >> e & 1u;
+      if (count > 0) atomicAdd(&counts[e], count);
+    }
+    __syncthreads();
+    for (uint32_t e = threadIdx.x; e < CHUNK_EVENTS; e += blockDim.x) {
+      if (own >> e & 1u) a.decisions.offsets[first + e] = counts[e];
+      if (counts[e] == 1) atomicOr(&alone, 1u << e);
+    }
+    __syncthreads();
+    for (uint32_t k = threadIdx.x; k < lists; k += blockDim.x) {
+      const uint32_t word = words[k];
+      if (word != 0) sl_total_add(&a.totals.events[k], sl_count_bits(word));
+      if ((word & alone) != 0) sl_total_add(&a.totals.alone[k], sl_count_bits(word & alone));
+    }
+    __syncthreads(); /* before the next chunk's counts are cleared */
   }
 }
 
 SL_KERNEL(write_lists, struct gather_lists_args) {
-  const uint32_t words = words_of(&a);
-  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+  const uint32_t lists = a.lists.count;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t *words = a.words + (uint64_t)(event / CHUNK_EVENTS) * lists;
+    const uint32_t end = a.decisions.offsets[event + 1];
     uint32_t to = a.decisions.offsets[event];
-    for (uint32_t w = 0; w < words && to < a.decisions.offsets[event + 1]; w++) {
-      uint32_t mask = a.masks[(uint64_t)event * words + w];
-      for (uint32_t bit = 0; mask != 0; bit++, mask >>= 1)
-        if (mask & 1u) a.decisions.list[to++] = w * MASK_BITS + bit;
-    }
-  }
-}
-
-/* An event that is not on the node's own list has no lists. */
-SL_KERNEL(count_events, struct gather_lists_args) {
-  SL_FOR_ENTRIES (k, a.lists) {
-    const struct sl_event_list_view *list = &a.lists.at[k];
-    uint32_t events = 0, alone = 0;
-    for (uint32_t i = threadIdx.x; i < *list->count; i += blockDim.x) {
-      const uint32_t event = list->numbers[i];
-      const uint32_t lists = a.decisions.offsets[event + 1] - a.decisions.offsets[event];
-      events += lists > 0 ? 1u : 0u;
-      alone += lists == 1 ? 1u : 0u;
-    }
-    events = sl_block_sum_u32(events);
-    alone = sl_block_sum_u32(alone);
-    if (threadIdx.x == 0) {
-      sl_total_add(&a.totals.events[k], events);
-      sl_total_add(&a.totals.alone[k], alone);
+    SL_FOR_BLOCK (k, lists) {
+      const uint32_t is_on = k < lists ? words[k] >> event % CHUNK_EVENTS & 1u : 0;
+      const uint32_t place = sl_block_append(is_on, &to);
+      if (is_on && place < end) a.decisions.list[place] = k;
     }
   }
 }
 
 static int run(const struct sl_launch *l, const struct gather_lists_args *a) {
-  int status = SL_LAUNCH(l, clear_masks, SL_THREAD_PER_EVENT, *a);
-  if (status == SL_OK) status = SL_LAUNCH(l, mark_events, SL_PER_ENTRY(a->lists), *a);
-  if (status == SL_OK) status = SL_LAUNCH(l, count_lists, SL_THREAD_PER_EVENT, *a);
+  const uint32_t chunks = (a->events.max + CHUNK_EVENTS - 1) / CHUNK_EVENTS;
+  int status = SL_LAUNCH(l, mark_events, SL_PER_CHUNK(chunks), *a);
   if (status == SL_OK) status = l->scan(l, a->decisions.offsets, &a->decisions.bound);
-  if (status == SL_OK) status = SL_LAUNCH(l, write_lists, SL_THREAD_PER_EVENT, *a);
-  if (status == SL_OK) status = SL_LAUNCH(l, count_events, SL_PER_ENTRY(a->lists), *a);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_lists, SL_PER_EVENT, *a);
   return status;
 }
 

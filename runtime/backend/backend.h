@@ -91,8 +91,10 @@ struct sl_backend {
   void (*range_end)(void);
   /* Enqueued on the stream, in order with kernels. */
   int (*zero)(struct sl_stream *stream, void *memory, uint64_t bytes);
-  /* Zeroes a table of ranges, which is on the device; none has more than `bytes_max`. */
-  int (*clear)(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max);
+  /* Zeroes a table of ranges, which is on the device; none has more than `bytes_max`. D: is a `note` too, if there is
+   * a byte. */
+  int (*clear)(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
+               uint8_t *byte, uint8_t value);
   int (*combine)(struct sl_stream *stream, const struct sl_combination *combination);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);

@@ -47,8 +47,9 @@ static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return SL_OK;
 }
 
-static int cpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
-  (void)stream, (void)bytes_max;
+static int cpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
+                     uint8_t *byte, uint8_t value) {
+  (void)stream, (void)bytes_max, (void)byte, (void)value;
   for (uint32_t i = 0; i < count; i++) memset(ranges[i].memory, 0, ranges[i].bytes);
   return SL_OK;
 }

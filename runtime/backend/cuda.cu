@@ -303,21 +303,27 @@ static int gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, d
   return status;
 }
 
-/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes after them. */
-static __global__ void clear_ranges(const struct sl_range *ranges) {
+/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes after them. The byte to note
+ * is the host's, if there is one. */
+static __global__ void clear_ranges(const struct sl_range *ranges, uint8_t *byte, uint8_t value) {
   const struct sl_range range = ranges[blockIdx.y];
   const uint64_t words = range.bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;
   const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (uint64_t w = thread; w < words; w += stride) ((uint4 *)range.memory)[w] = make_uint4(0, 0, 0, 0);
   if (thread < range.bytes % 16) ((uint8_t *)range.memory)[16 * words + thread] = 0;
+  if (byte && thread == 0 && blockIdx.y == 0) {
+    *(volatile uint8_t *)byte = value;
+    __threadfence_system(); /* it is there before what follows can fail */
+  }
 }
 
-static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
+                     uint8_t *byte, uint8_t value) {
   const uint64_t blocks = bytes_max / (16 * CLEAR_THREADS) + 1;
   for (uint32_t first = 0; first < count; first += CLEAR_ROWS) {
     const uint32_t rows = count - first < CLEAR_ROWS ? count - first : CLEAR_ROWS;
     const dim3 grid(blocks < CLEAR_BLOCKS ? (uint32_t)blocks : CLEAR_BLOCKS, rows);
-    clear_ranges<<<grid, CLEAR_THREADS, 0, gpu(stream)->kernels>>>(ranges + first);
+    clear_ranges<<<grid, CLEAR_THREADS, 0, gpu(stream)->kernels>>>(ranges + first, first == 0 ? byte : NULL, value);
   }
   return CHECK(stream->device, GPU(GetLastError)());
 }

@@ -17,8 +17,9 @@ static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   return sl_cpu_backend.zero(stream, memory, bytes);
 }
 
-static int simt_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
-  return sl_cpu_backend.clear(stream, ranges, count, bytes_max);
+static int simt_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
+                      uint8_t *byte, uint8_t value) {
+  return sl_cpu_backend.clear(stream, ranges, count, bytes_max, byte, value);
 }
 
 static int simt_combine(struct sl_stream *stream, const struct sl_combination *combination) {

@@ -1,5 +1,6 @@
 /* tune.c: `sluice tune GRAPH`: block sizes of nodes, slots and slice sizes, measured one at a time against the graph as
- * it is.
+ * it is. Where kernels of a node have block sizes of their own, they are swept one after another: kernels of a slice do
+ * not run at the same time, so that the best size of one does not depend on another's.
  *
  * A variant changes one thing. All variants are run in turn, several rounds of it, each run long enough to be timed, so
  * that a drift of the machine touches all alike. Digests are compared on the way: a variant that changes a result is an
@@ -7,6 +8,8 @@
  * overlay, a YAML file that `include` takes.
  */
 #include "cli/cli.h"
+
+#include <sluice/plugin.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +23,8 @@ enum { AS_IT_IS, BLOCK, SLOTS, SLICE_EVENTS };
 
 struct variant {
   uint32_t kind, value;
-  const char *node; /* BLOCK */
+  const char *node;   /* BLOCK */
+  const char *kernel; /* BLOCK: "others" for those without a name of their own; NULL: of all */
   uint32_t rounds;
   double hz[ROUNDS_MAX], us[ROUNDS_MAX]; /* of the whole; of the node, an event */
 };
@@ -31,22 +35,26 @@ struct tuning {
   uint32_t count, rounds, repeat;
   uint64_t *digests; /* of the graph's outputs */
   uint32_t digest_count;
+  struct sl_session *graph;    /* as it is, not run: open while variants are made of it */
+  char *kernels[VARIANTS_MAX]; /* names of those with a block size of their own */
+  uint32_t kernel_count;
   char path[4096]; /* of the text that is run, beside the graph */
 };
 
 /* ----------------------------------------------------------------------------------------------- variants */
 
-static int add_variant(struct tuning *t, uint32_t kind, const char *node, uint32_t value) {
+static int add_variant(struct tuning *t, uint32_t kind, const char *node, const char *kernel, uint32_t value) {
   if (t->count == VARIANTS_MAX) {
     fprintf(stderr, "error: more than %d variants\n", VARIANTS_MAX);
     return CLI_WRONG;
   }
-  t->variants[t->count++] = (struct variant){.kind = kind, .value = value, .node = node};
+  t->variants[t->count++] = (struct variant){.kind = kind, .value = value, .node = node, .kernel = kernel};
   return CLI_OK;
 }
 
 /* "32,64,128": a variant each. */
-static int add_values(struct tuning *t, uint32_t kind, const char *node, const char *option, const char *text) {
+static int add_values(struct tuning *t, uint32_t kind, const char *node, const char *kernel, const char *option,
+                      const char *text) {
   const char *at = text;
   while (at) {
     char *end = NULL;
@@ -55,52 +63,89 @@ static int add_values(struct tuning *t, uint32_t kind, const char *node, const c
       fprintf(stderr, "error: %s wants numbers with commas between, not '%s'\n", option, text);
       return CLI_WRONG;
     }
-    const int status = add_variant(t, kind, node, (uint32_t)value);
+    const int status = add_variant(t, kind, node, kernel, (uint32_t)value);
     if (status != CLI_OK) return status;
     at = *end ? end + 1 : NULL;
   }
   return CLI_OK;
 }
 
+/* A name of the plugin, which is gone when the graph is closed. NULL where there is no room. */
+static const char *keep_name(struct tuning *t, const char *name) {
+  char *copy = t->kernel_count < VARIANTS_MAX ? strdup(name) : NULL;
+  if (copy) t->kernels[t->kernel_count++] = copy;
+  return copy;
+}
+
+/* All kernels of the node as one, or each that can be set alone, then the others. */
+static int add_blocks(struct tuning *t, const char *name, const char *values) {
+  const struct sl_summary *s = sl_session_summary(t->graph);
+  int status = CLI_OK;
+  for (uint32_t i = 0; i < s->node_count; i++) {
+    const struct sl_node_summary *node = &s->nodes[i];
+    if (strcmp(node->name, name) != 0 || node->block_count == 0) continue;
+    for (uint32_t b = 0; b < node->block_count && status == CLI_OK; b++) {
+      const char *kernel = keep_name(t, node->blocks[b].kernel);
+      status = kernel ? add_values(t, BLOCK, name, kernel, "--blocks", values) : CLI_FAILED;
+    }
+    return status == CLI_OK ? add_values(t, BLOCK, name, "others", "--blocks", values) : status;
+  }
+  return add_values(t, BLOCK, name, NULL, "--blocks", values);
+}
+
+static int open_graph(struct tuning *t);
+
 static int make_variants(struct tuning *t) {
   const struct cli_arguments *a = t->a;
-  int status = add_variant(t, AS_IT_IS, NULL, 0);
-  const char *blocks = a->blocks ? a->blocks : "32,64,128,256";
-  for (size_t i = 0; i < a->nodes.count && status == CLI_OK; i++)
-    status = add_values(t, BLOCK, a->nodes.items[i], "--blocks", blocks);
-  if (status == CLI_OK && a->slots_list) status = add_values(t, SLOTS, NULL, "--slots", a->slots_list);
-  if (status == CLI_OK && a->slice_events_list)
-    status = add_values(t, SLICE_EVENTS, NULL, "--slice-events", a->slice_events_list);
-  if (status != CLI_OK) return status;
+  int status = add_variant(t, AS_IT_IS, NULL, NULL, 0);
   if (a->nodes.count > 0 && strcmp(a->options.device, "cpu") == 0) {
     fprintf(stderr, "error: on cpu a block is one thread; tune blocks on a GPU (--device cuda)\n");
     return CLI_WRONG;
   }
-  if (t->count > 1) return CLI_OK;
+  if (status == CLI_OK && a->nodes.count > 0) status = open_graph(t);
+  for (size_t i = 0; i < a->nodes.count && status == CLI_OK; i++)
+    status = add_blocks(t, a->nodes.items[i], a->blocks ? a->blocks : "32,64,128,256");
+  sl_session_close(t->graph);
+  if (status == CLI_OK && a->slots_list) status = add_values(t, SLOTS, NULL, NULL, "--slots", a->slots_list);
+  if (status == CLI_OK && a->slice_events_list)
+    status = add_values(t, SLICE_EVENTS, NULL, NULL, "--slice-events", a->slice_events_list);
+  if (status != CLI_OK || t->count > 1) return status;
   fprintf(stderr, "error: nothing to tune: give --node NAME, --slots or --slice-events\n");
   return CLI_WRONG;
 }
 
+/* "search.block.find=64", as --set takes it; "slots 2". */
 static const char *name_of(const struct variant *v, char *text, size_t size) {
   static const char *const names[] = {"as it is", "block", "slots", "slice-events"};
   if (v->kind == AS_IT_IS)
     snprintf(text, size, "%s", names[v->kind]);
+  else if (v->kind == BLOCK)
+    snprintf(text, size, "%s.block%s%s=%u", v->node, v->kernel ? "." : "", v->kernel ? v->kernel : "", v->value);
   else
-    snprintf(text, size, "%s%s%s %u", v->node ? v->node : "", v->node ? " " : "", names[v->kind], v->value);
+    snprintf(text, size, "%s %u", names[v->kind], v->value);
   return text;
 }
 
 /* ----------------------------------------------------------------------------------------------- one run */
 
+/* The block size of a node, or of one of its kernels, as a graph has it. */
+static const char *block_text(const struct variant *v, char *text, size_t size) {
+  snprintf(text, size, v->kernel ? "{ %s: %u }" : "%s%u", v->kernel ? v->kernel : "", v->value);
+  return text;
+}
+
 /* A graph that is the given one with a node's block changed. */
 static void write_overlay(const struct tuning *t, const struct variant *v, char *text, size_t size) {
   const char *slash = strrchr(t->a->operand, '/');
   int used = snprintf(text, size, "sluice: 1\ninclude: [\"%s\"]\n", slash ? slash + 1 : t->a->operand);
-  if (v->kind == BLOCK) snprintf(text + used, size - (size_t)used, "nodes:\n  %s: { block: %u }\n", v->node, v->value);
+  char block[256];
+  if (v->kind == BLOCK)
+    snprintf(text + used, size - (size_t)used, "nodes:\n  %s: { block: %s }\n", v->node,
+             block_text(v, block, sizeof block));
 }
 
 static int check_digests(struct tuning *t, const struct variant *v, const struct sl_summary *s) {
-  char name[128];
+  char name[256];
   if (!t->digests) {
     t->digests = calloc(s->output_count + 1, sizeof *t->digests);
     if (!t->digests) return CLI_FAILED;
@@ -127,15 +172,31 @@ static double node_us(const struct variant *v, const struct sl_summary *s) {
   return events > 0 ? us / events : 0;
 }
 
+/* The options of a run of the variant, whose overlay is in `text`. */
+static struct sl_options options_of(const struct tuning *t, const struct variant *v, char *text, size_t size) {
+  struct sl_options o = t->a->options;
+  write_overlay(t, v, text, size);
+  o.graph_path = t->path;
+  o.graph_text = text;
+  o.graph_text_bytes = strlen(text);
+  return o;
+}
+
+static int open_graph(struct tuning *t) {
+  char text[8192];
+  const struct sl_options o = options_of(t, &t->variants[0], text, sizeof text);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  const int status = d && sl_session_open(&o, d, &t->graph) == SL_OK ? CLI_OK : CLI_WRONG;
+  if (d && status != CLI_OK) cli_print_messages(d, 1);
+  sl_diagnostics_free(d);
+  return status;
+}
+
 /* Runs the variant; `profile`: for the time of its node, else for the rate of the whole. */
 static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, uint32_t profile, double *hz,
                     double *us) {
   char text[8192];
-  write_overlay(t, v, text, sizeof text);
-  struct sl_options o = t->a->options;
-  o.graph_path = t->path;
-  o.graph_text = text;
-  o.graph_text_bytes = strlen(text);
+  struct sl_options o = options_of(t, v, text, sizeof text);
   o.repeat = repeat;
   o.profile = profile;
   o.digest = 1;
@@ -191,16 +252,21 @@ static void sort_rounds(struct tuning *t) {
 
 static double median(const double *values, uint32_t count) { return values[count / 2]; }
 
-static int is_same_choice(const struct variant *a, const struct variant *b) {
-  return a->kind == b->kind && (a->kind != BLOCK || strcmp(a->node, b->node) == 0);
+static int is_same_kernel(const struct variant *a, const struct variant *b) {
+  return a->kernel == b->kernel || (a->kernel && b->kernel && strcmp(a->kernel, b->kernel) == 0);
 }
 
-/* The fastest among those that change the same thing. */
+static int is_same_choice(const struct variant *a, const struct variant *b) {
+  return a->kind == b->kind && (a->kind != BLOCK || (strcmp(a->node, b->node) == 0 && is_same_kernel(a, b)));
+}
+
+/* The fastest among those that change the same thing; of equals the first. */
 static int is_best(const struct tuning *t, const struct variant *v) {
-  for (uint32_t i = 0; i < t->count; i++)
-    if (is_same_choice(&t->variants[i], v) &&
-        median(t->variants[i].hz, t->variants[i].rounds) > median(v->hz, v->rounds))
-      return 0;
+  const double own = median(v->hz, v->rounds);
+  for (const struct variant *other = t->variants; other < t->variants + t->count; other++) {
+    const double its = is_same_choice(other, v) ? median(other->hz, other->rounds) : 0;
+    if (its > own || (its == own && other < v)) return 0;
+  }
   return 1;
 }
 
@@ -210,7 +276,7 @@ static int is_winner(const struct tuning *t, const struct variant *v) {
 }
 
 static void write_table(const struct tuning *t) {
-  char name[128];
+  char name[256];
   printf("%-32s  %-30s  %-30s\n", "", "us/event of the node", "events/s of the whole");
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = &t->variants[i];
@@ -223,23 +289,51 @@ static void write_table(const struct tuning *t) {
   printf("median of %u rounds and range; the node of `as it is`, slots and slice-events: all nodes\n", t->rounds);
 }
 
+/* The next winner from `at` on that changes a node's block; NULL: there is none. */
+static const struct variant *next_block(const struct tuning *t, const struct variant *at) {
+  while (at < t->variants + t->count && !(at->kind == BLOCK && is_winner(t, at))) at++;
+  return at < t->variants + t->count ? at : NULL;
+}
+
+/* A line a node: its block size, or those of its kernels. */
+static void write_blocks(const struct tuning *t, FILE *file) {
+  const struct variant *v = next_block(t, t->variants);
+  if (v) fprintf(file, "nodes:\n");
+  while (v) {
+    const struct variant *next = next_block(t, v + 1);
+    fprintf(file, v->kernel ? "  %s: { block: { %s: %u" : "  %s: { block: %s%u", v->node, v->kernel ? v->kernel : "",
+            v->value);
+    for (; next && v->kernel && strcmp(next->node, v->node) == 0; next = next_block(t, next + 1))
+      fprintf(file, ", %s: %u", next->kernel, next->value);
+    fprintf(file, v->kernel ? " } }\n" : " }\n");
+    v = next;
+  }
+}
+
 static int write_winners(const struct tuning *t, const char *path) {
   FILE *file = cli_open_file(path);
   if (!file) return CLI_FAILED;
-  uint32_t blocks = 0;
   fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it after the graph.\nsluice: 1\n",
           t->a->options.device, t->a->operand);
+  write_blocks(t, file);
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = &t->variants[i];
     if (!is_winner(t, v)) continue;
-    if (v->kind == BLOCK)
-      fprintf(file, "%s  %s: { block: %u }\n", blocks++ ? "" : "nodes:\n", v->node, v->value);
-    else if (v->kind == SLICE_EVENTS)
-      fprintf(file, "budgets: { events: %u }\n", v->value);
-    else
-      fprintf(file, "# slots are no part of a graph: run with --slots %u\n", v->value);
+    if (v->kind == SLICE_EVENTS) fprintf(file, "budgets: { events: %u }\n", v->value);
+    if (v->kind == SLOTS) fprintf(file, "# slots are no part of a graph: run with --slots %u\n", v->value);
   }
   return cli_close_file(file, path);
+}
+
+/* The faster block sizes as options of a run. */
+static void write_sets(const struct tuning *t) {
+  char name[256];
+  const struct variant *v = next_block(t, t->variants);
+  if (v) printf("faster:");
+  for (; v; v = next_block(t, v + 1)) {
+    printf(" --set %s", name_of(v, name, sizeof name));
+    if (!next_block(t, v + 1)) printf("\n");
+  }
 }
 
 static void place_beside_graph(struct tuning *t) {
@@ -261,9 +355,11 @@ int cli_tune(const struct cli_arguments *a) {
   if (status == CLI_OK) {
     sort_rounds(t);
     write_table(t);
+    write_sets(t);
     if (a->options.output_path) status = write_winners(t, a->options.output_path);
   }
   free(t->digests);
+  for (uint32_t k = 0; k < t->kernel_count; k++) free(t->kernels[k]);
   free(t);
   return status;
 }

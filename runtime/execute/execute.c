@@ -79,7 +79,7 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
   const struct sl_step *at = &s->layout->steps[step];
   const int together = at->node_count > 1 && !s->backend->by_node;
   const uint32_t width = together ? at->node_count : 1;
-  int status = sl_clears_run(slot, step);
+  int status = s->backend->is_device ? SL_OK : sl_clears_run(slot, step, NULL, 0);
   for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width) {
     const int left_out = sl_watch_step(slot, flight, at, at->nodes[i]);
     status = left_out < 0 ? left_out : SL_OK;
@@ -119,14 +119,15 @@ static int mark(struct sl_slot *slot, uint32_t index, uint32_t among) {
   return takes_marks(s) ? s->backend->mark(slot->stream, index, among) : SL_OK;
 }
 
-/* Lets the host know which step the device is at. The higher byte changes before the lower one, and seldom. */
-static int note_step(struct sl_slot *slot, uint32_t step) {
+/* Clears what must be clear before the step on a device, and lets the host know which step it is at. The higher byte
+ * changes before the lower one, and seldom: in short graphs never. */
+static int begin_step(struct sl_slot *slot, uint32_t step) {
   const struct sl_backend *backend = slot->session->backend;
-  const uint32_t number = step + 1;
+  const uint32_t number = step + 1, step_count = slot->session->layout->step_count;
   int status = SL_OK;
-  if (step == 0 || number % 256 == 0) status = backend->note(slot->stream, &slot->running[1], (uint8_t)(number >> 8));
-  if (status == SL_OK) status = backend->note(slot->stream, &slot->running[0], (uint8_t)number);
-  return status;
+  if (step_count >= 256 && (step == 0 || number % 256 == 0))
+    status = backend->note(slot->stream, &slot->running[1], (uint8_t)(number >> 8));
+  return status == SL_OK ? sl_clears_run(slot, step, &slot->running[0], (uint8_t)number) : status;
 }
 
 /* Enqueues all steps for `count` events; without a device, that is to run them. */
@@ -137,9 +138,8 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   slot->stream->errors = slot->errors;
   slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
   int status = SL_OK;
-  if (is_device) {
-    status = s->backend->zero(slot->stream, slot->errors, sl_counters_bytes(s));
-  } else {
+  if (is_device && l->step_count == 0) status = sl_clears_run(slot, 0, NULL, 0);
+  if (!is_device) {
     memset(slot->errors, 0, count * sizeof *slot->errors);
     memset(slot->used, 0, l->used_count * sizeof *slot->used);
   }
@@ -147,7 +147,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
     status = mark(slot, mark_of(slot, flight, step), SL_MARK_KERNELS);
-    if (status == SL_OK && is_device) status = note_step(slot, step);
+    if (status == SL_OK && is_device) status = begin_step(slot, step);
     if (status < 0) break;
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_RUN)

@@ -80,7 +80,7 @@ struct sl_tables {
   uint64_t bytes, taken;
 };
 
-/* What a step clears first: entries of the slot's table. */
+/* What is cleared before a step: entries of the slot's table. */
 struct sl_clear {
   uint32_t first, count;
   uint64_t bytes_max; /* of the largest */
@@ -274,10 +274,12 @@ void sl_input_close(struct sl_session *s, struct sl_input *input);
 uint64_t sl_families_bytes(const struct sl_session *s);
 void sl_families_place(const struct sl_session *s, struct sl_flight *flight);
 int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
-/* Clears what a step's nodes do not write of events that are not on their lists. */
+/* Clears what nodes do not write of events that are not on their lists, totals, and on a device the counters: what must
+ * be clear before the step and was not before an earlier one. With a `note`, that byte gets the value; see
+ * sl_backend.note. */
 int sl_clears_open(struct sl_slot *slot);
 void sl_clears_close(struct sl_slot *slot);
-int sl_clears_run(struct sl_slot *slot, uint32_t step);
+int sl_clears_run(struct sl_slot *slot, uint32_t step, uint8_t *note, uint8_t value);
 
 /* execute.c: `start` enqueues a whole slice where the backend runs beside the host; `finish` waits for it, or runs it,
  * in parts where it must, and delivers each part. */

@@ -380,6 +380,7 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
     slot->running = s->backend->allocate_host(s->device, 2);
+    if (slot->running) memset(slot->running, 0, 2);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
   return status;

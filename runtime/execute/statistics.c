@@ -30,7 +30,12 @@ static int open_node_summaries(struct sl_session *s) {
     if (node->algorithm->kind != SL_KIND_KERNEL) continue;
     s->statistics.kernel_nodes[s->statistics.summary.node_count] = g->order[i];
     s->statistics.nodes[s->statistics.summary.node_count++] =
-        (struct sl_node_summary){.name = node->name, .algorithm = node->use, .together = together(s, g->order[i])};
+        (struct sl_node_summary){.name = node->name,
+                                 .algorithm = node->use,
+                                 .together = together(s, g->order[i]),
+                                 .block_threads = node->block_threads,
+                                 .blocks = node->blocks,
+                                 .block_count = node->algorithm->block_count};
   }
   for (uint32_t o = 0; o < g->output_count; o++) s->statistics.outputs[o].port = g->outputs[o].name;
   s->statistics.summary.output_count = g->output_count;

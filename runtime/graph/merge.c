@@ -79,6 +79,18 @@ static struct sl_tree *map_under(struct sl_reader *r, struct sl_tree *map, const
   return value;
 }
 
+struct sl_tree *sl_block_map(struct sl_reader *r, struct sl_tree *node, struct sl_mark mark) {
+  struct sl_entry *entry = sl_tree_find(node, "block");
+  if (entry == NULL) entry = sl_tree_add(r, node, "block", mark, NULL);
+  if (entry->value != NULL && entry->value->kind == SL_TREE_MAP) return entry->value;
+  struct sl_tree *map = sl_tree_new(r, SL_TREE_MAP, mark);
+  if (entry->value != NULL) sl_tree_add(r, map, SL_BLOCK_ALL, entry->value->mark, entry->value);
+  entry->value = map;
+  entry->mark = mark;
+  entry->inherited = 0;
+  return map;
+}
+
 static void merge_inputs(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
     if (!to_be_merged(r, into, entry)) continue;
@@ -101,6 +113,8 @@ static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct s
       remove_key(r, into, entry, 0);
     else if (strcmp(entry->key, "in") == 0)
       merge_inputs(r, map_under(r, into, entry), entry->value);
+    else if (strcmp(entry->key, "block") == 0 && entry->value->kind == SL_TREE_MAP)
+      merge_values(r, sl_block_map(r, into, entry->mark), entry->value);
     else if (entry->value->kind == SL_TREE_MAP && strcmp(entry->key, "events") != 0)
       merge_values(r, map_under(r, into, entry), entry->value);
     else

@@ -171,13 +171,12 @@ static void set_block(struct sl_draft *draft, struct sl_node *node, const struct
       sl_report_error(r, entry->mark, node->name, NULL, "`block` is for kernels, and %s is none", node->use);
     return;
   }
-  if (entry->value->kind == SL_TREE_MAP) {
-    for (const struct sl_entry *e = entry->value->first; e != NULL; e = e->next)
-      if (e->value != NULL) set_kernel_block(r, node, e);
-    return;
-  }
-  node->block_threads = read_block(r, node, entry->value);
-  for (uint32_t b = 0; b < a->block_count; b++) node->blocks[b].threads = node->block_threads;
+  const int by_kernel = entry->value->kind == SL_TREE_MAP;
+  const struct sl_tree *of_all = by_kernel ? sl_tree_get(entry->value, SL_BLOCK_ALL) : entry->value;
+  if (of_all != NULL) node->block_threads = read_block(r, node, of_all);
+  for (uint32_t b = 0; of_all != NULL && b < a->block_count; b++) node->blocks[b].threads = node->block_threads;
+  for (const struct sl_entry *e = by_kernel ? entry->value->first : NULL; e != NULL; e = e->next)
+    if (e->value != NULL && e->value != of_all) set_kernel_block(r, node, e);
 }
 
 static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *entry) {

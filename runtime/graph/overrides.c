@@ -1,5 +1,6 @@
 /* overrides.c: what the command line changes in the merged document: --use NODE=PLUGIN.ALGORITHM, then
- * --set NODE.PROPERTY=VALUE and --set PARAMETER=VALUE. NODE.block is the node's block size. */
+ * --set NODE.PROPERTY=VALUE and --set PARAMETER=VALUE. NODE.block is the node's block size,
+ * NODE.block.KERNEL that of one kernel. */
 #include "graph/stages.h"
 
 #include <string.h>
@@ -99,6 +100,10 @@ static void set_property(struct sl_reader *r, struct sl_tree *root, const char *
   }
   if (strcmp(property, "block") == 0) {
     put_option(r, tree, "block", value);
+    return;
+  }
+  if (strncmp(property, "block.", strlen("block.")) == 0) {
+    put_option(r, sl_block_map(r, tree, value->mark), property + strlen("block."), value);
     return;
   }
   struct sl_entry *set = sl_tree_find(tree, "set");

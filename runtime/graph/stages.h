@@ -17,6 +17,10 @@ void sl_load(struct sl_reader *r, struct sl_tree *root);
 /* merge.c */
 struct sl_tree *sl_merge_root(struct sl_reader *r); /* a document with its sections empty */
 void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document);
+/* The map of a node's block sizes by kernel, made if there is none. A number for all kernels that was there before goes
+ * on for those that the map does not name: it stands under SL_BLOCK_ALL, which no kernel's name can be. */
+#define SL_BLOCK_ALL "(all)"
+struct sl_tree *sl_block_map(struct sl_reader *r, struct sl_tree *node, struct sl_mark mark);
 
 /* overrides.c: --use, then, after the choice of a source, --set. */
 void sl_apply_uses(struct sl_reader *r, struct sl_tree *root);

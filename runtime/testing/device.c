@@ -16,7 +16,7 @@
 enum { MARGIN_BYTES = 64 }; /* the canaries of struct sl_guarded */
 
 struct test_mirror {
-  const struct sl_guarded *host;
+  struct sl_guarded host;
   unsigned char *device; /* of the margin in front */
 };
 
@@ -78,7 +78,7 @@ static void mirror(struct sl_test *t, const struct sl_guarded *g) {
   unsigned char *device = d->backend->allocate(d->device, bytes);
   if (!device) test_die(t, "no device memory: %s", d->backend->error(d->device));
   upload(t, device, (const unsigned char *)g->values - MARGIN_BYTES, bytes);
-  d->mirrors[d->mirror_count++] = (struct test_mirror){g, device};
+  d->mirrors[d->mirror_count++] = (struct test_mirror){*g, device};
 }
 
 static void *translated(const struct sl_test *t, const void *host) {
@@ -86,8 +86,8 @@ static void *translated(const struct sl_test *t, const void *host) {
   if (!host) return NULL;
   for (size_t i = 0; i < t->device->mirror_count; i++) {
     const struct test_mirror *m = &t->device->mirrors[i];
-    const unsigned char *values = m->host->values;
-    if (at >= values && at <= values + m->host->bytes) return m->device + MARGIN_BYTES + (at - values);
+    const unsigned char *values = m->host.values;
+    if (at >= values && at <= values + m->host.bytes) return m->device + MARGIN_BYTES + (at - values);
   }
   test_die(t, "an argument points to memory that is not the test's");
 }
@@ -153,34 +153,62 @@ static void fetch_all(struct sl_test *t) {
   struct test_device *d = t->device;
   for (size_t i = 0; i < d->mirror_count; i++) {
     const struct test_mirror *m = &d->mirrors[i];
-    const uint64_t bytes = m->host->bytes + 2u * MARGIN_BYTES;
-    if (d->backend->download_now(d->device, (unsigned char *)m->host->values - MARGIN_BYTES, m->device, bytes) < 0)
+    const uint64_t bytes = m->host.bytes + 2u * MARGIN_BYTES;
+    if (d->backend->download_now(d->device, (unsigned char *)m->host.values - MARGIN_BYTES, m->device, bytes) < 0)
       test_die(t, "download: %s", d->backend->error(d->device));
     d->backend->release(d->device, m->device, bytes);
   }
   d->mirror_count = 0;
 }
 
-int test_device_run(struct sl_test *t, struct sl_launch *launch) {
-  struct test_device *d = t->device;
-  const struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
-  struct sl_guarded owned = event_count;
-  *(uint32_t *)event_count.values = t->event_count;
-  unsigned char *args = test_allocate(1, t->algorithm->args_size);
+/* Everything that the arguments of the test, or of the node that it is just now, point to; and the arguments as kernels
+ * get them. */
+static void mirror_node(struct sl_test *t, unsigned char *args) {
   memcpy(args, t->args, t->algorithm->args_size);
   mirror_all(t);
-  mirror(t, &event_count);
   translate_arguments(t, args);
+}
+
+static int run_family(struct sl_test *t, const struct sl_launch *launch, const unsigned char *args, uint32_t count) {
+  struct test_device *d = t->device;
+  const uint64_t bytes = (uint64_t)count * t->algorithm->args_size;
+  void *device_args = d->backend->allocate(d->device, bytes);
+  if (!device_args) test_die(t, "no device memory: %s", d->backend->error(d->device));
+  upload(t, device_args, args, bytes);
+  const int status = t->algorithm->run_family(launch, args, device_args, count);
+  if (d->backend->settle(d->stream) < 0) test_die(t, "a kernel failed: %s", d->backend->error(d->device));
+  d->backend->release(d->device, device_args, bytes);
+  return status;
+}
+
+static int run_one(struct sl_test *t, const struct sl_launch *launch, const unsigned char *args) {
+  struct test_device *d = t->device;
+  const int tuned = t->algorithm->run_tuned && !t->shared;
+  const int status = tuned ? t->algorithm->run_tuned(launch, args) : t->algorithm->run(launch, args);
+  if (d->backend->settle(d->stream) < 0) test_die(t, "a kernel failed: %s", d->backend->error(d->device));
+  return status;
+}
+
+int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_node *nodes, uint32_t count) {
+  struct test_device *d = t->device;
+  struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
+  *(uint32_t *)event_count.values = t->event_count;
+  unsigned char *args = test_allocate(count + 1u, t->algorithm->args_size);
+  mirror(t, &event_count);
+  for (uint32_t i = 0; i < count; i++) {
+    test_exchange(t, &nodes[i]);
+    mirror_node(t, args + i * t->algorithm->args_size);
+    test_exchange(t, &nodes[i]);
+  }
+  if (count == 0) mirror_node(t, args);
   d->stream->event_count = translated(t, event_count.values);
   launch->backend = d->stream;
   launch->scan = d->backend->scan;
   launch->scan_items = d->backend->scan_items;
   launch->device_threads = d->backend->threads ? d->backend->threads(d->device) : 0;
-  const int tuned = t->algorithm->run_tuned && !t->shared;
-  int status = tuned ? t->algorithm->run_tuned(launch, args) : t->algorithm->run(launch, args);
-  if (d->backend->settle(d->stream) < 0) test_die(t, "a kernel failed: %s", d->backend->error(d->device));
+  const int status = count > 0 ? run_family(t, launch, args, count) : run_one(t, launch, args);
   fetch_all(t);
   free(args);
-  sl_guarded_free(&owned);
+  sl_guarded_free(&event_count);
   return status;
 }

@@ -108,6 +108,7 @@ static void store_text(struct sl_test *t, uint32_t member, const char *text) {
 static void add_message(void *context, uint32_t severity, const char *format, ...) {
   static const char *const prefixes[] = {"note: ", "warning: ", "error: "};
   va_list arguments;
+  if (((struct sl_test *)context)->is_quiet) return;
   va_start(arguments, format);
   test_add_line(context, prefixes[severity > SL_ERROR ? SL_ERROR : severity], format, arguments);
   va_end(arguments);

@@ -70,6 +70,15 @@ struct sl_test {
   struct sl_services services;
   char *node_name;
   int is_preparing;
+  int is_quiet; /* messages are left out */
+};
+
+/* A node of a family: what of the test is its own. */
+struct test_node {
+  unsigned char *args;
+  struct test_member *members;
+  uint32_t *list, list_count;
+  struct sl_guarded count, numbers, errors;
 };
 
 /* Prints "sl_test: PLUGIN.ALGORITHM: text" and ends the program. */
@@ -90,6 +99,19 @@ void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t fie
 
 void test_references_close(struct test_references *r); /* reference.c */
 
+/* run.c, for family.c: allocates and binds; computes what nodes prepare; takes strings away from kernels; runs the
+ * algorithm's kernels, once all that is done; looks at canaries and inputs. */
+void test_bind(struct sl_test *t);
+int test_prepare(struct sl_test *t);
+void test_hide_strings(struct sl_test *t);
+struct sl_launch test_launch(struct sl_test *t);
+int test_run_kernel(struct sl_test *t);
+void test_check(const struct sl_test *t);
+/* family.c. Runs a kernel of a family as several nodes, after it has run; ends the program where they differ from
+ * nodes that run alone. `test_exchange`: what is the node's own becomes the test's, and back. */
+void test_family_run(struct sl_test *t);
+void test_exchange(struct sl_test *t, struct test_node *n);
+
 /* emulator.c. Opened once, for a plugin of target simt; the stream is what sl_launch.backend points to. */
 void test_emulator_open(struct sl_test *t);
 struct sl_stream *test_emulator_stream(struct sl_test *t);
@@ -97,8 +119,9 @@ void test_emulator_close(struct sl_test *t);
 /* device.c. Opened once; ends the program with 77, skipped, where there is no such device. */
 void test_device_open(struct sl_test *t, const char *plugin_path);
 void test_device_close(struct sl_test *t);
-/* Runs the kernels on copies of all that the arguments point to, and copies all back. Completes `launch`. */
-int test_device_run(struct sl_test *t, struct sl_launch *launch);
+/* Runs the kernels on copies of all that the arguments point to, and copies all back. Completes `launch`. With nodes,
+ * `count` of them as a family. */
+int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_node *nodes, uint32_t count);
 /* Makes of the path of a plugin for `target` that of the same plugin for SLUICE_TEST_TARGET, and returns 1, if that is
  * set and is another one. */
 int test_other_target(const char *target, char *path, size_t size);

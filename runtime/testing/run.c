@@ -3,7 +3,8 @@
  *   1. the inputs are measured and compared with what the algorithm reads;
  *   2. capacities follow, member by member; outputs and scratch are allocated, poisoned, and bound in the arguments;
  *   3. `check`, then `prepare` and run, make, or open + consume + finish;
- *   4. canaries and inputs are looked at: nothing but the outputs may have changed.
+ *   4. canaries and inputs are looked at: nothing but the outputs may have changed;
+ *   5. an algorithm of a family is run as one (family.c).
  */
 #include "execute/bind.h"
 #include "plugin/field_ref.h"
@@ -233,7 +234,7 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
       t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFF - STEP) << 48, t->event_count, 0};
 }
 
-static void bind_all(struct sl_test *t) {
+void test_bind(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
@@ -276,19 +277,23 @@ static int scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_
   return scan_counts(counts, offsets[l->events_max], bound);
 }
 
-static int run_kernel(struct sl_test *t) {
+struct sl_launch test_launch(struct sl_test *t) {
   const int on_cpu = strcmp(t->plugin->target, "cpu") == 0;
-  struct sl_launch launch = {.size = sizeof(launch),
-                             .block_threads = on_cpu ? 1 : t->block_threads,
-                             .block_count = on_cpu || t->one_block ? 0 : t->algorithm->block_count,
-                             .blocks = t->algorithm->blocks,
-                             .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
-                             .events_max = t->event_count,
-                             .services = &t->services,
-                             .backend = t->emulator ? test_emulator_stream(t) : NULL,
-                             .scan = scan,
-                             .scan_items = scan_items};
-  if (t->device) return test_device_run(t, &launch);
+  return (struct sl_launch){.size = sizeof(struct sl_launch),
+                            .block_threads = on_cpu ? 1 : t->block_threads,
+                            .block_count = on_cpu || t->one_block ? 0 : t->algorithm->block_count,
+                            .blocks = t->algorithm->blocks,
+                            .grid_blocks = on_cpu ? 1 : GRID_BLOCKS,
+                            .events_max = t->event_count,
+                            .services = &t->services,
+                            .backend = t->emulator ? test_emulator_stream(t) : NULL,
+                            .scan = scan,
+                            .scan_items = scan_items};
+}
+
+int test_run_kernel(struct sl_test *t) {
+  struct sl_launch launch = test_launch(t);
+  if (t->device) return test_device_run(t, &launch, NULL, 0);
   const int tuned = t->algorithm->run_tuned && !t->shared;
   return tuned ? t->algorithm->run_tuned(&launch, t->args) : t->algorithm->run(&launch, t->args);
 }
@@ -361,7 +366,7 @@ static int is_constant(const struct sl_member *m) {
 }
 
 /* Calls `prepare` with what it may see, and keeps what it computed. */
-static int prepare(struct sl_test *t) {
+int test_prepare(struct sl_test *t) {
   const struct sl_algorithm *a = t->algorithm;
   unsigned char *args = test_allocate(1, a->args_size);
   memcpy(args, t->args, a->args_size);
@@ -386,15 +391,20 @@ static int prepare(struct sl_test *t) {
   return status;
 }
 
+void test_hide_strings(struct sl_test *t) {
+  const struct sl_algorithm *a = t->algorithm;
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (a->members[i].kind == SL_MEMBER_PROPERTY && a->members[i].type == SL_TYPE_string)
+      memset(t->args + a->members[i].args_offset, 0, a->members[i].args_size);
+}
+
 /* In kernels strings are NULL; the test keeps them for the next run. */
 static int run_prepared(struct sl_test *t) {
   const struct sl_algorithm *a = t->algorithm;
   unsigned char *kept = test_allocate(1, a->args_size);
   memcpy(kept, t->args, a->args_size);
-  for (uint32_t i = 0; i < a->member_count; i++)
-    if (a->members[i].kind == SL_MEMBER_PROPERTY && a->members[i].type == SL_TYPE_string)
-      memset(t->args + a->members[i].args_offset, 0, a->members[i].args_size);
-  const int status = run_kernel(t);
+  test_hide_strings(t);
+  const int status = test_run_kernel(t);
   memcpy(t->args, kept, a->args_size);
   free(kept);
   return status;
@@ -421,7 +431,7 @@ static void check_table(const struct sl_test *t, const struct sl_member *m, cons
     test_die(t, "table %s was written to", m->name);
 }
 
-static void check_all(const struct sl_test *t) {
+void test_check(const struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     const struct test_member *own = &t->members[i];
@@ -440,13 +450,13 @@ static void check_all(const struct sl_test *t) {
 
 int sl_test_run(struct sl_test *t) {
   test_release_run(t);
-  bind_all(t);
+  test_bind(t);
   t->has_run = 1;
   int status = t->algorithm->check ? t->algorithm->check(&t->services, t->args) : SL_OK;
   if (status) return status;
   switch (t->algorithm->kind) {
     case SL_KIND_KERNEL:
-      status = t->algorithm->prepare ? prepare(t) : SL_OK;
+      status = t->algorithm->prepare ? test_prepare(t) : SL_OK;
       if (status == SL_OK) status = run_prepared(t);
       break;
     case SL_KIND_CONSTANT:
@@ -455,6 +465,7 @@ int sl_test_run(struct sl_test *t) {
     default:
       status = run_sink(t);
   }
-  check_all(t);
+  test_check(t);
+  if (status == SL_OK && t->algorithm->run_family) test_family_run(t);
   return status;
 }

@@ -26,7 +26,7 @@ CASES = ROOT / "tests/runtime/graph_cases"
 NEEDS_WIRING = """list_port_cycle ambiguous_input ambiguous_node constant_takes_events cycle cycle_inferred cycle_self cycle_through_list empty_graph
     events events_differ field_reference_cycle field_reference_events events_follow_no_unknown_list layout list_is_not_chosen missing_input no_source only_dependents_offer required_null
     target two_cycles two_sources types wanted_several""".split()
-NEEDS_OTHER_TEXT = """bad_parameter_text_is_no_number bad_set_overrides bad_set_overrides_more bad_use_override bad_use_override_set
+NEEDS_OTHER_TEXT = """bad_block_by_kernel bad_parameter_text_is_no_number bad_set_overrides bad_set_overrides_more bad_use_override bad_use_override_set
     include_broken include_changes_kernel_drops_events include_changes_kernel_to_constant include_loop include_missing include_self
     include_too_many include_with_parameter include_wrong_shows_places""".split()
 PYTHON_TAKES = ["bad_zero_in_string"]  # "\0" in a string; no matter of the schema

@@ -52,9 +52,34 @@ def on_the_host(graph, folder):
 
 def blocks(graph):
     table = sluice("tune", graph, "--device", "simt", "--node", "sum", "--blocks", "32,96", "--rounds", 1, "--seconds", "0.001", "-n", 3, *TOY)
-    check(list(rows(table.stdout)) == ["as it is", "sum block 32", "sum block 96"], "blocks are swept on the emulator")
+    check(list(rows(table.stdout)) == ["as it is", "sum.block=32", "sum.block=96"], "blocks are swept on the emulator")
     done = sluice("tune", graph, "--device", "simt", "--node", "sum", "--rounds", 1, "--seconds", "0.001", "-n", 3, "--set", "sum.block_sized=true", *TOY, expect=1)
-    check("sum block 32 changes the output sum: digest" in done.stderr, f"a block size that changes a result is an error: {done.stderr.strip()}")
+    check("sum.block=32 changes the output sum: digest" in done.stderr, f"a block size that changes a result is an error: {done.stderr.strip()}")
+
+
+def blocks_by_kernel(folder):
+    """Each kernel with a block size of its own is swept, then the others; what is faster is told as options, and written."""
+    graph, overlay = folder / "expand.yaml", folder / "expand_tuned.yaml"
+    graph.write_text("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  scaled: { use: toy.scale }\n"
+                     "  expanded: { use: toy.expand, in: { scaled: scaled }, block: 1024 }\noutputs: [expanded]\n")
+    done = sluice("tune", graph, "--device", "simt", "--node", "expanded", "--blocks", "32,64", "--rounds", 3, "--seconds", "0.01",
+                  "-n", 40, "-o", overlay, *TOY)
+    found = rows(done.stdout)
+    kernels = ("count_copies", "others")
+    check(list(found) == ["as it is"] + [f"expanded.block.{kernel}={threads}" for kernel in kernels for threads in (32, 64)],
+          f"each kernel is swept after another: {list(found)}")
+    winners = [name for name, row in found.items() if row[2]]
+    told = re.search(r"^faster:(.*)$", done.stdout, re.MULTILINE)
+    check((told.group(1).split() if told else []) == [word for name in winners for word in ("--set", name)], f"what is faster is told as options: {told and told.group(0)}")
+    check(bool(winners), "blocks of 32 or 64 fibers are faster than those of 1024 on the emulator")
+    sizes = ", ".join(name.removeprefix("expanded.block.").replace("=", ": ") for name in winners)
+    check(not winners or f"  expanded: {{ block: {{ {sizes} }} }}" in overlay.read_text(), f"and goes into the overlay:\n{overlay.read_text()}")
+    combined = folder / "expand_combined.yaml"
+    combined.write_text(f"sluice: 1\ninclude: [{graph.name}, {overlay.name}]\n")
+    options = [word for name in winners for word in ("--set", name)]
+    digests = {json.loads(sluice("run", path, "-n", 20, "--device", "simt", "--digest", "--quiet", "--json", "-", *more, *TOY).stdout)["graph_digest"]
+               for path, more in ((combined, ()), (graph, options))}
+    check(len(digests) == 1, f"options and overlay make the same graph: {digests}")
 
 
 def mistakes(graph):
@@ -102,6 +127,7 @@ def main():
         shutil.copy(HERE / "files/toy/tuned.yaml", graph)
         on_the_host(graph, folder)
         blocks(graph)
+        blocks_by_kernel(folder)
         mistakes(graph)
         compare(graph, folder)
     print(f"{failures} failed")

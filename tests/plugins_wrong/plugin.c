@@ -24,6 +24,10 @@ SL_DECLARE(first_offset);
 SL_DECLARE(counts_slices);
 SL_DECLARE(other_version);
 SL_DECLARE(uses_table);
+SL_DECLARE(good_family);
+SL_DECLARE(first_node);
+SL_DECLARE(first_list);
+SL_DECLARE(first_property);
 #ifdef SL_TARGET_CPU
 SL_DECLARE(numbers_source);
 SL_DECLARE(drifting_source);
@@ -42,5 +46,6 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(remembers),      SL_ENTRY(beyond),          SL_ENTRY(silent),        SL_ENTRY(descending),
     SL_ENTRY(undeclared),     SL_ENTRY(changes_input),   SL_ENTRY(off_list),      SL_ENTRY(no_such_error),
     SL_ENTRY(crashes),        SL_ENTRY(leaves),          SL_ENTRY(endless),       SL_ENTRY(first_offset),
-    SL_ENTRY(counts_slices),  SL_ENTRY(other_version),   SL_ENTRY(uses_table)};
+    SL_ENTRY(counts_slices),  SL_ENTRY(other_version),   SL_ENTRY(uses_table),    SL_ENTRY(good_family),
+    SL_ENTRY(first_node),     SL_ENTRY(first_list),      SL_ENTRY(first_property)};
 SL_PLUGIN("wrong", "1.0.0", "breaks each rule once");

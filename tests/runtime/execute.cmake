@@ -36,3 +36,8 @@ foreach(test execute_test execute_limits_test families_test properties_test list
                          ENVIRONMENT "SLUICE_TEST_DEVICE=${device}")
   endforeach()
 endforeach()
+
+sluice_add_test(clears_test clears_test.c)
+target_compile_definitions(clears_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
+target_include_directories(clears_test PRIVATE toy)
+add_dependencies(clears_test ${parts})

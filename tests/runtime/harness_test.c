@@ -412,6 +412,53 @@ static void tests_that_ask_for_what_is_not_there_are_ended(void **state) {
   assert_ends(run_on_descending_list, "entry 1 is 1", 0);
 }
 
+/* ------------------------------------------------------------------------------------------------ families */
+
+static void run_family(const char *algorithm, const uint32_t *list, uint32_t count) {
+  struct sl_test *t = sl_test_new("plugins/wrong.cpu.so", algorithm);
+  sl_test_events(t, 3);
+  sl_test_input(t, "numbers", "offsets", offsets, 4);
+  if (list) sl_test_list(t, list, count);
+  assert_int_equal(sl_test_run(t), 0);
+  const uint32_t *passed = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");
+  assert_int_equal(*passed, list ? 1 : 2);
+  assert_int_equal(numbers[*passed - 1], 2);
+  sl_test_free(t);
+}
+static void run_first_node(void) { run_family("first_node", NULL, 0); }
+static void run_first_list(void) { run_family("first_list", (const uint32_t[]){1, 2}, 2); }
+static void run_first_property(void) { run_family("first_property", NULL, 0); }
+
+/* The outputs are those of the test itself, not of the nodes of the family. */
+static void a_family_that_does_what_its_nodes_do_is_not_noticed(void **state) {
+  (void)state;
+  run_family("good_family", NULL, 0);
+  run_family("good_family", (const uint32_t[]){1, 2}, 2);
+}
+
+static void a_family_that_takes_what_is_one_nodes_for_all_is_caught(void **state) {
+  (void)state;
+  assert_ends(run_first_node, "wrong.first_node: as node 1 of a family of 4, value 0 of passed.count is not what", 0);
+  assert_ends(run_first_list, "wrong.first_list: as node 1 of a family of 4, value 0 of passed.", 0);
+  assert_ends(run_first_property, "wrong.first_property: as node 2 of a family of 4, value 0 of passed.", 0);
+}
+
+/* Where kernels read copies of all that the host has: the mock device (toy/mock_backend.c). */
+static void a_family_runs_on_a_device_with_a_memory_of_its_own(void **state) {
+  (void)state;
+  setenv("SLUICE_TEST_TARGET", "mock", 1);
+  struct sl_test *t = sl_test_new("plugins/toy.cpu.so", "select");
+  unsetenv("SLUICE_TEST_TARGET");
+  sl_test_events(t, 3);
+  sl_test_input(t, "numbers", "offsets", offsets, 4);
+  sl_test_set(t, "tells", 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_string_equal(sl_test_messages(t), "note: a family of 4\n");
+  assert_u32(t, "passed", "count", (const uint32_t[]){2}, 1);
+  assert_u32(t, "passed", "numbers", (const uint32_t[]){1, 2}, 2);
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_runs_on_all_events),
@@ -434,6 +481,9 @@ int main(void) {
       cmocka_unit_test(a_failure_is_returned),
       cmocka_unit_test(kernels_that_write_elsewhere_are_caught),
       cmocka_unit_test(tests_that_ask_for_what_is_not_there_are_ended),
+      cmocka_unit_test(a_family_that_does_what_its_nodes_do_is_not_noticed),
+      cmocka_unit_test(a_family_runs_on_a_device_with_a_memory_of_its_own),
+      cmocka_unit_test(a_family_that_takes_what_is_one_nodes_for_all_is_caught),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,7 @@ enum { SL_SORT_ROWS = 8 };
  *   SL_PER_SUBITEM(port, f)   a thread a subitem of group f SL_FOR_SUBITEMS
  *   SL_PER_ENTRY(port)        a block an entry of a list port   SL_FOR_ENTRIES
  *   SL_PER_NODE(count)        a block a node of a family    SL_FOR_NODES
+ *   SL_PER_CHUNK(count)       a block one of so many parts of the work, in a loop of the kernel's own
  *
  * How many items there are is not known at the launch: loops stride, and are right with any grid. */
 enum { SL_GRID_EVENTS, SL_GRID_EVENT_THREADS, SL_GRID_THREADS, SL_GRID_BLOCKS };
@@ -67,6 +68,7 @@ struct sl_grid {
 #define SL_PER_SUBITEM(port, field) sl_make_grid(SL_GRID_THREADS, (port).field##_bound.capacity)
 #define SL_PER_ENTRY(port)          sl_make_grid(SL_GRID_BLOCKS, (port).count)
 #define SL_PER_NODE(count)          sl_make_grid(SL_GRID_BLOCKS, count)
+#define SL_PER_CHUNK(count)         sl_make_grid(SL_GRID_BLOCKS, count)
 
 static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t count) {
   struct sl_grid grid;

@@ -97,7 +97,9 @@ struct sl_node_summary {
   uint64_t events, calls;
   uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
   uint32_t together;            /* how many nodes run in one launch with it, itself too; 1: it runs alone */
-  uint32_t reserved;
+  uint32_t block_threads;       /* of the kernels that are not named in `blocks` */
+  const struct sl_kernel_block *blocks; /* sluice/plugin.h: kernels whose block size can be set alone */
+  uint32_t block_count, reserved;
   double microseconds;             /* in total, over all slots and passes; an even share where it does not run alone */
   double share;                    /* of the time of all nodes */
   double stretch_us[SL_STRETCHES]; /* in each timed stretch of the repeats, an event of the run */

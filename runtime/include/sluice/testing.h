@@ -16,6 +16,9 @@
  * algorithm does not name as read are null. Wrong names end the program with a message: a test that asks for what is
  * not there is a broken test.
  *
+ * A kernel whose algorithm has a run_family runs by it too, as several nodes together, which must write what they write
+ * alone; sl_test_run ends the program if they do not.
+ *
  * With SLUICE_TEST_TARGET=simt in the environment the kernels of NAME.cpu.so are run as those of NAME.simt.so, by the
  * emulator of a GPU, with SLUICE_TEST_SIMT_SEED and SLUICE_TEST_SIMT_WARP as its settings.
  */

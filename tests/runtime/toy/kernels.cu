@@ -129,7 +129,9 @@ SL_KERNEL(write_copies, struct expand_args) {
 static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
   return SL_COUNT_SCAN_WRITE(l, count_copies, write_copies, a->expanded, *a);
 }
-SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three, times a factor", 64, run_expand);
+static const struct sl_kernel_block expand_blocks[] = {{"count_copies", 96, 0}};
+SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three, times a factor", 64, run_expand,
+             SL_BLOCKS(expand_blocks));
 
 /* -------------------------------------------------------------------------------------------------- split */
 

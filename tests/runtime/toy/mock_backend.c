@@ -2,10 +2,13 @@
  * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
  * enqueued. Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth call
  * that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined list.
+ * SLUICE_MOCK_LOG=FILE appends what a capture holds of the backend's own: a line a call, with the number of ranges that
+ * are cleared and what is noted.
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,18 @@ static void read_failure(void) {
 
 static _Thread_local uint64_t waits;
 static uint64_t mock_waits(void) { return waits; }
+
+static _Thread_local int is_capturing;
+static void log_captured(const char *format, ...) {
+  const char *path = getenv("SLUICE_MOCK_LOG");
+  FILE *file = path && is_capturing ? fopen(path, "a") : NULL;
+  if (!file) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(file, format, arguments);
+  va_end(arguments);
+  fclose(file);
+}
 
 static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
   (void)index;
@@ -77,12 +92,16 @@ static const char *mock_error(struct sl_device *device) {
 
 static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
   (void)stream;
+  log_captured("zero\n");
   memset(memory, 0, bytes);
   return result("zero");
 }
 
-static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max) {
+static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
+                      uint8_t *byte, uint8_t value) {
   (void)stream;
+  log_captured(byte ? "clear %u note %u\n" : "clear %u\n", count, value);
+  if (byte) *byte = value;
   for (uint32_t i = 0; i < count; i++) {
     if (ranges[i].bytes > bytes_max) return SL_EDEVICE;
     memset(ranges[i].memory, 0, ranges[i].bytes);
@@ -102,15 +121,18 @@ static int mock_upload(struct sl_stream *stream, void *to, const void *from, uin
     return result(#name);                                             \
   }
 MOCK_OF_FLIGHT(uploaded)
-MOCK_OF_FLIGHT(capture_end)
 MOCK_OF_FLIGHT(replay)
 MOCK_OF_FLIGHT(finished)
-#define MOCK_OF_STREAM(name)                         \
-  static int mock_##name(struct sl_stream *stream) { \
-    (void)stream;                                    \
-    return result(#name);                            \
-  }
-MOCK_OF_STREAM(capture_begin)
+static int mock_capture_begin(struct sl_stream *stream) {
+  (void)stream;
+  is_capturing = 1;
+  return result("capture_begin");
+}
+static int mock_capture_end(struct sl_stream *stream, uint32_t flight) {
+  (void)stream, (void)flight;
+  is_capturing = 0;
+  return result("capture_end");
+}
 static int mock_wait(struct sl_stream *stream, uint32_t flight) {
   (void)stream, (void)flight;
   waits++;
@@ -123,6 +145,7 @@ static int mock_settle(struct sl_stream *stream) {
 }
 static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
   (void)stream;
+  log_captured("note %u\n", value);
   *byte = value;
   return result("note");
 }
@@ -144,6 +167,7 @@ static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
 
 static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
   (void)stream;
+  log_captured("pack\n");
   struct sl_pack_header *header = p->output;
   uint64_t *offsets = (uint64_t *)(header + 1);
   uint64_t next = sizeof *header + p->field_count * sizeof *offsets + p->used_count * sizeof *p->used;
@@ -163,6 +187,7 @@ static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
 
 static int mock_combine(struct sl_stream *stream, const struct sl_combination *c) {
   if (getenv("SLUICE_MOCK_WAITS")) waits++;
+  log_captured("combine\n");
   *c->count = 0;
   for (uint32_t e = 0; e < *stream->event_count; e++) {
     uint32_t on = 0;

@@ -1,0 +1,94 @@
+/* clears_test.c: what a captured slice holds beside the nodes' kernels, on the mock device, which writes it down:
+ * memory is cleared in as few launches as can be, never before its last reader; a step is noted once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka.h wants the above first */
+#include "session.h"
+
+#include <sluice/sluice.h>
+
+#include <cmocka.h>
+
+struct outcome {
+  char log[8192]; /* of the first flight's capture */
+  uint64_t digests[8];
+};
+
+static struct outcome run(const char *graph, const char *device) {
+  struct outcome r = {.log = ""};
+  char path[] = "/tmp/sluice-clears-XXXXXX";
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  setenv("SLUICE_MOCK_LOG", path, 1);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = toy_options(graph, device);
+  o.sets = (const char *const[]){"raw.events=60", NULL};
+  o.slice_events = 60; /* one slice: one capture */
+  o.digest = 1;
+  struct sl_session *session = NULL;
+  int status = sl_session_open(&o, d, &session);
+  if (status == SL_OK) status = sl_session_run(session);
+  char *messages = toy_messages(d);
+  if (status < 0) fail_msg("%s", messages);
+  const struct sl_summary *summary = sl_session_summary(session);
+  for (uint32_t i = 0; i < summary->output_count; i++) r.digests[i] = summary->outputs[i].digest;
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  free(messages);
+  unsetenv("SLUICE_MOCK_LOG");
+  const ssize_t length = read(file, r.log, sizeof r.log - 1);
+  assert_true(length >= 0);
+  close(file);
+  unlink(path);
+  return r;
+}
+
+static struct outcome run_as_on_the_host(const char *graph) {
+  const struct outcome r = run(graph, "mock"), host = run(graph, "cpu");
+  assert_string_equal(host.log, "");
+  assert_memory_equal(r.digests, host.digests, sizeof r.digests);
+  return r;
+}
+
+/* Sums have three fields by event, totals three: with the counters ten ranges. */
+static void what_nobody_used_before_is_cleared_with_the_counters(void **state) {
+  (void)state;
+  const struct outcome r = run_as_on_the_host(
+      "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  even: { use: toy.select }\n"
+      "  first: { use: toy.sum, events: even }\n  second: { use: toy.sum, events: even }\n"
+      "  totals: { use: toy.totals, events: even }\n  all: { use: toy.sum, events: [] }\n"
+      "outputs: [first, second, totals, all]\n");
+  assert_string_equal(r.log, "clear 10 note 1\nnote 2\nnote 3\nnote 4\nnote 5\npack\n");
+}
+
+/* Nobody needs the scaled numbers when they are expanded: the sums have their place, and are cleared after that, the
+ * first ones with the others. */
+static void memory_is_not_cleared_before_its_last_reader(void **state) {
+  (void)state;
+  const struct outcome r = run_as_on_the_host(
+      "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  even: { use: toy.select }\n  scaled: { use: toy.scale }\n"
+      "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"
+      "  sums: { use: toy.sum, events: even }\n  more: { use: toy.sum, events: even }\n"
+      "outputs: [expanded, sums, more]\n");
+  assert_string_equal(r.log, "clear 1 note 1\nnote 2\nnote 3\nclear 6 note 4\nnote 5\npack\n");
+}
+
+static void a_graph_without_kernels_clears_the_counters(void **state) {
+  (void)state;
+  const struct outcome r =
+      run_as_on_the_host("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n");
+  assert_string_equal(r.log, "clear 1\npack\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_nobody_used_before_is_cleared_with_the_counters),
+      cmocka_unit_test(memory_is_not_cleared_before_its_last_reader),
+      cmocka_unit_test(a_graph_without_kernels_clears_the_counters),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
