@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { EVENTS = 200000 };
+enum { EVENTS = 20000 };
 
 static struct {
   uint32_t run[EVENTS];
