@@ -64,7 +64,7 @@ struct sl_simt_api {
 
 /* What sl_launch.backend points to. The first four are the runtime's. */
 struct sl_simt_stream {
-  const void *event_count, *errors, *handle, *device;
+  const void *event_count, *handle, *device, *errors;
   const struct sl_simt_api *api;
   void *machine;
 };
