@@ -3,15 +3,15 @@
  * The slice is cut into chunks of 32 events, so that what a list has of a chunk is a word: a bit an event.
  *
  *   1. mark_events  a block a chunk, a thread a list:
- *                   finds the chunk's first event on the list by bisection, walks, and writes the word; then the
+ *                   finds the chunk's first event on the list, in eighths, walks, and writes the word; then the
  *                   block's threads share out the lists to count each event's; then, a thread a list again, what
  *                   the word has, and has alone, is added to the totals
  *   2. a scan makes offsets of the counts
- *   3. write_lists  a block an event, a thread a list: writes the places of the event's lists, in ascending order
+ *   3. write_lists  a warp an event, a lane a list: writes the places of the event's lists, in ascending order
  *
- * Work and reads, of E events and L lists: step 1 the length of all lists, and for each of E / 32 * L words about log2
- * of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its own,
- * and counts and totals are sums of integers.
+ * Work and reads, of E events and L lists: step 1 the length of all lists, and for each of E / 32 * L words about 8
+ * log8 of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its
+ * own, and counts and totals are sums of integers.
  */
 #include "generic/event_model.h"
 
@@ -42,13 +42,16 @@ static const struct sl_member gather_lists_members[] = {
 /* Which of the chunk's events, that begins at event `first`, are among `count` numbers. These ascend, so that number i
  * is i or more, and `first` or more from place `first` on. */
 static SL_DEVICE uint32_t word_of(const uint32_t *numbers, uint32_t count, uint32_t first) {
-  uint32_t begin = 0, end = count < first ? count : first, word = 0;
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (numbers[middle] < first)
-      begin = middle + 1;
-    else
-      end = middle;
+  uint32_t begin = 0, left = count < first ? count : first, word = 0;
+  while (left > 0) { /* in eighths, whose last numbers are read together */
+    const uint32_t eighth = (left + AT_A_TIME - 1) / AT_A_TIME;
+    uint32_t below = 0;
+    SL_UNROLL
+    for (uint32_t i = 1; i <= AT_A_TIME; i++)
+      below += i * eighth <= left && numbers[begin + i * eighth - 1] < first ? 1u : 0u;
+    begin += below * eighth;
+    left -= below * eighth;
+    if (left >= eighth) left = eighth - 1;
   }
   for (; begin < count && numbers[begin] - first < CHUNK_EVENTS; begin += AT_A_TIME) {
     SL_UNROLL
@@ -108,13 +111,15 @@ SL_KERNEL(mark_events, struct gather_lists_args) {
 
 SL_KERNEL(write_lists, struct gather_lists_args) {
   const uint32_t lists = a.lists.count;
-  SL_FOR_EVENTS (event, a.events) {
+  const uint32_t warp = blockIdx.x * sl_block_warps() + sl_warp_index(), warps = gridDim.x * sl_block_warps();
+  for (uint32_t i = warp; i < *a.events.count; i += warps) {
+    const uint32_t event = sl_event_at(&a.events, i);
     const uint32_t *words = a.words + (uint64_t)(event / CHUNK_EVENTS) * lists;
     const uint32_t end = a.decisions.offsets[event + 1];
     uint32_t to = a.decisions.offsets[event];
-    SL_FOR_BLOCK (k, lists) {
+    SL_FOR_WARP (k, lists) {
       const uint32_t is_on = k < lists ? words[k] >> event % CHUNK_EVENTS & 1u : 0;
-      const uint32_t place = sl_block_append(is_on, &to);
+      const uint32_t place = sl_warp_append(is_on, &to);
       if (is_on && place < end) a.decisions.list[place] = k;
     }
   }

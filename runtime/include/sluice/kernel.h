@@ -187,7 +187,7 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
 }
 
 /* One block writes the list of those of the node's events for which `is_wanted(a, event)` holds, in ascending order
- * without a second pass: a thread an event, 40 turns of 256 threads for 10,000 events. All its threads come here. */
+ * without a second pass: a thread an event, ten turns of 1024 threads for 10,000 events. All its threads come here. */
 #define SL_LIST_EVENTS(a, list, is_wanted)                                        \
   do {                                                                            \
     uint32_t sl_length = 0;                                                       \
@@ -206,10 +206,10 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
  * family: one launch with a block each. What may follow is as for SL_ALGORITHM, but for the family. */
 #define SL_FILTER(name_, doc_, passes_, ...)                                                                         \
   static SL_DEVICE void name_##_list_(const struct name_##_args *a) { SL_LIST_EVENTS(a, a->passed, passes_); }       \
-  SL_KERNEL(name_##_one_, struct name_##_args) {                                                                     \
+  SL_KERNEL_ANY_BLOCK(name_##_one_, struct name_##_args) {                                                           \
     if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, so that no barrier misses a thread */                \
   }                                                                                                                  \
-  SL_KERNEL(name_##_many_, struct sl_nodes) {                                                                        \
+  SL_KERNEL_ANY_BLOCK(name_##_many_, struct sl_nodes) {                                                              \
     SL_FOR_NODES (struct name_##_args, node, a) name_##_list_(node);                                                 \
   }                                                                                                                  \
   static int name_##_run_one_(const struct sl_launch *l, const struct name_##_args *a) {                             \
@@ -219,7 +219,7 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
     (void)host_args;                                                                                                 \
     return SL_LAUNCH(l, name_##_many_, SL_PER_NODE(count), sl_nodes_of(args, count));                                \
   }                                                                                                                  \
-  SL_ALGORITHM(name_, doc_, 256, name_##_run_one_, __VA_ARGS__ __VA_OPT__(, ) SL_FAMILY(#name_, name_##_run_many_))
+  SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, __VA_ARGS__ __VA_OPT__(, ) SL_FAMILY(#name_, name_##_run_many_))
 
 /* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
  * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be
