@@ -57,6 +57,13 @@ int hdf5_set_u64(hid_t object, const char *name, uint64_t value) {
   return set_attribute(object, name, H5T_NATIVE_UINT64, &value);
 }
 
+int hdf5_change_u64(hid_t object, const char *name, uint64_t value) {
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0) return -1;
+  const int failed = H5Awrite(attribute, H5T_NATIVE_UINT64, &value) < 0;
+  return H5Aclose(attribute) < 0 || failed ? -1 : 0;
+}
+
 /* ---------------------------------------------------------------------------------------------- data sets */
 
 /* Chunks, and a filter that pays for numbers: bytes of equal weight side by side, then deflate. */

@@ -8,24 +8,26 @@
  * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
  * events is the data set `numbers`: rows of /events. Totals of the run (attribute per: entry) are written at the end. A
  * field of one value a slice is left out, since slices are no property of the data. What the run was stands in
- * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and, when all is written, complete.
+ * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and complete, which is 1 when all is
+ * written, and 0 in a file that is still written, or whose run was stopped.
  *
- * A file is written as PATH.part and gets its name when it is complete. All groups and data sets are made before the
+ * All groups and data sets are made before the
  * first event; then the file is in HDF5's mode for one writer and many readers, so that whatever was flushed can be
  * read while the run goes on, and after it was killed. A flush puts out /events last: each event that it lists is
  * whole.
  */
+#define _GNU_SOURCE
 #include "column.h"
 #include "failure.h"
 
 #include <sluice/plugin.h>
 
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 struct sink_args {
   const char *path;
@@ -36,7 +38,7 @@ struct sink_args {
 static const struct sl_member sink_members[] = {
     SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 1, 0, 9, "", "level of deflate; 0 stores as it is"),
-    SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only"),
+    SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events, and every second; 0: every second only"),
 };
 
 struct table {
@@ -49,7 +51,8 @@ enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
 
 struct sink {
   hid_t file;
-  char *path, *part;
+  const struct sl_output_calls *to;
+  struct sl_output *output; /* its name, and its end */
   uint32_t is_open, has_failed, flush_events, table_count;
   uint32_t selects; /* it does not see all events */
   uint64_t events, unflushed_events;
@@ -150,7 +153,8 @@ static int describe_run(hid_t file, const struct sl_run *run) {
     used += (uint32_t)snprintf(plugins + used, sizeof plugins - used, "%s%s", i ? "\n" : "", run->plugins[i]);
   return hdf5_set_text(file, "sluice_version", run->sluice_version) < 0 ||
                  hdf5_set_text(file, "device", run->device) < 0 || hdf5_set_text(file, "graph", run->graph_text) < 0 ||
-                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0
+                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0 ||
+                 hdf5_set_u64(file, "complete", 0) < 0
              ? -1
              : 0;
 }
@@ -158,44 +162,48 @@ static int describe_run(hid_t file, const struct sl_run *run) {
 static hid_t access_list(void) {
   const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
   if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for readers beside the writer */
+#if H5_VERSION_GE(1, 10, 7)
+  if (list >= 0) H5Pset_file_locking(list, 0, 1); /* the runtime has locked it */
+#endif
   return list;
 }
 
-static int name_file(struct sink *k, const struct sl_services *s, const char *path) {
-  struct stat status;
-  if (!path || !*path) {
-    s->message(s->context, SL_ERROR, "no output file is given: use -o, or the property path");
-    return SL_EINVAL;
-  }
-  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-    s->message(s->context, SL_ERROR, "%s: is no regular file, and HDF5 writes no other", path);
-    return SL_EINVAL;
-  }
+static int check_outputs(const struct sl_services *s) {
   for (uint32_t o = 0; o < s->run->output_count; o++) {
     if (strcmp(s->run->outputs[o].name, "events") != 0) continue;
     s->message(s->context, SL_ERROR, "the file has a group `events` of its own; give the output `events` another name");
     return SL_EINVAL;
   }
-  const size_t length = strlen(path);
-  k->path = strdup(path);
-  k->part = (char *)malloc(length + sizeof ".part");
-  if (!k->path || !k->part) return SL_ENOMEM;
-  snprintf(k->part, length + sizeof ".part", "%s.part", path);
   return SL_OK;
 }
 
-static int create_file(struct sink *k, const struct sl_services *s) {
-  FILE *probe = fopen(k->part, "wb"); /* the system's own reason is the better one */
-  if (!probe) {
-    s->message(s->context, SL_ERROR, "%s: cannot create it: %s", k->part, strerror(errno));
-    return SL_EIO;
-  }
-  fclose(probe);
+/* The file stays as it is, readable up to the last flush. What the library still holds, and writes when it closes the
+ * file, goes nowhere: among it would be the size that the file should have had, without which no reader opens it. */
+static void cut_off(const struct sink *k) {
+  void *handle = NULL;
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere >= 0 && k->is_open && H5Fget_vfd_handle(k->file, H5P_DEFAULT, &handle) >= 0 && handle)
+    (void)dup3(nowhere, *(const int *)handle, O_CLOEXEC);
+  if (nowhere >= 0) close(nowhere);
+}
+
+/* Says what failed, and how many events are safe. */
+static int fail(struct sink *k, const char *step) {
+  const struct hdf5_reason reason = hdf5_reason();
+  k->has_failed = 1;
+  cut_off(k);
+  return k->to->fail(k->output, step, reason.text);
+}
+
+static int create_file(struct sink *k, const struct sl_services *s, const char *path) {
+  k->to = s->output;
+  const int status = k->to->open(s, path, SL_OUTPUT_BY_PATH, &k->output);
+  if (status < 0) return status;
   const hid_t list = access_list();
-  k->file = H5Fcreate(k->part, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+  k->file = H5Fcreate(k->to->place(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
   H5Pclose(list);
   k->is_open = k->file >= 0;
-  return k->is_open ? SL_OK : hdf5_fail(s, k->part, "create it");
+  return k->is_open ? SL_OK : fail(k, "create it");
 }
 
 static int sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
@@ -203,8 +211,8 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   struct sink *k = (struct sink *)state;
   hdf5_begin();
   k->flush_events = args->flush_events;
-  int status = name_file(k, s, *args->path ? args->path : output_path);
-  if (status == SL_OK) status = create_file(k, s);
+  int status = check_outputs(s);
+  if (status == SL_OK) status = create_file(k, s, *args->path ? args->path : output_path);
   if (status < 0) return status;
   k->tables = (struct table *)calloc(s->run->output_count, sizeof *k->tables);
   if (!k->tables) return SL_ENOMEM;
@@ -212,7 +220,7 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   int failed = describe_run(k->file, s->run) < 0 || open_event_columns(k, args->compression) < 0;
   for (uint32_t o = 0; o < k->table_count && !failed; o++)
     failed = open_table(&k->tables[o], k->file, &s->run->outputs[o], args->compression) < 0;
-  if (failed || H5Fstart_swmr_write(k->file) < 0) return hdf5_fail(s, k->part, "prepare it");
+  if (failed || H5Fstart_swmr_write(k->file) < 0) return fail(k, "prepare it");
   return SL_OK;
 }
 
@@ -329,6 +337,7 @@ static int flush_column(struct column *c) {
   return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
 }
 
+/* Afterwards all events that were added are safe. */
 static int flush(struct sink *k) {
   int status = 0;
   for (uint32_t o = 0; o < k->table_count; o++)
@@ -336,13 +345,15 @@ static int flush(struct sink *k) {
       status = flush_column(&k->tables[o].columns[f]);
   static const int last_is_number[EVENT_COLUMNS] = {EVENT_RUN, EVENT_ERROR, EVENT_NUMBER};
   for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) status = flush_column(&k->event_columns[last_is_number[i]]);
+  if (status < 0) return status;
+  k->to->mark(k->output, k->unflushed_events);
   k->unflushed_events = 0;
-  return status;
+  return 0;
 }
 
 static int sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct sink *k = (struct sink *)state;
-  (void)args;
+  (void)s, (void)args;
   int status = 0;
   for (uint32_t o = 0; o < k->table_count && status == 0; o++)
     status = add_table(k, &k->tables[o], &batch->outputs[o], batch);
@@ -351,9 +362,13 @@ static int sink_consume(void *state, const struct sl_services *s, const void *ar
   k->events += SL_BATCH_COUNT(batch);
   k->unflushed_events += SL_BATCH_COUNT(batch);
   if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
-  if (status == 0) return SL_OK;
-  k->has_failed = 1;
-  return hdf5_fail(s, k->part, "write to it");
+  return status == 0 ? SL_OK : fail(k, "write to it");
+}
+
+static int sink_flush(void *state, const struct sl_services *s) {
+  struct sink *k = (struct sink *)state;
+  (void)s;
+  return k->unflushed_events == 0 || flush(k) == 0 ? SL_OK : fail(k, "write to it");
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
@@ -408,46 +423,41 @@ static int write_totals(const struct sink *k, hid_t file, const struct table *t,
 /* What is known at the end only. A file that readers may have open takes no new attributes, so it is opened again. */
 static int complete_file(struct sink *k, const struct sl_run *run) {
   const hid_t list = access_list();
-  const hid_t file = H5Fopen(k->part, H5F_ACC_RDWR, list);
+  const hid_t file = H5Fopen(k->to->place(k->output), H5F_ACC_RDWR, list);
   H5Pclose(list);
   if (file < 0) return -1;
   int status = 0;
   for (uint32_t o = 0; o < run->output_count && status == 0; o++)
     status = write_totals(k, file, &k->tables[o], &run->outputs[o]);
-  if (status == 0) status = hdf5_set_u64(file, "complete", 1);
+  if (status == 0 && !run->is_interrupted) status = hdf5_change_u64(file, "complete", 1);
   return H5Fclose(file) < 0 ? -1 : status;
 }
 
 static int sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct sink *k = (struct sink *)state;
-  if (flush(k) < 0 || close_file(k) < 0 || complete_file(k, s->run) < 0) return hdf5_fail(s, k->part, "write to it");
-  struct stat status;
-  if (stat(k->part, &status) != 0 || rename(k->part, k->path) != 0) {
-    s->message(s->context, SL_ERROR, "%s: cannot give it its name %s: %s", k->part, k->path, strerror(errno));
-    return SL_EIO;
-  }
-  report->text(report->context, "path", k->path);
+  if (flush(k) < 0 || close_file(k) < 0 || complete_file(k, s->run) < 0) return fail(k, "write to it");
+  const int status = k->to->finish(k->output);
+  if (status < 0) return status;
+  const char *place = k->to->place(k->output);
+  report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)k->events);
-  report->integer(report->context, "bytes", (int64_t)status.st_size);
-  report->line(report->context, "%" PRIu64 " events, %" PRIu64 " bytes: %s", k->events, (uint64_t)status.st_size,
-               k->path);
+  report->line(report->context, "%" PRIu64 " events: %s", k->events, place);
   return SL_OK;
 }
 
 static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
-  if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before stays in PATH.part */
+  if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before is kept */
   (void)close_file(k);
   for (uint32_t o = 0; o < k->table_count; o++) {
     free(k->tables[o].columns);
     free(k->tables[o].subitems);
   }
   free(k->tables);
-  free(k->path);
-  free(k->part);
+  if (k->output) k->to->close(k->output);
 }
 
 static const struct sl_sink sink_functions = {
-    .open = sink_open, .consume = sink_consume, .finish = sink_finish, .close = sink_close, .takes_outputs = 1};
+    .open = sink_open, .consume = sink_consume, .finish = sink_finish, .close = sink_close, .takes_outputs = 1, .flush = sink_flush};
 
 SL_SINK(sink, "writes the outputs of the graph to an HDF5 file", struct sink, sink_functions);

@@ -223,9 +223,8 @@ static void write_table(const struct tuning *t) {
   printf("median of %u rounds and range; the node of `as it is`, slots and slice-events: all nodes\n", t->rounds);
 }
 
-static int write_winners(const struct tuning *t, const char *path) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
+static int write_winners(const void *tuning, FILE *file) {
+  const struct tuning *t = tuning;
   uint32_t blocks = 0;
   fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it after the graph.\nsluice: 1\n",
           t->a->options.device, t->a->operand);
@@ -239,7 +238,7 @@ static int write_winners(const struct tuning *t, const char *path) {
     else
       fprintf(file, "# slots are no part of a graph: run with --slots %u\n", v->value);
   }
-  return cli_close_file(file, path);
+  return SL_OK;
 }
 
 static void place_beside_graph(struct tuning *t) {
@@ -261,7 +260,7 @@ int cli_tune(const struct cli_arguments *a) {
   if (status == CLI_OK) {
     sort_rounds(t);
     write_table(t);
-    if (a->options.output_path) status = write_winners(t, a->options.output_path);
+    if (a->options.output_path) status = cli_write_file(a->options.output_path, write_winners, t);
   }
   free(t->digests);
   free(t);
