@@ -38,7 +38,8 @@ struct sink_args {
 static const struct sl_member sink_members[] = {
     SL_STRING(path, "", "file to write; empty: that of -o"),
     SL_U32(compression, 1, 0, 9, "", "level of deflate; 0 stores as it is"),
-    SL_U32(flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events, and every second; 0: every second only"),
+    SL_U32(flush_events, 10000, 0, 4294967295.0, "",
+           "flush the file after so many events, and every second; 0: every second only"),
 };
 
 struct table {
@@ -457,7 +458,11 @@ static void sink_close(void *state) {
   if (k->output) k->to->close(k->output);
 }
 
-static const struct sl_sink sink_functions = {
-    .open = sink_open, .consume = sink_consume, .finish = sink_finish, .close = sink_close, .takes_outputs = 1, .flush = sink_flush};
+static const struct sl_sink sink_functions = {.open = sink_open,
+                                              .consume = sink_consume,
+                                              .finish = sink_finish,
+                                              .close = sink_close,
+                                              .takes_outputs = 1,
+                                              .flush = sink_flush};
 
 SL_SINK(sink, "writes the outputs of the graph to an HDF5 file", struct sink, sink_functions);

@@ -71,9 +71,7 @@ static void note_left_out(const struct csv_sink *c, const struct sl_services *s)
   if (used) s->message(s->context, SL_NOTE, "not in the table, since an item has several values of each: %s", names);
 }
 
-static int write_text(struct csv_sink *c, const char *text) {
-  return c->to->add(c->file, text, strlen(text));
-}
+static int write_text(struct csv_sink *c, const char *text) { return c->to->add(c->file, text, strlen(text)); }
 
 static int write_header(struct csv_sink *c) {
   int status = write_text(c, c->has_items ? "run,event,index" : "run,event");
@@ -143,7 +141,8 @@ static int write_fields(struct csv_sink *c, const struct sl_output_view *view, u
   return status;
 }
 
-static int write_row(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event, uint32_t e, uint32_t item, uint32_t index) {
+static int write_row(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event, uint32_t e,
+                     uint32_t item, uint32_t index) {
   char cell[CELL_BYTES];
   if (c->has_items)
     snprintf(cell, sizeof cell, "%" PRIu32 ",%" PRIu64 ",%" PRIu32, event->run, event->number, index);
@@ -162,7 +161,8 @@ static const uint32_t *offsets_in(const struct sl_output_view *view) {
   return NULL;
 }
 
-static int write_event(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event, uint32_t e) {
+static int write_event(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event,
+                       uint32_t e) {
   if (!c->has_items) return write_row(c, view, event, e, 0, 0);
   const uint32_t *offsets = offsets_in(view);
   int status = SL_OK;

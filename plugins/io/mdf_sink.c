@@ -194,8 +194,8 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
       m->counts.left_out++;
       continue;
     }
-    status = m->compressor.level == 0 ? write_plain(m, &m->banks, e, &record)
-                                      : write_compressed(m, &m->banks, e, &record);
+    status =
+        m->compressor.level == 0 ? write_plain(m, &m->banks, e, &record) : write_compressed(m, &m->banks, e, &record);
     if (status < 0) return status;
     m->counts.written++;
     m->counts.with_errors += batch->events[e].error != SL_EVENT_OK;
@@ -231,7 +231,10 @@ static void mdf_sink_close(void *state) {
   sink_banks_close(&m->banks);
 }
 
-static const struct sl_sink mdf_sink_functions = {
-    .open = mdf_sink_open, .consume = mdf_sink_consume, .finish = mdf_sink_finish, .close = mdf_sink_close, .flush = mdf_sink_flush};
+static const struct sl_sink mdf_sink_functions = {.open = mdf_sink_open,
+                                                  .consume = mdf_sink_consume,
+                                                  .finish = mdf_sink_finish,
+                                                  .close = mdf_sink_close,
+                                                  .flush = mdf_sink_flush};
 
 SL_SINK(mdf_sink, "writes raw banks to an MDF file", struct mdf_sink, mdf_sink_functions);

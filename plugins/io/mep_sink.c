@@ -330,7 +330,10 @@ static void mep_sink_close(void *state) {
   sink_banks_close(&m->banks);
 }
 
-static const struct sl_sink mep_sink_functions = {
-    .open = mep_sink_open, .consume = mep_sink_consume, .finish = mep_sink_finish, .close = mep_sink_close, .flush = mep_sink_flush};
+static const struct sl_sink mep_sink_functions = {.open = mep_sink_open,
+                                                  .consume = mep_sink_consume,
+                                                  .finish = mep_sink_finish,
+                                                  .close = mep_sink_close,
+                                                  .flush = mep_sink_flush};
 
 SL_SINK(mep_sink, "writes raw banks to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions);

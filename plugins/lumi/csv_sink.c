@@ -190,7 +190,8 @@ static void report_counter(const struct csv_sink *m, const struct sl_report *r, 
   const double count = (double)sums->count;
   const u128 spread = sums->count * sums->sum_of_squares - sums->sum * sums->sum; /* count squared times variance */
   const double mean = sums->count ? quantity(m, column, (double)sums->sum / count) : 0;
-  const double rms = sums->count ? sqrt((double)spread) / count / fabs((double)m->schema.scale[FIRST_COLUMN + column]) : 0;
+  const double rms =
+      sums->count ? sqrt((double)spread) / count / fabs((double)m->schema.scale[FIRST_COLUMN + column]) : 0;
   r->begin_object(r->context, NULL);
   r->text(r->context, "name", name);
   r->integer(r->context, "events", (int64_t)sums->count);
@@ -232,7 +233,10 @@ static void csv_sink_close(void *state) {
   if (m->schema_file) m->to->close(m->schema_file);
 }
 
-static const struct sl_sink csv_sink_functions = {
-    .open = csv_sink_open, .consume = csv_sink_consume, .finish = csv_sink_finish, .close = csv_sink_close, .flush = csv_sink_flush};
+static const struct sl_sink csv_sink_functions = {.open = csv_sink_open,
+                                                  .consume = csv_sink_consume,
+                                                  .finish = csv_sink_finish,
+                                                  .close = csv_sink_close,
+                                                  .flush = csv_sink_flush};
 
 SL_SINK(csv_sink, "luminosity counters as a table, a line an event", struct csv_sink, csv_sink_functions);

@@ -81,7 +81,6 @@ int sl_file_may_be_written(const char *path, char *reason, size_t reason_bytes) 
   if (strlen(name) > NAME_MAX) return refuse(reason, reason_bytes, NULL, ENAMETOOLONG);
   if (stat(folder, &status) != 0) return refuse(reason, reason_bytes, folder, errno);
   if (!S_ISDIR(status.st_mode)) return refuse(reason, reason_bytes, folder, ENOTDIR);
-  if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
-    return refuse(reason, reason_bytes, folder, errno);
+  if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0) return refuse(reason, reason_bytes, folder, errno);
   return 0;
 }

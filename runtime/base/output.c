@@ -117,7 +117,8 @@ static int open_target(struct sl_output *f, uint32_t flags) {
   struct stat status, link;
   char reason[PATH_MAX + 128], followed[PATH_MAX];
   const int is_there = stat(f->path, &status) == 0;
-  if (f->is_by_path && (sl_file_is_stdout(f->path) || (is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))) {
+  if (f->is_by_path &&
+      (sl_file_is_stdout(f->path) || (is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))) {
     f->say(f->context, SL_ERROR, "%s: is no regular file, and this sink writes no other", f->path);
     return SL_EINVAL;
   }
@@ -208,8 +209,8 @@ static void give_up(struct sl_output *f, char *rest, size_t bytes) {
     if (!error && fsync(f->descriptor) != 0) error = errno;
     f->written_bytes = error ? f->written_bytes : f->whole_bytes;
     if (error)
-      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s",
-               f->whole_events, f->things, strerror(error));
+      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s", f->whole_events,
+               f->things, strerror(error));
     else
       snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->whole_events, f->things);
   }

@@ -24,7 +24,8 @@ static void catch_signals(void) {
 
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
   (void)context;
-  fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
+  fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output,
+          event->run, event->number, digest);
 }
 
 int cli_run(const struct cli_arguments *a) {

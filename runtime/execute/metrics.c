@@ -2,8 +2,8 @@
  *
  * The file is made anew about once a second and put in the place of the old one in one step, so that a reader finds it
  * whole. Slots count for themselves; in its turn to deliver each publishes its counts, with the lock of the delivery
- * held, so that whoever writes the file reads nothing that another thread is changing. A file that cannot be written is a warning: monitoring ends no
- * run.
+ * held, so that whoever writes the file reads nothing that another thread is changing. A file that cannot be written is
+ * a warning: monitoring ends no run.
  */
 #include "execute/session.h"
 

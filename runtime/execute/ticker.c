@@ -48,7 +48,8 @@ static void *run_ticker(void *argument) {
 
 static int is_wanted(const struct sl_session *s) {
   int wanted = s->options.metrics_path || s->options.trace_path;
-  for (uint32_t n = 0; n < s->graph->node_count; n++) wanted |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
+  for (uint32_t n = 0; n < s->graph->node_count; n++)
+    wanted |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
   return wanted;
 }
 

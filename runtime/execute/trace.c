@@ -16,9 +16,10 @@
 static void name_track(struct sl_session *s, uint32_t track, const char *format) {
   char name[64];
   snprintf(name, sizeof name, format, (track - 1) / 3);
-  sl_output_print(s->trace.file,
-          ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
-          name);
+  sl_output_print(
+      s->trace.file,
+      ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
+      name);
 }
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
@@ -37,8 +38,8 @@ int sl_trace_open(struct sl_session *s) {
   if (status < 0) return status;
   sl_output_counts(s->trace.file, "spans");
   sl_output_print(s->trace.file,
-          "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
-          s->options.device);
+                  "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
+                  s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
     name_track(s, SL_TRACK_HOST(i), "slot %u");
     if (!s->backend->is_device) continue;

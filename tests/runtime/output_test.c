@@ -2,10 +2,10 @@
  * and what is left and said when any of its calls to the system fails. The linker hands those calls to this file.
  */
 #define _GNU_SOURCE
-#include "support.h"
+#include "base/output.h"
 
 #include "base/file_identity.h"
-#include "base/output.h"
+#include "support.h"
 
 #include <dirent.h>
 #include <errno.h>

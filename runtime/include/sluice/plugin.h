@@ -556,11 +556,11 @@ struct sl_run {
 };
 
 /* Files that sinks write. All go through these functions, so that they behave alike: a file is written as PATH.part
- * (or .part2 and so on) and gets its name when it is whole; devices, FIFOs and standard output ("-") are written as they
- * are; a path that is an input of the run, or another of its outputs, is refused. When the disk is full or the run ends
- * early, the file is cut back to its last whole event, and a message says how many it keeps.
- * All but `open` take the file; those that return int return 0, or an error that they have reported. In `open`,
- * `consume`, `flush`, `finish` and `close` of a sink. */
+ * (or .part2 and so on) and gets its name when it is whole; devices, FIFOs and standard output ("-") are written as
+ * they are; a path that is an input of the run, or another of its outputs, is refused. When the disk is full or the run
+ * ends early, the file is cut back to its last whole event, and a message says how many it keeps. All but `open` take
+ * the file; those that return int return 0, or an error that they have reported. In `open`, `consume`, `flush`,
+ * `finish` and `close` of a sink. */
 struct sl_output;
 struct sl_services;
 enum { SL_OUTPUT_BY_PATH = 1 }; /* a library writes it by its name: regular files only */
