@@ -11,10 +11,9 @@
  * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and complete, which is 1 when all is
  * written, and 0 in a file that is still written, or whose run was stopped.
  *
- * All groups and data sets are made before the
- * first event; then the file is in HDF5's mode for one writer and many readers, so that whatever was flushed can be
- * read while the run goes on, and after it was killed. A flush puts out /events last: each event that it lists is
- * whole.
+ * All groups, data sets and attributes are made before the first event is written; then the file is in HDF5's mode for
+ * one writer and many readers until it is closed, so that whatever was flushed can be read while the run goes on, and
+ * after it was killed, also at its end. A flush puts out /events last: each event that it lists is whole.
  */
 #define _GNU_SOURCE
 #include "column.h"
@@ -56,6 +55,7 @@ struct sink {
   struct sl_output *output; /* its name, and its end */
   uint32_t is_open, has_failed, flush_events, table_count;
   uint32_t selects; /* it does not see all events */
+  uint32_t is_begun;
   uint64_t events, unflushed_events;
   struct column event_columns[EVENT_COLUMNS];
   struct table *tables; /* per output */
@@ -78,6 +78,8 @@ static const char *rows_of(const struct sl_collection *c, const struct sl_field 
     case SL_SHAPE_CODE_OFFSETS:
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       return "boundary";
+    case SL_SHAPE_CODE_TOTAL:
+      return "entry";
     default:
       return NULL;
   }
@@ -89,9 +91,12 @@ static uint32_t group_of(const struct sl_collection *c, uint32_t field) {
   return field;
 }
 
-/* Row numbers of the whole file have 64 bits. */
-static int counts_rows(const struct sl_collection *c, const struct sl_field *f) {
-  return is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+/* Row numbers of the whole file, and sums over the run, have 64 bits. */
+static uint32_t type_in_file(const struct sl_collection *c, const struct sl_field *f) {
+  if (f->shape == SL_SHAPE_CODE_TOTAL) return f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64;
+  const int counts_rows =
+      is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+  return counts_rows ? SL_TYPE_i64 : f->type;
 }
 
 /* Groups list their members in the order in which they were made. */
@@ -109,8 +114,8 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
   const struct sl_field *f = &c->fields[field];
   const char *rows = rows_of(c, f);
   if (!rows) return 0;
-  const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_i64 : f->type, f->width};
-  int status = column_open(column, group, &d, compression);
+  const struct column_description d = {f->name, f->unit, f->doc, type_in_file(c, f), f->width};
+  int status = column_open(column, group, &d, f->shape == SL_SHAPE_CODE_TOTAL ? 0 : compression);
   if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
   if (status == 0 && f->shape == SL_SHAPE_CODE_PER_SUBITEM)
     status = hdf5_set_text(column->data_set, "group", c->fields[group_of(c, field)].name);
@@ -221,8 +226,23 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   int failed = describe_run(k->file, s->run) < 0 || open_event_columns(k, args->compression) < 0;
   for (uint32_t o = 0; o < k->table_count && !failed; o++)
     failed = open_table(&k->tables[o], k->file, &s->run->outputs[o], args->compression) < 0;
-  if (failed || H5Fstart_swmr_write(k->file) < 0) return fail(k, "prepare it");
-  return SL_OK;
+  return failed ? fail(k, "prepare it") : SL_OK;
+}
+
+/* Once it is known whether the sink sees all events. Attributes whose values are known at the end only are made now,
+ * since a file in that mode takes no new ones. The digest is that of the output, so that a file with some of the events
+ * has none. */
+static int begin_events(struct sink *k, const struct sl_run *run, uint32_t selects) {
+  k->selects = selects;
+  k->is_begun = 1;
+  int status = 0;
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++) {
+    const hid_t group = H5Gopen2(k->file, run->outputs[o].name, H5P_DEFAULT);
+    status = group < 0 ? -1 : hdf5_set_u64(group, "items", 0);
+    if (status == 0 && !selects) status = hdf5_set_text(group, "digest", "0000000000000000");
+    if (group >= 0 && H5Gclose(group) < 0) status = -1;
+  }
+  return status == 0 && H5Fstart_swmr_write(k->file) >= 0 ? 0 : -1;
 }
 
 /* ----------------------------------------------------------------------------------------------- writing */
@@ -354,12 +374,11 @@ static int flush(struct sink *k) {
 
 static int sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct sink *k = (struct sink *)state;
-  (void)s, (void)args;
-  int status = 0;
+  (void)args;
+  int status = k->is_begun ? 0 : begin_events(k, s->run, batch->selected != NULL);
   for (uint32_t o = 0; o < k->table_count && status == 0; o++)
     status = add_table(k, &k->tables[o], &batch->outputs[o], batch);
   if (status == 0) status = add_events(k, batch);
-  k->selects |= batch->selected != NULL;
   k->events += SL_BATCH_COUNT(batch);
   k->unflushed_events += SL_BATCH_COUNT(batch);
   if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
@@ -384,59 +403,47 @@ static int close_file(struct sink *k) {
   return status < 0 ? -1 : 0;
 }
 
-/* A data set of the sums, in 64 bits. */
-static int write_total_field(hid_t group, const struct sl_field *f, uint64_t entries, const uint64_t *values) {
-  const struct column_description d = {f->name, f->unit, f->doc, f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64,
-                                       f->width};
-  struct column column;
-  memset(&column, 0, sizeof column);
-  int status = column_open(&column, group, &d, 0);
-  if (status == 0) status = hdf5_set_text(column.data_set, "per", "entry");
-  if (status == 0) status = column_add(&column, values, entries);
-  if (status == 0) status = column_write(&column);
-  column_close(&column);
-  return status;
-}
-
 static int has_rows_of_items(const struct sl_collection *c) {
   int has = is_event_list(c);
   for (uint32_t f = 0; f < c->field_count; f++) has |= c->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
   return has;
 }
 
-/* The digest is that of the output, so that a file with some of the events has none. */
-static int write_totals(const struct sink *k, hid_t file, const struct table *t, const struct sl_run_output *output) {
-  char digest[24];
-  snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
-  const hid_t group = H5Gopen2(file, output->name, H5P_DEFAULT);
-  if (group < 0) return -1;
-  const uint64_t selected = has_rows_of_items(t->collection) ? t->items : k->events;
-  int status = hdf5_set_u64(group, "items", k->selects && !output->totals ? selected : output->items);
-  if (status == 0 && !k->selects) status = hdf5_set_text(group, "digest", digest);
+static int add_totals(struct table *t, const struct sl_run_output *output) {
   const uint64_t *values = output->totals;
+  int status = 0;
   for (uint32_t f = 0; values && f < output->collection->field_count && status == 0; f++) {
-    status = write_total_field(group, &output->collection->fields[f], output->items, values);
+    status = column_add(&t->columns[f], values, output->items);
     values += output->items * output->collection->fields[f].width;
   }
+  return status;
+}
+
+static int change_attributes(const struct sink *k, const struct table *t, const struct sl_run_output *output) {
+  char digest[24];
+  snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
+  const hid_t group = H5Gopen2(k->file, output->name, H5P_DEFAULT);
+  if (group < 0) return -1;
+  const uint64_t selected = has_rows_of_items(t->collection) ? t->items : k->events;
+  int status = hdf5_change_u64(group, "items", k->selects && !output->totals ? selected : output->items);
+  if (status == 0 && !k->selects) status = hdf5_change_text(group, "digest", digest);
   return H5Gclose(group) < 0 ? -1 : status;
 }
 
-/* What is known at the end only. A file that readers may have open takes no new attributes, so it is opened again. */
+/* What is known at the end only; then the file is closed. */
 static int complete_file(struct sink *k, const struct sl_run *run) {
-  const hid_t list = access_list();
-  const hid_t file = H5Fopen(k->to->place(k->output), H5F_ACC_RDWR, list);
-  H5Pclose(list);
-  if (file < 0) return -1;
-  int status = 0;
+  int status = k->is_begun ? 0 : begin_events(k, run, 0);
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = add_totals(&k->tables[o], &run->outputs[o]);
+  if (status == 0) status = flush(k);
   for (uint32_t o = 0; o < run->output_count && status == 0; o++)
-    status = write_totals(k, file, &k->tables[o], &run->outputs[o]);
-  if (status == 0 && !run->is_interrupted) status = hdf5_change_u64(file, "complete", 1);
-  return H5Fclose(file) < 0 ? -1 : status;
+    status = change_attributes(k, &k->tables[o], &run->outputs[o]);
+  if (status == 0 && !run->is_interrupted) status = hdf5_change_u64(k->file, "complete", 1);
+  return status == 0 ? close_file(k) : -1;
 }
 
 static int sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct sink *k = (struct sink *)state;
-  if (flush(k) < 0 || close_file(k) < 0 || complete_file(k, s->run) < 0) return fail(k, "write to it");
+  if (complete_file(k, s->run) < 0) return fail(k, "write to it");
   const int status = k->to->finish(k->output);
   if (status < 0) return status;
   const char *place = k->to->place(k->output);
@@ -448,7 +455,7 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
 
 static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
-  if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before is kept */
+  if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: what it made before is kept */
   (void)close_file(k);
   for (uint32_t o = 0; o < k->table_count; o++) {
     free(k->tables[o].columns);
