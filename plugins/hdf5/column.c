@@ -44,17 +44,41 @@ static int set_attribute(hid_t object, const char *name, hid_t type, const void 
   return status;
 }
 
+static int change_attribute(hid_t object, const char *name, hid_t type, const void *value) {
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0) return -1;
+  const int failed = H5Awrite(attribute, type, value) < 0;
+  return H5Aclose(attribute) < 0 || failed ? -1 : 0;
+}
+
 /* Of variable length, which h5py reads as str; one of fixed length would come as bytes. */
-int hdf5_set_text(hid_t object, const char *name, const char *text) {
+static hid_t text_type(void) {
   const hid_t type = H5Tcopy(H5T_C_S1);
-  int status = type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ? -1 : 0;
-  if (status == 0) status = set_attribute(object, name, type, &text);
+  if (type < 0 || (H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)) return type;
+  H5Tclose(type);
+  return -1;
+}
+
+int hdf5_set_text(hid_t object, const char *name, const char *text) {
+  const hid_t type = text_type();
+  const int status = type < 0 ? -1 : set_attribute(object, name, type, &text);
+  if (type >= 0) H5Tclose(type);
+  return status;
+}
+
+int hdf5_change_text(hid_t object, const char *name, const char *text) {
+  const hid_t type = text_type();
+  const int status = type < 0 ? -1 : change_attribute(object, name, type, &text);
   if (type >= 0) H5Tclose(type);
   return status;
 }
 
 int hdf5_set_u64(hid_t object, const char *name, uint64_t value) {
   return set_attribute(object, name, H5T_NATIVE_UINT64, &value);
+}
+
+int hdf5_change_u64(hid_t object, const char *name, uint64_t value) {
+  return change_attribute(object, name, H5T_NATIVE_UINT64, &value);
 }
 
 /* ---------------------------------------------------------------------------------------------- data sets */

@@ -39,5 +39,8 @@ void column_close(struct column *c);
 /* A text as attribute of a file, group or data set. */
 int hdf5_set_text(hid_t object, const char *name, const char *text);
 int hdf5_set_u64(hid_t object, const char *name, uint64_t value);
+/* Of attributes that are there. */
+int hdf5_change_text(hid_t object, const char *name, const char *text);
+int hdf5_change_u64(hid_t object, const char *name, uint64_t value);
 
 #endif

@@ -10,15 +10,11 @@ void hdf5_begin(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-struct reason {
-  char text[256];
-};
-
 /* Called from the innermost error outwards. Where the system refused something, its word stands in the midst of
  * addresses and sizes. */
 static herr_t note(unsigned n, const H5E_error2_t *error, void *context) {
   static const char before[] = "error message = '";
-  struct reason *reason = (struct reason *)context;
+  struct hdf5_reason *reason = (struct hdf5_reason *)context;
   if (n > 0 || !error->desc) return 0;
   const char *word = strstr(error->desc, before);
   snprintf(reason->text, sizeof reason->text, "%s", word ? word + strlen(before) : error->desc);
@@ -26,9 +22,8 @@ static herr_t note(unsigned n, const H5E_error2_t *error, void *context) {
   return 0;
 }
 
-int hdf5_fail(const struct sl_services *s, const char *where, const char *step) {
-  struct reason reason = {"HDF5 gives no reason"};
+struct hdf5_reason hdf5_reason(void) {
+  struct hdf5_reason reason = {"HDF5 gives no reason"};
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note, &reason);
-  s->message(s->context, SL_ERROR, "%s: cannot %s: %s", where, step, reason.text);
-  return SL_EIO;
+  return reason;
 }

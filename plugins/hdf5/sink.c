@@ -8,30 +8,32 @@
  * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
  * events is the data set `numbers`: rows of /events. Totals of the run (attribute per: entry) are written at the end. A
  * field of one value a slice is left out, since slices are no property of the data. What the run was stands in
- * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and, when all is written, complete.
+ * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and complete, which is 1 when all is
+ * written, and 0 in a file that is still written, or whose run was stopped.
  *
- * A file is written as PATH.part and gets its name when it is complete. All groups and data sets are made before the
- * first event; then the file is in HDF5's mode for one writer and many readers, so that whatever was flushed can be
- * read while the run goes on, and after it was killed. A flush puts out /events last: each event that it lists is
- * whole.
+ * All groups, data sets and attributes are made before the first event is written; then the file is in HDF5's mode for
+ * one writer and many readers until it is closed, so that whatever was flushed can be read while the run goes on, and
+ * after it was killed, also at its end. A flush puts out /events last: each event that it lists is whole.
  */
+#define _GNU_SOURCE
 #include "column.h"
 #include "failure.h"
 
 #include <sluice/plugin.h>
 
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #define SL_ARGS sink_args
 #define SINK(M)                                                           \
   M(STRING, path, "", "file to write; empty: that of -o")                 \
   M(U32, compression, 1, 0, 9, "", "level of deflate; 0 stores as it is") \
-  M(U32, flush_events, 10000, 0, 4294967295.0, "", "flush the file after so many events; 0: at the end only")
+  M(U32, flush_events, 10000, 0, 4294967295.0, "",                        \
+    "flush the file after so many events, and every second; 0: every second only")
 SL_HOST_ARGUMENTS(sink, SINK);
 
 struct table {
@@ -44,9 +46,11 @@ enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
 
 struct sink {
   hid_t file;
-  char *path, *part;
+  const struct sl_output_calls *to;
+  struct sl_output *output; /* its name, and its end */
   uint32_t is_open, has_failed, flush_events, table_count;
   uint32_t selects; /* it does not see all events */
+  uint32_t is_begun;
   uint64_t events, unflushed_events;
   struct column event_columns[EVENT_COLUMNS];
   struct table *tables; /* per output */
@@ -69,6 +73,8 @@ static const char *rows_of(const struct sl_collection *c, const struct sl_field 
     case SL_SHAPE_CODE_OFFSETS:
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       return "boundary";
+    case SL_SHAPE_CODE_TOTAL:
+      return "entry";
     default:
       return NULL;
   }
@@ -80,9 +86,12 @@ static uint32_t group_of(const struct sl_collection *c, uint32_t field) {
   return field;
 }
 
-/* Row numbers of the whole file have 64 bits. */
-static int counts_rows(const struct sl_collection *c, const struct sl_field *f) {
-  return is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+/* Row numbers of the whole file, and sums over the run, have 64 bits. */
+static uint32_t type_in_file(const struct sl_collection *c, const struct sl_field *f) {
+  if (f->shape == SL_SHAPE_CODE_TOTAL) return f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64;
+  const int counts_rows =
+      is_event_list(c) || f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+  return counts_rows ? SL_TYPE_i64 : f->type;
 }
 
 /* Groups list their members in the order in which they were made. */
@@ -100,8 +109,8 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
   const struct sl_field *f = &c->fields[field];
   const char *rows = rows_of(c, f);
   if (!rows) return 0;
-  const struct column_description d = {f->name, f->unit, f->doc, counts_rows(c, f) ? SL_TYPE_i64 : f->type, f->width};
-  int status = column_open(column, group, &d, compression);
+  const struct column_description d = {f->name, f->unit, f->doc, type_in_file(c, f), f->width};
+  int status = column_open(column, group, &d, f->shape == SL_SHAPE_CODE_TOTAL ? 0 : compression);
   if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
   if (status == 0 && f->shape == SL_SHAPE_CODE_PER_SUBITEM)
     status = hdf5_set_text(column->data_set, "group", c->fields[group_of(c, field)].name);
@@ -145,7 +154,8 @@ static int describe_run(hid_t file, const struct sl_run *run) {
     used += (uint32_t)snprintf(plugins + used, sizeof plugins - used, "%s%s", i ? "\n" : "", run->plugins[i]);
   return hdf5_set_text(file, "sluice_version", run->sluice_version) < 0 ||
                  hdf5_set_text(file, "device", run->device) < 0 || hdf5_set_text(file, "graph", run->graph_text) < 0 ||
-                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0
+                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0 ||
+                 hdf5_set_u64(file, "complete", 0) < 0
              ? -1
              : 0;
 }
@@ -153,44 +163,48 @@ static int describe_run(hid_t file, const struct sl_run *run) {
 static hid_t access_list(void) {
   const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
   if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for readers beside the writer */
+#if H5_VERSION_GE(1, 10, 7)
+  if (list >= 0) H5Pset_file_locking(list, 0, 1); /* the runtime has locked it */
+#endif
   return list;
 }
 
-static int name_file(struct sink *k, const struct sl_services *s, const char *path) {
-  struct stat status;
-  if (!path || !*path) {
-    s->message(s->context, SL_ERROR, "no output file is given: use -o, or the property path");
-    return SL_EINVAL;
-  }
-  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-    s->message(s->context, SL_ERROR, "%s: is no regular file, and HDF5 writes no other", path);
-    return SL_EINVAL;
-  }
+static int check_outputs(const struct sl_services *s) {
   for (uint32_t o = 0; o < s->run->output_count; o++) {
     if (strcmp(s->run->outputs[o].name, "events") != 0) continue;
     s->message(s->context, SL_ERROR, "the file has a group `events` of its own; give the output `events` another name");
     return SL_EINVAL;
   }
-  const size_t length = strlen(path);
-  k->path = strdup(path);
-  k->part = (char *)malloc(length + sizeof ".part");
-  if (!k->path || !k->part) return SL_ENOMEM;
-  snprintf(k->part, length + sizeof ".part", "%s.part", path);
   return SL_OK;
 }
 
-static int create_file(struct sink *k, const struct sl_services *s) {
-  FILE *probe = fopen(k->part, "wb"); /* the system's own reason is the better one */
-  if (!probe) {
-    s->message(s->context, SL_ERROR, "%s: cannot create it: %s", k->part, strerror(errno));
-    return SL_EIO;
-  }
-  fclose(probe);
+/* The file stays as it is, readable up to the last flush. What the library still holds, and writes when it closes the
+ * file, goes nowhere: among it would be the size that the file should have had, without which no reader opens it. */
+static void cut_off(const struct sink *k) {
+  void *handle = NULL;
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere >= 0 && k->is_open && H5Fget_vfd_handle(k->file, H5P_DEFAULT, &handle) >= 0 && handle)
+    (void)dup3(nowhere, *(const int *)handle, O_CLOEXEC);
+  if (nowhere >= 0) close(nowhere);
+}
+
+/* Says what failed, and how many events are safe. */
+static int fail(struct sink *k, const char *step) {
+  const struct hdf5_reason reason = hdf5_reason();
+  k->has_failed = 1;
+  cut_off(k);
+  return k->to->fail(k->output, step, reason.text);
+}
+
+static int create_file(struct sink *k, const struct sl_services *s, const char *path) {
+  k->to = s->output;
+  const int status = k->to->open(s, path, SL_OUTPUT_BY_PATH, &k->output);
+  if (status < 0) return status;
   const hid_t list = access_list();
-  k->file = H5Fcreate(k->part, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+  k->file = H5Fcreate(k->to->place(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
   H5Pclose(list);
   k->is_open = k->file >= 0;
-  return k->is_open ? SL_OK : hdf5_fail(s, k->part, "create it");
+  return k->is_open ? SL_OK : fail(k, "create it");
 }
 
 static int sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
@@ -198,8 +212,8 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   struct sink *k = (struct sink *)state;
   hdf5_begin();
   k->flush_events = args->flush_events;
-  int status = name_file(k, s, *args->path ? args->path : output_path);
-  if (status == SL_OK) status = create_file(k, s);
+  int status = check_outputs(s);
+  if (status == SL_OK) status = create_file(k, s, *args->path ? args->path : output_path);
   if (status < 0) return status;
   k->tables = (struct table *)calloc(s->run->output_count, sizeof *k->tables);
   if (!k->tables) return SL_ENOMEM;
@@ -207,8 +221,23 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   int failed = describe_run(k->file, s->run) < 0 || open_event_columns(k, args->compression) < 0;
   for (uint32_t o = 0; o < k->table_count && !failed; o++)
     failed = open_table(&k->tables[o], k->file, &s->run->outputs[o], args->compression) < 0;
-  if (failed || H5Fstart_swmr_write(k->file) < 0) return hdf5_fail(s, k->part, "prepare it");
-  return SL_OK;
+  return failed ? fail(k, "prepare it") : SL_OK;
+}
+
+/* Once it is known whether the sink sees all events. Attributes whose values are known at the end only are made now,
+ * since a file in that mode takes no new ones. The digest is that of the output, so that a file with some of the events
+ * has none. */
+static int begin_events(struct sink *k, const struct sl_run *run, uint32_t selects) {
+  k->selects = selects;
+  k->is_begun = 1;
+  int status = 0;
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++) {
+    const hid_t group = H5Gopen2(k->file, run->outputs[o].name, H5P_DEFAULT);
+    status = group < 0 ? -1 : hdf5_set_u64(group, "items", 0);
+    if (status == 0 && !selects) status = hdf5_set_text(group, "digest", "0000000000000000");
+    if (group >= 0 && H5Gclose(group) < 0) status = -1;
+  }
+  return status == 0 && H5Fstart_swmr_write(k->file) >= 0 ? 0 : -1;
 }
 
 /* ----------------------------------------------------------------------------------------------- writing */
@@ -324,6 +353,7 @@ static int flush_column(struct column *c) {
   return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
 }
 
+/* Afterwards all events that were added are safe. */
 static int flush(struct sink *k) {
   int status = 0;
   for (uint32_t o = 0; o < k->table_count; o++)
@@ -331,24 +361,29 @@ static int flush(struct sink *k) {
       status = flush_column(&k->tables[o].columns[f]);
   static const int last_is_number[EVENT_COLUMNS] = {EVENT_RUN, EVENT_ERROR, EVENT_NUMBER};
   for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) status = flush_column(&k->event_columns[last_is_number[i]]);
+  if (status < 0) return status;
+  k->to->mark(k->output, k->unflushed_events);
   k->unflushed_events = 0;
-  return status;
+  return 0;
 }
 
 static int sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct sink *k = (struct sink *)state;
   (void)args;
-  int status = 0;
+  int status = k->is_begun ? 0 : begin_events(k, s->run, batch->selected != NULL);
   for (uint32_t o = 0; o < k->table_count && status == 0; o++)
     status = add_table(k, &k->tables[o], &batch->outputs[o], batch);
   if (status == 0) status = add_events(k, batch);
-  k->selects |= batch->selected != NULL;
   k->events += SL_BATCH_COUNT(batch);
   k->unflushed_events += SL_BATCH_COUNT(batch);
   if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
-  if (status == 0) return SL_OK;
-  k->has_failed = 1;
-  return hdf5_fail(s, k->part, "write to it");
+  return status == 0 ? SL_OK : fail(k, "write to it");
+}
+
+static int sink_flush(void *state, const struct sl_services *s) {
+  struct sink *k = (struct sink *)state;
+  (void)s;
+  return k->unflushed_events == 0 || flush(k) == 0 ? SL_OK : fail(k, "write to it");
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
@@ -363,86 +398,73 @@ static int close_file(struct sink *k) {
   return status < 0 ? -1 : 0;
 }
 
-/* A data set of the sums, in 64 bits. */
-static int write_total_field(hid_t group, const struct sl_field *f, uint64_t entries, const uint64_t *values) {
-  const struct column_description d = {f->name, f->unit, f->doc, f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64,
-                                       f->width};
-  struct column column;
-  memset(&column, 0, sizeof column);
-  int status = column_open(&column, group, &d, 0);
-  if (status == 0) status = hdf5_set_text(column.data_set, "per", "entry");
-  if (status == 0) status = column_add(&column, values, entries);
-  if (status == 0) status = column_write(&column);
-  column_close(&column);
-  return status;
-}
-
 static int has_rows_of_items(const struct sl_collection *c) {
   int has = is_event_list(c);
   for (uint32_t f = 0; f < c->field_count; f++) has |= c->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
   return has;
 }
 
-/* The digest is that of the output, so that a file with some of the events has none. */
-static int write_totals(const struct sink *k, hid_t file, const struct table *t, const struct sl_run_output *output) {
-  char digest[24];
-  snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
-  const hid_t group = H5Gopen2(file, output->name, H5P_DEFAULT);
-  if (group < 0) return -1;
-  const uint64_t selected = has_rows_of_items(t->collection) ? t->items : k->events;
-  int status = hdf5_set_u64(group, "items", k->selects && !output->totals ? selected : output->items);
-  if (status == 0 && !k->selects) status = hdf5_set_text(group, "digest", digest);
+static int add_totals(struct table *t, const struct sl_run_output *output) {
   const uint64_t *values = output->totals;
+  int status = 0;
   for (uint32_t f = 0; values && f < output->collection->field_count && status == 0; f++) {
-    status = write_total_field(group, &output->collection->fields[f], output->items, values);
+    status = column_add(&t->columns[f], values, output->items);
     values += output->items * output->collection->fields[f].width;
   }
+  return status;
+}
+
+static int change_attributes(const struct sink *k, const struct table *t, const struct sl_run_output *output) {
+  char digest[24];
+  snprintf(digest, sizeof digest, "%016" PRIx64, output->digest);
+  const hid_t group = H5Gopen2(k->file, output->name, H5P_DEFAULT);
+  if (group < 0) return -1;
+  const uint64_t selected = has_rows_of_items(t->collection) ? t->items : k->events;
+  int status = hdf5_change_u64(group, "items", k->selects && !output->totals ? selected : output->items);
+  if (status == 0 && !k->selects) status = hdf5_change_text(group, "digest", digest);
   return H5Gclose(group) < 0 ? -1 : status;
 }
 
-/* What is known at the end only. A file that readers may have open takes no new attributes, so it is opened again. */
+/* What is known at the end only; then the file is closed. */
 static int complete_file(struct sink *k, const struct sl_run *run) {
-  const hid_t list = access_list();
-  const hid_t file = H5Fopen(k->part, H5F_ACC_RDWR, list);
-  H5Pclose(list);
-  if (file < 0) return -1;
-  int status = 0;
+  int status = k->is_begun ? 0 : begin_events(k, run, 0);
+  for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = add_totals(&k->tables[o], &run->outputs[o]);
+  if (status == 0) status = flush(k);
   for (uint32_t o = 0; o < run->output_count && status == 0; o++)
-    status = write_totals(k, file, &k->tables[o], &run->outputs[o]);
-  if (status == 0) status = hdf5_set_u64(file, "complete", 1);
-  return H5Fclose(file) < 0 ? -1 : status;
+    status = change_attributes(k, &k->tables[o], &run->outputs[o]);
+  if (status == 0 && !run->is_interrupted) status = hdf5_change_u64(k->file, "complete", 1);
+  return status == 0 ? close_file(k) : -1;
 }
 
 static int sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct sink *k = (struct sink *)state;
-  if (flush(k) < 0 || close_file(k) < 0 || complete_file(k, s->run) < 0) return hdf5_fail(s, k->part, "write to it");
-  struct stat status;
-  if (stat(k->part, &status) != 0 || rename(k->part, k->path) != 0) {
-    s->message(s->context, SL_ERROR, "%s: cannot give it its name %s: %s", k->part, k->path, strerror(errno));
-    return SL_EIO;
-  }
-  report->text(report->context, "path", k->path);
+  if (complete_file(k, s->run) < 0) return fail(k, "write to it");
+  const int status = k->to->finish(k->output);
+  if (status < 0) return status;
+  const char *place = k->to->place(k->output);
+  report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)k->events);
-  report->integer(report->context, "bytes", (int64_t)status.st_size);
-  report->line(report->context, "%" PRIu64 " events, %" PRIu64 " bytes: %s", k->events, (uint64_t)status.st_size,
-               k->path);
+  report->line(report->context, "%" PRIu64 " events: %s", k->events, place);
   return SL_OK;
 }
 
 static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
-  if (k->is_open && !k->has_failed) (void)flush(k); /* the run failed: what it made before stays in PATH.part */
+  if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: what it made before is kept */
   (void)close_file(k);
   for (uint32_t o = 0; o < k->table_count; o++) {
     free(k->tables[o].columns);
     free(k->tables[o].subitems);
   }
   free(k->tables);
-  free(k->path);
-  free(k->part);
+  if (k->output) k->to->close(k->output);
 }
 
-static const struct sl_sink sink_functions = {
-    .open = sink_open, .consume = sink_consume, .finish = sink_finish, .close = sink_close, .takes_outputs = 1};
+static const struct sl_sink sink_functions = {.open = sink_open,
+                                              .consume = sink_consume,
+                                              .finish = sink_finish,
+                                              .close = sink_close,
+                                              .takes_outputs = 1,
+                                              .flush = sink_flush};
 
 SL_SINK(sink, "writes the outputs of the graph to an HDF5 file", struct sink, sink_functions);

@@ -6,8 +6,6 @@
  * tracks) are left out with a note, since a table has no place for them. Numbers are written so that they read back as
  * the same bits. Events with an error have no rows, and are counted.
  */
-#include "output_file.h"
-
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
@@ -23,7 +21,8 @@ SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 enum { CELL_BYTES = 64 };
 
 struct csv_sink {
-  struct output_file file;
+  const struct sl_output_calls *to;
+  struct sl_output *file;
   const struct sl_collection *collection;
   uint32_t output; /* index of the output */
   uint32_t has_items, is_list, reserved;
@@ -68,12 +67,10 @@ static void note_left_out(const struct csv_sink *c, const struct sl_services *s)
   if (used) s->message(s->context, SL_NOTE, "not in the table, since an item has several values of each: %s", names);
 }
 
-static int write_text(struct csv_sink *c, const struct sl_services *s, const char *text) {
-  return output_file_add(&c->file, s, text, strlen(text));
-}
+static int write_text(struct csv_sink *c, const char *text) { return c->to->add(c->file, text, strlen(text)); }
 
-static int write_header(struct csv_sink *c, const struct sl_services *s) {
-  int status = write_text(c, s, c->has_items ? "run,event,index" : "run,event");
+static int write_header(struct csv_sink *c) {
+  int status = write_text(c, c->has_items ? "run,event,index" : "run,event");
   for (uint32_t f = 0; f < c->collection->field_count && status == SL_OK; f++) {
     const struct sl_field *field = &c->collection->fields[f];
     for (uint32_t w = 0; is_column(c, field) && w < field->width && status == SL_OK; w++) {
@@ -82,24 +79,24 @@ static int write_header(struct csv_sink *c, const struct sl_services *s) {
         snprintf(cell, sizeof cell, ",%s", field->name);
       else
         snprintf(cell, sizeof cell, ",%s_%u", field->name, w);
-      status = write_text(c, s, cell);
+      status = write_text(c, cell);
     }
   }
-  return status == SL_OK ? write_text(c, s, "\n") : status;
+  return status == SL_OK ? write_text(c, "\n") : status;
 }
 
 static int csv_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct csv_sink_args *args = (const struct csv_sink_args *)args_;
   struct csv_sink *c = (struct csv_sink *)state;
-  c->file.descriptor = -1;
+  c->to = s->output;
   int status = choose_output(c, s, args->output);
   if (status < 0) return status;
   c->is_list = strcmp(c->collection->name, sl_event_list_collection.name) == 0;
   for (uint32_t f = 0; f < c->collection->field_count; f++)
     c->has_items |= c->collection->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
   note_left_out(c, s);
-  status = output_file_open(&c->file, s, *args->path ? args->path : output_path);
-  return status == SL_OK ? write_header(c, s) : status;
+  status = c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
+  return status == SL_OK ? write_header(c) : status;
 }
 
 /* ----------------------------------------------------------------------------------------------- writing */
@@ -126,8 +123,7 @@ static void format_value(char *cell, uint32_t type, const void *values, size_t a
 }
 
 /* The cells of one row: item `item` of the slice, of event `e` of the batch. */
-static int write_fields(struct csv_sink *c, const struct sl_services *s, const struct sl_output_view *view, uint32_t e,
-                        uint32_t item) {
+static int write_fields(struct csv_sink *c, const struct sl_output_view *view, uint32_t e, uint32_t item) {
   int status = SL_OK;
   for (uint32_t f = 0; f < c->collection->field_count && status == SL_OK; f++) {
     const struct sl_field *field = &c->collection->fields[f];
@@ -135,22 +131,22 @@ static int write_fields(struct csv_sink *c, const struct sl_services *s, const s
     for (uint32_t w = 0; is_column(c, field) && w < field->width && status == SL_OK; w++) {
       char cell[CELL_BYTES];
       format_value(cell, field->type, view->fields[f], row * field->width + w);
-      status = write_text(c, s, cell);
+      status = write_text(c, cell);
     }
   }
   return status;
 }
 
-static int write_row(struct csv_sink *c, const struct sl_services *s, const struct sl_output_view *view,
-                     const struct sl_event *event, uint32_t e, uint32_t item, uint32_t index) {
+static int write_row(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event, uint32_t e,
+                     uint32_t item, uint32_t index) {
   char cell[CELL_BYTES];
   if (c->has_items)
     snprintf(cell, sizeof cell, "%" PRIu32 ",%" PRIu64 ",%" PRIu32, event->run, event->number, index);
   else
     snprintf(cell, sizeof cell, "%" PRIu32 ",%" PRIu64, event->run, event->number);
-  int status = write_text(c, s, cell);
-  if (status == SL_OK) status = write_fields(c, s, view, e, item);
-  if (status == SL_OK) status = write_text(c, s, "\n");
+  int status = write_text(c, cell);
+  if (status == SL_OK) status = write_fields(c, view, e, item);
+  if (status == SL_OK) status = write_text(c, "\n");
   c->rows += status == SL_OK;
   return status;
 }
@@ -161,25 +157,24 @@ static const uint32_t *offsets_in(const struct sl_output_view *view) {
   return NULL;
 }
 
-static int write_event(struct csv_sink *c, const struct sl_services *s, const struct sl_output_view *view,
-                       const struct sl_event *event, uint32_t e) {
-  if (!c->has_items) return write_row(c, s, view, event, e, 0, 0);
+static int write_event(struct csv_sink *c, const struct sl_output_view *view, const struct sl_event *event,
+                       uint32_t e) {
+  if (!c->has_items) return write_row(c, view, event, e, 0, 0);
   const uint32_t *offsets = offsets_in(view);
   int status = SL_OK;
   for (uint32_t i = offsets[e]; i < offsets[e + 1] && status == SL_OK; i++)
-    status = write_row(c, s, view, event, e, i, i - offsets[e]);
+    status = write_row(c, view, event, e, i, i - offsets[e]);
   return status;
 }
 
-static int write_list(struct csv_sink *c, const struct sl_services *s, const struct sl_output_view *view,
-                      const struct sl_batch *batch) {
+static int write_list(struct csv_sink *c, const struct sl_output_view *view, const struct sl_batch *batch) {
   const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
   int status = SL_OK;
   uint32_t at = 0; /* among the events that the sink is to see, which ascend like the list's */
   for (uint32_t i = 0; i < count && status == SL_OK; i++) {
     while (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) < numbers[i]) at++;
     if (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) == numbers[i])
-      status = write_row(c, s, view, &batch->events[numbers[i]], numbers[i], 0, 0);
+      status = write_row(c, view, &batch->events[numbers[i]], numbers[i], 0, 0);
   }
   return status;
 }
@@ -187,7 +182,7 @@ static int write_list(struct csv_sink *c, const struct sl_services *s, const str
 static int csv_sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct csv_sink *c = (struct csv_sink *)state;
   const struct sl_output_view *view = &batch->outputs[c->output];
-  (void)args;
+  (void)s, (void)args;
   int status = SL_OK;
   SL_FOR_BATCH (e, batch) {
     if (batch->events[e].error) {
@@ -195,34 +190,46 @@ static int csv_sink_consume(void *state, const struct sl_services *s, const void
       continue;
     }
     c->events++;
-    if (!c->is_list) status = write_event(c, s, view, &batch->events[e], e);
+    if (!c->is_list) status = write_event(c, view, &batch->events[e], e);
     if (status < 0) return status;
   }
-  if (c->is_list && status == SL_OK) status = write_list(c, s, view, batch);
-  output_file_mark(&c->file, SL_BATCH_COUNT(batch));
+  if (c->is_list && status == SL_OK) status = write_list(c, view, batch);
+  if (status == SL_OK) c->to->mark(c->file, SL_BATCH_COUNT(batch));
   return status;
+}
+
+static int csv_sink_flush(void *state, const struct sl_services *s) {
+  struct csv_sink *c = (struct csv_sink *)state;
+  (void)s;
+  return c->to->flush(c->file);
 }
 
 static int csv_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct csv_sink *c = (struct csv_sink *)state;
-  const int status = output_file_finish(&c->file, s);
+  (void)s;
+  const int status = c->to->finish(c->file);
   if (status < 0) return status;
-  report->text(report->context, "path", c->file.path);
+  const char *place = c->to->place(c->file);
+  report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)c->events);
   report->integer(report->context, "rows", (int64_t)c->rows);
   report->integer(report->context, "events_left_out", (int64_t)c->events_left_out);
-  report->line(report->context, "%" PRIu64 " rows of %" PRIu64 " events: %s", c->rows, c->events, c->file.path);
+  report->line(report->context, "%" PRIu64 " rows of %" PRIu64 " events: %s", c->rows, c->events, place);
   if (c->events_left_out)
     report->line(report->context, "%" PRIu64 " events have an error, and no rows", c->events_left_out);
   return SL_OK;
 }
 
-static void csv_sink_close(void *state) { output_file_close(&((struct csv_sink *)state)->file); }
+static void csv_sink_close(void *state) {
+  struct csv_sink *c = (struct csv_sink *)state;
+  if (c->file) c->to->close(c->file);
+}
 
 static const struct sl_sink csv_sink_functions = {.open = csv_sink_open,
                                                   .consume = csv_sink_consume,
                                                   .finish = csv_sink_finish,
                                                   .close = csv_sink_close,
-                                                  .takes_outputs = 1};
+                                                  .takes_outputs = 1,
+                                                  .flush = csv_sink_flush};
 
 SL_SINK(csv_sink, "writes an output of the graph as comma-separated values", struct csv_sink, csv_sink_functions);

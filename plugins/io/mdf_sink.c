@@ -11,7 +11,6 @@
 #include "mdf.h"
 #include "mdf_checksum.h"
 #include "mdf_compress.h"
-#include "output_file.h"
 #include "sink_banks.h"
 
 #include <sluice/plugin.h>
@@ -33,9 +32,10 @@ SL_HOST_ARGUMENTS(mdf_sink, MDF_SINK);
 enum { HEADER_BYTES = 48, HEADER_TYPE = 0x37, DATA_TYPE_BANKS = 1, BANK_PAYLOAD_MAX = 0xffff - MDF_BANK_HEADER_BYTES };
 
 struct mdf_sink {
-  struct output_file file;
+  const struct sl_output_calls *to;
+  struct sl_output *file;
   struct mdf_compressor compressor;
-  struct mdf_hasher hasher; /* of records in the file's buffer; tag: where they begin in it */
+  struct mdf_hasher hasher; /* of records in the file's buffer; tag: their address */
   uint8_t *body;            /* to be compressed */
   size_t body_capacity;
   uint32_t with_checksum, reserved;
@@ -46,20 +46,20 @@ struct mdf_sink {
 static int mdf_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
-  m->file.descriptor = -1;
+  m->to = s->output;
   m->compressor = (struct mdf_compressor){args->codec, args->compression, NULL};
   m->with_checksum = args->checksum;
   if (sink_banks_open(&m->banks, &args->banks, &args->made_banks)) return SL_ENOMEM;
-  return output_file_open(&m->file, s, *args->path ? args->path : output_path);
+  return m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 /* Puts the checksums into all records of the buffer that wait for theirs. */
 static void finish_checksums(struct mdf_sink *m) {
   while (m->hasher.count > 0) {
-    const uint64_t offset = m->hasher.jobs[m->hasher.first].tag;
+    const uint64_t record = m->hasher.jobs[m->hasher.first].tag;
     uint32_t hash;
-    (void)mdf_hasher_take(&m->hasher, offset, &hash);
-    memcpy(m->file.buffer + offset + 12, &hash, sizeof hash);
+    (void)mdf_hasher_take(&m->hasher, record, &hash);
+    memcpy((uint8_t *)(uintptr_t)record + 12, &hash, sizeof hash);
   }
 }
 
@@ -123,31 +123,32 @@ static void write_banks(uint8_t *p, const struct sink_banks *banks, uint32_t e) 
 }
 
 /* Room in the file's buffer; records before must have their checksums before they are written. */
-static int reserve(struct mdf_sink *m, const struct sl_services *s, size_t bytes, uint8_t **place) {
-  if (bytes > output_file_room(&m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
-  return output_file_reserve(&m->file, s, bytes, place);
+static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **place) {
+  if (bytes > m->to->room(m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
+  void *reserved = NULL;
+  const int error = m->to->reserve(m->file, bytes, &reserved);
+  *place = (uint8_t *)reserved;
+  return error;
 }
 
 static void finish_record(struct mdf_sink *m, uint8_t *place, const struct record *record) {
   write_header(place, record);
   if (m->with_checksum)
-    mdf_hasher_push(&m->hasher, (uint64_t)(place - m->file.buffer), place + MDF_HASHED_FROM,
+    mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)place, place + MDF_HASHED_FROM,
                     HEADER_BYTES - MDF_HASHED_FROM + record->body_bytes);
-  output_file_mark(&m->file, 1);
+  m->to->mark(m->file, 1);
 }
 
-static int write_plain(struct mdf_sink *m, const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
-                       const struct record *record) {
+static int write_plain(struct mdf_sink *m, const struct sink_banks *banks, uint32_t e, const struct record *record) {
   uint8_t *place;
-  const int error = reserve(m, s, HEADER_BYTES + record->body_bytes, &place);
+  const int error = reserve(m, HEADER_BYTES + record->body_bytes, &place);
   if (error) return error;
   write_banks(place + HEADER_BYTES, banks, e);
   finish_record(m, place, record);
   return SL_OK;
 }
 
-static int write_compressed(struct mdf_sink *m, const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
-                            struct record *record) {
+static int write_compressed(struct mdf_sink *m, const struct sink_banks *banks, uint32_t e, struct record *record) {
   if (record->body_bytes > m->body_capacity) {
     uint8_t *larger = (uint8_t *)realloc(m->body, record->body_bytes);
     if (!larger) return SL_ENOMEM;
@@ -157,7 +158,7 @@ static int write_compressed(struct mdf_sink *m, const struct sl_services *s, con
   write_banks(m->body, banks, e);
   const size_t room = HEADER_BYTES + mdf_compress_bound(record->body_bytes);
   uint8_t *place;
-  const int error = reserve(m, s, room, &place);
+  const int error = reserve(m, room, &place);
   if (error) return error;
   const size_t block =
       mdf_compress(&m->compressor, m->body, record->body_bytes, place + HEADER_BYTES, &record->expansion);
@@ -167,7 +168,7 @@ static int write_compressed(struct mdf_sink *m, const struct sl_services *s, con
   } else {
     memcpy(place + HEADER_BYTES, m->body, record->body_bytes);
   }
-  m->file.used -= room - HEADER_BYTES - record->body_bytes;
+  m->to->trim(m->file, room - HEADER_BYTES - record->body_bytes);
   finish_record(m, place, record);
   return SL_OK;
 }
@@ -186,8 +187,8 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
       m->counts.left_out++;
       continue;
     }
-    status = m->compressor.level == 0 ? write_plain(m, s, &m->banks, e, &record)
-                                      : write_compressed(m, s, &m->banks, e, &record);
+    status =
+        m->compressor.level == 0 ? write_plain(m, &m->banks, e, &record) : write_compressed(m, &m->banks, e, &record);
     if (status < 0) return status;
     m->counts.written++;
     m->counts.with_errors += batch->events[e].error != SL_EVENT_OK;
@@ -195,25 +196,38 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
   return SL_OK;
 }
 
+static int mdf_sink_flush(void *state, const struct sl_services *s) {
+  struct mdf_sink *m = (struct mdf_sink *)state;
+  (void)s;
+  finish_checksums(m);
+  return m->to->flush(m->file);
+}
+
 static int mdf_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mdf_sink *m = (struct mdf_sink *)state;
+  (void)s;
   finish_checksums(m);
-  const int error = output_file_finish(&m->file, s);
+  const int error = m->to->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->file.path, m->file.written_bytes);
+  sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
   return SL_OK;
 }
 
 static void mdf_sink_close(void *state) {
   struct mdf_sink *m = (struct mdf_sink *)state;
-  if (m->file.descriptor >= 0) finish_checksums(m);
-  output_file_close(&m->file);
+  if (m->file) {
+    finish_checksums(m);
+    m->to->close(m->file);
+  }
   mdf_compressor_free(&m->compressor);
   free(m->body);
   sink_banks_close(&m->banks);
 }
 
-static const struct sl_sink mdf_sink_functions = {
-    .open = mdf_sink_open, .consume = mdf_sink_consume, .finish = mdf_sink_finish, .close = mdf_sink_close};
+static const struct sl_sink mdf_sink_functions = {.open = mdf_sink_open,
+                                                  .consume = mdf_sink_consume,
+                                                  .finish = mdf_sink_finish,
+                                                  .close = mdf_sink_close,
+                                                  .flush = mdf_sink_flush};
 
 SL_SINK(mdf_sink, "writes raw banks to an MDF file", struct mdf_sink, mdf_sink_functions);

@@ -9,7 +9,6 @@
  * whose number is too large (mep.h). An event without banks is left out and counted.
  */
 #include "mep.h"
-#include "output_file.h"
 #include "sink_banks.h"
 
 #include <sluice/plugin.h>
@@ -45,7 +44,8 @@ struct placed {
 };
 
 struct mep_sink {
-  struct output_file file;
+  const struct sl_output_calls *to;
+  struct sl_output *file;
   struct source *sources;
   uint32_t source_count, source_capacity;
   uint32_t *source_of_id; /* SOURCES entries: index + 1, or 0 */
@@ -63,13 +63,13 @@ struct mep_sink {
 static int mep_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
-  m->file.descriptor = -1;
+  m->to = s->output;
   m->events_max = args->events;
   m->source_of_id = (uint32_t *)calloc(SOURCES, sizeof *m->source_of_id);
   m->seen_of_id = (uint64_t *)calloc(SOURCES, sizeof *m->seen_of_id);
   if (!m->source_of_id || !m->seen_of_id) return SL_ENOMEM;
   if (sink_banks_open(&m->banks, &args->banks, NULL)) return SL_ENOMEM;
-  return output_file_open(&m->file, s, *args->path ? args->path : output_path);
+  return m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 /* --------------------------------------------------------------------------------------------------- sources */
@@ -128,18 +128,19 @@ static uint32_t lists_bytes(uint32_t events) {
   return MEP_BLOCK_HEADER_BYTES + padded_count(events) + padded_count(2 * events);
 }
 
-static int add_zeros(struct mep_sink *m, const struct sl_services *s, uint32_t bytes) {
-  return bytes ? output_file_add(&m->file, s, "\0\0\0", bytes) : SL_OK;
+static int add_zeros(struct mep_sink *m, uint32_t bytes) {
+  return bytes ? m->to->add(m->file, "\0\0\0", bytes) : SL_OK;
 }
 
 /* The packet's header and lists. */
-static int write_header(struct mep_sink *m, const struct sl_services *s) {
+static int write_header(struct mep_sink *m) {
   const uint32_t n = m->source_count, ids_bytes = padded_count(2 * n);
   const uint32_t header_words = (MEP_HEADER_BYTES + ids_bytes + 4 * n) / 4;
   uint64_t words = header_words;
-  uint8_t *place;
-  const int error = output_file_reserve(&m->file, s, 4 * (size_t)header_words, &place);
+  void *reserved;
+  const int error = m->to->reserve(m->file, 4 * (size_t)header_words, &reserved);
   if (error) return error;
+  uint8_t *place = (uint8_t *)reserved;
   memset(place, 0, 4 * (size_t)header_words);
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t offset = (uint32_t)words;
@@ -155,13 +156,14 @@ static int write_header(struct mep_sink *m, const struct sl_services *s) {
   return SL_OK;
 }
 
-static int write_block(struct mep_sink *m, const struct sl_services *s, const struct source *source) {
+static int write_block(struct mep_sink *m, const struct source *source) {
   const uint32_t n = m->event_count;
   const uint16_t magic = MEP_BLOCK_MAGIC, count = (uint16_t)n;
   const uint32_t bytes = (uint32_t)(lists_bytes(n) + source->bytes);
-  uint8_t *place;
-  int error = output_file_reserve(&m->file, s, MEP_BLOCK_HEADER_BYTES, &place);
+  void *reserved;
+  int error = m->to->reserve(m->file, MEP_BLOCK_HEADER_BYTES, &reserved);
   if (error) return error;
+  uint8_t *place = (uint8_t *)reserved;
   memcpy(place, &magic, 2);
   memcpy(place + 2, &count, 2);
   memcpy(place + 4, &bytes, 4);
@@ -169,11 +171,11 @@ static int write_block(struct mep_sink *m, const struct sl_services *s, const st
   memcpy(place + 16, &source->id, 2);
   place[18] = ALIGNMENT;
   place[19] = source->version;
-  error = output_file_add(&m->file, s, source->types, n);
-  if (!error) error = add_zeros(m, s, padded_count(n) - n);
-  if (!error) error = output_file_add(&m->file, s, source->sizes, 2 * (size_t)n);
-  if (!error) error = add_zeros(m, s, padded_count(2 * n) - 2 * n);
-  return error ? error : output_file_add(&m->file, s, source->fragments, source->bytes);
+  error = m->to->add(m->file, source->types, n);
+  if (!error) error = add_zeros(m, padded_count(n) - n);
+  if (!error) error = m->to->add(m->file, source->sizes, 2 * (size_t)n);
+  if (!error) error = add_zeros(m, padded_count(2 * n) - 2 * n);
+  return error ? error : m->to->add(m->file, source->fragments, source->bytes);
 }
 
 static void free_source(struct source *source) {
@@ -197,18 +199,18 @@ static void arrange_sources(struct mep_sink *m) {
   for (uint32_t i = 0; i < kept; i++) m->source_of_id[m->sources[i].id] = i + 1;
 }
 
-static int write_packet(struct mep_sink *m, const struct sl_services *s) {
+static int write_packet(struct mep_sink *m) {
   if (m->event_count == 0) return SL_OK;
   arrange_sources(m);
-  int error = write_header(m, s);
+  int error = write_header(m);
   for (uint32_t i = 0; i < m->source_count && !error; i++) {
     fill_missing(&m->sources[i], m->event_count);
-    error = write_block(m, s, &m->sources[i]);
+    error = write_block(m, &m->sources[i]);
     m->sources[i].count = 0;
     m->sources[i].bytes = 0;
   }
   if (error) return error;
-  output_file_mark(&m->file, m->event_count);
+  m->to->mark(m->file, m->event_count);
   m->event_id += m->event_count;
   m->event_count = 0;
   m->packet_bytes = 0;
@@ -274,12 +276,12 @@ static int add_event(struct mep_sink *m, const struct sl_services *s, const stru
     m->counts.left_out++;
     return SL_OK;
   }
-  int error = new_packet ? write_packet(m, s) : SL_OK;
+  int error = new_packet ? write_packet(m) : SL_OK;
   if (!error) error = add_banks(m);
   if (error) return error;
   m->counts.written++;
   m->counts.with_errors += event->error != SL_EVENT_OK;
-  return m->event_count == m->events_max ? write_packet(m, s) : SL_OK;
+  return m->event_count == m->events_max ? write_packet(m) : SL_OK;
 }
 
 static int mep_sink_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
@@ -293,26 +295,27 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
   return SL_OK;
 }
 
-static int mep_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+/* Packets are whole: the events of the one at hand wait for the others. */
+static int mep_sink_flush(void *state, const struct sl_services *s) {
   struct mep_sink *m = (struct mep_sink *)state;
-  int error = write_packet(m, s);
-  if (!error) error = output_file_finish(&m->file, s);
-  if (!error) sink_counts_report(&m->counts, report, m->file.path, m->file.written_bytes);
-  return error;
+  (void)s;
+  return m->to->flush(m->file);
 }
 
-static void ignore_message(void *context, uint32_t severity, const char *format, ...) {
-  (void)context;
-  (void)severity;
-  (void)format;
+static int mep_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+  struct mep_sink *m = (struct mep_sink *)state;
+  (void)s;
+  int error = write_packet(m);
+  if (!error) error = m->to->finish(m->file);
+  if (!error) sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
+  return error;
 }
 
 /* After a failed run, the events that wait for the others of their packet are written as one of their own. */
 static void mep_sink_close(void *state) {
   struct mep_sink *m = (struct mep_sink *)state;
-  const struct sl_services silent = {.size = sizeof silent, .message = ignore_message};
-  if (m->file.descriptor >= 0 && !m->is_within_event) (void)write_packet(m, &silent);
-  output_file_close(&m->file);
+  if (m->file && !m->is_within_event) (void)write_packet(m);
+  if (m->file) m->to->close(m->file);
   for (uint32_t i = 0; i < m->source_count; i++) free_source(&m->sources[i]);
   free(m->sources);
   free(m->source_of_id);
@@ -321,7 +324,10 @@ static void mep_sink_close(void *state) {
   sink_banks_close(&m->banks);
 }
 
-static const struct sl_sink mep_sink_functions = {
-    .open = mep_sink_open, .consume = mep_sink_consume, .finish = mep_sink_finish, .close = mep_sink_close};
+static const struct sl_sink mep_sink_functions = {.open = mep_sink_open,
+                                                  .consume = mep_sink_consume,
+                                                  .finish = mep_sink_finish,
+                                                  .close = mep_sink_close,
+                                                  .flush = mep_sink_flush};
 
 SL_SINK(mep_sink, "writes raw banks to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions);

@@ -3,7 +3,7 @@
  *
  * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
  * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
- * written at the end, as PATH.part, which then gets its name. A particle is reconstructible if truth says that it
+ * written at the end. A particle is reconstructible if truth says that it
  * crosses enough of the VELO; it is missed if no track matches it (association.h). The places of its hits are those of
  * the decoded hits with the same ids.
  */
@@ -17,13 +17,10 @@
 #include <sluice/math.h>
 #include <sluice/plugin.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BANK_FIELDS "offsets source_id version size_bytes first_word payload"
 
@@ -62,59 +59,9 @@ struct event_picture {
   struct svg svg;
   uint32_t id_mask, is_drawn, is_busiest;
   uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
-  char *path, *part;             /* `part` NULL: written as it is */
-  FILE *file;
+  const struct sl_output_calls *to;
+  struct sl_output *file;
 };
-
-/* ------------------------------------------------------------------------------------------------ the file */
-
-static int fail_on_file(const struct event_picture *c, const struct sl_services *s, const char *step) {
-  s->message(s->context, SL_ERROR, "%s: cannot %s: %s", c->part ? c->part : c->path, step, strerror(errno));
-  return SL_EIO;
-}
-
-/* Opened at once, so that a path that cannot be written costs no run. */
-static int open_file(struct event_picture *c, const struct sl_services *s, const char *path) {
-  if (!path || !*path) {
-    s->message(s->context, SL_ERROR, "no output file is given: use -o, or the property path");
-    return SL_EINVAL;
-  }
-  const size_t length = strlen(path);
-  c->path = strdup(path);
-  if (!c->path) return SL_ENOMEM;
-  struct stat status;
-  if (stat(path, &status) != 0 || S_ISREG(status.st_mode)) {
-    c->part = (char *)malloc(length + sizeof ".part");
-    if (!c->part) return SL_ENOMEM;
-    memcpy(c->part, path, length);
-    memcpy(c->part + length, ".part", sizeof ".part");
-  }
-  c->file = fopen(c->part ? c->part : c->path, "wb");
-  return c->file ? SL_OK : fail_on_file(c, s, "create it");
-}
-
-static int write_file(struct event_picture *c, const struct sl_services *s) {
-  const int written = fwrite(c->svg.text, 1, c->svg.count, c->file) == c->svg.count;
-  const int write_errno = errno;
-  const int closed = fclose(c->file) == 0;
-  c->file = NULL;
-  if (!written) errno = write_errno;
-  if (!written || !closed) return fail_on_file(c, s, "write it");
-  if (c->part && rename(c->part, c->path) != 0) return fail_on_file(c, s, "rename it");
-  free(c->part);
-  c->part = NULL;
-  return SL_OK;
-}
-
-/* What is not finished leaves nothing behind. */
-static void close_file(struct event_picture *c) {
-  if (c->file) fclose(c->file);
-  if (c->part) unlink(c->part);
-  free(c->part);
-  free(c->path);
-  c->part = c->path = NULL;
-  c->file = NULL;
-}
 
 /* ------------------------------------------------------------------------------------------------ the hits */
 
@@ -339,8 +286,10 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
   struct event_picture *c = (struct event_picture *)state;
   *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
-                              .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event};
-  return open_file(c, s, *args->path ? args->path : output_path);
+                              .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
+                              .to = s->output};
+  /* At once, so that a path that cannot be written costs no run. */
+  return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
 }
 
 static int is_chosen(const struct event_picture *c, const struct sl_event *event, uint32_t tracks) {
@@ -378,9 +327,11 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
     s->message(s->context, SL_WARNING, "there is no good event in this run, and no picture");
     return SL_OK;
   }
-  const int error = write_file(c, s);
+  int error = c->to->add(c->file, c->svg.text, c->svg.count);
+  if (!error) error = c->to->finish(c->file);
   if (error) return error;
-  r->text(r->context, "path", c->path);
+  const char *place = c->to->place(c->file);
+  r->text(r->context, "path", place);
   r->integer(r->context, "bytes", (int64_t)c->svg.count);
   r->integer(r->context, "events", (int64_t)c->events_seen);
   r->integer(r->context, "run", p->run);
@@ -393,13 +344,13 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
   r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
-          p->number, c->events_seen, c->tracks_drawn, c->path);
+          p->number, c->events_seen, c->tracks_drawn, place);
   return SL_OK;
 }
 
 static void event_picture_close(void *state) {
   struct event_picture *c = (struct event_picture *)state;
-  close_file(c);
+  if (c->file) c->to->close(c->file);
   mc_event_free(&c->mc);
   mc_vertices_free(&c->true_vertices);
   association_free(&c->association);

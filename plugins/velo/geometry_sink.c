@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SL_ARGS geometry_sink_args
 #define GEOMETRY_SINK(M)                                \
@@ -31,16 +30,13 @@ static int complain(const struct sl_services *s, const char *path, const char *s
 
 static int write_file(const struct sl_services *s, const char *folder, const char *name, const void *bytes,
                       size_t size) {
-  char path[PATH_MAX + 64], part[PATH_MAX + 80];
+  char path[PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  snprintf(part, sizeof part, "%s.part", path);
-  FILE *file = fopen(part, "wb");
-  if (!file) return complain(s, part, "create it");
-  const int is_whole = fwrite(bytes, 1, size, file) == size && fflush(file) == 0 && fsync(fileno(file)) == 0;
-  int status = is_whole ? SL_OK : complain(s, part, "write it");
-  if (fclose(file) != 0 && status == SL_OK) status = complain(s, part, "close it");
-  if (status == SL_OK && rename(part, path) != 0) status = complain(s, part, "give it its name");
-  if (status < 0) remove(part);
+  struct sl_output *file = NULL;
+  int status = s->output->open(s, path, 0, &file);
+  if (status == SL_OK) status = s->output->add(file, bytes, size);
+  if (status == SL_OK) status = s->output->finish(file);
+  s->output->close(file);
   return status;
 }
 
@@ -76,6 +72,10 @@ static int geometry_sink_open(void *state, const struct sl_services *s, const vo
   }
   if (strlen(folder) >= sizeof m->folder) {
     s->message(s->context, SL_ERROR, "path: longer than %zu characters", sizeof m->folder - 1);
+    return SL_EINVAL;
+  }
+  if (strcmp(folder, "-") == 0) {
+    s->message(s->context, SL_ERROR, "a geometry is a folder with two files, and cannot go to standard output");
     return SL_EINVAL;
   }
   memcpy(m->folder, folder, strlen(folder) + 1);

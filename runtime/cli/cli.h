@@ -92,12 +92,12 @@ void cli_print_messages(struct sl_diagnostics *d, int quiet);
 int cli_no_memory(void);
 /* Ascending. */
 void cli_sort_numbers(double *values, size_t count);
-/* Opens `path` for writing, "-" is standard output; NULL after a complaint. */
-FILE *cli_open_file(const char *path);
-/* Closes it; CLI_FAILED after a complaint if anything was not written. */
-int cli_close_file(FILE *file, const char *path);
-/* Has `write` write a file about a session. CLI_FAILED after a complaint. */
-int cli_write_file(const struct sl_session *session, const char *path, int (*write)(const struct sl_session *, FILE *));
+/* Has `write` write a file about something; "-" is standard output. The file is there whole or not at all. CLI_FAILED
+ * after a complaint. */
+int cli_write_file(const char *path, int (*write)(const void *what, FILE *file), const void *what);
+/* The same about a session. */
+int cli_write_session(const struct sl_session *session, const char *path,
+                      int (*write)(const struct sl_session *, FILE *));
 /* Opens a session on the graph, has `show` print something of it, and prints the messages. Returns an exit status. */
 int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *));
 

@@ -54,7 +54,7 @@ static int draw_svg(const struct sl_session *session) {
 
 static int show(const struct cli_arguments *a, const struct sl_session *session) {
   if (a->as_svg) return draw_svg(session);
-  return cli_write_file(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);
+  return cli_write_session(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);
 }
 
 int cli_graph(const struct cli_arguments *a) {

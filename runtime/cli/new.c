@@ -117,7 +117,8 @@ static int write_file(const struct names *n, const struct new_file *f) {
   if (status == CLI_OK && !file) status = complain(path, strerror(errno));
   if (file) {
     write_expanded(n, f->text, file);
-    status = cli_close_file(file, path);
+    const int failed = ferror(file);
+    if (fclose(file) != 0 || failed) status = complain(path, strerror(errno));
   }
   if (status == CLI_OK) printf("%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
   free(path);
@@ -206,15 +207,11 @@ static int edit_cmake(const struct names *n, struct edit *e, int *has_tests) {
                       "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
 }
 
+static int write_text(const void *text, FILE *file) { return fputs(text, file); }
+
 /* Replaces the file whole, so that it is never half written. */
 static int write_edit(const struct edit *e) {
-  char path[PATH_MAX + 8];
-  snprintf(path, sizeof path, "%s.new", e->path);
-  FILE *file = fopen(path, "wx");
-  if (!file) return complain(path, strerror(errno));
-  fputs(e->text, file);
-  if (cli_close_file(file, path) != CLI_OK) return CLI_FAILED;
-  if (rename(path, e->path) < 0) return complain(e->path, strerror(errno));
+  if (cli_write_file(e->path, write_text, e->text) != CLI_OK) return CLI_FAILED;
   printf("%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
   return CLI_OK;
 }

@@ -21,30 +21,47 @@ static int by_value(const void *a, const void *b) {
 
 void cli_sort_numbers(double *values, size_t count) { qsort(values, count, sizeof *values, by_value); }
 
-FILE *cli_open_file(const char *path) {
-  if (strcmp(path, "-") == 0) return stdout;
-  FILE *file = fopen(path, "w");
-  if (!file) fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
-  return file;
-}
-
-int cli_close_file(FILE *file, const char *path) {
-  const int wrong = fflush(file) != 0 || ferror(file);
-  const int closed = file == stdout ? 0 : fclose(file);
-  if (!wrong && closed == 0) return CLI_OK;
-  fprintf(stderr, "error: %s could not be written: %s\n", path, strerror(errno));
+static int complain(const char *path, const char *reason) {
+  fprintf(stderr, "error: %s: %s\n", path, reason);
   return CLI_FAILED;
 }
 
-int cli_write_file(const struct sl_session *session, const char *path,
-                   int (*write)(const struct sl_session *, FILE *)) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
-  const int status = write(session, file);
-  const int closed = cli_close_file(file, path);
-  if (status >= 0) return closed;
-  if (closed == CLI_OK) fprintf(stderr, "error: %s could not be written: out of memory\n", path);
-  return CLI_FAILED;
+static int write_bytes(const char *path, const char *bytes, size_t count) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  if (!d) return cli_no_memory();
+  fflush(stdout); /* which the path may mean */
+  const int status = sl_write_file(path, bytes, count, d);
+  cli_print_messages(d, 0);
+  sl_diagnostics_free(d);
+  return status == SL_OK ? CLI_OK : CLI_FAILED;
+}
+
+int cli_write_file(const char *path, int (*write)(const void *what, FILE *file), const void *what) {
+  char *bytes = NULL;
+  size_t count = 0;
+  FILE *memory = open_memstream(&bytes, &count);
+  if (!memory) return complain(path, strerror(errno));
+  int failed = write(what, memory) < 0 || ferror(memory);
+  failed |= fclose(memory) != 0;
+  const int status = failed ? complain(path, "out of memory") : write_bytes(path, bytes, count);
+  free(bytes);
+  return status;
+}
+
+struct session_writer {
+  const struct sl_session *session;
+  int (*write)(const struct sl_session *, FILE *);
+};
+
+static int write_session(const void *what, FILE *file) {
+  const struct session_writer *w = what;
+  return w->write(w->session, file);
+}
+
+int cli_write_session(const struct sl_session *session, const char *path,
+                      int (*write)(const struct sl_session *, FILE *)) {
+  const struct session_writer writer = {session, write};
+  return cli_write_file(path, write_session, &writer);
 }
 
 int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *)) {

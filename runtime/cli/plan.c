@@ -11,25 +11,21 @@
 
 static int show(const struct cli_arguments *a, const struct sl_session *session) {
   if (!a->svg_path || strcmp(a->svg_path, "-") != 0) sl_session_write_plan(session, stdout);
-  return a->svg_path ? cli_write_file(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
+  return a->svg_path ? cli_write_session(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- of CSV files */
 
+static int write_csv(const void *allocation, FILE *file) {
+  sl_allocation_write_csv(allocation, file);
+  return SL_OK;
+}
+
+static int write_svg(const void *allocation, FILE *file) { return sl_allocation_write_svg(allocation, file); }
+
 static int write_files(const struct cli_arguments *a, const struct sl_allocation *allocation) {
-  int status = CLI_OK;
-  if (a->offsets_path) {
-    FILE *file = cli_open_file(a->offsets_path);
-    if (!file) return CLI_FAILED;
-    sl_allocation_write_csv(allocation, file);
-    status = cli_close_file(file, a->offsets_path);
-  }
-  if (status == CLI_OK && a->svg_path) {
-    FILE *file = cli_open_file(a->svg_path);
-    if (!file) return CLI_FAILED;
-    status = sl_allocation_write_svg(allocation, file) < 0 ? CLI_FAILED : CLI_OK;
-    if (cli_close_file(file, a->svg_path) != CLI_OK) status = CLI_FAILED;
-  }
+  int status = a->offsets_path ? cli_write_file(a->offsets_path, write_csv, allocation) : CLI_OK;
+  if (status == CLI_OK && a->svg_path) status = cli_write_file(a->svg_path, write_svg, allocation);
   return status;
 }
 

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct sl_session *volatile running;
@@ -20,11 +19,13 @@ static void catch_signals(void) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
+  signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
 }
 
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
   (void)context;
-  printf("digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
+  fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output,
+          event->run, event->number, digest);
 }
 
 int cli_run(const struct cli_arguments *a) {
@@ -34,6 +35,7 @@ int cli_run(const struct cli_arguments *a) {
   const int terminal = isatty(STDERR_FILENO) && !a->quiet;
   if (terminal) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
+  options.report_path = a->json_path;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
@@ -45,9 +47,8 @@ int cli_run(const struct cli_arguments *a) {
     status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
-      sl_session_write_table(session, a->options.profile,
-                             a->json_path && strcmp(a->json_path, "-") == 0 ? stderr : stdout);
-    if (a->json_path && cli_write_file(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
+      sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
+    if (a->json_path && cli_write_session(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
       status = CLI_FAILED;
   }
   cli_print_messages(d, a->quiet);

@@ -310,9 +310,8 @@ static void write_blocks(const struct tuning *t, FILE *file) {
   }
 }
 
-static int write_winners(const struct tuning *t, const char *path) {
-  FILE *file = cli_open_file(path);
-  if (!file) return CLI_FAILED;
+static int write_winners(const void *tuning, FILE *file) {
+  const struct tuning *t = tuning;
   fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it after the graph.\nsluice: 1\n",
           t->a->options.device, t->a->operand);
   write_blocks(t, file);
@@ -322,7 +321,7 @@ static int write_winners(const struct tuning *t, const char *path) {
     if (v->kind == SLICE_EVENTS) fprintf(file, "budgets: { events: %u }\n", v->value);
     if (v->kind == SLOTS) fprintf(file, "# slots are no part of a graph: run with --slots %u\n", v->value);
   }
-  return cli_close_file(file, path);
+  return SL_OK;
 }
 
 /* The faster block sizes as options of a run. */
@@ -356,7 +355,7 @@ int cli_tune(const struct cli_arguments *a) {
     sort_rounds(t);
     write_table(t);
     write_sets(t);
-    if (a->options.output_path) status = write_winners(t, a->options.output_path);
+    if (a->options.output_path) status = cli_write_file(a->options.output_path, write_winners, t);
   }
   free(t->digests);
   for (uint32_t k = 0; k < t->kernel_count; k++) free(t->kernels[k]);

@@ -119,7 +119,7 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
 }
 
-int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
+static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
   struct sl_session *s = slot->session;
   const struct sl_input *input = slot->flights[flight].input;
   const struct sl_batch batch = {.event_count = count,
@@ -137,4 +137,12 @@ int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t c
   if (empty) s->delivery.error_events += count;
   report_progress(s, input);
   return SL_OK;
+}
+
+int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
+  struct sl_session *s = slot->session;
+  pthread_mutex_lock(&s->delivery.lock);
+  const int status = deliver(slot, flight, first, count, empty);
+  pthread_mutex_unlock(&s->delivery.lock);
+  return status;
 }

@@ -1,18 +1,16 @@
 /* metrics.c: how a run goes, as a text file in the format of Prometheus, for node_exporter's textfile collector.
  *
  * The file is made anew about once a second and put in the place of the old one in one step, so that a reader finds it
- * whole. Slots count for themselves; in its turn to deliver each publishes its counts, so that whoever writes the
- * file reads nothing that another thread is changing. A file that cannot be written is a warning: monitoring ends no
- * run.
+ * whole. Slots count for themselves; in its turn to deliver each publishes its counts, with the lock of the delivery
+ * held, so that whoever writes the file reads nothing that another thread is changing. A file that cannot be written is
+ * a warning: monitoring ends no run.
  */
 #include "execute/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FRESH_NS = 1000000000 };
 
 /* Upper edges of the histogram of slice times, in microseconds. */
 static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,   2000,    5000,    10000,  20000,
@@ -21,8 +19,6 @@ static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,
 int sl_metrics_open(struct sl_session *s) {
   struct sl_metrics *m = &s->metrics;
   if (!s->options.metrics_path) return SL_OK;
-  const size_t length = strlen(s->options.metrics_path) + sizeof ".new";
-  m->new_path = malloc(length);
   m->node_ns = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_ns);
   m->node_events = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_events);
   m->used_max = calloc(s->statistics.summary.budget_count + 1, sizeof *m->used_max);
@@ -31,11 +27,12 @@ int sl_metrics_open(struct sl_session *s) {
     s->slots[i].published_events = calloc(s->statistics.summary.node_count + 1, sizeof(uint64_t));
     if (!s->slots[i].published_ns || !s->slots[i].published_events) return SL_ENOMEM;
   }
-  if (!m->new_path || !m->node_ns || !m->node_events || !m->used_max) return SL_ENOMEM;
-  snprintf(m->new_path, length, "%s.new", s->options.metrics_path);
+  if (!m->node_ns || !m->node_events || !m->used_max) return SL_ENOMEM;
   m->is_open = 1;
   m->written_ns = s->begin_ns;
+  pthread_mutex_lock(&s->delivery.lock);
   sl_metrics_write(s);
+  pthread_mutex_unlock(&s->delivery.lock);
   return SL_OK;
 }
 
@@ -61,12 +58,13 @@ void sl_metrics_slice(struct sl_slot *slot, uint64_t slice_ns) {
   struct sl_session *s = slot->session;
   struct sl_metrics *m = &s->metrics;
   if (!m->is_open) return;
+  pthread_mutex_lock(&s->delivery.lock);
   uint32_t bucket = 0;
   while (bucket < SL_METRICS_EDGES && slice_ns > 1000ull * edges_us[bucket]) bucket++;
   m->slices[bucket]++;
   m->slice_ns += slice_ns;
   publish(slot);
-  if (sl_now_ns() - m->written_ns >= FRESH_NS) sl_metrics_write(s);
+  pthread_mutex_unlock(&s->delivery.lock);
 }
 
 /* ------------------------------------------------------------------------------------------------- text */
@@ -143,6 +141,7 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   describe(f, "sluice_info", "gauge", "What runs.");
   fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
           s->identity.run.sluice_version, s->identity.run.device, s->identity.run.graph_digest);
+  gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", s->statistics.summary.interrupted);
   counter(f, "sluice_events_total", "Events delivered.", s->delivery.events);
   counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->delivery.error_events);
   counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
@@ -157,36 +156,62 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   write_totals(s, f);
 }
 
+/* Monitoring ends no run: what is an error elsewhere is a warning here. */
+static void say(void *context, uint32_t severity, const char *format, ...) {
+  const struct sl_session *s = context;
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  sl_diagnose(s->diagnostics, severity == SL_ERROR ? SL_WARNING : severity, NULL, NULL, NULL,
+              "--metrics: %s; no more is written there", text);
+}
+
+static int write_file(struct sl_session *s, const char *text, size_t bytes) {
+  struct sl_output *file = NULL;
+  int status = sl_output_open(s->options.metrics_path, SL_OUTPUT_NO_WAIT, say, s, &file);
+  if (status == SL_OK) status = sl_output_add(file, text, bytes);
+  if (status == SL_OK) status = sl_output_finish(file);
+  sl_output_close(file);
+  return status;
+}
+
 void sl_metrics_write(struct sl_session *s) {
   struct sl_metrics *m = &s->metrics;
   if (!m->is_open) return;
+  char *text = NULL;
+  size_t bytes = 0;
   const uint64_t now = sl_now_ns();
-  FILE *f = fopen(m->new_path, "w");
-  int failed = f == NULL;
-  if (f) {
-    write_text(s, (double)(now - m->written_ns) * 1e-9, f);
-    failed = ferror(f);
-    failed |= fclose(f) != 0;
-    failed = failed || rename(m->new_path, s->options.metrics_path) != 0;
+  FILE *f = open_memstream(&text, &bytes);
+  if (f) write_text(s, (double)(now - m->written_ns) * 1e-9, f);
+  const int failed = !f || ferror(f);
+  if ((f && fclose(f) != 0) || failed) {
+    say(s, SL_WARNING, "%s", sl_error_text(SL_ENOMEM));
+    m->is_open = 0;
   }
   m->written_ns = now;
   m->written_events = s->delivery.events;
-  if (!failed) return;
-  sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--metrics %s: %s; no more is written there",
-              s->options.metrics_path, strerror(errno));
-  m->is_open = 0;
+  if (m->is_open) {
+    pthread_mutex_unlock(&s->delivery.lock);
+    const int status = write_file(s, text, bytes);
+    pthread_mutex_lock(&s->delivery.lock);
+    if (status < 0) m->is_open = 0;
+  }
+  free(text);
 }
 
 void sl_metrics_close(struct sl_session *s) {
   struct sl_metrics *m = &s->metrics;
   for (uint32_t i = 0; m->is_open && i < s->slot_count; i++) publish(&s->slots[i]);
+  pthread_mutex_lock(&s->delivery.lock);
   sl_metrics_write(s);
+  pthread_mutex_unlock(&s->delivery.lock);
   for (uint32_t i = 0; s->slots && i < s->slot_count; i++) {
     free(s->slots[i].published_ns);
     free(s->slots[i].published_events);
     s->slots[i].published_ns = s->slots[i].published_events = NULL;
   }
-  free(m->new_path);
   free(m->node_ns);
   free(m->node_events);
   free(m->used_max);

@@ -55,6 +55,13 @@ static void fail(struct sl_session *s, uint64_t ticket, int status) {
   pthread_mutex_unlock(&s->turns.lock);
 }
 
+void sl_fail_now(struct sl_session *s, int status) {
+  pthread_mutex_lock(&s->turns.lock);
+  const uint64_t next = s->turns.next;
+  pthread_mutex_unlock(&s->turns.lock);
+  fail(s, next, status);
+}
+
 int sl_wait_for_turn(struct sl_session *s, uint64_t ticket) {
   pthread_mutex_lock(&s->turns.lock);
   while (s->turns.next != ticket && s->turns.failed > ticket) pthread_cond_wait(&s->turns.changed, &s->turns.lock);
@@ -291,15 +298,22 @@ static int run_session(struct sl_session *s) {
   int status = sl_trace_open(s);
   if (status == SL_OK) status = sl_metrics_open(s);
   if (status == SL_OK) status = open_hosts(s);
+  if (status == SL_OK) status = sl_ticker_start(s);
   if (status == SL_OK)
     status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
   if (status == SL_OK) status = s->reading.status;
+  sl_ticker_stop(s);
+  /* From here on files are ended as this says, whatever comes. */
+  s->identity.run.is_interrupted = atomic_load(&s->turns.stopped) != 0;
   if (status == SL_OK) status = sl_finish_sinks(s);
-  if (status == SL_OK && atomic_load(&s->turns.stopped)) status = SL_EINTERRUPTED;
+  if (status == SL_OK && s->identity.run.is_interrupted) status = SL_EINTERRUPTED;
   sl_summary_sum(s, repeat_ns);
   close_hosts(s);
+  s->statistics.summary.interrupted = status == SL_EINTERRUPTED;
+  s->statistics.summary.failed = status < 0 && status != SL_EINTERRUPTED;
   sl_metrics_close(s);
   const int traced = sl_trace_close(s);
+  s->statistics.summary.failed |= traced < 0;
   return status == SL_OK ? traced : status;
 }
 

@@ -103,13 +103,15 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
   struct sl_node_context *c = &s->contexts[node];
   c->session = s;
   c->node = node;
-  c->services = (struct sl_services){.size = sizeof c->services,
-                                     .context = c,
-                                     .message = message,
-                                     .make_array = make_array,
-                                     .array_count = array_count,
-                                     .node_name = s->graph->nodes[node].name,
-                                     .make_table = sl_make_table};
+  c->services =
+      (struct sl_services){.size = sizeof c->services,
+                           .context = c,
+                           .message = message,
+                           .make_array = make_array,
+                           .array_count = array_count,
+                           .node_name = s->graph->nodes[node].name,
+                           .make_table = sl_make_table,
+                           .output = s->graph->nodes[node].algorithm->kind == SL_KIND_SINK ? &sl_session_output : NULL};
 }
 
 /* A check sees how many producers a list port has, and their names. */

@@ -289,6 +289,7 @@ static int choose_slice_events(struct sl_session *s) {
 
 static int open_session(struct sl_session *s) {
   int status = check_options(s);
+  if (status == SL_OK) status = sl_files_check(s);
   if (status == SL_OK) status = open_device(s);
   if (status < 0) return status;
   if (status == SL_OK) status = open_graph(s);
@@ -324,6 +325,12 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   pthread_mutex_init(&s->turns.lock, NULL);
   pthread_cond_init(&s->turns.changed, NULL);
   pthread_mutex_init(&s->trace.lock, NULL);
+  pthread_mutex_init(&s->delivery.lock, NULL);
+  pthread_condattr_t by_monotonic_clock;
+  pthread_condattr_init(&by_monotonic_clock);
+  pthread_condattr_setclock(&by_monotonic_clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&s->ticker.wake, &by_monotonic_clock);
+  pthread_condattr_destroy(&by_monotonic_clock);
   const size_t errors = sl_diagnostics_errors(d);
   int status = open_session(s);
   if (status < 0) {
@@ -386,5 +393,8 @@ void sl_session_close(struct sl_session *s) {
   pthread_mutex_destroy(&s->turns.lock);
   pthread_cond_destroy(&s->turns.changed);
   pthread_mutex_destroy(&s->trace.lock);
+  pthread_mutex_destroy(&s->delivery.lock);
+  pthread_cond_destroy(&s->ticker.wake);
+  sl_files_close(s);
   free(s);
 }

@@ -4,6 +4,7 @@
  *   slot.c       one slot: its memory and argument structs
  *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
+ *   files.c      which files are read and written, and what sinks write with
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
  *   prepare.c    what nodes compute once, before the first event
@@ -12,6 +13,7 @@
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
  *   totals.c     sums over the run of what kernels count
+ *   ticker.c     what is done every second
  *   metrics.c    how the run goes, for --metrics
  *   traffic.c    bytes that nodes read and write
  *   trace.c      what ran when, for --trace
@@ -20,7 +22,9 @@
 #define SL_SESSION_H
 
 #include "backend/backend.h"
+#include "base/file_identity.h"
 #include "base/json.h"
+#include "base/output.h"
 #include "execute/digest.h"
 #include "execute/layout.h"
 #include "execute/watch.h"
@@ -147,7 +151,6 @@ struct sl_slot {
 enum { SL_METRICS_EDGES = 15 };
 struct sl_metrics {
   int is_open;
-  char *new_path;
   uint64_t *node_ns, *node_events; /* per node summary */
   uint64_t *used_max;              /* per budget summary */
   uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
@@ -197,7 +200,8 @@ struct sl_totals {
 
 /* What becomes of the results of a part, changed by a slot in its turn only. */
 struct sl_delivery {
-  int active; /* 0 in the repeats */
+  pthread_mutex_t lock; /* held while sinks, callbacks and the metrics are at work */
+  int active;           /* 0 in the repeats */
   uint32_t wants_digests;
   struct sl_output_digest *digests; /* per output */
   struct sl_output_view *views;     /* of the part being delivered, and their field pointers */
@@ -219,8 +223,25 @@ struct sl_statistics {
 };
 
 struct sl_trace {
-  FILE *file;
+  struct sl_output *file;
   pthread_mutex_t lock;
+};
+
+/* A file that the run reads or writes: what for, as words in a message. */
+struct sl_file {
+  struct sl_file_identity identity;
+  const char *what;
+};
+struct sl_files {
+  struct sl_file *at;
+  uint32_t count, capacity;
+  int writes_stdout;
+};
+
+struct sl_ticker {
+  pthread_t thread;
+  pthread_cond_t wake;
+  int started, ended;
 };
 
 /* A run: what it is made of, then its parts at work. Who shows a run sees it through inspect.h. */
@@ -253,6 +274,8 @@ struct sl_session {
   struct sl_statistics statistics;
   struct sl_metrics metrics;
   struct sl_trace trace;
+  struct sl_files files;
+  struct sl_ticker ticker;
 };
 
 uint64_t sl_now_ns(void);
@@ -292,6 +315,16 @@ int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, co
 
 /* run.c: blocks until all earlier slices are delivered; an error where one of them failed. */
 int sl_wait_for_turn(struct sl_session *s, uint64_t ticket);
+void sl_fail_now(struct sl_session *s, int status); /* nothing more is delivered */
+
+/* files.c: compares the files that the options name, and refuses what cannot be written; what sinks write with. */
+int sl_files_check(struct sl_session *s);
+void sl_files_close(struct sl_session *s);
+extern const struct sl_output_calls sl_session_output;
+
+/* ticker.c: from when the sinks are open until they finish. */
+int sl_ticker_start(struct sl_session *s);
+void sl_ticker_stop(struct sl_session *s);
 
 /* guard.c */
 void *sl_guard_open(struct sl_session *s, uint64_t bytes);
@@ -340,9 +373,11 @@ void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_i
 int sl_trace_open(struct sl_session *s);
 void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
                    const char *key, uint64_t value);
+void sl_trace_flush(struct sl_session *s);
 int sl_trace_close(struct sl_session *s);
 
-/* metrics.c: all do nothing unless options.metrics_path is given. sl_metrics_slice: by a slot in its turn. */
+/* metrics.c: all do nothing unless options.metrics_path is given. sl_metrics_slice: by a slot in its turn.
+ * sl_metrics_write: with the lock of the delivery held, which it gives back while the file is written. */
 int sl_metrics_open(struct sl_session *s);
 void sl_metrics_slice(struct sl_slot *slot, uint64_t slice_ns);
 void sl_metrics_write(struct sl_session *s);

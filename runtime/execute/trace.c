@@ -5,33 +5,41 @@
  * with the download, and uploads, which go beside them, on a third, placed by the device's time stamps; kernels then
  * run one by one, as with --profile.
  *
- * A span is a line of the file, written when it has ended, so that a trace of any length needs no memory, and one of a
- * run that was killed still opens.
+ * A span is a line of the file, written when it has ended, so that a trace of any length needs no memory, and the file
+ * of a run that was killed, NAME.part, still opens.
  */
 #include "execute/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdarg.h>
 
 static void name_track(struct sl_session *s, uint32_t track, const char *format) {
   char name[64];
   snprintf(name, sizeof name, format, (track - 1) / 3);
-  fprintf(s->trace.file,
-          ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
-          name);
+  sl_output_print(
+      s->trace.file,
+      ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
+      name);
+}
+
+static void say(void *context, uint32_t severity, const char *format, ...) {
+  const struct sl_session *s = context;
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  sl_diagnose(s->diagnostics, severity, NULL, NULL, NULL, "--trace: %s", text);
 }
 
 int sl_trace_open(struct sl_session *s) {
   if (!s->options.trace_path) return SL_OK;
-  s->trace.file = fopen(s->options.trace_path, "w");
-  if (!s->trace.file) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--trace %s: %s", s->options.trace_path, strerror(errno));
-    return SL_EIO;
-  }
-  fprintf(s->trace.file,
-          "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
-          s->options.device);
+  const int status = sl_output_open(s->options.trace_path, 0, say, s, &s->trace.file);
+  if (status < 0) return status;
+  sl_output_counts(s->trace.file, "spans");
+  sl_output_print(s->trace.file,
+                  "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
+                  s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
     name_track(s, SL_TRACK_HOST(i), "slot %u");
     if (!s->backend->is_device) continue;
@@ -47,21 +55,28 @@ void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint6
   const double begin = (double)(int64_t)(begin_ns - s->begin_ns) * 1e-3;
   const double length = end_ns > begin_ns ? (double)(end_ns - begin_ns) * 1e-3 : 0;
   pthread_mutex_lock(&s->trace.lock);
-  fprintf(s->trace.file, ",\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": %.3f, \"dur\": %.3f",
-          name, track, begin, length);
-  if (key) fprintf(s->trace.file, ", \"args\": {\"%s\": %" PRIu64 "}", key, value);
-  fputs("}", s->trace.file);
+  sl_output_print(s->trace.file,
+                  ",\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %u, \"ts\": %.3f, \"dur\": %.3f", name,
+                  track, begin, length);
+  if (key) sl_output_print(s->trace.file, ", \"args\": {\"%s\": %" PRIu64 "}", key, value);
+  sl_output_print(s->trace.file, "}");
+  sl_output_mark(s->trace.file, 1);
+  pthread_mutex_unlock(&s->trace.lock);
+}
+
+void sl_trace_flush(struct sl_session *s) {
+  if (!s->trace.file) return;
+  pthread_mutex_lock(&s->trace.lock);
+  (void)sl_output_flush(s->trace.file); /* a failure is told, and ends the trace, not the run */
   pthread_mutex_unlock(&s->trace.lock);
 }
 
 int sl_trace_close(struct sl_session *s) {
   if (!s->trace.file) return SL_OK;
-  fputs("\n]\n", s->trace.file);
-  const int failed = ferror(s->trace.file);
-  const int closed = fclose(s->trace.file);
+  sl_output_print(s->trace.file, "\n]\n");
+  const int status = s->identity.run.is_interrupted ? sl_output_keep(s->trace.file, "was stopped before its end")
+                                                    : sl_output_finish(s->trace.file);
+  sl_output_close(s->trace.file);
   s->trace.file = NULL;
-  if (!failed && closed == 0) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--trace %s: could not be written: %s", s->options.trace_path,
-              strerror(errno));
-  return SL_EIO;
+  return status;
 }

@@ -151,6 +151,8 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "slots", sum->slots);
   sl_json_integer(j, "slice_events", sum->slice_events);
   sl_json_integer(j, "repeat", sum->repeat);
+  sl_json_boolean(j, "interrupted", (int)sum->interrupted);
+  sl_json_boolean(j, "failed", (int)sum->failed);
   sl_json_integer(j, "events", (int64_t)sum->events);
   sl_json_integer(j, "error_events", (int64_t)sum->error_events);
   sl_json_integer(j, "retries", (int64_t)sum->retries);

@@ -208,6 +208,7 @@ static struct sl_test *prepare(struct sl_test *t, const char *path) {
   t->event_count = 1;
   t->block_threads = t->algorithm->block_threads;
   t->services = (struct sl_services){.size = sizeof(struct sl_services),
+                                     .output = &sl_output_calls_plain,
                                      .context = t,
                                      .message = add_message,
                                      .make_array = make_array,

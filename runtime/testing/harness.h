@@ -3,6 +3,7 @@
 #define SL_HARNESS_H
 
 #include "base/json.h"
+#include "base/output.h"
 #include "plugin/tables.h"
 #include "testing/guarded.h"
 

@@ -120,10 +120,12 @@ def memory_of_the_run_alone(sluice, folder):
 
 
 def mistakes(sluice, folder):
-    done = run(sluice, VELO, "-n", 1, "--trace", folder / "no/trace.json", expect=1)
-    check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written fails the run")
-    done = run(sluice, VELO, "-n", 1, "--metrics", folder / "no/m.prom")
-    check("warning: --metrics" in done.stderr, "metrics that cannot be written are a warning")
+    done = run(sluice, VELO, "-n", 1, "--trace", folder / "no/trace.json", expect=2)
+    check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written is an error of the start")
+    done = run(sluice, VELO, "-n", 1, "--metrics", folder / "no/m.prom", expect=2)
+    check("--metrics" in done.stderr and "No such file or directory" in done.stderr, "and so are metrics")
+    done = run(sluice, VELO, "-n", 1, "--metrics", "/dev/full")
+    check("warning: --metrics: /dev/full: cannot write" in done.stderr, "metrics that cannot be written any more are a warning")
     done = run(sluice, VELO, "-n", 20, "--trace", "/dev/full", expect=1)
     check("No space left on device" in done.stderr, "a full disk is told")
 

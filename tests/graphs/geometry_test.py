@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The geometry is written as the files that it can be read from: what is read back is the same, to the last bit."""
-import os
+import resource
 import tempfile
 from pathlib import Path
 
@@ -46,17 +46,16 @@ with tempfile.TemporaryDirectory() as name:
         print(f"skipped: {GEOMETRY} is absent")
     checks.that(not list(folder.glob("*/*.part")), "nothing unfinished is left")
 
-    def says(text, status, *arguments):
-        done = call("run", WRITE, "--quiet", *arguments, expect=status)
+    def says(text, status, *arguments, **options):
+        done = call("run", WRITE, "--quiet", *arguments, expect=status, **options)
         checks.that(text in done.stderr,
                     f"{arguments}: {text}" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
     says("no output folder is given", 1)
-    says("moved.velo/velo_geometry.bin.part: cannot create it: Not a directory", 1, "-o", moved)
-    says("none/here: cannot make this folder", 1, "-o", folder / "none/here")
-    if os.path.exists("/dev/full"):
-        (folder / "full").mkdir()
-        (folder / "full/velo_geometry.bin.part").symlink_to("/dev/full")
-        says("velo_geometry.bin.part: cannot write it: No space left on device", 1, "-o", folder / "full")
-        checks.that(not list((folder / "full").iterdir()), "a full disk leaves no half of a file")
+    says("moved.velo/velo_geometry.bin: cannot create it: Not a directory", 1, "-o", moved)
+    says("none: No such file or directory", 2, "-o", folder / "none/here")
+    says("cannot go to standard output", 1, "-o", "-")
+    says("velo_geometry.bin.part: cannot write after 100 bytes: File too large; nothing of it is kept", 1, "-o", folder / "full",
+         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    checks.that(not list((folder / "full").iterdir()), "a full disk leaves no half of a file")
 checks.end()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """hdf5.sink on whole graphs: what is read from the file is what the run made, to the bit; killed and failing runs."""
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -147,7 +148,7 @@ def killed_run(checks, folder):
     checks.that(not target.exists(), "a killed run gives the file no name")
     call("run", path, "-n", seen, "-o", folder / "same.h5", "--quiet")
     with h5py.File(part, "r", swmr=True) as file, h5py.File(folder / "same.h5") as same:
-        checks.that("complete" not in file.attrs, "it does not claim to be complete")
+        checks.that(file.attrs["complete"] == 0, "it does not claim to be complete")
         checks.that(len(file["events/number"]) >= seen, f"{len(file['events/number'])} events are left")
         checks.that(len(file["tracks/offsets"]) > seen, "and their boundaries")
         for name, _, values in fields(same["tracks"]):
@@ -155,15 +156,55 @@ def killed_run(checks, folder):
 
 
 def full_disk(checks, folder):
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
-
+    """As many events as the message says are in the file, wherever the disk ends."""
     path, target = graph(folder, "velo.yaml", "[tracks]"), folder / "full.h5"
-    command = [SLUICE, "run", path, "-n", "200", "-o", target, "--quiet", "--set", "write.flush_events=10"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
-    checks.that(done.returncode == 1 and "cannot write to it" in done.stderr, f"a full disk ends the run with a word: {done.stderr.splitlines()[:1]}")
-    checks.that(not target.exists(), "and gives the file no name")
+    part = Path(f"{target}.part")
+    call("run", path, "-n", 200, "-o", folder / "same.h5", "--quiet")
+    for size in (10000, 200000, 300000, 450000, 610000, 800000):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        command = [SLUICE, "run", path, "-n", "200", "-o", target, "--quiet", "--set", "write.flush_events=10"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
+        checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with a word: {done.stderr.splitlines()[:1]}")
+        checks.that(not target.exists(), "and gives the file no name")
+        if "nothing of it is kept" in done.stderr:
+            checks.that(size < 300000 and not part.exists(), f"{size} bytes: nothing is kept")
+            continue
+        safe = int(re.search(r"it keeps the first (\d+) events", done.stderr)[1])
+        with h5py.File(part, "r", swmr=True) as file, h5py.File(folder / "same.h5") as same:
+            there = len(file["events/number"])
+            checks.that(file.attrs["complete"] == 0 and there >= safe > 0, f"{size} bytes: {safe} events are safe, {there} are there")
+            items = same["tracks/offsets"][safe]
+            checks.that(numpy.array_equal(file["tracks/offsets"][: safe + 1], same["tracks/offsets"][: safe + 1]), "with their boundaries")
+            checks.that(numpy.array_equal(file["tracks/hit_offsets"][: items + 1], same["tracks/hit_offsets"][: items + 1]), "and those of their hits")
+            hits = same["tracks/hit_offsets"][items]
+            checks.that(numpy.array_equal(file["tracks/hit_x"][:hits], same["tracks/hit_x"][:hits]), "and their hits")
+        part.unlink()
+
+
+def stopped_run(checks, folder):
+    """SIGINT and SIGTERM leave a file that says that it is not complete."""
+    path = graph(folder, "velo.yaml", "[tracks]")
+    for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        target, summary = folder / f"{sent.name}.h5", folder / f"{sent.name}.json"
+        part = Path(f"{target}.part")
+        command = [SLUICE, "run", path, "-n", "1000000", "-o", target, "--json", summary]
+        run = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        while run.poll() is None and not (part.exists() and part.stat().st_size > 0):
+            time.sleep(0.02)
+        time.sleep(0.3)
+        run.send_signal(sent)
+        said = run.communicate()[1]
+        events = json.loads(summary.read_text())["events"]
+        checks.that(run.returncode == status and not target.exists(), f"{sent.name}: the file has not got its name")
+        checks.that(f"it has the first {events} events" in said, f"{sent.name}: the message says that it has {events} events")
+        checks.that(json.loads(summary.read_text())["interrupted"] is True, f"{sent.name}: the JSON says so")
+        with h5py.File(part) as file:
+            checks.that(file.attrs["complete"] == 0, f"{sent.name}: complete is 0")
+            checks.that(len(file["events/number"]) == events > 0, f"{sent.name}: all of the {events} events are there")
 
 
 def mistakes(checks, folder):
@@ -171,8 +212,9 @@ def mistakes(checks, folder):
     done = call("check", path, expect=2)
     checks.that("hdf5.sink writes the outputs of the graph, which has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
     path = graph(folder, "velo.yaml", "[tracks]")
-    for target, text in ((folder / "no/such/x.h5", "cannot create it: No such file or directory"), ("/dev/null", "is no regular file"), (None, "no output file is given")):
-        done = call("run", path, "-n", 1, *(["-o", target] if target else []), expect=1)
+    for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 1, "is no regular file"),
+                                 ("-", 1, "is no regular file"), (None, 1, "no output file is given")):
+        done = call("run", path, "-n", 1, *(["-o", target] if target else []), expect=status)
         checks.that(text in done.stderr, f"-o {target}: {text}")
 
 
@@ -184,6 +226,7 @@ def main():
         groups_and_totals(checks, folder)
         killed_run(checks, folder)
         full_disk(checks, folder)
+        stopped_run(checks, folder)
         mistakes(checks, folder)
     checks.end()
 

@@ -3,6 +3,7 @@
 #include "source_driver.h"
 
 #include "bank_ports.h"
+#include "base/output.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -129,7 +130,8 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
 }
 
 struct sl_services driver_services(struct driver *d) {
-  return (struct sl_services){.size = sizeof(struct sl_services), .context = d, .message = message};
+  return (struct sl_services){
+      .size = sizeof(struct sl_services), .context = d, .message = message, .output = &sl_output_calls_plain};
 }
 
 static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event, struct seen *seen) {

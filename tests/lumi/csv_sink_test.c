@@ -99,7 +99,7 @@ static void a_file_that_cannot_be_made_is_an_error_that_names_it(void **state) {
   struct sl_test *t = sink(&s);
   sl_test_set_text(t, "path", "/nonexistent/lumi.csv");
   assert_int_equal(sl_test_run(t), SL_EIO);
-  assert_non_null(strstr(sl_test_messages(t), "/nonexistent/lumi.csv.part: cannot be opened: No such file"));
+  assert_non_null(strstr(sl_test_messages(t), "/nonexistent/lumi.csv: cannot create it: /nonexistent: No such file"));
   sl_test_free(t);
   t = sink(&s);
   sl_test_set_text(t, "path", "/dev/full/x");

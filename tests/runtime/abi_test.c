@@ -109,7 +109,7 @@ static void write_calls(FILE *out) {
   M(sl_run, size);
   M(sl_run, plugin_count);
   M(sl_run, output_count);
-  M(sl_run, reserved);
+  M(sl_run, is_interrupted);
   M(sl_run, sluice_version);
   M(sl_run, device);
   M(sl_run, graph_text);
@@ -126,6 +126,22 @@ static void write_calls(FILE *out) {
   M(sl_services, run);
   M(sl_services, node_name);
   M(sl_services, make_table);
+  M(sl_services, output);
+  BEGIN(sl_output_calls);
+  M(sl_output_calls, size);
+  M(sl_output_calls, reserved);
+  M(sl_output_calls, open);
+  M(sl_output_calls, place);
+  M(sl_output_calls, bytes);
+  M(sl_output_calls, room);
+  M(sl_output_calls, reserve);
+  M(sl_output_calls, trim);
+  M(sl_output_calls, add);
+  M(sl_output_calls, mark);
+  M(sl_output_calls, flush);
+  M(sl_output_calls, fail);
+  M(sl_output_calls, finish);
+  M(sl_output_calls, close);
   BEGIN(sl_kernel_block);
   M(sl_kernel_block, kernel);
   M(sl_kernel_block, threads);
@@ -196,6 +212,7 @@ static void write_calls(FILE *out) {
   M(sl_sink, close);
   M(sl_sink, takes_outputs);
   M(sl_sink, reserved);
+  M(sl_sink, flush);
 }
 
 static void write_plugin(FILE *out) {

@@ -78,7 +78,7 @@ with tempfile.TemporaryDirectory() as name:
                           text=True)
     checks.that(done.returncode == 1 and "/dev/full: cannot write after 0 bytes: No space left on device" in done.stderr, "a full device is said")
 
-    # A run that is ended: by SIGTERM it finishes its slices; by SIGKILL whole events are left, but for one at the end.
+    # A run that is ended: by SIGTERM after its slices; by SIGKILL whole events are left, but for one at the end.
     for sent, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)):
         path = folder / f"{sent.name}.mdf"
         part = Path(f"{path}.part")
@@ -88,8 +88,8 @@ with tempfile.TemporaryDirectory() as name:
         process.send_signal(sent)
         checks.that(process.wait(60) == status, f"{sent.name}: the run ends with {status}")
         if sent == signal.SIGTERM:
-            checks.that(path.exists() and not part.exists(), "SIGTERM: the file has its name")
-            checks.that(whole_events(path) > 10, "SIGTERM: it holds whole events")
+            checks.that(part.exists() and not path.exists(), "SIGTERM: the file does not look complete")
+            checks.that(whole_events(part) > 10, "SIGTERM: it holds whole events")
             continue
         checks.that(part.exists() and not path.exists(), "SIGKILL: the file is still called .part")
         done = run_simulated("copy.yaml", "-i", part, "-o", "/dev/null")

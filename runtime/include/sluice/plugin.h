@@ -333,13 +333,49 @@ struct sl_run_output {
 
 /* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
 struct sl_run {
-  uint32_t size, plugin_count, output_count, reserved;
+  uint32_t size, plugin_count, output_count;
+  uint32_t is_interrupted; /* in `finish`: the run was stopped before its end, and no file may look complete */
   const char *sluice_version;
   const char *device;         /* "cpu", "cuda:1" */
   const char *graph_text;     /* the whole graph with all defaults, as YAML */
   uint64_t graph_digest;      /* of that text */
   const char *const *plugins; /* that the graph uses: "velo 0.1.0 cpu" */
   const struct sl_run_output *outputs;
+};
+
+/* Files that sinks write. All go through these functions, so that they behave alike: a file is written as PATH.part
+ * (or .part2 and so on) and gets its name when it is whole; devices, FIFOs and standard output ("-") are written as
+ * they are; a path that is an input of the run, or another of its outputs, is refused. When the disk is full or the run
+ * ends early, the file is cut back to its last whole event, and a message says how many it keeps. All but `open` take
+ * the file; those that return int return 0, or an error that they have reported. In `open`, `consume`, `flush`,
+ * `finish` and `close` of a sink. */
+struct sl_output;
+struct sl_services;
+enum { SL_OUTPUT_BY_PATH = 1 }; /* a library writes it by its name: regular files only */
+struct sl_output_calls {
+  uint32_t size, reserved;
+  /* `path` empty or NULL: an error that says to name one. */
+  int (*open)(const struct sl_services *s, const char *path, uint32_t flags, struct sl_output **file);
+  /* Where it is written, and, when finished, what it is called. Valid until `close`. */
+  const char *(*place)(const struct sl_output *file);
+  uint64_t (*bytes)(const struct sl_output *file); /* so far */
+  /* Bytes that `reserve` can still give without writing what it gave before. */
+  uint64_t (*room)(const struct sl_output *file);
+  /* Contiguous bytes to be filled by the caller. What was added before is written first if there is no room. */
+  int (*reserve)(struct sl_output *file, uint64_t bytes, void **place);
+  void (*trim)(struct sl_output *file, uint64_t bytes); /* gives back the last of what was reserved */
+  int (*add)(struct sl_output *file, const void *data, uint64_t bytes);
+  /* What was added so far ends with a whole event; `events` more of them since the last mark. BY_PATH: so many more are
+   * safe in the file. */
+  void (*mark)(struct sl_output *file, uint64_t events);
+  int (*flush)(struct sl_output *file); /* hands all that was added to the system */
+  /* BY_PATH: says that `step` ("write to it") failed, why, and how many events are safe. Returns SL_EIO. */
+  int (*fail)(struct sl_output *file, const char *step, const char *reason);
+  /* Writes the rest, to the disk, and gives the file its name; in an interrupted run, leaves it the other one. */
+  int (*finish)(struct sl_output *file);
+  /* After `finish`, or instead of it: then the whole events so far are kept under the name of `place`, or, where there
+   * are none, nothing. NULL does nothing. */
+  void (*close)(struct sl_output *file);
 };
 
 /* What the runtime does for a plugin. Passed to each call; valid until the call returns. `context` goes back as the
@@ -361,6 +397,7 @@ struct sl_services {
   /* In `prepare` only: memory for the `count` values of SL_TABLE member `table`, zeroed, owned by the runtime; once.
    * NULL (with a message) when there is none or no such member. */
   void *(*make_table)(void *context, const char *table, uint64_t count);
+  const struct sl_output_calls *output; /* in sinks; NULL elsewhere */
 };
 
 /* The block size of one kernel of a node. */
@@ -495,6 +532,10 @@ struct sl_sink {
    * outputs, and computes their digests.
    * Rationale: a writer of any collection cannot name its ports. */
   uint32_t takes_outputs, reserved;
+  /* Optional: hands what was consumed to the system, so that it outlives the process. About once a second, between
+   * calls of `consume`, from any thread.
+   * Rationale: input may come slowly, and a sink that nobody calls cannot look at the clock. */
+  int (*flush)(void *state, const struct sl_services *s);
 };
 
 /* --------------------------------------------------------------------------------------------- algorithms */
@@ -572,7 +613,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
@@ -581,7 +623,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_sink) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 48, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");

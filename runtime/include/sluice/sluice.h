@@ -64,6 +64,7 @@ struct sl_options {
   const char *output_path;         /* for sinks that write a file */
   const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
   const char *metrics_path;        /* keep a text file for Prometheus fresh */
+  const char *report_path;         /* that the caller will write; compared with the other files of the run */
   uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
@@ -81,7 +82,8 @@ SL_API struct sl_options sl_options_default(void);
 
 struct sl_session;
 
-/* Finds plugins, reads and checks the graph, makes constants, plans memory. Reads no input. */
+/* Compares the files that are read and written, and refuses those that cannot be written or are one and the same; finds
+ * plugins, reads and checks the graph, makes constants, plans memory. Reads no input. */
 SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
 /* Runs the graph over the input, once a session. Finishes the slices in flight when stopped, or when a node fails:
  * everything before the failure has been delivered, and the summary is valid. */
@@ -89,6 +91,11 @@ SL_API int sl_session_run(struct sl_session *session);
 /* Ends sl_session_run early. May be called from a signal handler or another thread. */
 SL_API void sl_session_stop(struct sl_session *session);
 SL_API void sl_session_close(struct sl_session *session);
+/* Does something of it go to standard output? Known of a sink's own property `path` when it runs. */
+SL_API int sl_session_writes_stdout(const struct sl_session *session);
+/* Writes a file as sinks write theirs: under another name until it is whole and on the disk; devices, FIFOs and
+ * standard output ("-") as they are. */
+SL_API int sl_write_file(const char *path, const void *data, size_t bytes, struct sl_diagnostics *d);
 
 enum { SL_STRETCHES = 5 };
 
@@ -132,6 +139,9 @@ struct sl_summary {
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
   uint32_t node_count, output_count, budget_count, stretch_count, total_count;
+  uint32_t interrupted; /* stopped before its end */
+  uint32_t failed;      /* ended by an error; the diagnostics have it */
+  uint32_t reserved;
   const struct sl_node_summary *nodes;
   const struct sl_output_summary *outputs;
   const struct sl_budget_summary *budgets;

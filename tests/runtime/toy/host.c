@@ -1,9 +1,11 @@
 /* host.c: a source that makes events from their number, and a sink that checks their order. */
 #include "numbers.h"
 
+#include <unistd.h>
+
 struct source_args {
   struct toy_numbers numbers;
-  uint32_t events, bad_every, fail_after;
+  uint32_t events, bad_every, fail_after, stall_after;
 };
 #define SL_ARGS source_args
 static const struct sl_member source_members[] = {
@@ -11,6 +13,7 @@ static const struct sl_member source_members[] = {
     SL_U32(events, 100, 0, 100000000, "", "how many events there are"),
     SL_U32(bad_every, 0, 0, 1000000, "", "every so many events one is corrupt; 0: none"),
     SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
+    SL_U32(stall_after, 0, 0, 1000000, "", "has nothing to give for a minute after so many events; 0: never"),
 };
 #undef SL_ARGS
 
@@ -28,6 +31,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   const struct source_args *a = arguments;
   uint32_t items = 0;
   if (a->numbers.offsets) a->numbers.offsets[0] = 0;
+  if (a->stall_after && source->next == a->stall_after) sleep(60);
   while (fill->event_count < fill->events_max && source->next < a->events) {
     const uint64_t number = source->next;
     if (a->fail_after && number == a->fail_after) {

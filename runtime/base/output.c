@@ -1,0 +1,408 @@
+/* output.c: see output.h. */
+#define _GNU_SOURCE
+#include "base/output.h"
+
+#include "base/file_identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 8 << 20, PARTS_MAX = 1000 };
+
+struct sl_output {
+  int descriptor;
+  int is_renamed; /* `part` becomes `target` at the end */
+  int is_by_path;
+  int has_failed; /* said so; nothing more is written */
+  int has_ended;  /* by finish, keep or a failure */
+  sl_output_say *say;
+  void *context;
+  const char *things; /* that marks count */
+  char *path;         /* as it was given */
+  char *target;       /* with links followed */
+  char *part;         /* target's, or NULL */
+  const char *placed; /* one of them */
+  dev_t device;       /* of the temporary */
+  ino_t inode;
+  uint8_t *buffer;
+  size_t used, capacity;
+  uint64_t written_bytes;               /* handed to the system */
+  uint64_t marked_bytes, marked_events; /* up to the last mark, which may lie in the buffer */
+  uint64_t whole_bytes, whole_events;   /* up to the last mark that was written */
+};
+
+static int fail(struct sl_output *f, const char *name, const char *step, int error) {
+  f->say(f->context, SL_ERROR, "%s: cannot %s: %s", name, step, strerror(error));
+  f->has_failed = 1;
+  return SL_EIO;
+}
+
+/* ------------------------------------------------------------------------------------------------- who writes */
+
+/* The lock's place in the file, far behind its end, is the number of the process that holds it: a lock that belongs to
+ * an open file, and not to a process, says nothing else of who has it. (One of a process would be lost when a library
+ * closes the file, and flock is what HDF5 uses.) Where a file system has no locks, nobody is told. */
+#define LOCK_BEGIN ((off_t)1 << 60)
+
+static void lock(int descriptor) {
+  struct flock own = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BEGIN + getpid(), .l_len = 1};
+  (void)fcntl(descriptor, F_OFD_SETLK, &own);
+}
+
+/* The process that writes the file, or 0. */
+static long writer_of(const char *part) {
+  const int descriptor = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BEGIN};
+  const int known = fcntl(descriptor, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
+  close(descriptor);
+  return known ? (long)(other.l_start - LOCK_BEGIN) : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------- opening */
+
+static int refuse(struct sl_output *f, const char *reason) {
+  f->say(f->context, SL_ERROR, "%s: cannot create it: %s", f->path, reason);
+  return SL_EIO;
+}
+
+static int make_part(struct sl_output *f) {
+  const size_t bytes = strlen(f->target) + sizeof ".part" + 8;
+  f->part = (char *)malloc(bytes);
+  if (!f->part) return SL_ENOMEM;
+  for (int i = 1; i <= PARTS_MAX; i++) {
+    snprintf(f->part, bytes, i == 1 ? "%s.part" : "%s.part%d", f->target, i);
+    f->descriptor = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (f->descriptor >= 0) break;
+    if (errno != EEXIST) return refuse(f, strerror(errno));
+    const long writer = writer_of(f->part);
+    if (writer == 0) continue;
+    f->say(f->context, SL_ERROR, "%s: process %ld is writing it, as %s", f->path, writer, f->part);
+    return SL_EIO;
+  }
+  if (f->descriptor < 0) return refuse(f, "there are too many unfinished files (.part) beside it");
+  struct stat status;
+  if (fstat(f->descriptor, &status) != 0) return refuse(f, strerror(errno));
+  lock(f->descriptor);
+  f->device = status.st_dev;
+  f->inode = status.st_ino;
+  f->is_renamed = 1;
+  f->placed = f->part;
+  return SL_OK;
+}
+
+static int open_special(struct sl_output *f, uint32_t flags) {
+  const int wait = flags & SL_OUTPUT_NO_WAIT ? O_NONBLOCK : 0;
+  struct stat status;
+  f->descriptor = open(f->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | wait);
+  if (f->descriptor < 0 && errno == ENXIO && wait) return fail(f, f->path, "open it", EPIPE);
+  if (f->descriptor < 0 || fstat(f->descriptor, &status) != 0) return fail(f, f->path, "open it", errno);
+  return S_ISREG(status.st_mode) ? fail(f, f->path, "open it", EEXIST) : SL_OK; /* it was replaced just now */
+}
+
+static int open_stdout(struct sl_output *f) {
+  f->descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  return f->descriptor < 0 ? fail(f, "standard output", "open it", errno) : SL_OK;
+}
+
+static int open_target(struct sl_output *f, uint32_t flags) {
+  struct stat status, link;
+  char reason[PATH_MAX + 128], followed[PATH_MAX];
+  const int is_there = stat(f->path, &status) == 0;
+  if (f->is_by_path &&
+      (sl_file_is_stdout(f->path) || (is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))) {
+    f->say(f->context, SL_ERROR, "%s: is no regular file, and this sink writes no other", f->path);
+    return SL_EINVAL;
+  }
+  if (sl_file_is_stdout(f->path)) return open_stdout(f);
+  if (sl_file_may_be_written(f->path, reason, sizeof reason) < 0) return refuse(f, reason);
+  if (is_there && !S_ISREG(status.st_mode)) return open_special(f, flags);
+  const int is_link = lstat(f->path, &link) == 0 && S_ISLNK(link.st_mode);
+  if (is_link && !realpath(f->path, followed)) return refuse(f, strerror(errno));
+  f->target = strdup(is_link ? followed : f->path);
+  return f->target ? make_part(f) : SL_ENOMEM;
+}
+
+int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file) {
+  *file = NULL;
+  if (!path || !*path) {
+    say(context, SL_ERROR, "no output file is given: use -o, or the property path");
+    return SL_EINVAL;
+  }
+  struct sl_output *f = (struct sl_output *)calloc(1, sizeof *f);
+  if (!f) return SL_ENOMEM;
+  f->descriptor = -1;
+  f->say = say;
+  f->context = context;
+  f->things = "events";
+  f->is_by_path = (flags & SL_OUTPUT_BY_PATH) != 0;
+  f->path = strdup(path);
+  f->capacity = f->is_by_path ? 0 : BUFFER_BYTES;
+  f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
+  f->placed = f->path;
+  int status = f->path && (f->buffer || !f->capacity) ? SL_OK : SL_ENOMEM;
+  if (status == SL_OK) status = open_target(f, flags);
+  if (status == SL_OK)
+    *file = f;
+  else
+    sl_output_close(f);
+  return status;
+}
+
+void *sl_output_context(const struct sl_output *f) { return f->context; }
+
+const char *sl_output_place(const struct sl_output *f) { return f->placed; }
+
+uint64_t sl_output_bytes(const struct sl_output *f) {
+  struct stat status;
+  if (!f->is_by_path) return f->written_bytes + f->used;
+  return stat(f->placed, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------- writing */
+
+/* 0, or the reason. */
+static int write_all(struct sl_output *f, const uint8_t *data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t count = write(f->descriptor, data, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : EIO;
+    data += count;
+    bytes -= (size_t)count;
+    f->written_bytes += (uint64_t)count;
+  }
+  return 0;
+}
+
+static void note_whole(struct sl_output *f) {
+  if (f->marked_bytes > f->written_bytes) return;
+  f->whole_bytes = f->marked_bytes;
+  f->whole_events = f->marked_events;
+}
+
+static int shut(struct sl_output *f) {
+  const int error = f->descriptor >= 0 && close(f->descriptor) != 0 && errno != EINTR ? errno : 0;
+  f->descriptor = -1;
+  f->used = 0;
+  f->has_ended = 1;
+  return error;
+}
+
+/* Ends the file where its whole events end, or removes it. What became of it, as the end of a message. */
+static void give_up(struct sl_output *f, char *rest, size_t bytes) {
+  *rest = '\0';
+  int error = 0;
+  if (f->is_renamed && f->whole_events == 0) {
+    (void)unlink(f->part);
+    snprintf(rest, bytes, "; nothing of it is kept");
+  } else if (f->is_renamed) {
+    if (!f->is_by_path && f->whole_bytes < f->written_bytes && ftruncate(f->descriptor, (off_t)f->whole_bytes) != 0)
+      error = errno;
+    if (!error && fsync(f->descriptor) != 0) error = errno;
+    f->written_bytes = error ? f->written_bytes : f->whole_bytes;
+    if (error)
+      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s", f->whole_events,
+               f->things, strerror(error));
+    else
+      snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->whole_events, f->things);
+  }
+  (void)shut(f);
+}
+
+static int fail_after(struct sl_output *f, const char *step, const char *reason) {
+  char rest[160];
+  const char *name = f->placed;
+  f->has_failed = 1;
+  give_up(f, rest, sizeof rest);
+  f->say(f->context, SL_ERROR, "%s: cannot %s: %s%s", name, step, reason, rest);
+  return SL_EIO;
+}
+
+int sl_output_fail(struct sl_output *f, const char *step, const char *reason) {
+  return f->has_ended ? SL_EIO : fail_after(f, step, reason);
+}
+
+static int write_out(struct sl_output *f, const uint8_t *data, size_t bytes) {
+  if (f->has_ended) return SL_EIO;
+  const int error = write_all(f, data, bytes);
+  note_whole(f);
+  if (error == 0) return SL_OK;
+  char step[64];
+  snprintf(step, sizeof step, "write after %" PRIu64 " bytes", f->written_bytes);
+  return fail_after(f, step, strerror(error));
+}
+
+int sl_output_flush(struct sl_output *f) {
+  const size_t bytes = f->used;
+  f->used = 0;
+  return write_out(f, f->buffer, bytes);
+}
+
+uint64_t sl_output_room(const struct sl_output *f) { return f->capacity - f->used; }
+
+int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place) {
+  if (f->has_ended) return SL_EIO;
+  if (bytes > sl_output_room(f)) {
+    const int error = sl_output_flush(f);
+    if (error) return error;
+  }
+  if (bytes > f->capacity) {
+    uint8_t *larger = (uint8_t *)realloc(f->buffer, bytes);
+    if (!larger) return SL_ENOMEM;
+    f->buffer = larger;
+    f->capacity = bytes;
+  }
+  *place = f->buffer + f->used;
+  f->used += bytes;
+  return SL_OK;
+}
+
+void sl_output_trim(struct sl_output *f, uint64_t bytes) { f->used -= bytes < f->used ? bytes : f->used; }
+
+int sl_output_add(struct sl_output *f, const void *data, uint64_t bytes) {
+  if (f->has_ended) return SL_EIO;
+  if (bytes > sl_output_room(f)) {
+    const int error = sl_output_flush(f);
+    if (error) return error;
+    if (bytes >= f->capacity / 2) return write_out(f, (const uint8_t *)data, bytes);
+  }
+  if (bytes) memcpy(f->buffer + f->used, data, bytes);
+  f->used += bytes;
+  return SL_OK;
+}
+
+void sl_output_counts(struct sl_output *f, const char *things) { f->things = things; }
+
+int sl_output_print(struct sl_output *f, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (length >= 0 && (size_t)length < sizeof text) return sl_output_add(f, text, (uint64_t)length);
+  void *place;
+  int status = length < 0 ? SL_EINVAL : sl_output_reserve(f, (uint64_t)length + 1, &place);
+  if (status != SL_OK) return status;
+  va_start(arguments, format);
+  vsnprintf((char *)place, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  sl_output_trim(f, 1); /* the zero */
+  return SL_OK;
+}
+
+void sl_output_mark(struct sl_output *f, uint64_t events) {
+  f->marked_bytes = f->written_bytes + f->used;
+  f->marked_events += events;
+  if (f->is_by_path) note_whole(f);
+}
+
+/* --------------------------------------------------------------------------------------------------- the end */
+
+/* The new name is in the folder, also after a loss of power. Some file systems know no such thing. */
+static int sync_folder(const char *target) {
+  const char *slash = strrchr(target, '/');
+  char folder[PATH_MAX];
+  const size_t length = slash == target ? 1 : slash ? (size_t)(slash - target) : 1;
+  if (length >= sizeof folder) return ENAMETOOLONG;
+  memcpy(folder, slash ? target : ".", length);
+  folder[length] = '\0';
+  const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno == EACCES ? 0 : errno; /* a folder may be written and not read */
+  const int error = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
+  close(descriptor);
+  return error;
+}
+
+/* Is the temporary still the file that was written? */
+static int is_own(const struct sl_output *f) {
+  struct stat status;
+  return lstat(f->part, &status) == 0 && status.st_dev == f->device && status.st_ino == f->inode;
+}
+
+/* All that was added is written, and the file is closed. */
+static int settle(struct sl_output *f) {
+  const int status = sl_output_flush(f);
+  if (status != SL_OK) return status;
+  /* Before the new name can be seen, the contents are on the disk. Devices and pipes know no such thing. */
+  if (f->is_renamed && fsync(f->descriptor) != 0) return fail_after(f, "write it to the disk", strerror(errno));
+  const int error = shut(f);
+  return error ? fail(f, f->placed, "close it", error) : SL_OK;
+}
+
+int sl_output_finish(struct sl_output *f) {
+  if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
+  const int status = settle(f);
+  if (status != SL_OK || !f->is_renamed) return status;
+  if (!is_own(f)) return fail(f, f->part, "give it its name", ESTALE);
+  if (rename(f->part, f->target) != 0) {
+    f->say(f->context, SL_ERROR, "%s: cannot rename it to %s: %s", f->part, f->target, strerror(errno));
+    f->has_failed = 1;
+    return SL_EIO;
+  }
+  f->placed = f->path;
+  const int error = sync_folder(f->target);
+  return error ? fail(f, f->path, "write its folder to the disk", error) : SL_OK;
+}
+
+int sl_output_keep(struct sl_output *f, const char *why) {
+  if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
+  const int status = settle(f);
+  if (status != SL_OK) return status;
+  const char *name = sl_file_is_stdout(f->placed) ? "standard output" : f->placed;
+  if (f->marked_events)
+    f->say(f->context, SL_WARNING, "%s: the run %s; it has the first %" PRIu64 " %s", name, why, f->marked_events,
+           f->things);
+  else
+    f->say(f->context, SL_WARNING, "%s: the run %s; it is not whole", name, why);
+  return SL_OK;
+}
+
+/* Without an end: the whole events are kept. */
+static void abandon(struct sl_output *f) {
+  char rest[160];
+  if (f->used) (void)write_all(f, f->buffer, f->used);
+  f->used = 0;
+  note_whole(f);
+  const uint64_t events = f->whole_events;
+  give_up(f, rest, sizeof rest);
+  if (f->is_renamed && events) f->say(f->context, SL_WARNING, "%s: the run did not end%s", f->placed, rest);
+}
+
+void sl_output_close(struct sl_output *f) {
+  if (!f) return;
+  if (f->descriptor >= 0 && !f->has_ended) abandon(f);
+  if (f->descriptor >= 0) close(f->descriptor);
+  free(f->path);
+  free(f->target);
+  free(f->part);
+  free(f->buffer);
+  free(f);
+}
+
+/* --------------------------------------------------------------------------------------- as services have them */
+
+static int open_plain(const struct sl_services *s, const char *path, uint32_t flags, struct sl_output **file) {
+  return sl_output_open(path, flags, s->message, s->context, file);
+}
+
+const struct sl_output_calls sl_output_calls_plain = {.size = sizeof sl_output_calls_plain,
+                                                      .open = open_plain,
+                                                      .place = sl_output_place,
+                                                      .bytes = sl_output_bytes,
+                                                      .room = sl_output_room,
+                                                      .reserve = sl_output_reserve,
+                                                      .trim = sl_output_trim,
+                                                      .add = sl_output_add,
+                                                      .mark = sl_output_mark,
+                                                      .flush = sl_output_flush,
+                                                      .fail = sl_output_fail,
+                                                      .finish = sl_output_finish,
+                                                      .close = sl_output_close};

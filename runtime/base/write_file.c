@@ -1,0 +1,20 @@
+/* write_file.c: sl_write_file, a whole file at once. */
+#include "base/diagnostics.h"
+#include "base/output.h"
+
+static void say(void *context, uint32_t severity, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(context, severity, NULL, NULL, NULL, format, arguments);
+  va_end(arguments);
+}
+
+int sl_write_file(const char *path, const void *data, size_t bytes, struct sl_diagnostics *d) {
+  struct sl_output *file = NULL;
+  int status = sl_output_open(path, 0, say, d, &file);
+  if (status == SL_OK) status = sl_output_add(file, data, bytes);
+  if (status == SL_OK) status = sl_output_finish(file);
+  sl_output_close(file);
+  if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s: %s", path, sl_error_text(status));
+  return status;
+}

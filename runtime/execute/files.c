@@ -1,0 +1,111 @@
+/* files.c: which files a run reads and writes. A file that is written is no input of the run and no other of its
+ * outputs; all of them are compared before the first is opened, those of sinks when the sink opens them.
+ */
+#include "execute/session.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* From now on nobody else may write it. */
+static int claim(struct sl_session *s, const char *path, const char *what) {
+  struct sl_files *f = &s->files;
+  if (f->count == f->capacity) {
+    const uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
+    struct sl_file *larger = realloc(f->at, capacity * sizeof *larger);
+    if (!larger) return SL_ENOMEM;
+    f->at = larger;
+    f->capacity = capacity;
+  }
+  struct sl_file *file = &f->at[f->count++];
+  *file = (struct sl_file){.identity = sl_file_identify(path), .what = what};
+  f->writes_stdout |= file->identity.kind == SL_FILE_STDOUT || sl_file_is_stdout(path);
+  return SL_OK;
+}
+
+/* What the file is already for this run, or NULL. */
+static const char *use_of(const struct sl_session *s, const char *path) {
+  const struct sl_file_identity identity = sl_file_identify(path);
+  for (uint32_t i = 0; i < s->files.count; i++)
+    if (sl_file_is_same(&s->files.at[i].identity, &identity)) return s->files.at[i].what;
+  return NULL;
+}
+
+/* 1, or 0 after saying why not. */
+static int may_write(struct sl_session *s, const char *option, const char *path) {
+  char reason[PATH_MAX + 128];
+  struct stat status;
+  const char *use = use_of(s, path);
+  if (use) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s %s: the same file is %s", option, path, use);
+    return 0;
+  }
+  /* What a folder is for, the sink knows. */
+  if (strcmp(option, "-o") == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 1;
+  if (sl_file_may_be_written(path, reason, sizeof reason) == 0) return 1;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s %s: cannot be written: %s", option, path, reason);
+  return 0;
+}
+
+int sl_files_check(struct sl_session *s) {
+  const struct sl_options *o = &s->options;
+  int may = 1, status = SL_OK;
+  for (uint32_t i = 0; status == SL_OK && o->input_paths && o->input_paths[i]; i++)
+    status = claim(s, o->input_paths[i], "an input of this run");
+  if (status == SL_OK && o->graph_path && !o->graph_text) status = claim(s, o->graph_path, "the graph");
+  const struct {
+    const char *option, *path, *what;
+  } outputs[] = {{"--json", o->report_path, "the file of --json"},
+                 {"--trace", o->trace_path, "the file of --trace"},
+                 {"--metrics", o->metrics_path, "the file of --metrics"},
+                 {"-o", o->output_path, NULL}}; /* claimed by the sink that takes it */
+  for (size_t i = 0; i < sizeof outputs / sizeof outputs[0] && status == SL_OK; i++) {
+    if (!outputs[i].path) continue;
+    may &= may_write(s, outputs[i].option, outputs[i].path);
+    if (outputs[i].what) status = claim(s, outputs[i].path, outputs[i].what);
+  }
+  return status < 0 ? status : may ? SL_OK : SL_EINVAL;
+}
+
+void sl_files_close(struct sl_session *s) {
+  free(s->files.at);
+  s->files = (struct sl_files){0};
+}
+
+int sl_session_writes_stdout(const struct sl_session *s) { return s->files.writes_stdout; }
+
+/* ---------------------------------------------------------------------------------------------- for sinks */
+
+static int open_output(const struct sl_services *services, const char *path, uint32_t flags, struct sl_output **file) {
+  const struct sl_node_context *c = services->context;
+  const char *use = path && *path ? use_of(c->session, path) : NULL;
+  *file = NULL;
+  if (use) {
+    services->message(services->context, SL_ERROR, "%s: cannot be written: the same file is %s", path, use);
+    return SL_EINVAL;
+  }
+  const int status = sl_output_open(path, flags, services->message, services->context, file);
+  return status < 0 ? status : claim(c->session, path, "written by another sink");
+}
+
+/* No file of a run that was stopped looks complete. */
+static int finish_output(struct sl_output *file) {
+  const struct sl_node_context *c = sl_output_context(file);
+  return c->session->identity.run.is_interrupted ? sl_output_keep(file, "was stopped before its end")
+                                                 : sl_output_finish(file);
+}
+
+const struct sl_output_calls sl_session_output = {.size = sizeof sl_session_output,
+                                                  .open = open_output,
+                                                  .place = sl_output_place,
+                                                  .bytes = sl_output_bytes,
+                                                  .room = sl_output_room,
+                                                  .reserve = sl_output_reserve,
+                                                  .trim = sl_output_trim,
+                                                  .add = sl_output_add,
+                                                  .mark = sl_output_mark,
+                                                  .flush = sl_output_flush,
+                                                  .fail = sl_output_fail,
+                                                  .finish = finish_output,
+                                                  .close = sl_output_close};

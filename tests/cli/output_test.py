@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Files that a run writes: whose they are, special files, and what is left of them: output_test.py SLUICE PLUGINS"""
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COPY, LUMI, VELO = (ROOT / "graphs" / name for name in ("copy.yaml", "lumi.yaml", "velo.yaml"))
+SLUICE, PLUGINS = sys.argv[1:3]
+failures = 0
+
+TOY = """sluice: 1
+nodes:
+  raw:   { use: toy.source, set: { events: 1000000 } }
+  split: { use: toy.split }
+  write: { use: io.csv_sink }
+outputs: [split]
+"""
+TWO = """sluice: 1
+include: [%s]
+nodes:
+  again: { use: io.mdf_sink, set: { path: "%s" } }
+"""
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def command(*arguments):
+    return [SLUICE, "run", *map(str, arguments)]
+
+
+def run(*arguments, expect=0, **options):
+    done = subprocess.run(command(*arguments), capture_output=True, text=options.pop("text", True), timeout=100, **options)
+    check(done.returncode == expect, f"sluice run {' '.join(map(str, arguments))}: status {done.returncode}"
+          + ("" if done.returncode == expect else f"\n{done.stderr}"))
+    return done
+
+
+def start(*arguments):
+    return subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+
+def wait_for(path, process, bytes_min=1):
+    for _ in range(1000):
+        if process.poll() is not None or (path.exists() and path.stat().st_size >= bytes_min):
+            return
+        time.sleep(0.02)
+
+
+def devices_stay(folder):
+    node = folder / "null"
+    try:
+        os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        node.write_bytes(b"")
+    except OSError as reason:
+        print(f"        (no device of our own here: {reason}; FIFOs alone)")
+        return
+    for arguments in ((LUMI, "-n", 5, "-o", node), (VELO, "-n", 5, "--metrics", node), (VELO, "-n", 5, "--json", node),
+                      (VELO, "-n", 5, "--trace", node), (COPY, "-n", 5, "-o", node),
+                      (LUMI, "-n", 5, "-o", node, "--json", node, "--metrics", node)):
+        run(*arguments, "--quiet")
+        check(stat.S_ISCHR(node.lstat().st_mode), "a device stays a device")
+    subprocess.run([SLUICE, "plan", VELO, "--svg", node], capture_output=True)
+    check(stat.S_ISCHR(node.lstat().st_mode), "also after a drawing")
+    check(sorted(folder.iterdir()) == [node], "and nothing lies beside it")
+
+
+def streams(folder):
+    """A FIFO and standard output get what a file gets; a reader that goes is an error."""
+    whole, fifo = folder / "whole", folder / "fifo"
+    os.mkfifo(fifo)
+    for sink in ("io.mdf_sink", "io.mep_sink"):
+        run(COPY, "-n", 30, "-o", whole, "--use", f"write={sink}", "--quiet")
+        with open(folder / "read", "wb") as out:
+            reader = subprocess.Popen(["cat", str(fifo)], stdout=out)
+        run(COPY, "-n", 30, "-o", fifo, "--use", f"write={sink}", "--quiet")
+        reader.wait(60)
+        check((folder / "read").read_bytes() == whole.read_bytes(), f"{sink}: a FIFO gets the bytes of the file")
+        check(stat.S_ISFIFO(fifo.lstat().st_mode), "and stays a FIFO")
+        done = run(COPY, "-n", 30, "-o", "-", "--use", f"write={sink}", text=False)
+        check(done.stdout == whole.read_bytes(), f"{sink}: -o - gives the same bytes, and nothing else")
+        check(b"wrote 30 events" in done.stderr, "the table goes to standard error")
+    run(LUMI, "-n", 30, "-o", whole, "--quiet")
+    for name in ("-", "/dev/stdout"):
+        check(run(LUMI, "-n", 30, "-o", name).stdout == whole.read_text(), f"lumi.csv_sink: the same at {name}")
+    reader = subprocess.Popen(["head", "-c", "10"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    done = subprocess.run(command(COPY, "-n", 3000, "-o", "-"), stdout=reader.stdin, stderr=subprocess.PIPE, text=True)
+    reader.stdin.close()
+    reader.stdout.close()
+    reader.wait(60)
+    check(done.returncode == 1 and "-: cannot write after" in done.stderr and "Broken pipe" in done.stderr,
+          "a reader that goes is an error with a word")
+
+
+def refused_at_the_start(folder):
+    a, b, linked, pointing = (folder / name for name in ("a.mdf", "b.mdf", "linked.mdf", "pointing.mdf"))
+    graph = folder / "two.yaml"
+    run(COPY, "-n", 20, "-o", a, "--quiet")
+    before = a.read_bytes()
+    os.link(a, linked)
+    pointing.symlink_to("a.mdf")
+    graph.write_text(TWO % (COPY, b))
+
+    def refused(text, *arguments, status=2):
+        begin = time.monotonic()
+        done = run(*arguments, "--quiet", expect=status)
+        check(text in done.stderr, text + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
+        check(time.monotonic() - begin < 1, "at once")
+        check(a.read_bytes() == before and not b.exists() and not list(folder.glob("*.part*")), "and nothing is touched")
+
+    for target in (a, linked, pointing, folder / "." / "a.mdf"):
+        refused("the same file is an input of this run", COPY, "-i", a, "-o", target)
+        refused("the same file is an input of this run", VELO, "-i", a, "--json", target)
+        refused("the same file is an input of this run", COPY, "-i", a, "--set", f"write.path={target}", status=1)
+    refused("the same file is the graph", graph, "-o", graph)
+    refused("-o", COPY, "-o", b, "--json", b)
+    refused("-o", COPY, "-o", "-", "--json", "-")
+    refused("the same file is the file of --trace", VELO, "--trace", b, "--metrics", b)
+    refused("the same file is written by another sink", graph, "-o", b, "-n", 5, status=1)
+    refused("No such file or directory", COPY, "-o", folder / "none" / "b.mdf")
+    refused("No such file or directory", COPY, "-o", b, "--json", folder / "none" / "j")
+    with open(b, "wb") as out:
+        done = subprocess.run(command(COPY, "-i", a, "-o", "-", "--json", b), stdout=out, stderr=subprocess.PIPE, text=True)
+    check(done.returncode == 2 and "the file of --json" in done.stderr, "standard output may be such a file too")
+    b.unlink()
+    # What is called as a temporary would be is a file like any other.
+    source = folder / "b.mdf.part"
+    source.write_bytes(before)
+    run(COPY, "-i", source, "-o", b, "--quiet")
+    check(source.read_bytes() == before == b.read_bytes(), "an input that is called like a temporary is not touched")
+
+
+def two_runs_for_one_file(folder):
+    target, part = folder / "t.csv", folder / "t.csv.part"
+    first = start(LUMI, "-n", 1000000, "-o", target)
+    wait_for(part, first)
+    done = run(LUMI, "-n", 20, "-o", target, expect=1)
+    check(f"{target}: process {first.pid} is writing it, as {part}" in done.stderr, "the second run says who writes there")
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    left = part.read_bytes()
+    run(LUMI, "-n", 20, "-o", target, "--quiet")
+    check(len(target.read_text().splitlines()) > 1 and part.read_bytes() == left, "what a killed run left hinders nobody, and stays")
+
+
+def killed(folder):
+    """After SIGKILL there is what was delivered more than a second before, also where no events come any more."""
+    target, part, trace = folder / "t.csv", folder / "t.csv.part", folder / "t.json"
+    graph = folder / "toy.yaml"
+    graph.write_text(TOY)
+    process = start(graph, "--plugin-path", PLUGINS, "--set", "raw.stall_after=300", "--slice-events", 100, "-o", target,
+                    "--trace", trace, "--metrics", folder / "t.prom")
+    wait_for(part, process, 2000)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    check(not target.exists() and not trace.exists(), "a killed run gives no file its name")
+    rows = part.read_text()
+    numbers = {int(row.split(",")[1]) for row in rows.splitlines()[1:]}
+    check(rows.endswith("\n") and max(numbers) >= 298, f"the rows of all events that came are there: up to {max(numbers)}")
+    spans = json.loads((folder / "t.json.part").read_text() + "]")
+    check(sum(s.get("args", {}).get("events", 0) for s in spans if s["name"] == "fill") == 300, "and the spans of the trace")
+    check("sluice_events_total 300\n" in (folder / "t.prom").read_text(), "and the metrics know of them")
+    process = start(LUMI, "-n", 1000000, "-o", folder / "l.csv")
+    wait_for(folder / "l.csv.part", process, 1000)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    rows = (folder / "l.csv.part").read_text().splitlines()
+    check(len(rows) > 2 and rows[0].count(",") == rows[-2].count(","), f"rows of the luminosity table are written as they come: {len(rows)}")
+
+
+def full_disk(folder):
+    target, part = folder / "t.csv", folder / "t.csv.part"
+    limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000000, 4000000))}
+    run(COPY, "-n", 1500, "-o", folder / "in.mdf", "--quiet")
+    done = run(COPY, "-i", folder / "in.mdf", "-o", folder / "out.mdf", expect=1, **limits)
+    check("out.mdf.part: cannot write after 4000000 bytes: File too large; nothing of it is kept" in done.stderr
+          and not list(folder.glob("out*")), "nothing is kept where there is no whole buffer")
+    graph = folder / "toy.yaml"
+    graph.write_text(TOY)
+    process = start(graph, "--plugin-path", PLUGINS, "--set", "raw.stall_after=300", "--slice-events", 100, "-o", target)
+    wait_for(part, process, 2000)
+    size = part.stat().st_size
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, size))
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate()[1]
+    check("it keeps the first 300 events" in said and part.stat().st_size == size, "what was flushed stays where there is no more room")
+    # The message's number is that of the events in the file.
+    limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000000, 20000000))}
+    done = run(graph, "--plugin-path", PLUGINS, "-o", folder / "f.csv", expect=1, **limits)
+    kept = int(re.search(r"it keeps the first (\d+) events", done.stderr)[1])
+    rows = (folder / "f.csv.part").read_text()
+    numbers = [int(row.split(",")[1]) for row in rows.splitlines()[1:]]
+    check(rows.endswith("\n") and kept - 13 <= max(numbers) < kept, f"it says that {kept} events are kept, the last row is of event {max(numbers)}")
+    # Where the JSON has no room, the old one stays.
+    report = folder / "report.json"
+    report.write_text("old")
+    done = run(VELO, "-n", 5, "--json", report, "--quiet", expect=1,
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    check("report.json.part: cannot write after 100 bytes: File too large" in done.stderr and report.read_text() == "old",
+          "an old JSON stays where there is no room for a new one")
+    check(not list(folder.glob("report.json.part*")), "and nothing lies beside it")
+
+
+def stopped(folder):
+    """After SIGINT and SIGTERM no file looks complete."""
+    for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        table, report, trace, metrics = (folder / f"{sent.name}.{end}" for end in ("csv", "json", "trace", "prom"))
+        table.write_text("old")
+        process = start(LUMI, "-n", 1000000, "-o", table, "--json", report, "--trace", trace, "--metrics", metrics)
+        wait_for(metrics, process)
+        time.sleep(0.5)
+        process.send_signal(sent)
+        said = process.communicate()[1]
+        part = folder / f"{table.name}.part"
+        rows = part.read_text().splitlines()[1:]
+        check(process.returncode == status and table.read_text() == "old", f"{sent.name}: the old table stays")
+        check(f"{part}: the run was stopped before its end; it has the first {len(rows)} events" in said,
+              f"{sent.name}: the message says that it has {len(rows)} events")
+        summary = json.loads(report.read_text())
+        check(summary["interrupted"] is True and summary["failed"] is False, f"{sent.name}: the JSON says so")
+        check(not trace.exists() and json.loads((folder / f"{trace.name}.part").read_text()), f"{sent.name}: the trace opens")
+        check("\nsluice_interrupted 1\n" in metrics.read_text(), f"{sent.name}: the metrics say so")
+    done = json.loads(run(LUMI, "-n", 5, "--json", "-", "--quiet").stdout)
+    check(done["interrupted"] is False and done["failed"] is False, "and a whole run says that it is")
+
+
+def main():
+    for case in (devices_stay, streams, refused_at_the_start, two_runs_for_one_file, killed, full_disk, stopped):
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as name:
+            case(pathlib.Path(name))
+        print(f"        {case.__name__}: {time.monotonic() - begin:.1f} s")
+    print(f"{failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
