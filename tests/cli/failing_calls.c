@@ -30,10 +30,10 @@ static int fails(const char *name, const char *path, int error) {
 }
 
 static int fails_on_file(const char *name, int file, int error) {
-  char link[64], path[PATH_MAX] = "";
-  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  char entry[64], path[PATH_MAX] = "";
+  snprintf(entry, sizeof entry, "/proc/self/fd/%d", file);
   const int kept = errno;
-  const ssize_t length = readlink(link, path, sizeof path - 1);
+  const ssize_t length = readlink(entry, path, sizeof path - 1);
   errno = kept;
   return length > 0 && fails(name, path, error);
 }
