@@ -67,7 +67,7 @@ static struct sl_event identify(const struct mdf_stream_event *event) {
                            .file = event->file};
 }
 
-/* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, or SL_ESTRICT. */
+/* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, SL_ESTRICT or SL_EIO. */
 static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   struct sl_fill *fill) {
   struct sl_event out = identify(&m->event);
@@ -91,6 +91,8 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
   if (out.error == SL_EVENT_OK) {
     io_packer_commit(&m->packer, fill->event_count);
   } else {
+    const int lost = mdf_stream_check(&m->stream, s);
+    if (lost) return lost;
     if (m->event.pass == 0)
       event_faults_add(&m->faults, s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
     if (args->strict) return SL_ESTRICT;
@@ -104,7 +106,6 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
   io_packer_begin(&m->packer, &args->banks);
-  mdf_stream_recheck(&m->stream);
   int result = 1;
   while (fill->event_count < fill->events_max) {
     if (!m->is_pending) {
@@ -113,8 +114,12 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
     }
     const int appended = append(m, s, args, fill);
     m->is_pending = appended == 0;
-    if (appended < 0) return appended;
-    if (appended == 0) break;
+    if (appended < 0) result = appended;
+    if (appended <= 0) break;
+  }
+  if (mdf_stream_check(&m->stream, s)) {
+    fill->event_count = 0; /* their bytes may be others than were in the file */
+    result = SL_EIO;
   }
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
