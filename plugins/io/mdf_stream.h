@@ -42,7 +42,7 @@ struct mdf_stream {
   struct input_file mapping;
   struct mdf_reader reader;
   uint64_t record_count; /* read from this file */
-  uint64_t ahead; /* records before this offset were given to the hasher */
+  uint64_t ahead;        /* records before this offset were given to the hasher */
   struct mdf_hasher hasher;
   struct mdf_decompressor decompressor;
 };

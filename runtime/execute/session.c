@@ -1,12 +1,14 @@
 /* session.c: opening a graph for a run, and closing it. See sluice.h for what a session is. */
 #include "execute/session.h"
 
+#include "base/input.h"
 #include "execute/bind.h"
 #include "plugin/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
@@ -92,10 +94,15 @@ enum { PROBE_BYTES = 1 << 20 };
 static unsigned char *read_probe(const char *path, size_t *count) {
   unsigned char *bytes = malloc(PROBE_BYTES);
   *count = 0;
-  FILE *file = bytes ? fopen(path, "rb") : NULL;
-  if (!file) return bytes;
-  *count = fread(bytes, 1, PROBE_BYTES, file);
-  fclose(file);
+  char reason[128];
+  const int file = bytes ? sl_open_regular(path, reason, sizeof reason) : -1;
+  if (file < 0) return bytes;
+  ssize_t got = 1;
+  while (got > 0 && *count < PROBE_BYTES) {
+    got = pread(file, bytes + *count, PROBE_BYTES - *count, (off_t)*count);
+    if (got > 0) *count += (size_t)got;
+  }
+  close(file);
   return bytes;
 }
 

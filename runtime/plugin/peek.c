@@ -8,12 +8,12 @@
  */
 #include "plugin/peek.h"
 
+#include "base/input.h"
 #include "plugin/check.h"
 #include "plugin/elf.h"
 
 #include <sluice/plugin.h>
 
-#include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,7 +150,7 @@ uint32_t sl_plugin_peek(const char *path) {
   struct image image = {.bytes = MAP_FAILED};
   uint32_t bits = ALL;
   if (sizeof(void *) != sizeof(uint64_t) || sl_elf_check(path, reason, sizeof reason)) return ALL;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
   image.size = (uint64_t)about.st_size;
   image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, file, 0);
