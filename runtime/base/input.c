@@ -33,7 +33,7 @@ int sl_open_regular(const char *path, char *reason, size_t size) {
   mode_t mode = 0;
   const int file = open_now(path, &mode, reason, size);
   if (file < 0 || S_ISREG(mode)) return file;
-  return refuse(file, reason, size, S_ISFIFO(mode) ? "is a pipe, not a regular file" : "not a regular file");
+  return refuse(file, reason, size, S_ISFIFO(mode) ? "a pipe, not a regular file" : "not a regular file");
 }
 
 /* Is there, or was there, a writer at the other end? */

@@ -259,8 +259,7 @@ static int open_device(struct sl_session *s) {
   int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
   s->backend = sl_backend_find(target);
-  if (!s->backend)
-    s->backend = sl_backend_load(target, s->registry.folders, s->registry.folder_count, reason, sizeof reason);
+  if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
   status = s->backend ? s->backend->open(index, &s->device, reason, sizeof reason) : SL_EINVAL;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);

@@ -72,8 +72,12 @@ int sl_elf_check(const char *path, char *reason, size_t reason_size) {
   int status = SL_EIO;
   struct stat about;
   ElfW(Ehdr) header = {0};
-  const int descriptor = sl_open_regular(path, reason, reason_size);
-  if (descriptor < 0) return SL_EIO;
+  char why[128];
+  const int descriptor = sl_open_regular(path, why, sizeof why);
+  if (descriptor < 0) {
+    snprintf(reason, reason_size, "cannot be opened: %s", why);
+    return SL_EIO;
+  }
   FILE *file = fdopen(descriptor, "rb");
   if (!file || fstat(descriptor, &about)) {
     snprintf(reason, reason_size, "cannot be opened: %s", strerror(errno));

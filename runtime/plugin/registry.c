@@ -3,9 +3,9 @@
  * loaded, hidden by an earlier one of the same name and target, or refused with a reason. Memory is the only thing that
  * can fail.
  */
-#define _GNU_SOURCE
 #include "plugin/registry.h"
 
+#include "base/place.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,26 +171,11 @@ static int folders_add_beside(struct sl_registry *r, const char *folder) {
   return SL_OK;
 }
 
-/* Cuts the last part off a path; 0 if there is none left to cut. */
-static int path_cut(char *path) {
-  char *slash = strrchr(path, '/');
-  if (!slash || slash == path) return 0;
-  *slash = '\0';
-  return 1;
-}
-
-/* The folder of the file that holds this code. That is libsluice; or a program that has it built in (a test), whose
- * parent folder is searched too. The loader names a program as it was called, so that /proc says better where it is. */
 static int folders_add_own(struct sl_registry *r) {
-  char path[PATH_MAX];
-  Dl_info about;
-  void *extra = NULL;
-  if (!dladdr1((const void *)&sl_registry_open, &about, &extra, RTLD_DL_LINKMAP) || !extra) return SL_OK;
-  const struct link_map *file = extra;
-  const int is_program = !*file->l_name;
-  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, path) || !path_cut(path)) return SL_OK;
-  int status = folders_add_beside(r, path);
-  if (status == SL_OK && is_program && path_cut(path)) status = folders_add_beside(r, path);
+  char places[SL_PLACES_MAX][PATH_MAX];
+  const size_t count = sl_own_places(places);
+  int status = SL_OK;
+  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
   return status;
 }
 

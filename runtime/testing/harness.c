@@ -199,10 +199,10 @@ static void open_algorithm(struct sl_test *t, const char *path, const char *algo
   t->algorithm = t->plugin->algorithms[index];
 }
 
-static struct sl_test *prepare(struct sl_test *t, const char *path) {
+static struct sl_test *prepare(struct sl_test *t) {
   const int on_host = strcmp(t->plugin->target, "cpu") == 0 || strcmp(t->plugin->target, "simt") == 0;
   if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
-  if (!on_host) test_device_open(t, path);
+  if (!on_host) test_device_open(t);
   pthread_mutex_init(&t->mutex, NULL);
   t->poison = SL_POISON;
   t->event_count = 1;
@@ -229,13 +229,13 @@ struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
     dlclose(t->handle);
     open_algorithm(t, path, algorithm);
   }
-  return prepare(t, path);
+  return prepare(t);
 }
 
 struct sl_test *test_open(const char *plugin_path, const char *algorithm) {
   struct sl_test *t = test_allocate(1, sizeof(*t));
   open_algorithm(t, plugin_path, algorithm);
-  return prepare(t, plugin_path);
+  return prepare(t);
 }
 
 void test_release_run(struct sl_test *t) {

@@ -118,7 +118,7 @@ void test_emulator_open(struct sl_test *t);
 struct sl_stream *test_emulator_stream(struct sl_test *t);
 void test_emulator_close(struct sl_test *t);
 /* device.c. Opened once; ends the program with 77, skipped, where there is no such device. */
-void test_device_open(struct sl_test *t, const char *plugin_path);
+void test_device_open(struct sl_test *t);
 void test_device_close(struct sl_test *t);
 /* Runs the kernels on copies of all that the arguments point to, and copies all back. Completes `launch`. With nodes,
  * `count` of them as a family. */

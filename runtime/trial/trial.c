@@ -225,7 +225,7 @@ static void open_device(void *context, struct trial_log *log) {
   char reason[512] = "";
   struct sl_device *device;
   const struct sl_backend *b = sl_backend_find(target);
-  if (!b) b = sl_backend_load(target, t->registry.folders, t->registry.folder_count, reason, sizeof reason);
+  if (!b) b = sl_backend_load(target, reason, sizeof reason);
   if (!b || b->open(0, &device, reason, sizeof reason) < 0) trial_not_run(log, "%s", reason);
 }
 

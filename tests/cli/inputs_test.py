@@ -71,10 +71,10 @@ def plugins(sluice, folder):
     plugin_folder = folder / "plugins"
     plugin_folder.mkdir()
     pipe(plugin_folder, "x.cpu.so")
-    says(call(sluice, "list", "--plugin-path", plugin_folder), 0, "is a pipe, not a regular file", "a pipe as plugin is refused in the list")
+    says(call(sluice, "list", "--plugin-path", plugin_folder), 0, "cannot be opened: a pipe, not a regular file", "a pipe as plugin is refused in the list")
     says(call(sluice, "run", VELO, "-n", "5", "--plugin-path", plugin_folder), 0, "5 events", "and is nothing to a run")
     says(call(sluice, "describe", "x", "--plugin-path", plugin_folder), 2, "error", "it cannot be described")
-    says(call(sluice, "test", plugin_folder / "x.cpu.so"), 1, "is a pipe, not a regular file", "nor tested")
+    says(call(sluice, "test", plugin_folder / "x.cpu.so"), 1, "cannot be opened: a pipe, not a regular file", "nor tested")
 
 
 def damaged_beginnings(sluice, folder):
