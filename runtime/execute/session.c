@@ -258,6 +258,7 @@ static int open_device(struct sl_session *s) {
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
   int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
+  s->registry.tries_named = s->options.try_plugins;
   s->backend = sl_backend_find(target);
   if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
   status = s->backend ? s->backend->open(index, &s->device, reason, sizeof reason) : SL_EINVAL;

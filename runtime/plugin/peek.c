@@ -4,7 +4,8 @@
  *
  * The symbol `sluice_plugin` says where the descriptor is once it is loaded; the segments say which bytes of the file
  * lie there; a pointer is the addend of the relocation of its place, plus the value of its symbol if it has one.
- * Whatever is not as expected ends the look: then the plugin has to be loaded to know.
+ * What is no plugin, or one that would be refused, has nothing. Whatever else is not as expected ends the look: then
+ * the plugin has to be loaded to know.
  */
 #include "plugin/peek.h"
 
@@ -134,9 +135,12 @@ static uint32_t peek(struct image *m) {
   uint32_t bits = 0;
   if (!image_parse(m)) return ALL;
   const uint64_t address = find_descriptor(m);
-  const struct sl_plugin *plugin = address ? loaded_array(m, address, 1, sizeof *plugin) : NULL;
-  if (!plugin || plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin ||
-      plugin->abi_version != SL_ABI_VERSION || plugin->algorithm_count > CHECK_ALGORITHMS_MAX ||
+  if (!address) return 0;
+  const struct sl_plugin *plugin = loaded_array(m, address, 1, sizeof *plugin);
+  if (plugin &&
+      (plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin || plugin->abi_version != SL_ABI_VERSION))
+    return 0;
+  if (!plugin || plugin->algorithm_count > CHECK_ALGORITHMS_MAX ||
       !read_pointer(m, address + offsetof(struct sl_plugin, algorithms), &table))
     return ALL;
   for (uint32_t i = 0; i < plugin->algorithm_count && bits != ALL; i++)
@@ -149,7 +153,8 @@ uint32_t sl_plugin_peek(const char *path) {
   struct stat about;
   struct image image = {.bytes = MAP_FAILED};
   uint32_t bits = ALL;
-  if (sizeof(void *) != sizeof(uint64_t) || sl_elf_check(path, reason, sizeof reason)) return ALL;
+  if (sl_elf_check(path, reason, sizeof reason)) return 0;
+  if (sizeof(void *) != sizeof(uint64_t)) return ALL;
   const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
   image.size = (uint64_t)about.st_size;
