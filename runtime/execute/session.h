@@ -9,6 +9,7 @@
  *   run.c        threads, source, order of slices
  *   prepare.c    what nodes compute once, before the first event
  *   inspect.c    what others may see of a session
+ *   source.c     slices from the source
  *   watch.c      a look at a run, step by step
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
@@ -308,6 +309,11 @@ int sl_clears_run(struct sl_slot *slot, uint32_t step, uint8_t *note, uint8_t va
  * in parts where it must, and delivers each part. */
 int sl_flight_start(struct sl_slot *slot, uint32_t flight);
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
+
+/* source.c: the next slice, of at most `events_max` events, of a source with that state: what its `fill` returned, or
+ * SL_EPLUGIN, with the reason said, if it broke its promises. No event comes with 0 or an error alone. */
+int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
+                   struct sl_fill *fill);
 
 /* watch.c: asks who looks on before a step; 0 where nobody does. */
 int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
