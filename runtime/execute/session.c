@@ -306,7 +306,9 @@ static int open_session(struct sl_session *s) {
   if (!s->contexts) return SL_ENOMEM;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
-  if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->families, s->diagnostics, &s->layout);
+  if (status == SL_OK)
+    status = sl_layout_make(s->graph, s->slice_events, s->families, s->options.guard ? SL_ARENA_ALIGNMENT : 0,
+                            s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_totals_open(s);

@@ -26,11 +26,14 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
   for (uint32_t tries = 0; status == 1 && fill->event_count == 0; tries++) {
     if (tries == FILL_TRIES_MAX)
       return break_promise(s, fill, "made no event in %u calls, and says that there may be more", tries, 0);
+    if (s->options.guard) sl_guard_poison_input(s, input);
     memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
     status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
     if (fill->event_count > events_max)
       return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
                            events_max);
   }
-  return status;
+  const int checked = s->options.guard && status >= 0 ? sl_guard_check_input(s, input, fill) : SL_OK;
+  if (checked < 0) fill->event_count = 0;
+  return checked < 0 ? checked : status;
 }

@@ -176,7 +176,7 @@ static int run_one(struct sl_test *t, const struct sl_launch *launch, const unsi
 
 int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_node *nodes, uint32_t count) {
   struct test_device *d = t->device;
-  struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
+  struct sl_guarded event_count = test_guarded(sizeof(uint32_t), 0, t->poison);
   *(uint32_t *)event_count.values = t->event_count;
   unsigned char *args = test_allocate(count + 1u, t->algorithm->args_size);
   mirror(t, &event_count);

@@ -35,6 +35,12 @@ void *test_allocate(size_t count, size_t bytes) {
   return memory;
 }
 
+struct sl_guarded test_guarded(size_t bytes, int fill, int salt) {
+  const struct sl_guarded g = sl_guarded_new(bytes, fill, salt);
+  if (!g.values) test_die(NULL, "no memory for %zu bytes", bytes);
+  return g;
+}
+
 static char *copy_text(const char *text) {
   const size_t bytes = strlen(text) + 1;
   return memcpy(test_allocate(bytes, 1), text, bytes);
@@ -143,7 +149,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
   if (f->memory.values) test_die(t, "make_array was called twice for %s.%s", port, field);
   if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_array: %s.%s is too long", port, field);
   f->count = count;
-  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
+  f->memory = test_guarded((size_t)(count * value_bytes), 0, t->poison);
   return f->memory.values;
 }
 
@@ -156,7 +162,7 @@ static void *make_table(void *context, const char *table, uint64_t count) {
   if (f->memory.values) test_die(t, "make_table was called twice for %s", table);
   if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_table: %s is too long", table);
   f->count = count;
-  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
+  f->memory = test_guarded((size_t)(count * value_bytes), 0, t->poison);
   return f->memory.values;
 }
 
@@ -303,7 +309,7 @@ static void set_field(const struct sl_test *t, uint32_t member, uint32_t index, 
                       const void *values, uint64_t count) {
   const size_t bytes = (size_t)(count * sl_type_bytes(t->algorithm->members[member].collection->fields[index].type));
   sl_guarded_free(&f->memory);
-  f->memory = sl_guarded_new(bytes, t->poison, t->poison);
+  f->memory = test_guarded(bytes, t->poison, t->poison);
   if (bytes) memcpy(f->memory.values, values, bytes);
   f->count = count;
   f->hash = test_bytes_hash(f->memory.values, bytes);

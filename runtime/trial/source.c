@@ -2,6 +2,7 @@
  * gets, and leaves an event that does not fit for the next slice.
  */
 #include "execute/bind.h"
+#include "execute/validity.h"
 #include "trial/trial.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
       if (at->storage[f] == SL_NONE || sl_session_layout(s)->storage[at->storage[f]].upper == 0)
         continue; /* nobody reads it */
       const uint64_t values = sl_collection_values(member->collection, f, sl_session_slice_events(s), capacities);
-      r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
+      r->fields[m][f] = test_guarded((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
     for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
@@ -58,24 +59,11 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
 static void check_memory(const struct reading *r) {
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     for (uint32_t f = 0; r->fields[m] && f < r->algorithm->members[m].collection->field_count; f++) {
-      const char *damage = sl_guarded_damage(&r->fields[m][f]);
-      if (damage)
+      char damage[64];
+      if (sl_guarded_is_damaged(&r->fields[m][f], damage, sizeof damage))
         sl_child_wrong(r->log, "%s.%s was written %s", r->algorithm->members[m].name,
                        r->algorithm->members[m].collection->fields[f].name, damage);
     }
-}
-
-/* What is filled must be what `used` says. */
-static void check_used(const struct reading *r, const struct trial_outcome *o) {
-  for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
-    if (r->algorithm->members[m].kind != SL_MEMBER_OUT || !o->ports[m].offsets) continue;
-    if (o->ports[m].offsets[0] != 0)
-      sl_child_wrong(r->log, "the offsets of %s begin with %u, not 0", r->algorithm->members[m].name,
-                     o->ports[m].offsets[0]);
-    if (r->used[SL_BOUNDS_MAX * m] != o->ports[m].bounds[0])
-      sl_child_wrong(r->log, "%s.bound.used is %u, its offsets end with %llu", r->algorithm->members[m].name,
-                     r->used[SL_BOUNDS_MAX * m], (unsigned long long)o->ports[m].bounds[0]);
-  }
 }
 
 static void open_reading(struct reading *r) {
@@ -103,7 +91,12 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
     sl_child_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
   check_memory(r);
   struct trial_outcome *o = trial_observe_args(r->algorithm, r->args, fill.event_count, r->log);
-  check_used(r, o);
+  const struct sl_validity validity = {r->algorithm, r->args, fill.event_count, SL_NO_POISON, o->is_listed, NULL};
+  char text[512];
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++)
+    if (r->algorithm->members[m].kind == SL_MEMBER_OUT &&
+        !sl_filled_is_valid(&validity, m, r->used[SL_BOUNDS_MAX * m], text, sizeof text))
+      sl_child_wrong(r->log, "%s", text);
   for (uint32_t e = 0; e < fill.event_count; e++) o->errors[e] = r->events[e].error;
   return o;
 }
