@@ -16,8 +16,8 @@
 #include <sluice/plugin.h>
 
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,20 +148,33 @@ static uint32_t peek(struct image *m) {
   return bits;
 }
 
+/* A copy: a mapped file that somebody cuts would end the process. NULL if it cannot be read. */
+static unsigned char *read_whole(int file, uint64_t size) {
+  unsigned char *bytes = malloc(size);
+  uint64_t done = 0;
+  while (bytes && done < size) {
+    const ssize_t got = pread(file, bytes + done, size - done, (off_t)done);
+    if (got <= 0) break;
+    done += (uint64_t)got;
+  }
+  if (bytes && done == size) return bytes;
+  free(bytes);
+  return NULL;
+}
+
 uint32_t sl_plugin_peek(const char *path) {
   char reason[256];
   struct stat about;
-  struct image image = {.bytes = MAP_FAILED};
+  struct image image = {.bytes = NULL};
   uint32_t bits = ALL;
   if (sl_elf_check(path, reason, sizeof reason)) return 0;
   if (sizeof(void *) != sizeof(uint64_t)) return ALL;
   const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
   image.size = (uint64_t)about.st_size;
-  image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (image.bytes == MAP_FAILED) goto close_file;
-  bits = peek(&image);
-  munmap((void *)image.bytes, image.size);
+  image.bytes = read_whole(file, image.size);
+  if (image.bytes) bits = peek(&image);
+  free((void *)image.bytes);
 close_file:
   if (file >= 0) close(file);
   return bits;
