@@ -9,7 +9,9 @@
  */
 #include "event_faults.h"
 #include "io/bank_packer.h"
+#include "mdf_checksum.h"
 #include "mdf_stream.h"
+#include "mep.h"
 
 #include <sluice/plugin.h>
 
@@ -67,7 +69,7 @@ static struct sl_event identify(const struct mdf_stream_event *event) {
                            .file = event->file};
 }
 
-/* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, or SL_ESTRICT. */
+/* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, SL_ESTRICT or SL_EIO. */
 static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   struct sl_fill *fill) {
   struct sl_event out = identify(&m->event);
@@ -91,6 +93,8 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
   if (out.error == SL_EVENT_OK) {
     io_packer_commit(&m->packer, fill->event_count);
   } else {
+    const int lost = mdf_stream_check(&m->stream, s);
+    if (lost) return lost;
     if (m->event.pass == 0)
       event_faults_add(&m->faults, s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
     if (args->strict) return SL_ESTRICT;
@@ -104,7 +108,6 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
   io_packer_begin(&m->packer, &args->banks);
-  mdf_stream_recheck(&m->stream);
   int result = 1;
   while (fill->event_count < fill->events_max) {
     if (!m->is_pending) {
@@ -113,8 +116,12 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
     }
     const int appended = append(m, s, args, fill);
     m->is_pending = appended == 0;
-    if (appended < 0) return appended;
-    if (appended == 0) break;
+    if (appended < 0) result = appended;
+    if (appended <= 0) break;
+  }
+  if (mdf_stream_check(&m->stream, s)) {
+    fill->event_count = 0; /* their bytes may be others than were in the file */
+    result = SL_EIO;
   }
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
@@ -123,12 +130,36 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   return result;
 }
 
-/* A file without bytes is one without records. Records of data type 2 (MEP) are for other sources. */
+/* Does a record hold a packet: 1 yes, 0 no, -1 it is damaged, so that what it says of itself may be wrong? */
+static int holds_packet(const uint8_t *bytes, const struct mdf_record *record) {
+  if (record->fault.kind == MDF_FAULT_TRUNCATED) return record->data_type == MDF_DATA_MEP; /* its header was sound */
+  if (record->fault.kind != MDF_FAULT_NONE) return -1;
+  const uint8_t *body = bytes + record->offset + record->header_bytes;
+  if (record->checksum != 0 &&
+      mdf_checksum(bytes + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
+    return -1;
+  if (record->compression == 0 && record->bytes >= record->header_bytes + 2u) {
+    if (mdf_load_u16(body) == MDF_BANK_MAGIC) return 0;
+    if (mdf_load_u16(body) == MEP_MAGIC) return 1;
+  }
+  return record->data_type == MDF_DATA_MEP;
+}
+
+/* A file without bytes is one without records. Records that hold packets are for other sources; of several, most
+ * decide, since any of them may be damaged, the first too. */
 static int mdf_source_probe(const unsigned char *bytes, size_t count) {
-  enum { DATA_TYPE_BYTE = 18, DATA_TYPE_MEP = 2, VERSION_3 = 3 };
+  enum { RECORDS_MAX = 16 };
   if (count == 0) return 1;
   if (!mdf_recognise(bytes, count)) return 0;
-  return bytes[DATA_TYPE_BYTE] != DATA_TYPE_MEP || bytes[DATA_TYPE_BYTE - 1] >> 4 != VERSION_3;
+  struct mdf_reader reader = mdf_reader_start(bytes, count);
+  struct mdf_record record;
+  int packets = 0, others = 0;
+  for (uint32_t i = 0; i < RECORDS_MAX && mdf_next(&reader, &record); i++) {
+    const int is_packet = holds_packet(bytes, &record);
+    packets += is_packet == 1;
+    others += is_packet == 0;
+  }
+  return packets <= others;
 }
 
 static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close,

@@ -8,8 +8,10 @@
 #include "mep.h"
 #include "mep_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
@@ -21,6 +23,15 @@ static int recognise(const struct mdf_stream *m, const struct input_file *mappin
   if ((size < 2 || mdf_load_u16(data) != MEP_MAGIC) && mdf_recognise(data, size)) return 1;
   *is_bare = mep_recognise(data, size) != 0;
   return (int)*is_bare;
+}
+
+static int lost(const struct sl_services *s, const char *name, uint64_t size, uint64_t left) {
+  if (left < size)
+    s->message(s->context, SL_ERROR, "%s: shrank from %" PRIu64 " to %" PRIu64 " bytes while it was being read", name,
+               size, left);
+  else
+    s->message(s->context, SL_ERROR, "%s: could not be read to its end: %s", name, strerror(EIO));
+  return SL_EIO;
 }
 
 /* 0 if the file can be read or is empty. */
@@ -35,7 +46,10 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
   }
   const uint64_t size = mapping.size;
   const int known = size == 0 || recognise(m, &mapping, &m->files[file].is_bare);
+  const int is_lost = input_file_recheck(&mapping);
+  const uint64_t left = mapping.size;
   input_file_close(&mapping);
+  if (is_lost) return lost(s, name, size, left);
   if (!known) {
     s->message(s->context, SL_ERROR, "%s: is not %s file: no %s header in its %" PRIu64 " bytes", name,
                m->data_type == MDF_DATA_MEP ? "a MEP" : "an MDF", m->data_type == MDF_DATA_MEP ? "packet" : "record",
@@ -81,15 +95,9 @@ void mdf_stream_close(struct mdf_stream *m) {
 
 /* ------------------------------------------------------------------------------------------- file after file */
 
-static int shrunk(const struct mdf_stream *m, const struct sl_services *s, uint64_t size) {
-  s->message(s->context, SL_ERROR, "%s: shrank from %" PRIu64 " to %" PRIu64 " bytes while it was being read",
-             m->inputs.names[m->file], m->files[m->file].bytes, size);
-  return SL_EIO;
-}
-
 static void start_file(struct mdf_stream *m) {
   m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
-  m->record_count = m->recheck_offset = m->ahead = 0;
+  m->record_count = m->ahead = 0;
   mdf_hasher_reset(&m->hasher);
 }
 
@@ -101,25 +109,37 @@ static int open_file(struct mdf_stream *m, const struct sl_services *s) {
     return error;
   }
   m->is_open = 1;
-  if (m->mapping.size < m->files[m->file].bytes) return shrunk(m, s, m->mapping.size);
+  const uint64_t size = m->files[m->file].bytes;
+  if (m->mapping.size < size) return lost(s, m->inputs.names[m->file], size, m->mapping.size);
+  m->mapping.size = size; /* it may have grown since the start */
   start_file(m);
   return SL_OK;
 }
 
+int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s) {
+  if (m->is_lost) return SL_EIO;
+  if (!m->is_open || !input_file_recheck(&m->mapping)) return SL_OK;
+  m->is_lost = 1;
+  return lost(s, m->inputs.names[m->file], m->files[m->file].bytes, m->mapping.size);
+}
+
 /* On to the next file, or pass. A single file stays mapped from pass to pass: mapping it anew costs more than to read
  * it. */
-static void finish_file(struct mdf_stream *m) {
+static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
+  const int error = mdf_stream_check(m, s);
+  if (error) return error;
   m->done_bytes += m->files[m->file].bytes;
   if (m->inputs.path_count == 1 && m->pass + 1 < m->pass_count) {
     m->pass++;
     start_file(m);
-    return;
+    return SL_OK;
   }
   input_file_close(&m->mapping);
   m->is_open = 0;
-  if (++m->file < m->inputs.path_count) return;
+  if (++m->file < m->inputs.path_count) return SL_OK;
   m->file = 0;
   m->pass++;
+  return SL_OK;
 }
 
 /* Goes on to a file with records left: 1, 0 after the last pass, or an error. */
@@ -130,19 +150,10 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
       if (error) return error;
     }
     if (m->reader.offset < m->reader.size) return 1;
-    finish_file(m);
+    const int error = finish_file(m, s);
+    if (error) return error;
   }
   return 0;
-}
-
-int mdf_stream_check_size(struct mdf_stream *m, const struct sl_services *s) {
-  return m->is_open && input_file_recheck(&m->mapping) ? shrunk(m, s, m->mapping.size) : SL_OK;
-}
-
-static int recheck_size(struct mdf_stream *m, const struct sl_services *s) {
-  if (m->reader.offset < m->recheck_offset) return SL_OK;
-  m->recheck_offset = m->reader.offset + INPUT_RECHECK_BYTES;
-  return mdf_stream_check_size(m, s);
 }
 
 uint64_t mdf_stream_position(const struct mdf_stream *m) { return m->done_bytes + (m->is_open ? m->reader.offset : 0); }
@@ -246,8 +257,7 @@ static void find_body(struct mdf_stream *m, struct mdf_stream_event *event) {
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
   const int found = find_file(m, s);
   if (found <= 0) return found;
-  int error = recheck_size(m, s);
-  if (error) return error;
+  int error = SL_OK;
   *event = (struct mdf_stream_event){.number = m->record_count++, .file = m->file, .pass = m->pass};
   (void)(m->files[m->file].is_bare ? mep_next(&m->reader, &event->record) : mdf_next(&m->reader, &event->record));
   if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
@@ -256,5 +266,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct md
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
     return SL_ENOMEM;
   }
-  return 1;
+  /* What was lost of the file is no fault of the record. */
+  if (event->record.fault.kind != MDF_FAULT_NONE) error = mdf_stream_check(m, s);
+  return error ? error : 1;
 }

@@ -1,6 +1,7 @@
 /* mdf_stream.h: the records of a list of MDF files, one after the other, as often as asked, with their checksums
  * verified and their bodies decompressed. One file is mapped at a time. A stream of packets (MEP) takes records that
- * hold packets instead of banks, and also files that are nothing but packets. */
+ * hold packets instead of banks, and also files that are nothing but packets. A file is read up to the size that it had
+ * when the stream was opened. */
 #ifndef IO_MDF_STREAM_H
 #define IO_MDF_STREAM_H
 
@@ -37,11 +38,11 @@ struct mdf_stream {
   uint32_t pass_count, pass;
   uint32_t file, is_open;
   uint32_t verify_checksums, data_type; /* MDF_DATA_...: what is asked for */
+  uint32_t is_lost, reserved;           /* mdf_stream_check has said so */
   struct input_file mapping;
   struct mdf_reader reader;
   uint64_t record_count; /* read from this file */
-  uint64_t recheck_offset;
-  uint64_t ahead; /* records before this offset were given to the hasher */
+  uint64_t ahead;        /* records before this offset were given to the hasher */
   struct mdf_hasher hasher;
   struct mdf_decompressor decompressor;
 };
@@ -61,10 +62,9 @@ int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const str
                     uint32_t data_type, int verify_checksums, uint32_t pass_count);
 /* 1 with the next record, 0 at the end of the last pass, or SL_EIO or SL_ENOMEM. */
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event);
-/* Asks anew for the size of the file, before the next record. */
-static inline void mdf_stream_recheck(struct mdf_stream *m) { m->recheck_offset = 0; }
-/* Asks now: SL_OK, or SL_EIO if the file has shrunk. For what goes on reading a body. */
-int mdf_stream_check_size(struct mdf_stream *m, const struct sl_services *s);
+/* To be asked before anybody sees what was read since it was asked last, or hears what is wrong with it: SL_OK, or
+ * SL_EIO if bytes of the file at hand were lost meanwhile, so that what was read may never have been in it. */
+int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s);
 uint64_t mdf_stream_position(const struct mdf_stream *m); /* bytes read, of pass_bytes * pass_count */
 void mdf_stream_close(struct mdf_stream *m);
 

@@ -10,6 +10,8 @@
 
 #include "mep.h"
 
+#include <string.h>
+
 static int is_header(const uint8_t *data, uint64_t size, uint64_t offset, struct mep_packet *packet,
                      struct mdf_fault *fault) {
   packet->bytes = 0;
@@ -75,9 +77,27 @@ int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
   return 1;
 }
 
+/* Are there two blocks of one packet, one after the other? They tell where the first packet's header is damaged, and
+ * the bytes end within it. */
+static int holds_blocks(const uint8_t *data, uint64_t size) {
+  enum { EVENT_COUNT_AT = 2, BYTES_AT = 4, EVENT_ID_AT = 8, EVENT_ID_BYTES = 8 };
+  for (uint64_t offset = 0; offset + 2 * MEP_BLOCK_HEADER_BYTES <= size; offset += 4) {
+    const uint8_t *block = data + offset;
+    if (mdf_load_u16(block) != MEP_BLOCK_MAGIC || mdf_load_u16(block + EVENT_COUNT_AT) == 0) continue;
+    const uint64_t bytes = mdf_load_u32(block + BYTES_AT);
+    if (bytes < MEP_BLOCK_HEADER_BYTES || bytes > size - MEP_BLOCK_HEADER_BYTES - offset) continue;
+    const uint8_t *next = block + (bytes + 3) / 4 * 4;
+    if (next > data + size - MEP_BLOCK_HEADER_BYTES) continue;
+    if (mdf_load_u16(next) == MEP_BLOCK_MAGIC && memcmp(block + EVENT_ID_AT, next + EVENT_ID_AT, EVENT_ID_BYTES) == 0 &&
+        mdf_load_u16(block + EVENT_COUNT_AT) == mdf_load_u16(next + EVENT_COUNT_AT))
+      return 1;
+  }
+  return 0;
+}
+
 int mep_recognise(const uint8_t *data, uint64_t size) {
   if (size < MEP_HEADER_BYTES) return 0;
   if (mdf_load_u16(data) == MEP_MAGIC) return 1;
   struct mdf_reader reader = mdf_reader_start(data, size);
-  return search_packet(&reader, 0, size, 1) < size;
+  return search_packet(&reader, 0, size, 1) < size || holds_blocks(data, size);
 }

@@ -54,9 +54,10 @@ static struct sl_event identify(const struct mep_source *m, uint64_t number) {
       .number = number, .offset = record->offset, .run = record->has_run ? record->run : 0, .file = m->record.file};
 }
 
-/* Says what is wrong, in the first pass: SL_ESTRICT under `strict`, or 0. */
+/* Says what is wrong, in the first pass: SL_ESTRICT under `strict`, SL_EIO if the file was lost meanwhile, or 0. */
 static int report(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   const struct sl_event *first, uint32_t count, const char *text) {
+  if (mdf_stream_check(&m->stream, s)) return SL_EIO;
   if (m->record.pass == 0)
     event_faults_add(&m->faults, s, m->stream.inputs.names[first->file], first, count, args->strict != 0, text);
   return args->strict ? SL_ESTRICT : 0;
@@ -135,7 +136,7 @@ static int take_event(struct mep_source *m, struct sl_event *event, uint32_t ind
   }
 }
 
-/* Events of the packet up to the next bad one, which is appended too: 1, 0 if the slice is full, or SL_ESTRICT. */
+/* Events of the packet up to the next bad one, which is appended too: 1, 0 if the slice is full, or an error. */
 static int append_window(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                          struct sl_fill *fill) {
   struct mep_window *w = &m->window;
@@ -162,10 +163,7 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
   io_packer_begin(&m->packer, &args->banks);
-  mdf_stream_recheck(&m->stream);
-  int result = mdf_stream_check_size(&m->stream, s);
-  if (result < 0) return result;
-  result = 1;
+  int result = 1;
   while (result == 1 && fill->event_count < fill->events_max) {
     int more = 1;
     if (m->bad_done < m->bad_count)
@@ -176,6 +174,10 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
       result = next_packet(m, s, args);
     if (more < 0) result = more;
     if (more == 0) break;
+  }
+  if (mdf_stream_check(&m->stream, s)) {
+    fill->event_count = 0; /* their bytes may be others than were in the file */
+    result = SL_EIO;
   }
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);

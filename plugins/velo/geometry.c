@@ -11,11 +11,13 @@
 #include "velo_nominal_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* No detector of ours is larger than this, in mm; it keeps all positions far from overflow. */
 static const float largest_length = 1e5f;
@@ -37,10 +39,15 @@ struct reader {
 
 /* Reads exactly `expected` bytes. Returns 1 if the file is there, 0 if there is none, or an error. */
 static int read_file(const struct sl_services *s, const char *path, unsigned char *bytes, size_t expected) {
-  FILE *file = fopen(path, "rb");
+  struct stat about;
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not to wait for the writer of a pipe */
+  if (descriptor < 0 && errno == ENOENT) return 0;
+  const int is_regular = descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+  FILE *file = is_regular ? fdopen(descriptor, "rb") : NULL;
   if (file == NULL) {
-    if (errno == ENOENT) return 0;
-    s->message(s->context, SL_ERROR, "%s: cannot be opened: %s", path, strerror(errno));
+    s->message(s->context, SL_ERROR, "%s: cannot be opened: %s", path,
+               descriptor >= 0 && !is_regular ? "it is no regular file" : strerror(errno));
+    if (descriptor >= 0) close(descriptor);
     return SL_EIO;
   }
   int status = SL_EFORMAT;

@@ -121,10 +121,9 @@ struct sl_backend {
 
 /* A backend that is built in: cpu and simt; NULL for other targets. */
 const struct sl_backend *sl_backend_find(const char *target);
-/* One that is a library: `../backends/TARGET.so` beside the plugin folders given (NULL-terminated). NULL, with the
- * reason, where there is none. It is never unloaded. */
-const struct sl_backend *sl_backend_load(const char *target, char *const *folders, size_t folder_count, char *reason,
-                                         size_t reason_size);
+/* One that is a library: `backends/TARGET.so` beside libsluice, or `sluice/backends/TARGET.so` of an installation, and
+ * nowhere else. NULL, with the reason, where there is none. It is never unloaded. */
+const struct sl_backend *sl_backend_load(const char *target, char *reason, size_t reason_size);
 
 extern const struct sl_backend sl_cpu_backend;
 extern const struct sl_backend sl_backend_simt;

@@ -1,10 +1,10 @@
 /* find.c: the backend of a target: built in, or a library that is loaded when somebody asks for it. */
 #include "backend/backend.h"
+#include "base/place.h"
 
 #include <sluice/sluice.h>
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +33,12 @@ static const struct sl_backend *load_file(const char *path, const char *target, 
   return backend;
 }
 
-const struct sl_backend *sl_backend_load(const char *target, char *const *folders, size_t folder_count, char *reason,
-                                         size_t reason_size) {
-  char path[PATH_MAX];
-  for (size_t f = 0; f < folder_count; f++) {
-    snprintf(path, sizeof path, "%s/../backends/%s.so", folders[f], target);
+const struct sl_backend *sl_backend_load(const char *target, char *reason, size_t reason_size) {
+  static const char *const folders[] = {"backends", "sluice/backends"}; /* of the build tree, and of an installation */
+  char places[SL_PLACES_MAX][PATH_MAX], path[PATH_MAX + 64];
+  const size_t count = strchr(target, '/') ? 0 : sl_own_places(places);
+  for (size_t i = 0; i < 2 * count; i++) {
+    snprintf(path, sizeof path, "%s/%s/%s.so", places[i / 2], folders[i % 2], target);
     if (access(path, F_OK) == 0) return load_file(path, target, reason, reason_size);
   }
   snprintf(reason, reason_size, "this build has no backend for it");

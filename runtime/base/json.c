@@ -83,7 +83,9 @@ static void put_quoted(struct sl_json *j, const char *text) {
     const size_t count = utf8_bytes(at);
     if (count == 0)
       put_text(j, "\\ufffd");
-    else if (*at < 0x20 || *at == '"' || *at == '\\')
+    else if (*at == 0xC2 && at[1] < 0xA0)
+      put_escaped(j, at[1]); /* a control character of Latin 1, with its own number */
+    else if (*at < 0x20 || *at == 0x7f || *at == '"' || *at == '\\')
       put_escaped(j, *at);
     else
       put(j, (const char *)at, count);

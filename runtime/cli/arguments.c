@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int append(struct cli_list *list, const char *item) {
   const char **larger = realloc((void *)list->items, (list->count + 2) * sizeof *larger);
@@ -15,11 +16,12 @@ static int append(struct cli_list *list, const char *item) {
   return CLI_OK;
 }
 
-/* A pattern stands for the files that it matches, in ascending order; what matches nothing stands for itself, so that
- * the source says what is wrong with it. */
+/* A pattern stands for the files that it matches, in ascending order; what is a file's name, or matches nothing, stands
+ * for itself, so that the source says what is wrong with it. */
 static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
   glob_t found;
-  if (!strpbrk(pattern, "*?[") || glob(pattern, 0, NULL, &found) != 0) return append(files, pattern);
+  if (!strpbrk(pattern, "*?[") || access(pattern, F_OK) == 0 || glob(pattern, 0, NULL, &found) != 0)
+    return append(files, pattern);
   int status = CLI_OK;
   for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
     char *copy = strdup(found.gl_pathv[i]);

@@ -82,6 +82,8 @@ void cli_free(struct cli_arguments *a);
 
 /* help.c: of the whole program; of one command. */
 void cli_write_help(FILE *file);
+/* From now on standard output and error show control characters as \x1b (terminal.c). */
+void cli_filter_output(void);
 void cli_write_command_help(const struct cli_command *command, FILE *file);
 
 /* output.c: what commands have in common. */

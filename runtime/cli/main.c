@@ -24,6 +24,7 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 }
 
 int main(int argc, char **argv) {
+  cli_filter_output();
   if (argc < 2) {
     cli_write_help(stderr);
     return CLI_WRONG;

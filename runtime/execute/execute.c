@@ -87,7 +87,8 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
     if (left_out != 0 || status < 0 || s->backend->is_device) continue;
     const char *name = together ? sl_step_name(s->layout, step) : s->graph->nodes[at->nodes[i]].name;
     count_nodes(slot, name, at->nodes + i, width, count, before);
-    if (s->options.guard) status = sl_guard_check(slot, &s->graph->nodes[at->nodes[i]]);
+    for (uint32_t k = i; s->options.guard && k < i + width && status == SL_OK; k++)
+      status = sl_guard_check(slot, flight, at->nodes[k]);
   }
   return status;
 }

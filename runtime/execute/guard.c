@@ -1,58 +1,199 @@
-/* guard.c: --guard: every field in an allocation of its own, poisoned before it is written and after it died, with a
- * canary after it; and no NaN in an output. On a device with a memory of its own only the allocations are separate:
- * there the vendor's sanitizer does the rest.
+/* guard.c: --guard: every field in an allocation of its own between canaries, poisoned before it is written and after
+ * it died; and a look at what the source and each node wrote (validity.h). On a device with a memory of its own only
+ * the allocations are separate and only the source and the outputs are looked at: for the rest there is the vendor's
+ * sanitizer.
+ *
+ * The source's fields stand in one block, in which --guard leaves room between them: there the canaries are. Once an
+ * output has overflowed nothing more is asked of the slice, which runs again in parts.
  */
+#include "base/guarded.h"
 #include "execute/bind.h"
 #include "execute/session.h"
+#include "execute/validity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANARY_BYTES = 256, CANARY = 0xC7, POISON = 0xA5 };
+enum { NO_INDEX = UINT32_MAX };
 
-void *sl_guard_open(struct sl_session *s, uint64_t bytes) {
-  if (s->backend->is_device) return s->backend->allocate(s->device, bytes);
-  unsigned char *memory = malloc(bytes + CANARY_BYTES);
-  if (!memory) return NULL;
-  memset(memory, POISON, bytes);
-  memset(memory + bytes, CANARY, CANARY_BYTES);
-  return memory;
+static int complain(const struct sl_session *s, const struct sl_node *node, const char *text) {
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s: %s", node->use, text);
+  return SL_EPLUGIN;
 }
 
-void sl_guard_close(struct sl_session *s, void *memory, uint64_t bytes) {
-  if (s->backend->is_device)
-    s->backend->release(s->device, memory, bytes);
-  else
-    free(memory);
+/* ----------------------------------------------------------------------------------------------- the source */
+
+static unsigned char gap_byte(uint64_t at) { return (unsigned char)(0xC7 ^ (at * 7)); }
+
+/* Goes through the gaps of the block, and through its fields: those of the input, in the order in which they stand. */
+static const struct sl_storage *next_field(const struct sl_layout *l, uint32_t *i) {
+  for (; *i < l->storage_count; ++*i)
+    if (l->storage[*i].kind == SL_STORAGE_INPUT && l->storage[*i].upper > 0) return &l->storage[(*i)++];
+  return NULL;
+}
+
+static void fill_gap(unsigned char *block, uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin; at < end; at++) block[at] = gap_byte(at);
+}
+
+void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input) {
+  uint64_t end = 0;
+  uint32_t i = 0;
+  for (const struct sl_storage *field; (field = next_field(s->layout, &i)); end = field->offset + field->bytes) {
+    fill_gap(input->block, end, field->offset);
+    memset(input->block + field->offset, SL_POISON, field->bytes);
+  }
+  fill_gap(input->block, end, s->layout->input_bytes);
+}
+
+static int is_gap_whole(const unsigned char *block, uint64_t begin, uint64_t end, uint64_t *damaged) {
+  for (*damaged = begin; *damaged < end; ++*damaged)
+    if (block[*damaged] != gap_byte(*damaged)) return 0;
+  return 1;
+}
+
+/* What is damaged lies behind one field and before the next: it is said of the nearer one. */
+static int check_gaps(const struct sl_session *s, const struct sl_input *input, char *text, size_t size) {
+  const struct sl_layout *l = s->layout;
+  uint64_t end = 0, damaged;
+  uint32_t i = 0, before = NO_INDEX;
+  for (int is_last = 0; !is_last;) {
+    const struct sl_storage *field = next_field(l, &i);
+    const uint64_t begin = field ? field->offset : l->input_bytes;
+    is_last = field == NULL;
+    if (!is_gap_whole(input->block, end, begin, &damaged)) {
+      char name[160];
+      const int is_past = before != NO_INDEX && (is_last || damaged - end < begin - damaged);
+      sl_layout_name(l, is_past ? before : i - 1, name, sizeof name);
+      snprintf(text, size, "%s was written %llu bytes %s", name,
+               (unsigned long long)(is_past ? damaged - end : begin - damaged),
+               is_past ? "past its end" : "before its begin");
+      return 0;
+    }
+    if (is_last) break;
+    before = i - 1;
+    end = field->offset + field->bytes;
+  }
+  return 1;
+}
+
+int sl_guard_check_input(const struct sl_session *s, const struct sl_input *input, const struct sl_fill *fill) {
+  const struct sl_node *node = &s->graph->nodes[s->graph->source];
+  const struct sl_algorithm *a = node->algorithm;
+  char text[512];
+  if (!check_gaps(s, input, text, sizeof text)) return complain(s, node, text);
+  uint8_t *is_listed = malloc(fill->event_count + 1u);
+  uint64_t *is_failed = calloc(fill->event_count + 1u, sizeof *is_failed);
+  int status = is_listed && is_failed ? SL_OK : SL_ENOMEM;
+  const struct sl_validity v = {a, input->source_args, fill->event_count, SL_POISON, is_listed, is_failed};
+  if (status == SL_OK) memset(is_listed, 1, fill->event_count);
+  for (uint32_t e = 0; status == SL_OK && e < fill->event_count; e++) is_failed[e] = fill->events[e].error;
+  for (uint32_t m = 0; status == SL_OK && m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_OUT &&
+        (!sl_output_is_valid(&v, m, text, sizeof text) ||
+         !sl_filled_is_valid(&v, m, input->used[SL_BOUNDS_MAX * m], text, sizeof text)))
+      status = complain(s, node, text);
+  free(is_listed);
+  free(is_failed);
+  return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- storage */
+
+static int is_guarded(const struct sl_storage *s) { return s->kind == SL_STORAGE_ARENA && s->upper > 0; }
+
+int sl_guard_open(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  const struct sl_layout *l = s->layout;
+  slot->guarded = calloc(l->storage_count + 1, sizeof *slot->guarded);
+  slot->is_listed = malloc(l->events + 1u);
+  if (!slot->guarded || !slot->is_listed) return SL_ENOMEM;
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    if (!is_guarded(&l->storage[i])) continue;
+    if (s->backend->is_device) {
+      slot->storage[i] = s->backend->allocate(s->device, l->storage[i].bytes);
+    } else {
+      slot->guarded[i] = sl_guarded_new(l->storage[i].bytes, SL_POISON, (int)i);
+      slot->storage[i] = slot->guarded[i].values;
+    }
+    if (!slot->storage[i]) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+void sl_guard_close(struct sl_slot *slot) {
+  struct sl_session *s = slot->session;
+  const struct sl_layout *l = s->layout;
+  for (uint32_t i = 0; slot->guarded && slot->storage && i < l->storage_count; i++)
+    if (s->backend->is_device && is_guarded(&l->storage[i]) && slot->storage[i])
+      s->backend->release(s->device, slot->storage[i], l->storage[i].bytes);
+    else
+      sl_guarded_free(&slot->guarded[i]);
+  free(slot->guarded);
+  free(slot->is_listed);
 }
 
 /* What the step is about to write, and what the step before was the last to read. */
 void sl_guard_poison(struct sl_slot *slot, uint32_t step) {
   const struct sl_layout *l = slot->session->layout;
   if (slot->session->backend->is_device) return;
+  if (step == 0) slot->has_overflowed = 0;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *s = &l->storage[i];
-    if (s->kind == SL_STORAGE_ARENA && s->upper > 0 && (s->lower == step || s->upper == step))
-      memset(slot->storage[i], POISON, s->bytes);
+    if (is_guarded(s) && (s->lower == step || s->upper == step)) memset(slot->storage[i], SL_POISON, s->bytes);
   }
 }
 
-int sl_guard_check(struct sl_slot *slot, const struct sl_node *node) {
+/* ---------------------------------------------------------------------------------------------------- nodes */
+
+static int check_canaries(const struct sl_slot *slot, char *text, size_t size) {
   const struct sl_layout *l = slot->session->layout;
-  if (slot->session->backend->is_device) return SL_OK;
   for (uint32_t i = 0; i < l->storage_count; i++) {
-    const struct sl_storage *s = &l->storage[i];
-    if (s->kind != SL_STORAGE_ARENA || s->upper == 0) continue;
-    const unsigned char *canary = (const unsigned char *)slot->storage[i] + s->bytes;
-    for (uint32_t b = 0; b < CANARY_BYTES; b++) {
-      if (canary[b] == CANARY) continue;
-      char name[160];
-      sl_layout_name(l, i, name, sizeof name);
-      sl_diagnose(slot->session->diagnostics, SL_ERROR, &node->place, node->name, NULL,
-                  "wrote %u bytes past the end of %s (%llu bytes)", b + 1, name, (unsigned long long)s->bytes);
-      return SL_EPLUGIN;
-    }
+    char name[160], damage[64];
+    if (!sl_guarded_is_damaged(&slot->guarded[i], damage, sizeof damage)) continue;
+    sl_layout_name(l, i, name, sizeof name);
+    snprintf(text, size, "%s was written %s", name, damage);
+    return 0;
   }
+  return 1;
+}
+
+static int has_overflowed(const struct sl_slot *slot, uint32_t n) {
+  const struct sl_algorithm *a = slot->session->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_slot_member *at = &slot->session->layout->members[n][m];
+    for (uint32_t b = 0; a->members[m].kind == SL_MEMBER_OUT && b < SL_BOUNDS_MAX; b++)
+      if (at->used[b] != NO_INDEX && slot->used[at->used[b]] > at->capacities[b]) return 1;
+  }
+  return 0;
+}
+
+/* On which events of the part the node ran. */
+static void find_listed(const struct sl_slot *slot, uint32_t n) {
+  const struct sl_layout *l = slot->session->layout;
+  const uint32_t set = l->node_set[n];
+  memset(slot->is_listed, set == NO_INDEX, slot->event_count);
+  if (set == NO_INDEX) return;
+  const uint32_t count = *(const uint32_t *)slot->storage[l->sets[set].count_storage];
+  const uint32_t *numbers = slot->storage[l->sets[set].numbers_storage];
+  for (uint32_t i = 0; i < count; i++)
+    if (numbers[i] < slot->event_count) slot->is_listed[numbers[i]] = 1;
+}
+
+int sl_guard_check(struct sl_slot *slot, const struct sl_flight *flight, uint32_t n) {
+  const struct sl_session *s = slot->session;
+  const struct sl_node *node = &s->graph->nodes[n];
+  char text[512];
+  if (s->backend->is_device) return SL_OK;
+  if (!check_canaries(slot, text, sizeof text)) return complain(s, node, text);
+  slot->has_overflowed |= has_overflowed(slot, n);
+  if (slot->has_overflowed) return SL_OK;
+  find_listed(slot, n);
+  const struct sl_validity v = {node->algorithm, flight->args[n], slot->event_count,
+                                SL_POISON,       slot->is_listed, slot->errors};
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    if (node->algorithm->members[m].kind == SL_MEMBER_OUT && !sl_output_is_valid(&v, m, text, sizeof text))
+      return complain(s, node, text);
   return SL_OK;
 }
 

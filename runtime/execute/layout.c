@@ -427,7 +427,7 @@ static int place(struct sl_layout *l, struct sl_diagnostics *d) {
     struct sl_storage *storage = &l->storage[s];
     if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
       storage->offset = l->input_bytes;
-      l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT);
+      l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
     } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
       buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
       owner[count++] = s;
@@ -505,8 +505,8 @@ static int allocate_members(struct sl_layout *l) {
   return l->storage ? SL_OK : SL_ENOMEM;
 }
 
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, struct sl_diagnostics *d,
-                   struct sl_layout **layout) {
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint64_t input_gap_bytes,
+                   struct sl_diagnostics *d, struct sl_layout **layout) {
   if (graph->order_count > SL_NODES_MAX) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, %d is the most", graph->order_count,
                 (int)SL_NODES_MAX);
@@ -517,6 +517,7 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   int status = SL_ENOMEM;
   struct excess excess;
   l->graph = graph;
+  l->input_gap_bytes = l->input_bytes = input_gap_bytes;
   l->members = calloc(graph->node_count + 1, sizeof *l->members);
   l->steps = calloc(2 * (size_t)graph->node_count + 1, sizeof *l->steps);
   l->sets = calloc(graph->node_count + 1, sizeof *l->sets);

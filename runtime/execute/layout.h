@@ -71,13 +71,14 @@ struct sl_layout {
   uint32_t *node_set;          /* per node: index into sets, UINT32_MAX for all events */
   uint32_t used_count;         /* number of `used` words */
   uint64_t arena_bytes, live_bytes_max, input_bytes;
+  uint64_t input_gap_bytes; /* left before and behind each field of the input */
   uint32_t optimal;
 };
 
 /* Makes the layout for slices of `events` events. On failure the reasons are in `d`: if a capacity is too large, also
- * the largest slice for which none is. */
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, struct sl_diagnostics *d,
-                   struct sl_layout **layout);
+ * the largest slice for which none is. Gaps are multiples of SL_ARENA_ALIGNMENT. */
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint64_t input_gap_bytes,
+                   struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 
 /* The value of a capacity of the node's algorithm, once the ports that it names have theirs. */

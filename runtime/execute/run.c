@@ -21,11 +21,9 @@ static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input
   uint64_t limit = s->slice_events;
   if (s->options.events && s->options.events - s->reading.events < limit) limit = s->options.events - s->reading.events;
   if (limit == 0) return 0;
-  struct sl_fill fill = {.events_max = (uint32_t)limit, .events = input->events};
-  memset(input->used, 0, 2 * (size_t)source->algorithm->member_count * sizeof *input->used);
+  struct sl_fill fill;
   const uint64_t begin = sl_now_ns();
-  const int status = source->algorithm->source->fill(
-      s->states[s->graph->source], &s->contexts[s->graph->source].services, input->source_args, &fill);
+  const int status = sl_source_fill(s, s->states[s->graph->source], input, (uint32_t)limit, &fill);
   const uint64_t end = sl_now_ns();
   s->reading.ns += end - begin;
   sl_trace_span(s, SL_TRACK_HOST(slot), "fill", begin, end, "events", fill.event_count);

@@ -1,12 +1,14 @@
 /* session.c: opening a graph for a run, and closing it. See sluice.h for what a session is. */
 #include "execute/session.h"
 
+#include "base/input.h"
 #include "execute/bind.h"
 #include "plugin/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
@@ -92,10 +94,15 @@ enum { PROBE_BYTES = 1 << 20 };
 static unsigned char *read_probe(const char *path, size_t *count) {
   unsigned char *bytes = malloc(PROBE_BYTES);
   *count = 0;
-  FILE *file = bytes ? fopen(path, "rb") : NULL;
-  if (!file) return bytes;
-  *count = fread(bytes, 1, PROBE_BYTES, file);
-  fclose(file);
+  char reason[128];
+  const int file = bytes ? sl_open_regular(path, reason, sizeof reason) : -1;
+  if (file < 0) return bytes;
+  ssize_t got = 1;
+  while (got > 0 && *count < PROBE_BYTES) {
+    got = pread(file, bytes + *count, PROBE_BYTES - *count, (off_t)*count);
+    if (got > 0) *count += (size_t)got;
+  }
+  close(file);
   return bytes;
 }
 
@@ -251,9 +258,9 @@ static int open_device(struct sl_session *s) {
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
   int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
+  s->registry.tries_named = s->options.try_plugins;
   s->backend = sl_backend_find(target);
-  if (!s->backend)
-    s->backend = sl_backend_load(target, s->registry.folders, s->registry.folder_count, reason, sizeof reason);
+  if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
   status = s->backend ? s->backend->open(index, &s->device, reason, sizeof reason) : SL_EINVAL;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
@@ -299,7 +306,9 @@ static int open_session(struct sl_session *s) {
   if (!s->contexts) return SL_ENOMEM;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
-  if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->families, s->diagnostics, &s->layout);
+  if (status == SL_OK)
+    status = sl_layout_make(s->graph, s->slice_events, s->families, s->options.guard ? SL_ARENA_ALIGNMENT : 0,
+                            s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_totals_open(s);

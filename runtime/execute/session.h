@@ -9,6 +9,8 @@
  *   run.c        threads, source, order of slices
  *   prepare.c    what nodes compute once, before the first event
  *   inspect.c    what others may see of a session
+ *   source.c     slices from the source
+ *   guard.c      --guard: memory of its own for each field; validity.c: can what was written be valid?
  *   watch.c      a look at a run, step by step
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
@@ -23,6 +25,7 @@
 
 #include "backend/backend.h"
 #include "base/file_identity.h"
+#include "base/guarded.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "execute/digest.h"
@@ -115,8 +118,11 @@ struct sl_slot {
   uint32_t index;
   int started;
   unsigned char *arena;
-  void **storage; /* device pointer of each storage, NULL for inputs */
-  void **host;    /* host pointer of each storage that outputs and sinks read; of the part that ran last */
+  void **storage;             /* device pointer of each storage, NULL for inputs */
+  struct sl_guarded *guarded; /* --guard: of each storage */
+  uint8_t *is_listed;         /* --guard: per event, of the node at hand */
+  int has_overflowed;         /* --guard: an output did, in the part that runs */
+  void **host;                /* host pointer of each storage that outputs and sinks read; of the part that ran last */
   unsigned char *arguments;
   struct sl_flight flights[2];
   void **sink_args; /* per sink node */
@@ -309,6 +315,11 @@ int sl_clears_run(struct sl_slot *slot, uint32_t step, uint8_t *note, uint8_t va
 int sl_flight_start(struct sl_slot *slot, uint32_t flight);
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
 
+/* source.c: the next slice, of at most `events_max` events, of a source with that state: what its `fill` returned, or
+ * SL_EPLUGIN, with the reason said, if it broke its promises. No event comes with 0 or an error alone. */
+int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
+                   struct sl_fill *fill);
+
 /* watch.c: asks who looks on before a step; 0 where nobody does. */
 int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
                   uint32_t node);
@@ -327,10 +338,12 @@ int sl_ticker_start(struct sl_session *s);
 void sl_ticker_stop(struct sl_session *s);
 
 /* guard.c */
-void *sl_guard_open(struct sl_session *s, uint64_t bytes);
-void sl_guard_close(struct sl_session *s, void *memory, uint64_t bytes);
+int sl_guard_open(struct sl_slot *slot); /* all storage of the arena; SL_ENOMEM leaves it to sl_guard_close */
+void sl_guard_close(struct sl_slot *slot);
+void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input); /* before the source fills it */
+int sl_guard_check_input(const struct sl_session *s, const struct sl_input *input, const struct sl_fill *fill);
 void sl_guard_poison(struct sl_slot *slot, uint32_t step);
-int sl_guard_check(struct sl_slot *slot, const struct sl_node *node);
+int sl_guard_check(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node);
 int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch);
 
 /* pack.c: backends with a memory of their own */

@@ -73,14 +73,15 @@ static int open_storage(struct sl_slot *slot) {
   if (!s->options.guard) {
     slot->arena = s->backend->allocate(s->device, l->arena_bytes);
     if (!slot->arena) return SL_ENOMEM;
+  } else if (sl_guard_open(slot) < 0) {
+    return SL_ENOMEM;
   }
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *storage = &l->storage[i];
     if (storage->kind == SL_STORAGE_CONSTANT) {
       slot->storage[i] = s->arrays[i].device_values;
     } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0) {
-      slot->storage[i] = s->options.guard ? sl_guard_open(s, storage->bytes) : slot->arena + storage->offset;
-      if (!slot->storage[i]) return SL_ENOMEM;
+      if (!s->options.guard) slot->storage[i] = slot->arena + storage->offset;
     }
     if (!s->backend->is_device) slot->host[i] = slot->storage[i];
   }
@@ -90,9 +91,7 @@ static int open_storage(struct sl_slot *slot) {
 static void close_storage(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
-  for (uint32_t i = 0; s->options.guard && slot->storage && i < l->storage_count; i++)
-    if (l->storage[i].kind == SL_STORAGE_ARENA && slot->storage[i])
-      sl_guard_close(s, slot->storage[i], l->storage[i].bytes);
+  if (s->options.guard) sl_guard_close(slot);
   if (slot->arena) s->backend->release(s->device, slot->arena, l->arena_bytes);
   free(slot->storage);
   free(slot->host);

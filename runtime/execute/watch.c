@@ -3,8 +3,6 @@
 
 #include "execute/session.h"
 
-#include <string.h>
-
 const void *sl_moment_storage(const struct sl_moment *m, int32_t storage) {
   const struct sl_storage *at = &m->session->layout->storage[storage];
   return at->kind == SL_STORAGE_INPUT ? m->flight->input->block + at->offset : m->slot->storage[storage];
@@ -34,13 +32,10 @@ int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, co
 }
 
 int sl_session_watch_slice(struct sl_session *s, void *source_state, sl_look *look, void *context, int *source_failed) {
-  const uint32_t n = s->graph->source;
-  const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
   struct sl_slot *slot = &s->slots[0];
   struct sl_input *input = slot->flights[0].input = &slot->flights[0].own_input;
-  struct sl_fill fill = {.events_max = s->slice_events, .events = input->events};
-  memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
-  const int more = source->source->fill(source_state, &s->contexts[n].services, input->source_args, &fill);
+  struct sl_fill fill;
+  const int more = sl_source_fill(s, source_state, input, s->slice_events, &fill);
   *source_failed = more < 0;
   input->event_count = fill.event_count;
   if (more < 0 || fill.event_count == 0) return more < 0 ? more : 0;

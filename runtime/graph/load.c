@@ -1,9 +1,10 @@
 /* load.c: reads the graph's file and what it includes, depth first: a file's includes in order, then the file itself,
  * each merged into the same root. Two paths are the same file where device and inode are. */
+#include "base/input.h"
 #include "graph/stages.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,16 +41,16 @@ static ssize_t read_all(int file, char *buffer, size_t limit) {
 
 static struct sl_text *text_from_file(struct sl_reader *r, const char *path, struct sl_mark mark) {
   if (r->file_buffer == NULL) r->file_buffer = sl_arena_get(r->arena, SL_LIMIT_FILE_BYTES + 1, 1);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  char reason[128];
+  const int file = sl_open_stream(path, reason, sizeof reason);
   ssize_t bytes = -1;
   if (file >= 0) {
     bytes = read_all(file, r->file_buffer, SL_LIMIT_FILE_BYTES);
-    const int reason = errno;
+    if (bytes < 0) snprintf(reason, sizeof reason, "%s", strerror(errno));
     close(file);
-    errno = reason;
   }
   if (bytes < 0) {
-    unreadable(r, mark, path, strerror(errno));
+    unreadable(r, mark, path, reason);
     return NULL;
   }
   struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
@@ -72,6 +73,11 @@ static struct sl_tree *read_document(struct sl_reader *r, const struct chain *fi
   if (text->bytes > SL_LIMIT_FILE_BYTES) {
     unreadable(r, mark, file->path, "the file is larger than 1 MiB");
     return NULL;
+  }
+  static const char byte_order_mark[] = "\xef\xbb\xbf";
+  if (text->bytes >= 3 && memcmp(text->text, byte_order_mark, 3) == 0) {
+    text->text += 3;
+    text->bytes -= 3;
   }
   struct sl_tree *document = sl_tree_read(r, text);
   if (document == NULL) r->unreadable = 1;

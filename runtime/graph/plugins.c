@@ -31,8 +31,10 @@ void sl_load_plugin(struct sl_reader *r, size_t index) {
 void sl_load_named_plugins(struct sl_reader *r, const struct sl_tree *root) {
   const struct sl_registry *registry = r->request->registry;
   for (size_t i = 0; i < registry->entry_count; i++)
-    if (registry->entries[i].status == SL_PLUGIN_UNOPENED && is_named(root, registry->entries[i].file_name))
+    if (registry->entries[i].status == SL_PLUGIN_UNOPENED && is_named(root, registry->entries[i].file_name)) {
+      registry->entries[i].flags |= SL_PLUGIN_IS_NAMED;
       sl_load_plugin(r, i);
+    }
 }
 
 void sl_load_all_plugins(struct sl_reader *r) {

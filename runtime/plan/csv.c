@@ -2,10 +2,13 @@
  * between commas; there are no quotes. Blank lines are skipped, and a line may end in CR LF. */
 #include "plan/csv.h"
 
+#include "base/input.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ID, LOWER, UPPER, SIZE, COLUMN_COUNT, CELLS_MAX = 64 };
 static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size"};
@@ -43,10 +46,16 @@ static void complain(struct reader *r, uint32_t column, const char *hint, const 
 
 static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
   const struct sl_place place = {path, NULL, 0, 0};
-  FILE *file = fopen(path, "rb");
-  if (!file) {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", strerror(errno));
+  char reason[128];
+  const int descriptor = sl_open_stream(path, reason, sizeof reason);
+  if (descriptor < 0) {
+    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", reason);
     return SL_EIO;
+  }
+  FILE *file = fdopen(descriptor, "rb");
+  if (!file) {
+    close(descriptor);
+    return SL_ENOMEM;
   }
   size_t allocated = 0;
   const ssize_t length = getdelim(text, &allocated, '\0', file); /* up to a zero byte, or the end */

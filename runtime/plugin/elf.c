@@ -3,6 +3,8 @@
  * shared objects differ from system to system. Only headers are read. */
 #include "plugin/elf.h"
 
+#include "base/input.h"
+
 #include <sluice/plugin.h>
 
 #include <elf.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SEGMENTS_MAX = 256 };
 
@@ -69,13 +72,16 @@ int sl_elf_check(const char *path, char *reason, size_t reason_size) {
   int status = SL_EIO;
   struct stat about;
   ElfW(Ehdr) header = {0};
-  FILE *file = fopen(path, "rb");
-  if (!file || fstat(fileno(file), &about)) {
-    snprintf(reason, reason_size, "cannot be opened: %s", strerror(errno));
-    goto close_file;
+  char why[128];
+  const int descriptor = sl_open_regular(path, why, sizeof why);
+  if (descriptor < 0) {
+    snprintf(reason, reason_size, "cannot be opened: %s", why);
+    return SL_EIO;
   }
-  if (!S_ISREG(about.st_mode)) {
-    snprintf(reason, reason_size, "not a regular file");
+  FILE *file = fdopen(descriptor, "rb");
+  if (!file || fstat(descriptor, &about)) {
+    snprintf(reason, reason_size, "cannot be opened: %s", strerror(errno));
+    if (!file) close(descriptor);
     goto close_file;
   }
   const size_t got = fread(&header, 1, sizeof(header), file);

@@ -4,19 +4,20 @@
  *
  * The symbol `sluice_plugin` says where the descriptor is once it is loaded; the segments say which bytes of the file
  * lie there; a pointer is the addend of the relocation of its place, plus the value of its symbol if it has one.
- * Whatever is not as expected ends the look: then the plugin has to be loaded to know.
+ * What is no plugin, or one that would be refused, has nothing. Whatever else is not as expected ends the look: then
+ * the plugin has to be loaded to know.
  */
 #include "plugin/peek.h"
 
+#include "base/input.h"
 #include "plugin/check.h"
 #include "plugin/elf.h"
 
 #include <sluice/plugin.h>
 
-#include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,9 +135,12 @@ static uint32_t peek(struct image *m) {
   uint32_t bits = 0;
   if (!image_parse(m)) return ALL;
   const uint64_t address = find_descriptor(m);
-  const struct sl_plugin *plugin = address ? loaded_array(m, address, 1, sizeof *plugin) : NULL;
-  if (!plugin || plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin ||
-      plugin->abi_version != SL_ABI_VERSION || plugin->algorithm_count > CHECK_ALGORITHMS_MAX ||
+  if (!address) return 0;
+  const struct sl_plugin *plugin = loaded_array(m, address, 1, sizeof *plugin);
+  if (plugin &&
+      (plugin->magic != SL_PLUGIN_MAGIC || plugin->size != sizeof *plugin || plugin->abi_version != SL_ABI_VERSION))
+    return 0;
+  if (!plugin || plugin->algorithm_count > CHECK_ALGORITHMS_MAX ||
       !read_pointer(m, address + offsetof(struct sl_plugin, algorithms), &table))
     return ALL;
   for (uint32_t i = 0; i < plugin->algorithm_count && bits != ALL; i++)
@@ -144,19 +148,33 @@ static uint32_t peek(struct image *m) {
   return bits;
 }
 
+/* A copy: a mapped file that somebody cuts would end the process. NULL if it cannot be read. */
+static unsigned char *read_whole(int file, uint64_t size) {
+  unsigned char *bytes = malloc(size);
+  uint64_t done = 0;
+  while (bytes && done < size) {
+    const ssize_t got = pread(file, bytes + done, size - done, (off_t)done);
+    if (got <= 0) break;
+    done += (uint64_t)got;
+  }
+  if (bytes && done == size) return bytes;
+  free(bytes);
+  return NULL;
+}
+
 uint32_t sl_plugin_peek(const char *path) {
   char reason[256];
   struct stat about;
-  struct image image = {.bytes = MAP_FAILED};
+  struct image image = {.bytes = NULL};
   uint32_t bits = ALL;
-  if (sizeof(void *) != sizeof(uint64_t) || sl_elf_check(path, reason, sizeof reason)) return ALL;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (sl_elf_check(path, reason, sizeof reason)) return 0;
+  if (sizeof(void *) != sizeof(uint64_t)) return ALL;
+  const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
   image.size = (uint64_t)about.st_size;
-  image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (image.bytes == MAP_FAILED) goto close_file;
-  bits = peek(&image);
-  munmap((void *)image.bytes, image.size);
+  image.bytes = read_whole(file, image.size);
+  if (image.bytes) bits = peek(&image);
+  free((void *)image.bytes);
 close_file:
   if (file >= 0) close(file);
   return bits;

@@ -7,8 +7,8 @@
 /* What a plugin may have: a source with the function `probe`, a collection with a trait. */
 enum { SL_PEEK_PROBE = 1, SL_PEEK_TRAIT = 2 };
 
-/* Bits of the above: those that are not set it has not. Where the file cannot be read this way all are set, so that the
- * plugin has to be loaded to know. */
+/* Bits of the above: those that are not set it has not. None for what is no plugin of this version. Where a
+ * plugin cannot be read this way all are set, so that it has to be loaded to know. */
 uint32_t sl_plugin_peek(const char *path);
 
 #endif

@@ -3,18 +3,18 @@
  * loaded, hidden by an earlier one of the same name and target, or refused with a reason. Memory is the only thing that
  * can fail.
  */
-#define _GNU_SOURCE
 #include "plugin/registry.h"
 
+#include "base/place.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
+#include "plugin/try.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,26 +172,11 @@ static int folders_add_beside(struct sl_registry *r, const char *folder) {
   return SL_OK;
 }
 
-/* Cuts the last part off a path; 0 if there is none left to cut. */
-static int path_cut(char *path) {
-  char *slash = strrchr(path, '/');
-  if (!slash || slash == path) return 0;
-  *slash = '\0';
-  return 1;
-}
-
-/* The folder of the file that holds this code. That is libsluice; or a program that has it built in (a test), whose
- * parent folder is searched too. The loader names a program as it was called, so that /proc says better where it is. */
 static int folders_add_own(struct sl_registry *r) {
-  char path[PATH_MAX];
-  Dl_info about;
-  void *extra = NULL;
-  if (!dladdr1((const void *)&sl_registry_open, &about, &extra, RTLD_DL_LINKMAP) || !extra) return SL_OK;
-  const struct link_map *file = extra;
-  const int is_program = !*file->l_name;
-  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, path) || !path_cut(path)) return SL_OK;
-  int status = folders_add_beside(r, path);
-  if (status == SL_OK && is_program && path_cut(path)) status = folders_add_beside(r, path);
+  char places[SL_PLACES_MAX][PATH_MAX];
+  const size_t count = sl_own_places(places);
+  int status = SL_OK;
+  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
   return status;
 }
 
@@ -213,6 +198,10 @@ static int entry_load(struct sl_registry *r, struct sl_plugin_entry *entry) {
     return entry->reason ? SL_OK : SL_ENOMEM;
   }
   const struct sl_plugin *plugin = NULL;
+  const int is_tried = entry->flags & SL_PLUGIN_IS_FOREIGN && (!(entry->flags & SL_PLUGIN_IS_NAMED) || r->tries_named);
+  const int status = is_tried ? sl_plugin_try(entry->path, reason, sizeof(reason)) : SL_OK;
+  if (status == SL_ENOMEM) return status;
+  if (status) return entry_refuse(entry, reason);
   if (sl_plugin_open(entry->path, &entry->handle, &plugin, reason, sizeof(reason))) return entry_refuse(entry, reason);
   if (check_collections(r, plugin, reason, sizeof(reason)) || check_open_ports(r, plugin, reason, sizeof(reason))) {
     dlclose(entry->handle);
@@ -230,7 +219,8 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
 }
 
 /* Adds the folder's files, unopened. */
-static int folder_scan(struct sl_registry *r, const char *folder, const char *const *targets) {
+static int folder_scan(struct sl_registry *r, size_t index, const char *const *targets) {
+  const char *folder = r->folders[index];
   struct dirent **files = NULL;
   const int count = scandir(folder, &files, NULL, compare_names);
   if (count < 0) return errno == ENOMEM ? SL_ENOMEM : folder_refuse(r, folder, strerror(errno));
@@ -240,7 +230,9 @@ static int folder_scan(struct sl_registry *r, const char *folder, const char *co
     char path[PATH_MAX + 256];
     if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
       snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
-      status = entry_add(r, path, &parts) ? SL_OK : SL_ENOMEM;
+      struct sl_plugin_entry *entry = entry_add(r, path, &parts);
+      if (entry && index < r->foreign_count) entry->flags = SL_PLUGIN_IS_FOREIGN;
+      status = entry ? SL_OK : SL_ENOMEM;
     }
     free(files[i]);
   }
@@ -254,9 +246,9 @@ int sl_registry_scan(const char *const *extra_folders, const char *const *target
   for (size_t i = 0; status == SL_OK && extra_folders && extra_folders[i]; i++)
     status = folder_add_named(registry, extra_folders[i]);
   if (status == SL_OK) status = folders_add_environment(registry);
+  registry->foreign_count = registry->folder_count;
   if (status == SL_OK) status = folders_add_own(registry);
-  for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++)
-    status = folder_scan(registry, registry->folders[i], targets);
+  for (size_t i = 0; status == SL_OK && i < registry->folder_count; i++) status = folder_scan(registry, i, targets);
   if (status) sl_registry_close(registry);
   return status;
 }

@@ -6,6 +6,10 @@
  *
  * A file is opened only when its plugin is asked for, by its name, since that also maps and initialises the libraries
  * that it links. So a run opens what its graph names; only what shows or searches all plugins opens all.
+ *
+ * To open a plugin runs the constructors of whatever it is. One that is foreign, not from beside libsluice, is
+ * therefore opened in a process of its own first (try.h), unless it was asked for by name; with `tries_named` also
+ * then.
  */
 #ifndef SL_REGISTRY_H
 #define SL_REGISTRY_H
@@ -15,14 +19,18 @@
 #include <sluice/plugin.h>
 
 enum { SL_PLUGIN_LOADED, SL_PLUGIN_HIDDEN, SL_PLUGIN_REFUSED, SL_PLUGIN_UNOPENED };
+enum {
+  SL_PLUGIN_IS_FOREIGN = 1, /* from a folder that a person named, not from beside libsluice */
+  SL_PLUGIN_IS_NAMED = 2    /* somebody asked for just this plugin */
+};
 
 struct sl_plugin_entry {
   char *path;
   char *file_name;   /* velo */
   char *file_target; /* cpu */
   uint32_t status;   /* SL_PLUGIN_... */
-  uint32_t reserved;
-  char *reason; /* REFUSED: why; HIDDEN: path of the winner */
+  uint32_t flags;    /* SL_PLUGIN_IS_... */
+  char *reason;      /* REFUSED: why; HIDDEN: path of the winner */
   void *handle;
   const struct sl_plugin *plugin; /* LOADED only; its open ports are expanded (expand.h) */
   void *expanded;                 /* owns that copy, or NULL */
@@ -33,6 +41,8 @@ struct sl_registry {
   size_t entry_count;
   char **folders; /* in search order */
   size_t folder_count;
+  size_t foreign_count; /* of them, those that a person named, which come first */
+  uint32_t tries_named, reserved;
   char **missing; /* places beside libsluice where there is no folder */
   size_t missing_count;
 };

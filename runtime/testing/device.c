@@ -5,11 +5,8 @@
 #include "backend/backend.h"
 #include "execute/bind.h"
 #include "plugin/field_ref.h"
-#include "plugin/registry.h"
 #include "testing/harness.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,23 +25,11 @@ struct test_device {
   size_t mirror_count, mirror_capacity;
 };
 
-/* A plugin from elsewhere: the backend is the one beside the runtime's own plugins. */
-static void load_own_backend(struct sl_test *t, char *reason, size_t reason_size) {
-  static const char *const no_targets[] = {NULL};
-  struct sl_registry r;
-  if (sl_registry_scan(NULL, no_targets, &r)) test_die(t, "no memory");
-  t->device->backend = sl_backend_load(t->plugin->target, r.folders, r.folder_count, reason, reason_size);
-  sl_registry_close(&r);
-}
-
 /* A test for a device that is not there is skipped. */
-void test_device_open(struct sl_test *t, const char *plugin_path) {
-  char folder[PATH_MAX + 256], reason[512] = "";
+void test_device_open(struct sl_test *t) {
+  char reason[512] = "";
   struct test_device *d = t->device = test_allocate(1, sizeof(*d));
-  snprintf(folder, sizeof(folder), "%s", plugin_path);
-  char *const folders[] = {dirname(folder)};
-  d->backend = sl_backend_load(t->plugin->target, folders, 1, reason, sizeof(reason));
-  if (!d->backend) load_own_backend(t, reason, sizeof(reason));
+  d->backend = sl_backend_load(t->plugin->target, reason, sizeof(reason));
   if (!d->backend || d->backend->open(0, &d->device, reason, sizeof(reason)) < 0) {
     printf("skipped: no device for %s: %s\n", t->plugin->target, reason);
     exit(77);
@@ -191,7 +176,7 @@ static int run_one(struct sl_test *t, const struct sl_launch *launch, const unsi
 
 int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_node *nodes, uint32_t count) {
   struct test_device *d = t->device;
-  struct sl_guarded event_count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
+  struct sl_guarded event_count = test_guarded(sizeof(uint32_t), 0, t->poison);
   *(uint32_t *)event_count.values = t->event_count;
   unsigned char *args = test_allocate(count + 1u, t->algorithm->args_size);
   mirror(t, &event_count);

@@ -35,6 +35,12 @@ void *test_allocate(size_t count, size_t bytes) {
   return memory;
 }
 
+struct sl_guarded test_guarded(size_t bytes, int fill, int salt) {
+  const struct sl_guarded g = sl_guarded_new(bytes, fill, salt);
+  if (!g.values) test_die(NULL, "no memory for %zu bytes", bytes);
+  return g;
+}
+
 static char *copy_text(const char *text) {
   const size_t bytes = strlen(text) + 1;
   return memcpy(test_allocate(bytes, 1), text, bytes);
@@ -143,7 +149,7 @@ static void *make_array(void *context, const char *port, const char *field, uint
   if (f->memory.values) test_die(t, "make_array was called twice for %s.%s", port, field);
   if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_array: %s.%s is too long", port, field);
   f->count = count;
-  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
+  f->memory = test_guarded((size_t)(count * value_bytes), 0, t->poison);
   return f->memory.values;
 }
 
@@ -156,7 +162,7 @@ static void *make_table(void *context, const char *table, uint64_t count) {
   if (f->memory.values) test_die(t, "make_table was called twice for %s", table);
   if (count > SIZE_MAX / 2 / value_bytes) test_die(t, "make_table: %s is too long", table);
   f->count = count;
-  f->memory = sl_guarded_new((size_t)(count * value_bytes), 0, t->poison);
+  f->memory = test_guarded((size_t)(count * value_bytes), 0, t->poison);
   return f->memory.values;
 }
 
@@ -199,10 +205,10 @@ static void open_algorithm(struct sl_test *t, const char *path, const char *algo
   t->algorithm = t->plugin->algorithms[index];
 }
 
-static struct sl_test *prepare(struct sl_test *t, const char *path) {
+static struct sl_test *prepare(struct sl_test *t) {
   const int on_host = strcmp(t->plugin->target, "cpu") == 0 || strcmp(t->plugin->target, "simt") == 0;
   if (strcmp(t->plugin->target, "simt") == 0) test_emulator_open(t);
-  if (!on_host) test_device_open(t, path);
+  if (!on_host) test_device_open(t);
   pthread_mutex_init(&t->mutex, NULL);
   t->poison = SL_POISON;
   t->event_count = 1;
@@ -229,13 +235,13 @@ struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
     dlclose(t->handle);
     open_algorithm(t, path, algorithm);
   }
-  return prepare(t, path);
+  return prepare(t);
 }
 
 struct sl_test *test_open(const char *plugin_path, const char *algorithm) {
   struct sl_test *t = test_allocate(1, sizeof(*t));
   open_algorithm(t, plugin_path, algorithm);
-  return prepare(t, plugin_path);
+  return prepare(t);
 }
 
 void test_release_run(struct sl_test *t) {
@@ -303,7 +309,7 @@ static void set_field(const struct sl_test *t, uint32_t member, uint32_t index, 
                       const void *values, uint64_t count) {
   const size_t bytes = (size_t)(count * sl_type_bytes(t->algorithm->members[member].collection->fields[index].type));
   sl_guarded_free(&f->memory);
-  f->memory = sl_guarded_new(bytes, t->poison, t->poison);
+  f->memory = test_guarded(bytes, t->poison, t->poison);
   if (bytes) memcpy(f->memory.values, values, bytes);
   f->count = count;
   f->hash = test_bytes_hash(f->memory.values, bytes);

@@ -2,10 +2,10 @@
 #ifndef SL_HARNESS_H
 #define SL_HARNESS_H
 
+#include "base/guarded.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "plugin/tables.h"
-#include "testing/guarded.h"
 
 #include <sluice/testing.h>
 
@@ -84,7 +84,8 @@ struct test_node {
 
 /* Prints "sl_test: PLUGIN.ALGORITHM: text" and ends the program. */
 void test_die(const struct sl_test *t, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
-void *test_allocate(size_t count, size_t bytes); /* zeroed; ends the program when memory is out */
+void *test_allocate(size_t count, size_t bytes);                  /* zeroed; ends the program when memory is out */
+struct sl_guarded test_guarded(size_t bytes, int fill, int salt); /* sl_guarded_new; likewise */
 
 /* The member of that name and kind, and a field of it; both end the program if there is none. */
 uint32_t test_member_index(const struct sl_test *t, const char *name, uint32_t kind);
@@ -118,7 +119,7 @@ void test_emulator_open(struct sl_test *t);
 struct sl_stream *test_emulator_stream(struct sl_test *t);
 void test_emulator_close(struct sl_test *t);
 /* device.c. Opened once; ends the program with 77, skipped, where there is no such device. */
-void test_device_open(struct sl_test *t, const char *plugin_path);
+void test_device_open(struct sl_test *t);
 void test_device_close(struct sl_test *t);
 /* Runs the kernels on copies of all that the arguments point to, and copies all back. Completes `launch`. With nodes,
  * `count` of them as a family. */

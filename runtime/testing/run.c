@@ -100,7 +100,7 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_member *own = &t->members[member];
   const uint64_t bytes = sl_collection_bytes(m->collection);
-  own->views = sl_guarded_new((size_t)(own->entry_count * bytes), 0, t->poison);
+  own->views = test_guarded((size_t)(own->entry_count * bytes), 0, t->poison);
   memset(own->capacities, 0, sizeof own->capacities);
   for (uint32_t k = 0; k < own->entry_count; k++) {
     bind_entry(t, member, &own->entries[k], (unsigned char *)own->views.values + k * bytes);
@@ -196,11 +196,11 @@ static void bind_output(struct sl_test *t, uint32_t member) {
     if (m->shares && field->shape == SL_SHAPE_CODE_OFFSETS)
       f->alias = shared_offsets(t, m);
     else
-      f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : t->poison,
-                                 t->poison);
+      f->memory =
+          test_guarded((size_t)(f->count * sl_type_bytes(field->type)), is_zeroed(t, field) ? 0 : t->poison, t->poison);
     *sl_args_pointer(t->args, m, i) = f->alias ? (void *)(uintptr_t)f->alias : f->memory.values;
   }
-  own->used = sl_guarded_new(SL_BOUNDS_MAX * sizeof(uint32_t), 0, t->poison);
+  own->used = test_guarded(SL_BOUNDS_MAX * sizeof(uint32_t), 0, t->poison);
   uint32_t *used = own->used.values;
   for (uint32_t b = 0; b < sl_bound_count(m->collection); b++) {
     const int bounded = !(b == 0 && m->shares) && sl_bound_capacity(m, b)->terms[0].kind != SL_TERM_NONE;
@@ -214,7 +214,7 @@ static void bind_scratch(struct sl_test *t, uint32_t member) {
   struct test_field *f = &t->members[member].fields[0];
   const int is_used = sl_scratch_is_used(t->algorithm, m, t->shared);
   f->count = is_used ? evaluate(t, &m->capacity) : 0;
-  f->memory = sl_guarded_new((size_t)(f->count * sl_type_bytes(m->type)), t->poison, t->poison);
+  f->memory = test_guarded((size_t)(f->count * sl_type_bytes(m->type)), t->poison, t->poison);
   *(void **)(void *)(t->args + m->args_offset) = is_used ? f->memory.values : NULL;
 }
 
@@ -223,13 +223,13 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
   for (uint32_t i = 0; t->list && i < count; i++)
     if (t->list[i] >= t->event_count || (i && t->list[i] <= t->list[i - 1]))
       test_die(t, "the list is not ascending, or names an event beyond the slice: entry %u is %u", i, t->list[i]);
-  t->count = sl_guarded_new(sizeof(uint32_t), 0, t->poison);
+  t->count = test_guarded(sizeof(uint32_t), 0, t->poison);
   *(uint32_t *)t->count.values = count;
   if (t->list) {
-    t->numbers = sl_guarded_new(count * sizeof(uint32_t), t->poison, t->poison);
+    t->numbers = test_guarded(count * sizeof(uint32_t), t->poison, t->poison);
     memcpy(t->numbers.values, t->list, count * sizeof(uint32_t));
   }
-  t->errors = sl_guarded_new(t->event_count * sizeof(uint64_t), 0, t->poison);
+  t->errors = test_guarded(t->event_count * sizeof(uint64_t), 0, t->poison);
   *(struct sl_events *)(void *)(t->args + m->args_offset) = (struct sl_events){
       t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFF - STEP) << 48, t->event_count, 0};
 }
@@ -413,8 +413,9 @@ static int run_prepared(struct sl_test *t) {
 /* ----------------------------------------------------------------------------------------------- looking */
 
 static void check_memory(const struct sl_test *t, const struct sl_guarded *g, const char *what, const char *field) {
-  const char *damage = sl_guarded_damage(g);
-  if (damage) test_die(t, "%s%s%s was written %s", what, *field ? "." : "", field, damage);
+  char damage[64];
+  if (sl_guarded_is_damaged(g, damage, sizeof damage))
+    test_die(t, "%s%s%s was written %s", what, *field ? "." : "", field, damage);
 }
 
 static void check_inputs(const struct sl_test *t, const struct sl_member *m, const struct test_field *fields) {

@@ -4,9 +4,9 @@
 #ifndef SL_TRIAL_CASE_H
 #define SL_TRIAL_CASE_H
 
+#include "base/child.h"
 #include "execute/watch.h"
 #include "testing/harness.h"
-#include "trial/process.h"
 
 /* A port's fields. Offsets are kept even where the algorithm does not read them, as long as a port that shares them is
  * read: slices are cut by them. */

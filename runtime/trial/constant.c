@@ -10,16 +10,17 @@ struct array {
   uint64_t count;
 };
 
-static void make(struct sl_test *t, const struct trial_case *c, struct trial_log *log) {
+static void make(struct sl_test *t, const struct trial_case *c, struct sl_child *log) {
   trial_give(c, t);
   const int status = sl_test_run(t);
-  if (status != SL_OK) trial_wrong(log, "it returned %d (%s): %s", status, sl_error_text(status), sl_test_messages(t));
+  if (status != SL_OK)
+    sl_child_wrong(log, "it returned %d (%s): %s", status, sl_error_text(status), sl_test_messages(t));
 }
 
 /* Calls `look` with each array that was made. */
-static void for_each_array(struct sl_test *t, struct array *kept, struct trial_log *log,
+static void for_each_array(struct sl_test *t, struct array *kept, struct sl_child *log,
                            void (*look)(struct sl_test *, const struct sl_member *, const struct sl_field *,
-                                        const struct test_field *, struct array *, struct trial_log *)) {
+                                        const struct test_field *, struct array *, struct sl_child *)) {
   for (uint32_t m = 0; m < t->algorithm->member_count; m++) {
     const struct sl_member *member = &t->algorithm->members[m];
     for (uint32_t f = 0; member->kind == SL_MEMBER_OUT && f < member->collection->field_count; f++)
@@ -28,37 +29,37 @@ static void for_each_array(struct sl_test *t, struct array *kept, struct trial_l
 }
 
 static void keep(struct sl_test *t, const struct sl_member *m, const struct sl_field *field,
-                 const struct test_field *made, struct array *kept, struct trial_log *log) {
+                 const struct test_field *made, struct array *kept, struct sl_child *log) {
   (void)t;
-  if (!made->memory.values) trial_wrong(log, "it did not make %s.%s", m->name, field->name);
+  if (!made->memory.values) sl_child_wrong(log, "it did not make %s.%s", m->name, field->name);
   kept->count = made->count;
   kept->values = test_allocate(made->memory.bytes + 1, 1);
   memcpy(kept->values, made->memory.values, made->memory.bytes);
 }
 
 static void compare(struct sl_test *t, const struct sl_member *m, const struct sl_field *field,
-                    const struct test_field *made, struct array *kept, struct trial_log *log) {
+                    const struct test_field *made, struct array *kept, struct sl_child *log) {
   (void)t;
   if (made->count != kept->count)
-    trial_wrong(log, "%s.%s has %llu values, it had %llu", m->name, field->name, (unsigned long long)made->count,
-                (unsigned long long)kept->count);
+    sl_child_wrong(log, "%s.%s has %llu values, it had %llu", m->name, field->name, (unsigned long long)made->count,
+                   (unsigned long long)kept->count);
   const size_t bytes = kept->count ? made->memory.bytes / (size_t)kept->count : 1;
   for (uint64_t i = 0; i < kept->count; i++)
     if (memcmp((const char *)made->memory.values + i * bytes, (const char *)kept->values + i * bytes, bytes) != 0)
-      trial_wrong(log, "value %llu of %s.%s differs", (unsigned long long)i, m->name, field->name);
+      sl_child_wrong(log, "value %llu of %s.%s differs", (unsigned long long)i, m->name, field->name);
 }
 
-void trial_run_constant(void *context, struct trial_log *log) {
+void trial_run_constant(void *context, struct sl_child *log) {
   const struct trial_run *r = context;
   struct sl_test *t = test_open(r->plugin_path, r->algorithm);
   uint32_t count = 0;
   for (uint32_t m = 0; m < t->algorithm->member_count; m++)
     if (t->algorithm->members[m].kind == SL_MEMBER_OUT) count += t->algorithm->members[m].collection->field_count;
   struct array *kept = test_allocate(count, sizeof *kept);
-  trial_stage(log, "as in the graph");
+  sl_child_stage(log, "as in the graph");
   make(t, r->inputs, log);
   for_each_array(t, kept, log, keep);
-  trial_stage(log, "made a second time");
+  sl_child_stage(log, "made a second time");
   t->poison = OTHER_POISON;
   make(t, r->inputs, log);
   for_each_array(t, kept, log, compare);

@@ -2,6 +2,7 @@
  * compared with; the first thing that is wrong ends the process.
  */
 #include "execute/bind.h"
+#include "trial/trap.h"
 #include "trial/trial.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ enum { OTHER_POISON = 0x5A, RUNS_MAX = 4, SEEDS = 3 };
 struct kernel {
   const struct trial_run *run;
   struct sl_test *test;
-  struct trial_log *log;
+  struct sl_child *log;
   const struct trial_outcome *first;
 };
 
@@ -42,7 +43,7 @@ static void *trap_of(uint32_t member, uint32_t field) {
   return trial_trap_place(traps.count++);
 }
 
-static void open_traps(struct sl_test *test, struct trial_log *log) {
+static void open_traps(struct sl_test *test, struct sl_child *log) {
   unsigned count = 1;
   traps.algorithm = test->algorithm;
   for (uint32_t m = 0; m < test->algorithm->member_count; m++)
@@ -68,7 +69,7 @@ static void run_test(const struct kernel *k) {
   const int status = sl_test_run(k->test);
   if (status == SL_OK) return;
   const char *line = last_line(sl_test_messages(k->test));
-  trial_wrong(k->log, "%s%sit returned %d (%s)", line, *line ? "; " : "", status, sl_error_text(status));
+  sl_child_wrong(k->log, "%s%sit returned %d (%s)", line, *line ? "; " : "", status, sl_error_text(status));
 }
 
 static int is_bounded(const struct sl_member *m, uint32_t bound) {
@@ -110,14 +111,14 @@ static struct trial_outcome *run_case(const struct kernel *k, const struct trial
   trial_give(c, k->test);
   int runs = 1;
   for (run_test(k); grow(k->test); run_test(k))
-    if (runs++ == RUNS_MAX) trial_wrong(k->log, "an output overflows whatever room it gets");
+    if (runs++ == RUNS_MAX) sl_child_wrong(k->log, "an output overflows whatever room it gets");
   return trial_observe(k->test, c, k->log, pool);
 }
 
 /* ----------------------------------------------------------------------------------------------- the ways */
 
 static void run_again(const struct kernel *k, const char *what) {
-  trial_stage(k->log, "%s", what);
+  sl_child_stage(k->log, "%s", what);
   trial_compare(k->first, run_case(k, k->run->inputs, NULL), NULL, 1, k->log);
 }
 
@@ -130,13 +131,13 @@ static void run_other_poison(const struct kernel *k) {
 static void run_nothing(const struct kernel *k) {
   const uint32_t no_events[1] = {0};
   struct trial_case none = *k->run->inputs;
-  trial_stage(k->log, "on no event of the slice");
+  sl_child_stage(k->log, "on no event of the slice");
   none.has_list = 1;
   none.list_count = 0;
   none.list = (uint32_t *)(uintptr_t)no_events;
   run_case(k, &none, NULL);
   if (trial_why_whole(k->run->inputs)) return;
-  trial_stage(k->log, "on a slice without events");
+  sl_child_stage(k->log, "on a slice without events");
   none = trial_select(k->run->inputs, no_events, 0);
   trial_give(&none, k->test);
   run_test(k);
@@ -153,10 +154,10 @@ static void run_other_slices(const struct kernel *k) {
   const uint32_t count = k->run->inputs->event_count;
   if (trial_why_whole(k->run->inputs)) return;
   uint32_t *events = test_allocate(count, sizeof *events);
-  trial_stage(k->log, "events in reverse order");
+  sl_child_stage(k->log, "events in reverse order");
   for (uint32_t e = 0; e < count; e++) events[e] = count - 1 - e;
   trial_compare_totals(k->first, run_selected(k, events, count), k->log);
-  trial_stage(k->log, "one event a slice");
+  sl_child_stage(k->log, "one event a slice");
   struct trial_outcome *sums = NULL;
   for (uint32_t e = 0; e < count; e++) {
     struct trial_outcome *o = run_selected(k, &e, 1);
@@ -165,7 +166,7 @@ static void run_other_slices(const struct kernel *k) {
   }
   if (sums) trial_compare_totals(k->first, sums, k->log);
   if (count < 2) return;
-  trial_stage(k->log, "the second half of the slice, whose offsets do not begin at 0");
+  sl_child_stage(k->log, "the second half of the slice, whose offsets do not begin at 0");
   const struct trial_case tail = trial_tail(k->run->inputs, count / 2);
   for (uint32_t e = 0; e < tail.event_count; e++) events[e] = count / 2 + e;
   trial_compare(k->first, run_case(k, &tail, NULL), events, 0, k->log);
@@ -173,7 +174,7 @@ static void run_other_slices(const struct kernel *k) {
 
 static void run_every_other(const struct kernel *k) {
   const struct trial_case c = trial_every_other(k->run->inputs);
-  trial_stage(k->log, "on a list of every other event");
+  sl_child_stage(k->log, "on a list of every other event");
   trial_compare(k->first, run_case(k, &c, NULL), NULL, 0, k->log);
 }
 
@@ -186,16 +187,16 @@ static void run_short(const struct kernel *k, const struct trial_case *c, const 
   if (filled == 0) return;
   char name[160];
   sl_bound_name(m, bound, name, sizeof name);
-  trial_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, bound ? "subitems" : "items", name,
-              of);
+  sl_child_stage(k->log, "with room for %u %s of %s, one less than %s", filled - 1, bound ? "subitems" : "items", name,
+                 of);
   trial_give(c, k->test);
   set_budget(k->test, member, bound, filled - 1);
   run_test(k);
   const uint32_t used = used_of(k->test, member, bound);
   const char *field = bound ? m->collection->fields[sl_group_field(m->collection, bound)].name : "";
   if (used < filled)
-    trial_wrong(k->log, "it does not report the overflow: %s.%s%sbound.used is %u", m->name, field, bound ? "_" : "",
-                used);
+    sl_child_wrong(k->log, "it does not report the overflow: %s.%s%sbound.used is %u", m->name, field, bound ? "_" : "",
+                   used);
 }
 
 /* The event of which an output has most. */
@@ -250,7 +251,7 @@ static void run_orders(const struct kernel *k) {
 
 static void run_first(struct kernel *k, int is_cpu) {
   const struct trial_run *r = k->run;
-  trial_stage(k->log, "as in the graph");
+  sl_child_stage(k->log, "as in the graph");
   if (is_cpu) {
     k->first = r->pool->reference = run_case(k, r->inputs, r->pool);
     if (!k->first) k->first = run_case(k, r->inputs, NULL); /* too large to share */
@@ -259,7 +260,7 @@ static void run_first(struct kernel *k, int is_cpu) {
   const struct trial_outcome *own = run_case(k, r->inputs, NULL);
   k->first = r->pool->reference ? r->pool->reference : own;
   if (!r->pool->reference) return;
-  trial_stage(k->log, "compared with cpu");
+  sl_child_stage(k->log, "compared with cpu");
   trial_compare(k->first, own, NULL, 1, k->log);
 }
 
@@ -270,7 +271,7 @@ static void run_variant(const struct kernel *k) {
   sl_test_shared(k->test, (int)k->run->inputs->node->shared);
 }
 
-void trial_run_kernel(void *context, struct trial_log *log) {
+void trial_run_kernel(void *context, struct sl_child *log) {
   const struct trial_run *r = context;
   struct kernel k = {r, test_open(r->plugin_path, r->algorithm), log, NULL};
   trial_refer(r->inputs, k.test);

@@ -2,13 +2,14 @@
 #include "trial/outcome.h"
 
 #include "execute/bind.h"
+#include "execute/validity.h"
 
 #include <string.h>
 
 enum { POOL_ALIGNMENT = 16 };
 
 struct trial_pool *trial_pool_new(void) {
-  struct trial_pool *pool = trial_shared_new(TRIAL_POOL_BYTES);
+  struct trial_pool *pool = sl_shared_new(TRIAL_POOL_BYTES);
   const size_t begin = (sizeof *pool + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT;
   if (pool) *pool = (struct trial_pool){begin, TRIAL_POOL_BYTES, NULL};
   return pool;
@@ -23,122 +24,30 @@ static void *get(struct trial_pool *pool, uint64_t count, uint64_t bytes_each) {
   return place;
 }
 
-/* ------------------------------------------------------------------------------------------ can it be valid? */
+/* ------------------------------------------------------------------------------------------------- copying */
 
-/* One output while it is looked at. */
+/* One output while it is copied. */
 struct look {
-  struct trial_log *log;
-  const struct sl_algorithm *algorithm;
+  const struct sl_validity *validity;
   const struct sl_member *member;
-  void *args;
-  const struct trial_outcome *outcome;
+  uint32_t index; /* of the member */
   struct trial_written *written;
 };
 
 static const void *field_pointer(const struct look *l, int field) {
-  return field < 0 ? NULL : *sl_args_pointer(l->args, l->member, (uint32_t)field);
+  return field < 0 ? NULL : *sl_args_pointer(l->validity->args, l->member, (uint32_t)field);
 }
 
-/* Of the output itself, or of the port that it shares them with. */
-static const uint32_t *find_offsets(const struct look *l) {
-  const uint32_t *own = field_pointer(l, sl_offsets_field(l->member->collection));
-  if (own || !l->member->shares) return own;
-  struct look partner = *l;
-  partner.member = &l->algorithm->members[sl_member_index(l->algorithm, l->member->shares)];
-  return find_offsets(&partner);
-}
-
-static void check_ascending(const struct look *l, const char *field, const uint32_t *offsets, uint32_t first,
-                            uint32_t end, uint32_t capacity, const char *of) {
-  for (uint32_t i = first; i < end; i++)
-    if (offsets[i] > offsets[i + 1])
-      trial_wrong(l->log, "%s.%s is no list of offsets: %u for %s %u, then %u", l->member->name, field, offsets[i], of,
-                  i, offsets[i + 1]);
-  if (offsets[end] > capacity)
-    trial_wrong(l->log, "%s.%s ends with %u, its capacity is %u", l->member->name, field, offsets[end], capacity);
-}
-
-static void check_list(const struct look *l) {
-  const uint32_t count = *(const uint32_t *)field_pointer(l, 0), *numbers = field_pointer(l, 1);
-  const uint32_t event_count = l->outcome->event_count;
-  if (count > event_count)
-    trial_wrong(l->log, "%s lists %u events of a slice that has %u", l->member->name, count, event_count);
-  for (uint32_t i = 0; i < count; i++) {
-    if (numbers[i] >= event_count || !l->outcome->is_listed[numbers[i]])
-      trial_wrong(l->log, "%s lists event %u, on which the node did not run", l->member->name, numbers[i]);
-    if (i && numbers[i] <= numbers[i - 1])
-      trial_wrong(l->log, "%s is not in ascending order: event %u, then %u", l->member->name, numbers[i - 1],
-                  numbers[i]);
-  }
-}
-
-static int is_number(const void *values, uint32_t type, uint64_t i) {
-  if (type == SL_TYPE_f32) return ((const float *)values)[i] == ((const float *)values)[i];
-  if (type == SL_TYPE_f64) return ((const double *)values)[i] == ((const double *)values)[i];
-  return 1;
-}
-
-/* The values of one event: [*begin, *end). Shapes that have none by event give an empty range. */
+/* The values of one event: [*begin, *end). */
 static void event_range(const struct trial_written *w, const struct sl_collection *c, uint32_t f, uint32_t event,
                         uint64_t *begin, uint64_t *end) {
-  const struct sl_field *field = &c->fields[f];
-  const uint32_t *item_offsets = w->item_offsets[sl_group_of(c, f)];
-  *begin = *end = 0;
-  const int by_item = field->shape == SL_SHAPE_CODE_PER_ITEM || field->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
-  if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
-    *begin = event;
-    *end = event + 1u;
-  } else if (by_item && w->offsets) {
-    *begin = w->offsets[event];
-    *end = w->offsets[event + 1];
-  } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && w->offsets && item_offsets) {
-    *begin = item_offsets[w->offsets[event]];
-    *end = item_offsets[w->offsets[event + 1]];
-  }
-  *begin *= field->width;
-  *end *= field->width;
+  sl_event_range(c, f, event, w->offsets, w->item_offsets[sl_group_of(c, f)], begin, end);
 }
 
 /* The entry that a value belongs to. */
 static uint64_t entry_of(const struct sl_field *field, uint64_t value) {
   return field->width > 1 ? value / field->width : value;
 }
-
-static void check_numbers(const struct look *l, uint32_t f) {
-  const struct sl_field *field = &l->member->collection->fields[f];
-  for (uint32_t e = 0; e < l->outcome->event_count; e++) {
-    uint64_t begin, end;
-    if (!l->outcome->is_listed[e]) continue;
-    event_range(l->written, l->member->collection, f, e, &begin, &end);
-    for (uint64_t i = begin; i < end; i++)
-      if (!is_number(l->written->values[f], field->type, i))
-        trial_wrong(l->log, "%s.%s of event %u, entry %llu, is not a number", l->member->name, field->name, e,
-                    (unsigned long long)entry_of(field, i - begin));
-  }
-}
-
-/* Events off the list were made empty before, and must have been left alone. */
-static void check_unlisted(const struct look *l) {
-  const struct sl_collection *c = l->member->collection;
-  const struct trial_written *w = l->written;
-  for (uint32_t e = 0; e < l->outcome->event_count; e++) {
-    if (l->outcome->is_listed[e]) continue;
-    if (w->offsets && !l->member->shares && w->offsets[e + 1] != w->offsets[e])
-      trial_wrong(l->log, "%s has %u items in event %u, which is not on the list", l->member->name,
-                  w->offsets[e + 1] - w->offsets[e], e);
-    for (uint32_t f = 0; f < c->field_count; f++) {
-      const size_t bytes = (size_t)c->fields[f].width * sl_type_bytes(c->fields[f].type);
-      const unsigned char *values = w->values[f];
-      if (c->fields[f].shape != SL_SHAPE_CODE_PER_EVENT || !values) continue;
-      for (size_t b = 0; b < bytes; b++)
-        if (values[e * bytes + b])
-          trial_wrong(l->log, "%s.%s of event %u, which is not on the list, was written", l->member->name,
-                      c->fields[f].name, e);
-    }
-  }
-}
-
-/* ------------------------------------------------------------------------------------------------- copying */
 
 static int copy_field(const struct look *l, uint32_t f, uint64_t count, struct trial_pool *pool) {
   const struct sl_field *field = &l->member->collection->fields[f];
@@ -164,19 +73,16 @@ static int copy_offsets(const uint32_t *from, uint64_t count, const uint32_t **t
 static int observe_extent(const struct look *l, struct trial_pool *pool) {
   struct trial_written *w = l->written;
   const struct sl_collection *c = l->member->collection;
-  const uint32_t *offsets = find_offsets(l);
-  const uint32_t events = l->outcome->event_count;
-  if (sl_is_totals(c)) w->bounds[0] = sl_args_bound(l->args, l->member, 0)->capacity;
+  const uint32_t *offsets = sl_output_offsets(l->validity, l->index);
+  const uint32_t events = l->validity->event_count;
+  if (sl_is_totals(c)) w->bounds[0] = sl_args_bound(l->validity->args, l->member, 0)->capacity;
   if (!offsets) return 1;
-  check_ascending(l, "offsets", offsets, 0, events, sl_args_bound(l->args, l->member, 0)->capacity, "event");
   w->bounds[0] = offsets[events];
   if (!copy_offsets(offsets, events + 1ull, &w->offsets, pool)) return 0;
   for (uint32_t b = 1; b < sl_bound_count(c); b++) {
     const int field = sl_item_offsets_field(c, b);
     const uint32_t *item_offsets = field_pointer(l, field);
     if (!item_offsets) continue;
-    check_ascending(l, c->fields[field].name, item_offsets, offsets[0], offsets[events],
-                    sl_args_bound(l->args, l->member, b)->capacity, "item");
     w->bounds[b] = item_offsets[offsets[events]];
     if (!copy_offsets(item_offsets, w->bounds[0] + 1, &w->item_offsets[b], pool)) return 0;
   }
@@ -189,14 +95,11 @@ static int observe_port(struct look *l, struct trial_pool *pool) {
   w->values = get(pool, c->field_count, sizeof *w->values);
   w->counts = get(pool, c->field_count, sizeof *w->counts);
   if (!w->values || !w->counts) return 0;
-  if (sl_is_event_list(c)) check_list(l);
   if (!observe_extent(l, pool)) return 0;
   for (uint32_t f = 0; f < c->field_count; f++) {
-    const uint64_t count = sl_collection_values(c, f, l->outcome->event_count, w->bounds);
+    const uint64_t count = sl_collection_values(c, f, l->validity->event_count, w->bounds);
     if (!copy_field(l, f, count, pool)) return 0;
-    if (w->values[f]) check_numbers(l, f);
   }
-  if (!sl_is_event_list(c)) check_unlisted(l);
   return 1;
 }
 
@@ -210,31 +113,35 @@ static struct trial_outcome *new_outcome(const struct sl_algorithm *a, uint32_t 
   return o->is_listed && o->errors && o->ports ? o : NULL;
 }
 
-static struct trial_outcome *observe(struct trial_outcome *o, void *args, struct trial_log *log,
+static struct trial_outcome *observe(struct trial_outcome *o, void *args, struct sl_child *log,
                                      struct trial_pool *pool) {
+  const struct sl_validity validity = {o->algorithm, args, o->event_count, SL_NO_POISON, o->is_listed, NULL};
+  char text[512];
   for (uint32_t m = 0; m < o->algorithm->member_count; m++) {
-    struct look l = {log, o->algorithm, &o->algorithm->members[m], args, o, &o->ports[m]};
-    if (l.member->kind == SL_MEMBER_OUT && !observe_port(&l, pool)) return NULL;
+    struct look l = {&validity, &o->algorithm->members[m], m, &o->ports[m]};
+    if (l.member->kind != SL_MEMBER_OUT) continue;
+    if (!sl_output_is_valid(&validity, m, text, sizeof text)) sl_child_wrong(log, "%s", text);
+    if (!observe_port(&l, pool)) return NULL;
   }
   return o;
 }
 
 struct trial_outcome *trial_observe_args(const struct sl_algorithm *a, void *args, uint32_t event_count,
-                                         struct trial_log *log) {
+                                         struct sl_child *log) {
   struct trial_outcome *o = new_outcome(a, event_count, NULL);
   memset(o->is_listed, 1, event_count);
   return observe(o, args, log, NULL);
 }
 
-static void check_error(const struct sl_algorithm *a, uint32_t event, uint64_t error, struct trial_log *log) {
+static void check_error(const struct sl_algorithm *a, uint32_t event, uint64_t error, struct sl_child *log) {
   const uint32_t code = (uint32_t)(error >> 32);
   if (!error) return;
   for (uint32_t i = 0; i < a->error_count; i++)
     if (a->errors[i].code == code) return;
-  trial_wrong(log, "event %u is refused with code %u, which is not in the table of errors", event, code);
+  sl_child_wrong(log, "event %u is refused with code %u, which is not in the table of errors", event, code);
 }
 
-struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_case *c, struct trial_log *log,
+struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_case *c, struct sl_child *log,
                                     struct trial_pool *pool) {
   struct trial_outcome *o = new_outcome(t->algorithm, c->event_count, pool);
   if (!o) return NULL;
@@ -253,7 +160,7 @@ struct pair {
   const struct trial_written *reference, *other;
   const struct sl_member *member;
   uint32_t event, other_event; /* the same event's number in either */
-  struct trial_log *log;
+  struct sl_child *log;
 };
 
 static void write_value(char *text, size_t size, const struct sl_field *field, const void *values, uint64_t i) {
@@ -283,9 +190,9 @@ static void differ(const struct pair *p, const struct sl_field *field, uint64_t 
   write_value(was, sizeof was, field, reference, i);
   write_value(is, sizeof is, field, other, j);
   if (field->shape == SL_SHAPE_CODE_PER_EVENT)
-    trial_wrong(p->log, "%s.%s of event %u is %s, it was %s", p->member->name, field->name, p->event, is, was);
-  trial_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, it was %s", p->member->name, field->name, p->event,
-              (unsigned long long)entry, is, was);
+    sl_child_wrong(p->log, "%s.%s of event %u is %s, it was %s", p->member->name, field->name, p->event, is, was);
+  sl_child_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, it was %s", p->member->name, field->name, p->event,
+                 (unsigned long long)entry, is, was);
 }
 
 static void compare_field(const struct pair *p, uint32_t f) {
@@ -297,8 +204,8 @@ static void compare_field(const struct pair *p, uint32_t f) {
   event_range(p->reference, c, f, p->event, &begin, &end);
   event_range(p->other, c, f, p->other_event, &other_begin, &other_end);
   if (end - begin != other_end - other_begin)
-    trial_wrong(p->log, "%s.%s of event %u has %llu entries, it had %llu", p->member->name, field->name, p->event,
-                (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
+    sl_child_wrong(p->log, "%s.%s of event %u has %llu entries, it had %llu", p->member->name, field->name, p->event,
+                   (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
   for (uint64_t i = 0; i < end - begin; i++)
     if (memcmp(was + (begin + i) * bytes, is + (other_begin + i) * bytes, bytes) != 0)
       differ(p, field, entry_of(field, i), was, begin + i, is, other_begin + i);
@@ -311,7 +218,7 @@ static void compare_lengths(const struct pair *p) {
   const uint32_t first = a->offsets[p->event], other_first = b->offsets[p->other_event];
   const uint32_t count = a->offsets[p->event + 1] - first, other_count = b->offsets[p->other_event + 1] - other_first;
   if (count != other_count)
-    trial_wrong(p->log, "%s has %u items in event %u, it had %u", p->member->name, other_count, p->event, count);
+    sl_child_wrong(p->log, "%s has %u items in event %u, it had %u", p->member->name, other_count, p->event, count);
   for (uint32_t g = 1; g < SL_BOUNDS_MAX; g++) {
     const uint32_t *was = a->item_offsets[g], *is = b->item_offsets[g];
     for (uint32_t i = 0; was && is && i < count; i++) {
@@ -320,8 +227,8 @@ static void compare_lengths(const struct pair *p) {
       char name[160];
       sl_bound_name(p->member, g, name, sizeof name);
       if (length != other_length)
-        trial_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", name, other_length, i, p->event,
-                    length);
+        sl_child_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", name, other_length, i, p->event,
+                       length);
     }
   }
 }
@@ -356,8 +263,8 @@ static int is_on_list(const struct trial_written *list, uint32_t event) {
 static void compare_lists(const struct pair *p) {
   const int was = is_on_list(p->reference, p->event), is = is_on_list(p->other, p->other_event);
   if (was != is)
-    trial_wrong(p->log, "event %u is %son the list %s, it was %son it", p->event, is ? "" : "not ", p->member->name,
-                was ? "" : "not ");
+    sl_child_wrong(p->log, "event %u is %son the list %s, it was %son it", p->event, is ? "" : "not ", p->member->name,
+                   was ? "" : "not ");
 }
 
 static void compare_slice(const struct pair *p) {
@@ -372,8 +279,8 @@ static void compare_slice(const struct pair *p) {
       char reference[64], other[64];
       write_value(reference, sizeof reference, field, was, i);
       write_value(other, sizeof other, field, is, i);
-      trial_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, it was %s", p->member->name, field->name,
-                  (unsigned long long)entry_of(field, i), other, reference);
+      sl_child_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, it was %s", p->member->name, field->name,
+                     (unsigned long long)entry_of(field, i), other, reference);
     }
   }
 }
@@ -395,7 +302,7 @@ void trial_add_totals(struct trial_outcome *sums, const struct trial_outcome *o)
 }
 
 void trial_compare_totals(const struct trial_outcome *reference, const struct trial_outcome *sums,
-                          struct trial_log *log) {
+                          struct sl_child *log) {
   for (uint32_t m = 0; m < sums->algorithm->member_count; m++) {
     const struct sl_member *member = &sums->algorithm->members[m];
     const struct pair p = {&reference->ports[m], &sums->ports[m], member, 0, 0, log};
@@ -404,7 +311,7 @@ void trial_compare_totals(const struct trial_outcome *reference, const struct tr
 }
 
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
-                   int is_same_slice, struct trial_log *log) {
+                   int is_same_slice, struct sl_child *log) {
   const struct sl_algorithm *a = reference->algorithm;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
@@ -423,8 +330,8 @@ void trial_compare(const struct trial_outcome *reference, const struct trial_out
   for (uint32_t e = 0; e < other->event_count; e++) {
     const uint32_t event = events ? events[e] : e;
     if (reference->is_listed[event] && other->is_listed[e] && reference->errors[event] != other->errors[e])
-      trial_wrong(log, "event %u is refused with code %u, detail %u; it was with code %u, detail %u", event,
-                  (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
-                  (uint32_t)(reference->errors[event] >> 32), (uint32_t)reference->errors[event]);
+      sl_child_wrong(log, "event %u is refused with code %u, detail %u; it was with code %u, detail %u", event,
+                     (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
+                     (uint32_t)(reference->errors[event] >> 32), (uint32_t)reference->errors[event]);
   }
 }

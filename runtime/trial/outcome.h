@@ -32,23 +32,23 @@ struct trial_outcome {
 };
 
 /* Of the harness's last run. NULL only where the pool is full. */
-struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_case *c, struct trial_log *log,
+struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_case *c, struct sl_child *log,
                                     struct trial_pool *pool);
 
 /* The same for arguments that point to outputs in host memory, all events listed: `args` as a kernel or source got
  * them. Pointers of fields that nobody reads are null. */
 struct trial_outcome *trial_observe_args(const struct sl_algorithm *a, void *args, uint32_t event_count,
-                                         struct trial_log *log);
+                                         struct sl_child *log);
 
 /* Event i of `other` is event events[i] of `reference`, or i where `events` is NULL. Events that either was not run on
  * are left out. `is_same_slice`: what belongs to the slice, or addresses a pool of it, must be equal too. */
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
-                   int is_same_slice, struct trial_log *log);
+                   int is_same_slice, struct sl_child *log);
 
 /* What the slices of an input counted must sum up to what the whole did: adds the totals of `o` to those of `sums`, an
  * outcome of this process; compares them. */
 void trial_add_totals(struct trial_outcome *sums, const struct trial_outcome *o);
 void trial_compare_totals(const struct trial_outcome *reference, const struct trial_outcome *sums,
-                          struct trial_log *log);
+                          struct sl_child *log);
 
 #endif

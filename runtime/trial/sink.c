@@ -8,19 +8,19 @@
 #include <string.h>
 
 /* Runs the graph; returns what the sink reports, as JSON. */
-static char *report_of(const struct trial_run *r, uint32_t slice_events, const char *what, struct trial_log *log) {
+static char *report_of(const struct trial_run *r, uint32_t slice_events, const char *what, struct sl_child *log) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/output", r->folder);
-  trial_stage(log, "%s", what);
+  sl_child_stage(log, "%s", what);
   struct sl_session *s = trial_session_open(r->options, r->graph, slice_events, path, log);
   const int status = sl_session_run(s);
   if (status < 0 && sl_session_events_read(s) == 0)
-    trial_not_run(log, "%s: %s (%s)", r->graph->shown, trial_first_error(s), sl_error_text(status));
-  if (status < 0) trial_wrong(log, "%s (%s)", trial_first_error(s), sl_error_text(status));
+    sl_child_not_run(log, "%s: %s (%s)", r->graph->shown, trial_first_error(s), sl_error_text(status));
+  if (status < 0) sl_child_wrong(log, "%s (%s)", trial_first_error(s), sl_error_text(status));
   const char *reported = sl_session_sink_json(s, r->node);
   char *json = strdup(reported ? reported : "");
   sl_session_close(s);
-  if (!json) trial_not_run(log, "out of memory");
+  if (!json) sl_child_not_run(log, "out of memory");
   return json;
 }
 
@@ -35,14 +35,14 @@ static const char *line_of(const char *text, size_t line) {
   return buffer;
 }
 
-static void compare(const char *was, char *is, struct trial_log *log) {
+static void compare(const char *was, char *is, struct sl_child *log) {
   size_t line = 0;
   for (size_t i = 0; was[i] == is[i] && was[i]; i++) line += was[i] == '\n';
-  if (strcmp(was, is) != 0) trial_wrong(log, "it reports %s, it was %s", line_of(is, line), line_of(was, line));
+  if (strcmp(was, is) != 0) sl_child_wrong(log, "it reports %s, it was %s", line_of(is, line), line_of(was, line));
   free(is);
 }
 
-void trial_run_sink(void *context, struct trial_log *log) {
+void trial_run_sink(void *context, struct sl_child *log) {
   const struct trial_run *r = context;
   const uint32_t events = r->options->events;
   char *first = report_of(r, events, "as in the graph", log);

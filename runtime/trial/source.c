@@ -2,6 +2,7 @@
  * gets, and leaves an event that does not fit for the next slice.
  */
 #include "execute/bind.h"
+#include "execute/validity.h"
 #include "trial/trial.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { OTHER_POISON = 0x5A, NO_LIMIT = UINT32_MAX };
 /* One reading of the input: guarded memory, and the arguments that point to it. */
 struct reading {
   const struct trial_run *run;
-  struct trial_log *log;
+  struct sl_child *log;
   const struct sl_algorithm *algorithm;
   void *state;
   unsigned char *args;
@@ -45,7 +46,7 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
       if (at->storage[f] == SL_NONE || sl_session_layout(s)->storage[at->storage[f]].upper == 0)
         continue; /* nobody reads it */
       const uint64_t values = sl_collection_values(member->collection, f, sl_session_slice_events(s), capacities);
-      r->fields[m][f] = sl_guarded_new((size_t)(values * sl_type_bytes(field->type)), poison, poison);
+      r->fields[m][f] = test_guarded((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
     for (uint32_t b = 0; b < sl_bound_count(member->collection); b++)
@@ -58,24 +59,11 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
 static void check_memory(const struct reading *r) {
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     for (uint32_t f = 0; r->fields[m] && f < r->algorithm->members[m].collection->field_count; f++) {
-      const char *damage = sl_guarded_damage(&r->fields[m][f]);
-      if (damage)
-        trial_wrong(r->log, "%s.%s was written %s", r->algorithm->members[m].name,
-                    r->algorithm->members[m].collection->fields[f].name, damage);
+      char damage[64];
+      if (sl_guarded_is_damaged(&r->fields[m][f], damage, sizeof damage))
+        sl_child_wrong(r->log, "%s.%s was written %s", r->algorithm->members[m].name,
+                       r->algorithm->members[m].collection->fields[f].name, damage);
     }
-}
-
-/* What is filled must be what `used` says. */
-static void check_used(const struct reading *r, const struct trial_outcome *o) {
-  for (uint32_t m = 0; m < r->algorithm->member_count; m++) {
-    if (r->algorithm->members[m].kind != SL_MEMBER_OUT || !o->ports[m].offsets) continue;
-    if (o->ports[m].offsets[0] != 0)
-      trial_wrong(r->log, "the offsets of %s begin with %u, not 0", r->algorithm->members[m].name,
-                  o->ports[m].offsets[0]);
-    if (r->used[SL_BOUNDS_MAX * m] != o->ports[m].bounds[0])
-      trial_wrong(r->log, "%s.bound.used is %u, its offsets end with %llu", r->algorithm->members[m].name,
-                  r->used[SL_BOUNDS_MAX * m], (unsigned long long)o->ports[m].bounds[0]);
-  }
 }
 
 static void open_reading(struct reading *r) {
@@ -83,7 +71,7 @@ static void open_reading(struct reading *r) {
   char reason[256];
   r->state = trial_source_open(s, reason, sizeof reason);
   if (!r->state)
-    trial_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
+    sl_child_not_run(r->log, "%s: %s", r->run->graph->shown, *trial_first_error(s) ? trial_first_error(s) : reason);
   r->args = test_allocate(1, r->algorithm->args_size);
   r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
   r->used = test_allocate(SL_BOUNDS_MAX * r->algorithm->member_count, sizeof *r->used);
@@ -98,12 +86,17 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
   const int status = r->algorithm->source->fill(r->state, sl_session_services(s, r->run->node), r->args, &fill);
-  if (status < 0) trial_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
+  if (status < 0) sl_child_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
-    trial_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
+    sl_child_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
   check_memory(r);
   struct trial_outcome *o = trial_observe_args(r->algorithm, r->args, fill.event_count, r->log);
-  check_used(r, o);
+  const struct sl_validity validity = {r->algorithm, r->args, fill.event_count, SL_NO_POISON, o->is_listed, NULL};
+  char text[512];
+  for (uint32_t m = 0; m < r->algorithm->member_count; m++)
+    if (r->algorithm->members[m].kind == SL_MEMBER_OUT &&
+        !sl_filled_is_valid(&validity, m, r->used[SL_BOUNDS_MAX * m], text, sizeof text))
+      sl_child_wrong(r->log, "%s", text);
   for (uint32_t e = 0; e < fill.event_count; e++) o->errors[e] = r->events[e].error;
   return o;
 }
@@ -114,7 +107,7 @@ static void end_reading(struct reading *r) {
 }
 
 static struct trial_outcome *read_whole(struct reading *r, const char *what, int poison) {
-  trial_stage(r->log, "%s", what);
+  sl_child_stage(r->log, "%s", what);
   open_reading(r);
   bind(r, poison, NO_LIMIT, 0, 0);
   struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
@@ -123,13 +116,13 @@ static struct trial_outcome *read_whole(struct reading *r, const char *what, int
 }
 
 static void read_single(struct reading *r, const struct trial_outcome *first) {
-  trial_stage(r->log, "one event a slice");
+  sl_child_stage(r->log, "one event a slice");
   open_reading(r);
   for (uint32_t e = 0; e < first->event_count; e++) {
     close_memory(r);
     bind(r, SL_POISON, NO_LIMIT, 0, 0);
     const struct trial_outcome *o = fill(r, 1);
-    if (o->event_count != 1) trial_wrong(r->log, "the source ends after %u events, not %u", e, first->event_count);
+    if (o->event_count != 1) sl_child_wrong(r->log, "the source ends after %u events, not %u", e, first->event_count);
     trial_compare(first, o, &e, 0, r->log);
   }
   end_reading(r);
@@ -140,26 +133,26 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
   char name[160];
   if (filled == 0) return;
   sl_bound_name(&r->algorithm->members[m], bound, name, sizeof name);
-  trial_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, bound ? "subitems" : "items",
-              name);
+  sl_child_stage(r->log, "with room for %u %s of %s, one less than it filled", filled - 1, bound ? "subitems" : "items",
+                 name);
   open_reading(r);
   bind(r, SL_POISON, m, bound, filled);
   const struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
   int is_refused = 0; /* an event that does not fit even alone has an error */
   for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
   if (o->event_count == first->event_count && !is_refused)
-    trial_wrong(r->log, "it made all %u events, though they do not fit", o->event_count);
+    sl_child_wrong(r->log, "it made all %u events, though they do not fit", o->event_count);
   if (!is_refused) trial_compare(first, o, NULL, 0, r->log);
   end_reading(r);
 }
 
-void trial_run_source(void *context, struct trial_log *log) {
+void trial_run_source(void *context, struct sl_child *log) {
   const struct trial_run *run = context;
   struct reading r = {.run = run, .log = log, .algorithm = sl_session_graph(run->session)->nodes[run->node].algorithm};
   const struct trial_outcome *first = read_whole(&r, "as in the graph", SL_POISON);
   uint32_t good = 0;
   for (uint32_t e = 0; e < first->event_count; e++) good += first->errors[e] == SL_EVENT_OK;
-  if (good == 0) trial_not_run(log, "%s: it has no good event among %u", run->graph->shown, first->event_count);
+  if (good == 0) sl_child_not_run(log, "%s: it has no good event among %u", run->graph->shown, first->event_count);
   const size_t words = SL_BOUNDS_MAX * r.algorithm->member_count;
   uint32_t *used = test_allocate(words, sizeof *used);
   memcpy(used, r.used, words * sizeof *used);

@@ -22,7 +22,7 @@ static const char *const target_names[TARGETS + 1] = {"cpu", "simt", "cuda", "hi
 
 /* What the children of one algorithm write. */
 struct findings {
-  struct trial_log capture, targets[TARGETS];
+  struct sl_child capture, targets[TARGETS];
 };
 
 struct trial {
@@ -56,7 +56,7 @@ const char *trial_first_error(const struct sl_session *s) {
 }
 
 struct sl_session *trial_session_open(const struct sl_trial_options *o, const struct trial_graph *graph,
-                                      uint32_t slice_events, const char *output_path, struct trial_log *log) {
+                                      uint32_t slice_events, const char *output_path, struct sl_child *log) {
   const char *const uses[] = {graph->use, NULL};
   struct sl_options options = sl_options_default();
   options.graph_path = graph->path;
@@ -74,8 +74,8 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
   if (status == SL_OK) return s;
   for (size_t i = 0; i < sl_diagnostics_count(d); i++)
     if (sl_diagnostics_at(d, i)->severity == SL_ERROR)
-      trial_not_run(log, "%s: %s", graph->shown, sl_diagnostics_at(d, i)->message);
-  trial_not_run(log, "%s: %s", graph->shown, sl_error_text(status));
+      sl_child_not_run(log, "%s: %s", graph->shown, sl_diagnostics_at(d, i)->message);
+  sl_child_not_run(log, "%s: %s", graph->shown, sl_error_text(status));
 }
 
 /* ------------------------------------------------------------------------------------------- one algorithm */
@@ -89,19 +89,19 @@ static int is_wanted(const struct trial *t, uint32_t target) {
          sl_algorithm_index(t->entries[target]->plugin, t->algorithm->name) >= 0;
 }
 
-static void run_targets(const struct trial *t, struct trial_run *run, void (*body)(void *, struct trial_log *)) {
+static void run_targets(const struct trial *t, struct trial_run *run, void (*body)(void *, struct sl_child *)) {
   for (uint32_t i = 0; i < TARGETS; i++) {
     if (!is_wanted(t, i)) continue;
     run->plugin_path = t->entries[i]->path;
     t->findings->targets[i].seconds = t->options->seconds;
-    trial_in_process(&t->findings->targets[i], body, run);
+    sl_child_run(&t->findings->targets[i], body, run);
   }
 }
 
-static uint32_t find_node(const struct sl_graph *graph, const char *name, struct trial_log *log) {
+static uint32_t find_node(const struct sl_graph *graph, const char *name, struct sl_child *log) {
   for (uint32_t n = 0; n < graph->node_count; n++)
     if (strcmp(graph->nodes[n].name, name) == 0) return n;
-  trial_not_run(log, "the graph has no node %s", name);
+  sl_child_not_run(log, "the graph has no node %s", name);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where) {
@@ -109,21 +109,21 @@ static int remove_entry(const char *path, const struct stat *about, int kind, st
   return remove(path);
 }
 
-static void run_sink(const struct trial *t, struct trial_run *run, struct trial_log *log) {
+static void run_sink(const struct trial *t, struct trial_run *run, struct sl_child *log) {
   const char *parent = getenv("TMPDIR");
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s/sluice-test-XXXXXX", parent && *parent ? parent : "/tmp");
-  if (!mkdtemp(folder)) trial_not_run(log, "%s cannot be made: %s", folder, strerror(errno));
+  if (!mkdtemp(folder)) sl_child_not_run(log, "%s cannot be made: %s", folder, strerror(errno));
   run->folder = folder;
   run_targets(t, run, trial_run_sink);
   nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* In a child: captures the inputs, and starts the children that run the algorithm. */
-static void run_algorithm(void *context, struct trial_log *log) {
+static void run_algorithm(void *context, struct sl_child *log) {
   const struct trial *t = context;
   char reason[256] = "";
-  trial_stage(log, "while its inputs were taken from %s", t->graph.shown);
+  sl_child_stage(log, "while its inputs were taken from %s", t->graph.shown);
   struct sl_session *s = trial_session_open(t->options, &t->graph, t->options->events, NULL, log);
   const uint32_t node = find_node(sl_session_graph(s), t->graph.node, log);
   struct trial_case inputs;
@@ -134,12 +134,12 @@ static void run_algorithm(void *context, struct trial_log *log) {
                           .algorithm = t->algorithm->name,
                           .graph = &t->graph,
                           .pool = trial_pool_new()};
-  if (!run.pool) trial_not_run(log, "no memory to share between processes");
+  if (!run.pool) sl_child_not_run(log, "no memory to share between processes");
   switch (t->algorithm->kind) {
     case SL_KIND_KERNEL:
       if (trial_capture(s, node, &inputs, reason, sizeof reason) < 0)
-        trial_not_run(log, "%s: %s%s%s", t->graph.shown, reason, *trial_first_error(s) ? ": " : "",
-                      trial_first_error(s));
+        sl_child_not_run(log, "%s: %s%s%s", t->graph.shown, reason, *trial_first_error(s) ? ": " : "",
+                         trial_first_error(s));
       run_targets(t, &run, trial_run_kernel);
       break;
     case SL_KIND_CONSTANT:
@@ -162,12 +162,12 @@ static void write_line(const struct trial *t, const char *what, const char *targ
   fflush(t->file);
 }
 
-static void write_log(const struct trial *t, const char *target, const struct trial_log *log) {
+static void write_log(const struct trial *t, const char *target, const struct sl_child *log) {
   char stage[sizeof log->stage + 4] = "";
-  if (log->state == TRIAL_WRONG && *log->stage) snprintf(stage, sizeof stage, "%s: ", log->stage);
-  t->counts->passed += log->state == TRIAL_PASSED;
-  t->counts->wrong += log->state == TRIAL_WRONG;
-  t->counts->not_run += log->state == TRIAL_NOT_RUN;
+  if (log->state == SL_CHILD_WRONG && *log->stage) snprintf(stage, sizeof stage, "%s: ", log->stage);
+  t->counts->passed += log->state == SL_CHILD_PASSED;
+  t->counts->wrong += log->state == SL_CHILD_WRONG;
+  t->counts->not_run += log->state == SL_CHILD_NOT_RUN;
   static const char *const verdicts[] = {"", "ok", "wrong", "not run"};
   write_line(t, t->algorithm->name, target, verdicts[log->state], stage, log->text);
 }
@@ -181,12 +181,12 @@ static int test_algorithm(struct trial *t, const char *plugin, const struct sl_a
   memset(t->findings, 0, sizeof *t->findings);
   if (t->graph.path) {
     t->findings->capture.seconds = t->options->seconds;
-    trial_in_process(&t->findings->capture, run_algorithm, t);
+    sl_child_run(&t->findings->capture, run_algorithm, t);
   } else {
-    t->findings->capture.state = TRIAL_NOT_RUN;
+    t->findings->capture.state = SL_CHILD_NOT_RUN;
     snprintf(t->findings->capture.text, sizeof t->findings->capture.text, "no graph uses it: name one with --graph");
   }
-  if (t->findings->capture.state != TRIAL_PASSED) write_log(t, "-", &t->findings->capture);
+  if (t->findings->capture.state != SL_CHILD_PASSED) write_log(t, "-", &t->findings->capture);
   for (uint32_t i = 0; i < TARGETS; i++)
     if (t->findings->targets[i].state) write_log(t, target_names[i], &t->findings->targets[i]);
   free(t->graph.use);
@@ -219,25 +219,25 @@ static int test_tables(const struct trial *t) {
 }
 
 /* In a child: a vendor's runtime does not survive fork. */
-static void open_device(void *context, struct trial_log *log) {
+static void open_device(void *context, struct sl_child *log) {
   const struct trial *t = context;
   const char *target = t->entries[log - t->findings->targets]->file_target;
   char reason[512] = "";
   struct sl_device *device;
   const struct sl_backend *b = sl_backend_find(target);
-  if (!b) b = sl_backend_load(target, t->registry.folders, t->registry.folder_count, reason, sizeof reason);
-  if (!b || b->open(0, &device, reason, sizeof reason) < 0) trial_not_run(log, "%s", reason);
+  if (!b) b = sl_backend_load(target, reason, sizeof reason);
+  if (!b || b->open(0, &device, reason, sizeof reason) < 0) sl_child_not_run(log, "%s", reason);
 }
 
 /* A target without a device is said once; it counts only if it was asked for. */
 static void find_devices(struct trial *t) {
   memset(t->findings, 0, sizeof *t->findings);
   for (uint32_t i = 1; i < TARGETS; i++) {
-    struct trial_log *log = &t->findings->targets[i];
+    struct sl_child *log = &t->findings->targets[i];
     if (!t->entries[i] || (t->options->target && strcmp(t->options->target, target_names[i]) != 0)) continue;
     log->seconds = t->options->seconds;
-    trial_in_process(log, open_device, t);
-    t->is_absent[i] = log->state != TRIAL_PASSED;
+    sl_child_run(log, open_device, t);
+    t->is_absent[i] = log->state != SL_CHILD_PASSED;
     if (!t->is_absent[i]) continue;
     t->counts->not_run += t->options->target != NULL;
     write_line(t, "(device)", target_names[i], "absent", "", log->text);
@@ -307,21 +307,6 @@ static int test_plugin(struct trial *t, const char *plugin, const char *algorith
 }
 
 /* Loading runs the constructors of a file, which a plugin must not have: first in a child. */
-static void load(void *context, struct trial_log *log) {
-  struct trial *t = context;
-  trial_stage(log, "while the plugins were loaded");
-  if (sl_registry_open(t->plugin_paths, target_names, &t->registry) < 0) trial_not_run(log, "out of memory");
-}
-
-static int open_registry(struct trial *t) {
-  t->findings->capture.seconds = t->options->seconds;
-  trial_in_process(&t->findings->capture, load, t);
-  if (t->findings->capture.state == TRIAL_PASSED) return sl_registry_open(t->plugin_paths, target_names, &t->registry);
-  t->counts->wrong++;
-  fprintf(t->file, "%s: %s\n", t->findings->capture.stage, t->findings->capture.text);
-  return SL_OK;
-}
-
 /* What PLUGIN stands for: a file, whose folder comes first; or a name, perhaps with an algorithm's. */
 struct subject {
   char plugin[256], folder[PATH_MAX];
@@ -381,13 +366,13 @@ int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, str
   const char **paths = join_paths(subject.folder, given->plugin_paths);
   struct trial t = {.options = &options, .plugin_paths = paths, .diagnostics = d, .file = file, .counts = counts};
   options.plugin_paths = paths;
-  t.findings = trial_shared_new(sizeof *t.findings);
+  t.findings = sl_shared_new(sizeof *t.findings);
   status = paths && t.findings ? trial_graphs_open(given->graph_paths, &t.graphs) : SL_ENOMEM;
-  if (status == SL_OK) status = open_registry(&t);
-  if (status == SL_OK && counts->wrong == 0) status = test_plugin(&t, subject.plugin, subject.algorithm);
+  if (status == SL_OK) status = sl_registry_open(paths, target_names, &t.registry);
+  if (status == SL_OK) status = test_plugin(&t, subject.plugin, subject.algorithm);
   sl_registry_close(&t.registry);
   trial_graphs_close(&t.graphs);
-  trial_shared_free(t.findings, sizeof *t.findings);
+  sl_shared_free(t.findings, sizeof *t.findings);
   free(paths);
   if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
   return status;

@@ -4,7 +4,7 @@
  *   trial.c      the plugin, algorithm by algorithm; what is printed
  *   lint.c       what can be said of the file and its tables
  *   graphs.c     which graph, and which node of it, uses an algorithm
- *   process.c    a child, its time, its last words
+ *   trap.c       memory that must not be touched
  *   capture.c    the inputs of a node of a running graph;  cut.c: other slices of them
  *   outcome.c    what was written, checked and compared
  *   kernel.c constant.c source.c sink.c   the ways in which an algorithm of that kind is run
@@ -49,14 +49,14 @@ struct trial_run {
 };
 
 /* Bodies of children, context struct trial_run. */
-void trial_run_kernel(void *context, struct trial_log *log);
-void trial_run_constant(void *context, struct trial_log *log);
-void trial_run_source(void *context, struct trial_log *log);
-void trial_run_sink(void *context, struct trial_log *log);
+void trial_run_kernel(void *context, struct sl_child *log);
+void trial_run_constant(void *context, struct sl_child *log);
+void trial_run_source(void *context, struct sl_child *log);
+void trial_run_sink(void *context, struct sl_child *log);
 
 /* Opens a session on the graph as the trial wants it; ends the process with the reason if that fails. */
 struct sl_session *trial_session_open(const struct sl_trial_options *options, const struct trial_graph *graph,
-                                      uint32_t slice_events, const char *output_path, struct trial_log *log);
+                                      uint32_t slice_events, const char *output_path, struct sl_child *log);
 /* The first message of an error so far, or "". */
 const char *trial_first_error(const struct sl_session *s);
 

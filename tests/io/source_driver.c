@@ -127,6 +127,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   d->messages = realloc(d->messages, d->messages_size + room);
   if (!d->messages) fatal("no memory", "");
   d->messages_size += (size_t)snprintf(d->messages + d->messages_size, room, "%s: %s\n", names[severity], text);
+  if (d->on_message) d->on_message(d->context);
 }
 
 struct sl_services driver_services(struct driver *d) {

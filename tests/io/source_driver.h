@@ -36,6 +36,7 @@ struct driver {
   uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
   uint32_t stop_after_slices;      /* 0: run to the end */
   void (*between_slices)(void *context);
+  void (*on_message)(void *context); /* while the source says something */
   /* Looks at each slice while the ports hold it; what it returns other than 0 ends the run. */
   int (*on_slice)(void *context, struct driver *d, const struct sl_fill *fill);
   void *context;

@@ -3,6 +3,7 @@
 #include "source_driver.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -451,7 +452,7 @@ static void inputs_that_cannot_be_read_are_errors_that_name_them(void **state) {
   assert_int_equal(driver_run(&driver, missing, 4), SL_EIO);
   assert_message("error: /nonexistent/x.mdf: No such file or directory");
   assert_message("error: /tmp: Is a directory");
-  assert_message("error: /dev/null: not a regular file");
+  assert_message("error: /dev/null: is no regular file, as events are read from");
   const char *const wrong[] = {good.path, text.path};
   assert_int_equal(driver_run(&driver, wrong, 2), SL_EFORMAT);
   assert_message("is not an MDF file: no record header in its 42 bytes");
@@ -482,6 +483,60 @@ static void file_that_shrinks_while_it_is_read_ends_the_run(void **state) {
   assert_numbered(0, driver.seen_count, 1);
   assert_message("to 5000 bytes while it was being read");
   memory_file_free(&f);
+  bytes_free(&file);
+}
+
+static void file_that_shrinks_within_a_slice_ends_the_run_too(void **state) {
+  (void)state;
+  for (uint32_t with_checksum = 0; with_checksum <= 1; with_checksum++) {
+    struct bytes file = simple_file(1, 1000);
+    file.data[48] ^= 1; /* which the source reports while the slice is filled; then the file shrinks */
+    struct memory_file f = memory_file_new(file.data, file.size);
+    const char *const paths[] = {f.path};
+    driver_set(&driver, "checksum", with_checksum);
+    driver.events_max = 64;
+    driver.on_message = shrink;
+    driver.context = &f;
+    assert_int_equal(driver_run(&driver, paths, 1), SL_EIO);
+    assert_message("to 5000 bytes while it was being read");
+    assert_int_equal(driver.seen_count, 0); /* none of them is known to be as it was */
+    assert_null(strstr(strstr(driver.messages, "to 5000 bytes"), "corrupt"));
+    memory_file_free(&f);
+    bytes_free(&file);
+  }
+}
+
+static void grow(void *context) {
+  const struct memory_file *f = context;
+  struct bytes more = simple_file(9, 3);
+  if (pwrite(f->descriptor, more.data, more.size, lseek(f->descriptor, 0, SEEK_END)) != (ssize_t)more.size) abort();
+  bytes_free(&more);
+}
+
+static void file_that_grows_is_read_to_its_size_at_the_start(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 5);
+  struct memory_file first = memory_file_new(file.data, file.size), second = memory_file_new(file.data, file.size);
+  const char *const paths[] = {first.path, second.path};
+  driver.between_slices = grow;
+  driver.context = &second;
+  driver_set(&driver, "passes", 2);
+  assert_int_equal(driver_run(&driver, paths, 2), 0);
+  assert_int_equal(driver.seen_count, 20);
+  assert_int_equal(driver.progress_done, driver.progress_total);
+  memory_file_free(&first);
+  memory_file_free(&second);
+  bytes_free(&file);
+}
+
+static void handler_of_lost_pages_is_gone_with_the_files(void **state) {
+  (void)state;
+  struct bytes file = simple_file(1, 5);
+  struct sigaction before, after;
+  assert_int_equal(sigaction(SIGBUS, NULL, &before), 0);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+  assert_int_equal(sigaction(SIGBUS, NULL, &after), 0);
+  assert_ptr_equal(after.sa_handler, before.sa_handler);
   bytes_free(&file);
 }
 
@@ -548,6 +603,9 @@ int main(void) {
       CASE(many_bad_events_are_counted_after_the_first_twenty),
       CASE(inputs_that_cannot_be_read_are_errors_that_name_them),
       CASE(file_that_shrinks_while_it_is_read_ends_the_run),
+      CASE(file_that_shrinks_within_a_slice_ends_the_run_too),
+      CASE(file_that_grows_is_read_to_its_size_at_the_start),
+      CASE(handler_of_lost_pages_is_gone_with_the_files),
       CASE(file_that_vanishes_before_its_turn_ends_the_run),
       CASE(unlinked_file_is_read_to_its_end),
   };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -401,6 +402,27 @@ static void truncated_packet_loses_its_events_and_counts_them(void **state) {
   }
 }
 
+static void shrink(void *context) {
+  const struct memory_file *f = context;
+  if (ftruncate(f->descriptor, 4096)) abort();
+}
+
+static void file_that_shrinks_within_a_packet_ends_the_run(void **state) {
+  (void)state;
+  struct bytes file = {0};
+  add_simple_packet(&file, &(struct packet_style){.alignment = 2}, FIRST, 5000); /* one packet, many pages, 79 slices */
+  struct memory_file f = memory_file_new(file.data, file.size);
+  const char *const paths[] = {f.path};
+  driver.events_max = 64;
+  driver.between_slices = shrink;
+  driver.context = &f;
+  assert_int_equal(driver_run(&driver, paths, 1), SL_EIO);
+  assert_message("to 4096 bytes while it was being read");
+  assert_int_equal(driver.seen_count, 64);
+  memory_file_free(&f);
+  bytes_free(&file);
+}
+
 static void broken_odin_costs_its_event_and_other_broken_fragments_their_bank(void **state) {
   (void)state;
   size_t offsets[3];
@@ -482,6 +504,7 @@ int main(void) {
       CASE(lost_place_is_found_again_at_the_next_packet),
       CASE(damaged_size_hides_no_packet),
       CASE(truncated_packet_loses_its_events_and_counts_them),
+      CASE(file_that_shrinks_within_a_packet_ends_the_run),
       CASE(broken_odin_costs_its_event_and_other_broken_fragments_their_bank),
       CASE(strict_ends_the_run_at_a_bad_packet),
       CASE(blocks_in_each_other_are_refused),

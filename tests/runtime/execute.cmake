@@ -13,7 +13,7 @@ set_target_properties(toy.mock PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${C
 add_library(mock_backend MODULE toy/mock_backend.c)
 target_link_libraries(mock_backend PRIVATE sluice_core)
 set_target_properties(mock_backend PROPERTIES PREFIX "" OUTPUT_NAME mock
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/backends)
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends) # where backends are looked for
 
 set(devices mock)
 set(parts toy.cpu toy.mock mock_backend)

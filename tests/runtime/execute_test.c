@@ -331,6 +331,32 @@ static void a_failing_source_delivers_what_came_before(void **state) {
   }
 }
 
+static void a_source_without_events_yet_is_called_again(void **state) {
+  (void)state;
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    struct outcome r = run((const char *const[]){"raw.events=100", "raw.idle=999", NULL}, slots, 8, 0, 0, 1);
+    expect_all(&r, 100);
+    free(r.messages);
+    r = run((const char *const[]){"raw.events=100", "raw.idle=1000", NULL}, slots, 8, 0, 0, 1);
+    assert_int_equal(r.status, SL_EPLUGIN);
+    assert_int_equal(r.seen.next, 8);
+    assert_int_equal(r.seen.wrong, 0);
+    assert_non_null(strstr(r.messages, "node raw: toy.source made no event in 1000 calls, and says that there may be"));
+    free(r.messages);
+  }
+}
+
+static void a_source_that_makes_too_many_events_is_named(void **state) {
+  (void)state;
+  for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
+    struct outcome r = run((const char *const[]){"raw.events=100", "raw.claim=3", NULL}, 2, 8, 0, 0, repeat);
+    assert_int_equal(r.status, SL_EPLUGIN);
+    assert_int_equal(r.seen.next, 0);
+    assert_non_null(strstr(r.messages, "toy.source made a slice of 11 events, at most 8 were asked for"));
+    free(r.messages);
+  }
+}
+
 static void a_failing_node_is_named(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=100", "few.fail=true", NULL}, 2, 8, 0, 0, 1);
@@ -429,11 +455,13 @@ static void guard_finds_what_an_arena_hides(void **state) {
   if (strcmp(device, "cpu") != 0 && strcmp(device, "simt") != 0) skip();
   struct outcome r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
-  if (!strstr(r.messages, "node all: wrote 1 bytes past the end of all.sums.sum")) fail_msg("%s", r.messages);
+  if (!strstr(r.messages, "node all: toy.sum: all.sums.sum was written 0 bytes past its end"))
+    fail_msg("%s", r.messages);
   free(r.messages);
   r = run((const char *const[]){"raw.events=20", "all.not_a_number=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
-  if (!strstr(r.messages, "output all: mean[0] is not a number")) fail_msg("%s", r.messages);
+  if (!strstr(r.messages, "node all: toy.sum: sums.mean of event 0, entry 0, is not a number"))
+    fail_msg("%s", r.messages);
   free(r.messages);
 }
 
@@ -458,6 +486,8 @@ int main(void) {
       cmocka_unit_test(corrupt_events_come_out_empty_in_their_place),
       cmocka_unit_test(a_refused_event_is_named_and_its_neighbours_are_kept),
       cmocka_unit_test(a_failing_source_delivers_what_came_before),
+      cmocka_unit_test(a_source_without_events_yet_is_called_again),
+      cmocka_unit_test(a_source_that_makes_too_many_events_is_named),
       cmocka_unit_test(a_failing_node_is_named),
       cmocka_unit_test(a_stopped_run_finishes_the_slices_in_flight),
       cmocka_unit_test(repeats_deliver_once),

@@ -89,7 +89,10 @@ static void assert_text(const char *expected, const char *value) {
 static void texts_are_escaped(void **state) {
   (void)state;
   assert_text("\"\"", "");
-  assert_text("\"a\\\"b\\\\c/\\n\\t\\r\\b\\f\\u0001\\u001f\x7f\"", "a\"b\\c/\n\t\r\b\f\x01\x1f\x7f");
+  assert_text("\"a\\\"b\\\\c/\\n\\t\\r\\b\\f\\u0001\\u001f\\u007f\"", "a\"b\\c/\n\t\r\b\f\x01\x1f\x7f");
+  assert_text("\"\\u009b31m\"",
+              "\xc2\x9b"
+              "31m");
   assert_text("\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\"", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
 }
 

@@ -69,7 +69,10 @@ struct sl_options {
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
-  void *context;                   /* first argument of the callbacks */
+  uint32_t try_plugins;            /* open plugins of other folders in a process of their own first, also those that the
+                                    * graph names */
+  uint32_t reserved;
+  void *context; /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
    * the run with it. */
   int (*on_batch)(void *context, const struct sl_batch *batch);

@@ -5,7 +5,7 @@
 
 struct source_args {
   struct toy_numbers numbers;
-  uint32_t events, bad_every, fail_after, stall_after;
+  uint32_t events, bad_every, fail_after, stall_after, idle, claim;
 };
 #define SL_ARGS source_args
 static const struct sl_member source_members[] = {
@@ -14,11 +14,13 @@ static const struct sl_member source_members[] = {
     SL_U32(bad_every, 0, 0, 1000000, "", "every so many events one is corrupt; 0: none"),
     SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
     SL_U32(stall_after, 0, 0, 1000000, "", "has nothing to give for a minute after so many events; 0: never"),
+    SL_U32(idle, 0, 0, 1000000, "", "makes no event in so many calls after each that makes some"),
+    SL_U32(claim, 0, 0, 1000000, "", "says that a slice has so many events more than it may"),
 };
 #undef SL_ARGS
 
 struct source_state {
-  uint64_t next;
+  uint64_t next, idle;
 };
 
 static int source_open(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) {
@@ -32,6 +34,11 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   uint32_t items = 0;
   if (a->numbers.offsets) a->numbers.offsets[0] = 0;
   if (a->stall_after && source->next == a->stall_after) sleep(60);
+  if (source->idle > 0) {
+    source->idle--;
+    return 1;
+  }
+  source->idle = a->idle;
   while (fill->event_count < fill->events_max && source->next < a->events) {
     const uint64_t number = source->next;
     if (a->fail_after && number == a->fail_after) {
@@ -52,6 +59,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   }
   fill->progress_done = source->next;
   fill->progress_total = a->events;
+  if (a->claim) fill->event_count = fill->events_max + a->claim;
   return source->next < a->events;
 }
 

@@ -14,10 +14,10 @@ struct sl_guarded {
 
 enum { SL_POISON = 0xA5 };
 
-/* Filled with `fill`; the canaries' bytes differ with `salt`. Ends the program when memory is out. */
+/* Filled with `fill`; the canaries' bytes differ with `salt`. `values` is NULL when memory is out. */
 struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt);
 void sl_guarded_free(struct sl_guarded *g);
-/* NULL, or where the nearest damaged byte lies: "3 bytes past its end", written to a static buffer. */
-const char *sl_guarded_damage(const struct sl_guarded *g);
+/* 0; or 1 with where the nearest damaged byte lies: "3 bytes past its end". */
+int sl_guarded_is_damaged(const struct sl_guarded *g, char *text, size_t size);
 
 #endif

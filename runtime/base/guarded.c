@@ -1,6 +1,6 @@
 /* guarded.c: one block: canary, values, canary. The canaries' bytes differ with their place, so that a copy of poison
  * or of a neighbour shows. */
-#include "testing/guarded.h"
+#include "base/guarded.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -42,10 +42,7 @@ static void canaries_permit(const struct sl_guarded *g) {
 struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt) {
   const size_t total = (2 * CANARY_BYTES + bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
   unsigned char *block = total > bytes ? aligned_alloc(ALIGNMENT_BYTES, total) : NULL;
-  if (!block) {
-    fprintf(stderr, "sl_test: no memory for %zu bytes\n", bytes);
-    abort();
-  }
+  if (!block) return (struct sl_guarded){.values = NULL};
   struct sl_guarded g = {block + CANARY_BYTES, bytes, (unsigned char)salt};
   for (size_t i = 0; i < CANARY_BYTES; i++) block[i] = block[CANARY_BYTES + bytes + i] = canary_byte(i, g.salt);
   memset(g.values, fill, bytes);
@@ -60,25 +57,21 @@ void sl_guarded_free(struct sl_guarded *g) {
   *g = (struct sl_guarded){.values = NULL};
 }
 
-const char *sl_guarded_damage(const struct sl_guarded *g) {
-  static char text[64];
+int sl_guarded_is_damaged(const struct sl_guarded *g, char *text, size_t size) {
   const unsigned char *values = g->values;
-  const char *damage = NULL;
-  if (!values) return NULL;
+  int is_damaged = 0;
+  if (!values) return 0;
   canaries_permit(g);
-  for (size_t i = CANARY_BYTES; i-- > 0;) {
-    const size_t ahead = CANARY_BYTES - 1 - i; /* from the inner end of each canary outwards */
+  /* From the inner end of each canary outwards. */
+  for (size_t ahead = 0; ahead < CANARY_BYTES && !is_damaged; ahead++) {
     if (values[g->bytes + ahead] != canary_byte(ahead, g->salt)) {
-      snprintf(text, sizeof(text), "%zu bytes past its end", ahead);
-      damage = text;
-      break;
-    }
-    if (*(values - 1 - ahead) != canary_byte(i, g->salt)) {
-      snprintf(text, sizeof(text), "%zu bytes before its begin", ahead + 1);
-      damage = text;
-      break;
+      snprintf(text, size, "%zu bytes past its end", ahead);
+      is_damaged = 1;
+    } else if (*(values - 1 - ahead) != canary_byte(CANARY_BYTES - 1 - ahead, g->salt)) {
+      snprintf(text, size, "%zu bytes before its begin", ahead + 1);
+      is_damaged = 1;
     }
   }
   canaries_forbid(g);
-  return damage;
+  return is_damaged;
 }

@@ -1,0 +1,28 @@
+/* place.c: see place.h. The loader names a program as it was called, so that /proc says better where it is. */
+#define _GNU_SOURCE
+#include "base/place.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts the last part off a path; 0 if there is none left to cut. */
+static int path_cut(char *path) {
+  char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return 0;
+  *slash = '\0';
+  return 1;
+}
+
+size_t sl_own_places(char places[SL_PLACES_MAX][PATH_MAX]) {
+  Dl_info about;
+  void *extra = NULL;
+  if (!dladdr1((const void *)&sl_own_places, &about, &extra, RTLD_DL_LINKMAP) || !extra) return 0;
+  const struct link_map *file = extra;
+  const int is_program = !*file->l_name;
+  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, places[0]) || !path_cut(places[0])) return 0;
+  if (!is_program) return 1;
+  memcpy(places[1], places[0], PATH_MAX);
+  return path_cut(places[1]) ? 2 : 1;
+}

@@ -1,0 +1,39 @@
+/* source.c: a slice from the source, and whether it kept what a source promises (struct sl_source). One that has no
+ * event yet, and says that there may be more, is called again, a bounded number of times: that it makes none at all
+ * would else be an endless run, and to take it for the end of the input would lose events.
+ */
+#include "execute/session.h"
+
+#include <string.h>
+
+enum { FILL_TRIES_MAX = 1000 };
+
+static int break_promise(struct sl_session *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
+  const struct sl_node *node = &s->graph->nodes[s->graph->source];
+  char text[160];
+  snprintf(text, sizeof text, format, a, b);
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s %s", node->use, text);
+  fill->event_count = 0;
+  return SL_EPLUGIN;
+}
+
+int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
+                   struct sl_fill *fill) {
+  const uint32_t n = s->graph->source;
+  const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
+  int status = 1;
+  *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
+  for (uint32_t tries = 0; status == 1 && fill->event_count == 0; tries++) {
+    if (tries == FILL_TRIES_MAX)
+      return break_promise(s, fill, "made no event in %u calls, and says that there may be more", tries, 0);
+    if (s->options.guard) sl_guard_poison_input(s, input);
+    memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
+    status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
+    if (fill->event_count > events_max)
+      return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
+                           events_max);
+  }
+  const int checked = s->options.guard && status >= 0 ? sl_guard_check_input(s, input, fill) : SL_OK;
+  if (checked < 0) fill->event_count = 0;
+  return checked < 0 ? checked : status;
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""What --guard finds: guard_test.py SLUICE FOLDER_OF_TEST_PLUGINS
+
+The algorithms of tests/plugins_wrong, each in a run of its own: what a single run can show is found, and named as
+`sluice test` names it. What is as it should be is not.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+GRAPH = """sluice: 1
+nodes:
+  raw:  { use: wrong.numbers_source }
+  odd:  { use: generic.filter, set: { of: raw.tag, minimum: 3 } }
+  node: { use: wrong.fine }
+  some: { use: wrong.fine, events: odd.passed }
+outputs: [node, some]
+"""
+TIGHT = ("--set", "node.kept_per_event=1")
+FOUND = [
+    ("wrong.unwritten", (), "wrong.unwritten: kept.value of event 1, entry 2, was not written"),
+    ("wrong.not_a_number", (), "wrong.not_a_number: kept.value of event 0, entry 0, is not a number"),
+    ("wrong.descending", (), "wrong.descending: kept.offsets is no list of offsets: 3 for event "),
+    ("wrong.beyond", TIGHT, "wrong.beyond: node.kept.value was written 0 bytes past its end"),
+    ("wrong.silent", TIGHT, "wrong.silent: kept.offsets ends with 28, its capacity is 8"),
+]
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def main(sluice, plugins):
+    with tempfile.TemporaryDirectory() as folder:
+        graph = pathlib.Path(folder) / "graph.yaml"
+        graph.write_text(GRAPH)
+
+        def run(*arguments):
+            done = subprocess.run([sluice, "run", graph, "--plugin-path", plugins, *arguments], capture_output=True, text=True)
+            return done.returncode, done.stdout + done.stderr
+
+        for device in ("cpu", "simt"):
+            on = ("--device", device)
+            status, said = run(*on, "--digest")
+            digests = [line for line in said.splitlines() if "digest" in line]
+            guarded = run(*on, "--digest", "--guard")
+            check(status == 0 and guarded[0] == 0 and digests and digests == [line for line in guarded[1].splitlines() if "digest" in line],
+                  f"{device}: nothing is wrong with what is as it should be, and results are the same")
+            status, said = run(*on, "--guard", *TIGHT)
+            check(status == 0 and "too large" not in said and "error:" not in said, f"{device}: an overflow is no mistake: {said[:80]!r}")
+            for algorithm, more, text in FOUND:
+                status, said = run(*on, "--guard", "--use", f"node={algorithm}", *more)
+                check(status == 1 and text in said, f"{device}: {text}" + ("" if text in said else f", not {status}: {said[:200]}"))
+            status, said = run(*on, "--guard", "--use", "some=wrong.off_list")
+            check(status == 1 and "wrong.off_list: kept has" in said and "which is not on the list" in said, f"{device}: events off the list stay empty")
+            status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--slice-events", "8", "--set", "raw.numbers_per_event=1")
+            check(status == 1 and "wrong.greedy_source: raw.numbers.value was written 0 bytes past its end" in said,
+                  f"{device}: the source has canaries too: {'' if status == 1 else said[:200]}")
+    sys.exit(1 if failures else 0)
+
+
+main(*sys.argv[1:])

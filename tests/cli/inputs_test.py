@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""What stands under the name of an input and is no regular file, and names and texts that mean something elsewhere:
+inputs_test.py SLUICE
+
+A command that hangs is ended after a while, and is a failure.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VELO = ROOT / "graphs/velo.yaml"
+COPY = ROOT / "graphs/copy.yaml"
+SECONDS = 60
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def call(*arguments, **options):
+    """The exit status (None: it hung), and what was said."""
+    try:
+        done = subprocess.run([*map(str, arguments)], capture_output=True, timeout=SECONDS, **options)
+    except subprocess.TimeoutExpired:
+        return None, "it hung"
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+
+
+def pipe(folder, name):
+    path = folder / name
+    os.mkfifo(path)
+    return path
+
+
+def says(result, status, text, what):
+    check(result[0] == status and text in result[1], f"{what}: {result[0]}: {result[1].strip()[:200]}")
+
+
+def pipes_and_devices(sluice, folder):
+    events = pipe(folder, "events.mdf")
+    says(call(sluice, "run", VELO, "-i", events), 1, "is a pipe, and events are read from regular files", "a pipe as input is refused")
+    pipe(folder, "velo_geometry.bin")
+    says(call(sluice, "run", VELO, "-i", "/dev/zero"), 1, "is no regular file", "so is a device")
+    says(call(sluice, "run", VELO, "-n", "5", "--set", f"geometry={folder}"), 2, "it is no regular file", "so is a pipe as geometry")
+    graph = pipe(folder, "graph.yaml")
+    says(call(sluice, "check", graph), 2, "is a pipe that nobody writes to", "a graph from a pipe without a writer is refused")
+    says(call(sluice, "plan", "--csv", graph, "--capacity", "10"), 2, "is a pipe that nobody writes to", "so is a plan's table")
+    writer = threading.Thread(target=lambda: graph.write_text(f"sluice: 1\ninclude: [{VELO}]\n"))
+    writer.start()
+    says(call(sluice, "check", graph), 0, "velo.search_by_triplet", "one with a writer is read")
+    writer.join()
+    read_end, write_end = os.pipe()
+    late = threading.Timer(2, lambda: (os.write(write_end, f"sluice: 1\ninclude: [{VELO}]\n".encode()), os.close(write_end)))
+    late.start()
+    says(call(sluice, "check", f"/dev/fd/{read_end}", pass_fds=[read_end]), 0, "velo.search_by_triplet", "also a slow one")
+    late.join()
+    os.close(read_end)
+    says(call(sluice, "check", "/dev/zero"), 2, "larger than 1 MiB", "an endless device is no graph")
+    says(call(sluice, "check", "/dev/null"), 2, "error", "nor is an empty one")
+
+
+def plugins(sluice, folder):
+    plugin_folder = folder / "plugins"
+    plugin_folder.mkdir()
+    pipe(plugin_folder, "x.cpu.so")
+    says(call(sluice, "list", "--plugin-path", plugin_folder), 0, "cannot be opened: a pipe, not a regular file", "a pipe as plugin is refused in the list")
+    says(call(sluice, "run", VELO, "-n", "5", "--plugin-path", plugin_folder), 0, "5 events", "and is nothing to a run")
+    says(call(sluice, "describe", "x", "--plugin-path", plugin_folder), 2, "error", "it cannot be described")
+    says(call(sluice, "test", plugin_folder / "x.cpu.so"), 1, "cannot be opened: a pipe, not a regular file", "nor tested")
+
+
+def damaged_beginnings(sluice, folder):
+    """The first record is damaged in all places that recognition might look at."""
+    whole = folder / "whole.mdf"
+    damaged = folder / "damaged.mdf"
+    subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "40", "-o", whole, "--quiet"], check=True)
+    subprocess.run([sluice, "run", COPY, "-i", whole, "-o", folder / "whole.mep", "--use", "write=io.mep_sink", "--set",
+                    "write.events=10", "--quiet"], check=True)
+    data = whole.read_bytes()
+    for what, place, value in (("data type", 18, b"\2"), ("header type", 17, b"\xff"), ("first length", 0, b"\0\0\0\0"),
+                               ("whole header", 0, bytes(48)), ("checksum", 12, b"\1\2\3\4")):
+        damaged.write_bytes(data[:place] + value + data[place + len(value):])
+        says(call(sluice, "run", VELO, "-i", damaged), 0, "40, of which 1 with errors", f"a wrong {what} of the first record costs its event")
+    data = (folder / "whole.mep").read_bytes()
+    for what, place, value in (("magic number", 0, b"\0\0"), ("header", 0, bytes(64))):
+        damaged.write_bytes(data[:place] + value + data[place + len(value):])
+        result = call(sluice, "run", VELO, "-i", damaged)
+        check(result[0] == 0 and ", of which 0" not in result[1], f"a wrong {what} of the first packet costs its events: {result[1][:120]}")
+
+
+def names_and_texts(sluice, folder):
+    os.chdir(folder)
+    subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "5", "-o", "run[1].mdf", "--quiet"], check=True)
+    says(call(sluice, "run", VELO, "-i", "run[1].mdf"), 0, "5, of which 0 with errors", "a name with brackets is that of a file")
+    shutil.copy("run[1].mdf", "run1.mdf")
+    shutil.copy("run[1].mdf", "run2.mdf")
+    says(call(sluice, "run", VELO, "-i", "run[12].mdf"), 0, "10, of which 0 with errors", "and a pattern where there is none")
+    pathlib.Path("bom.yaml").write_text(f"\ufeffsluice: 1\ninclude: [{VELO}]\n", encoding="utf-8")
+    says(call(sluice, "check", "bom.yaml"), 0, "velo.search_by_triplet", "a byte order mark begins a graph")
+    red, shown = "\x1b[31m", "\\x1b[31m"
+    os.mkdir(f"p{red}")
+    pathlib.Path(f"g{red}.yaml").write_text(f"sluice: 1\ninclude: [{VELO}]\nnodes: {{ {red}: 1 }}\n")
+    pathlib.Path("name.yaml").write_text(f'sluice: 1\ninclude: [{VELO}]\nnodes: {{ "a\\e[31mb\\x85c\\x7f": {{ use: velo.x }} }}\n')
+    calls = {
+        "a file of events": ("run", VELO, "-i", f"x{red}.mdf"),
+        "a graph": ("run", f"g{red}.yaml"),
+        "a node": ("check", "name.yaml"),
+        "a folder of plugins": ("list", "--plugin-path", f"p{red}"),
+        "one that is not there": ("list", "--plugin-path", f"q{red}"),
+        "a setting": ("check", VELO, "--set", f"clusters.x{red}=1"),
+        "a command": (f"list{red}",),
+        "an option": ("list", f"--{red}"),
+        "what is described": ("describe", f"velo.{red}"),
+        "what is tested": ("test", f"x{red}"),
+        "a table of buffers": ("plan", "--csv", f"p{red}.csv", "--capacity", "1"),
+        "what is compared": ("compare", f"a{red}.json", "b.json"),
+    }
+    for what, arguments in calls.items():
+        _, said = call(sluice, *arguments)
+        check(shown in said and "\x1b" not in said, f"an escape code in the name of {what} is shown: {said.strip()[:80]!r}")
+    _, said = call(sluice, "check", "name.yaml")
+    check("b\\x85c\\x7f" in said, "so are control characters of Latin 1, and DEL")
+    german = "schön.yaml"
+    says(call(sluice, "check", german), 2, f"{german}: error: No such file", "letters of all kinds stay as they are")
+    raw = call(sluice, "check", b"\x9b31m.yaml".decode(errors="surrogateescape"))
+    says(raw, 2, "\\x9b31m.yaml: error", "bytes that are no UTF-8 do not")
+
+
+def main(sluice):
+    sluice = pathlib.Path(sluice).resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        pipes_and_devices(sluice, folder)
+        plugins(sluice, folder)
+        names_and_texts(sluice, folder)
+        damaged_beginnings(sluice, folder)
+    sys.exit(1 if failures else 0)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Where the loader looks for the libraries of what was built: search_paths_test.py SLUICE
+
+Every RPATH and RUNPATH of the build tree is read from the files themselves: each entry must begin with $ORIGIN. An empty
+entry, or another that is not absolute, would be the current folder. Then the command is called in a folder with
+libraries of the names that it needs, and must not take them.
+"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
+PT_LOAD, PT_DYNAMIC = 1, 2
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    if not condition:
+        print("FAILED  " + text)
+
+
+def dynamic_texts(path):
+    """The texts of the dynamic section, by tag; None for a file that is no ELF file with one."""
+    data = path.read_bytes()
+    if data[:6] != b"\x7fELF\2\1":
+        return None
+    offset, entry_bytes, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    segments = [struct.unpack_from("<IIQQQQ", data, offset + i * entry_bytes) for i in range(count)]  # type, flags, offset, vaddr, paddr, filesz
+    found = [s for s in segments if s[0] == PT_DYNAMIC]
+    if not found:
+        return None
+    entries = [struct.unpack_from("<QQ", data, found[0][2] + at) for at in range(0, found[0][5], 16)]
+    strings = next(value for tag, value in entries if tag == DT_STRTAB)
+    place = next(s[2] + strings - s[3] for s in segments if s[0] == PT_LOAD and s[3] <= strings < s[3] + s[5])
+    texts = {}
+    for tag, value in entries:
+        if tag in (DT_NEEDED, DT_RPATH, DT_RUNPATH):
+            texts.setdefault(tag, []).append(data[place + value:data.index(b"\0", place + value)].decode())
+    return texts
+
+
+def artefacts(build):
+    for folder, folders, names in os.walk(build):
+        folders[:] = [name for name in folders if name != "CMakeFiles"]
+        for name in names:
+            path = pathlib.Path(folder) / name
+            if not path.is_symlink() and (path.suffix == ".so" or ".so." in name or os.access(path, os.X_OK)):
+                yield path
+
+
+def main(sluice):
+    sluice = pathlib.Path(sluice).resolve()
+    seen = 0
+    for path in artefacts(sluice.parent):
+        texts = dynamic_texts(path)
+        seen += texts is not None
+        for entry in [e for tag in (DT_RPATH, DT_RUNPATH) for text in (texts or {}).get(tag, []) for e in text.split(":")]:
+            check(entry == "$ORIGIN" or entry.startswith("$ORIGIN/"), f"{path} looks for libraries in '{entry}'")
+    check(seen > 20, f"only {seen} artefacts were found")
+    with tempfile.TemporaryDirectory() as folder:
+        for needed in dynamic_texts(sluice)[DT_NEEDED]:
+            (pathlib.Path(folder) / needed).write_text("no library\n")
+        done = subprocess.run([sluice, "--version"], cwd=folder, capture_output=True, text=True)
+        check(done.returncode == 0 and done.stdout.startswith("sluice "), f"libraries of the current folder are not taken: {done.stderr}")
+    print(f"{seen} artefacts, {failures} wrong")
+    sys.exit(1 if failures else 0)
+
+
+main(*sys.argv[1:])
