@@ -43,6 +43,14 @@ SL_API size_t sl_diagnostics_errors(const struct sl_diagnostics *d);
 SL_API const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics *d, size_t index);
 /* As text: "file:line:column: error: message", the source line with a caret, the hint. */
 SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
+SL_API void sl_diagnostic_print(const struct sl_diagnostic *message, FILE *file);
+/* At most 1,000 messages of each severity are kept: the lines that say how many more there were. */
+SL_API void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file);
+/* From here on `on_message` gets each message that is kept, as it is added: by one thread at a time, but any. It must
+ * not use `d`. */
+SL_API void sl_diagnostics_follow(struct sl_diagnostics *d,
+                                  void (*on_message)(void *context, const struct sl_diagnostic *message),
+                                  void *context);
 
 /* ------------------------------------------------------------------------------------------------- session */
 
