@@ -21,6 +21,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char drawn[512]; /* what is on the line; "": nothing */
+static int hidden;
 
 enum { COLUMNS_DEFAULT = 80, BAR_MIN = 10, BAR_MAX = 40, SECONDS_SHOWN_MAX = 359999 };
 
@@ -40,6 +41,7 @@ static void write_duration(char *text, size_t size, double seconds) {
 
 void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
   (void)context;
+  if (hidden) return;
   char text[128], left[16], bar[BAR_MAX + 1];
   const int has_end = total > 0 && done > 0 && done <= total;
   const double share = has_end ? (double)done / (double)total : 0;
@@ -66,6 +68,8 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
   fprintf(stderr, CLEAR_LINE "%s", drawn);
   pthread_mutex_unlock(&lock);
 }
+
+void cli_hide_progress(void) { hidden = 1; }
 
 void cli_end_progress(void) {
   pthread_mutex_lock(&lock);

@@ -34,13 +34,13 @@ int cli_run(const struct cli_arguments *a) {
   uint32_t quiet = a->quiet;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
   struct sl_options options = a->options;
-  const int prints_events = options.digest > 1 && isatty(STDOUT_FILENO); /* among which a bar would stand */
-  if (isatty(STDERR_FILENO) && !a->quiet && !prints_events) options.on_progress = cli_show_progress;
+  if (isatty(STDERR_FILENO) && !a->quiet) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
+    if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     running = session;
     catch_signals();
     const int result = sl_session_run(session);

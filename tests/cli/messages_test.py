@@ -73,11 +73,11 @@ def on_screen(text):
     return lines
 
 
-def above_the_bar(sluice, damaged):
+def on_terminal(command, also_stdout=False):
+    """What a command writes to a terminal of COLUMNS columns."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-    process = subprocess.Popen([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=20", "--slots", "3", "--slice-events", "4"],
-                               stdout=subprocess.DEVNULL, stderr=slave)
+    process = subprocess.Popen(command, stdout=slave if also_stdout else subprocess.DEVNULL, stderr=slave)
     os.close(slave)
     content = b""
     try:
@@ -87,13 +87,27 @@ def above_the_bar(sluice, damaged):
         pass
     process.wait()
     os.close(master)
-    text = content.decode()
-    bars = re.findall(r"\r\033\[K\[[#-]+\] +\d+ %  \d+ events, \d+/s, [\d:]+ left", text)
+    return content.decode()
+
+
+BAR = re.compile(r"\r\033\[K\[[#-]+\] +\d+ %  \d+ events, \d+/s, [\d:]+ left")
+
+
+def above_the_bar(sluice, damaged):
+    text = on_terminal([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=20", "--slots", "3", "--slice-events", "4"])
+    bars = BAR.findall(text)
     check(len(bars) >= 2, f"the bar is drawn: {len(bars)} times")
     lines = [line for line in on_screen(text) if line.strip()]
     wrong = [line for line in lines if not FAULT.fullmatch(line) and " more like " not in line]
     check(len(lines) >= 21 and not wrong, f"{len(lines)} messages stand alone on their lines: {wrong[:2]}")
     check(re.search(r"\]  ? ?\d+ %.*\r\033\[Kwarning", text) is not None, "some came while the bar was there")
+
+
+def no_bar_among_results(sluice, damaged):
+    command = [sluice, "run", VELO, "-i", damaged, "--slice-events", "4"]
+    check("\033[K" in on_terminal(command, also_stdout=True), "a terminal of both gets a bar")
+    text = on_terminal([*command, "--digest=events"], also_stdout=True)
+    check("\033" not in text and text.count("digest ") >= EVENTS, "but not among digests of events")
 
 
 def the_same_for_all_slots(sluice, damaged):
@@ -135,6 +149,7 @@ def main():
         damaged = make_damaged(sluice, folder)
         as_they_occur(sluice, damaged)
         above_the_bar(sluice, damaged)
+        no_bar_among_results(sluice, damaged)
         the_same_for_all_slots(sluice, damaged)
         counted_by_reason(sluice, damaged, folder)
         quiet(sluice, damaged)
