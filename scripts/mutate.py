@@ -32,7 +32,7 @@ WORK = ROOT / "build" / "mutation"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
 PLUGINS = ["generic", "odin", "velo", "pv", "lumi"]
-BUILD_SECONDS, TEST_SECONDS = 300, 120
+BUILD_SECONDS, TEST_SECONDS = 300, 60
 
 # Binary operators stand between spaces; that tells them from pointers and signs.
 OPERATORS = {
@@ -67,9 +67,13 @@ def blank(text):
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text, flags=re.MULTILINE)
 
 
+originals = {}  # texts of what is mutated, as they were at the start
+
+
 def places(plugin, path):
     """All mutants of a file."""
-    for number, line in enumerate(blank((ROOT / path).read_text()).split("\n"), 1):
+    originals[path] = (ROOT / path).read_text()
+    for number, line in enumerate(blank(originals[path]).split("\n"), 1):
         if re.match(r"\s*(static_assert|_Static_assert|SL_DECLARE)\b", line):
             continue
         for match in OPERATOR.finditer(line):
@@ -171,7 +175,7 @@ def try_tests(plugin, stem, jobs):
 
 def change(mutant):
     """Writes the mutant into the copy."""
-    lines = (ROOT / mutant.path).read_text().split("\n")
+    lines = originals[mutant.path].split("\n")
     line, at = lines[mutant.line - 1], mutant.column - 1
     assert line[at:].startswith(mutant.old), mutant
     lines[mutant.line - 1] = line[:at] + mutant.new + line[at + len(mutant.old):]
@@ -187,7 +191,7 @@ def examine(mutant, digests, jobs):
             return "same code", ""
         return try_tests(mutant.plugin, mutant.path.name.split(".")[0], jobs)
     finally:
-        shutil.copy(ROOT / mutant.path, TREE / mutant.path)
+        (TREE / mutant.path).write_text(originals[mutant.path])
 
 
 def drawn(plugins, seed):
