@@ -23,7 +23,6 @@ struct mdf_source {
   struct mdf_stream_event event;
   uint32_t is_pending; /* `event` did not fit into the last slice */
   uint32_t reserved;
-  struct event_faults faults;
   struct io_packer packer;
 };
 
@@ -95,8 +94,7 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
   } else {
     const int lost = mdf_stream_check(&m->stream, s);
     if (lost) return lost;
-    if (m->event.pass == 0)
-      event_faults_add(&m->faults, s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
+    if (m->event.pass == 0) event_faults_tell(s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
     if (args->strict) return SL_ESTRICT;
     io_packer_drop(&m->packer, fill->event_count);
   }
@@ -126,7 +124,6 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
   fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
-  if (result == 0) event_faults_summarise(&m->faults, s);
   return result;
 }
 

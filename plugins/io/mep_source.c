@@ -27,7 +27,6 @@ struct mep_source {
   struct mep_window window;
   uint32_t bad_count, bad_done; /* events of a packet that cannot be read; of these, in slices */
   struct sl_event bad;          /* the first of them */
-  struct event_faults faults;
   struct io_packer packer;
 };
 
@@ -59,7 +58,7 @@ static int report(struct mep_source *m, const struct sl_services *s, const struc
                   const struct sl_event *first, uint32_t count, const char *text) {
   if (mdf_stream_check(&m->stream, s)) return SL_EIO;
   if (m->record.pass == 0)
-    event_faults_add(&m->faults, s, m->stream.inputs.names[first->file], first, count, args->strict != 0, text);
+    event_faults_tell(s, m->stream.inputs.names[first->file], first, count, args->strict != 0, text);
   return args->strict ? SL_ESTRICT : 0;
 }
 
@@ -182,7 +181,6 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
   fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
-  if (result == 0) event_faults_summarise(&m->faults, s);
   return result;
 }
 

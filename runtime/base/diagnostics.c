@@ -1,9 +1,12 @@
-/* diagnostics.c: the list of messages of sluice.h's diagnostics, how it is printed, and nearest names.
+/* diagnostics.c: the list of messages of sluice.h's diagnostics, who follows it, how it is printed, and nearest names.
  *
  * A growing array under a mutex. Each message owns one block with copies of its strings. At most MESSAGES_MAX messages
  * of each severity are stored; the rest are counted, and sl_diagnostics_print says how many there were. When memory is
  * out a message is counted as dropped too, so that an error is never forgotten. Messages already stored never move:
  * what sl_diagnostics_at returns stays valid while others add.
+ *
+ * What may have to be said of every event is counted by kind, and only the first messages of a kind are added. Kinds
+ * beyond KINDS_MAX share the last one's count.
  */
 #include "base/diagnostics.h"
 
@@ -11,13 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MAX = 1000, SEVERITY_COUNT = 3 };
+enum { MESSAGES_MAX = 1000, SEVERITY_COUNT = 3, KINDS_MAX = 256 };
+
+struct message_kind {
+  uint32_t severity;
+  char *node, *text;                   /* node NULL: of none */
+  const struct sl_diagnostic *example; /* the first of them, if there was room for it */
+  uint64_t count;
+};
 
 struct sl_diagnostics {
   pthread_mutex_t mutex;
   struct sl_diagnostic **messages;
   size_t count, allocated;
-  size_t seen[SEVERITY_COUNT], stored[SEVERITY_COUNT];
+  size_t seen[SEVERITY_COUNT], stored[SEVERITY_COUNT], counted[SEVERITY_COUNT]; /* counted: by kind, without a text */
+  struct message_kind *kinds;
+  size_t kind_count;
+  void (*on_message)(void *context, const struct sl_diagnostic *message);
+  void *context;
 };
 
 static const char *const severity_names[SEVERITY_COUNT] = {"note", "warning", "error"};
@@ -32,8 +46,17 @@ struct sl_diagnostics *sl_diagnostics_new(void) {
   return d;
 }
 
+static void free_kinds(struct message_kind *kinds, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    free(kinds[k].node);
+    free(kinds[k].text);
+  }
+  free(kinds);
+}
+
 void sl_diagnostics_free(struct sl_diagnostics *d) {
   if (!d) return;
+  free_kinds(d->kinds, d->kind_count);
   for (size_t i = 0; i < d->count; i++) free(d->messages[i]);
   free(d->messages);
   pthread_mutex_destroy(&d->mutex);
@@ -65,6 +88,14 @@ const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics *d, si
   return message;
 }
 
+void sl_diagnostics_follow(struct sl_diagnostics *d, void (*on_message)(void *, const struct sl_diagnostic *),
+                           void *context) {
+  lock(d);
+  d->on_message = on_message;
+  d->context = context;
+  unlock(d);
+}
+
 /* ------------------------------------------------------------------------------------------------ adding */
 
 static size_t text_bytes(const char *text) { return text ? strlen(text) + 1 : 0; }
@@ -77,9 +108,9 @@ static const char *text_copy(char **free_space, const char *text) {
   return copy;
 }
 
-/* A message and its strings in one block; NULL when memory is out. */
+/* A message and its strings in one block; NULL when memory is out. `ending` follows the text. */
 static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_place *place, const char *node,
-                                         const char *hint, const char *format, va_list arguments) {
+                                         const char *hint, const char *ending, const char *format, va_list arguments) {
   const struct sl_place nowhere = {NULL, NULL, 0, 0};
   if (!place) place = &nowhere;
   va_list measured;
@@ -89,7 +120,7 @@ static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_plac
   if (length < 0) return NULL;
 
   const size_t strings = text_bytes(place->file) + text_bytes(place->source) + text_bytes(node) + text_bytes(hint);
-  struct sl_diagnostic *m = malloc(sizeof(*m) + strings + (size_t)length + 1);
+  struct sl_diagnostic *m = malloc(sizeof(*m) + strings + (size_t)length + strlen(ending) + 1);
   if (!m) return NULL;
   char *space = (char *)(m + 1);
   *m = (struct sl_diagnostic){.severity = severity, .line = place->line, .column = place->column};
@@ -99,6 +130,7 @@ static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_plac
   m->hint = text_copy(&space, hint);
   m->message = space;
   vsnprintf(space, (size_t)length + 1, format, arguments);
+  strcpy(space + length, ending);
   return m;
 }
 
@@ -114,19 +146,27 @@ static int append(struct sl_diagnostics *d, struct sl_diagnostic *message) {
   return SL_OK;
 }
 
+/* Called with the lock held. What was added, or NULL. */
+static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place,
+                                       const char *node, const char *hint, const char *ending, const char *format,
+                                       va_list arguments) {
+  d->seen[severity]++;
+  if (d->stored[severity] >= MESSAGES_MAX) return NULL;
+  struct sl_diagnostic *message = message_new(severity, place, node, hint, ending, format, arguments);
+  if (!message || append(d, message) < 0) {
+    free(message);
+    return NULL;
+  }
+  d->stored[severity]++;
+  if (d->on_message) d->on_message(d->context, message);
+  return message;
+}
+
 void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
                   const char *hint, const char *format, va_list arguments) {
   if (!d) return;
-  if (severity >= SEVERITY_COUNT) severity = SL_ERROR;
   lock(d);
-  d->seen[severity]++;
-  if (d->stored[severity] < MESSAGES_MAX) {
-    struct sl_diagnostic *message = message_new(severity, place, node, hint, format, arguments);
-    if (message && append(d, message) == SL_OK)
-      d->stored[severity]++;
-    else
-      free(message);
-  }
+  add(d, severity < SEVERITY_COUNT ? severity : SL_ERROR, place, node, hint, "", format, arguments);
   unlock(d);
 }
 
@@ -136,6 +176,73 @@ void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_pl
   va_start(arguments, format);
   sl_vdiagnose(d, severity, place, node, hint, format, arguments);
   va_end(arguments);
+}
+
+/* ------------------------------------------------------------------------------------------------- kinds */
+
+static int same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* NULL when memory is out: then the message is of no kind, and is added. */
+static struct message_kind *find_kind(struct sl_diagnostics *d, uint32_t severity, const char *node, const char *text) {
+  for (size_t k = 0; k < d->kind_count; k++) {
+    struct message_kind *kind = &d->kinds[k];
+    if (kind->severity == severity && same_text(kind->node, node) && same_text(kind->text, text)) return kind;
+  }
+  if (d->kind_count == KINDS_MAX) return &d->kinds[KINDS_MAX - 1];
+  struct message_kind *grown = realloc(d->kinds, (d->kind_count + 1) * sizeof *grown);
+  if (!grown) return NULL;
+  d->kinds = grown;
+  struct message_kind *kind = &grown[d->kind_count];
+  *kind = (struct message_kind){.severity = severity, .node = node ? strdup(node) : NULL, .text = strdup(text)};
+  if (kind->text && (kind->node || !node)) {
+    d->kind_count++;
+    return kind;
+  }
+  free(kind->node);
+  free(kind->text);
+  return NULL;
+}
+
+void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                        const char *hint, const char *kind_text, const char *format, va_list arguments) {
+  if (!d) return;
+  if (severity >= SEVERITY_COUNT) severity = SL_ERROR;
+  lock(d);
+  struct message_kind *kind = find_kind(d, severity, node, kind_text);
+  const uint64_t count = kind ? ++kind->count : 1;
+  if (count > SL_TOLD_MAX) {
+    d->seen[severity]++;
+    d->counted[severity]++;
+  } else {
+    const char *ending = count == SL_TOLD_MAX ? " (further ones like this are only counted)" : "";
+    const struct sl_diagnostic *message = add(d, severity, place, node, hint, ending, format, arguments);
+    if (kind && count == 1) kind->example = message;
+  }
+  unlock(d);
+}
+
+void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                       const char *hint, const char *kind, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose_often(d, severity, place, node, hint, kind, format, arguments);
+  va_end(arguments);
+}
+
+void sl_diagnose_further(struct sl_diagnostics *d) {
+  if (!d) return;
+  lock(d);
+  struct message_kind *kinds = d->kinds;
+  const size_t count = d->kind_count;
+  d->kinds = NULL;
+  d->kind_count = 0;
+  unlock(d);
+  for (size_t k = 0; k < count; k++)
+    if (kinds[k].count > SL_TOLD_MAX)
+      sl_diagnose(d, kinds[k].severity, NULL, kinds[k].node, NULL, "%llu more like \"%s\"",
+                  (unsigned long long)(kinds[k].count - SL_TOLD_MAX),
+                  kinds[k].example ? kinds[k].example->message : kinds[k].text);
+  free_kinds(kinds, count);
 }
 
 /* ---------------------------------------------------------------------------------------------- printing */
@@ -157,7 +264,7 @@ static void print_source(const struct sl_diagnostic *m, FILE *file) {
   fputs("^\n", file);
 }
 
-static void print_message(const struct sl_diagnostic *m, FILE *file) {
+void sl_diagnostic_print(const struct sl_diagnostic *m, FILE *file) {
   if (m->file) {
     fprintf(file, "%s:", m->file);
     if (m->line) fprintf(file, "%u:", m->line);
@@ -174,9 +281,16 @@ static void print_message(const struct sl_diagnostic *m, FILE *file) {
 void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
   if (!d) return;
   lock(d);
-  for (size_t i = 0; i < d->count; i++) print_message(d->messages[i], file);
+  for (size_t i = 0; i < d->count; i++) sl_diagnostic_print(d->messages[i], file);
+  unlock(d);
+  sl_diagnostics_print_dropped(d, file);
+}
+
+void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file) {
+  if (!d) return;
+  lock(d);
   for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--) {
-    const size_t dropped = d->seen[severity] - d->stored[severity];
+    const size_t dropped = d->seen[severity] - d->stored[severity] - d->counted[severity];
     if (dropped)
       fprintf(file, "%s: %zu more %ss not shown\n", severity_names[severity], dropped, severity_names[severity]);
   }

@@ -20,6 +20,17 @@ void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_pl
 void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
                   const char *hint, const char *format, va_list arguments);
 
+/* The same for what may have to be said of every event: of one kind the first SL_TOLD_MAX messages are added, further
+ * ones are counted. A kind is a severity, a node, and the text `kind`. */
+enum { SL_TOLD_MAX = 20 };
+void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                       const char *hint, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+                        const char *hint, const char *kind, const char *format, va_list arguments);
+/* Adds for each kind how many messages were only counted, and begins anew. */
+void sl_diagnose_further(struct sl_diagnostics *d);
+
 /* Text of an SL_E... code. */
 const char *sl_error_text(int code);
 

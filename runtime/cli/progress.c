@@ -3,16 +3,25 @@
  *   [##########----------]  50 %  5000 events, 812/s, 0:06 left
  *
  * The bar takes what the text leaves of the terminal's width, up to 40 columns; where it is too narrow, it is left out.
- * Without a known end there is only the text.
+ * Without a known end there is only the text. Slots draw it and say messages at any time, so that what is on the line
+ * is kept under a lock. Standard error is not buffered: one call of fprintf is one write.
  */
 #define _GNU_SOURCE
 #include "cli/progress.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#define CLEAR_LINE "\r\033[K"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char drawn[512]; /* what is on the line; "": nothing */
+static int hidden;
 
 enum { COLUMNS_DEFAULT = 80, BAR_MIN = 10, BAR_MAX = 40, SECONDS_SHOWN_MAX = 359999 };
 
@@ -32,6 +41,7 @@ static void write_duration(char *text, size_t size, double seconds) {
 
 void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
   (void)context;
+  if (hidden) return;
   char text[128], left[16], bar[BAR_MAX + 1];
   const int has_end = total > 0 && done > 0 && done <= total;
   const double share = has_end ? (double)done / (double)total : 0;
@@ -46,18 +56,43 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
   const int around_bar = 10, step = 8; /* "[]  50 %  "; a text that grows by a digit leaves the bar as it is */
   int width = columns - (length + step - 1) / step * step - around_bar;
   if (width > BAR_MAX) width = BAR_MAX;
+  pthread_mutex_lock(&lock);
   if (!has_end || width < BAR_MIN) {
-    fprintf(stderr, "\r\033[K%.*s", columns, text);
+    snprintf(drawn, sizeof drawn, "%.*s", columns, text);
   } else {
     const int filled = (int)(share * width);
     memset(bar, '#', (size_t)filled);
     memset(bar + filled, '-', (size_t)(width - filled));
-    fprintf(stderr, "\r\033[K[%.*s] %3d %%  %s", width, bar, (int)(share * 100), text);
+    snprintf(drawn, sizeof drawn, "[%.*s] %3d %%  %s", width, bar, (int)(share * 100), text);
   }
-  fflush(stderr);
+  fprintf(stderr, CLEAR_LINE "%s", drawn);
+  pthread_mutex_unlock(&lock);
 }
 
+void cli_hide_progress(void) { hidden = 1; }
+
 void cli_end_progress(void) {
-  fprintf(stderr, "\r\033[K");
-  fflush(stderr);
+  pthread_mutex_lock(&lock);
+  if (*drawn) fputs(CLEAR_LINE, stderr);
+  *drawn = '\0';
+  pthread_mutex_unlock(&lock);
+}
+
+void cli_show_message(void *quiet, const struct sl_diagnostic *message) {
+  if (*(const uint32_t *)quiet && message->severity != SL_ERROR) return;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory) sl_diagnostic_print(message, memory);
+  const int is_whole = memory && fclose(memory) == 0;
+  pthread_mutex_lock(&lock);
+  if (is_whole) {
+    fprintf(stderr, "%s%s%s", *drawn ? CLEAR_LINE : "", text, drawn);
+  } else {
+    if (*drawn) fputs(CLEAR_LINE, stderr);
+    *drawn = '\0';
+    sl_diagnostic_print(message, stderr);
+  }
+  pthread_mutex_unlock(&lock);
+  free(text);
 }

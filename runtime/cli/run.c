@@ -1,4 +1,4 @@
-/* run.c: `sluice run`: signals, progress, the table and JSON of a run. */
+/* run.c: `sluice run`: signals, messages as they occur, progress, the table and JSON of a run. */
 #include "cli/cli.h"
 #include "cli/progress.h"
 
@@ -31,19 +31,21 @@ static void print_event_digest(void *context, const char *output, const struct s
 int cli_run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
+  uint32_t quiet = a->quiet;
+  sl_diagnostics_follow(d, cli_show_message, &quiet);
   struct sl_options options = a->options;
-  const int terminal = isatty(STDERR_FILENO) && !a->quiet;
-  if (terminal) options.on_progress = cli_show_progress;
+  if (isatty(STDERR_FILENO) && !a->quiet) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
+    if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     running = session;
     catch_signals();
     const int result = sl_session_run(session);
     running = NULL;
-    if (terminal) cli_end_progress();
+    cli_end_progress();
     status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
@@ -51,7 +53,7 @@ int cli_run(const struct cli_arguments *a) {
     if (a->json_path && cli_write_session(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
       status = CLI_FAILED;
   }
-  cli_print_messages(d, a->quiet);
+  sl_diagnostics_print_dropped(d, stderr);
   sl_session_close(session);
   sl_diagnostics_free(d);
   return status;

@@ -126,10 +126,12 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
                                  .output_count = s->graph->output_count,
                                  .events = input->events + first,
                                  .outputs = s->delivery.views};
+  int status = SL_OK;
+  for (uint32_t e = 0; empty && e < count && status == SL_OK; e++) status = sl_event_error_add(s, input, first + e);
   point_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();
-  int status = deliver_to_sinks(slot, &batch, empty);
+  if (status == SL_OK) status = deliver_to_sinks(slot, &batch, empty);
   if (status == SL_OK) status = deliver_outputs(s, &batch, empty);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;

@@ -379,16 +379,12 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
 
 /* A bound of an output of a kernel node. */
 struct output_bound {
-  const struct sl_node *node;
-  const struct sl_member *member;
   const struct sl_slot_member *at;
   uint32_t step, which, bound; /* as in the error words; of the member */
 };
 
-typedef int bound_test(const struct sl_slot *slot, const struct output_bound *b, uint64_t error);
-
-/* Finds the first bound, in order of the steps, that passes the test. */
-static int find_bound(const struct sl_slot *slot, bound_test *passes, uint64_t error, struct output_bound *found) {
+/* Finds the first bound, in order of the steps, that has overflowed. */
+static int find_overflow(const struct sl_slot *slot, struct output_bound *found) {
   const struct sl_session *s = slot->session;
   for (uint32_t i = 0, step = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
@@ -398,24 +394,14 @@ static int find_bound(const struct sl_slot *slot, bound_test *passes, uint64_t e
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
       const struct sl_slot_member *at = &s->layout->members[n][m];
       for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
-        *found = (struct output_bound){&s->graph->nodes[n], &a->members[m], at, step, outputs * SL_BOUNDS_MAX + b, b};
-        if (at->used[b] != NO_INDEX && passes(slot, found, error)) return 1;
+        *found = (struct output_bound){at, step, outputs * SL_BOUNDS_MAX + b, b};
+        if (at->used[b] != NO_INDEX && slot->used_seen[at->used[b]] > at->capacities[b]) return 1;
       }
       outputs++;
     }
     step++;
   }
   return 0;
-}
-
-static int has_overflowed(const struct sl_slot *slot, const struct output_bound *b, uint64_t error) {
-  (void)error;
-  return slot->used_seen[b->at->used[b->bound]] > b->at->capacities[b->bound];
-}
-
-static int is_meant(const struct sl_slot *slot, const struct output_bound *b, uint64_t error) {
-  (void)slot;
-  return b->step == SL_ERROR_STEP(error) && b->which + 1 == SL_ERROR_WHICH(error);
 }
 
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count);
@@ -442,37 +428,6 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   return status;
 }
 
-/* The kernel node that runs as the `index`th. */
-static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t index) {
-  for (uint32_t i = 0; i < s->graph->order_count; i++) {
-    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
-    if (node->algorithm->kind == SL_KIND_KERNEL && index-- == 0) return node;
-  }
-  return NULL;
-}
-
-static void tell_refused(const struct sl_session *s, const struct sl_event *event, uint64_t error) {
-  const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(error));
-  const uint32_t code = (uint32_t)(error >> 32) & 0xFF;
-  const char *text = "refused";
-  for (uint32_t c = 0; node && c < node->algorithm->error_count; c++)
-    if (node->algorithm->errors[c].code == code) text = node->algorithm->errors[c].text;
-  sl_diagnose(s->diagnostics, SL_WARNING, NULL, node ? node->name : NULL, NULL,
-              "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run, (unsigned long long)event->number,
-              event->file, (unsigned long long)event->offset, text, (uint32_t)error);
-}
-
-static void tell_limit(const struct sl_slot *slot, const struct sl_event *event, uint64_t error) {
-  struct output_bound b;
-  char name[160];
-  if (!find_bound(slot, is_meant, error, &b)) return; /* there is no other */
-  sl_bound_name(b.member, b.bound, name, sizeof name);
-  sl_diagnose(slot->session->diagnostics, SL_WARNING, NULL, b.node->name, "a higher budget of this output allows more",
-              "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
-              (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)error,
-              b.bound ? "subitems" : "items", name, (unsigned long long)b.at->limits[b.bound]);
-}
-
 /* Marks the events that were refused. Returns how many. `alone`: the error of the only event, of those that kernels did
  * not find, or 0. */
 static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint64_t alone) {
@@ -483,12 +438,8 @@ static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, u
     if (!error) continue;
     struct sl_event *event = &slot->flights[k].input->events[first + e];
     event->error = SL_ERROR_WHICH(error) ? SL_EVENT_OVERFLOW : SL_EVENT_REFUSED;
+    slot->flights[k].input->refusals[first + e] = error;
     refused++;
-    if (!slot->session->delivery.active) continue;
-    if (SL_ERROR_WHICH(error))
-      tell_limit(slot, event, error);
-    else
-      tell_refused(slot->session, event, error);
   }
   return refused;
 }
@@ -516,7 +467,7 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
                 end, "events", count);
   if (status < 0) return status;
   struct output_bound overflow;
-  const int overflows = find_bound(slot, has_overflowed, 0, &overflow);
+  const int overflows = find_overflow(slot, &overflow);
   if (overflows && count > 1) return retry_in_parts(slot, k, first, count, &overflow);
   if (mark_refused(slot, k, first, count, overflows ? error_alone(slot, &overflow) : 0)) {
     slot->retries++;

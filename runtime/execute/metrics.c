@@ -136,6 +136,25 @@ static void write_totals(const struct sl_session *s, FILE *f) {
   }
 }
 
+/* A value of a label: backslash, quote and new line are escaped. */
+static void write_label(const char *text, FILE *f) {
+  for (; *text; text++) {
+    if (*text == '\\' || *text == '"') fputc('\\', f);
+    fputs(*text == '\n' ? "\\n" : (const char[]){*text, '\0'}, f);
+  }
+}
+
+static void write_errors(const struct sl_session *s, FILE *f) {
+  if (s->errors.count == 0) return;
+  describe(f, "sluice_errors_total", "counter", "Events with an error, by the node that found it and the reason.");
+  for (uint32_t i = 0; i < s->errors.count; i++) {
+    const struct sl_error_summary *e = &s->errors.summaries[i];
+    fprintf(f, "sluice_errors_total{node=\"%s\",reason=\"", e->node);
+    write_label(e->reason, f);
+    fprintf(f, "\"} %" PRIu64 "\n", e->count);
+  }
+}
+
 static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   describe(f, "sluice_info", "gauge", "What runs.");
@@ -145,6 +164,7 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   counter(f, "sluice_events_total", "Events delivered.", s->delivery.events);
   counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->delivery.error_events);
   counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
+  write_errors(s, f);
   gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
         seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
   write_slices(m, f);

@@ -32,6 +32,7 @@ static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input
     sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
                 sl_error_text(status));
   input->event_count = fill.event_count;
+  memset(input->refusals, 0, fill.event_count * sizeof *input->refusals);
   input->progress_done = fill.progress_done;
   input->progress_total = fill.progress_total;
   s->reading.events += fill.event_count;
@@ -317,5 +318,7 @@ static int run_session(struct sl_session *s) {
 
 int sl_session_run(struct sl_session *s) {
   const size_t errors = sl_diagnostics_errors(s->diagnostics);
-  return sl_say_failure(s, run_session(s), errors, "the run failed");
+  const int status = sl_say_failure(s, run_session(s), errors, "the run failed");
+  sl_diagnose_further(s->diagnostics);
+  return status;
 }

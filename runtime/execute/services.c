@@ -24,7 +24,8 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_node *node = &c->session->graph->nodes[c->node];
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(c->session->diagnostics, severity, place_of(node, format), node->name, NULL, format, arguments);
+  sl_vdiagnose_often(c->session->diagnostics, severity, place_of(node, format), node->name, NULL, format, format,
+                     arguments);
   va_end(arguments);
 }
 

@@ -391,6 +391,7 @@ void sl_session_close(struct sl_session *s) {
   close_slots(s);
   close_tables(s);
   sl_identity_close(s);
+  sl_event_errors_close(s);
   sl_summary_close(s);
   free(s->contexts);
   free(s->reading.args);

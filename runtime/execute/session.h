@@ -5,6 +5,7 @@
  *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
  *   files.c      which files are read and written, and what sinks write with
+ *   event_errors.c  events with an error, by node and reason
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
  *   run.c        threads, source, order of slices
  *   prepare.c    what nodes compute once, before the first event
@@ -67,7 +68,8 @@ struct sl_input {
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
-  uint32_t *used; /* per member of the source and bound (SL_BOUNDS_MAX each): how much the source filled */
+  uint64_t *refusals; /* per event: the error word of a kernel, or 0 */
+  uint32_t *used;     /* per member of the source and bound (SL_BOUNDS_MAX each): how much the source filled */
   uint32_t event_count;
   uint64_t progress_done, progress_total;
 };
@@ -216,6 +218,13 @@ struct sl_delivery {
   char **sink_json, **sink_lines; /* per node, when the sinks have finished */
 };
 
+/* Events with an error, by node and reason, in the order in which reasons came up; changed by a slot in its turn only.
+ */
+struct sl_event_errors {
+  struct sl_error_summary *summaries;
+  uint32_t count;
+};
+
 /* Sums over slots and what is made of them: statistics.c. */
 struct sl_statistics {
   struct sl_summary summary;
@@ -277,6 +286,7 @@ struct sl_session {
   struct sl_identity identity;
   struct sl_totals totals;
   struct sl_delivery delivery;
+  struct sl_event_errors errors;
   struct sl_statistics statistics;
   struct sl_metrics metrics;
   struct sl_trace trace;
@@ -359,6 +369,10 @@ void sl_pack_read(struct sl_slot *slot, uint32_t flight);
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
 /* Ends the sinks and keeps what they report. */
 int sl_finish_sinks(struct sl_session *s);
+
+/* event_errors.c: tells of an event with an error, and counts it. */
+int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index);
+void sl_event_errors_close(struct sl_session *s);
 
 /* identity.c: s->run; and the outputs' digests so far put into it. */
 int sl_identity_open(struct sl_session *s);

@@ -47,9 +47,10 @@ int sl_input_open(struct sl_session *s, struct sl_input *input) {
   const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
   input->block = s->backend->allocate_host(s->device, s->layout->input_bytes);
   input->events = calloc(s->slice_events, sizeof *input->events);
+  input->refusals = calloc(s->slice_events, sizeof *input->refusals);
   input->source_args = calloc(1, source->args_size + 1u);
   input->used = calloc(SL_BOUNDS_MAX * (size_t)source->member_count + 1, sizeof *input->used);
-  if (!input->block || !input->events || !input->source_args || !input->used) return SL_ENOMEM;
+  if (!input->block || !input->events || !input->refusals || !input->source_args || !input->used) return SL_ENOMEM;
   bind_source(s, input);
   return SL_OK;
 }
@@ -57,6 +58,7 @@ int sl_input_open(struct sl_session *s, struct sl_input *input) {
 void sl_input_close(struct sl_session *s, struct sl_input *input) {
   if (input->block) s->backend->release_host(s->device, input->block, s->layout->input_bytes);
   free(input->events);
+  free(input->refusals);
   free(input->source_args);
   free(input->used);
   memset(input, 0, sizeof *input);

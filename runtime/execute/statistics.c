@@ -158,6 +158,8 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
   sum->events = s->delivery.events;
   sum->error_events = s->delivery.error_events;
+  sum->errors = s->errors.summaries;
+  sum->error_count = s->errors.count;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(s->reading.events, s->reading.ns);

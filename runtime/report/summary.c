@@ -89,19 +89,28 @@ static void write_totals(const struct sl_session *s, FILE *file) {
   }
 }
 
+static void write_errors(const struct sl_session *s, FILE *file) {
+  for (uint32_t i = 0; i < sl_session_summary(s)->error_count; i++) {
+    const struct sl_error_summary *e = &sl_session_summary(s)->errors[i];
+    fprintf(file, "error        node %s: %s: %" PRIu64 " event%s\n", e->node, e->reason, e->count,
+            e->count == 1 ? "" : "s");
+  }
+}
+
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
+  fprintf(file, "\n");
+  write_errors(s, file);
   char device[128] = "";
   sl_session_describe_device(s, device, sizeof device);
-  if (*device) fprintf(file, "\ndevice       %s: %s", sl_session_options(s)->device, device);
-  fprintf(file,
-          "\nrate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
-          with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
-          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
-          sum->slice_events);
+  if (*device) fprintf(file, "device       %s: %s\n", sl_session_options(s)->device, device);
+  fprintf(
+      file, "rate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
+      with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
+      with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s", sum->slice_events);
   if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
   fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
           as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
@@ -175,6 +184,19 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "peak_rss_bytes", (int64_t)sum->peak_rss_bytes);
   sl_json_integer(j, "host_syncs_per_slice", sum->host_syncs_per_slice);
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
+}
+
+static void json_errors(const struct sl_session *s, struct sl_json *j) {
+  sl_json_begin_array(j, "errors");
+  for (uint32_t i = 0; i < sl_session_summary(s)->error_count; i++) {
+    const struct sl_error_summary *e = &sl_session_summary(s)->errors[i];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "node", e->node);
+    sl_json_string(j, "reason", e->reason);
+    sl_json_integer(j, "count", (int64_t)e->count);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
 }
 
 static void json_tables(const struct sl_session *s, struct sl_json *j) {
@@ -254,6 +276,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_digest(&j, "graph_digest", sl_session_summary(s)->graph_digest);
   json_plugins(s, &j);
   json_counts(s, &j);
+  json_errors(s, &j);
   json_tables(s, &j);
   json_totals(s, &j);
   sl_json_end_object(&j);

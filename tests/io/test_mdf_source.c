@@ -423,20 +423,16 @@ static void strict_ends_the_run_at_a_bad_event(void **state) {
   bytes_free(&file);
 }
 
-static void many_bad_events_are_counted_after_the_first_twenty(void **state) {
+static void kinds_of_faults_differ_in_their_format(void **state) {
   (void)state;
   struct bytes file = {0};
-  for (uint32_t i = 0; i < 50; i++) {
-    const size_t offset = add_simple_record(&file, i);
-    file.data[offset + 70] ^= 1;
-  }
-  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
-  assert_int_equal(driver.seen_count, 50);
-  uint32_t lines = 0;
-  for (const char *p = driver.messages; (p = strchr(p, '\n')); p++) lines++;
-  assert_int_equal(lines, 21);
-  assert_message("(further ones like this are only counted)");
-  assert_message("50 events in all are corrupt");
+  const size_t offset = add_simple_record(&file, 0);
+  file.data[offset + 70] ^= 1;
+  add_simple_record(&file, 1);
+  assert_int_equal(driver_run_bytes(&driver, file.data, file.size - 1), 0);
+  assert_int_equal(driver.seen_count, 2);
+  assert_message("record at byte 0 (event 0): the checksum is");
+  assert_message("(event 1): truncated: the file ends");
   bytes_free(&file);
 }
 
@@ -600,7 +596,7 @@ int main(void) {
       CASE(copied_header_hides_no_record),
       CASE(truncated_record_is_an_event_of_its_own_kind),
       CASE(strict_ends_the_run_at_a_bad_event),
-      CASE(many_bad_events_are_counted_after_the_first_twenty),
+      CASE(kinds_of_faults_differ_in_their_format),
       CASE(inputs_that_cannot_be_read_are_errors_that_name_them),
       CASE(file_that_shrinks_while_it_is_read_ends_the_run),
       CASE(file_that_shrinks_within_a_slice_ends_the_run_too),

@@ -129,6 +129,84 @@ static void threads_add_at_once_and_none_is_lost(void **state) {
   sl_diagnostics_free(d);
 }
 
+struct followed {
+  char text[4096];
+  size_t length, count;
+};
+
+static void follow(void *context, const struct sl_diagnostic *message) {
+  struct followed *f = context;
+  f->count++;
+  f->length += (size_t)snprintf(f->text + f->length, sizeof f->text - f->length, "%s\n", message->message);
+}
+
+static void who_follows_gets_each_message_as_it_is_added(void **state) {
+  (void)state;
+  struct followed f = {0};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  sl_diagnose(d, SL_NOTE, NULL, NULL, NULL, "before");
+  sl_diagnostics_follow(d, follow, &f);
+  sl_diagnose(d, SL_NOTE, NULL, NULL, NULL, "one");
+  assert_string_equal(f.text, "one\n");
+  sl_diagnose(d, SL_ERROR, NULL, "node", "hint", "two");
+  assert_string_equal(f.text, "one\ntwo\n");
+  for (int i = 0; i < 1100; i++) sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "w");
+  assert_int_equal(f.count, 1002); /* those that are kept */
+  sl_diagnostics_follow(d, NULL, NULL);
+  sl_diagnose(d, SL_NOTE, NULL, NULL, NULL, "after");
+  assert_int_equal(f.count, 1002);
+  sl_diagnostics_free(d);
+}
+
+static void of_a_kind_the_first_are_added_and_the_others_counted(void **state) {
+  (void)state;
+  struct followed f = {0};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  sl_diagnostics_follow(d, follow, &f);
+  for (int i = 0; i < 5000; i++) {
+    sl_diagnose_often(d, SL_WARNING, NULL, "raw", NULL, "cut", "cut %d", i);
+    if (i < 20) sl_diagnose_often(d, SL_WARNING, NULL, "other", NULL, "cut", "other %d", i); /* not one too many */
+    if (i < 21) sl_diagnose_often(d, SL_ERROR, NULL, "raw", NULL, "cut", "error %d", i);
+    if (i < 3) sl_diagnose_often(d, SL_WARNING, NULL, NULL, NULL, "cut", "of no node %d", i);
+  }
+  assert_int_equal(f.count, 20 + 20 + 20 + 3);
+  assert_non_null(strstr(f.text, "cut 18\n"));
+  assert_non_null(strstr(f.text, "cut 19 (further ones like this are only counted)\n"));
+  assert_non_null(strstr(f.text, "other 19 (further ones like this are only counted)\n"));
+  assert_null(strstr(f.text, "cut 20"));
+  assert_int_equal(sl_diagnostics_errors(d), 21);
+
+  f.length = f.count = 0;
+  sl_diagnose_further(d);
+  assert_string_equal(f.text, "4980 more like \"cut 0\"\n1 more like \"error 0\"\n");
+  f.length = f.count = 0;
+  sl_diagnose_further(d);
+  assert_int_equal(f.count, 0);
+  sl_diagnose_often(d, SL_WARNING, NULL, "raw", NULL, "cut", "cut again");
+  assert_int_equal(f.count, 1); /* counted anew */
+  sl_diagnostics_free(d);
+}
+
+static void what_is_counted_by_kind_is_not_said_to_be_dropped(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  for (int i = 0; i < 30; i++) sl_diagnose_often(d, SL_NOTE, NULL, NULL, NULL, "kind", "message");
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  sl_diagnostics_print(d, file);
+  fclose(file);
+  assert_null(strstr(text, "not shown"));
+  free(text);
+  for (int i = 0; i < 300; i++) { /* kinds without number cost no memory without number */
+    char kind[16];
+    snprintf(kind, sizeof kind, "kind %d", i);
+    for (int k = 0; k < 30; k++) sl_diagnose_often(d, SL_NOTE, NULL, NULL, NULL, kind, "%s", kind);
+  }
+  assert_true(sl_diagnostics_count(d) <= 1000);
+  sl_diagnostics_free(d);
+}
+
 static const char *nearest(const char *word, const char *const *candidates) {
   struct sl_nearest n;
   sl_nearest_begin(&n, word);
@@ -184,6 +262,9 @@ int main(void) {
       cmocka_unit_test(strings_are_copied),
       cmocka_unit_test(beyond_the_limit_errors_are_still_counted_and_said),
       cmocka_unit_test(threads_add_at_once_and_none_is_lost),
+      cmocka_unit_test(who_follows_gets_each_message_as_it_is_added),
+      cmocka_unit_test(of_a_kind_the_first_are_added_and_the_others_counted),
+      cmocka_unit_test(what_is_counted_by_kind_is_not_said_to_be_dropped),
       cmocka_unit_test(the_nearest_name_is_suggested_if_near_enough),
       cmocka_unit_test(distances_are_those_of_edits),
       cmocka_unit_test(very_long_words_are_not_compared),

@@ -424,6 +424,39 @@ static void a_column_that_does_not_exist_refuses_the_event(void **state) {
   assert_refused(state, add_column_768_of_version_4, BAD_COLUMN, 90);
 }
 
+static void what_is_unusual_is_found_at_each_place_of_a_bank(void **state) {
+  enum { WORDS = 19 }; /* two vectors of eight, and some */
+  for (uint32_t place = 0; place < WORDS; place++)
+    for (uint32_t is_bad = 0; is_bad < 2; is_bad++) {
+      uint32_t words[WORDS];
+      for (uint32_t i = 0; i < WORDS; i++) words[i] = word_3(i + 1, 0, 1, 0);
+      words[place] = is_bad ? word_3(768, 0, 1, 0) : 0;
+      struct banks *b = banks_new();
+      banks_event(b);
+      banks_add(b, 3, 90, words, WORDS);
+      struct sl_test *t = decode(b, state);
+      assert_int_equal(sl_test_event_error(t, 0), is_bad ? (uint64_t)BAD_COLUMN << 32 | 90 : 0);
+      assert_int_equal(clusters_of(t).pair_count[90 / 8], is_bad ? 0 : WORDS - 1);
+      sl_test_free(t);
+      banks_free(b);
+    }
+}
+
+static void of_each_event_its_own_banks_are_told(void **state) {
+  struct banks *b = banks_new();
+  const uint32_t bad[] = {768u << 12};
+  static const uint16_t sensors[] = {50, 90, 20};
+  for (uint32_t event = 0; event < 3; event++) {
+    banks_event(b);
+    banks_add(b, 3, sensors[event], bad, 1);
+  }
+  struct sl_test *t = decode(b, state);
+  for (uint32_t event = 0; event < 3; event++)
+    assert_int_equal(sl_test_event_error(t, event), (uint64_t)BAD_COLUMN << 32 | sensors[event]);
+  sl_test_free(t);
+  banks_free(b);
+}
+
 static void add_sensor_100(struct banks *b) { banks_add(b, 3, 100, one_word, 1); }
 static void add_empty_sensor_100(struct banks *b) { banks_add(b, 3, 100, NULL, 0); }
 static void add_pair_of_sensor_101(struct banks *b) {
@@ -604,6 +637,8 @@ int main(void) {
       BOTH(a_size_that_is_no_multiple_of_4_refuses_the_event),
       BOTH(a_count_beyond_the_payload_refuses_the_event),
       BOTH(a_column_that_does_not_exist_refuses_the_event),
+      BOTH(what_is_unusual_is_found_at_each_place_of_a_bank),
+      BOTH(of_each_event_its_own_banks_are_told),
       BOTH(two_banks_of_a_sensor_refuse_the_event),
       BOTH(more_than_65535_clusters_refuse_the_event),
       BOTH(of_several_errors_the_largest_is_told_whatever_the_order),

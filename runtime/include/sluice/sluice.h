@@ -43,6 +43,14 @@ SL_API size_t sl_diagnostics_errors(const struct sl_diagnostics *d);
 SL_API const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics *d, size_t index);
 /* As text: "file:line:column: error: message", the source line with a caret, the hint. */
 SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
+SL_API void sl_diagnostic_print(const struct sl_diagnostic *message, FILE *file);
+/* At most 1,000 messages of each severity are kept: the lines that say how many more there were. */
+SL_API void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file);
+/* From here on `on_message` gets each message that is kept, as it is added: by one thread at a time, but any. It must
+ * not use `d`. */
+SL_API void sl_diagnostics_follow(struct sl_diagnostics *d,
+                                  void (*on_message)(void *context, const struct sl_diagnostic *message),
+                                  void *context);
 
 /* ------------------------------------------------------------------------------------------------- session */
 
@@ -130,6 +138,11 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
+/* Events with an error, by the node that found it and its reason. */
+struct sl_error_summary {
+  const char *node, *reason;
+  uint64_t count;
+};
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
@@ -141,14 +154,14 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
-  uint32_t node_count, output_count, budget_count, stretch_count, total_count;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count;
   uint32_t interrupted; /* stopped before its end */
   uint32_t failed;      /* ended by an error; the diagnostics have it */
-  uint32_t reserved;
   const struct sl_node_summary *nodes;
   const struct sl_output_summary *outputs;
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
+  const struct sl_error_summary *errors;
 };
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);

@@ -1,0 +1,89 @@
+/* event_errors.c: events with an error, told of and counted by node and reason as they are delivered: in input order,
+ * by one slot at a time, so that what is told does not depend on slots and slices.
+ *
+ * The source tells of its own errors, since it knows its files; here they are counted only.
+ */
+#include "execute/bind.h"
+#include "execute/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel node that runs as the `index`th. */
+static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t index) {
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    if (node->algorithm->kind == SL_KIND_KERNEL && index-- == 0) return node;
+  }
+  return NULL;
+}
+
+/* Counts an event; the reason is copied where it is new. */
+static int count(struct sl_session *s, const struct sl_node *node, const char *reason) {
+  struct sl_event_errors *errors = &s->errors;
+  for (uint32_t i = 0; i < errors->count; i++)
+    if (errors->summaries[i].node == node->name && strcmp(errors->summaries[i].reason, reason) == 0) {
+      errors->summaries[i].count++;
+      return SL_OK;
+    }
+  struct sl_error_summary *grown = realloc(errors->summaries, (errors->count + 1) * sizeof *grown);
+  if (grown) errors->summaries = grown;
+  char *copy = grown ? strdup(reason) : NULL;
+  if (!copy) return SL_ENOMEM;
+  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1};
+  return SL_OK;
+}
+
+static int count_source_error(struct sl_session *s, uint32_t error) {
+  static const char *const reasons[] = {[SL_EVENT_CORRUPT] = "corrupt",
+                                        [SL_EVENT_TRUNCATED] = "truncated",
+                                        [SL_EVENT_TOO_LARGE] = "too large",
+                                        [SL_EVENT_OVERFLOW] = "overflow",
+                                        [SL_EVENT_REFUSED] = "refused"};
+  const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
+  return count(s, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown");
+}
+
+static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
+  const uint32_t code = (uint32_t)(word >> 32) & 0xFF;
+  const char *text = "refused";
+  for (uint32_t c = 0; c < node->algorithm->error_count; c++)
+    if (node->algorithm->errors[c].code == code) text = node->algorithm->errors[c].text;
+  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
+                    "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
+                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
+                    (uint32_t)word);
+  return count(s, node, text);
+}
+
+/* The event wants more of a bound of the node's outputs than it may have. */
+static int add_limit(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
+  const uint32_t which = SL_ERROR_WHICH(word) - 1, bound = which % SL_BOUNDS_MAX;
+  uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* to skip */
+  while (m < node->algorithm->member_count && (node->algorithm->members[m].kind != SL_MEMBER_OUT || outputs-- > 0)) m++;
+  if (m == node->algorithm->member_count) return SL_EPLUGIN;
+  const char *things = bound ? "subitems" : "items";
+  const uint64_t limit = s->layout->members[node - s->graph->nodes][m].limits[bound];
+  char name[160], reason[224];
+  sl_bound_name(&node->algorithm->members[m], bound, name, sizeof name);
+  snprintf(reason, sizeof reason, "more than %llu %s of %s", (unsigned long long)limit, things, name);
+  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more", reason,
+                    "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
+                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)word,
+                    things, name, (unsigned long long)limit);
+  return count(s, node, reason);
+}
+
+int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index) {
+  const struct sl_event *event = &input->events[index];
+  const uint64_t word = input->refusals[index];
+  if (word == 0) return count_source_error(s, event->error);
+  const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
+  if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
+  return SL_ERROR_WHICH(word) ? add_limit(s, node, event, word) : add_refused(s, node, event, word);
+}
+
+void sl_event_errors_close(struct sl_session *s) {
+  for (uint32_t i = 0; i < s->errors.count; i++) free((char *)s->errors.summaries[i].reason);
+  free(s->errors.summaries);
+}

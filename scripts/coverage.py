@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Which lines the tests run: builds build/coverage with gcc's --coverage, runs its tests, and adds up what gcov says.
+
+    scripts/coverage.py                  builds, runs the tests (but "long" ones), prints a table of folders
+    scripts/coverage.py --no-run         the table of the last run
+    scripts/coverage.py --lines TEXT     and the lines never run of files whose path has TEXT
+
+A line counts once, however often it is compiled (kernels for the processor and the emulator). The emulator runs with the
+first of its seeds only. What a process did that was killed, or left by _exit, is not seen; that goes for the children of
+`sluice test`.
+"""
+import argparse
+import collections
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "coverage"
+FLAGS = "-O1 -g -w --coverage -fprofile-update=single"
+
+
+def run(*command, **more):
+    return subprocess.run([str(word) for word in command], check=True, **more)
+
+
+def build_and_test(jobs):
+    launcher = ["-D", "CMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Debug", "-D", "CMAKE_C_COMPILER=gcc",
+        "-D", f"CMAKE_C_FLAGS_DEBUG={FLAGS}", "-D", "SLUICE_CUDA=OFF", *launcher, stdout=subprocess.DEVNULL)
+    run("cmake", "--build", BUILD, "--parallel", jobs, stdout=subprocess.DEVNULL)
+    for counts in BUILD.rglob("*.gcda"):
+        counts.unlink()
+    # A test that fails here is one of the suite; what it ran counts all the same.
+    subprocess.run(["ctest", "--test-dir", str(BUILD), "--parallel", str(jobs), "--label-exclude", "^long$",
+                    "--exclude-regex", "_simt_[2-9]", "--quiet", "--output-log", str(BUILD / "tests.log")], check=False)
+    print(next((line for line in (BUILD / "tests.log").read_text().splitlines() if "tests passed" in line), "no tests"))
+
+
+def executed_lines():
+    """{file: {line: times}} of the runtime and the plugins."""
+    lines = collections.defaultdict(dict)
+    notes = sorted(str(path) for path in BUILD.rglob("*.gcno") if "/tests/" not in str(path))
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(0, len(notes), 100):
+            run("gcov", "--json-format", "--hash-filenames", *notes[first:first + 100], cwd=folder, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+        for path in pathlib.Path(folder).glob("*.gcov.json.gz"):
+            report = json.loads(gzip.open(path).read())
+            for file in report["files"]:
+                source = pathlib.Path(report["current_working_directory"], file["file"]).resolve()
+                if not source.is_relative_to(ROOT) or source.relative_to(ROOT).parts[0] not in ("runtime", "plugins"):
+                    continue
+                counts = lines[source.relative_to(ROOT)]
+                for line in file["lines"]:
+                    counts[line["line_number"]] = max(counts.get(line["line_number"], 0), line["count"])
+    return lines
+
+
+def ranges(numbers):
+    """1-3 5 7-8"""
+    parts = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return " ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in parts)
+
+
+def show(lines, text):
+    folders = collections.defaultdict(lambda: [0, 0])
+    for file, counts in lines.items():
+        for name in ("/".join(file.parts[:2]), "all"):
+            folders[name][0] += sum(count > 0 for count in counts.values())
+            folders[name][1] += len(counts)
+    print(f"{'folder':24} {'lines':>7} {'run':>7}")
+    for name in sorted(folders, key=lambda name: (name == "all", name)):
+        done, total = folders[name]
+        print(f"{name:24} {total:7} {100 * done / total:6.1f}%")
+    for file in sorted(lines):
+        missed = sorted(number for number, count in lines[file].items() if count == 0)
+        if text is not None and text in str(file) and missed:
+            print(f"{file}: {len(missed)} of {len(lines[file])}: {ranges(missed)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--lines", metavar="TEXT")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    if not arguments.no_run:
+        build_and_test(arguments.jobs)
+    show(executed_lines(), arguments.lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What a run says on standard error: as it happens, above the progress bar, and the same for any number of slots:
+messages_test.py SLUICE"""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VELO = ROOT / "graphs/velo.yaml"
+EVENTS, DAMAGED_EVERY, COLUMNS = 400, 5, 80
+FAULT = re.compile(r"warning: node raw: \S+/damaged\.mdf: record at byte \d+ \(event \d+\): .*")
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def make_damaged(sluice, folder):
+    """A file of which every DAMAGED_EVERYth record has another checksum than it says, and the last one is cut."""
+    path = folder / "damaged.mdf"
+    subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", path, "--quiet"], check=True)
+    content, offset, number = bytearray(path.read_bytes()), 0, 0
+    while offset < len(content):
+        if number % DAMAGED_EVERY == 2:
+            content[offset + 70] ^= 1
+        offset += struct.unpack_from("<I", content, offset)[0]
+        number += 1
+    path.write_bytes(content[:-1])
+    return path
+
+
+def as_they_occur(sluice, damaged):
+    """Read while the run goes on; then it is killed."""
+    process = subprocess.Popen([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=100000", "--slots", "2"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    late = threading.Timer(60, process.kill)
+    late.start()
+    lines = [process.stderr.readline() for _ in range(20)]
+    late.cancel()
+    check(process.poll() is None, "messages come while the run goes on")
+    process.kill()
+    process.wait()
+    check(all(FAULT.fullmatch(line.rstrip()) for line in lines), f"they name the events: {lines[0].rstrip()}")
+    check("only counted" in lines[-1], "and the twentieth says that it is the last")
+
+
+def on_screen(text):
+    """The lines that a terminal shows in the end, if it is wide enough."""
+    lines, column = [""], 0
+    for part in re.findall(r"\r|\n|\033\[K|[^\r\n\033]+|\033", text):
+        if part == "\r":
+            column = 0
+        elif part == "\n":
+            lines.append("")
+            column = 0
+        elif part == "\033[K":
+            lines[-1] = lines[-1][:column]
+        else:
+            lines[-1] = lines[-1][:column] + part + lines[-1][column + len(part):]
+            column += len(part)
+    return lines
+
+
+def on_terminal(command, also_stdout=False):
+    """What a command writes to a terminal of COLUMNS columns."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    process = subprocess.Popen(command, stdout=slave if also_stdout else subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    content = b""
+    try:
+        while block := os.read(master, 65536):
+            content += block
+    except OSError:  # how a terminal ends
+        pass
+    process.wait()
+    os.close(master)
+    return content.decode()
+
+
+BAR = re.compile(r"\r\033\[K\[[#-]+\] +\d+ %  \d+ events, \d+/s, [\d:]+ left")
+
+
+def above_the_bar(sluice, damaged):
+    text = on_terminal([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=20", "--slots", "3", "--slice-events", "4"])
+    bars = BAR.findall(text)
+    check(len(bars) >= 2, f"the bar is drawn: {len(bars)} times")
+    lines = [line for line in on_screen(text) if line.strip()]
+    wrong = [line for line in lines if not FAULT.fullmatch(line) and " more like " not in line]
+    check(len(lines) >= 21 and not wrong, f"{len(lines)} messages stand alone on their lines: {wrong[:2]}")
+    check(re.search(r"\]  ? ?\d+ %.*\r\033\[Kwarning", text) is not None, "some came while the bar was there")
+
+
+def no_bar_among_results(sluice, damaged):
+    command = [sluice, "run", VELO, "-i", damaged, "--slice-events", "4"]
+    check("\033[K" in on_terminal(command, also_stdout=True), "a terminal of both gets a bar")
+    text = on_terminal([*command, "--digest=events"], also_stdout=True)
+    check("\033" not in text and text.count("digest ") >= EVENTS, "but not among digests of events")
+
+
+def the_same_for_all_slots(sluice, damaged):
+    outputs = set()
+    for slots, slice_events in ((1, 8), (2, 8), (4, 1), (3, 1000)):
+        done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--slots", str(slots), "--slice-events", str(slice_events)],
+                              capture_output=True, text=True)
+        check(done.returncode == 0, f"{slots} slots, {slice_events} events a slice")
+        outputs.add("\n".join(sorted(done.stderr.splitlines())))
+    check(len(outputs) == 1, "say the same")
+
+
+def counted_by_reason(sluice, damaged, folder):
+    corrupt = len([n for n in range(EVENTS) if n % DAMAGED_EVERY == 2])
+    command = [sluice, "run", VELO, "-i", damaged, "--json", folder / "s.json", "--metrics", folder / "m.prom"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    check(f"error        node raw: corrupt: {corrupt} events\n" in done.stdout, "the table has the reason")
+    check("error        node raw: truncated: 1 event\n" in done.stdout, "each of them")
+    check(f"{corrupt - 20} more like" in done.stderr, "what was only counted is said at the end")
+    summary = json.loads((folder / "s.json").read_text())
+    check(summary["errors"] == [{"node": "raw", "reason": "corrupt", "count": corrupt},
+                                {"node": "raw", "reason": "truncated", "count": 1}], f"JSON: {summary['errors']}")
+    check(sum(e["count"] for e in summary["errors"]) == summary["error_events"], "they add up")
+    metrics = (folder / "m.prom").read_text()
+    check(f'sluice_errors_total{{node="raw",reason="corrupt"}} {corrupt}\n' in metrics, "metrics")
+
+
+def quiet(sluice, damaged):
+    done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--quiet"], capture_output=True, text=True)
+    check(done.stderr == done.stdout == "", "--quiet: warnings are not said")
+    done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--quiet", "--set", "raw.strict=true"], capture_output=True, text=True)
+    check("error: node raw: " in done.stderr and "warning" not in done.stderr, f"errors are: {done.stderr}")
+
+
+def main():
+    sluice = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        damaged = make_damaged(sluice, folder)
+        as_they_occur(sluice, damaged)
+        above_the_bar(sluice, damaged)
+        no_bar_among_results(sluice, damaged)
+        the_same_for_all_slots(sluice, damaged)
+        counted_by_reason(sluice, damaged, folder)
+        quiet(sluice, damaged)
+    print(f"{failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Each graph of graphs/ with all that a run can write, in several slots: the results of one slot: slots_test.py SLUICE
+
+Small, so that it can also run under ThreadSanitizer."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EVENTS = 24
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def run(sluice, graph, folder, slots, *arguments):
+    """Digests, and the bytes of what a sink wrote: a file or a folder."""
+    output = folder / "out" / "output"
+    output.parent.mkdir()
+    command = [sluice, "run", graph, "-n", EVENTS, "--slots", slots, "--slice-events", 3, "--digest", "-o", output,
+               "--trace", folder / "trace.json", "--metrics", folder / "metrics.prom", "--json", folder / "summary.json"]
+    done = subprocess.run([str(word) for word in [*command, *arguments]], capture_output=True, text=True)
+    check(done.returncode == 0, f"{graph.name} in {slots} slots" + (f": {done.stderr}" if done.returncode else ""))
+    digests = [line for line in done.stdout.splitlines() if line.startswith("output ")]
+    content = b"".join(path.read_bytes() for path in sorted(output.parent.rglob("*")) if path.is_file())
+    shutil.rmtree(output.parent)
+    return digests, content
+
+
+def main():
+    sluice = sys.argv[1]
+    written = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        events = folder / "events.mdf"
+        subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", events, "--quiet"], check=True)
+        for graph in sorted((ROOT / "graphs").glob("*.yaml")):
+            inputs = ["-i", events] if graph.stem == "copy" else []
+            alone = run(sluice, graph, folder, 1, *inputs)
+            together = run(sluice, graph, folder, 4, *inputs)
+            check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are the same")
+            written += len(alone[1]) > 0
+    check(written >= 4, f"{written} graphs write a file")
+    print(f"{failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
