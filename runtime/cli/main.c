@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static int is_one_of(const char *word, const char *a, const char *b, const char *c) {
   return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
@@ -24,6 +25,8 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
 }
 
 int main(int argc, char **argv) {
+  static char buffer[BUFSIZ]; /* one that cannot be allocated would lose text silently */
+  setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
   if (argc < 2) {
     cli_write_help(stderr);
     return CLI_WRONG;
