@@ -66,7 +66,9 @@ int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_argumen
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
   struct sl_session *session = NULL;
-  int status = sl_session_open(&a->options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
+  struct sl_options options = a->options;
+  options.look_only = 1;
+  int status = sl_session_open(&options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
   if (status == CLI_OK) status = show(a, session);
   cli_print_messages(d, 0);
   sl_session_close(session);

@@ -10,6 +10,14 @@
 
 enum { CANARY_BYTES = 256, CANARY = 0xC7, POISON = 0xA5 };
 
+uint64_t sl_guard_bytes(const struct sl_session *s) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < s->layout->storage_count; i++)
+    if (s->layout->storage[i].kind == SL_STORAGE_ARENA && s->layout->storage[i].upper > 0)
+      bytes += s->layout->storage[i].bytes + CANARY_BYTES;
+  return bytes;
+}
+
 void *sl_guard_open(struct sl_session *s, uint64_t bytes) {
   if (s->backend->is_device) return s->backend->allocate(s->device, bytes);
   unsigned char *memory = malloc(bytes + CANARY_BYTES);

@@ -301,12 +301,13 @@ static int open_session(struct sl_session *s) {
   status = sl_properties_check(s);
   if (status == SL_OK) status = sl_layout_make(s->graph, s->slice_events, s->families, s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
-  if (status == SL_OK) status = sl_identity_open(s);
-  if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
+  if (status == SL_OK) status = sl_fit(s);
+  if (status == SL_OK) status = sl_identity_open(s);
+  if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_summary_open(s);
-  if (status == SL_OK) status = open_slots(s);
+  if (status == SL_OK && !s->options.look_only) status = open_slots(s);
   if (status == SL_OK) status = open_source_args(s);
   return status;
 }

@@ -69,7 +69,9 @@ struct sl_options {
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
-  void *context;                   /* first argument of the callbacks */
+  uint32_t look_only;              /* the session is looked at and does not run: no memory is taken for slices */
+  uint32_t reserved;
+  void *context; /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
    * the run with it. */
   int (*on_batch)(void *context, const struct sl_batch *batch);
@@ -83,7 +85,8 @@ SL_API struct sl_options sl_options_default(void);
 struct sl_session;
 
 /* Compares the files that are read and written, and refuses those that cannot be written or are one and the same; finds
- * plugins, reads and checks the graph, makes constants, plans memory. Reads no input. */
+ * plugins, reads and checks the graph, makes constants, plans memory and takes it. Reads no input. Where there is too
+ * little memory, slices that nobody asked for get fewer events, with a note; else SL_ENOMEM. */
 SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
 /* Runs the graph over the input, once a session. Finishes the slices in flight when stopped, or when a node fails:
  * everything before the failure has been delivered, and the summary is valid. */
