@@ -357,10 +357,10 @@ static void close_slots(struct sl_session *s) {
 static void close_tables(struct sl_session *s) {
   for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++) sl_array_close(s, &s->arrays[i]);
   for (uint32_t n = 0; s->prepared && n < s->graph->node_count; n++) sl_prepared_close(s, n);
-  for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
-    free(s->states[n]);
-    free(s->delivery.sink_json[n]);
-    free(s->delivery.sink_lines[n]);
+  for (uint32_t n = 0; s->graph && n < s->graph->node_count; n++) {
+    if (s->states) free(s->states[n]);
+    if (s->delivery.sink_json) free(s->delivery.sink_json[n]);
+    if (s->delivery.sink_lines) free(s->delivery.sink_lines[n]);
   }
   for (uint32_t o = 0; s->delivery.digests && o < s->graph->output_count; o++)
     sl_output_digest_close(&s->delivery.digests[o]);

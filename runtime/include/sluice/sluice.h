@@ -195,8 +195,8 @@ SL_API int sl_write_description(const char *const *plugin_paths, const char *nam
 /* The same as JSON. */
 SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                      FILE *file);
-/* A JSON Schema (draft-07) of graphs that use the plugins found. */
-SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found; those that are refused are named in a warning. */
+SL_API int sl_write_schema(const char *const *plugin_paths, struct sl_diagnostics *d, FILE *file);
 
 /* What `sluice test` checks, without code of the author's: the file and its tables, then each algorithm on inputs taken
  * from a graph, on every target present. Plugin code runs in child processes; call it from a process with one thread.
