@@ -77,6 +77,8 @@ struct sl_backend {
   void (*release)(struct sl_device *device, void *memory, uint64_t bytes);
   void *(*allocate_host)(struct sl_device *device, uint64_t bytes);
   void (*release_host)(struct sl_device *device, void *memory, uint64_t bytes);
+  /* How much of the device's memory is free. NULL: its memory is the host's, or it cannot say. */
+  int (*free_memory)(struct sl_device *device, uint64_t *bytes);
   int (*upload_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes);   /* D: done on return */
   int (*download_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes); /* D: the same, down */
   struct sl_stream *(*stream_open)(struct sl_device *device);

@@ -136,6 +136,14 @@ static void gpu_release_host(struct sl_device *device, void *memory, uint64_t by
   (void)GPU_HOST_FREE(memory);
 }
 
+static int gpu_free_memory(struct sl_device *device, uint64_t *bytes) {
+  size_t free_bytes = 0, all_bytes = 0;
+  (void)GPU(SetDevice)(device->index);
+  if (CHECK(device, GPU(MemGetInfo)(&free_bytes, &all_bytes)) < 0) return SL_EDEVICE;
+  *bytes = free_bytes;
+  return SL_OK;
+}
+
 /* On a stream of the default kind the copy would wait for everything else. */
 static int copy_now(struct sl_device *device, void *to, const void *from, uint64_t bytes, GPU(MemcpyKind) kind) {
   GPU(Stream_t) stream;
@@ -643,6 +651,7 @@ TABLE struct sl_backend sluice_backend = {
     .release = gpu_release,
     .allocate_host = gpu_allocate_host,
     .release_host = gpu_release_host,
+    .free_memory = gpu_free_memory,
     .upload_now = gpu_upload_now,
     .download_now = gpu_download_now,
     .stream_open = gpu_stream_open,

@@ -12,7 +12,7 @@ struct sl_guarded {
   unsigned char salt;
 };
 
-enum { SL_POISON = 0xA5 };
+enum { SL_POISON = 0xA5, SL_GUARDED_BYTES = 192 /* around the values, at most */ };
 
 /* Filled with `fill`; the canaries' bytes differ with `salt`. `values` is NULL when memory is out. */
 struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt);

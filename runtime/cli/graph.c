@@ -42,6 +42,8 @@ static int draw_svg(const struct sl_session *session) {
     fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
     return CLI_FAILED;
   }
+  char buffer[BUFSIZ]; /* one that cannot be allocated would lose text silently */
+  setvbuf(dot_text, buffer, _IOFBF, sizeof buffer);
   int status = CLI_FAILED;
   if (sl_session_write_dot(session, dot_text) == SL_OK && fflush(dot_text) == 0 &&
       lseek(fileno(dot_text), 0, SEEK_SET) == 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static int is_one_of(const char *word, const char *a, const char *b, const char *c) {
   return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;

@@ -5,6 +5,7 @@
  * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
  */
 #define _GNU_SOURCE
+#include "base/text_file.h"
 #include "cli/cli.h"
 #include "template_algorithm.h"
 #include "template_cmake.h"
@@ -83,13 +84,13 @@ static void write_expanded(const struct names *n, const char *text, FILE *file) 
 
 /* "FOLDER/PATH" with the names filled in; to be freed; NULL when memory is out. */
 static char *path_of(const struct names *n, const char *path) {
-  char *result = NULL;
-  size_t bytes = 0;
-  FILE *file = open_memstream(&result, &bytes);
-  if (!file) return NULL;
-  fprintf(file, "%s/", n->folder);
-  write_expanded(n, path, file);
-  return fclose(file) == 0 ? result : NULL;
+  struct sl_text_file result;
+  if (sl_text_open(&result)) {
+    fprintf(result.file, "%s/", n->folder);
+    write_expanded(n, path, result.file);
+  }
+  sl_text_close(&result);
+  return result.text;
 }
 
 /* -------------------------------------------------------------------------------------------------- files */
@@ -115,10 +116,15 @@ static int write_file(const struct names *n, const struct new_file *f) {
   int status = make_folders(path);
   FILE *file = status == CLI_OK ? fopen(path, "wx") : NULL;
   if (status == CLI_OK && !file) status = complain(path, strerror(errno));
+  char buffer[BUFSIZ]; /* one that cannot be allocated would lose text silently */
   if (file) {
+    setvbuf(file, buffer, _IOFBF, sizeof buffer);
     write_expanded(n, f->text, file);
     const int failed = ferror(file);
-    if (fclose(file) != 0 || failed) status = complain(path, strerror(errno));
+    if (fclose(file) != 0 || failed) {
+      status = complain(path, strerror(errno));
+      unlink(path); /* a part would look whole */
+    }
   }
   if (status == CLI_OK) printf("%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
   free(path);

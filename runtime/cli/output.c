@@ -1,4 +1,5 @@
 /* output.c: what commands have in common: messages, files, a look at a graph that does not run. */
+#include "base/text_file.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -37,14 +38,11 @@ static int write_bytes(const char *path, const char *bytes, size_t count) {
 }
 
 int cli_write_file(const char *path, int (*write)(const void *what, FILE *file), const void *what) {
-  char *bytes = NULL;
-  size_t count = 0;
-  FILE *memory = open_memstream(&bytes, &count);
-  if (!memory) return complain(path, strerror(errno));
-  int failed = write(what, memory) < 0 || ferror(memory);
-  failed |= fclose(memory) != 0;
-  const int status = failed ? complain(path, "out of memory") : write_bytes(path, bytes, count);
-  free(bytes);
+  struct sl_text_file memory;
+  int failed = !sl_text_open(&memory) || write(what, memory.file) < 0;
+  failed |= sl_text_close(&memory) < 0;
+  const int status = failed ? complain(path, "out of memory") : write_bytes(path, memory.text, memory.bytes);
+  free(memory.text);
   return status;
 }
 
@@ -70,6 +68,7 @@ int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_argumen
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   options.try_plugins = 1;
+  options.look_only = 1;
   int status = sl_session_open(&options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
   if (status == CLI_OK) status = show(a, session);
   cli_print_messages(d, 0);

@@ -91,16 +91,18 @@ static ssize_t filter_write(void *cookie, const char *text, size_t bytes) {
 }
 
 /* The stream through the filter, buffered as it was; the stream itself where there is no memory for that. */
-static FILE *filtered(FILE *stream, struct filter *f, int mode) {
+/* `buffer`: one that the library cannot allocate would lose text silently. */
+static FILE *filtered(FILE *stream, struct filter *f, char *buffer, int mode) {
   const cookie_io_functions_t functions = {.write = filter_write};
   FILE *file = fopencookie(f, "w", functions);
   if (!file) return stream;
-  setvbuf(file, NULL, mode, BUFSIZ);
+  setvbuf(file, buffer, mode, buffer ? BUFSIZ : 0);
   return file;
 }
 
 void cli_filter_output(void) {
   static struct filter output = {.file = STDOUT_FILENO}, error = {.file = STDERR_FILENO};
-  stdout = filtered(stdout, &output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-  stderr = filtered(stderr, &error, _IONBF);
+  static char buffer[BUFSIZ];
+  stdout = filtered(stdout, &output, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+  stderr = filtered(stderr, &error, NULL, _IONBF);
 }

@@ -19,6 +19,7 @@ int cli_test(const struct cli_arguments *a) {
     all.not_run += counts.not_run;
   }
   if (status == SL_OK) printf("%u ok, %u wrong, %u not run\n", all.passed, all.wrong, all.not_run);
+  if (status < 0 && sl_diagnostics_errors(d) == 0) cli_no_memory();
   cli_print_messages(d, 0);
   sl_diagnostics_free(d);
   if (status < 0) return CLI_WRONG;

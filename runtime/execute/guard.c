@@ -102,6 +102,13 @@ int sl_guard_check_input(const struct sl_session *s, const struct sl_input *inpu
 
 static int is_guarded(const struct sl_storage *s) { return s->kind == SL_STORAGE_ARENA && s->upper > 0; }
 
+uint64_t sl_guard_bytes(const struct sl_session *s) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < s->layout->storage_count; i++)
+    if (is_guarded(&s->layout->storage[i])) bytes += s->layout->storage[i].bytes + SL_GUARDED_BYTES;
+  return bytes;
+}
+
 int sl_guard_open(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;

@@ -5,6 +5,7 @@
  * held, so that whoever writes the file reads nothing that another thread is changing. A file that cannot be written is
  * a warning: monitoring ends no run.
  */
+#include "base/text_file.h"
 #include "execute/session.h"
 
 #include <inttypes.h>
@@ -194,19 +195,17 @@ static int write_file(struct sl_session *s, const char *text, size_t bytes) {
   if (status == SL_OK) status = sl_output_add(file, text, bytes);
   if (status == SL_OK) status = sl_output_finish(file);
   sl_output_close(file);
+  if (status == SL_ENOMEM) say(s, SL_WARNING, "%s", sl_error_text(status));
   return status;
 }
 
 void sl_metrics_write(struct sl_session *s) {
   struct sl_metrics *m = &s->metrics;
   if (!m->is_open) return;
-  char *text = NULL;
-  size_t bytes = 0;
+  struct sl_text_file text;
   const uint64_t now = sl_now_ns();
-  FILE *f = open_memstream(&text, &bytes);
-  if (f) write_text(s, (double)(now - m->written_ns) * 1e-9, f);
-  const int failed = !f || ferror(f);
-  if ((f && fclose(f) != 0) || failed) {
+  if (sl_text_open(&text)) write_text(s, (double)(now - m->written_ns) * 1e-9, text.file);
+  if (sl_text_close(&text) < 0) {
     say(s, SL_WARNING, "%s", sl_error_text(SL_ENOMEM));
     m->is_open = 0;
   }
@@ -214,11 +213,11 @@ void sl_metrics_write(struct sl_session *s) {
   m->written_events = s->delivery.events;
   if (m->is_open) {
     pthread_mutex_unlock(&s->delivery.lock);
-    const int status = write_file(s, text, bytes);
+    const int status = write_file(s, text.text, text.bytes);
     pthread_mutex_lock(&s->delivery.lock);
     if (status < 0) m->is_open = 0;
   }
-  free(text);
+  free(text.text);
 }
 
 void sl_metrics_close(struct sl_session *s) {

@@ -9,17 +9,17 @@
 
 static uint64_t aligned(uint64_t bytes) { return sl_aligned(bytes, SL_ARENA_ALIGNMENT); }
 
-static uint64_t header_bytes(const struct sl_slot *slot) {
-  return aligned(sizeof(struct sl_pack_header) + slot->pack.field_count * sizeof(uint64_t) +
-                 slot->pack.used_count * sizeof(uint32_t));
-}
+static int is_packed(const struct sl_storage *at) { return at->kind == SL_STORAGE_ARENA && at->last_reader_is_host; }
 
-static uint64_t output_bytes(const struct sl_slot *slot) {
-  const struct sl_session *s = slot->session;
-  uint64_t bytes = header_bytes(slot) + aligned(s->slice_events * sizeof *slot->errors);
-  for (uint32_t f = 0; f < slot->pack.field_count; f++)
-    bytes += aligned(s->layout->storage[slot->pack_storage[f]].bytes);
-  return bytes;
+uint64_t sl_pack_output_bytes(const struct sl_session *s) {
+  uint64_t fields = 0, bytes = aligned(s->slice_events * sizeof(uint64_t));
+  for (uint32_t i = 0; i < s->layout->storage_count; i++) {
+    if (!is_packed(&s->layout->storage[i])) continue;
+    fields++;
+    bytes += aligned(s->layout->storage[i].bytes);
+  }
+  return bytes +
+         aligned(sizeof(struct sl_pack_header) + fields * sizeof(uint64_t) + s->layout->used_count * sizeof(uint32_t));
 }
 
 /* Where a field of offsets of a storage's collection is on the device: its own, or one that it shares, which may be of
@@ -63,15 +63,14 @@ int sl_pack_open(struct sl_slot *slot) {
   slot->pack_storage = calloc(l->storage_count + 1, sizeof *slot->pack_storage);
   if (!slot->pack_fields || !slot->pack_storage) return SL_ENOMEM;
   for (uint32_t i = 0; i < l->storage_count; i++)
-    if (l->storage[i].kind == SL_STORAGE_ARENA && l->storage[i].last_reader_is_host)
-      slot->pack_storage[slot->pack.field_count++] = (int32_t)i;
+    if (is_packed(&l->storage[i])) slot->pack_storage[slot->pack.field_count++] = (int32_t)i;
   slot->pack.used_count = l->used_count;
   slot->pack.used = slot->used;
   slot->pack.errors = slot->errors;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
     flight->pack_fields = s->backend->allocate(s->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
-    flight->output = s->backend->allocate_host(s->device, output_bytes(slot));
+    flight->output = s->backend->allocate_host(s->device, sl_pack_output_bytes(s));
     if (!flight->pack_fields || !flight->output) return SL_ENOMEM;
   }
   return SL_OK;
@@ -81,7 +80,7 @@ void sl_pack_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    if (flight->output) s->backend->release_host(s->device, flight->output, output_bytes(slot));
+    if (flight->output) s->backend->release_host(s->device, flight->output, sl_pack_output_bytes(s));
     if (flight->pack_fields)
       s->backend->release(s->device, flight->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
   }

@@ -200,6 +200,7 @@ static int keep_slices(struct sl_session *s) {
       if (!larger) return SL_ENOMEM;
       s->reading.kept = larger;
     }
+    if (sl_fit_kept(s) < 0) return SL_ENOMEM;
     struct sl_input *input = &s->reading.kept[s->reading.kept_count];
     memset(input, 0, sizeof *input);
     s->reading.kept_count++;
@@ -318,6 +319,7 @@ static int run_session(struct sl_session *s) {
 
 int sl_session_run(struct sl_session *s) {
   const size_t errors = sl_diagnostics_errors(s->diagnostics);
+  if (s->options.look_only) return sl_say_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
   const int status = sl_say_failure(s, run_session(s), errors, "the run failed");
   sl_diagnose_further(s->diagnostics);
   return status;

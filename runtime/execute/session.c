@@ -310,12 +310,13 @@ static int open_session(struct sl_session *s) {
     status = sl_layout_make(s->graph, s->slice_events, s->families, s->options.guard ? SL_ARENA_ALIGNMENT : 0,
                             s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
-  if (status == SL_OK) status = sl_identity_open(s);
-  if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
+  if (status == SL_OK) status = sl_fit(s);
+  if (status == SL_OK) status = sl_identity_open(s);
+  if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_summary_open(s);
-  if (status == SL_OK) status = open_slots(s);
+  if (status == SL_OK && !s->options.look_only) status = open_slots(s);
   if (status == SL_OK) status = open_source_args(s);
   return status;
 }
@@ -365,10 +366,10 @@ static void close_slots(struct sl_session *s) {
 static void close_tables(struct sl_session *s) {
   for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++) sl_array_close(s, &s->arrays[i]);
   for (uint32_t n = 0; s->prepared && n < s->graph->node_count; n++) sl_prepared_close(s, n);
-  for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) {
-    free(s->states[n]);
-    free(s->delivery.sink_json[n]);
-    free(s->delivery.sink_lines[n]);
+  for (uint32_t n = 0; s->graph && n < s->graph->node_count; n++) {
+    if (s->states) free(s->states[n]);
+    if (s->delivery.sink_json) free(s->delivery.sink_json[n]);
+    if (s->delivery.sink_lines) free(s->delivery.sink_lines[n]);
   }
   for (uint32_t o = 0; s->delivery.digests && o < s->graph->output_count; o++)
     sl_output_digest_close(&s->delivery.digests[o]);

@@ -171,6 +171,7 @@ struct sl_reading {
   void *args; /* properties only */
   uint64_t next_ticket, events, ns;
   int ended, status;
+  uint64_t room_bytes;             /* with repeat: that were left for slices to keep when it was last asked */
   struct sl_input *kept;           /* with repeat: all slices */
   uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
   atomic_uint_fast64_t next_kept;
@@ -356,7 +357,15 @@ void sl_guard_poison(struct sl_slot *slot, uint32_t step);
 int sl_guard_check(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node);
 int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch);
 
+uint64_t sl_guard_bytes(const struct sl_session *s); /* of a slot's fields with all that is around them */
+
+/* fit.c: does the run fit into the memory that there is? May make the slices smaller, and so the layout another one.
+ * And is there memory for one more slice that is kept? SL_ENOMEM, with a message. */
+int sl_fit(struct sl_session *s);
+int sl_fit_kept(struct sl_session *s);
+
 /* pack.c: backends with a memory of their own */
+uint64_t sl_pack_output_bytes(const struct sl_session *s); /* host memory that the results of a slice may need */
 int sl_pack_open(struct sl_slot *slot);
 void sl_pack_close(struct sl_slot *slot);
 /* Tells the packing where offsets are for parts that begin at event `first` of the input. */

@@ -47,12 +47,21 @@ static int has_open_ports(const struct sl_registry *registry) {
   return 0;
 }
 
+/* Without it the run may do less than it should: a copy of raw data would lack its banks. */
+static void tell_if_refused(struct sl_reader *r, const struct sl_plugin_entry *entry) {
+  if (entry->status == SL_PLUGIN_REFUSED)
+    sl_report(r, SL_WARNING, sl_mark_graph(r), NULL, NULL, "what %s may offer is left out: %s", entry->path,
+              entry->reason ? entry->reason : "refused");
+}
+
 void sl_expand_plugins(struct sl_reader *r) {
   struct sl_registry *registry = r->request->registry;
   if (!has_open_ports(registry)) return;
   for (size_t i = 0; i < registry->entry_count; i++)
     if (registry->entries[i].status == SL_PLUGIN_UNOPENED && strcmp(registry->entries[i].file_target, "cpu") == 0 &&
-        sl_plugin_peek(registry->entries[i].path) & SL_PEEK_TRAIT)
+        sl_plugin_peek(registry->entries[i].path) & SL_PEEK_TRAIT) {
       sl_load_plugin(r, i);
+      tell_if_refused(r, &registry->entries[i]);
+    }
   if (sl_registry_expand(registry) == SL_ENOMEM) longjmp(r->arena->failed, SL_ARENA_OUT_OF_MEMORY);
 }

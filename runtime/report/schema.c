@@ -442,11 +442,15 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-int sl_write_schema(const char *const *plugin_paths, FILE *file) {
+int sl_write_schema(const char *const *plugin_paths, struct sl_diagnostics *d, FILE *file) {
   static const char *const targets[] = {"cpu", NULL};
   struct sl_registry r = {0};
   int status = sl_registry_open(plugin_paths, targets, &r);
   if (status < 0) return status;
+  for (size_t i = 0; i < r.entry_count; i++)
+    if (r.entries[i].status == SL_PLUGIN_REFUSED)
+      sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "not in the schema: %s: %s", r.entries[i].path,
+                  r.entries[i].reason ? r.entries[i].reason : "refused");
   struct sl_json j;
   sl_json_begin(&j);
   sl_schema_put(&r, &j);

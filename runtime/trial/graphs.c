@@ -4,6 +4,7 @@
  */
 #include "trial/trial.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -26,11 +27,18 @@ static int add_path(struct trial_graphs *g, const char *path) {
   return SL_OK;
 }
 
-static int add_folder(struct trial_graphs *g, const char *folder) {
+static int add_folder(struct trial_graphs *g, const char *folder, struct sl_diagnostics *d) {
   char pattern[PATH_MAX + 16];
   glob_t found;
   snprintf(pattern, sizeof pattern, "%s/*.yaml", folder);
-  if (glob(pattern, 0, NULL, &found) != 0) return SL_OK;
+  const int outcome = glob(pattern, GLOB_ERR, NULL, &found);
+  if (outcome == GLOB_NOMATCH) return SL_OK;
+  if (outcome != 0) {
+    const int error = errno;
+    if (outcome == GLOB_ABORTED)
+      sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "graphs in %s could not be listed: %s", folder, strerror(error));
+    return outcome == GLOB_ABORTED ? SL_EIO : SL_ENOMEM;
+  }
   int status = SL_OK;
   for (size_t i = 0; i < found.gl_pathc && status == SL_OK; i++) status = add_path(g, found.gl_pathv[i]);
   globfree(&found);
@@ -38,19 +46,19 @@ static int add_folder(struct trial_graphs *g, const char *folder) {
 }
 
 /* The folder of graphs beside a folder of plugins: of the build tree, and of an installation. */
-static int add_beside(struct trial_graphs *g, const char *plugin_folder) {
+static int add_beside(struct trial_graphs *g, const char *plugin_folder, struct sl_diagnostics *d) {
   static const char *const places[] = {"../graphs", SLUICE_GRAPHS_FROM_PLUGINS};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     char path[PATH_MAX + 64], real[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", plugin_folder, places[i]);
     if (!realpath(path, real)) continue;
-    const int status = add_folder(g, real);
+    const int status = add_folder(g, real, d);
     if (status < 0) return status;
   }
   return SL_OK;
 }
 
-int trial_graphs_open(const char *const *given, struct trial_graphs *g) {
+int trial_graphs_open(const char *const *given, struct sl_diagnostics *d, struct trial_graphs *g) {
   static const char *const no_targets[] = {NULL};
   *g = (struct trial_graphs){.are_given = given && given[0]};
   int status = SL_OK;
@@ -59,7 +67,7 @@ int trial_graphs_open(const char *const *given, struct trial_graphs *g) {
   struct sl_registry folders;
   status = sl_registry_scan(NULL, no_targets, &folders);
   if (status < 0) return status;
-  for (size_t i = 0; i < folders.folder_count && status == SL_OK; i++) status = add_beside(g, folders.folders[i]);
+  for (size_t i = 0; i < folders.folder_count && status == SL_OK; i++) status = add_beside(g, folders.folders[i], d);
   sl_registry_close(&folders);
   return status;
 }

@@ -367,7 +367,7 @@ int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, str
   struct trial t = {.options = &options, .plugin_paths = paths, .diagnostics = d, .file = file, .counts = counts};
   options.plugin_paths = paths;
   t.findings = sl_shared_new(sizeof *t.findings);
-  status = paths && t.findings ? trial_graphs_open(given->graph_paths, &t.graphs) : SL_ENOMEM;
+  status = paths && t.findings ? trial_graphs_open(given->graph_paths, d, &t.graphs) : SL_ENOMEM;
   if (status == SL_OK) status = sl_registry_open(paths, target_names, &t.registry);
   if (status == SL_OK) status = test_plugin(&t, subject.plugin, subject.algorithm);
   sl_registry_close(&t.registry);

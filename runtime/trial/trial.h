@@ -29,7 +29,7 @@ struct trial_graphs {
   size_t count;
   int are_given;
 };
-int trial_graphs_open(const char *const *given, struct trial_graphs *graphs);
+int trial_graphs_open(const char *const *given, struct sl_diagnostics *d, struct trial_graphs *graphs);
 void trial_graphs_close(struct trial_graphs *graphs);
 /* Finds a graph for "plugin.algorithm". SL_EGRAPH, said in `d`, if a graph that was given cannot be read. */
 int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_options *options,

@@ -41,3 +41,8 @@ sluice_add_test(clears_test clears_test.c)
 target_compile_definitions(clears_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
 target_include_directories(clears_test PRIVATE toy)
 add_dependencies(clears_test ${parts})
+
+sluice_add_test(fit_test fit_test.c)
+target_compile_definitions(fit_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
+target_include_directories(fit_test PRIVATE toy)
+add_dependencies(fit_test ${parts})

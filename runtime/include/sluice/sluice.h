@@ -79,6 +79,7 @@ struct sl_options {
   uint32_t guard;                  /* every field in an allocation of its own, with canaries and poison */
   uint32_t try_plugins;            /* open plugins of other folders in a process of their own first, also those that the
                                     * graph names */
+  uint32_t look_only;              /* the session is looked at and does not run: no memory is taken for slices */
   uint32_t reserved;
   void *context; /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
@@ -94,7 +95,8 @@ SL_API struct sl_options sl_options_default(void);
 struct sl_session;
 
 /* Compares the files that are read and written, and refuses those that cannot be written or are one and the same; finds
- * plugins, reads and checks the graph, makes constants, plans memory. Reads no input. */
+ * plugins, reads and checks the graph, makes constants, plans memory and takes it. Reads no input. Where there is too
+ * little memory, slices that nobody asked for get fewer events, with a note; else SL_ENOMEM. */
 SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
 /* Runs the graph over the input, once a session. Finishes the slices in flight when stopped, or when a node fails:
  * everything before the failure has been delivered, and the summary is valid. */
@@ -208,8 +210,8 @@ SL_API int sl_write_description(const char *const *plugin_paths, const char *nam
 /* The same as JSON. */
 SL_API int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                      FILE *file);
-/* A JSON Schema (draft-07) of graphs that use the plugins found. */
-SL_API int sl_write_schema(const char *const *plugin_paths, FILE *file);
+/* A JSON Schema (draft-07) of graphs that use the plugins found; those that are refused are named in a warning. */
+SL_API int sl_write_schema(const char *const *plugin_paths, struct sl_diagnostics *d, FILE *file);
 
 /* What `sluice test` checks, without code of the author's: the file and its tables, then each algorithm on inputs taken
  * from a graph, on every target present. Plugin code runs in child processes; call it from a process with one thread.

@@ -2,6 +2,7 @@
  * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
  * enqueued. Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth call
  * that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined list.
+ * SLUICE_MOCK_MEMORY=BYTES is how much memory the device has; it says what is left, and gives out no more.
  * SLUICE_MOCK_LOG=FILE appends what a capture holds of the backend's own: a line a call, with the number of ranges that
  * are cleared and what is noted.
  */
@@ -60,16 +61,36 @@ static int mock_open(uint32_t index, struct sl_device **device, char *reason, si
 }
 static void mock_close(struct sl_device *device) { (void)device; }
 
-static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
+static void *mock_allocate_host(struct sl_device *device, uint64_t bytes) {
   (void)device;
   if (fails("allocate")) return NULL;
   void *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (memory) memset(memory, 0xA5, bytes);
   return memory;
 }
-static void mock_release(struct sl_device *device, void *memory, uint64_t bytes) {
+static void mock_release_host(struct sl_device *device, void *memory, uint64_t bytes) {
   (void)device, (void)bytes;
   free(memory);
+}
+
+static uint64_t taken_bytes;
+static int mock_free_memory(struct sl_device *device, uint64_t *bytes) {
+  (void)device;
+  const char *text = getenv("SLUICE_MOCK_MEMORY");
+  const uint64_t all = text ? strtoull(text, NULL, 10) : UINT64_MAX;
+  *bytes = all > taken_bytes ? all - taken_bytes : 0;
+  return strcmp(failing, "free_memory") == 0 ? result("free_memory") : SL_OK; /* no run ends by it */
+}
+static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
+  const char *text = getenv("SLUICE_MOCK_MEMORY");
+  if (text && taken_bytes + bytes > strtoull(text, NULL, 10)) return NULL;
+  void *memory = mock_allocate_host(device, bytes);
+  if (memory) taken_bytes += bytes;
+  return memory;
+}
+static void mock_release(struct sl_device *device, void *memory, uint64_t bytes) {
+  if (memory) taken_bytes -= bytes;
+  mock_release_host(device, memory, bytes);
 }
 
 /* The test harness copies its canaries too, which a sanitizer would not have touched; it sees no copy of a GPU. */
@@ -254,8 +275,9 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .close = mock_close,
                                           .allocate = mock_allocate,
                                           .release = mock_release,
-                                          .allocate_host = mock_allocate,
-                                          .release_host = mock_release,
+                                          .allocate_host = mock_allocate_host,
+                                          .release_host = mock_release_host,
+                                          .free_memory = mock_free_memory,
                                           .upload_now = mock_upload_now,
                                           .download_now = mock_upload_now,
                                           .stream_open = mock_stream_open,

@@ -1,0 +1,145 @@
+/* memory.c: see memory.h. What the system does not tell limits nothing. A control group is limited by those above it
+ * too; what it holds of files that nobody wants at the moment is given back when memory is short, and counts as free.
+ */
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Files of groups have their names in the path, which may be long. */
+enum { THREAD_BYTES = (8 + 64) << 20 }; /* a usual stack, and what the C library sets aside for a heap */
+enum { PATH_BYTES = PATH_MAX + 256, LINE_BYTES = PATH_MAX + 64 };
+
+static FILE *open_file(const char *root, const char *folder, const char *name) {
+  char path[PATH_BYTES];
+  const int length = snprintf(path, sizeof path, "%s%s%s", root, folder, name);
+  return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* The number after `key` at the start of a line; with the key "" the first of the file. 0: there is none. */
+static int read_number(FILE *file, const char *key, uint64_t *value) {
+  char line[LINE_BYTES];
+  int found = 0;
+  while (file && !found && fgets(line, sizeof line, file)) {
+    const size_t length = strlen(key);
+    if (strncmp(line, key, length) != 0) continue;
+    found = sscanf(line + length, " %" SCNu64, value) == 1;
+  }
+  if (file) fclose(file);
+  return found;
+}
+
+static void limit(struct sl_room *room, uint64_t bytes, const char *why) {
+  if (bytes >= room->bytes) return;
+  room->bytes = bytes;
+  room->thread_bytes = 0;
+  room->why = why;
+}
+
+static uint64_t less(uint64_t all, uint64_t taken) { return all > taken ? all - taken : 0; }
+
+static void limit_by_machine(struct sl_room *room, const char *root) {
+  uint64_t kib;
+  if (read_number(open_file(root, "/proc/meminfo", ""), "MemAvailable:", &kib)) limit(room, 1024 * kib, "MemAvailable");
+}
+
+/* ---------------------------------------------------------------------------------------- control groups */
+
+struct group_files {
+  const char *mount, *limit, *taken, *inactive, *active; /* the last two: lines of memory.stat */
+};
+
+static void limit_by_one_group(struct sl_room *room, const char *root, const struct group_files *files,
+                               const char *group) {
+  char folder[PATH_BYTES];
+  const int length = snprintf(folder, sizeof folder, "%s%s", files->mount, group);
+  if (length < 0 || (size_t)length >= sizeof folder) return;
+  uint64_t most, taken, inactive = 0, active = 0;
+  if (!read_number(open_file(root, folder, files->limit), "", &most)) return; /* "max" is no number */
+  if (!read_number(open_file(root, folder, files->taken), "", &taken)) return;
+  read_number(open_file(root, folder, "/memory.stat"), files->inactive, &inactive);
+  read_number(open_file(root, folder, "/memory.stat"), files->active, &active);
+  limit(room, less(most, less(taken, inactive + active)), "the limit of the control group");
+}
+
+/* The group and all above it. In a container the files of the upper ones are not there, or the path is one of the
+ * machine outside and only the root is. */
+static void limit_by_groups(struct sl_room *room, const char *root, const struct group_files *files, char *group) {
+  for (size_t length = strlen(group);; length--) {
+    if (length > 0 && group[length] != '/' && group[length] != '\0') continue;
+    if (length > 0 && group[length - 1] == '/') continue;
+    group[length] = '\0';
+    limit_by_one_group(room, root, files, group);
+    if (length == 0) return;
+  }
+}
+
+static int has_memory(const char *controllers) {
+  for (const char *at = controllers; (at = strstr(at, "memory")); at++)
+    if ((at == controllers || at[-1] == ',') && (at[6] == ',' || at[6] == '\0')) return 1;
+  return 0;
+}
+
+/* Lines of /proc/self/cgroup: "0::/path" of version 2, "4:memory:/path" of version 1. */
+static void limit_by_control_groups(struct sl_room *room, const char *root) {
+  static const struct group_files second = {"/sys/fs/cgroup", "/memory.max", "/memory.current", "inactive_file ",
+                                            "active_file "};
+  static const struct group_files first = {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                                           "total_inactive_file ", "total_active_file "};
+  FILE *file = open_file(root, "/proc/self/cgroup", "");
+  char line[LINE_BYTES];
+  while (file && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = '\0';
+    controllers++;
+    if (*controllers == '\0')
+      limit_by_groups(room, root, &second, group);
+    else if (has_memory(controllers))
+      limit_by_groups(room, root, &first, group);
+  }
+  if (file) fclose(file);
+}
+
+/* ------------------------------------------------------------------------------------- limits of the process */
+
+/* /proc/self/statm: pages of the address space first, those of data and stacks sixth. */
+static void limit_by_process(struct sl_room *room, const char *root) {
+  struct rlimit space, data;
+  const int has_space = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+  const int has_data = getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
+  if (!has_space && !has_data) return;
+  FILE *file = open_file(root, "/proc/self/statm", "");
+  uint64_t pages = 0, data_pages = 0;
+  const int known = file && fscanf(file, "%" SCNu64 " %*u %*u %*u %*u %" SCNu64, &pages, &data_pages) == 2;
+  if (file) fclose(file);
+  if (!known) return;
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  if (has_data) limit(room, less(data.rlim_cur, page * data_pages), "RLIMIT_DATA, ulimit -d");
+  const uint64_t left = has_space ? less(space.rlim_cur, page * pages) : UINT64_MAX;
+  if (left >= room->bytes) return;
+  limit(room, left, "RLIMIT_AS, ulimit -v");
+  room->thread_bytes = THREAD_BYTES;
+}
+
+struct sl_room sl_memory_room(const char *root) {
+  struct sl_room room = {UINT64_MAX, 0, ""};
+  limit_by_machine(&room, root);
+  limit_by_control_groups(&room, root);
+  limit_by_process(&room, root);
+  return room;
+}
+
+void sl_memory_text(uint64_t bytes, char *text, size_t size) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  double value = (double)bytes;
+  unsigned unit = 0;
+  for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++) value /= 1000;
+  snprintf(text, size, unit == 0 || value >= 100 ? "%.0f %s" : value >= 10 ? "%.1f %s" : "%.2f %s", value, units[unit]);
+}

@@ -1,0 +1,179 @@
+/* fit.c: does a run fit into the memory that there is? Asked when the graph, the constants and the layout are there,
+ * and nothing that a slice needs has been taken yet. What nobody asked for gives way: slices get fewer events, and a
+ * note says so. What was asked for stays, and the run is refused with what it needs, what there is, and what would fit.
+ * The results are the same in either case: what an event may have does not depend on the slice.
+ *
+ * What the plan does not know, such as libraries, buffers of files and stacks, has the sixteenth that is left free.
+ */
+#include "base/memory.h"
+#include "execute/session.h"
+
+#include <stdio.h>
+
+enum { LEFT_FREE = 16 }; /* one part in so many */
+
+struct need {
+  uint64_t host, device;
+};
+
+struct rooms {
+  struct sl_room host, device;
+};
+
+/* Of one slot with the layout that the session has. Without a memory of the device's own, all is the host's. */
+static struct need need_of_slot(const struct sl_session *s) {
+  const uint64_t flights = s->backend->flights, inputs = s->statistics.summary.repeat > 1 ? 0 : flights;
+  struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
+  const uint64_t fields = s->options.guard ? sl_guard_bytes(s) : s->layout->arena_bytes;
+  if (!s->backend->is_device) {
+    need.host += fields + sl_counters_bytes(s);
+    return need;
+  }
+  need.host += flights * sl_pack_output_bytes(s);
+  need.device = fields + sl_counters_bytes(s) + flights * s->layout->input_bytes;
+  return need;
+}
+
+static struct need need_of_run(const struct sl_session *s, const struct rooms *rooms, uint32_t slots) {
+  struct need need = need_of_slot(s);
+  need.host *= slots;
+  need.device *= slots;
+  need.host += (slots - 1) * rooms->host.thread_bytes;
+  if (s->statistics.summary.repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
+  return need;
+}
+
+static void leave_some(struct sl_room *room) {
+  if (room->bytes != UINT64_MAX) room->bytes -= room->bytes / LEFT_FREE;
+}
+
+static struct rooms look(const struct sl_session *s) {
+  struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
+  uint64_t free_bytes;
+  if (s->backend->is_device && s->backend->free_memory && s->backend->free_memory(s->device, &free_bytes) == SL_OK)
+    rooms.device = (struct sl_room){free_bytes, 0, "free memory of the device"};
+  leave_some(&rooms.host);
+  leave_some(&rooms.device);
+  return rooms;
+}
+
+static int fits(const struct sl_session *s, const struct rooms *rooms, uint32_t slots) {
+  const struct need need = need_of_run(s, rooms, slots);
+  return need.host <= rooms->host.bytes && need.device <= rooms->device.bytes;
+}
+
+static int lay_out(struct sl_session *s, uint32_t events) {
+  struct sl_layout *layout = NULL;
+  const int status =
+      sl_layout_make(s->graph, events, (int)s->families, s->layout->input_gap_bytes, s->diagnostics, &layout);
+  if (status < 0) return status;
+  sl_layout_free(s->layout);
+  s->layout = layout;
+  s->slice_events = events;
+  return SL_OK;
+}
+
+/* Leaves the session with the largest slices that fit, or, with *found 0, with slices of one event. */
+static int find_slice(struct sl_session *s, const struct rooms *rooms, uint32_t *found) {
+  uint32_t low = 0, high = s->slice_events; /* low fits, high does not */
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    const int status = lay_out(s, middle);
+    if (status < 0) return status;
+    *(fits(s, rooms, s->slot_count) ? &low : &high) = middle;
+  }
+  *found = low;
+  return lay_out(s, low ? low : 1);
+}
+
+/* "need 1.3 GB of memory, and there is 300 MB (MemAvailable)": of the memory that is short. */
+static void tell_need(const struct sl_session *s, const struct rooms *rooms, char *text, size_t size) {
+  const struct need need = need_of_run(s, rooms, s->slot_count);
+  const int is_devices = need.device > rooms->device.bytes;
+  const struct sl_room *room = is_devices ? &rooms->device : &rooms->host;
+  char needed[32], there[32];
+  sl_memory_text(is_devices ? need.device : need.host, needed, sizeof needed);
+  sl_memory_text(room->bytes, there, sizeof there);
+  snprintf(text, size, "%s %s of memory, and there is %s left (%s)", s->slot_count == 1 ? "needs" : "need", needed,
+           there, room->why);
+}
+
+static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
+
+/* What would fit: fewer events in as many slots, or fewer slots of as many events. */
+static void tell_hint(const struct sl_session *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
+                      size_t size) {
+  if (events > 0 && slots > 0)
+    snprintf(text, size, "--slice-events %u fits, and so does --slots %u", events, slots);
+  else if (events > 0)
+    snprintf(text, size, "--slice-events %u fits", events);
+  else if (slots > 0)
+    snprintf(text, size, "--slots %u fits", slots);
+  else if (events_alone > 0 && s->slot_count > 1)
+    snprintf(text, size, "--slots 1 --slice-events %u fits", events_alone);
+  else
+    snprintf(text, size, "not even one event in one slot fits: make memory free, or raise the limit");
+}
+
+static uint32_t slots_that_fit(const struct sl_session *s, const struct rooms *rooms) {
+  uint32_t slots = s->slot_count - 1;
+  while (slots > 0 && !fits(s, rooms, slots)) slots--;
+  return slots;
+}
+
+static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t wanted, const char *needed, uint32_t slots,
+                  uint32_t events) {
+  const uint32_t wanted_slots = s->slot_count;
+  uint32_t alone = 0;
+  char hint[160];
+  if (events == 0 && slots == 0 && wanted_slots > 1) {
+    s->slot_count = 1;
+    s->slice_events = wanted;
+    const int status = find_slice(s, rooms, &alone);
+    s->slot_count = wanted_slots;
+    if (status < 0) return status;
+  }
+  tell_hint(s, events, slots, alone, hint, sizeof hint);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u slot%s of %u event%s %s", wanted_slots,
+              plural(wanted_slots), wanted, plural(wanted), needed);
+  return SL_ENOMEM;
+}
+
+int sl_fit(struct sl_session *s) {
+  if (s->options.look_only) return SL_OK;
+  const struct rooms rooms = look(s);
+  if (fits(s, &rooms, s->slot_count)) return SL_OK;
+  const uint32_t wanted = s->slice_events, slots = slots_that_fit(s, &rooms);
+  const int is_asked_for = s->options.slice_events || s->graph->slice_events;
+  uint32_t events;
+  char needed[160];
+  tell_need(s, &rooms, needed, sizeof needed);
+  const int status = find_slice(s, &rooms, &events);
+  if (status < 0) return status;
+  if (is_asked_for || events == 0) return refuse(s, &rooms, wanted, needed, slots, events);
+  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL,
+              "slices of %u event%s instead of %u: %u slot%s of %u events %s", events, plural(events), wanted,
+              s->slot_count, plural(s->slot_count), wanted, needed);
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- slices that are kept */
+
+int sl_fit_kept(struct sl_session *s) {
+  const uint64_t bytes = s->layout->input_bytes + s->slice_events * sizeof(struct sl_event);
+  if (s->reading.room_bytes < bytes) {
+    struct sl_room room = sl_memory_room("");
+    leave_some(&room);
+    s->reading.room_bytes = room.bytes;
+    if (room.bytes < bytes) {
+      char there[32];
+      sl_memory_text(room.bytes, there, sizeof there);
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
+                  "--repeat keeps all slices, and after %llu events there is memory for %s more (%s)",
+                  (unsigned long long)s->reading.events, there, room.why);
+      return SL_ENOMEM;
+    }
+  }
+  s->reading.room_bytes -= bytes;
+  return SL_OK;
+}
