@@ -453,11 +453,14 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
 static void guard_finds_what_an_arena_hides(void **state) {
   (void)state;
   if (strcmp(device, "cpu") != 0 && strcmp(device, "simt") != 0) skip();
-  struct outcome r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
+  struct outcome r;
+#if !defined(__SANITIZE_ADDRESS__) /* which speaks first */
+  r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
   if (!strstr(r.messages, "node all: toy.sum: all.sums.sum was written 0 bytes past its end"))
     fail_msg("%s", r.messages);
   free(r.messages);
+#endif
   r = run((const char *const[]){"raw.events=20", "all.not_a_number=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
   if (!strstr(r.messages, "node all: toy.sum: sums.mean of event 0, entry 0, is not a number"))
