@@ -510,6 +510,16 @@ static void without_an_event_on_the_list_there_is_no_summary(void **state) {
   sl_test_free(t);
 }
 
+static void a_slice_of_no_events_has_sound_offsets(void **state) {
+  (void)state;
+  random_events(0);
+  struct sl_test *t = summarize(WITH_ALL);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(*(const uint32_t *)sl_test_output(t, "summaries", "offsets"), 0);
+  assert_int_equal(*(const uint32_t *)sl_test_output(t, "summaries", "word_offsets"), 0);
+  sl_test_free(t);
+}
+
 int main(void) {
   region = usual;
   const struct CMUnitTest tests[] = {
@@ -526,6 +536,7 @@ int main(void) {
       cmocka_unit_test(edges_that_do_not_ascend_are_refused),
       cmocka_unit_test(only_listed_events_have_summaries),
       cmocka_unit_test(without_an_event_on_the_list_there_is_no_summary),
+      cmocka_unit_test(a_slice_of_no_events_has_sound_offsets),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }
