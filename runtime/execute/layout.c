@@ -410,21 +410,7 @@ static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const
   }
 }
 
-/* What kernels read of the input comes first, so that a device need not have room for the rest. */
-static void place_inputs(struct sl_layout *l) {
-  for (int for_kernels = 1; for_kernels >= 0; for_kernels--) {
-    for (uint32_t i = 0; i < l->storage_count; i++) {
-      struct sl_storage *s = &l->storage[i];
-      if (s->kind != SL_STORAGE_INPUT || s->upper == 0 || (s->read_by_kernel != 0) != for_kernels) continue;
-      s->offset = l->input_bytes;
-      l->input_bytes += sl_aligned(s->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
-    }
-    if (for_kernels) l->device_input_bytes = l->input_bytes;
-  }
-}
-
 static int place(struct sl_layout *l, struct sl_diagnostics *d) {
-  place_inputs(l);
   for (uint32_t step = 0; step < l->step_count; step++) {
     if (l->steps[step].node_count != 1) continue; /* an input that dies in a family is read by several at a time */
     const uint32_t n = l->steps[step].nodes[0];
@@ -439,7 +425,11 @@ static int place(struct sl_layout *l, struct sl_diagnostics *d) {
   uint32_t count = 0;
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *storage = &l->storage[s];
-    if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
+    if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
+      storage->offset = l->input_bytes;
+      l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
+      if (storage->read_by_kernel) l->device_input_bytes = l->input_bytes;
+    } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
       buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
       owner[count++] = s;
     }
