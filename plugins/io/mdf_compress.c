@@ -20,6 +20,12 @@ static const struct {
 /* The bounds of the four codecs differ; this is above each of them. */
 size_t mdf_compress_bound(size_t bytes) { return BLOCK_HEADER_BYTES + LZ4_HASH_BYTES + bytes + bytes / 128 + 4096; }
 
+uint32_t mdf_codec_of(const uint8_t *block) {
+  uint32_t codec = 0;
+  while (codec + 1 < MDF_CODEC_COUNT && memcmp(codecs[codec].tag, block, 2) != 0) codec++;
+  return codec;
+}
+
 void mdf_compressor_free(struct mdf_compressor *c) {
   ZSTD_freeCCtx((ZSTD_CCtx *)c->zstd);
   c->zstd = NULL;

@@ -16,6 +16,8 @@ struct mdf_compressor {
   uint32_t codec, level; /* level 1 to 9 */
   void *zstd;
 };
+/* The codec of a block that a reader has decompressed. */
+uint32_t mdf_codec_of(const uint8_t *block);
 void mdf_compressor_free(struct mdf_compressor *c);
 
 /* Writes a block to `out`, which has mdf_compress_bound(bytes) bytes: its size, or 0 if the body is better stored as it

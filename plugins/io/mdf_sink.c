@@ -1,17 +1,23 @@
-/* mdf_sink.c: io.mdf_sink, writes the raw banks of events to an MDF file, one record of header version 3 an event.
- * Banks that the graph made of an event stand after those that were read.
+/* mdf_sink.c: io.mdf_sink, writes events to an MDF file, one record an event.
  *
- * The record's run is the event's, orbit and bunch come from ODIN (0 without), the trigger mask is all ones. Banks of
- * an event that is in error in this run are written as they were read; an event of which nothing could be read has
- * none, and is left out and counted.
+ * The record of an event is written as it was read: header, checksum, compression, banks of all types in their order,
+ * padding. It is changed only where banks are left out (only_types, without_types), where the graph made banks of the
+ * event, which stand after those that were read and take the place of those of their types, or where compression and
+ * checksum are to be others: then it keeps its header but for lengths, checksum and compression. A record of several
+ * crossings (TAE) that is changed keeps the banks of the central one. Banks that come without a record, from packets,
+ * get a header of version 3: the run is the event's, orbit and bunch come from ODIN (0 without), the trigger mask is
+ * all ones.
+ *
+ * What is in error in this run is written as it was read. A record that the source could not read is not changed in any
+ * way, so that the next reader finds the same. An event without a record is left out and counted.
  *
  * Records are made in the buffer of the output file. Their checksums are computed there, many at a time, and put in
- * before the buffer is written; a compressed body is made from a copy of the banks.
+ * before the buffer is written.
  */
-#include "mdf.h"
+#include "io/made_banks.h"
 #include "mdf_checksum.h"
 #include "mdf_compress.h"
-#include "sink_banks.h"
+#include "sink_records.h"
 
 #include <sluice/plugin.h>
 
@@ -19,38 +25,92 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SL_ARGS mdf_sink_args
+#define SL_ARGS        mdf_sink_args
+#define CHECKSUM_NAMES "as_read all none"
+enum { CHECKSUM_AS_READ, CHECKSUM_ALL, CHECKSUM_NONE };
+enum { COMPRESSION_AS_READ = -1 };
 #define MDF_SINK(M)                                                                                        \
-  M(OPEN_IN, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written")                      \
+  M(IN, record, io_raw_record, "", "whole records of events, to be written")                               \
   M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added") \
   M(STRING, path, "", "file to write; empty: that of -o")                                                  \
-  M(U32, compression, 0, 0, 9, "", "level; 0 stores the banks as they are")                                \
-  M(ENUM, codec, "zstd", "of compressed bodies", MDF_CODEC_NAMES)                                          \
-  M(BOOL, checksum, 1, "put a checksum into each record")
+  SINK_TYPES(M)                                                                                            \
+  M(I32, compression, -1, -1, 9, "", "level; 0: none, -1: as it was read")                                 \
+  M(ENUM, codec, "zstd", "of bodies that are compressed anew", MDF_CODEC_NAMES)                            \
+  M(ENUM, checksum, "as_read", "records that have one; those made of packets count as read with one", CHECKSUM_NAMES)
 SL_HOST_ARGUMENTS(mdf_sink, MDF_SINK);
 
-enum { HEADER_BYTES = 48, HEADER_TYPE = 0x37, DATA_TYPE_BANKS = 1, BANK_PAYLOAD_MAX = 0xffff - MDF_BANK_HEADER_BYTES };
+/* A kind of made banks. */
+struct made_port {
+  uint32_t index, is_connected; /* among the ports */
+  struct io_made_banks_view in;
+  struct io_bank header;
+};
 
 struct mdf_sink {
   const struct sl_output_calls *to;
   struct sl_output *file;
   struct mdf_compressor compressor;
+  struct mdf_decompressor decompressor;
   struct mdf_hasher hasher; /* of records in the file's buffer; tag: their address */
-  uint8_t *body;            /* to be compressed */
+  uint8_t *body;            /* one that was changed */
   size_t body_capacity;
-  uint32_t with_checksum, reserved;
-  struct sink_banks banks;
+  int32_t compression;
+  uint32_t checksum;
+  struct made_port *made; /* in ascending order of their types */
+  uint32_t made_count, reserved;
+  uint8_t is_made[SINK_BANK_TYPES]; /* somebody makes banks of the type */
+  uint32_t any_made, reserved_made;
+  struct sink_types types;
   struct sink_counts counts;
 };
+
+static int by_type(const void *a_, const void *b_) {
+  const struct made_port *a = (const struct made_port *)a_, *b = (const struct made_port *)b_;
+  if (a->header.type != b->header.type) return (int)a->header.type - (int)b->header.type;
+  return (int)a->index - (int)b->index;
+}
+
+static int open_made(struct mdf_sink *m, const struct io_made_banks_view_ports *ports) {
+  m->made = (struct made_port *)calloc((size_t)ports->count + 1, sizeof *m->made);
+  if (!m->made) return SL_ENOMEM;
+  for (uint32_t i = 0; i < ports->count; i++) {
+    const struct io_made_kind *kind = (const struct io_made_kind *)ports->ports[i].collection->trait->data;
+    m->made[i].index = i;
+    m->made[i].header = (struct io_bank){NULL, 0, kind->source_id, kind->type, kind->version};
+  }
+  m->made_count = ports->count;
+  qsort(m->made, m->made_count, sizeof *m->made, by_type);
+  return SL_OK;
+}
 
 static int mdf_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
   m->to = s->output;
-  m->compressor = (struct mdf_compressor){args->codec, args->compression, NULL};
-  m->with_checksum = args->checksum;
-  if (sink_banks_open(&m->banks, &args->banks, &args->made_banks)) return SL_ENOMEM;
-  return m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+  m->compression = args->compression;
+  m->checksum = args->checksum;
+  int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
+  if (!error) error = open_made(m, &args->made_banks);
+  return error ? error : m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+}
+
+static int mdf_sink_check(const struct sl_services *s, const void *args_) {
+  const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
+  struct sink_types types;
+  return sink_types_set(&types, s, args->only_types, args->without_types);
+}
+
+/* Where the made banks of this batch lie. Of one type, the first port that is connected counts. */
+static void begin_batch(struct mdf_sink *m, const struct io_made_banks_view_ports *ports) {
+  memset(m->is_made, 0, sizeof m->is_made);
+  m->any_made = 0;
+  for (uint32_t i = 0; i < m->made_count; i++) {
+    struct made_port *p = &m->made[i];
+    p->in = ports->at[p->index];
+    p->is_connected = p->in.offsets != NULL && !m->is_made[p->header.type];
+    m->is_made[p->header.type] |= p->is_connected != 0;
+    m->any_made |= p->is_connected;
+  }
 }
 
 /* Puts the checksums into all records of the buffer that wait for theirs. */
@@ -63,64 +123,122 @@ static void finish_checksums(struct mdf_sink *m) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------ one record */
+/* ---------------------------------------------------------------------------------------------- changed bodies */
 
-struct record {
-  uint32_t run, orbit, bunch;
-  size_t body_bytes;
-  uint32_t compression, expansion;
+/* What is to become of the banks of an event. */
+struct change {
+  uint32_t is_changed;
+  uint32_t with_made;  /* the graph's banks take the place of those of their types */
+  uint64_t begin, end; /* of the banks that may stay */
+  uint64_t kept_bytes, made_bytes;
+  uint32_t orbit, bunch; /* as ODIN has them */
 };
 
-/* Sizes, and what ODIN says: 1, 0 for an event without banks, or an error. */
-static int measure(const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
-                   const struct sl_event *event, struct record *record) {
-  *record = (struct record){.run = event->run};
-  struct sink_cursor cursor = sink_cursor_start();
-  struct io_bank bank;
-  while (sink_banks_next(banks, e, &cursor, &bank)) {
-    if (bank.size_bytes > BANK_PAYLOAD_MAX) {
-      s->message(s->context, SL_ERROR,
-                 "event %" PRIu64 ": the bank of type %u and source %u has %u bytes, an MDF bank holds %d",
-                 event->number, bank.type, bank.source_id, bank.size_bytes, BANK_PAYLOAD_MAX);
-      return SL_EFORMAT;
-    }
-    record->body_bytes += MDF_BANK_HEADER_BYTES + ((bank.size_bytes + 3u) & ~3u);
-    (void)mdf_odin_crossing(&bank, &record->orbit, &record->bunch);
-  }
-  if (record->body_bytes <= UINT32_MAX - HEADER_BYTES) return record->body_bytes > 0;
-  s->message(s->context, SL_ERROR, "event %" PRIu64 ": has %zu bytes of banks, an MDF record holds 4 GiB",
-             event->number, record->body_bytes);
-  return SL_EFORMAT;
+static const uint8_t *made_payload(const struct made_port *p, uint32_t i) {
+  return (const uint8_t *)(p->in.word + p->in.word_offsets[i]);
 }
+
+/* SL_OK or SL_EFORMAT. */
+static int measure_made(const struct mdf_sink *m, const struct sl_services *s, uint32_t e, const struct sl_event *event,
+                        struct change *change) {
+  for (uint32_t k = 0; k < m->made_count; k++) {
+    const struct made_port *p = &m->made[k];
+    for (uint32_t i = p->is_connected ? p->in.offsets[e] : 0; p->is_connected && i < p->in.offsets[e + 1]; i++) {
+      const uint32_t size = p->in.size_bytes[i];
+      if (size > IO_BANK_BYTES_MAX) {
+        s->message(s->context, SL_ERROR,
+                   "event %" PRIu64 ": the bank of type %u and source %u has %u bytes, an MDF bank holds %d",
+                   event->number, p->header.type, p->header.source_id, size, IO_BANK_BYTES_MAX);
+        return SL_EFORMAT;
+      }
+      if (m->types.left_out[p->header.type]) continue;
+      change->made_bytes += MDF_BANK_HEADER_BYTES + sink_padded(size);
+    }
+  }
+  return SL_OK;
+}
+
+/* Why a bank does not stay, or SINK_REASON_COUNT. */
+static uint32_t reason_to_leave(const struct mdf_sink *m, const struct change *change, uint8_t type) {
+  if (m->types.left_out[type]) return SINK_NOT_WANTED;
+  return change->with_made && m->is_made[type] ? SINK_REPLACED : SINK_REASON_COUNT;
+}
+
+/* Looks through the banks of an open record: 1, 0 if they cannot be read, or an error. */
+static int plan_change(const struct mdf_sink *m, const struct sl_services *s, uint32_t e, const struct sl_event *event,
+                       const struct sink_record *record, struct change *change) {
+  struct io_bank bank;
+  struct mdf_fault fault;
+  uint64_t position = 0;
+  int more;
+  *change = (struct change){.with_made = m->any_made && event->error == SL_EVENT_OK, .end = record->body_bytes};
+  if (change->with_made && measure_made(m, s, e, event, change)) return SL_EFORMAT;
+  change->is_changed = change->made_bytes > 0;
+  while ((more = mdf_bank_next(record->body, record->body_bytes, &position, &bank, &fault)) > 0) {
+    change->is_changed |= reason_to_leave(m, change, bank.type) != SINK_REASON_COUNT;
+    (void)mdf_odin_crossing(&bank, &change->orbit, &change->bunch);
+  }
+  if (more < 0) return 0;
+  if (!change->is_changed || !sink_record_has_crossings(record)) return 1;
+  return mdf_event_banks(record->body, record->body_bytes, &change->begin, &change->end, &fault) == 0;
+}
+
+static uint8_t *add_header(uint8_t *to, const struct io_bank *bank) {
+  const uint64_t header = MDF_BANK_MAGIC | (uint64_t)(bank->size_bytes + MDF_BANK_HEADER_BYTES) << 16 |
+                          (uint64_t)bank->type << 32 | (uint64_t)bank->version << 40 | (uint64_t)bank->source_id << 48;
+  memcpy(to, &header, sizeof header);
+  return to + sizeof header;
+}
+
+static uint8_t *add_made(const struct mdf_sink *m, uint32_t e, uint8_t *to) {
+  for (uint32_t k = 0; k < m->made_count; k++) {
+    const struct made_port *p = &m->made[k];
+    if (!p->is_connected || m->types.left_out[p->header.type]) continue;
+    for (uint32_t i = p->in.offsets[e]; i < p->in.offsets[e + 1]; i++) {
+      struct io_bank bank = p->header;
+      bank.size_bytes = p->in.size_bytes[i];
+      to = add_header(to, &bank);
+      const uint8_t *payload = made_payload(p, i);
+      sink_copy_padded(to, payload, bank.size_bytes, payload + bank.size_bytes);
+      to += sink_padded(bank.size_bytes);
+    }
+  }
+  return to;
+}
+
+/* Makes the changed body in m->body, which becomes the record's; counts what it leaves out. */
+static int change_body(struct mdf_sink *m, uint32_t e, const struct change *change, struct sink_record *record) {
+  const size_t room = record->body_bytes + change->made_bytes + 4;
+  if (room > m->body_capacity) {
+    uint8_t *larger = (uint8_t *)realloc(m->body, room);
+    if (!larger) return SL_ENOMEM;
+    m->body = larger;
+    m->body_capacity = room;
+  }
+  const uint8_t *end = record->body + record->body_bytes;
+  uint8_t *to = m->body;
+  struct io_bank bank;
+  struct mdf_fault fault;
+  for (uint64_t at = 0, next = 0; mdf_bank_next(record->body, record->body_bytes, &next, &bank, &fault) > 0;
+       at = next) {
+    const uint32_t is_inside = at >= change->begin && at < change->end;
+    const uint32_t reason = is_inside ? reason_to_leave(m, change, bank.type) : SINK_CROSSINGS;
+    if (reason != SINK_REASON_COUNT) {
+      sink_leave_out(&m->counts, reason, &bank);
+      continue;
+    }
+    sink_copy_padded(to, record->body + at, MDF_BANK_HEADER_BYTES + (uint32_t)bank.size_bytes, end);
+    to += MDF_BANK_HEADER_BYTES + sink_padded(bank.size_bytes);
+  }
+  if (change->with_made) to = add_made(m, e, to);
+  record->body = m->body;
+  record->body_bytes = (uint64_t)(to - m->body);
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ one record */
 
 static void store_u32(uint8_t *p, uint32_t value) { memcpy(p, &value, sizeof value); }
-
-static void write_header(uint8_t *p, const struct record *record) {
-  const uint32_t length = (uint32_t)(HEADER_BYTES + record->body_bytes);
-  for (int i = 0; i < 3; i++) store_u32(p + 4 * i, length);
-  store_u32(p + 12, 0);
-  p[16] = (uint8_t)(record->expansion << 4 | record->compression);
-  p[17] = HEADER_TYPE;
-  p[18] = DATA_TYPE_BANKS;
-  p[19] = 0;
-  memset(p + 20, 0xff, 16);
-  store_u32(p + 36, record->run);
-  store_u32(p + 40, record->orbit);
-  store_u32(p + 44, record->bunch);
-}
-
-static void write_banks(uint8_t *p, const struct sink_banks *banks, uint32_t e) {
-  struct sink_cursor cursor = sink_cursor_start();
-  struct io_bank bank;
-  while (sink_banks_next(banks, e, &cursor, &bank)) {
-    const uint64_t header = MDF_BANK_MAGIC | (uint64_t)(bank.size_bytes + MDF_BANK_HEADER_BYTES) << 16 |
-                            (uint64_t)bank.type << 32 | (uint64_t)bank.version << 40 | (uint64_t)bank.source_id << 48;
-    const size_t padded = (bank.size_bytes + 3u) & ~3u; /* the pool's padding is zero */
-    memcpy(p, &header, sizeof header);
-    if (padded) memcpy(p + sizeof header, bank.payload, padded);
-    p += sizeof header + padded;
-  }
-}
 
 /* Room in the file's buffer; records before must have their checksums before they are written. */
 static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **place) {
@@ -131,68 +249,117 @@ static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **place) {
   return error;
 }
 
-static void finish_record(struct mdf_sink *m, uint8_t *place, const struct record *record) {
-  write_header(place, record);
-  if (m->with_checksum)
-    mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)place, place + MDF_HASHED_FROM,
-                    HEADER_BYTES - MDF_HASHED_FROM + record->body_bytes);
+static int write_as_read(struct mdf_sink *m, const struct sink_record *record) {
+  uint8_t *place;
+  const int error = reserve(m, record->size_bytes, &place);
+  if (error) return error;
+  memcpy(place, record->bytes, record->size_bytes);
+  m->to->mark(m->file, 1);
+  return SL_OK;
+}
+
+/* Lengths and checksum of a record in the buffer. */
+static void finish_record(struct mdf_sink *m, uint8_t *place, uint32_t size, const struct sink_record *record) {
+  const uint32_t was_signed = record->header_bytes == 0 || record->header.checksum != 0;
+  for (int i = 0; i < 3; i++) store_u32(place + 4 * i, size);
+  store_u32(place + 12, 0);
+  if (m->checksum == CHECKSUM_ALL || (m->checksum == CHECKSUM_AS_READ && was_signed))
+    mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)place, place + MDF_HASHED_FROM, size - MDF_HASHED_FROM);
   m->to->mark(m->file, 1);
 }
 
-static int write_plain(struct mdf_sink *m, const struct sink_banks *banks, uint32_t e, const struct record *record) {
+/* Header and stored body stay; the checksum becomes the one asked for. */
+static int write_stored(struct mdf_sink *m, const struct sink_record *record) {
   uint8_t *place;
-  const int error = reserve(m, HEADER_BYTES + record->body_bytes, &place);
+  const int error = reserve(m, record->size_bytes, &place);
   if (error) return error;
-  write_banks(place + HEADER_BYTES, banks, e);
-  finish_record(m, place, record);
+  memcpy(place, record->bytes, record->size_bytes);
+  finish_record(m, place, record->size_bytes, record);
   return SL_OK;
 }
 
-static int write_compressed(struct mdf_sink *m, const struct sink_banks *banks, uint32_t e, struct record *record) {
-  if (record->body_bytes > m->body_capacity) {
-    uint8_t *larger = (uint8_t *)realloc(m->body, record->body_bytes);
-    if (!larger) return SL_ENOMEM;
-    m->body = larger;
-    m->body_capacity = record->body_bytes;
+/* How the body is to be compressed. */
+static void choose_compression(struct mdf_sink *m, const struct mdf_sink_args *args, const struct sink_record *record) {
+  m->compressor.codec = args->codec;
+  m->compressor.level = m->compression > 0 ? (uint32_t)m->compression : 0;
+  if (m->compression != COMPRESSION_AS_READ || record->header_bytes == 0 || record->header.compression == 0) return;
+  m->compressor.codec = mdf_codec_of(record->bytes + record->header_bytes);
+  m->compressor.level = record->header.compression;
+}
+
+/* A header as it was read or made, then the body, compressed anew. */
+static int write_new(struct mdf_sink *m, const struct sl_services *s, const struct sl_event *event,
+                     const struct sink_record *record, const struct change *change) {
+  const uint32_t header_bytes = record->header_bytes ? record->header_bytes : SINK_HEADER_BYTES;
+  if (record->body_bytes > UINT32_MAX - SINK_HEADER_BYTES) {
+    s->message(s->context, SL_ERROR, "event %" PRIu64 ": has %" PRIu64 " bytes of banks, an MDF record holds 4 GiB",
+               event->number, record->body_bytes);
+    return SL_EFORMAT;
   }
-  write_banks(m->body, banks, e);
-  const size_t room = HEADER_BYTES + mdf_compress_bound(record->body_bytes);
+  const int is_packed = m->compressor.level != 0;
+  const size_t room = header_bytes + (is_packed ? mdf_compress_bound(record->body_bytes) : record->body_bytes);
   uint8_t *place;
+  uint32_t expansion = 0;
   const int error = reserve(m, room, &place);
   if (error) return error;
-  const size_t block =
-      mdf_compress(&m->compressor, m->body, record->body_bytes, place + HEADER_BYTES, &record->expansion);
-  if (block > 0) {
-    record->compression = m->compressor.level;
-    record->body_bytes = block;
-  } else {
-    memcpy(place + HEADER_BYTES, m->body, record->body_bytes);
-  }
-  m->to->trim(m->file, room - HEADER_BYTES - record->body_bytes);
-  finish_record(m, place, record);
+  if (record->header_bytes)
+    memcpy(place, record->bytes, header_bytes);
+  else
+    sink_make_header(place, event->run, change->orbit, change->bunch);
+  size_t bytes =
+      is_packed ? mdf_compress(&m->compressor, record->body, record->body_bytes, place + header_bytes, &expansion) : 0;
+  place[16] = bytes ? (uint8_t)(expansion << 4 | m->compressor.level) : 0;
+  if (!bytes) memcpy(place + header_bytes, record->body, bytes = record->body_bytes);
+  m->to->trim(m->file, room - header_bytes - bytes);
+  finish_record(m, place, (uint32_t)(header_bytes + bytes), record);
   return SL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ the sink */
+/* ---------------------------------------------------------------------------------------------------- events */
+
+/* 1 if the event is in the file, 0 if it has nothing to write, or an error. */
+static int write_event(struct mdf_sink *m, const struct sl_services *s, const struct mdf_sink_args *args, uint32_t e,
+                       const struct sl_event *event) {
+  struct sink_record record;
+  struct change change;
+  if (!sink_record_find(&args->record, e, &record)) return 0;
+  const int looks = m->types.is_narrow || m->any_made || m->compression != COMPRESSION_AS_READ ||
+                    m->checksum != CHECKSUM_AS_READ || record.header_bytes == 0;
+  if (!looks || sink_record_is_bad(&record, event) || sink_record_open(&m->decompressor, &record)) {
+    const int error = write_as_read(m, &record);
+    return error ? error : 1;
+  }
+  const int is_readable = plan_change(m, s, e, event, &record, &change);
+  if (is_readable < 0) return is_readable;
+  int error;
+  if (!is_readable) {
+    error = write_as_read(m, &record);
+  } else if (!change.is_changed && m->compression == COMPRESSION_AS_READ && record.header_bytes) {
+    error = write_stored(m, &record);
+  } else {
+    choose_compression(m, args, &record);
+    error = change.is_changed ? change_body(m, e, &change, &record) : SL_OK;
+    if (!error && record.body_bytes == 0) return 0;
+    if (!error) error = write_new(m, s, event, &record, &change);
+  }
+  return error ? error : 1;
+}
 
 static int mdf_sink_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
-  sink_banks_begin(&m->banks, &args->banks, &args->made_banks);
+  begin_batch(m, &args->made_banks);
   SL_FOR_BATCH (e, batch) {
-    struct record record;
-    int status = measure(s, &m->banks, e, &batch->events[e], &record);
+    const int status = write_event(m, s, args, e, &batch->events[e]);
     if (status < 0) return status;
     if (status == 0) {
       m->counts.left_out++;
       continue;
     }
-    status =
-        m->compressor.level == 0 ? write_plain(m, &m->banks, e, &record) : write_compressed(m, &m->banks, e, &record);
-    if (status < 0) return status;
     m->counts.written++;
     m->counts.with_errors += batch->events[e].error != SL_EVENT_OK;
   }
+  sink_leave_out_unlisted(&m->counts, &m->decompressor, &args->record, batch);
   return SL_OK;
 }
 
@@ -220,8 +387,9 @@ static void mdf_sink_close(void *state) {
     m->to->close(m->file);
   }
   mdf_compressor_free(&m->compressor);
+  mdf_decompressor_free(&m->decompressor);
   free(m->body);
-  sink_banks_close(&m->banks);
+  free(m->made);
 }
 
 static const struct sl_sink mdf_sink_functions = {.open = mdf_sink_open,
@@ -230,4 +398,4 @@ static const struct sl_sink mdf_sink_functions = {.open = mdf_sink_open,
                                                   .close = mdf_sink_close,
                                                   .flush = mdf_sink_flush};
 
-SL_SINK(mdf_sink, "writes raw banks to an MDF file", struct mdf_sink, mdf_sink_functions);
+SL_SINK(mdf_sink, "writes events to an MDF file", struct mdf_sink, mdf_sink_functions, SL_CHECK(mdf_sink_check));

@@ -1,8 +1,9 @@
 /* mdf_source.c: io.mdf_source, events from MDF files.
  *
  * Each record is one event; of a TAE record, the central crossing. A record that cannot be read is an event with an
- * error and no banks, and the run goes on; so is what lies between records that can be read. Faults are reported with
- * the file, the byte offset and what was found, the first few of each kind in full and the others as a count.
+ * error and no banks, and the run goes on; so is what lies between records that can be read. Where begin and end of a
+ * record are certain, it is handed on whole all the same, for sinks (io/raw_record.h). Faults are reported with the
+ * file, the byte offset and what was found, the first few of each kind in full and the others as a count.
  *
  * Run and event number are those of the ODIN bank (versions 6 and 7), where the record's own header has no run number;
  * without ODIN the number is the header's trigger number (version 0) or the record's number in its file, from 0.
@@ -68,34 +69,52 @@ static struct sl_event identify(const struct mdf_stream_event *event) {
                            .file = event->file};
 }
 
+/* The record as it stands in the file, if that is where it stands. */
+static void take_record(struct mdf_source *m) {
+  const struct mdf_record *record = &m->event.record;
+  const int is_whole = record->header_bytes != 0;
+  if (is_whole)
+    io_packer_take_record(&m->packer, m->stream.reader.data + record->offset, record->bytes, record->header_bytes);
+}
+
+/* Says what is wrong with the event, in the first pass: SL_ESTRICT under `strict`, SL_EIO if the file was cut short, or
+ * 0. */
+static int report(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
+                  const struct sl_event *event, const char *text) {
+  const int lost = mdf_stream_check(&m->stream, s);
+  if (lost) return lost;
+  if (m->event.pass == 0)
+    event_faults_tell(s, m->stream.inputs.names[event->file], event, 1, args->strict != 0, text);
+  return args->strict ? SL_ESTRICT : SL_OK;
+}
+
 /* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, SL_ESTRICT or SL_EIO. */
 static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   struct sl_fill *fill) {
   struct sl_event out = identify(&m->event);
   struct mdf_fault fault = m->event.record.fault;
+  struct io_packer_excess excess;
   char text[256] = "";
-  if (fault.kind == MDF_FAULT_NONE && pack_banks(m, &out, &fault) == 0) {
-    struct io_packer_excess excess;
-    const int fit = io_packer_fit(&m->packer, &excess);
-    if (fit == IO_PACKER_SLICE_IS_FULL) {
-      io_packer_cancel(&m->packer);
-      return 0;
-    }
-    if (fit == IO_PACKER_TOO_LARGE) {
-      out.error = SL_EVENT_TOO_LARGE;
-      io_packer_excess_text(&excess, text, sizeof text);
-    }
-  } else {
+  if (fault.kind != MDF_FAULT_NONE || pack_banks(m, &out, &fault) != 0) {
+    io_packer_forget_banks(&m->packer);
     out.error = event_error_of_fault(&fault);
     mdf_fault_text(&fault, text, sizeof text);
+  }
+  take_record(m);
+  const int fit = io_packer_fit(&m->packer, &excess);
+  if (fit == IO_PACKER_SLICE_IS_FULL) {
+    io_packer_cancel(&m->packer);
+    return 0;
+  }
+  if (fit == IO_PACKER_TOO_LARGE && out.error == SL_EVENT_OK) {
+    out.error = SL_EVENT_TOO_LARGE;
+    io_packer_excess_text(&excess, text, sizeof text);
   }
   if (out.error == SL_EVENT_OK) {
     io_packer_commit(&m->packer, fill->event_count);
   } else {
-    const int lost = mdf_stream_check(&m->stream, s);
-    if (lost) return lost;
-    if (m->event.pass == 0) event_faults_tell(s, m->stream.inputs.names[out.file], &out, 1, args->strict != 0, text);
-    if (args->strict) return SL_ESTRICT;
+    const int error = report(m, s, args, &out, text);
+    if (error) return error;
     io_packer_drop(&m->packer, fill->event_count);
   }
   fill->events[fill->event_count++] = out;
@@ -105,7 +124,7 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
 static int mdf_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
-  io_packer_begin(&m->packer, &args->banks);
+  io_packer_begin(&m->packer, &args->banks, &args->record);
   int result = 1;
   while (fill->event_count < fill->events_max) {
     if (!m->is_pending) {

@@ -17,6 +17,7 @@
 #define SL_ARGS mdf_stream_args
 #define MDF_STREAM(M)                                                                \
   M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")   \
+  IO_RAW_RECORD_OUT(M)                                                               \
   M(BOOL, checksum, 1, "verify the checksums of records; once, however many passes") \
   M(U32, passes, 1, 1, 1000000000, "", "how many times the list of inputs is read")  \
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")

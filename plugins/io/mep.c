@@ -181,8 +181,7 @@ int mep_block_source(uint8_t type, uint16_t bank_source, uint16_t *block_source)
   const struct numbered *n = find_numbered(type);
   *block_source = bank_source;
   if (!n) return 1;
-  if (bank_source >> 11 != 0) return mep_bank_source(type, bank_source) == bank_source;
-  if (bank_source >= n->count) return 0;
+  if (bank_source >= n->count) return mep_bank_source(type, bank_source) == bank_source;
   *block_source = (uint16_t)(n->first + bank_source);
   return 1;
 }

@@ -1,15 +1,19 @@
-/* mep_sink.c: io.mep_sink, writes the raw banks of events to packets of the event builder (MEP), production format.
+/* mep_sink.c: io.mep_sink, writes events to packets of the event builder (MEP), production format.
  *
  * Events are collected until a packet has its number; each source's fragments lie in a buffer of their own, so that a
- * packet is written source by source. A source that an event lacks has a missing fragment (type 92, no bytes) there. A
- * packet ends early where the banks of a source change their version, which is the block's, and where it grows to
- * PACKET_BYTES_MAX. Event ids count the events written, from 0: identity is ODIN's.
+ * packet is written source by source. A source that an event lacks has a missing fragment (type 92, no bytes) there.
+ * Banks keep their order: blocks stand in the order in which every event of the packet has its banks. A packet ends
+ * early where an event has another order, where the banks of a source change their version, which is the block's, and
+ * where it grows to PACKET_BYTES_MAX. Event ids count the events written, from 0: identity is ODIN's.
  *
- * What packets cannot hold ends the run: two banks of one type and source in an event, and banks without subsystem
- * whose number is too large (mep.h). An event without banks is left out and counted.
+ * Banks of one source id and several types, or several of one type, have a block each. What packets cannot hold is left
+ * out and counted: banks whose source id would be read back as another (mep.h), more than SAME_SOURCE_MAX banks of one
+ * source id or MEP_BLOCKS_MAX of an event, missing fragments, all but the central crossing of several (TAE). Headers of
+ * records are not kept; those that reading back does not give are counted. An event that cannot be read is left out,
+ * since nothing in a packet would say so; one without banks too.
  */
 #include "mep.h"
-#include "sink_banks.h"
+#include "sink_records.h"
 
 #include <sluice/plugin.h>
 
@@ -18,45 +22,56 @@
 #include <string.h>
 
 #define SL_ARGS mep_sink_args
-#define MEP_SINK(M)                                                                   \
-  M(OPEN_IN, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "", "raw banks, to be written") \
-  M(STRING, path, "", "file to write; empty: that of -o")                             \
+#define MEP_SINK(M)                                                          \
+  M(IN, record, io_raw_record, "", "whole records of events, to be written") \
+  M(STRING, path, "", "file to write; empty: that of -o")                    \
+  SINK_TYPES(M)                                                              \
   M(U32, events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)")
 SL_HOST_ARGUMENTS(mep_sink, MEP_SINK);
 
-enum { ALIGNMENT = 2, PACKET_BYTES_MAX = 1 << 30, SOURCES = 1 << 16 };
+enum { ALIGNMENT = 2, PACKET_BYTES_MAX = 1 << 30, SOURCE_IDS = 1 << 16, SAME_SOURCE_MAX = 256 };
 
+/* A block of the packet at hand. */
 struct source {
   uint8_t *fragments; /* padded to words */
   size_t bytes, capacity;
   uint8_t *types;
   uint16_t *sizes;
-  uint32_t count; /* fragments so far; those of later events are missing */
-  uint64_t seen;  /* the last event that has it, counted from 1 */
+  struct source *same_id; /* the next one of this source id */
+  uint64_t seen;          /* the last event that has it, counted from 1 */
+  uint32_t count;         /* fragments so far; those of later events are missing */
+  uint32_t place;         /* among the blocks */
   uint16_t id;
-  uint8_t version;
+  uint16_t first_bank_source; /* the order of new blocks: by type, then this */
+  uint8_t type, version;      /* of its last fragment that is not broken */
 };
 
-/* A bank of the event at hand, and where it goes. */
+/* A bank of the event at hand, and where it goes; `source` NULL: to a new block. */
 struct placed {
   struct io_bank bank;
+  struct source *source;
   uint16_t id;
 };
 
 struct mep_sink {
   const struct sl_output_calls *to;
   struct sl_output *file;
-  struct source *sources;
+  struct source **sources; /* in the order of the blocks */
   uint32_t source_count, source_capacity;
-  uint32_t *source_of_id; /* SOURCES entries: index + 1, or 0 */
-  uint64_t *seen_of_id;   /* and the last event that has it, counted from 1 */
+  struct source **of_id; /* SOURCE_IDS entries */
+  uint64_t *seen_of_id;  /* likewise: the last event that has it, counted from 1 */
+  uint32_t *count_of_id; /* and how many banks of it */
   struct placed *placed;
   uint32_t placed_count, placed_capacity;
   uint32_t events_max, event_count;
   uint32_t is_within_event, reserved; /* the packet cannot be written now */
   uint64_t packet_bytes;              /* of fragments */
   uint64_t event_id;                  /* of the packet's first event */
-  struct sink_banks banks;
+  uint64_t events_seen;               /* with banks or without */
+  uint64_t matches;                   /* how often events were matched with blocks */
+  uint64_t headers_lost;              /* of records; events */
+  struct mdf_decompressor decompressor;
+  struct sink_types types;
   struct sink_counts counts;
 };
 
@@ -65,29 +80,84 @@ static int mep_sink_open(void *state, const struct sl_services *s, const void *a
   struct mep_sink *m = (struct mep_sink *)state;
   m->to = s->output;
   m->events_max = args->events;
-  m->source_of_id = (uint32_t *)calloc(SOURCES, sizeof *m->source_of_id);
-  m->seen_of_id = (uint64_t *)calloc(SOURCES, sizeof *m->seen_of_id);
-  if (!m->source_of_id || !m->seen_of_id) return SL_ENOMEM;
-  if (sink_banks_open(&m->banks, &args->banks, NULL)) return SL_ENOMEM;
-  return m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+  m->of_id = (struct source **)calloc(SOURCE_IDS, sizeof *m->of_id);
+  m->seen_of_id = (uint64_t *)calloc(SOURCE_IDS, sizeof *m->seen_of_id);
+  m->count_of_id = (uint32_t *)calloc(SOURCE_IDS, sizeof *m->count_of_id);
+  if (!m->of_id || !m->seen_of_id || !m->count_of_id) return SL_ENOMEM;
+  const int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
+  return error ? error : m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+}
+
+static int mep_sink_check(const struct sl_services *s, const void *args_) {
+  const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
+  struct sink_types types;
+  return sink_types_set(&types, s, args->only_types, args->without_types);
 }
 
 /* --------------------------------------------------------------------------------------------------- sources */
 
-static int add_source(struct mep_sink *m, uint16_t id) {
+static void free_source(struct source *source) {
+  if (!source) return;
+  free(source->fragments);
+  free(source->types);
+  free(source->sizes);
+  free(source);
+}
+
+static struct source *make_source(const struct mep_sink *m, const struct placed *p) {
+  struct source *source = (struct source *)calloc(1, sizeof *source);
+  if (!source) return NULL;
+  source->id = p->id;
+  source->first_bank_source = p->bank.source_id;
+  source->type = p->bank.type;
+  source->version = p->bank.version;
+  source->types = (uint8_t *)malloc(m->events_max);
+  source->sizes = (uint16_t *)malloc(m->events_max * sizeof *source->sizes);
+  if (source->types && source->sizes) return source;
+  free_source(source);
+  return NULL;
+}
+
+/* A new block for a bank, at a place among the others; the places of those after it are set by set_places. */
+static int add_source(struct mep_sink *m, struct placed *p, uint32_t at) {
   if (m->source_count == m->source_capacity) {
     const uint32_t capacity = m->source_capacity ? 2 * m->source_capacity : 512;
-    struct source *larger = (struct source *)realloc(m->sources, capacity * sizeof *larger);
+    struct source **larger = (struct source **)realloc(m->sources, capacity * sizeof *larger);
     if (!larger) return SL_ENOMEM;
     m->sources = larger;
     m->source_capacity = capacity;
   }
-  struct source *source = &m->sources[m->source_count];
-  *source = (struct source){.id = id};
-  source->types = (uint8_t *)malloc(m->events_max);
-  source->sizes = (uint16_t *)malloc(m->events_max * sizeof *source->sizes);
-  m->source_of_id[id] = ++m->source_count; /* from here on it is freed with the others */
-  return source->types && source->sizes ? SL_OK : SL_ENOMEM;
+  p->source = make_source(m, p);
+  if (!p->source) return SL_ENOMEM;
+  memmove(m->sources + at + 1, m->sources + at, (m->source_count - at) * sizeof *m->sources);
+  m->sources[at] = p->source;
+  m->source_count++;
+  struct source **end = &m->of_id[p->id];
+  while (*end) end = &(*end)->same_id;
+  *end = p->source;
+  return SL_OK;
+}
+
+static void set_places(struct mep_sink *m) {
+  for (uint32_t i = 0; i < m->source_count; i++) m->sources[i]->place = i;
+}
+
+/* Keeps the blocks that have fragments, or none. */
+static void drop_sources(struct mep_sink *m, int all) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < m->source_count; i++) m->of_id[m->sources[i]->id] = NULL;
+  for (uint32_t i = 0; i < m->source_count; i++) {
+    if (all || m->sources[i]->count == 0)
+      free_source(m->sources[i]);
+    else
+      m->sources[kept++] = m->sources[i];
+  }
+  m->source_count = kept;
+  for (uint32_t i = kept; i-- > 0;) { /* from the end, so that each becomes the first of its id */
+    m->sources[i]->same_id = m->of_id[m->sources[i]->id];
+    m->of_id[m->sources[i]->id] = m->sources[i];
+  }
+  set_places(m);
 }
 
 static void fill_missing(struct source *source, uint32_t count) {
@@ -97,8 +167,8 @@ static void fill_missing(struct source *source, uint32_t count) {
   }
 }
 
-static int add_fragment(struct mep_sink *m, struct source *source, const struct io_bank *bank) {
-  const size_t padded = (bank->size_bytes + 3u) & ~3u; /* the pool's padding is zero */
+static int add_fragment(struct mep_sink *m, struct source *source, const struct io_bank *bank, const uint8_t *end) {
+  const size_t padded = sink_padded(bank->size_bytes);
   if (source->bytes + padded > source->capacity) {
     const size_t capacity = 2 * (source->bytes + padded);
     uint8_t *larger = (uint8_t *)realloc(source->fragments, capacity);
@@ -107,20 +177,17 @@ static int add_fragment(struct mep_sink *m, struct source *source, const struct 
     source->capacity = capacity;
   }
   fill_missing(source, m->event_count);
-  if (padded) memcpy(source->fragments + source->bytes, bank->payload, padded);
+  if (padded) sink_copy_padded(source->fragments + source->bytes, bank->payload, bank->size_bytes, end);
   source->bytes += padded;
   m->packet_bytes += padded;
   source->types[source->count] = bank->type;
   source->sizes[source->count++] = bank->size_bytes;
   source->version = bank->version;
+  if (!mep_is_broken_type(bank->type)) source->type = bank->type;
   return SL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------- packets */
-
-static int by_id(const void *a, const void *b) {
-  return (int)((const struct source *)a)->id - (int)((const struct source *)b)->id;
-}
 
 static uint32_t padded_count(uint32_t bytes) { return (bytes + 3u) & ~3u; }
 
@@ -144,9 +211,9 @@ static int write_header(struct mep_sink *m) {
   memset(place, 0, 4 * (size_t)header_words);
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t offset = (uint32_t)words;
-    memcpy(place + MEP_HEADER_BYTES + 2 * i, &m->sources[i].id, 2);
+    memcpy(place + MEP_HEADER_BYTES + 2 * i, &m->sources[i]->id, 2);
     memcpy(place + MEP_HEADER_BYTES + ids_bytes + 4 * i, &offset, 4);
-    words += (lists_bytes(m->event_count) + m->sources[i].bytes) / 4;
+    words += (lists_bytes(m->event_count) + m->sources[i]->bytes) / 4;
   }
   const uint16_t magic = MEP_MAGIC, count = (uint16_t)n;
   const uint32_t packet_words = (uint32_t)words;
@@ -178,36 +245,15 @@ static int write_block(struct mep_sink *m, const struct source *source) {
   return error ? error : m->to->add(m->file, source->fragments, source->bytes);
 }
 
-static void free_source(struct source *source) {
-  free(source->fragments);
-  free(source->types);
-  free(source->sizes);
-}
-
-/* Sorts the sources that have fragments; drops the others. */
-static void arrange_sources(struct mep_sink *m) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < m->source_count; i++) {
-    m->source_of_id[m->sources[i].id] = 0;
-    if (m->sources[i].count == 0)
-      free_source(&m->sources[i]);
-    else
-      m->sources[kept++] = m->sources[i];
-  }
-  m->source_count = kept;
-  qsort(m->sources, kept, sizeof *m->sources, by_id);
-  for (uint32_t i = 0; i < kept; i++) m->source_of_id[m->sources[i].id] = i + 1;
-}
-
 static int write_packet(struct mep_sink *m) {
   if (m->event_count == 0) return SL_OK;
-  arrange_sources(m);
+  drop_sources(m, 0);
   int error = write_header(m);
   for (uint32_t i = 0; i < m->source_count && !error; i++) {
-    fill_missing(&m->sources[i], m->event_count);
-    error = write_block(m, &m->sources[i]);
-    m->sources[i].count = 0;
-    m->sources[i].bytes = 0;
+    fill_missing(m->sources[i], m->event_count);
+    error = write_block(m, m->sources[i]);
+    m->sources[i]->count = 0;
+    m->sources[i]->bytes = 0;
   }
   if (error) return error;
   m->to->mark(m->file, m->event_count);
@@ -217,81 +263,199 @@ static int write_packet(struct mep_sink *m) {
   return SL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- events */
+/* ------------------------------------------------------------------------------------------------- one event */
 
-/* Finds the event's banks and their places: 1 if they begin a new packet, 0, or an error. */
-static int place_banks(struct mep_sink *m, const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
-                       const struct sl_event *event) {
-  const uint64_t seen = m->event_id + m->event_count + 1;
-  int new_packet = m->packet_bytes >= PACKET_BYTES_MAX;
-  struct sink_cursor cursor = sink_cursor_start();
-  struct io_bank bank;
-  m->placed_count = 0;
-  while (sink_banks_next(banks, e, &cursor, &bank)) {
-    if (m->placed_count == m->placed_capacity) {
-      const uint32_t capacity = m->placed_capacity ? 2 * m->placed_capacity : 1024;
-      struct placed *larger = (struct placed *)realloc(m->placed, capacity * sizeof *larger);
-      if (!larger) return SL_ENOMEM;
-      m->placed = larger;
-      m->placed_capacity = capacity;
-    }
-    struct placed *p = &m->placed[m->placed_count++];
-    p->bank = bank;
-    if (!mep_block_source(bank.type, bank.source_id, &p->id)) {
-      s->message(s->context, SL_ERROR, "event %" PRIu64 ": a packet has no place for banks of type %u and source %u",
-                 event->number, bank.type, bank.source_id);
-      return SL_EFORMAT;
-    }
-    if (m->seen_of_id[p->id] == seen) {
-      s->message(s->context, SL_ERROR,
-                 "event %" PRIu64 ": a packet has no place for two banks of type %u and source %u", event->number,
-                 bank.type, bank.source_id);
-      return SL_EFORMAT;
-    }
-    m->seen_of_id[p->id] = seen;
-    const uint32_t known = m->source_of_id[p->id];
-    if (known && m->sources[known - 1].count && m->sources[known - 1].version != bank.version) new_packet = 1;
-  }
-  return new_packet;
+/* Has the packet a place for the bank, and which? */
+static int find_place(struct mep_sink *m, const struct io_bank *bank, uint64_t event, uint16_t *id) {
+  if (bank->type == MEP_FRAGMENT_MISSING && bank->size_bytes == 0) return 0;
+  if (m->placed_count == MEP_BLOCKS_MAX || !mep_block_source(bank->type, bank->source_id, id)) return 0;
+  if (m->seen_of_id[*id] != event) m->count_of_id[*id] = 0;
+  m->seen_of_id[*id] = event;
+  return ++m->count_of_id[*id] <= SAME_SOURCE_MAX;
 }
 
-static int add_banks(struct mep_sink *m) {
-  m->is_within_event = 1;
-  for (uint32_t i = 0; i < m->placed_count; i++) {
-    const struct placed *p = &m->placed[i];
-    int error = m->source_of_id[p->id] ? SL_OK : add_source(m, p->id);
-    if (!error) error = add_fragment(m, &m->sources[m->source_of_id[p->id] - 1], &p->bank);
-    if (error) return error;
+static int place_bank(struct mep_sink *m, const struct io_bank *bank, uint64_t event) {
+  uint16_t id = 0;
+  if (!find_place(m, bank, event, &id)) {
+    sink_leave_out(&m->counts, SINK_NO_PLACE, bank);
+    return SL_OK;
   }
+  if (m->placed_count == m->placed_capacity) {
+    const uint32_t capacity = m->placed_capacity ? 2 * m->placed_capacity : 1024;
+    struct placed *larger = (struct placed *)realloc(m->placed, capacity * sizeof *larger);
+    if (!larger) return SL_ENOMEM;
+    m->placed = larger;
+    m->placed_capacity = capacity;
+  }
+  m->placed[m->placed_count++] = (struct placed){*bank, NULL, id};
+  return SL_OK;
+}
+
+/* Collects the banks that go into the packet. The record's banks were looked through before: they can be read. */
+static int collect_banks(struct mep_sink *m, const struct sink_record *record, uint64_t begin, uint64_t end,
+                         uint64_t event) {
+  struct io_bank bank;
+  struct mdf_fault fault;
+  int error = SL_OK;
+  m->placed_count = 0;
+  for (uint64_t at = 0, next = 0; !error && mdf_bank_next(record->body, record->body_bytes, &next, &bank, &fault) > 0;
+       at = next) {
+    if (at < begin || at >= end)
+      sink_leave_out(&m->counts, SINK_CROSSINGS, &bank);
+    else if (m->types.left_out[bank.type])
+      sink_leave_out(&m->counts, SINK_NOT_WANTED, &bank);
+    else
+      error = place_bank(m, &bank, event);
+  }
+  return error;
+}
+
+/* The block for a bank: of its source id, with its type, or of either the readout marked as broken. */
+static struct source *find_source(const struct mep_sink *m, const struct placed *p, uint64_t match) {
+  const uint8_t type = p->bank.type;
+  for (struct source *source = m->of_id[p->id]; source; source = source->same_id)
+    if (source->seen != match && (source->type == type || mep_is_broken_type(type) || mep_is_broken_type(source->type)))
+      return source;
+  return NULL;
+}
+
+enum { PACKET_FITS, PACKET_MUST_END, ORDER_MUST_END };
+
+/* Finds the blocks of all banks, and whether the event can be in the packet with them. */
+static int match_banks(struct mep_sink *m) {
+  const uint64_t match = ++m->matches;
+  int fit = m->packet_bytes >= PACKET_BYTES_MAX ? PACKET_MUST_END : PACKET_FITS;
+  uint32_t at = 0, new_count = 0;
+  for (uint32_t i = 0; i < m->placed_count; i++) {
+    struct placed *p = &m->placed[i];
+    p->source = find_source(m, p, match);
+    if (!p->source) {
+      new_count++;
+      continue;
+    }
+    p->source->seen = match;
+    if (p->source->place < at) return ORDER_MUST_END;
+    at = p->source->place + 1;
+    if (p->source->count && p->source->version != p->bank.version) fit = PACKET_MUST_END;
+  }
+  return m->source_count + new_count > MEP_BLOCKS_MAX ? ORDER_MUST_END : fit;
+}
+
+static uint32_t order_of(uint8_t type, uint16_t bank_source) { return (uint32_t)type << 16 | bank_source; }
+
+/* Adds blocks for the banks that have none: each after the bank before it and before the next one that has a block;
+ * between them in the order of types and source ids, which is that of the experiment's files.
+ * Rationale: a source that comes later is likely to find its place, so that packets need not end. */
+static int add_sources(struct mep_sink *m) {
+  uint32_t added = 0, at = 0;
+  for (uint32_t i = 0, next = 0; i < m->placed_count; i++) {
+    struct placed *p = &m->placed[i];
+    if (p->source) {
+      at = p->source->place + added + 1;
+      continue;
+    }
+    if (next <= i)
+      for (next = i + 1; next < m->placed_count && !m->placed[next].source;) next++;
+    const uint32_t limit = next < m->placed_count ? m->placed[next].source->place + added : m->source_count;
+    const uint32_t order = order_of(p->bank.type, p->bank.source_id);
+    while (at < limit && order_of(m->sources[at]->type, m->sources[at]->first_bank_source) < order) at++;
+    const int error = add_source(m, p, at);
+    if (error) return error;
+    at++;
+    added++;
+  }
+  if (added) set_places(m);
+  return SL_OK;
+}
+
+/* The collected banks become an event of a packet. */
+static int add_event(struct mep_sink *m, const uint8_t *end) {
+  int fit = match_banks(m), error = SL_OK;
+  if (fit != PACKET_FITS) {
+    error = write_packet(m);
+    if (fit == ORDER_MUST_END) drop_sources(m, 1);
+    if (!error) (void)match_banks(m);
+  }
+  if (error) return error;
+  m->is_within_event = 1;
+  error = add_sources(m);
+  for (uint32_t i = 0; i < m->placed_count && !error; i++)
+    error = add_fragment(m, m->placed[i].source, &m->placed[i].bank, end);
+  if (error) return error;
   m->event_count++;
   m->is_within_event = 0;
   return SL_OK;
 }
 
-static int add_event(struct mep_sink *m, const struct sl_services *s, const struct sink_banks *banks, uint32_t e,
-                     const struct sl_event *event) {
-  const int new_packet = place_banks(m, s, banks, e, event);
-  if (new_packet < 0) return new_packet;
-  if (m->placed_count == 0) {
-    m->counts.left_out++;
-    return SL_OK;
+/* Does reading the packet give the record again, but for its banks? */
+static int header_comes_back(const struct mep_sink *m, const struct sink_record *record) {
+  uint32_t run = 0, orbit = 0, bunch = 0;
+  uint64_t number;
+  uint8_t header[SINK_HEADER_BYTES];
+  if (record->header_bytes == 0) return 1;
+  if (record->header_bytes != SINK_HEADER_BYTES || record->header.checksum == 0 || record->size_bytes % 4) return 0;
+  for (uint32_t i = 0; i < m->placed_count; i++)
+    if (mdf_odin_identity(&m->placed[i].bank, &run, &number)) {
+      (void)mdf_odin_crossing(&m->placed[i].bank, &orbit, &bunch);
+      break;
+    }
+  sink_make_header(header, run, orbit, bunch);
+  return memcmp(header + MDF_HASHED_FROM, record->bytes + MDF_HASHED_FROM, sizeof header - MDF_HASHED_FROM) == 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- events */
+
+static int banks_can_be_read(const struct sink_record *record) {
+  struct io_bank bank;
+  struct mdf_fault fault;
+  uint64_t position = 0;
+  int more;
+  do more = mdf_bank_next(record->body, record->body_bytes, &position, &bank, &fault);
+  while (more > 0);
+  return more == 0;
+}
+
+/* Where the banks that go into a packet lie: 1, or 0 if the record cannot be read. */
+static int find_banks(struct mep_sink *m, struct sink_record *record, const struct sl_event *event, uint64_t *begin,
+                      uint64_t *end) {
+  struct mdf_fault fault;
+  if (sink_record_is_bad(record, event) || sink_record_open(&m->decompressor, record)) return 0;
+  if (!banks_can_be_read(record)) return 0;
+  *begin = 0;
+  *end = record->body_bytes;
+  return !sink_record_has_crossings(record) ||
+         mdf_event_banks(record->body, record->body_bytes, begin, end, &fault) == 0;
+}
+
+/* 1 if the event is in a packet, 0 if it has nothing to write, or an error. */
+static int write_event(struct mep_sink *m, const struct mep_sink_args *args, uint32_t e, const struct sl_event *event) {
+  struct sink_record record;
+  uint64_t begin, end;
+  if (!sink_record_find(&args->record, e, &record)) return 0;
+  if (!find_banks(m, &record, event, &begin, &end)) {
+    sink_leave_out_record(&m->counts, &m->decompressor, SINK_UNREADABLE, &record);
+    return 0;
   }
-  int error = new_packet ? write_packet(m) : SL_OK;
-  if (!error) error = add_banks(m);
-  if (error) return error;
-  m->counts.written++;
-  m->counts.with_errors += event->error != SL_EVENT_OK;
-  return m->event_count == m->events_max ? write_packet(m) : SL_OK;
+  int error = collect_banks(m, &record, begin, end, ++m->events_seen);
+  if (error || m->placed_count == 0) return error;
+  m->headers_lost += !header_comes_back(m, &record);
+  error = add_event(m, record.body + record.body_bytes);
+  if (!error && m->event_count == m->events_max) error = write_packet(m);
+  return error ? error : 1;
 }
 
 static int mep_sink_consume(void *state, const struct sl_services *s, const void *args_, const struct sl_batch *batch) {
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
-  sink_banks_begin(&m->banks, &args->banks, NULL);
+  (void)s;
   SL_FOR_BATCH (e, batch) {
-    const int error = add_event(m, s, &m->banks, e, &batch->events[e]);
-    if (error) return error;
+    const int status = write_event(m, args, e, &batch->events[e]);
+    if (status < 0) return status;
+    m->counts.left_out += status == 0;
+    m->counts.written += status != 0;
+    m->counts.with_errors += status != 0 && batch->events[e].error != SL_EVENT_OK;
   }
+  sink_leave_out_unlisted(&m->counts, &m->decompressor, &args->record, batch);
   return SL_OK;
 }
 
@@ -307,8 +471,16 @@ static int mep_sink_finish(void *state, const struct sl_services *s, const struc
   (void)s;
   int error = write_packet(m);
   if (!error) error = m->to->finish(m->file);
-  if (!error) sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
-  return error;
+  if (error) return error;
+  sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
+  report->integer(report->context, "headers_lost", (int64_t)m->headers_lost);
+  if (m->headers_lost)
+    report->line(report->context,
+                 "%" PRIu64
+                 " records had headers that packets do not hold (mask, run or crossing other than ODIN's, "
+                 "version, no checksum, compression)",
+                 m->headers_lost);
+  return SL_OK;
 }
 
 /* After a failed run, the events that wait for the others of their packet are written as one of their own. */
@@ -316,12 +488,13 @@ static void mep_sink_close(void *state) {
   struct mep_sink *m = (struct mep_sink *)state;
   if (m->file && !m->is_within_event) (void)write_packet(m);
   if (m->file) m->to->close(m->file);
-  for (uint32_t i = 0; i < m->source_count; i++) free_source(&m->sources[i]);
+  for (uint32_t i = 0; i < m->source_count; i++) free_source(m->sources[i]);
   free(m->sources);
-  free(m->source_of_id);
+  free(m->of_id);
   free(m->seen_of_id);
+  free(m->count_of_id);
+  mdf_decompressor_free(&m->decompressor);
   free(m->placed);
-  sink_banks_close(&m->banks);
 }
 
 static const struct sl_sink mep_sink_functions = {.open = mep_sink_open,
@@ -330,4 +503,5 @@ static const struct sl_sink mep_sink_functions = {.open = mep_sink_open,
                                                   .close = mep_sink_close,
                                                   .flush = mep_sink_flush};
 
-SL_SINK(mep_sink, "writes raw banks to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions);
+SL_SINK(mep_sink, "writes events to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions,
+        SL_CHECK(mep_sink_check));

@@ -117,22 +117,23 @@ static int take_event(struct mep_source *m, struct sl_event *event, uint32_t ind
   if (mep_window_identity(w, &event->run, &event->number, &fault) < 0) {
     event->error = event_error_of_fault(&fault);
     mdf_fault_text(&fault, text, text_size);
-    return NEXT_IS_BAD;
+  } else {
+    mep_window_measure(w, &m->packer);
   }
-  mep_window_measure(w, &m->packer);
-  switch (io_packer_fit(&m->packer, &excess)) {
-    case IO_PACKER_SLICE_IS_FULL:
-      io_packer_cancel(&m->packer);
-      return SLICE_IS_FULL;
-    case IO_PACKER_TOO_LARGE:
-      event->error = SL_EVENT_TOO_LARGE;
-      io_packer_excess_text(&excess, text, text_size);
-      return NEXT_IS_BAD;
-    default:
-      io_packer_commit(&m->packer, index);
-      mep_window_take(w);
-      return NEXT_TAKEN;
+  mep_window_add_record(w, &m->packer);
+  const int fit = io_packer_fit(&m->packer, &excess);
+  if (fit == IO_PACKER_SLICE_IS_FULL) {
+    io_packer_cancel(&m->packer);
+    return SLICE_IS_FULL;
   }
+  if (fit == IO_PACKER_TOO_LARGE && event->error == SL_EVENT_OK) {
+    event->error = SL_EVENT_TOO_LARGE;
+    io_packer_excess_text(&excess, text, text_size);
+  }
+  if (event->error != SL_EVENT_OK) return NEXT_IS_BAD;
+  io_packer_commit(&m->packer, index);
+  mep_window_take(w);
+  return NEXT_TAKEN;
 }
 
 /* Events of the packet up to the next bad one, which is appended too: 1, 0 if the slice is full, or an error. */
@@ -161,7 +162,7 @@ static int append_window(struct mep_source *m, const struct sl_services *s, cons
 static int mep_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
-  io_packer_begin(&m->packer, &args->banks);
+  io_packer_begin(&m->packer, &args->banks, &args->record);
   int result = 1;
   while (result == 1 && fill->event_count < fill->events_max) {
     int more = 1;

@@ -48,6 +48,11 @@ static int reserve_blocks(struct mep_window *w, uint32_t count) {
       (struct mep_window_block *)grow(w->blocks, &w->block_capacity, count, sizeof *blocks);
   if (!blocks) return SL_ENOMEM;
   w->blocks = blocks;
+  uint64_t *positions = (uint64_t *)grow(w->all_positions, &w->positions_capacity, count, sizeof *positions);
+  if (!positions) return SL_ENOMEM;
+  w->all_positions = positions;
+  memset(positions, 0, count * sizeof *positions);
+  w->all_count = count;
   return 0;
 }
 
@@ -121,6 +126,7 @@ int mep_window_open(struct mep_window *w, const struct io_packer *p, const uint8
   struct mep_packet packet;
   *fault = (struct mdf_fault){0};
   w->event_count = w->next = w->first = w->block_count = w->port_count = 0;
+  w->with_record = io_packer_wants_record(p) != 0;
   w->odin = UINT32_MAX;
   w->odin_position = 0;
   if (mep_packet_open(data, bytes, &packet, fault)) return -1;
@@ -144,6 +150,7 @@ void mep_window_free(struct mep_window *w) {
   free(w->before);
   free(w->blocks);
   free(w->all);
+  free(w->all_positions);
   *w = (struct mep_window){0};
 }
 
@@ -175,7 +182,21 @@ void mep_window_measure(const struct mep_window *w, struct io_packer *p) {
   }
 }
 
+void mep_window_add_record(const struct mep_window *w, struct io_packer *p) {
+  for (uint32_t i = 0; w->with_record && i < w->all_count; i++) {
+    const struct mep_block *b = &w->all[i];
+    const uint8_t type = b->types[w->next];
+    const uint32_t size = mep_fragment_size(b, w->next);
+    if (type == MEP_FRAGMENT_MISSING && size == 0) continue;
+    const struct io_bank bank = {b->fragments + w->all_positions[i], (uint16_t)size,
+                                 mep_bank_source(type, b->source_id), type, b->version};
+    io_packer_add_to_record(p, &bank, mep_padded_bytes(b, size) - size);
+  }
+}
+
 void mep_window_take(struct mep_window *w) {
+  for (uint32_t i = 0; w->with_record && i < w->all_count; i++)
+    w->all_positions[i] += mep_padded_bytes(&w->all[i], mep_fragment_size(&w->all[i], w->next));
   if (w->odin != UINT32_MAX) {
     const struct mep_block *b = &w->blocks[w->odin].block;
     w->odin_position += mep_padded_bytes(b, mep_fragment_size(b, w->next));

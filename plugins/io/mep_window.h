@@ -21,8 +21,10 @@ struct mep_window_block {
 struct mep_window {
   struct mep_window_block *blocks; /* those that are wanted, and that of ODIN */
   uint32_t block_count, block_capacity;
-  struct mep_block *all;
-  uint32_t all_capacity, event_capacity;
+  struct mep_block *all;   /* all blocks of the packet */
+  uint64_t *all_positions; /* where records are wanted: in each block's fragments, of the fragment of event `next` */
+  uint32_t all_count, all_capacity, positions_capacity, with_record;
+  uint32_t event_capacity, reserved_events;
   uint32_t event_count, next; /* of the packet; the first that is in no slice yet */
   uint64_t event_id;
   uint32_t odin;          /* index of its block, or UINT32_MAX */
@@ -52,6 +54,9 @@ void mep_window_begin(struct mep_window *w, const struct io_packer *p);
 int mep_window_identity(const struct mep_window *w, uint32_t *run, uint64_t *number, struct mdf_fault *fault);
 /* Tells the packer what event `next` needs, for io_packer_fit. */
 void mep_window_measure(const struct mep_window *w, struct io_packer *p);
+/* Gives the packer all fragments of event `next` as banks of its record, in the order of the blocks; also those that
+ * the readout marked broken, but not those that say that there is none. */
+void mep_window_add_record(const struct mep_window *w, struct io_packer *p);
 /* Event `next` was committed: it is in the window. */
 void mep_window_take(struct mep_window *w);
 /* Copies the window, if any, to the slice. */

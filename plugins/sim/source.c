@@ -17,6 +17,7 @@
 #define SL_ARGS source_args
 #define SOURCE(M)                                                                                               \
   M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")                              \
+  IO_RAW_RECORD_OUT(M)                                                                                          \
   M(U64, seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers")                    \
   M(U64, events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end")                                    \
   M(ENUM, signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES)                      \
@@ -93,6 +94,7 @@ static void add_banks(struct source *m) {
     const struct io_bank added = {(const uint8_t *)(list->words.at + bank->first_word), bank->size_bytes,
                                   bank->source_id, bank->type, bank->version};
     io_packer_add(&m->packer, &added);
+    io_packer_add_to_record(&m->packer, &added, 0);
   }
 }
 
@@ -123,10 +125,11 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   const struct source_args *args = (const struct source_args *)args_;
   struct source *m = (struct source *)state;
   int more = 1;
-  io_packer_begin(&m->packer, &args->banks);
-  m->simulation.with_superpixels = io_packer_wants(&m->packer, SIM_BANK_VELO_SUPERPIXELS) != 0;
+  io_packer_begin(&m->packer, &args->banks, &args->record);
+  const int all = io_packer_wants_record(&m->packer);
+  m->simulation.with_superpixels = all || io_packer_wants(&m->packer, SIM_BANK_VELO_SUPERPIXELS);
   m->simulation.with_truth =
-      io_packer_wants(&m->packer, SIM_BANK_MC_PARTICLES) || io_packer_wants(&m->packer, SIM_BANK_MC_VERTICES);
+      all || io_packer_wants(&m->packer, SIM_BANK_MC_PARTICLES) || io_packer_wants(&m->packer, SIM_BANK_MC_VERTICES);
   while (fill->event_count < fill->events_max) {
     more = args->events == 0 || m->next < args->events;
     if (!more) break;

@@ -285,7 +285,7 @@ static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
 static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_session *s = slot->session;
   struct sl_flight *flight = &slot->flights[k];
-  int status = s->backend->zero(slot->stream, flight->device_input, s->layout->input_bytes);
+  int status = s->backend->zero(slot->stream, flight->device_input, s->layout->device_input_bytes);
   if (status == SL_OK) status = s->backend->zero(slot->stream, flight->device_event_count, sizeof(uint32_t));
   if (status == SL_OK) status = point(slot, k, 0);
   if (status == SL_OK) status = enqueue_steps(slot, k, 0);

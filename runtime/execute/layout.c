@@ -428,6 +428,7 @@ static int place(struct sl_layout *l, struct sl_diagnostics *d) {
     if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
       storage->offset = l->input_bytes;
       l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
+      if (storage->read_by_kernel) l->device_input_bytes = l->input_bytes;
     } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
       buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
       owner[count++] = s;

@@ -363,7 +363,7 @@ static int open_flights(struct sl_slot *slot) {
     struct sl_flight *flight = &slot->flights[k];
     if (s->statistics.summary.repeat <= 1 && sl_input_open(s, &flight->own_input) < 0) return SL_ENOMEM;
     if (!s->backend->is_device) continue;
-    flight->device_input = s->backend->allocate(s->device, s->layout->input_bytes);
+    flight->device_input = s->backend->allocate(s->device, s->layout->device_input_bytes + 1);
     flight->device_event_count = s->backend->allocate(s->device, sizeof(uint32_t));
     if (!flight->device_input || !flight->device_event_count) return SL_ENOMEM;
   }
@@ -392,7 +392,7 @@ static void close_flights(struct sl_slot *slot) {
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
     sl_input_close(s, &flight->own_input);
-    if (flight->device_input) s->backend->release(s->device, flight->device_input, s->layout->input_bytes);
+    if (flight->device_input) s->backend->release(s->device, flight->device_input, s->layout->device_input_bytes + 1);
     if (flight->device_event_count) s->backend->release(s->device, flight->device_event_count, sizeof(uint32_t));
     close_tables(slot, &flight->tables);
     free(flight->args);

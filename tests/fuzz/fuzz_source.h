@@ -7,13 +7,14 @@
 
 #include <sluice/plugin.h>
 
+#include <io/raw_record.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 3, BANKS_MAX = 16, WORDS_MAX = 64 };
+enum { EVENTS_MAX = 3, BANKS_MAX = 16, WORDS_MAX = 64, RECORD_WORDS_MAX = 256 };
 
 static inline void require(int condition) {
   if (!condition) abort();
@@ -29,12 +30,21 @@ static inline void prepare_member(const struct sl_member *m, char *args) {
   if (m->kind == SL_MEMBER_PROPERTY) {
     const uint32_t value = (uint32_t)m->default_value;
     memcpy(args + m->args_offset, &value, sizeof value);
+  } else if (m->kind == SL_MEMBER_OUT && strcmp(m->name, "record") == 0) {
+    struct io_raw_record *r = (struct io_raw_record *)(args + m->args_offset);
+    *r = (struct io_raw_record){malloc(4 * (EVENTS_MAX + 1)),
+                                malloc(4 * EVENTS_MAX),
+                                malloc(4 * EVENTS_MAX),
+                                malloc(4 * EVENTS_MAX),
+                                malloc(4 * RECORD_WORDS_MAX),
+                                {EVENTS_MAX, 1, NULL, 0},
+                                {RECORD_WORDS_MAX, RECORD_WORDS_MAX, NULL, 0}};
   } else if (m->kind == SL_MEMBER_OUT) {
     struct io_raw_banks *p = (struct io_raw_banks *)(args + m->args_offset);
     *p = (struct io_raw_banks){
-        malloc(4 * (EVENTS_MAX + 1)), malloc(2 * BANKS_MAX), malloc(BANKS_MAX),     malloc(BANKS_MAX),
-        malloc(2 * BANKS_MAX),        malloc(4 * BANKS_MAX), malloc(4 * WORDS_MAX), {BANKS_MAX, 0, NULL},
-        {WORDS_MAX, 0, NULL}};
+        malloc(4 * (EVENTS_MAX + 1)),   malloc(2 * BANKS_MAX), malloc(BANKS_MAX),     malloc(BANKS_MAX),
+        malloc(2 * BANKS_MAX),          malloc(4 * BANKS_MAX), malloc(4 * WORDS_MAX), {BANKS_MAX, BANKS_MAX, NULL, 0},
+        {WORDS_MAX, WORDS_MAX, NULL, 0}};
   }
 }
 

@@ -44,7 +44,11 @@ with tempfile.TemporaryDirectory() as folder:
                             f"{text}: packets of {events} in slices of {slice_events}")
         copy(mep, back, *MEP_SOURCE)
         checks.that(digests(graph, back) == reference, f"{text}: MEP back to MDF")
-    checks.that(copy(MANY, back) and back.read_bytes() == MANY.read_bytes(), "a sample of these kinds of banks alone is the same byte for byte")
+    for sample in (SIX, MANY):
+        checks.that(copy(sample, back, "--slots", 2) and back.read_bytes() == sample.read_bytes(), f"{sample.name}: a copy is the same byte for byte")
+        copy(sample, mep, *MEP_SINK)
+        copy(mep, back)
+        checks.that(back.read_bytes() == sample.read_bytes(), f"{sample.name}: so is one by way of packets")
 
     # An interrupted run ends its file after the slices in flight, and gives it no name.
     process = subprocess.Popen([SLUICE, "run", COPY, "-i", MANY, "-o", back, "--set", "raw.passes=1000000", "--quiet"])

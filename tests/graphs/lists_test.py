@@ -61,6 +61,14 @@ with tempfile.TemporaryDirectory() as name:
         result = some["results"][sink]
         checks.that(result["events"] == len(listed), f"{sink} says that it saw {result['events']} events")
         checks.that(whole["results"][sink]["events"] == EVENTS, f"{sink} without a list: {whole['results'][sink]['events']}")
+    for sink in ("packets", "write"):
+        left, none = some["results"][sink]["left_out"], whole["results"][sink]["left_out"]
+        checks.that(none == [] and {entry["reason"] for entry in left} == {"not_listed"}, f"{sink} says what it leaves out, and why")
+        odin = [entry["banks"] for entry in left if entry["type"] == 16]
+        checks.that(odin == [EVENTS - len(listed)], f"{sink}: the ODIN banks of all other events")
+    file_bytes = sum(entry["bytes"] + 3 * entry["banks"] for entry in some["results"]["write"]["left_out"]) + some["results"]["write"]["bytes"] + 48 * (EVENTS - len(listed))
+    checks.that(0 <= file_bytes - whole["results"]["write"]["bytes"] <= 3 * sum(entry["banks"] for entry in some["results"]["write"]["left_out"]),
+                "their bytes are what the file is shorter, but for padding")
     checks.that(some["results"]["table"] == whole["results"]["table"], "lumi.csv_sink: all summaries are of events on the list")
 
     # The events alone, from the files, are judged as they were.

@@ -35,10 +35,6 @@ static uint16_t block_source(uint8_t type, uint16_t source) {
   }
 }
 
-static int by_id(const void *a, const void *b) {
-  return (int)((const struct source *)a)->id - (int)((const struct source *)b)->id;
-}
-
 static struct source *find_source(struct source *sources, uint32_t *count, uint16_t id, uint32_t events) {
   for (uint32_t i = 0; i < *count; i++)
     if (sources[i].id == id) return &sources[i];
@@ -50,6 +46,7 @@ static struct source *find_source(struct source *sources, uint32_t *count, uint1
   return s;
 }
 
+/* Blocks stand in the order in which their banks come. */
 static uint32_t transpose(const struct bytes *bodies, uint32_t events, struct source *sources) {
   uint32_t count = 0;
   for (uint32_t e = 0; e < events; e++)
@@ -62,7 +59,6 @@ static uint32_t transpose(const struct bytes *bodies, uint32_t events, struct so
       s->version = bank[5];
       at += (length + 3) & ~3u;
     }
-  qsort(sources, count, sizeof *sources, by_id);
   return count;
 }
 

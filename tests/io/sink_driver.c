@@ -27,7 +27,7 @@ static void *place_of(const struct sink_driver *k, const char *member) {
 }
 
 void sink_set(struct sink_driver *k, const char *property, double value) {
-  const uint32_t number = (uint32_t)value;
+  const uint32_t number = (uint32_t)(int64_t)value;
   memcpy(place_of(k, property), &number, sizeof number);
 }
 
@@ -72,8 +72,7 @@ void sink_stop(struct sink_driver *k) {
 static int consume(void *context, struct driver *d, const struct sl_fill *fill) {
   struct sink_driver *k = context;
   const struct sl_services services = driver_services(d);
-  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++)
-    memcpy(place_of(k, driver_port_name(kind)), driver_port(d, kind), sizeof(struct io_raw_banks));
+  memcpy(place_of(k, "record"), driver_record(d), sizeof(struct io_raw_record));
   if (!k->opened) {
     k->opened = 1;
     const int error = k->algorithm->sink->open(k->state, &services, k->args, k->path);
@@ -92,6 +91,11 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
 
 static void note_integer(void *context, const char *key, int64_t value) {
   struct sink_driver *k = context;
+  if (k->within) {
+    if (strcmp(key, "banks") == 0) k->banks_left_out += value;
+    return;
+  }
+  if (strcmp(key, "headers_lost") == 0) k->headers_lost = value;
   if (strcmp(key, "events") == 0) k->events = value;
   if (strcmp(key, "bytes") == 0) k->bytes = value;
   if (strcmp(key, "events_left_out") == 0) k->left_out = value;
@@ -104,16 +108,36 @@ static void ignore_text(void *context, const char *key, const char *value) {
   (void)value;
 }
 
+/* Of objects: one a kind of bank that was left out. */
+static void ignore_begin(void *context, const char *key) {
+  struct sink_driver *k = context;
+  k->within += key == NULL;
+}
+
+static void ignore_end(void *context) {
+  struct sink_driver *k = context;
+  k->within = 0;
+}
+
 static void ignore_line(void *context, const char *format, ...) {
   (void)context;
   (void)format;
 }
 
 int sink_copy_file(struct sink_driver *k, struct driver *source, const char *input, const char *path) {
-  const struct sl_report report = {
-      .size = sizeof report, .context = k, .integer = note_integer, .text = ignore_text, .line = ignore_line};
+  const struct sl_report report = {.size = sizeof report,
+                                   .context = k,
+                                   .begin_array = ignore_begin,
+                                   .end_array = ignore_end,
+                                   .begin_object = ignore_begin,
+                                   .end_object = ignore_end,
+                                   .integer = note_integer,
+                                   .text = ignore_text,
+                                   .line = ignore_line};
   memset(k->state, 0, k->algorithm->state_size);
   k->path = path;
+  k->banks_left_out = k->headers_lost = k->within = 0;
+  if (source->record_words == 0) source->record_words = 1u << 22;
   k->opened = k->finished = k->consumed = 0;
   source->on_slice = consume;
   source->context = k;

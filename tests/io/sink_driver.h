@@ -9,13 +9,13 @@ struct sink_driver {
   uint32_t flip_error_of; /* the event, counted from 1, that a kernel is said to have refused; 0 for none */
   uint32_t kill_after;    /* so many events the process kills itself; 0 for never */
   /* What it reported. */
-  int64_t events, bytes, left_out, with_errors;
+  int64_t events, bytes, left_out, with_errors, banks_left_out, headers_lost;
   uint32_t finished;
   /* Private. */
   const struct sl_algorithm *algorithm;
   struct sl_plugin *expanded; /* owns it */
   void *library, *args, *state;
-  uint32_t opened, consumed;
+  uint32_t opened, consumed, within;
 };
 
 void sink_start(struct sink_driver *k, const char *algorithm);

@@ -35,7 +35,7 @@ static const struct sl_member *find_member(const struct driver *d, const char *n
 }
 
 void driver_set(struct driver *d, const char *property, double value) {
-  const uint32_t number = (uint32_t)value;
+  const uint32_t number = (uint32_t)(int64_t)value;
   memcpy((char *)d->args + find_member(d, property)->args_offset, &number, sizeof number);
 }
 
@@ -84,7 +84,34 @@ static struct io_raw_banks *port_of(const struct driver *d, uint32_t kind) {
 const struct io_raw_banks *driver_port(const struct driver *d, uint32_t kind) { return port_of(d, kind); }
 const char *driver_port_name(uint32_t kind) { return port_names[kind]; }
 
+static struct io_raw_record *record_of(const struct driver *d) {
+  return (struct io_raw_record *)((char *)d->args + find_member(d, "record")->args_offset);
+}
+
+const struct io_raw_record *driver_record(const struct driver *d) { return record_of(d); }
+
+static void allocate_record(struct driver *d) {
+  struct io_raw_record *r = record_of(d);
+  memset(r, 0, sizeof *r);
+  r->bound.capacity = d->events_max;
+  r->bound.event_limit = 1;
+  r->data_bound.capacity = r->data_bound.event_limit = d->record_words;
+  if (d->record_words == 0) return;
+  r->offsets = allocate(4 * (d->events_max + 1u));
+  r->header_bytes = allocate(4 * (size_t)d->events_max);
+  r->size_bytes = allocate(4 * (size_t)d->events_max);
+  r->first_word = allocate(4 * (size_t)d->events_max);
+  r->data = allocate(4 * (size_t)d->record_words);
+}
+
+static void free_record(struct driver *d) {
+  struct io_raw_record *r = record_of(d);
+  void *const all[] = {r->offsets, r->header_bytes, r->size_bytes, r->first_word, r->data};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
+}
+
 static void allocate_ports(struct driver *d) {
+  allocate_record(d);
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
     struct io_raw_banks *p = port_of(d, kind);
     const size_t banks = d->bank_capacity[kind], words = d->word_capacity[kind];
@@ -105,6 +132,7 @@ static void allocate_ports(struct driver *d) {
 }
 
 static void free_ports(struct driver *d) {
+  free_record(d);
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
     struct io_raw_banks *p = port_of(d, kind);
     void *const all[] = {p->offsets,    p->source_id, p->type,       p->version,           p->size_bytes,

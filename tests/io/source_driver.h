@@ -8,6 +8,7 @@
 #include <sluice/plugin.h>
 
 #include <io/raw_banks.h>
+#include <io/raw_record.h>
 
 enum { DRIVER_EVENTS_MAX = 64 };
 
@@ -34,6 +35,7 @@ struct driver {
   uint32_t events_max;
   uint32_t bank_capacity[DRIVER_KINDS], word_capacity[DRIVER_KINDS];
   uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
+  uint32_t record_words;           /* room for records in a slice, and an event's limit; 0: nobody reads them */
   uint32_t stop_after_slices;      /* 0: run to the end */
   void (*between_slices)(void *context);
   void (*on_message)(void *context); /* while the source says something */
@@ -67,6 +69,7 @@ struct sl_services driver_services(struct driver *d);
 /* The port of a kind, while a slice is looked at. */
 const struct io_raw_banks *driver_port(const struct driver *d, uint32_t kind);
 const char *driver_port_name(uint32_t kind);
+const struct io_raw_record *driver_record(const struct driver *d);
 
 /* A file in memory, as a descriptor and a path. */
 struct memory_file {

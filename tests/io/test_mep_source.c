@@ -298,7 +298,7 @@ static void broken_packet_makes_its_events_errors_with_one_message(void **state)
     const char *message;
   } cases[] = {
       {-1, 8 + 12 + 4, 0x01, "block 1 of the packet"},
-      {-1, 10, 0x04, "block 1 of the packet: source 0x1c00, the packet's list says 0x1c04"},
+      {-1, 10, 0x04, "block 1 of the packet: source 0x7e00, the packet's list says 0x7e04"},
       {-1, 8 + 12 + 7, 0x80, "lies not wholly within it"},
       {2, 0, 0x01, "block 2 of the packet: magic 0x40cf, expected 0x40ce"},
       {2, 2, 0x01, "block 2 of the packet"},

@@ -67,6 +67,15 @@ with tempfile.TemporaryDirectory() as folder:
         checks.that(full > 0, f"ODIN version {version}: {full} full summaries")
         call("run", LUMI, "-i", with_summaries, "-o", again, "--quiet")
         checks.that(again.read_bytes() == table.read_bytes(), "a file with summaries can be read like the one without")
+    # read again, summaries are replaced by equal ones, and said to be
+    call("run", BANKS, "-i", events, "-o", with_summaries, "--quiet")
+    once, summary = with_summaries.read_bytes(), Path(folder) / "run.json"
+    call("run", BANKS, "-i", with_summaries, "-o", events, "--quiet", "--json", summary)
+    left = json.loads(summary.read_text())["results"]["write"]["left_out"]
+    count = sum(bank[0] == BANK_SUMMARY for record in records(with_summaries) for bank in banks(record))
+    checks.that(events.read_bytes() == once, "a file with summaries, read and written with summaries, is the same")
+    checks.that([(e["reason"], e["type"], e["banks"]) for e in left] == [("replaced", BANK_SUMMARY, count)] and count > 0,
+                f"and says that it replaced {count} banks")
     call("run", BANKS, "-i", events, "-o", with_summaries, "--quiet", "--set", "write.compression=3")
     call("run", LUMI, "-i", with_summaries, "-o", again, "--quiet")
     checks.that(again.read_bytes() == table.read_bytes(), "so can a compressed one")

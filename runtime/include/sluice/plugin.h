@@ -436,7 +436,7 @@ struct sl_event {
   uint64_t offset; /* where its record begins in the file, bytes */
   uint32_t run;
   uint32_t file;  /* index of the input file */
-  uint32_t error; /* SL_EVENT_...; an event with an error has no banks */
+  uint32_t error; /* SL_EVENT_...; an event with an error has no items but its record, if any */
   uint32_t reserved;
 };
 enum {
@@ -469,9 +469,10 @@ struct sl_source {
   /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
    * 0, and says in each port's bound.used and FIELD_bound.used how many items, and subitems or bytes, there are. A bad
-   * event is appended with its error and no items; one that has more than a bound's event_limit is bad. Returns 1 if
-   * there may be more, 0 at the end, or an error. Calls never overlap, but come from several threads. With 1 comes an
-   * event at least: one that has none yet waits for it, or is called again at once, a thousand times at most. */
+   * event is appended with its error and no items, but for what it hands on as it was read; one that has more than a
+   * bound's event_limit is bad. Returns 1 if there may be more, 0 at the end, or an error. Calls never overlap, but
+   * come from several threads. With 1 comes an event at least: one that has none yet waits for it, or is called again at
+   * once, a thousand times at most. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state);
   /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before

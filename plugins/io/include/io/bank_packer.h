@@ -1,17 +1,19 @@
 /* bank_packer.h: for sources of raw banks: the ports that such a source has, one for each kind of bank that some plugin
- * declares (raw_banks.h), and how the banks of events get into them.
+ * declares (raw_banks.h) and one for whole records (raw_record.h), and how events get into them.
  *
  *   #define SL_ARGS my_source_args
  *   #define MY_SOURCE(M)                                                                  \
  *     M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")    \
+ *     IO_RAW_RECORD_OUT(M)                                                                \
  *     M(BOOL, strict, 0, "...")
  *   SL_HOST_ARGUMENTS(my_source, MY_SOURCE);
  *
  *   in open:   io_packer_open(&packer, &args->banks)
- *   in fill:   io_packer_begin(&packer, &args->banks);
- *              for each event: io_packer_add(&packer, &bank) for each of its banks, then, as io_packer_fit says,
+ *   in fill:   io_packer_begin(&packer, &args->banks, &args->record);
+ *              for each event: io_packer_add(&packer, &bank) for each of its banks, io_packer_take_record, or
+ *                io_packer_add_to_record for each bank; then, as io_packer_fit says,
  *                io_packer_commit    it fits: the event is in the slice
- *                io_packer_drop      it has no items in the slice
+ *                io_packer_drop      it has no banks in the slice, only its record
  *                io_packer_cancel    the slice is full; the event comes again in the next one
  *              io_packer_finish(&packer)
  *   in close:  io_packer_close(&packer)
@@ -23,6 +25,7 @@
 #define IO_BANK_PACKER_H
 
 #include "io/raw_banks.h"
+#include "io/raw_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,8 +41,18 @@ struct io_packer_port {
   uint64_t event_items, event_words; /* of the event at hand */
 };
 
+/* The port of records. */
+struct io_packer_record {
+  struct io_raw_record out;
+  uint64_t items, words;                    /* of the events in the slice */
+  uint64_t event_bytes;                     /* of the event at hand */
+  uint32_t event_items, event_header_bytes; /* likewise */
+  uint32_t large_bank, reserved;            /* bytes of a bank of it that no record can hold */
+};
+
 enum { IO_BANK_TYPES = 256 };
 struct io_packer {
+  struct io_packer_record record;
   struct io_packer_port *ports;
   uint32_t count, reserved;
   uint32_t *takers;                  /* ports that somebody reads, by bank type: those of type t begin at first[t] */
@@ -52,7 +65,8 @@ enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
 struct io_packer_excess {
   const char *port, *what; /* "velo_clusters", "words" */
   uint64_t needed;
-  uint32_t limit, reserved;
+  uint32_t limit;
+  uint32_t large_bank; /* or a bank of so many bytes, more than a record can hold */
 };
 
 static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
@@ -96,7 +110,12 @@ static inline void io_packer_find_takers(struct io_packer *p) {
 }
 
 /* Begins a slice. */
-static inline void io_packer_begin(struct io_packer *p, const struct io_raw_banks_ports *ports) {
+/* `record` may be NULL, for a source that has no such output. */
+static inline void io_packer_begin(struct io_packer *p, const struct io_raw_banks_ports *ports,
+                                   const struct io_raw_record *record) {
+  memset(&p->record, 0, sizeof p->record);
+  if (record) p->record.out = *record;
+  if (p->record.out.offsets) p->record.out.offsets[0] = 0;
   for (uint32_t i = 0; i < p->count; i++) {
     struct io_packer_port *port = &p->ports[i];
     port->out = ports->at[i];
@@ -132,6 +151,70 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
     io_packer_put(&p->ports[p->takers[i]], bank);
 }
 
+/* ------------------------------------------------------------------------------------------------- records */
+
+static inline int io_packer_wants_record(const struct io_packer *p) { return p->record.out.data != NULL; }
+
+static inline uint64_t io_packer_record_words_(const struct io_packer *p) { return (p->record.event_bytes + 3u) / 4u; }
+
+/* Appends to the event's record, where it fits. */
+static inline void io_packer_append_(struct io_packer *p, const void *data, uint64_t bytes) {
+  struct io_packer_record *r = &p->record;
+  const uint64_t at = 4 * r->words + r->event_bytes;
+  r->event_bytes += bytes;
+  r->event_items = 1;
+  if (bytes && 4 * (r->words + io_packer_record_words_(p)) <= 4 * (uint64_t)r->out.data_bound.capacity)
+    memcpy((char *)r->out.data + at, data, bytes);
+}
+
+/* The event's record as it was read; its MDF header has `header_bytes`. */
+static inline void io_packer_take_record(struct io_packer *p, const void *data, uint64_t bytes, uint32_t header_bytes) {
+  if (!io_packer_wants_record(p)) return;
+  p->record.event_header_bytes = header_bytes;
+  io_packer_append_(p, data, bytes);
+}
+
+/* A bank of an event that has no record. After its payload come `padding_bytes`, or fewer: the rest, up to a word, is
+ * zero. */
+static inline void io_packer_add_to_record(struct io_packer *p, const struct io_bank *bank, uint32_t padding_bytes) {
+  if (!io_packer_wants_record(p)) return;
+  if (bank->size_bytes > IO_BANK_BYTES_MAX) p->record.large_bank = bank->size_bytes;
+  const uint32_t zeros = 0, needed = (4u - bank->size_bytes % 4u) % 4u,
+                 copied = padding_bytes < needed ? padding_bytes : needed;
+  const uint64_t header = IO_BANK_MAGIC | (uint64_t)(uint16_t)(bank->size_bytes + IO_BANK_HEADER_BYTES) << 16 |
+                          (uint64_t)bank->type << 32 | (uint64_t)bank->version << 40 | (uint64_t)bank->source_id << 48;
+  io_packer_append_(p, &header, sizeof header);
+  io_packer_append_(p, bank->payload, (uint64_t)bank->size_bytes + copied);
+  io_packer_append_(p, &zeros, needed - copied);
+}
+
+static inline int io_packer_record_is_too_large_(const struct io_packer *p) {
+  return p->record.large_bank ||
+         (io_packer_wants_record(p) && io_packer_record_words_(p) > p->record.out.data_bound.event_limit);
+}
+
+static inline void io_packer_forget_record_(struct io_packer *p) {
+  p->record.event_bytes = 0;
+  p->record.event_items = p->record.event_header_bytes = p->record.large_bank = 0;
+}
+
+static inline void io_packer_commit_record_(struct io_packer *p, uint32_t event) {
+  struct io_packer_record *r = &p->record;
+  if (!io_packer_wants_record(p)) return;
+  if (r->event_items) {
+    const uint64_t words = io_packer_record_words_(p), at = 4 * r->words + r->event_bytes;
+    r->out.header_bytes[r->items] = r->event_header_bytes;
+    r->out.size_bytes[r->items] = (uint32_t)r->event_bytes;
+    r->out.first_word[r->items++] = (uint32_t)r->words;
+    memset((char *)r->out.data + at, 0, 4 * words - r->event_bytes);
+    r->words += words;
+  }
+  r->out.offsets[event + 1u] = (uint32_t)r->items;
+  io_packer_forget_record_(p);
+}
+
+/* ------------------------------------------------------------------------------------------- does it fit? */
+
 static inline void io_packer_note_(uint64_t before, uint64_t needed, const struct sl_bound *bound, const char *port,
                                    const char *what, int *worst, struct io_packer_excess *excess) {
   const int is_too_large = needed > bound->event_limit;
@@ -143,7 +226,8 @@ static inline void io_packer_note_(uint64_t before, uint64_t needed, const struc
   excess->limit = bound->event_limit;
 }
 
-/* Does the event at hand fit? If not, `excess` says what does not. */
+/* Does the event at hand fit? If not, `excess` says what does not. One that has too much for a port waits for a slice
+ * with room for its record. */
 static inline int io_packer_fit(const struct io_packer *p, struct io_packer_excess *excess) {
   int worst = IO_PACKER_FITS;
   memset(excess, 0, sizeof *excess);
@@ -152,14 +236,33 @@ static inline int io_packer_fit(const struct io_packer *p, struct io_packer_exce
     io_packer_note_(port->items, port->event_items, &port->out.bound, port->name, "banks", &worst, excess);
     io_packer_note_(port->words, port->event_words, &port->out.payload_bound, port->name, "words", &worst, excess);
   }
-  return worst;
+  if (!io_packer_wants_record(p)) return worst;
+  const struct io_packer_record *r = &p->record;
+  if (!io_packer_record_is_too_large_(p)) {
+    const int fits = r->items + r->event_items <= r->out.bound.capacity &&
+                     r->words + io_packer_record_words_(p) <= r->out.data_bound.capacity;
+    return fits ? worst : IO_PACKER_SLICE_IS_FULL;
+  }
+  *excess = (struct io_packer_excess){"record", "words", io_packer_record_words_(p),
+                                      p->record.out.data_bound.event_limit, p->record.large_bank};
+  return IO_PACKER_TOO_LARGE;
 }
 
 /* Why an event is too large. */
 static inline void io_packer_excess_text(const struct io_packer_excess *excess, char *text, size_t text_size) {
+  if (excess->large_bank) {
+    snprintf(text, text_size, "has a fragment of %" PRIu32 " bytes, a raw bank may have %d", excess->large_bank,
+             IO_BANK_BYTES_MAX);
+    return;
+  }
   snprintf(text, text_size,
            "has %" PRIu64 " %s of %s, an event may have %" PRIu32 " (a higher budget %s_%s allows more)",
            excess->needed, excess->what, excess->port, excess->limit, excess->port, excess->what);
+}
+
+/* The event at hand cannot be read: its banks so far are none, its record stays. */
+static inline void io_packer_forget_banks(struct io_packer *p) {
+  for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
 }
 
 /* `event`: its place in the slice. */
@@ -171,14 +274,17 @@ static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
     port->event_items = port->event_words = 0;
     if (port->out.offsets) port->out.offsets[event + 1u] = (uint32_t)port->items;
   }
+  io_packer_commit_record_(p, event);
 }
 
 static inline void io_packer_cancel(struct io_packer *p) {
-  for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
+  io_packer_forget_banks(p);
+  io_packer_forget_record_(p);
 }
 
 static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
-  io_packer_cancel(p);
+  io_packer_forget_banks(p);
+  if (io_packer_record_is_too_large_(p)) io_packer_forget_record_(p);
   io_packer_commit(p, event);
 }
 
@@ -190,6 +296,9 @@ static inline void io_packer_finish(struct io_packer *p) {
     if (items->used && *items->used < port->items) *items->used = (uint32_t)port->items;
     if (words->used && *words->used < port->words) *words->used = (uint32_t)port->words;
   }
+  const struct io_packer_record *r = &p->record;
+  if (r->out.bound.used && *r->out.bound.used < r->items) *r->out.bound.used = (uint32_t)r->items;
+  if (r->out.data_bound.used && *r->out.data_bound.used < r->words) *r->out.data_bound.used = (uint32_t)r->words;
 }
 
 #endif

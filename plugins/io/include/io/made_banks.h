@@ -3,7 +3,7 @@
  * it is not stored.
  *
  * The plugin that makes them declares the kind in a header, and has an output for it; io.mdf_sink then has an input for
- * it, and writes what is connected there.
+ * it, and writes what is connected there, in the place of the banks of this type that were read.
  *
  * Bank i has its payload in the first `size_bytes` bytes of the words from `word_offsets[i]` on. Who makes them may
  * leave room after it, so that banks of several sizes can be placed without knowing those before; it holds zeros.

@@ -9,8 +9,9 @@
  *   SL_IN(banks, plume_banks, "offsets size_bytes", "all of an event")
  *
  * That is all: whichever source of raw banks the graph has (io.mdf_source, io.mep_source, sim.source), it then offers a
- * port `plume`, and fills it with the banks of these types where some node reads it; io.mdf_sink writes it. A source of
- * one's own has bank_packer.h.
+ * port `plume`, and fills it with the banks of these types where some node reads it. A source of one's own has
+ * bank_packer.h.
+ * Who hands events on, with banks of all kinds, reads their records (raw_record.h).
  */
 #ifndef IO_RAW_BANKS_H
 #define IO_RAW_BANKS_H
