@@ -43,4 +43,4 @@ static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) {
          bunch_passes(a, a->odin.bunch[event]);
 }
 
-SL_FILTER(filter, "selects events by what ODIN says of them", passes, SL_PREPARE(prepare));
+SL_FILTER(filter, "selects events by what ODIN says of them", passes, prepare);

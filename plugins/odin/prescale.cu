@@ -65,4 +65,4 @@ static SL_DEVICE uint32_t passes(const struct prescale_args *a, uint32_t event) 
   return value < a->start.threshold ? 1u : 0u;
 }
 
-SL_FILTER(prescale, "lets a fraction of the events through, the same ones each time", passes, SL_PREPARE(prepare));
+SL_FILTER(prescale, "lets a fraction of the events through, the same ones each time", passes, prepare);

@@ -20,6 +20,28 @@ struct summary {
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+static int see(const yaml_document_t *document, uint8_t *seen, int index) {
+  const int is_new = index > 0 && index <= document->nodes.top - document->nodes.start && !seen[index - 1];
+  if (is_new) seen[index - 1] = 1;
+  return is_new;
+}
+
+/* Does each value stand in one place? What YAML's aliases make may hold itself. */
+static int is_tree(const yaml_document_t *document) {
+  uint8_t *seen = calloc((size_t)(document->nodes.top - document->nodes.start) + 1, 1);
+  int fine = seen != NULL && see(document, seen, 1);
+  for (const yaml_node_t *node = document->nodes.start; fine && node < document->nodes.top; node++) {
+    if (node->type == YAML_MAPPING_NODE)
+      for (yaml_node_pair_t *p = node->data.mapping.pairs.start; fine && p < node->data.mapping.pairs.top; p++)
+        fine = see(document, seen, p->key) && see(document, seen, p->value);
+    if (node->type == YAML_SEQUENCE_NODE)
+      for (yaml_node_item_t *i = node->data.sequence.items.start; fine && i < node->data.sequence.items.top; i++)
+        fine = see(document, seen, *i);
+  }
+  free(seen);
+  return fine;
+}
+
 static int read_summary(struct summary *s, const char *path) {
   FILE *file = fopen(path, "rb");
   s->path = path;
@@ -35,7 +57,7 @@ static int read_summary(struct summary *s, const char *path) {
     const yaml_node_t *root = s->is_open ? yaml_document_get_root_node(&s->document) : NULL;
     if (!s->is_open)
       fprintf(stderr, "error: %s:%zu: %s\n", path, parser.problem_mark.line + 1, parser.problem);
-    else if (!root || root->type != YAML_MAPPING_NODE)
+    else if (!root || root->type != YAML_MAPPING_NODE || !is_tree(&s->document))
       fprintf(stderr, "error: %s: is no summary of a run (sluice run --json writes one)\n", path);
     else
       status = CLI_OK;

@@ -113,7 +113,7 @@ def compare(graph, folder):
     table = sluice("compare", files[0], faster).stdout
     check(re.search(r"^events/s .*%\s\*$", table, re.MULTILINE), "ranges that do not meet are marked")
     check(not re.search(r"^sum .*%\s\*$", table, re.MULTILINE), "ranges that meet are not")
-    for name, text in (("broken.json", "{"), ("list.json", "[1]")):
+    for name, text in (("broken.json", "{"), ("list.json", "[1]"), ("within_itself.json", '{"results": &a {"b": *a}}')):
         (folder / name).write_text(text)
         done = sluice("compare", files[0], folder / name, expect=2)
         check("error: " in done.stderr and name in done.stderr, f"{name}: {done.stderr.strip()}")

@@ -4,21 +4,15 @@
 #define FUZZ_SOURCE_H
 
 #include "bank_ports.h"
+#include "fuzz_file.h"
 
 #include <sluice/plugin.h>
 
 #include <io/raw_record.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { EVENTS_MAX = 3, BANKS_MAX = 16, WORDS_MAX = 64, RECORD_WORDS_MAX = 256 };
-
-static inline void require(int condition) {
-  if (!condition) abort();
-}
 
 static inline void ignore_message(void *context, uint32_t severity, const char *format, ...) {
   (void)context;
@@ -41,10 +35,15 @@ static inline void prepare_member(const struct sl_member *m, char *args) {
                                 {RECORD_WORDS_MAX, RECORD_WORDS_MAX, NULL, 0}};
   } else if (m->kind == SL_MEMBER_OUT) {
     struct io_raw_banks *p = (struct io_raw_banks *)(args + m->args_offset);
-    *p = (struct io_raw_banks){
-        malloc(4 * (EVENTS_MAX + 1)),   malloc(2 * BANKS_MAX), malloc(BANKS_MAX),     malloc(BANKS_MAX),
-        malloc(2 * BANKS_MAX),          malloc(4 * BANKS_MAX), malloc(4 * WORDS_MAX), {BANKS_MAX, BANKS_MAX, NULL, 0},
-        {WORDS_MAX, WORDS_MAX, NULL, 0}};
+    *p = (struct io_raw_banks){.offsets = malloc(4 * (EVENTS_MAX + 1)),
+                               .source_id = malloc(2 * BANKS_MAX),
+                               .type = malloc(BANKS_MAX),
+                               .version = malloc(BANKS_MAX),
+                               .size_bytes = malloc(2 * BANKS_MAX),
+                               .first_word = malloc(4 * BANKS_MAX),
+                               .payload = malloc(4 * WORDS_MAX),
+                               .bound = {.capacity = BANKS_MAX, .event_limit = BANKS_MAX},
+                               .payload_bound = {.capacity = WORDS_MAX, .event_limit = WORDS_MAX}};
   }
 }
 
@@ -76,18 +75,14 @@ static inline const struct sl_algorithm *with_ports(const struct sl_algorithm *a
 static inline void run_source_on(const struct sl_algorithm *source, const uint8_t *data, size_t size) {
   static const struct sl_algorithm *a;
   static char *args;
-  static int file = -1;
-  static char path[40];
+  static struct fuzz_file file;
   if (!args) {
     a = with_ports(source);
     args = calloc(1, a->args_size);
     sl_open_ports_fill(a, args);
     for (uint32_t i = 0; i < a->member_count; i++) prepare_member(&a->members[i], args);
-    file = memfd_create("fuzz", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   }
-  require(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
-  run_source(a, args, path);
+  run_source(a, args, fuzz_file_of(&file, data, size));
 }
 
 #endif

@@ -203,8 +203,8 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
 
 /* A whole algorithm that selects events, one by one: its output `passed`, an sl_event_list, gets those for which
  * `uint32_t passes(const struct NAME_args *, uint32_t event)` is not 0. A trigger has many such nodes, so they are a
- * family: one launch with a block each. What may follow is as for SL_ALGORITHM, but for the family. */
-#define SL_FILTER(name_, doc_, passes_, ...)                                                                         \
+ * family: one launch with a block each. `prepare_` is as in SL_PREPARE, or NULL. */
+#define SL_FILTER(name_, doc_, passes_, prepare_)                                                                    \
   static SL_DEVICE void name_##_list_(const struct name_##_args *a) { SL_LIST_EVENTS(a, a->passed, passes_); }       \
   SL_KERNEL_ANY_BLOCK(name_##_one_, struct name_##_args) {                                                           \
     if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, so that no barrier misses a thread */                \
@@ -219,7 +219,7 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
     (void)host_args;                                                                                                 \
     return SL_LAUNCH(l, name_##_many_, SL_PER_NODE(count), sl_nodes_of(args, count));                                \
   }                                                                                                                  \
-  SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, __VA_ARGS__ __VA_OPT__(, ) SL_FAMILY(#name_, name_##_run_many_))
+  SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, SL_PREPARE(prepare_), SL_FAMILY(#name_, name_##_run_many_))
 
 /* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
  * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be

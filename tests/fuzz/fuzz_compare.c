@@ -1,0 +1,28 @@
+/* fuzz_compare.c: `sluice compare` on any two files; the input has them one after the other, with a zero byte between,
+ * or is both. What it prints goes nowhere. */
+#define _GNU_SOURCE
+#include "../../runtime/cli/compare.c"
+#include "fuzz_file.h"
+
+int LLVMFuzzerInitialize(int *count, char ***arguments);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerInitialize(int *count, char ***arguments) {
+  (void)count;
+  (void)arguments;
+  stdout = stderr = fopen("/dev/null", "w"); /* of this program's code alone: libFuzzer keeps what it had */
+  require(stdout != NULL);
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static struct fuzz_file first, second;
+  const uint8_t *zero = size > 0 ? memchr(data, 0, size) : NULL;
+  const uint8_t *other = zero ? zero + 1 : data;
+  const size_t first_size = zero ? (size_t)(zero - data) : size, second_size = (size_t)(data + size - other);
+  const char *paths[] = {fuzz_file_of(&first, data, first_size), fuzz_file_of(&second, other, second_size), NULL};
+  const struct cli_arguments arguments = {.operands = {paths, 2}};
+  const int status = cli_compare(&arguments);
+  require(status == CLI_OK || status == CLI_FAILED || status == CLI_WRONG);
+  return 0;
+}

@@ -1,0 +1,30 @@
+/* fuzz_file.h: what fuzzers share: a check, and a file in memory for readers that take a path. */
+#ifndef FUZZ_FILE_H
+#define FUZZ_FILE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static inline void require(int condition) {
+  if (!condition) abort();
+}
+
+struct fuzz_file {
+  char path[40]; /* empty: not made yet */
+  int descriptor;
+};
+
+/* The path of a file that holds these bytes until the next call. */
+static inline const char *fuzz_file_of(struct fuzz_file *f, const uint8_t *data, size_t size) {
+  if (!f->path[0]) {
+    f->descriptor = memfd_create("fuzz", MFD_CLOEXEC);
+    snprintf(f->path, sizeof f->path, "/proc/self/fd/%d", f->descriptor);
+  }
+  require(ftruncate(f->descriptor, 0) == 0 && pwrite(f->descriptor, data, size, 0) == (ssize_t)size);
+  return f->path;
+}
+
+#endif
