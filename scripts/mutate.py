@@ -8,7 +8,7 @@
 Works on a copy of the tree in build/mutation, so that the working tree stays as it is. A mutant is a change of one
 place in the kernel sources of a plugin (*.cu, *.cpu.c, and the headers beside them that these include). The plugin alone
 is built, and its unit tests run on the processor and on two of the emulator's settings until one fails. What they let
-pass is then run by the plugin's digest tests, which see whole graphs.
+pass is then run by digest tests, which see whole graphs.
 
 Outcomes: killed (a unit test failed), timeout (a unit test did not end), digest (only a digest test failed), survived,
 same code (the compiler makes the same library of it: no mutant), no build (the compiler refuses it: no mutant). What is
@@ -160,7 +160,7 @@ def try_tests(plugin, stem, jobs):
     """Outcome, and the test that made it. First those that bear the file's name, which know best."""
     stages = [("killed", f"^{plugin}_.*{stem}.*test(_simt_1_32)?$"),
               ("killed", f"^{plugin}_.*test(_simt_1_32|_simt_2_64)?$"),
-              ("digest", f"^{plugin}_digests$")]
+              ("digest", f"^({plugin}|graphs)_digests$")]
     for kind, pattern in stages:
         status, output = run(["ctest", "--test-dir", BUILD, "-R", pattern, "--parallel", str(jobs), "--timeout",
                               str(TEST_SECONDS), "--stop-on-failure"], 20 * TEST_SECONDS)
