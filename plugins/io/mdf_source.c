@@ -83,8 +83,7 @@ static int report(struct mdf_source *m, const struct sl_services *s, const struc
                   const struct sl_event *event, const char *text) {
   const int lost = mdf_stream_check(&m->stream, s);
   if (lost) return lost;
-  if (m->event.pass == 0)
-    event_faults_tell(s, m->stream.inputs.names[event->file], event, 1, args->strict != 0, text);
+  if (m->event.pass == 0) event_faults_tell(s, m->stream.inputs.names[event->file], event, 1, args->strict != 0, text);
   return args->strict ? SL_ESTRICT : SL_OK;
 }
 
