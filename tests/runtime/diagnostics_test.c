@@ -199,7 +199,7 @@ static void what_is_counted_by_kind_is_not_said_to_be_dropped(void **state) {
   assert_null(strstr(text, "not shown"));
   free(text);
   for (int i = 0; i < 300; i++) { /* kinds without number cost no memory without number */
-    char kind[16];
+    char kind[32];
     snprintf(kind, sizeof kind, "kind %d", i);
     for (int k = 0; k < 30; k++) sl_diagnose_often(d, SL_NOTE, NULL, NULL, NULL, kind, "%s", kind);
   }
