@@ -4,8 +4,8 @@
  */
 #include "trial/trial.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,21 +27,30 @@ static int add_path(struct trial_graphs *g, const char *path) {
   return SL_OK;
 }
 
+static int is_graph(const struct dirent *entry) {
+  const size_t length = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+/* In alphabetical order. */
 static int add_folder(struct trial_graphs *g, const char *folder, struct sl_diagnostics *d) {
-  char pattern[PATH_MAX + 16];
-  glob_t found;
-  snprintf(pattern, sizeof pattern, "%s/*.yaml", folder);
-  const int outcome = glob(pattern, GLOB_ERR, NULL, &found);
-  if (outcome == GLOB_NOMATCH) return SL_OK;
-  if (outcome != 0) {
-    const int error = errno;
-    if (outcome == GLOB_ABORTED)
-      sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "graphs in %s could not be listed: %s", folder, strerror(error));
-    return outcome == GLOB_ABORTED ? SL_EIO : SL_ENOMEM;
+  char path[2 * PATH_MAX];
+  struct dirent **found = NULL;
+  const int count = scandir(folder, &found, is_graph, by_name);
+  if (count < 0) {
+    if (errno == ENOMEM) return SL_ENOMEM;
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "graphs in %s could not be listed: %s", folder, strerror(errno));
+    return SL_EIO;
   }
   int status = SL_OK;
-  for (size_t i = 0; i < found.gl_pathc && status == SL_OK; i++) status = add_path(g, found.gl_pathv[i]);
-  globfree(&found);
+  for (int i = 0; i < count; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, found[i]->d_name);
+    if (status == SL_OK) status = add_path(g, path);
+    free(found[i]);
+  }
+  free(found);
   return status;
 }
 
