@@ -14,6 +14,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h> /* memcpy for kernels */
+#endif
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define SL_MATH_FUNCTION static __host__ __device__ inline __attribute__((unused))
