@@ -130,7 +130,7 @@ static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_plac
   m->hint = text_copy(&space, hint);
   m->message = space;
   vsnprintf(space, (size_t)length + 1, format, arguments);
-  strcpy(space + length, ending);
+  memcpy(space + length, ending, strlen(ending) + 1);
   return m;
 }
 

@@ -59,14 +59,14 @@ static int check_gaps(const struct sl_session *s, const struct sl_input *input, 
   uint32_t i = 0, before = NO_INDEX;
   for (int is_last = 0; !is_last;) {
     const struct sl_storage *field = next_field(l, &i);
-    const uint64_t begin = field ? field->offset : l->input_bytes;
+    const uint64_t next = field ? field->offset : l->input_bytes;
     is_last = field == NULL;
-    if (!is_gap_whole(input->block, end, begin, &damaged)) {
+    if (!is_gap_whole(input->block, end, next, &damaged)) {
       char name[160];
-      const int is_past = before != NO_INDEX && (is_last || damaged - end < begin - damaged);
+      const int is_past = before != NO_INDEX && (is_last || damaged - end < next - damaged);
       sl_layout_name(l, is_past ? before : i - 1, name, sizeof name);
       snprintf(text, size, "%s was written %llu bytes %s", name,
-               (unsigned long long)(is_past ? damaged - end : begin - damaged),
+               (unsigned long long)(is_past ? damaged - end : next - damaged),
                is_past ? "past its end" : "before its begin");
       return 0;
     }

@@ -371,7 +371,7 @@ static void close_tables(struct sl_session *s) {
     if (s->delivery.sink_json) free(s->delivery.sink_json[n]);
     if (s->delivery.sink_lines) free(s->delivery.sink_lines[n]);
   }
-  for (uint32_t o = 0; s->delivery.digests && o < s->graph->output_count; o++)
+  for (uint32_t o = 0; s->graph && s->delivery.digests && o < s->graph->output_count; o++)
     sl_output_digest_close(&s->delivery.digests[o]);
   free(s->arrays);
   free(s->prepared);

@@ -30,12 +30,12 @@ static int fails(const char *name, const char *path, int error) {
 }
 
 static int fails_on_file(const char *name, int file, int error) {
-  char entry[64], path[PATH_MAX] = "";
-  snprintf(entry, sizeof entry, "/proc/self/fd/%d", file);
+  char of_file[64], target[PATH_MAX] = "";
+  snprintf(of_file, sizeof of_file, "/proc/self/fd/%d", file);
   const int kept = errno;
-  const ssize_t length = readlink(entry, path, sizeof path - 1);
+  const ssize_t length = readlink(of_file, target, sizeof target - 1);
   errno = kept;
-  return length > 0 && fails(name, path, error);
+  return length > 0 && fails(name, target, error);
 }
 
 int open(const char *path, int flags, ...) {

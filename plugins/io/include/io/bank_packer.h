@@ -116,7 +116,7 @@ static inline void io_packer_begin(struct io_packer *p, const struct io_raw_bank
   memset(&p->record, 0, sizeof p->record);
   if (record) p->record.out = *record;
   if (p->record.out.offsets) p->record.out.offsets[0] = 0;
-  for (uint32_t i = 0; i < p->count; i++) {
+  for (uint32_t i = 0; ports && i < p->count; i++) {
     struct io_packer_port *port = &p->ports[i];
     port->out = ports->at[i];
     port->items = port->words = port->event_items = port->event_words = 0;
