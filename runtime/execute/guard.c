@@ -46,8 +46,8 @@ void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input) {
   fill_gap(input->block, end, s->layout->input_bytes);
 }
 
-static int is_gap_whole(const unsigned char *block, uint64_t begin, uint64_t end, uint64_t *damaged) {
-  for (*damaged = begin; *damaged < end; ++*damaged)
+static int is_gap_whole(const unsigned char *block, uint64_t from, uint64_t to, uint64_t *damaged) {
+  for (*damaged = from; *damaged < to; ++*damaged)
     if (block[*damaged] != gap_byte(*damaged)) return 0;
   return 1;
 }
