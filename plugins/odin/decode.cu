@@ -27,6 +27,7 @@ static const struct sl_event_error decode_errors[] = {ODIN_ERRORS(ODIN_ERROR_ENT
   M(IN, banks, odin_banks, "offsets version size_bytes first_word payload", "one an event") \
   M(OUT, odin, odin_events, "the same for both versions")
 SL_ARGUMENTS(decode, DECODE);
+
 /* `count` bits of a word from bit `first` on. */
 static SL_DEVICE uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
   return word >> first & ((1u << count) - 1);

@@ -109,8 +109,7 @@ static inline void io_packer_find_takers(struct io_packer *p) {
       p->takers[--p->first[p->ports[i].kind->types[t]]] = i;
 }
 
-/* Begins a slice. */
-/* `record` may be NULL, for a source that has no such output. */
+/* Begins a slice. `record` may be NULL, for a source that has no such output. */
 static inline void io_packer_begin(struct io_packer *p, const struct io_raw_banks_ports *ports,
                                    const struct io_raw_record *record) {
   memset(&p->record, 0, sizeof p->record);
@@ -163,7 +162,7 @@ static inline void io_packer_append_(struct io_packer *p, const void *data, uint
   const uint64_t at = 4 * r->words + r->event_bytes;
   r->event_bytes += bytes;
   r->event_items = 1;
-  if (bytes && 4 * (r->words + io_packer_record_words_(p)) <= 4 * (uint64_t)r->out.data_bound.capacity)
+  if (bytes && r->words + io_packer_record_words_(p) <= r->out.data_bound.capacity)
     memcpy((char *)r->out.data + at, data, bytes);
 }
 
