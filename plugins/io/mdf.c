@@ -252,9 +252,9 @@ int mdf_recognise(const uint8_t *data, uint64_t size) {
 void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault) {
   const uint64_t left = end - position;
   *fault = (struct mdf_fault){MDF_FAULT_BANK_LENGTH, 0, position, left, 0, left};
-  if (left < MDF_BANK_HEADER_BYTES) return;
+  if (left < IO_BANK_HEADER_BYTES) return;
   fault->found = mdf_load_u16(body + position + 2);
-  if (mdf_load_u16(body + position) == MDF_BANK_MAGIC) return;
+  if (mdf_load_u16(body + position) == IO_BANK_MAGIC) return;
   fault->kind = MDF_FAULT_BANK_MAGIC;
   fault->found = mdf_load_u16(body + position);
 }

@@ -18,8 +18,6 @@
 enum {
   MDF_GENERIC_HEADER_BYTES = 20,
   MDF_HASHED_FROM = 16, /* the checksum covers the record from this byte on */
-  MDF_BANK_HEADER_BYTES = 8,
-  MDF_BANK_MAGIC = 0xCBCB,
   MDF_BANK_DAQ = 15,
   MDF_BANK_ODIN = 16,
   MDF_BANK_TAE_HEADER = 48
@@ -72,14 +70,14 @@ static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *pos
   const uint64_t at = *position;
   if (at >= end) return 0;
   uint64_t header = 0;
-  if (end - at >= MDF_BANK_HEADER_BYTES) memcpy(&header, body + at, sizeof header);
+  if (end - at >= IO_BANK_HEADER_BYTES) memcpy(&header, body + at, sizeof header);
   const uint32_t length = (uint16_t)(header >> 16);
-  if ((uint16_t)header != MDF_BANK_MAGIC || length < MDF_BANK_HEADER_BYTES || length > end - at) {
+  if ((uint16_t)header != IO_BANK_MAGIC || length < IO_BANK_HEADER_BYTES || length > end - at) {
     mdf_bank_fault(body, at, end, fault);
     return -1;
   }
-  bank->payload = body + at + MDF_BANK_HEADER_BYTES;
-  bank->size_bytes = (uint16_t)(length - MDF_BANK_HEADER_BYTES);
+  bank->payload = body + at + IO_BANK_HEADER_BYTES;
+  bank->size_bytes = (uint16_t)(length - IO_BANK_HEADER_BYTES);
   bank->type = (uint8_t)(header >> 32);
   bank->version = (uint8_t)(header >> 40);
   bank->source_id = (uint16_t)(header >> 48);

@@ -58,7 +58,7 @@ struct mdf_sink {
   uint32_t checksum;
   struct made_port *made; /* in ascending order of their types */
   uint32_t made_count, reserved;
-  uint8_t is_made[SINK_BANK_TYPES]; /* somebody makes banks of the type */
+  uint8_t is_made[IO_BANK_TYPES]; /* somebody makes banks of the type */
   uint32_t any_made, reserved_made;
   struct sink_types types;
   struct sink_counts counts;
@@ -152,7 +152,7 @@ static int measure_made(const struct mdf_sink *m, const struct sl_services *s, u
         return SL_EFORMAT;
       }
       if (m->types.left_out[p->header.type]) continue;
-      change->made_bytes += MDF_BANK_HEADER_BYTES + sink_padded(size);
+      change->made_bytes += IO_BANK_HEADER_BYTES + sink_padded(size);
     }
   }
   return SL_OK;
@@ -184,8 +184,7 @@ static int plan_change(const struct mdf_sink *m, const struct sl_services *s, ui
 }
 
 static uint8_t *add_header(uint8_t *to, const struct io_bank *bank) {
-  const uint64_t header = MDF_BANK_MAGIC | (uint64_t)(bank->size_bytes + MDF_BANK_HEADER_BYTES) << 16 |
-                          (uint64_t)bank->type << 32 | (uint64_t)bank->version << 40 | (uint64_t)bank->source_id << 48;
+  const uint64_t header = io_bank_header(bank);
   memcpy(to, &header, sizeof header);
   return to + sizeof header;
 }
@@ -227,8 +226,8 @@ static int change_body(struct mdf_sink *m, uint32_t e, const struct change *chan
       sink_leave_out(&m->counts, reason, &bank);
       continue;
     }
-    sink_copy_padded(to, record->body + at, MDF_BANK_HEADER_BYTES + (uint32_t)bank.size_bytes, end);
-    to += MDF_BANK_HEADER_BYTES + sink_padded(bank.size_bytes);
+    sink_copy_padded(to, record->body + at, IO_BANK_HEADER_BYTES + (uint32_t)bank.size_bytes, end);
+    to += IO_BANK_HEADER_BYTES + sink_padded(bank.size_bytes);
   }
   if (change->with_made) to = add_made(m, e, to);
   record->body = m->body;

@@ -154,7 +154,7 @@ static int holds_packet(const uint8_t *bytes, const struct mdf_record *record) {
       mdf_checksum(bytes + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
     return -1;
   if (record->compression == 0 && record->bytes >= record->header_bytes + 2u) {
-    if (mdf_load_u16(body) == MDF_BANK_MAGIC) return 0;
+    if (mdf_load_u16(body) == IO_BANK_MAGIC) return 0;
     if (mdf_load_u16(body) == MEP_MAGIC) return 1;
   }
   return record->data_type == MDF_DATA_MEP;

@@ -94,7 +94,7 @@ static const struct {
 static void report_left_out(const struct sink_counts *c, const struct sl_report *report) {
   report->begin_array(report->context, "left_out");
   for (uint32_t r = 0; r < SINK_REASON_COUNT; r++)
-    for (uint32_t type = 0; type < SINK_BANK_TYPES; type++) {
+    for (uint32_t type = 0; type < IO_BANK_TYPES; type++) {
       const uint64_t banks = c->left[r][type].banks, bytes = c->left[r][type].bytes;
       if (banks == 0) continue;
       report->begin_object(report->context, NULL);
@@ -133,8 +133,8 @@ static int mark_types(const struct sl_services *s, const char *property, const c
       continue;
     }
     char *end = NULL;
-    const unsigned long type = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : SINK_BANK_TYPES;
-    if (type >= SINK_BANK_TYPES || (*end != ' ' && *end != '\0')) {
+    const unsigned long type = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : IO_BANK_TYPES;
+    if (type >= IO_BANK_TYPES || (*end != ' ' && *end != '\0')) {
       s->message(s->context, SL_ERROR, "%s: \"%s\" is no list of bank types, 0 to 255, such as \"16 73\"", property,
                  list);
       return SL_EINVAL;
@@ -147,12 +147,12 @@ static int mark_types(const struct sl_services *s, const char *property, const c
 }
 
 int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without) {
-  uint8_t wanted[SINK_BANK_TYPES] = {0};
+  uint8_t wanted[IO_BANK_TYPES] = {0};
   memset(t, 0, sizeof *t);
   const int has_only = mark_types(s, "only_types", only, wanted);
   const int has_without = mark_types(s, "without_types", without, t->left_out);
   if (has_only < 0 || has_without < 0) return SL_EINVAL;
-  for (uint32_t type = 0; has_only && type < SINK_BANK_TYPES; type++) t->left_out[type] |= !wanted[type];
+  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->left_out[type] |= !wanted[type];
   t->is_narrow = has_only || has_without;
   return SL_OK;
 }

@@ -9,7 +9,7 @@
 
 #include <sluice/plugin.h>
 
-enum { SINK_BANK_TYPES = 256, SINK_HEADER_BYTES = 48 };
+enum { SINK_HEADER_BYTES = 48 };
 
 /* -------------------------------------------------------------------------------------------------- records */
 
@@ -57,11 +57,11 @@ struct sink_counts {
   uint64_t left_out;    /* events without a bank to be written */
   struct {
     uint64_t banks, bytes; /* with headers */
-  } left[SINK_REASON_COUNT][SINK_BANK_TYPES];
+  } left[SINK_REASON_COUNT][IO_BANK_TYPES];
 };
 static inline void sink_leave_out(struct sink_counts *c, uint32_t reason, const struct io_bank *bank) {
   c->left[reason][bank->type].banks++;
-  c->left[reason][bank->type].bytes += MDF_BANK_HEADER_BYTES + (uint64_t)bank->size_bytes;
+  c->left[reason][bank->type].bytes += IO_BANK_HEADER_BYTES + (uint64_t)bank->size_bytes;
 }
 /* Counts the banks of a record, as far as they can be read. */
 void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
@@ -76,7 +76,7 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   M(STRING, only_types, "", "bank types to write, separated by blanks; empty: all of an event") \
   M(STRING, without_types, "", "bank types to leave out, separated by blanks")
 struct sink_types {
-  uint8_t left_out[SINK_BANK_TYPES];
+  uint8_t left_out[IO_BANK_TYPES];
   uint32_t is_narrow, reserved;
 };
 /* 0, or SL_EINVAL with a message. */

@@ -50,7 +50,6 @@ struct io_packer_record {
   uint32_t large_bank, reserved;            /* bytes of a bank of it that no record can hold */
 };
 
-enum { IO_BANK_TYPES = 256 };
 struct io_packer {
   struct io_packer_record record;
   struct io_packer_port *ports;
@@ -180,8 +179,7 @@ static inline void io_packer_add_to_record(struct io_packer *p, const struct io_
   if (bank->size_bytes > IO_BANK_BYTES_MAX) p->record.large_bank = bank->size_bytes;
   const uint32_t zeros = 0, needed = (4u - bank->size_bytes % 4u) % 4u,
                  copied = padding_bytes < needed ? padding_bytes : needed;
-  const uint64_t header = IO_BANK_MAGIC | (uint64_t)(uint16_t)(bank->size_bytes + IO_BANK_HEADER_BYTES) << 16 |
-                          (uint64_t)bank->type << 32 | (uint64_t)bank->version << 40 | (uint64_t)bank->source_id << 48;
+  const uint64_t header = io_bank_header(bank);
   io_packer_append_(p, &header, sizeof header);
   io_packer_append_(p, bank->payload, (uint64_t)bank->size_bytes + copied);
   io_packer_append_(p, &zeros, needed - copied);

@@ -40,6 +40,16 @@ struct io_bank {
   uint8_t type, version;
 };
 
+/* Before its payload a bank in a record has a magic number, the length with this header, type, version and source id
+ * (README.md). */
+enum { IO_BANK_HEADER_BYTES = 8, IO_BANK_MAGIC = 0xCBCB, IO_BANK_BYTES_MAX = 0xffff - 8, IO_BANK_TYPES = 256 };
+
+/* The header's bytes, little-endian. */
+static inline uint64_t io_bank_header(const struct io_bank *bank) {
+  return IO_BANK_MAGIC | (uint64_t)(uint16_t)(bank->size_bytes + IO_BANK_HEADER_BYTES) << 16 |
+         (uint64_t)bank->type << 32 | (uint64_t)bank->version << 40 | (uint64_t)bank->source_id << 48;
+}
+
 /* The data of the trait. */
 enum { IO_BANK_TYPES_MAX = 16 };
 struct io_bank_kind {

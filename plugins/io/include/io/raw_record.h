@@ -23,9 +23,6 @@
   F(data, u32, BYTES, "", "records, each padded with zeros to a word")
 SL_COLLECTION(io_raw_record, IO_RAW_RECORD_FIELDS, "whole records of events, as they were read");
 
-/* Banks in a record: a magic number, the length with this header, type, version and source id (README.md). */
-enum { IO_BANK_HEADER_BYTES = 8, IO_BANK_MAGIC = 0xCBCB, IO_BANK_BYTES_MAX = 0xffff - 8 };
-
 /* What one event may have: far above all events of the experiment, so that a copy loses none. */
 enum { IO_RECORD_WORDS_LIMIT = 1 << 23, IO_RECORD_WORDS_AVERAGE = 1 << 15 };
 
