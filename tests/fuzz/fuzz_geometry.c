@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "geometry_file.h"
+#include "scratch.h"
 #include "velo/description.h"
 #include "velo_nominal_text.h"
 
@@ -91,16 +92,16 @@ static void change(struct files *files, const uint8_t *data, size_t size) {
 }
 
 static void save(const char *folder, const char *name, const void *bytes, size_t count) {
-  char path[64];
+  char path[SCRATCH_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "wb");
   require(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
 }
 
-static char folder[] = "/tmp/fuzz_geometry_XXXXXX";
+static char folder[SCRATCH_PATH_MAX];
 
 static void remove_files(void) {
-  char path[64];
+  char path[SCRATCH_PATH_MAX + 32];
   static const char *const names[] = {VELO_GEOMETRY_FILE, VELO_BEAMLINE_FILE};
   for (int i = 0; i < 2; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -108,17 +109,12 @@ static void remove_files(void) {
   }
 }
 
-static void remove_folder(void) {
-  remove_files();
-  rmdir(folder);
-}
-
 /* The arguments, with the folder as path. */
 static const void *arguments(void) {
   static char *args;
   const char *path = folder;
   if (args) return args;
-  require(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
+  scratch_folder(folder);
   args = calloc(1, sl_algorithm_geometry.args_size);
   require(args != NULL);
   for (uint32_t i = 0; i < sl_algorithm_geometry.member_count; i++) {

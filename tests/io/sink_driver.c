@@ -161,12 +161,6 @@ int sink_copy(struct sink_driver *k, struct driver *source, const void *data, si
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-void scratch_folder(char *path, size_t path_size) {
-  const char *where = getenv("TMPDIR");
-  snprintf(path, path_size, "%s/sluice-io-XXXXXX", where ? where : "/tmp");
-  if (!mkdtemp(path)) fatal("cannot make a folder:", path);
-}
-
 struct bytes read_whole(const char *path) {
   struct bytes bytes = {0};
   FILE *file = fopen(path, "rb");
@@ -175,13 +169,4 @@ struct bytes read_whole(const char *path) {
   for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) bytes_add(&bytes, chunk, n);
   fclose(file);
   return bytes;
-}
-
-void scratch_remove(const char *folder, const char *const *names, uint32_t count) {
-  char path[512];
-  for (uint32_t i = 0; i < count; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    (void)unlink(path);
-  }
-  (void)rmdir(folder);
 }

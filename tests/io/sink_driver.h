@@ -29,10 +29,6 @@ int sink_copy(struct sink_driver *k, struct driver *source, const void *data, si
 
 int sink_copy_file(struct sink_driver *k, struct driver *source, const char *input, const char *path);
 
-/* A new folder under the system's for temporary files, and a file in it; and its end. */
-void scratch_folder(char *path, size_t path_size);
 struct bytes read_whole(const char *path);
-/* Removes the files named, then the folder. */
-void scratch_remove(const char *folder, const char *const *names, uint32_t count);
 
 #endif

@@ -1,7 +1,9 @@
 /* test_mdf_source.c: what io.mdf_source makes of files, good and bad. */
 #define _GNU_SOURCE
+#include "scratch.h"
 #include "source_driver.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -537,9 +539,10 @@ static void handler_of_lost_pages_is_gone_with_the_files(void **state) {
 }
 
 /* Writes five events to a new file; the driver's context is its path. */
-static struct bytes five_events_in(char *path) {
+static struct bytes five_events_in(char path[SCRATCH_PATH_MAX]) {
   struct bytes file = simple_file(1, 5);
-  const int descriptor = mkstemp(path);
+  scratch_file(path);
+  const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (descriptor < 0 || write(descriptor, file.data, file.size) != (ssize_t)file.size) abort();
   close(descriptor);
   driver.events_max = 2;
@@ -551,7 +554,7 @@ static void remove_file(void *path) { (void)unlink(path); }
 
 static void file_that_vanishes_before_its_turn_ends_the_run(void **state) {
   (void)state;
-  char path[] = "/tmp/sluice-test-XXXXXX";
+  char path[SCRATCH_PATH_MAX];
   struct bytes file = five_events_in(path);
   struct memory_file first = memory_file_new(file.data, file.size);
   const char *const paths[] = {first.path, path};
@@ -565,7 +568,7 @@ static void file_that_vanishes_before_its_turn_ends_the_run(void **state) {
 
 static void unlinked_file_is_read_to_its_end(void **state) {
   (void)state;
-  char path[] = "/tmp/sluice-test-XXXXXX";
+  char path[SCRATCH_PATH_MAX];
   struct bytes file = five_events_in(path);
   const char *const paths[] = {path};
   driver.between_slices = remove_file;

@@ -2,6 +2,7 @@
  * its end. */
 #define _GNU_SOURCE
 #include "mep_writer.h"
+#include "scratch.h"
 #include "sink_driver.h"
 
 #include <setjmp.h>
@@ -22,13 +23,13 @@ enum { EVENTS = 40 };
 
 static struct driver source;
 static struct sink_driver sink;
-static char folder[256], path[300], part[320];
+static char folder[SCRATCH_PATH_MAX], path[SCRATCH_PATH_MAX + 16], part[SCRATCH_PATH_MAX + 32];
 static struct bytes original; /* an MDF file of EVENTS events */
 
 static void begin(const char *sink_name) {
   driver_start(&source);
   sink_start(&sink, sink_name);
-  scratch_folder(folder, sizeof folder);
+  scratch_folder(folder);
   snprintf(path, sizeof path, "%s/out", folder);
   snprintf(part, sizeof part, "%s.part", path);
   original = (struct bytes){0};
@@ -49,8 +50,6 @@ static int start_mep(void **state) {
 
 static int stop(void **state) {
   (void)state;
-  static const char *const names[] = {"out", "out.part"};
-  scratch_remove(folder, names, 2);
   bytes_free(&original);
   sink_stop(&sink);
   driver_stop(&source);

@@ -2,11 +2,11 @@
  * what goes wrong. Events of the test harness have run 0 and numbers from 0; summaries_test.py has others.
  */
 #include "lumi_support.h"
+#include "scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EVENTS = 4 };
 
@@ -55,11 +55,10 @@ static void the_table_has_numbers_and_empty_cells(void **state) {
       "0,0,0,4294967295,4294967295,4294967295,16383,3,1,0,,,,,,,,,,,,,,62.5\n"
       "0,2,1,4294967295,4294967295,4294967295,16383,3,1,100,,,,,,,,,,,,,,\n"
       "0,3,0,4294967295,4294967295,4294967295,16383,3,1,200,,,,,,,,,,,,,,\n";
-  char path[] = "/tmp/sluice-lumi-XXXXXX", text[4096] = "";
+  char path[SCRATCH_PATH_MAX], text[4096] = "";
   struct summaries s;
   make(&s);
-  const int descriptor = mkstemp(path);
-  assert_true(descriptor >= 0);
+  scratch_file(path);
   struct sl_test *t = sink(&s);
   sl_test_set_text(t, "path", path);
   assert_int_equal(sl_test_run(t), 0);
@@ -67,8 +66,6 @@ static void the_table_has_numbers_and_empty_cells(void **state) {
   assert_non_null(file);
   assert_true(fread(text, 1, sizeof text - 1, file) > 0);
   fclose(file);
-  close(descriptor);
-  unlink(path);
   assert_string_equal(text, expected);
   assert_non_null(strstr(sl_test_messages(t), "luminosity summaries of 3 events, 1 of them full"));
   assert_non_null(strstr(sl_test_report(t), "\"name\": \"VeloTracks\",\n"));

@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 /* cmocka.h wants the above first */
 #include "base/memory.h"
+#include "scratch.h"
 #include "session.h"
 
 #include <cmocka.h>
 
 /* --------------------------------------------------------------------------------------- what the system says */
 
-static char root[64];
+static char root[SCRATCH_PATH_MAX];
 
 /* A file under the root, with the folders above it. */
 static void put(const char *path, const char *text) {
@@ -32,15 +33,8 @@ static void put(const char *path, const char *text) {
 
 static int open_root(void **state) {
   (void)state;
-  strcpy(root, "/tmp/sluice_fit_XXXXXX");
-  return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state) {
-  (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -r '%s'", root);
-  return system(command);
+  scratch_folder(root);
+  return 0;
 }
 
 static void expect_room(uint64_t bytes, const char *why) {
@@ -239,7 +233,7 @@ static void where_not_even_one_event_fits_it_is_said(void **state) {
 }
 
 int main(void) {
-#define IN_A_ROOT(test) cmocka_unit_test_setup_teardown(test, open_root, remove_root)
+#define IN_A_ROOT(test) cmocka_unit_test_setup(test, open_root)
   const struct CMUnitTest tests[] = {
       IN_A_ROOT(where_nothing_is_told_nothing_limits),
       IN_A_ROOT(the_machine_limits_by_what_is_available),

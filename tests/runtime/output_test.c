@@ -5,6 +5,7 @@
 #include "base/output.h"
 
 #include "base/file_identity.h"
+#include "scratch.h"
 #include "support.h"
 
 #include <dirent.h>
@@ -85,8 +86,8 @@ char *__wrap_strdup(const char *text) { return fails("strdup") ? NULL : __real_s
 
 enum { EVENT_BYTES = 1 << 20, EVENTS = 20 }; /* more than two buffers */
 
-static char folder[] = "/tmp/sluice-output-XXXXXX";
-static char target[64], part[64], said[4096];
+enum { PATH_BYTES = SCRATCH_PATH_MAX + 16 };
+static char folder[SCRATCH_PATH_MAX], target[PATH_BYTES], part[PATH_BYTES], said[4096];
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
   (void)context, (void)severity;
@@ -132,24 +133,10 @@ static int start(void **state) {
   (void)state;
   memset(&trouble, 0, sizeof trouble);
   memset(said, 0, sizeof said);
-  strcpy(folder + strlen(folder) - 6, "XXXXXX");
-  if (!mkdtemp(folder)) return -1;
+  scratch_folder(folder);
   snprintf(target, sizeof target, "%s/t", folder);
   snprintf(part, sizeof part, "%s/t.part", folder);
   return 0;
-}
-
-static int clean(void **state) {
-  (void)state;
-  char path[512];
-  DIR *list = opendir(folder);
-  for (struct dirent *entry; list && (entry = readdir(list));) {
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    (void)unlink(path);
-    (void)rmdir(path);
-  }
-  closedir(list);
-  return rmdir(folder);
 }
 
 static int write_text(const char *path, const char *text) {
@@ -184,7 +171,7 @@ static void a_file_is_there_whole_or_not_at_all(void **state) {
 static void the_second_writer_of_a_file_is_told_who_the_first_is(void **state) {
   (void)state;
   struct sl_output *file, *other;
-  char expected[256];
+  char expected[1024];
   assert_int_equal(sl_output_open(target, 0, say, NULL, &file), SL_OK);
   const pid_t child = fork();
   if (child == 0) _exit(sl_output_open(target, 0, say, NULL, &other) == SL_EIO && strstr(said, part) ? 0 : 1);
@@ -202,7 +189,7 @@ static void the_second_writer_of_a_file_is_told_who_the_first_is(void **state) {
 
 static void what_another_run_left_and_links_are_not_touched(void **state) {
   (void)state;
-  char precious[64];
+  char precious[PATH_BYTES];
   snprintf(precious, sizeof precious, "%s/precious", folder);
   put(precious, "precious");
   assert_int_equal(symlink(precious, part), 0);
@@ -217,7 +204,7 @@ static void what_another_run_left_and_links_are_not_touched(void **state) {
 
 static void a_link_leads_to_the_file_and_stays(void **state) {
   (void)state;
-  char link[64];
+  char link[PATH_BYTES];
   struct stat status;
   snprintf(link, sizeof link, "%s/link", folder);
   assert_int_equal(symlink("t", link), 0);
@@ -258,7 +245,7 @@ static void special_files_are_written_and_stay(void **state) {
 
 static void files_are_the_same_by_what_they_are(void **state) {
   (void)state;
-  char other[64], long_way[160];
+  char other[PATH_BYTES], long_way[2 * PATH_BYTES];
   snprintf(other, sizeof other, "%s/other", folder);
   snprintf(long_way, sizeof long_way, "%s/../%s/t", folder, strrchr(folder, '/') + 1);
   struct sl_file_identity a = sl_file_identify(target), b = sl_file_identify(long_way), c = sl_file_identify(other);
@@ -446,7 +433,7 @@ static void long_texts_are_printed_whole(void **state) {
 }
 
 int main(void) {
-#define CASE_(name) cmocka_unit_test_setup_teardown(name, start, clean)
+#define CASE_(name) cmocka_unit_test_setup(name, start)
   const struct CMUnitTest tests[] = {
       CASE_(a_file_is_there_whole_or_not_at_all),
       CASE_(the_second_writer_of_a_file_is_told_who_the_first_is),

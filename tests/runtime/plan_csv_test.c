@@ -1,23 +1,18 @@
 /* plan_csv_test.c: problems for the planner as text. Messages are text cases (tests/cli/cases/plan_csv.txt); here is
  * what is read, and that damaged text never goes unnoticed or beyond its end. */
 #include "plan/csv.h"
+#include "scratch.h"
 #include "support.h"
 
 #include <sluice/plugin.h>
 
-#include <unistd.h>
-
 static const char good[] = "id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24\n";
 
 static int read_text(const char *text, size_t bytes, struct sl_diagnostics *d, struct sl_plan_csv *csv) {
-  char path[] = "/tmp/sluice_csv_XXXXXX";
-  const int file = mkstemp(path);
-  assert_true(file >= 0);
-  assert_true(write(file, text, bytes) == (ssize_t)bytes);
-  close(file);
-  const int status = sl_plan_csv_read(path, d, csv);
-  unlink(path);
-  return status;
+  static char path[SCRATCH_PATH_MAX];
+  if (!*path) scratch_file(path);
+  write_whole_file(path, text, bytes);
+  return sl_plan_csv_read(path, d, csv);
 }
 
 static void check_good(const char *text) {

@@ -4,6 +4,7 @@
 
 #include "plugin/open.h"
 #include "plugin/peek.h"
+#include "scratch.h"
 #include "support.h"
 
 #include <sys/stat.h>
@@ -127,10 +128,10 @@ static void plugins_whose_collections_want_one_port_are_told_both_names(void **s
 
 static void a_truncated_plugin_is_refused_at_every_length(void **state) {
   (void)state;
-  char path[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", cut[64], reason[1024];
+  char path[PATH_MAX + 256], folder[SCRATCH_PATH_MAX], cut[SCRATCH_PATH_MAX + 32], reason[1024];
   size_t size;
   char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", path), &size);
-  assert_non_null(mkdtemp(folder));
+  scratch_folder(folder);
   snprintf(cut, sizeof(cut), "%s/example.cpu.so", folder);
   for (size_t length = 0; length < size; length += length < 4096 ? 61 : 977) {
     void *handle = NULL;
@@ -141,8 +142,6 @@ static void a_truncated_plugin_is_refused_at_every_length(void **state) {
       if (length >= 64) fail_msg("%zu bytes: %s", length, reason);
     assert_null(handle);
   }
-  unlink(cut);
-  rmdir(folder);
   free(bytes);
 }
 
@@ -193,10 +192,10 @@ static void a_look_into_a_damaged_plugin_ends(void **state) {
   (void)state;
   enum { BYTES = 8 };
   static const unsigned char damages[] = {0x00, 0x7F, 0xFF};
-  char path[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", damaged[64];
+  char path[PATH_MAX + 256], folder[SCRATCH_PATH_MAX], damaged[SCRATCH_PATH_MAX + 32];
   size_t size, looks = 0;
   char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", path), &size);
-  assert_non_null(mkdtemp(folder));
+  scratch_folder(folder);
   snprintf(damaged, sizeof(damaged), "%s/example.cpu.so", folder);
   write_whole_file(damaged, bytes, size);
   FILE *file = fopen(damaged, "r+b");
@@ -211,8 +210,6 @@ static void a_look_into_a_damaged_plugin_ends(void **state) {
     }
   print_message("%zu damaged files\n", looks);
   fclose(file);
-  unlink(damaged);
-  rmdir(folder);
   free(bytes);
 }
 
@@ -232,10 +229,10 @@ static void a_missing_folder_is_reported(void **state) {
 
 static void the_first_match_wins_and_later_ones_are_hidden(void **state) {
   (void)state;
-  char good[PATH_MAX + 256], folder[] = "/tmp/sluice_registry_XXXXXX", copy[64];
+  char good[PATH_MAX + 256], folder[SCRATCH_PATH_MAX], copy[SCRATCH_PATH_MAX + 32];
   size_t size;
   char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", good), &size);
-  assert_non_null(mkdtemp(folder));
+  scratch_folder(folder);
   snprintf(copy, sizeof(copy), "%s/example.cpu.so", folder);
   write_whole_file(copy, bytes, size);
   free(bytes);
@@ -249,8 +246,6 @@ static void the_first_match_wins_and_later_ones_are_hidden(void **state) {
   assert_int_equal(hidden->status, SL_PLUGIN_HIDDEN);
   assert_string_equal(hidden->reason, copy);
   sl_registry_close(&registry);
-  unlink(copy);
-  rmdir(folder);
 }
 
 static void the_environment_names_folders_after_those_given(void **state) {

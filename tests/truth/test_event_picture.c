@@ -2,6 +2,7 @@
  * vertices, numbers that are none, malformed truth. The file is looked at as text; event_picture_test.py parses it. */
 #include "check_case.h"
 #include "pv/event_model.h"
+#include "scratch.h"
 #include "velo/event_model.h"
 
 #include <sluice/testing.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -30,15 +30,12 @@ static const struct true_particle particles[] = {
     {.pdg = -321, .p = 4200, .eta = 2.5f, .flags = {[HAS_VELO] = 1}, .hit_count = 4, .hits = {31, 32, 33, 34}},
     {.pdg = 11, .p = 100, .eta = 3, .hit_count = 1, .hits = {35}}};
 
-static char path[] = "/tmp/event_picture_XXXXXX";
+static char path[SCRATCH_PATH_MAX];
 static char *text;
 
 static int start(void **state) {
   (void)state;
-  memcpy(path + strlen(path) - 6, "XXXXXX", 6);
-  const int file = mkstemp(path);
-  if (file < 0) return -1;
-  close(file);
+  scratch_file(path);
   return start_check("event_picture");
 }
 
@@ -46,7 +43,7 @@ static int stop(void **state) {
   (void)stop_check(state);
   free(text);
   text = NULL;
-  return unlink(path);
+  return 0;
 }
 
 static void give_tracks(float first_x) {

@@ -1,6 +1,7 @@
 /* velo.geometry from descriptions: the nominal one is the detector of the samples, and wrong ones are refused with the
  * line and the reason. */
 #include "sample.h"
+#include "scratch.h"
 #include "velo/event_model.h"
 
 #include <sluice/testing.h>
@@ -12,13 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { TEXT_MAX = 16384 };
 
-static char edited[] = "/tmp/velo_description_XXXXXX";
+static char edited[SCRATCH_PATH_MAX];
 
 static struct sl_test *run(const char *path, int expected) {
   struct sl_test *t = sl_test_new(VELO_PLUGIN, "geometry");
@@ -57,7 +57,7 @@ static uint32_t line_of(const char *part) {
 }
 
 static void assert_refused(const char *from, const char *to, const char *reason) {
-  char place[128];
+  char place[SCRATCH_PATH_MAX + 32];
   edit(from, to);
   struct sl_test *t = run(edited, SL_EFORMAT);
   snprintf(place, sizeof place, "%s:%u: ", edited, line_of(from));
@@ -133,13 +133,8 @@ static void an_incomplete_description_is_refused(void **state) {
 
 static int begin(void **state) {
   (void)state;
-  const int file = mkstemp(edited);
-  return file < 0 ? -1 : close(file);
-}
-
-static int end(void **state) {
-  (void)state;
-  return remove(edited);
+  scratch_file(edited);
+  return 0;
 }
 
 int main(void) {
@@ -149,5 +144,5 @@ int main(void) {
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
       cmocka_unit_test(an_incomplete_description_is_refused),
   };
-  return cmocka_run_group_tests(tests, begin, end);
+  return cmocka_run_group_tests(tests, begin, NULL);
 }

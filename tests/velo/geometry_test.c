@@ -1,5 +1,6 @@
 /* velo.geometry: files that are right, and every way for them to be wrong. */
 #include "sample.h"
+#include "scratch.h"
 #include "velo/event_model.h"
 
 #include <sluice/testing.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,10 +27,10 @@ enum {
   AT_TRANSFORM = AT_SENSORS + 16
 };
 
-static char folder[64];
+static char folder[SCRATCH_PATH_MAX];
 
 static void write_file(const char *name, const void *bytes, size_t size) {
-  char path[128];
+  char path[SCRATCH_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
@@ -39,7 +39,7 @@ static void write_file(const char *name, const void *bytes, size_t size) {
 }
 
 static void remove_file(const char *name) {
-  char path[128];
+  char path[SCRATCH_PATH_MAX + 32];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   remove(path);
 }
@@ -80,15 +80,8 @@ static void assert_refused(int status, const char *first, const char *second, co
 
 static int make_folder(void **state) {
   (void)state;
-  strcpy(folder, "/tmp/velo_geometry_XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  remove_file("velo_geometry.bin");
-  remove_file("beamline.bin");
-  return rmdir(folder);
+  scratch_folder(folder);
+  return 0;
 }
 
 static void every_value_arrives_at_its_place(void **state) {
@@ -225,5 +218,5 @@ int main(void) {
       cmocka_unit_test(a_beamline_file_that_is_wrong_is_refused),
       cmocka_unit_test(the_geometry_of_the_sample_has_the_nominal_modules),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, make_folder, NULL);
 }

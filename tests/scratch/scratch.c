@@ -1,0 +1,49 @@
+/* scratch.c: see scratch.h. The folders of a program stand in one of its own. */
+#define _GNU_SOURCE
+#include "scratch.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[SCRATCH_PATH_MAX / 2];
+static pid_t owner;
+
+static void require(int condition, const char *path) {
+  if (condition) return;
+  perror(path);
+  exit(1);
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where) {
+  (void)about, (void)kind, (void)where;
+  return remove(path);
+}
+
+/* Not by a child that ends. */
+static void remove_all(void) {
+  if (getpid() == owner) nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_root(void) {
+  const char *parent = getenv("TMPDIR");
+  const int length = snprintf(root, sizeof root, "%s/sluice-XXXXXX", parent && *parent ? parent : "/tmp");
+  require(length < (int)sizeof root && mkdtemp(root) && chmod(root, 0711) == 0, root);
+  owner = getpid();
+  require(atexit(remove_all) == 0, root);
+}
+
+void scratch_folder(char path[SCRATCH_PATH_MAX]) {
+  static unsigned count;
+  if (!*root) make_root();
+  snprintf(path, SCRATCH_PATH_MAX, "%s/%u", root, count++);
+  require(mkdir(path, 0700) == 0, path);
+}
+
+void scratch_file(char path[SCRATCH_PATH_MAX]) {
+  scratch_folder(path);
+  strcat(path, "/file");
+}
