@@ -17,6 +17,15 @@ die() {
   exit 1
 }
 
+# own_temporary_folder: for what this script starts; it goes with the script. Programs that are ended early leave theirs
+# behind, and so does clang of each HIP source.
+own_temporary_folder() {
+  TMPDIR=$(mktemp -d)
+  export TMPDIR
+  chmod 711 "$TMPDIR" # tests that give up their rights go on in it
+  trap 'rm -rf "$TMPDIR"' EXIT
+}
+
 # need_packages NAME...: installs with apt-get those that dpkg does not know as installed.
 need_packages() {
   local missing=() name as_root=()

@@ -26,6 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutation"
@@ -210,6 +211,25 @@ def drawn(plugins, seed):
         left = [of_file for of_file in left if of_file]
 
 
+def examine_all(mutants, arguments):
+    prepare(arguments.plugins, arguments.jobs)
+    digests = {plugin: library_digest(plugin) for plugin in arguments.plugins}
+    counts = collections.Counter()
+    with open(WORK / "report.csv", "w", newline="") as file:
+        report = csv.writer(file)
+        report.writerow(["place", "old", "new", "outcome", "test"])
+        for mutant in mutants:
+            if counts["mutants"] == arguments.mutants:
+                break
+            outcome, test = examine(mutant, digests, arguments.jobs)
+            counts[outcome] += 1
+            counts["mutants"] += outcome not in ("no build", "same code")
+            report.writerow([mutant.name(), mutant.old, mutant.new, outcome, test])
+            file.flush()
+            print(f"{outcome:10} {mutant.name()}: {mutant.old} -> {mutant.new}  {test}", flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plugins", nargs="*", default=PLUGINS)
@@ -228,22 +248,9 @@ def main():
         for mutant in sorted(mutants, key=lambda m: (str(m.path), m.line, m.column)):
             print(f"{mutant.name()}: {mutant.old} -> {mutant.new}")
         return
-    prepare(arguments.plugins, arguments.jobs)
-    digests = {plugin: library_digest(plugin) for plugin in arguments.plugins}
-    counts = collections.Counter()
-    with open(WORK / "report.csv", "w", newline="") as file:
-        report = csv.writer(file)
-        report.writerow(["place", "old", "new", "outcome", "test"])
-        for mutant in mutants:
-            if counts["mutants"] == arguments.mutants:
-                break
-            outcome, test = examine(mutant, digests, arguments.jobs)
-            counts[outcome] += 1
-            counts["mutants"] += outcome not in ("no build", "same code")
-            report.writerow([mutant.name(), mutant.old, mutant.new, outcome, test])
-            file.flush()
-            print(f"{outcome:10} {mutant.name()}: {mutant.old} -> {mutant.new}  {test}", flush=True)
-    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder  # tests that a mutant ends leave their files behind
+        examine_all(mutants, arguments)
 
 
 if __name__ == "__main__":
