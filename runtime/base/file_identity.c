@@ -18,8 +18,7 @@ int sl_file_is_stdout(const char *path) {
   return 0;
 }
 
-/* The folder of a path, into `folder`, and the name in it; NULL where the path is too long. */
-static const char *split(const char *path, char folder[PATH_MAX]) {
+const char *sl_file_split(const char *path, char folder[PATH_MAX]) {
   const char *slash = strrchr(path, '/');
   const size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
   if (length >= PATH_MAX) return NULL;
@@ -41,7 +40,7 @@ struct sl_file_identity sl_file_identify(const char *path) {
     return id;
   }
   char folder[PATH_MAX];
-  const char *name = is_stdout ? NULL : split(path, folder);
+  const char *name = is_stdout ? NULL : sl_file_split(path, folder);
   if (!name || strlen(name) >= sizeof id.name || stat(folder, &status) != 0) return id;
   id.kind = SL_FILE_TO_COME;
   id.device = status.st_dev;
@@ -76,7 +75,7 @@ int sl_file_may_be_written(const char *path, char *reason, size_t reason_bytes) 
   if (is_there && !S_ISREG(status.st_mode)) return 0;
   char target[PATH_MAX], folder[PATH_MAX];
   if (is_there && !realpath(path, target)) return refuse(reason, reason_bytes, NULL, errno);
-  const char *name = split(is_there ? target : path, folder);
+  const char *name = sl_file_split(is_there ? target : path, folder);
   if (!name || !*name) return refuse(reason, reason_bytes, NULL, name ? EISDIR : ENAMETOOLONG);
   if (strlen(name) > NAME_MAX) return refuse(reason, reason_bytes, NULL, ENAMETOOLONG);
   if (stat(folder, &status) != 0) return refuse(reason, reason_bytes, folder, errno);

@@ -3,6 +3,7 @@
 #ifndef SL_FILE_IDENTITY_H
 #define SL_FILE_IDENTITY_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,8 @@ struct sl_file_identity {
   char name[256]; /* of a file to come */
 };
 
+/* The folder of a path, into `folder`, and the name in it; NULL where the path is too long. */
+const char *sl_file_split(const char *path, char folder[PATH_MAX]);
 /* Does the path mean standard output? "-", or one of the names that it has in the system. */
 int sl_file_is_stdout(const char *path);
 /* What the path leads to. A path that leads nowhere has the kind NONE. */

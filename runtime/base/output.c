@@ -308,12 +308,8 @@ void sl_output_mark(struct sl_output *f, uint64_t events) {
 
 /* The new name is in the folder, also after a loss of power. Some file systems know no such thing. */
 static int sync_folder(const char *target) {
-  const char *slash = strrchr(target, '/');
   char folder[PATH_MAX];
-  const size_t length = slash == target ? 1 : slash ? (size_t)(slash - target) : 1;
-  if (length >= sizeof folder) return ENAMETOOLONG;
-  memcpy(folder, slash ? target : ".", length);
-  folder[length] = '\0';
+  if (!sl_file_split(target, folder)) return ENAMETOOLONG;
   const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno == EACCES ? 0 : errno; /* a folder may be written and not read */
   const int error = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
