@@ -36,7 +36,8 @@ FILE *sl_text_open(struct sl_text_file *t) {
 
 int sl_text_close(struct sl_text_file *t) {
   const int is_open = t->file != NULL;
-  if (is_open && (fclose(t->file) != 0 || add(t, "", 0) < 0)) t->failed = 1;
+  if (is_open && fclose(t->file) != 0) t->failed = 1;
+  if (is_open) add(t, "", 0); /* text, also if nothing was written */
   t->file = NULL;
   if (is_open && !t->failed) return SL_OK;
   free(t->text);
