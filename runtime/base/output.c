@@ -389,16 +389,4 @@ static int open_plain(const struct sl_services *s, const char *path, uint32_t fl
   return sl_output_open(path, flags, s->message, s->context, file);
 }
 
-const struct sl_output_calls sl_output_calls_plain = {.size = sizeof sl_output_calls_plain,
-                                                      .open = open_plain,
-                                                      .place = sl_output_place,
-                                                      .bytes = sl_output_bytes,
-                                                      .room = sl_output_room,
-                                                      .reserve = sl_output_reserve,
-                                                      .trim = sl_output_trim,
-                                                      .add = sl_output_add,
-                                                      .mark = sl_output_mark,
-                                                      .flush = sl_output_flush,
-                                                      .fail = sl_output_fail,
-                                                      .finish = sl_output_finish,
-                                                      .close = sl_output_close};
+const struct sl_output_calls sl_output_calls_plain = SL_OUTPUT_CALLS(open_plain, sl_output_finish);

@@ -43,7 +43,15 @@ int sl_output_flush(struct sl_output *f);
 int sl_output_fail(struct sl_output *f, const char *step, const char *reason);
 int sl_output_finish(struct sl_output *f);
 void sl_output_close(struct sl_output *f);
-/* Their table, for services outside of a run. */
+/* Their table, where two of them may be others. */
+#define SL_OUTPUT_CALLS(open_function, finish_function)                                                                \
+  {                                                                                                                    \
+    .size = sizeof(struct sl_output_calls), .open = open_function, .place = sl_output_place, .bytes = sl_output_bytes, \
+    .room = sl_output_room, .reserve = sl_output_reserve, .trim = sl_output_trim, .add = sl_output_add,                \
+    .mark = sl_output_mark, .flush = sl_output_flush, .fail = sl_output_fail, .finish = finish_function,               \
+    .close = sl_output_close                                                                                           \
+  }
+/* For services outside of a run. */
 extern const struct sl_output_calls sl_output_calls_plain;
 
 /* What marks count, in messages, if not "events". */

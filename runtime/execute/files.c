@@ -89,23 +89,13 @@ static int open_output(const struct sl_services *services, const char *path, uin
   return status < 0 ? status : claim(c->session, path, "written by another sink");
 }
 
-/* No file of a run that was stopped looks complete. */
-static int finish_output(struct sl_output *file) {
-  const struct sl_node_context *c = sl_output_context(file);
-  return c->session->identity.run.is_interrupted ? sl_output_keep(file, "was stopped before its end")
-                                                 : sl_output_finish(file);
+int sl_files_finish(const struct sl_session *s, struct sl_output *file) {
+  return s->identity.run.is_interrupted ? sl_output_keep(file, "was stopped before its end") : sl_output_finish(file);
 }
 
-const struct sl_output_calls sl_session_output = {.size = sizeof sl_session_output,
-                                                  .open = open_output,
-                                                  .place = sl_output_place,
-                                                  .bytes = sl_output_bytes,
-                                                  .room = sl_output_room,
-                                                  .reserve = sl_output_reserve,
-                                                  .trim = sl_output_trim,
-                                                  .add = sl_output_add,
-                                                  .mark = sl_output_mark,
-                                                  .flush = sl_output_flush,
-                                                  .fail = sl_output_fail,
-                                                  .finish = finish_output,
-                                                  .close = sl_output_close};
+static int finish_output(struct sl_output *file) {
+  const struct sl_node_context *c = sl_output_context(file);
+  return sl_files_finish(c->session, file);
+}
+
+const struct sl_output_calls sl_session_output = SL_OUTPUT_CALLS(open_output, finish_output);

@@ -339,9 +339,11 @@ int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, co
 int sl_wait_for_turn(struct sl_session *s, uint64_t ticket);
 void sl_fail_now(struct sl_session *s, int status); /* nothing more is delivered */
 
-/* files.c: compares the files that the options name, and refuses what cannot be written; what sinks write with. */
+/* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
+ * none of a run that was stopped looks complete; what sinks write with. */
 int sl_files_check(struct sl_session *s);
 void sl_files_close(struct sl_session *s);
+int sl_files_finish(const struct sl_session *s, struct sl_output *file);
 extern const struct sl_output_calls sl_session_output;
 
 /* ticker.c: from when the sinks are open until they finish. */
@@ -356,7 +358,6 @@ int sl_guard_check_input(const struct sl_session *s, const struct sl_input *inpu
 void sl_guard_poison(struct sl_slot *slot, uint32_t step);
 int sl_guard_check(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node);
 int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch);
-
 uint64_t sl_guard_bytes(const struct sl_session *s); /* of a slot's fields with all that is around them */
 
 /* fit.c: does the run fit into the memory that there is? May make the slices smaller, and so the layout another one.

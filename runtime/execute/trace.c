@@ -74,8 +74,7 @@ void sl_trace_flush(struct sl_session *s) {
 int sl_trace_close(struct sl_session *s) {
   if (!s->trace.file) return SL_OK;
   sl_output_print(s->trace.file, "\n]\n");
-  const int status = s->identity.run.is_interrupted ? sl_output_keep(s->trace.file, "was stopped before its end")
-                                                    : sl_output_finish(s->trace.file);
+  const int status = sl_files_finish(s, s->trace.file);
   sl_output_close(s->trace.file);
   s->trace.file = NULL;
   return status;
