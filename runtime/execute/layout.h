@@ -11,6 +11,14 @@
 
 enum { SL_ARENA_ALIGNMENT = 256, SL_NODES_MAX = 0xFFFF /* as the errors of events have bits for */ };
 
+/* Error words name the node by its place among the kernel nodes; the earlier it runs, the larger the word. Below stand
+ * 8 bits for a limit, then the algorithm's code and detail, or how much the event wants of what is limited. */
+#define SL_ERROR_BASE(step) ((uint64_t)(SL_NODES_MAX - (step)) << 48)
+#define SL_ERROR_STEP(word) (SL_NODES_MAX - (uint32_t)((word) >> 48))
+/* The event wants more than it may have of one of the node's bounds: 1 + which, by its `used` word; else 0. */
+#define SL_ERROR_LIMIT(which) ((uint64_t)(1 + (which)) << 40)
+#define SL_ERROR_WHICH(word)  ((uint32_t)((word) >> 40) & 0xFF)
+
 /* Where a field lives. */
 enum { SL_STORAGE_ARENA, SL_STORAGE_INPUT, SL_STORAGE_CONSTANT };
 

@@ -453,7 +453,7 @@ uint32_t sl_test_used(const struct sl_test *t, const char *name) {
 uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {
   if (!t->errors.values) test_die(t, "only a kernel that has run has errors");
   if (event >= t->event_count) test_die(t, "there is no event %u", event);
-  return ((const uint64_t *)t->errors.values)[event] & 0xFFFFFFFFFFull; /* without the node's place, bits 40 to 63 */
+  return ((const uint64_t *)t->errors.values)[event] & 0xFFFFFFFFFFull; /* without the node's place and the limit */
 }
 
 void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments) {

@@ -7,6 +7,7 @@
  *   5. an algorithm of a family is run as one (family.c).
  */
 #include "execute/bind.h"
+#include "execute/layout.h"
 #include "plugin/field_ref.h"
 #include "testing/harness.h"
 
@@ -230,8 +231,8 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
     memcpy(t->numbers.values, t->list, count * sizeof(uint32_t));
   }
   t->errors = test_guarded(t->event_count * sizeof(uint64_t), 0, t->poison);
-  *(struct sl_events *)(void *)(t->args + m->args_offset) = (struct sl_events){
-      t->count.values, t->numbers.values, t->errors.values, (uint64_t)(0xFFFF - STEP) << 48, t->event_count, 0};
+  *(struct sl_events *)(void *)(t->args + m->args_offset) =
+      (struct sl_events){t->count.values, t->numbers.values, t->errors.values, SL_ERROR_BASE(STEP), t->event_count, 0};
 }
 
 void test_bind(struct sl_test *t) {
