@@ -306,7 +306,6 @@ static int test_plugin(struct trial *t, const char *plugin, const char *algorith
   return status;
 }
 
-/* Loading runs the constructors of a file, which a plugin must not have: first in a child. */
 /* What PLUGIN stands for: a file, whose folder comes first; or a name, perhaps with an algorithm's. */
 struct subject {
   char plugin[256], folder[PATH_MAX];
