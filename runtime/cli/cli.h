@@ -82,16 +82,20 @@ void cli_free(struct cli_arguments *a);
 
 /* help.c: of the whole program; of one command. */
 void cli_write_help(FILE *file);
-/* From now on standard output and error show control characters as \x1b (terminal.c). */
-void cli_filter_output(void);
 void cli_write_command_help(const struct cli_command *command, FILE *file);
+
+/* terminal.c: from now on standard output and error show control characters as \x1b, but for this at the begin of what
+ * is written. */
+#define CLI_CLEAR_LINE "\r\033[K"
+void cli_filter_output(void);
 
 /* output.c: what commands have in common. */
 
 /* Prints the diagnostics; with `quiet`, only if there are errors. */
 void cli_print_messages(struct sl_diagnostics *d, int quiet);
-/* Says that there is none; CLI_FAILED. */
+/* Says that there is none; what is wrong with a file. Both: CLI_FAILED. */
 int cli_no_memory(void);
+int cli_complain(const char *path, const char *reason);
 /* Ascending. */
 void cli_sort_numbers(double *values, size_t count);
 /* Has `write` write a file about something; "-" is standard output. The file is there whole or not at all. CLI_FAILED

@@ -95,34 +95,29 @@ static char *path_of(const struct names *n, const char *path) {
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-static int complain(const char *path, const char *text) {
-  fprintf(stderr, "error: %s: %s\n", path, text);
-  return CLI_FAILED;
-}
-
 /* The folders that lead to a file. */
 static int make_folders(const char *path) {
   char folder[PATH_MAX];
   for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST) return complain(folder, strerror(errno));
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST) return cli_complain(folder, strerror(errno));
   }
   return CLI_OK;
 }
 
 static int write_file(const struct names *n, const struct new_file *f) {
   char *path = path_of(n, f->path);
-  if (!path) return complain(f->path, "out of memory");
+  if (!path) return cli_complain(f->path, "out of memory");
   int status = make_folders(path);
   FILE *file = status == CLI_OK ? fopen(path, "wx") : NULL;
-  if (status == CLI_OK && !file) status = complain(path, strerror(errno));
+  if (status == CLI_OK && !file) status = cli_complain(path, strerror(errno));
   char buffer[BUFSIZ]; /* one that cannot be allocated would lose text silently */
   if (file) {
     setvbuf(file, buffer, _IOFBF, sizeof buffer);
     write_expanded(n, f->text, file);
     const int failed = ferror(file);
     if (fclose(file) != 0 || failed) {
-      status = complain(path, strerror(errno));
+      status = cli_complain(path, strerror(errno));
       unlink(path); /* a part would look whole */
     }
   }
@@ -141,8 +136,8 @@ static int check_absent(const struct names *n, const struct new_file *files, siz
   int status = CLI_OK;
   for (size_t i = 0; i < count; i++) {
     char *path = path_of(n, files[i].path);
-    if (!path) return complain(files[i].path, "out of memory");
-    if (access(path, F_OK) == 0) status = complain(path, "is there already; nothing was written");
+    if (!path) return cli_complain(files[i].path, "out of memory");
+    if (access(path, F_OK) == 0) status = cli_complain(path, "is there already; nothing was written");
     free(path);
   }
   return status;
@@ -160,17 +155,17 @@ static int read_text(const struct names *n, const char *name, struct edit *e) {
   size_t allocated = 0;
   snprintf(e->path, sizeof e->path, "%s/%s", n->folder, name);
   FILE *file = fopen(e->path, "r");
-  if (!file) return complain(e->path, strerror(errno));
+  if (!file) return cli_complain(e->path, strerror(errno));
   const ssize_t length = getdelim(&e->text, &allocated, '\0', file);
   fclose(file);
-  return length > 0 ? CLI_OK : complain(e->path, "is empty");
+  return length > 0 ? CLI_OK : cli_complain(e->path, "is empty");
 }
 
 /* Puts a piece at `at`, which points into the text. */
 static int insert(struct edit *e, const char *at, const char *piece) {
   char *longer = NULL;
   if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0)
-    return complain(e->path, "out of memory");
+    return cli_complain(e->path, "out of memory");
   free(e->text);
   e->text = longer;
   return CLI_OK;
@@ -230,7 +225,7 @@ static int new_plugin(const char *name) {
   snprintf(n.algorithm, sizeof n.algorithm, "%s", first_algorithm);
   snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
   if (mkdir(n.folder, 0777) < 0)
-    return complain(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
+    return cli_complain(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
       write_files(&n, algorithm_files, COUNT(algorithm_files)) != CLI_OK)
     return CLI_FAILED;

@@ -22,7 +22,7 @@ static int by_value(const void *a, const void *b) {
 
 void cli_sort_numbers(double *values, size_t count) { qsort(values, count, sizeof *values, by_value); }
 
-static int complain(const char *path, const char *reason) {
+int cli_complain(const char *path, const char *reason) {
   fprintf(stderr, "error: %s: %s\n", path, reason);
   return CLI_FAILED;
 }
@@ -41,7 +41,7 @@ int cli_write_file(const char *path, int (*write)(const void *what, FILE *file),
   struct sl_text_file memory;
   int failed = !sl_text_open(&memory) || write(what, memory.file) < 0;
   failed |= sl_text_close(&memory) < 0;
-  const int status = failed ? complain(path, "out of memory") : write_bytes(path, memory.text, memory.bytes);
+  const int status = failed ? cli_complain(path, "out of memory") : write_bytes(path, memory.text, memory.bytes);
   free(memory.text);
   return status;
 }

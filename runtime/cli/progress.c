@@ -9,6 +9,9 @@
 #define _GNU_SOURCE
 #include "cli/progress.h"
 
+#include "base/text_file.h"
+#include "cli/cli.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,8 +19,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#define CLEAR_LINE "\r\033[K"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char drawn[512]; /* what is on the line; "": nothing */
@@ -65,7 +66,7 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
     memset(bar + filled, '-', (size_t)(width - filled));
     snprintf(drawn, sizeof drawn, "[%.*s] %3d %%  %s", width, bar, (int)(share * 100), text);
   }
-  fprintf(stderr, CLEAR_LINE "%s", drawn);
+  fprintf(stderr, CLI_CLEAR_LINE "%s", drawn);
   pthread_mutex_unlock(&lock);
 }
 
@@ -73,26 +74,24 @@ void cli_hide_progress(void) { hidden = 1; }
 
 void cli_end_progress(void) {
   pthread_mutex_lock(&lock);
-  if (*drawn) fputs(CLEAR_LINE, stderr);
+  if (*drawn) fputs(CLI_CLEAR_LINE, stderr);
   *drawn = '\0';
   pthread_mutex_unlock(&lock);
 }
 
 void cli_show_message(void *quiet, const struct sl_diagnostic *message) {
   if (*(const uint32_t *)quiet && message->severity != SL_ERROR) return;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *memory = open_memstream(&text, &size);
-  if (memory) sl_diagnostic_print(message, memory);
-  const int is_whole = memory && fclose(memory) == 0;
+  struct sl_text_file text;
+  if (sl_text_open(&text)) sl_diagnostic_print(message, text.file);
+  const int is_whole = sl_text_close(&text) == SL_OK;
   pthread_mutex_lock(&lock);
   if (is_whole) {
-    fprintf(stderr, "%s%s%s", *drawn ? CLEAR_LINE : "", text, drawn);
+    fprintf(stderr, "%s%s%s", *drawn ? CLI_CLEAR_LINE : "", text.text, drawn);
   } else {
-    if (*drawn) fputs(CLEAR_LINE, stderr);
+    if (*drawn) fputs(CLI_CLEAR_LINE, stderr);
     *drawn = '\0';
     sl_diagnostic_print(message, stderr);
   }
   pthread_mutex_unlock(&lock);
-  free(text);
+  free(text.text);
 }

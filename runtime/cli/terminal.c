@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char clear_line[] = "\r\033[K";
-enum { CLEAR_LINE_BYTES = sizeof clear_line - 1, OUT_BYTES = 4096, SHOWN_BYTES = 4 };
+enum { CLEAR_LINE_BYTES = sizeof CLI_CLEAR_LINE - 1, OUT_BYTES = 4096, SHOWN_BYTES = 4 };
 
 /* One stream: what it has still to see of a character that began, and what it has still to write. */
 struct filter {
@@ -81,7 +80,7 @@ static void filter_byte(struct filter *f, unsigned char byte) {
 static ssize_t filter_write(void *cookie, const char *text, size_t bytes) {
   struct filter *f = cookie;
   size_t i = 0;
-  if (bytes >= CLEAR_LINE_BYTES && memcmp(text, clear_line, CLEAR_LINE_BYTES) == 0)
+  if (bytes >= CLEAR_LINE_BYTES && memcmp(text, CLI_CLEAR_LINE, CLEAR_LINE_BYTES) == 0)
     for (; i < CLEAR_LINE_BYTES; i++) pass(f, (unsigned char)text[i]);
   for (; i < bytes; i++) {
     if (f->used + 2 * SHOWN_BYTES > OUT_BYTES && write_out(f) < 0) return 0;
@@ -90,8 +89,8 @@ static ssize_t filter_write(void *cookie, const char *text, size_t bytes) {
   return write_out(f) < 0 ? 0 : (ssize_t)bytes;
 }
 
-/* The stream through the filter, buffered as it was; the stream itself where there is no memory for that. */
-/* `buffer`: one that the library cannot allocate would lose text silently. */
+/* The stream through the filter, buffered as it was; the stream itself where there is no memory for that. `buffer`: one
+ * that the library cannot allocate would lose text silently. */
 static FILE *filtered(FILE *stream, struct filter *f, char *buffer, int mode) {
   const cookie_io_functions_t functions = {.write = filter_write};
   FILE *file = fopencookie(f, "w", functions);
