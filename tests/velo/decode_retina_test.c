@@ -1,43 +1,11 @@
-/* velo.decode_retina: words decoded by hand for each bank version, banks that are wrong, and the samples. Every test
- * runs twice, with the shared version and with the one shaped for the target.
- */
-#include "velo_support.h"
+/* velo.decode_retina: words decoded by hand for each bank version, banks in any order, and the samples. */
+#include "decode_retina_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t word_3(uint32_t column, uint32_t quarters_x, uint32_t row, uint32_t quarters_y) {
-  return column << 12 | quarters_x << 10 | row << 2 | quarters_y;
-}
-
 static uint32_t word_2(uint32_t column, uint32_t eighths_x, uint32_t row, uint32_t eighths_y) {
   return column << 14 | eighths_x << 11 | row << 3 | eighths_y;
-}
-
-static struct sl_test *prepare(const struct banks *b, const struct geometry *g, void **state) {
-  struct sl_test *t = decoder_new("decode_retina", b, g);
-  sl_test_shared(t, *(const int *)*state);
-  return t;
-}
-
-/* Runs on banks in the round geometry. */
-static struct sl_test *decode(const struct banks *b, void **state) {
-  struct geometry g;
-  geometry_round(&g);
-  struct sl_test *t = prepare(b, &g, state);
-  assert_int_equal(sl_test_run(t), 0);
-  clusters_assert_slices(t, b->event_count);
-  return t;
-}
-
-/* Cluster i of the slice lies on `sensor` of the round geometry, at this column and row of it. */
-static void assert_cluster(const struct sl_test *t, uint32_t i, uint32_t id, uint32_t sensor, float column, float row) {
-  const struct clusters c = clusters_of(t);
-  const float local_y = (0.5f + row) * 0.055f;
-  assert_int_equal(c.id[i], id);
-  assert_true(c.x[i] == column + 100.0f * (float)sensor);
-  assert_true(c.y[i] == local_y + 1000.0f * (float)sensor);
-  assert_true(c.z[i] == 10000.0f * (float)sensor);
 }
 
 /* ----------------------------------------------------------------------------------------------- words */
@@ -352,187 +320,6 @@ static void events_that_are_not_on_the_list_are_empty_and_not_looked_at(void **s
   banks_free(b);
 }
 
-/* ------------------------------------------------------------------------------------ what is refused */
-
-enum { BAD_VERSION = 1, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, TWO_BANKS, TOO_MANY };
-
-/* The middle one of three events is refused; the others have their clusters. */
-static void assert_refused(void **state, void (*add)(struct banks *), uint32_t code, uint32_t detail) {
-  struct banks *b = banks_new();
-  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)};
-  banks_event(b);
-  banks_add(b, 3, 1, words, 2);
-  banks_event(b);
-  banks_add(b, 3, 100, words, 2);
-  add(b);
-  banks_add(b, 3, 200, words, 2);
-  banks_event(b);
-  banks_add(b, 3, 2, words, 2);
-  struct sl_test *t = decode(b, state);
-  const struct clusters c = clusters_of(t);
-  assert_int_equal(sl_test_event_error(t, 0), 0);
-  assert_int_equal(sl_test_event_error(t, 1), (uint64_t)code << 32 | detail);
-  assert_int_equal(sl_test_event_error(t, 2), 0);
-  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) assert_int_equal(c.pair_count[VELO_MODULE_PAIRS + pair], 0);
-  assert_int_equal(c.pair_count[0], 2);
-  assert_int_equal(c.pair_count[2 * VELO_MODULE_PAIRS], 2);
-  assert_cluster(t, c.offsets[2], 2u << 28 | 2u << 18 | 1u << 8 | 1u, 2, 1.0f, 1.0f);
-  sl_test_free(t);
-  banks_free(b);
-}
-
-static const uint32_t one_word[] = {4096}; /* column 1 */
-
-static void add_version_1(struct banks *b) { banks_add(b, 1, 7, one_word, 1); }
-static void add_version_5(struct banks *b) { banks_add(b, 5, 7, one_word, 1); }
-static void an_unknown_version_refuses_the_event(void **state) {
-  assert_refused(state, add_version_1, BAD_VERSION, 7);
-  assert_refused(state, add_version_5, BAD_VERSION, 7);
-}
-
-static void add_sensor_208(struct banks *b) { banks_add(b, 3, 208, one_word, 1); }
-static void add_pair_104(struct banks *b) { banks_add(b, 4, 0x1068, one_word, 1); }
-static void add_sensor_65535(struct banks *b) { banks_add(b, 2, 65535, NULL, 0); }
-static void a_sensor_that_does_not_exist_refuses_the_event(void **state) {
-  assert_refused(state, add_sensor_208, BAD_SENSOR, 208);
-  assert_refused(state, add_pair_104, BAD_SENSOR, 0x1068);
-  assert_refused(state, add_sensor_65535, BAD_SENSOR, 65535);
-}
-
-static void add_7_bytes(struct banks *b) { banks_add_raw(b, 4, 3, (const uint32_t[]){4096, 0}, 7); }
-static void add_1_byte(struct banks *b) { banks_add_raw(b, 3, 3, (const uint32_t[]){0}, 1); }
-static void a_size_that_is_no_multiple_of_4_refuses_the_event(void **state) {
-  assert_refused(state, add_7_bytes, BAD_SIZE, 3);
-  assert_refused(state, add_1_byte, BAD_SIZE, 3);
-}
-
-static void add_count_2_of_1(struct banks *b) { banks_add_raw(b, 3, 3, (const uint32_t[]){2, 4096}, 8); }
-static void add_count_of_all_ones(struct banks *b) { banks_add_raw(b, 2, 3, (const uint32_t[]){0xFFFFFFFF, 4096}, 8); }
-static void a_count_beyond_the_payload_refuses_the_event(void **state) {
-  assert_refused(state, add_count_2_of_1, BAD_COUNT, 3);
-  assert_refused(state, add_count_of_all_ones, BAD_COUNT, 3);
-}
-
-static void add_column_768(struct banks *b) { banks_add(b, 3, 90, (const uint32_t[]){4096, 768u << 12, 0}, 3); }
-static void add_column_1023_of_version_2(struct banks *b) { banks_add(b, 2, 90, (const uint32_t[]){1023u << 14}, 1); }
-static void add_column_768_of_version_4(struct banks *b) {
-  banks_add(b, 4, 90, (const uint32_t[]){1, 2, 768u << 12}, 3);
-}
-static void a_column_that_does_not_exist_refuses_the_event(void **state) {
-  assert_refused(state, add_column_768, BAD_COLUMN, 90);
-  assert_refused(state, add_column_1023_of_version_2, BAD_COLUMN, 90);
-  assert_refused(state, add_column_768_of_version_4, BAD_COLUMN, 90);
-}
-
-static void what_is_unusual_is_found_at_each_place_of_a_bank(void **state) {
-  enum { WORDS = 19 }; /* two vectors of eight, and some */
-  for (uint32_t place = 0; place < WORDS; place++)
-    for (uint32_t is_bad = 0; is_bad < 2; is_bad++) {
-      uint32_t words[WORDS];
-      for (uint32_t i = 0; i < WORDS; i++) words[i] = word_3(i + 1, 0, 1, 0);
-      words[place] = is_bad ? word_3(768, 0, 1, 0) : 0;
-      struct banks *b = banks_new();
-      banks_event(b);
-      banks_add(b, 3, 90, words, WORDS);
-      struct sl_test *t = decode(b, state);
-      assert_int_equal(sl_test_event_error(t, 0), is_bad ? (uint64_t)BAD_COLUMN << 32 | 90 : 0);
-      assert_int_equal(clusters_of(t).pair_count[90 / 8], is_bad ? 0 : WORDS - 1);
-      sl_test_free(t);
-      banks_free(b);
-    }
-}
-
-static void of_each_event_its_own_banks_are_told(void **state) {
-  struct banks *b = banks_new();
-  const uint32_t bad[] = {768u << 12};
-  static const uint16_t sensors[] = {50, 90, 20};
-  for (uint32_t event = 0; event < 3; event++) {
-    banks_event(b);
-    banks_add(b, 3, sensors[event], bad, 1);
-  }
-  struct sl_test *t = decode(b, state);
-  for (uint32_t event = 0; event < 3; event++)
-    assert_int_equal(sl_test_event_error(t, event), (uint64_t)BAD_COLUMN << 32 | sensors[event]);
-  sl_test_free(t);
-  banks_free(b);
-}
-
-static void add_sensor_100(struct banks *b) { banks_add(b, 3, 100, one_word, 1); }
-static void add_empty_sensor_100(struct banks *b) { banks_add(b, 3, 100, NULL, 0); }
-static void add_pair_of_sensor_101(struct banks *b) {
-  banks_add(b, 3, 101, one_word, 1);
-  banks_add(b, 4, 50, NULL, 0);
-}
-static void add_pair_50_twice(struct banks *b) {
-  banks_add(b, 4, 0x1000 | 20, one_word, 1);
-  banks_add(b, 4, 0x1800 | 20, one_word, 1);
-}
-static void two_banks_of_a_sensor_refuse_the_event(void **state) {
-  assert_refused(state, add_sensor_100, TWO_BANKS, 100);
-  assert_refused(state, add_empty_sensor_100, TWO_BANKS, 100);
-  assert_refused(state, add_pair_of_sensor_101, TWO_BANKS, 101);
-  assert_refused(state, add_pair_50_twice, TWO_BANKS, 0x1814);
-}
-
-static void add_thousands(struct banks *b) {
-  static uint32_t words[16383];
-  for (uint32_t i = 0; i < 16383; i++) words[i] = 4096;
-  for (uint16_t sensor = 0; sensor < 4; sensor++) banks_add(b, 4, sensor, words, 16381);
-  banks_add(b, 4, 4, words, 8);
-}
-static void more_than_65535_clusters_refuse_the_event(void **state) {
-  assert_refused(state, add_thousands, TOO_MANY, 4 * 16381 + 8 + 4);
-}
-
-static void of_several_errors_the_largest_is_told_whatever_the_order(void **state) {
-  struct banks *b = banks_new();
-  for (int turn = 0; turn < 2; turn++) {
-    banks_event(b);
-    if (turn) add_count_2_of_1(b);
-    add_version_1(b);
-    add_7_bytes(b);
-    if (!turn) add_count_2_of_1(b);
-  }
-  struct sl_test *t = decode(b, state);
-  for (uint32_t event = 0; event < 2; event++)
-    assert_int_equal(sl_test_event_error(t, event), (uint64_t)BAD_COUNT << 32 | 3);
-  sl_test_free(t);
-  banks_free(b);
-}
-
-static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
-  struct banks *b = banks_new();
-  static uint32_t words[16383];
-  for (uint32_t i = 0; i < 16383; i++) words[i] = word_3(i % 768, i % 4, i % 256, i / 4 % 4) | 1u << 25;
-  banks_event(b);
-  for (uint16_t sensor = 0; sensor < 4; sensor++) banks_add(b, 4, sensor, words, 16381);
-  banks_add(b, 4, 103, words, 65535 - 4 * 16381);
-  struct sl_test *t = decode(b, state);
-  assert_int_equal(sl_test_event_error(t, 0), 0);
-  assert_int_equal(clusters_of(t).offsets[1], 65535);
-  assert_int_equal(sl_test_used(t, "clusters"), 65535);
-  assert_int_equal(clusters_of(t).order[65534], words[65535 - 4 * 16381 - 1]);
-  sl_test_free(t);
-  banks_free(b);
-}
-
-static void an_overflow_is_told_and_nothing_is_written(void **state) {
-  struct banks *b = banks_new();
-  const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
-  banks_event(b);
-  banks_add(b, 3, 1, words, 3);
-  struct geometry g;
-  geometry_round(&g);
-  struct sl_test *t = prepare(b, &g, state);
-  sl_test_budget(t, "clusters", 2);
-  assert_int_equal(sl_test_run(t), 0);
-  assert_int_equal(sl_test_used(t, "clusters"), 3);
-  assert_int_equal(clusters_of(t).offsets[1], 0);
-  assert_int_equal(clusters_of(t).pair_count[0], 0);
-  sl_test_free(t);
-  banks_free(b);
-}
-
 /* --------------------------------------------------------------------------------------------- samples */
 
 struct search {
@@ -612,10 +399,6 @@ static void the_300_events_have_their_clusters_and_true_hits(void **state) {
   sl_test_free(t);
 }
 
-static int is_shared = 1, is_tuned = 0;
-#define BOTH(test) \
-  {#test " (shared)", test, NULL, NULL, &is_shared}, { #test " (tuned)", test, NULL, NULL, &is_tuned }
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       BOTH(version_3_has_quarters_and_flags_for_them),
@@ -632,18 +415,6 @@ int main(void) {
       BOTH(one_bank_of_208_that_is_unusual_is_treated_as_any_other),
       BOTH(offsets_may_begin_behind_the_first_bank),
       BOTH(events_that_are_not_on_the_list_are_empty_and_not_looked_at),
-      BOTH(an_unknown_version_refuses_the_event),
-      BOTH(a_sensor_that_does_not_exist_refuses_the_event),
-      BOTH(a_size_that_is_no_multiple_of_4_refuses_the_event),
-      BOTH(a_count_beyond_the_payload_refuses_the_event),
-      BOTH(a_column_that_does_not_exist_refuses_the_event),
-      BOTH(what_is_unusual_is_found_at_each_place_of_a_bank),
-      BOTH(of_each_event_its_own_banks_are_told),
-      BOTH(two_banks_of_a_sensor_refuse_the_event),
-      BOTH(more_than_65535_clusters_refuse_the_event),
-      BOTH(of_several_errors_the_largest_is_told_whatever_the_order),
-      BOTH(as_many_as_65535_clusters_and_a_full_pool_fit),
-      BOTH(an_overflow_is_told_and_nothing_is_written),
       BOTH(the_six_events_have_their_clusters_and_all_true_hits),
       BOTH(the_300_events_have_their_clusters_and_true_hits),
   };

@@ -1,0 +1,44 @@
+/* decode_retina_case.h: what the tests of velo.decode_retina share. Every test runs twice, with the shared version and
+ * with the one shaped for the target.
+ */
+#ifndef TEST_DECODE_RETINA_CASE_H
+#define TEST_DECODE_RETINA_CASE_H
+
+#include "velo_support.h"
+
+static inline uint32_t word_3(uint32_t column, uint32_t quarters_x, uint32_t row, uint32_t quarters_y) {
+  return column << 12 | quarters_x << 10 | row << 2 | quarters_y;
+}
+
+static inline struct sl_test *prepare(const struct banks *b, const struct geometry *g, void **state) {
+  struct sl_test *t = decoder_new("decode_retina", b, g);
+  sl_test_shared(t, *(const int *)*state);
+  return t;
+}
+
+/* Runs on banks in the round geometry. */
+static inline struct sl_test *decode(const struct banks *b, void **state) {
+  struct geometry g;
+  geometry_round(&g);
+  struct sl_test *t = prepare(b, &g, state);
+  assert_int_equal(sl_test_run(t), 0);
+  clusters_assert_slices(t, b->event_count);
+  return t;
+}
+
+/* Cluster i of the slice lies on `sensor` of the round geometry, at this column and row of it. */
+static inline void assert_cluster(const struct sl_test *t, uint32_t i, uint32_t id, uint32_t sensor, float column,
+                                  float row) {
+  const struct clusters c = clusters_of(t);
+  const float local_y = (0.5f + row) * 0.055f;
+  assert_int_equal(c.id[i], id);
+  assert_true(c.x[i] == column + 100.0f * (float)sensor);
+  assert_true(c.y[i] == local_y + 1000.0f * (float)sensor);
+  assert_true(c.z[i] == 10000.0f * (float)sensor);
+}
+
+static int is_shared = 1, is_tuned = 0;
+#define BOTH(test) \
+  {#test " (shared)", test, NULL, NULL, &is_shared}, { #test " (tuned)", test, NULL, NULL, &is_tuned }
+
+#endif
