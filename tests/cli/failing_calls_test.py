@@ -8,23 +8,18 @@ import subprocess
 import sys
 import tempfile
 
+from common import ROOT, Checks
+
 try:
     import h5py
 except ImportError:
     h5py = None
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLUICE, LIBRARY = sys.argv[1:3]
 CSV = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: io.csv_sink }\noutputs: [tracks]\n"
 HDF5 = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: hdf5.sink, set: { flush_events: 4 } }\noutputs: [tracks]\n"
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    if not condition:
-        print("FAILED  " + text)
+checks = Checks(says_passed=False)
+check = checks.that
 
 
 def csv_events(path):
@@ -125,8 +120,7 @@ def main():
             seen = try_all("hdf5", [graphs / "hdf5.yaml", "-n", 12, "--slice-events", 4, "-o", target], target,
                            hdf5_is_complete)
             check({"pwrite", "fsync", "rename"} <= seen, f"hdf5: all kinds of calls were tried: {seen}")
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

@@ -7,31 +7,17 @@ nothing at all to a run whose graph does not name them. A command that hangs is 
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+from patient import call
+
 VELO = ROOT / "graphs/velo.yaml"
-SECONDS = 60
 SAYS = {"exits": "when it is loaded, it ended the process with status 0", "crashes": "when it is loaded, it crashed: Aborted",
         "hangs": "when it is loaded, it did not end within 10 s"}
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
-
-
-def call(*arguments, **options):
-    """The exit status (None: it hung), and what was said."""
-    try:
-        done = subprocess.run([*map(str, arguments)], capture_output=True, timeout=SECONDS, **options)
-    except subprocess.TimeoutExpired:
-        return None, "it hung"
-    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+checks = Checks()
+check = checks.that
 
 
 def says(result, status, texts, what):
@@ -88,7 +74,7 @@ def main(sluice, bad_folder):
             looked_at(sluice, folder, case, graph)
     loaded_by_a_run(sluice, folder)
     backends(sluice)
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])

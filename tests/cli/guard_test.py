@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from common import Checks
+
 GRAPH = """sluice: 1
 nodes:
   raw:  { use: wrong.numbers_source }
@@ -25,13 +27,8 @@ FOUND = [
     ("wrong.beyond", TIGHT, "wrong.beyond: node.kept.value was written 0 bytes past its end"),
     ("wrong.silent", TIGHT, "wrong.silent: kept.offsets ends with 28, its capacity is 8"),
 ]
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def main(sluice, plugins):
@@ -60,7 +57,7 @@ def main(sluice, plugins):
             status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--slice-events", "8", "--set", "raw.numbers_per_event=1")
             check(status == 1 and "wrong.greedy_source: raw.numbers.value was written 0 bytes past its end" in said,
                   f"{device}: the source has canaries too: {'' if status == 1 else said[:200]}")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])

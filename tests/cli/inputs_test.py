@@ -12,26 +12,13 @@ import sys
 import tempfile
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+from patient import call
+
 VELO = ROOT / "graphs/velo.yaml"
 COPY = ROOT / "graphs/copy.yaml"
-SECONDS = 60
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
-
-
-def call(*arguments, **options):
-    """The exit status (None: it hung), and what was said."""
-    try:
-        done = subprocess.run([*map(str, arguments)], capture_output=True, timeout=SECONDS, **options)
-    except subprocess.TimeoutExpired:
-        return None, "it hung"
-    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+checks = Checks()
+check = checks.that
 
 
 def pipe(folder, name):
@@ -142,7 +129,7 @@ def main(sluice):
         plugins(sluice, folder)
         names_and_texts(sluice, folder)
         damaged_beginnings(sluice, folder)
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])

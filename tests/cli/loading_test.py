@@ -11,15 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+
 VELO = ROOT / "graphs/velo.yaml"
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def call(sluice, *arguments, **environment):
@@ -101,7 +97,7 @@ def main(sluice, open_folder):
         listed = call(sluice, "list", "--plugin-path", broken).stdout
         check(f"hidden: {plugin_folder}/truth.cpu.so\n    by {broken.resolve()}/truth.cpu.so" in listed, "list shows what is hidden")
         without_plugins(sluice, pathlib.Path(folder) / "alone")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])

@@ -14,17 +14,13 @@ import tempfile
 import termios
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+
 VELO = ROOT / "graphs/velo.yaml"
 EVENTS, DAMAGED_EVERY, COLUMNS = 400, 5, 80
 FAULT = re.compile(r"warning: node raw: \S+/damaged\.mdf: record at byte \d+ \(event \d+\): .*")
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def make_damaged(sluice, folder):
@@ -153,8 +149,7 @@ def main():
         the_same_for_all_slots(sluice, damaged)
         counted_by_reason(sluice, damaged, folder)
         quiet(sluice, damaged)
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

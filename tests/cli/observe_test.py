@@ -8,15 +8,11 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+
 VELO = ROOT / "graphs/velo.yaml"
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def run(sluice, *arguments, expect=0):
@@ -135,8 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for case in (trace_of_slots, trace_of_retries, metrics_at_the_end, metrics_on_the_way, memory_of_the_run_alone, mistakes):
             case(sluice, pathlib.Path(name))
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

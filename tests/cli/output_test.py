@@ -12,10 +12,12 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+
 COPY, LUMI, VELO = (ROOT / "graphs" / name for name in ("copy.yaml", "lumi.yaml", "velo.yaml"))
 SLUICE, PLUGINS = sys.argv[1:3]
-failures = 0
+checks = Checks()
+check = checks.that
 
 TOY = """sluice: 1
 nodes:
@@ -29,12 +31,6 @@ include: [%s]
 nodes:
   again: { use: io.mdf_sink, set: { path: "%s" } }
 """
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
 
 
 def command(*arguments):
@@ -244,8 +240,7 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             case(pathlib.Path(name))
         print(f"        {case.__name__}: {time.monotonic() - begin:.1f} s")
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

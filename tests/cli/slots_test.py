@@ -8,15 +8,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, Checks
+
 EVENTS = 24
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def run(sluice, graph, folder, slots, *arguments):
@@ -47,8 +43,7 @@ def main():
             check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are the same")
             written += len(alone[1]) > 0
     check(written >= 4, f"{written} graphs write a file")
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

@@ -8,15 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from common import Checks
+
 HERE = Path(__file__).resolve().parent
 TOY = ("--plugin-path", sys.argv[2])
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def sluice(*arguments, expect=0):
@@ -130,8 +127,7 @@ def main():
         blocks_by_kernel(folder)
         mistakes(graph)
         compare(graph, folder)
-    print(f"{failures} failed")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 if __name__ == "__main__":

@@ -10,14 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-failures = 0
+from common import ROOT, Checks
 
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def modules():
@@ -56,7 +52,7 @@ def main(cmake, generator, compiler):
     check(done.returncode == 0 and not has_tests, f"without cmocka and HDF5 it configures, and there are no tests: {said}")
     check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "which it says")
     check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "of hdf5.sink too")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])

@@ -1,0 +1,13 @@
+"""Calls of commands that may hang: they are ended after a while."""
+import subprocess
+
+SECONDS = 60
+
+
+def call(*arguments, **options):
+    """The exit status (None: it hung), and what was said."""
+    try:
+        done = subprocess.run([*map(str, arguments)], capture_output=True, timeout=SECONDS, **options)
+    except subprocess.TimeoutExpired:
+        return None, "it hung"
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
