@@ -300,10 +300,14 @@ static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, ui
 /* ------------------------------------------------------------------------------------- scans, lists, packing */
 
 static struct scan_bound scan_bound_of(const struct gpu_stream *s, const struct sl_bound *bound) {
-  const struct scan_bound none = {NULL, 0, UINT32_MAX, 0, NULL};
-  const struct scan_bound some = {bound ? bound->used : NULL, bound ? bound->capacity : 0,
-                                  bound ? bound->event_limit : 0, bound ? bound->limit_error : 0, s->base.errors};
-  return bound ? some : none;
+  struct scan_bound b = {NULL, 0, UINT32_MAX, 0, NULL};
+  if (!bound) return b;
+  b.used = bound->used;
+  b.capacity = bound->capacity;
+  b.event_limit = bound->event_limit;
+  b.limit_error = bound->limit_error;
+  b.errors = s->base.errors;
+  return b;
 }
 
 static int gpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {

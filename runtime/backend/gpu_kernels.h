@@ -13,10 +13,13 @@ enum {
 
 /* -------------------------------------------------------------------------------------------- notes, clearing */
 
-static __global__ void note(uint8_t *byte, uint8_t value) {
+/* The host reads it: it is there before what follows can fail. */
+static __device__ void tell(uint8_t *byte, uint8_t value) {
   *(volatile uint8_t *)byte = value;
-  __threadfence_system(); /* it is there before what follows can fail */
+  __threadfence_system();
 }
+
+static __global__ void note(uint8_t *byte, uint8_t value) { tell(byte, value); }
 
 /* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes after them. The byte to note
  * is the host's, if there is one. */
@@ -26,10 +29,7 @@ static __global__ void clear_ranges(const struct sl_range *ranges, uint8_t *byte
   const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (uint64_t w = thread; w < words; w += stride) ((uint4 *)range.memory)[w] = make_uint4(0, 0, 0, 0);
   if (thread < range.bytes % 16) ((uint8_t *)range.memory)[16 * words + thread] = 0;
-  if (byte && thread == 0 && blockIdx.y == 0) {
-    *(volatile uint8_t *)byte = value;
-    __threadfence_system(); /* it is there before what follows can fail */
-  }
+  if (byte && thread == 0 && blockIdx.y == 0) tell(byte, value);
 }
 
 /* -------------------------------------------------------------------------------------------------- scans */
