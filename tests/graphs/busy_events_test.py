@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
+import damage
 import records
 from common import ROOT, Checks, call
 
@@ -27,12 +28,7 @@ def merged(events):
             if kind == BANK_CLUSTERS and len(clusters.get(key, b"")) + len(payload) < 0xFFF0:
                 clusters[key] = clusters.get(key, b"") + payload[4:4 + 4 * struct.unpack_from("<I", payload)[0]]
     banks += [(*key, 0, struct.pack("<I", len(words) // 4) + words) for key, words in clusters.items()]
-    body = b"".join(struct.pack("<HHBBH", 0xCBCB, 8 + len(payload), kind, version, source) + payload + bytes(-len(payload) % 4)
-                    for kind, version, source, _, payload in banks)
-    head = bytearray(events[0][:records.HEADER_BYTES])
-    size = records.HEADER_BYTES + len(body)
-    struct.pack_into("<4I", head, 0, size, size, size, 0)
-    return bytes(head) + body
+    return damage.with_body(events[0], b"".join(damage.Bank(*head, payload).text() for *head, _, payload in banks))
 
 
 def refused(stderr):

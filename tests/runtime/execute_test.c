@@ -435,7 +435,6 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_session *session = NULL;
   struct sl_options o = toy_options(GRAPH, device);
-  o.device = device;
   o.sets = (const char *const[]){"expanded.per_event=4000000", NULL};
   o.slice_events = 1074;
   assert_int_equal(sl_session_open(&o, d, &session), SL_EGRAPH);
