@@ -181,7 +181,8 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
   __shared__ uint32_t words[LUMI_MAX_WORDS];
   const uint32_t is_full = in->odin.orbit[event] % in->full_period == in->full_phase % in->full_period;
   const uint32_t kind = is_full ? LUMI_FULL_SUMMARY : LUMI_BASE_SUMMARY;
-  const uint32_t counter_count = is_full ? LUMI_COUNTERS : LUMI_BASE, word_count = in->schema.word_count[kind];
+  const uint32_t counter_count = is_full ? (uint32_t)LUMI_COUNTERS : (uint32_t)LUMI_BASE;
+  const uint32_t word_count = in->schema.word_count[kind];
   for (uint32_t c = threadIdx.x; c < LUMI_COUNTERS; c += blockDim.x) values[c] = LUMI_UNFILLED;
   for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x) words[w] = w < word_count ? 0xFFFFFFFFu : 0;
   __syncthreads();
