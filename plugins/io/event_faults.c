@@ -24,5 +24,6 @@ void event_faults_tell(const struct sl_services *s, const char *file, const stru
 }
 
 uint32_t event_error_of_fault(const struct mdf_fault *fault) {
+  if (fault->kind == MDF_FAULT_TOO_LARGE) return SL_EVENT_TOO_LARGE;
   return fault->kind == MDF_FAULT_TRUNCATED ? SL_EVENT_TRUNCATED : SL_EVENT_CORRUPT;
 }

@@ -31,7 +31,7 @@ struct mdf_record {
   uint32_t header_bytes;
   uint32_t checksum; /* as stored; 0: none */
   uint32_t version, data_type;
-  uint32_t compression, expansion; /* level, 0 none; the body may grow by a factor of expansion + 1 */
+  uint32_t compression, expansion; /* level, 0 none; a hint that the body grows by expansion + 1 */
   uint32_t has_run, run;
   uint32_t has_number, reserved;
   uint64_t number; /* trigger number; version 0 only */

@@ -9,10 +9,28 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, PADDING_BYTES_MAX = 3, LZMA_MEMORY_BYTES_MAX = 1 << 28 };
+/* Of lzma's memory, level 9 takes 65 MiB. */
+enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, PADDING_BYTES_MAX = 3, LZMA_MEMORY_BYTES_MAX = 1 << 27 };
 
 #define CODEC(a, b) ((a) | (b) << 8)
 enum { ZLIB = CODEC('Z', 'L'), LZMA = CODEC('X', 'Z'), LZ4 = CODEC('L', '4'), ZSTD = CODEC('Z', 'S') };
+
+/* How many bytes one byte of a codec can become at most. zlib: 258 from 2 bits. lz4: 255 from a byte of a length. zstd:
+ * a block of 128 KiB from 4 bytes. lzma: 273 from 14 coded bits of 0.022 bits each, which is 7102, rounded up. */
+enum { ZLIB_RATIO_MAX = 1032, LZ4_RATIO_MAX = 255, ZSTD_RATIO_MAX = 32768, LZMA_RATIO_MAX = 8192 };
+
+static uint32_t ratio_max(uint16_t codec) {
+  switch (codec) {
+    case ZLIB:
+      return ZLIB_RATIO_MAX;
+    case LZMA:
+      return LZMA_RATIO_MAX;
+    case LZ4:
+      return LZ4_RATIO_MAX;
+    default:
+      return ZSTD_RATIO_MAX;
+  }
+}
 
 static uint32_t load_u24(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16; }
 
@@ -77,17 +95,19 @@ static int decode(struct mdf_decompressor *d, const struct mdf_block *block, con
   }
 }
 
-int mdf_decompress(struct mdf_decompressor *d, const struct mdf_record *record, const uint8_t *body,
-                   uint64_t body_bytes, uint32_t *uncompressed_bytes, struct mdf_fault *fault) {
+int mdf_decompress(struct mdf_decompressor *d, const uint8_t *body, uint64_t body_bytes, uint32_t *uncompressed_bytes,
+                   struct mdf_fault *fault) {
   struct mdf_block block;
   *fault = (struct mdf_fault){0};
-  const uint64_t allowed = body_bytes * (record->expansion + 1u);
   const int is_block = mdf_block_at(body, body_bytes, &block);
+  const uint64_t possible = (uint64_t)block.compressed_bytes * ratio_max(block.codec);
   *uncompressed_bytes = block.uncompressed_bytes;
   if (!is_block)
     *fault = (struct mdf_fault){MDF_FAULT_BLOCK, 0, 0, block.compressed_bytes, body_bytes, block.codec};
-  else if (block.uncompressed_bytes > allowed)
-    *fault = (struct mdf_fault){MDF_FAULT_EXPANSION, 0, 0, block.uncompressed_bytes, allowed, 0};
+  else if (block.uncompressed_bytes > possible)
+    *fault = (struct mdf_fault){MDF_FAULT_EXPANSION, 0, 0, block.uncompressed_bytes, possible, block.compressed_bytes};
+  else if (d->limit != 0 && block.uncompressed_bytes > d->limit)
+    *fault = (struct mdf_fault){MDF_FAULT_TOO_LARGE, 0, 0, block.uncompressed_bytes, d->limit, 0};
   else if (block.uncompressed_bytes == 0)
     *fault = (struct mdf_fault){MDF_FAULT_NO_BANKS, 0, 0, 0, 0, 0};
   else if (!reserve(d, block.uncompressed_bytes))

@@ -17,14 +17,16 @@ int mdf_block_at(const uint8_t *body, uint64_t body_bytes, struct mdf_block *blo
 /* A buffer that grows to the largest body seen. Zero-initialised; freed with mdf_decompressor_free. */
 struct mdf_decompressor {
   uint8_t *bytes;
-  uint32_t capacity, reserved;
+  uint32_t capacity;
+  uint32_t limit; /* bytes that a body may have; 0: as many as a block can say */
   void *zstd;
 };
 void mdf_decompressor_free(struct mdf_decompressor *d);
 
 /* Decompresses a record's body into d->bytes, which stay valid until the next call: 0, or -1 with the fault filled.
- * The body must not be larger than record->expansion + 1 times its compressed size. */
-int mdf_decompress(struct mdf_decompressor *d, const struct mdf_record *record, const uint8_t *body,
-                   uint64_t body_bytes, uint32_t *uncompressed_bytes, struct mdf_fault *fault);
+ * What the block says of its size is believed, and memory taken for it, only where its codec can make that many bytes
+ * of those that there are, and d->limit allows them. */
+int mdf_decompress(struct mdf_decompressor *d, const uint8_t *body, uint64_t body_bytes, uint32_t *uncompressed_bytes,
+                   struct mdf_fault *fault);
 
 #endif

@@ -41,8 +41,16 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
                f->other, f->found, f->expected);
       break;
     case MDF_FAULT_EXPANSION:
-      snprintf(text, n, "the body claims %" PRIu64 " bytes uncompressed, its header allows %" PRIu64, f->found,
-               f->expected);
+      snprintf(text, n,
+               "the body claims %" PRIu64 " bytes uncompressed, and its codec makes at most %" PRIu64
+               " of its %" PRIu64,
+               f->found, f->expected, f->other);
+      break;
+    case MDF_FAULT_TOO_LARGE:
+      snprintf(text, n,
+               "the body has %" PRIu64 " bytes uncompressed, one may have %" PRIu64
+               " (a higher uncompressed_bytes allows more)",
+               f->found, f->expected);
       break;
     case MDF_FAULT_DECOMPRESS:
       snprintf(text, n, "the compressed body cannot be decompressed");

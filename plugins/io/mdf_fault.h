@@ -17,7 +17,8 @@ enum {
   MDF_FAULT_DATA_TYPE,   /* holds no raw banks */
   MDF_FAULT_COMPRESSION, /* unknown compression level */
   MDF_FAULT_BLOCK,       /* compressed body: its block header is wrong */
-  MDF_FAULT_EXPANSION,   /* compressed body: larger than the record's header allows */
+  MDF_FAULT_EXPANSION,   /* compressed body: claims more than its codec can make of it */
+  MDF_FAULT_TOO_LARGE,   /* compressed body: larger than the source's property allows */
   MDF_FAULT_DECOMPRESS,  /* compressed body: the codec refuses it */
   MDF_FAULT_MEMORY,      /* compressed body: no memory */
   MDF_FAULT_NO_BANKS,

@@ -32,7 +32,7 @@ static int mdf_source_open(void *state, const struct sl_services *s, const void 
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args->checksum != 0, args->passes);
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args);
 }
 
 static void mdf_source_close(void *state) {

@@ -63,11 +63,10 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
 }
 
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    uint32_t data_type, int verify_checksums, uint32_t pass_count) {
-  *m = (struct mdf_stream){.inputs = *inputs,
-                           .verify_checksums = (uint32_t)verify_checksums,
-                           .data_type = data_type,
-                           .pass_count = pass_count};
+                    uint32_t data_type, const struct mdf_stream_args *args) {
+  *m = (struct mdf_stream){
+      .inputs = *inputs, .verify_checksums = args->checksum != 0, .data_type = data_type, .pass_count = args->passes};
+  m->decompressor.limit = args->uncompressed_bytes;
   m->mapping.descriptor = -1;
   if (inputs->path_count == 0) {
     s->message(s->context, SL_ERROR, "no input file is given");
@@ -233,8 +232,21 @@ static int has_data_type(const struct mdf_stream *m, const struct mdf_record *re
          (body_bytes >= 2 && mdf_load_u16(body) == MEP_MAGIC);
 }
 
+/* Writers give a factor that is too small, 0 most of all: a body is not lost for that. */
+static void check_hint(struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record,
+                       uint64_t body_bytes, uint32_t bytes) {
+  const uint64_t hint = (record->expansion + 1u) * body_bytes;
+  if (bytes <= hint || m->is_hint_wrong) return;
+  m->is_hint_wrong = 1;
+  s->message(s->context, SL_WARNING,
+             "%s: record at byte %" PRIu64 ": its header promises at most %" PRIu64
+             " bytes uncompressed (factor %" PRIu32 "), and the body has %" PRIu32
+             "; the factor is only a hint, and further ones that are too small are not reported",
+             m->inputs.names[m->file], record->offset, hint, record->expansion + 1, bytes);
+}
+
 /* Finds the event's body; leaves a fault in the record where there is none to be had. */
-static void find_body(struct mdf_stream *m, struct mdf_stream_event *event) {
+static void find_body(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
   enum { COMPRESSION_MAX = 9 };
   struct mdf_record *record = &event->record;
   const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
@@ -245,7 +257,8 @@ static void find_body(struct mdf_stream *m, struct mdf_stream_event *event) {
     record->fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
   } else if (record->compression != 0) {
     uint32_t bytes;
-    if (mdf_decompress(&m->decompressor, record, body, body_bytes, &bytes, &record->fault)) return;
+    if (mdf_decompress(&m->decompressor, body, body_bytes, &bytes, &record->fault)) return;
+    check_hint(m, s, record, body_bytes, bytes);
     event->body = m->decompressor.bytes;
     event->body_bytes = bytes;
   } else {
@@ -261,7 +274,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct md
   *event = (struct mdf_stream_event){.number = m->record_count++, .file = m->file, .pass = m->pass};
   (void)(m->files[m->file].is_bare ? mep_next(&m->reader, &event->record) : mdf_next(&m->reader, &event->record));
   if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
-  if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, event);
+  if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, s, event);
   if (error || event->record.fault.kind == MDF_FAULT_MEMORY) {
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
     return SL_ENOMEM;

@@ -19,6 +19,8 @@
   M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")   \
   IO_RAW_RECORD_OUT(M)                                                               \
   M(BOOL, checksum, 1, "verify the checksums of records; once, however many passes") \
+  M(U32, uncompressed_bytes, 1 << 26, 1, 1 << 30, "byte",                            \
+    "what a compressed body may have uncompressed; an event with more is too large") \
   M(U32, passes, 1, 1, 1000000000, "", "how many times the list of inputs is read")  \
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(mdf_stream, MDF_STREAM);
@@ -39,7 +41,8 @@ struct mdf_stream {
   uint32_t pass_count, pass;
   uint32_t file, is_open;
   uint32_t verify_checksums, data_type; /* MDF_DATA_...: what is asked for */
-  uint32_t is_lost, reserved;           /* mdf_stream_check has said so */
+  uint32_t is_lost;                     /* mdf_stream_check has said so */
+  uint32_t is_hint_wrong;               /* a header was said to promise too small a body */
   struct input_file mapping;
   struct mdf_reader reader;
   uint64_t record_count; /* read from this file */
@@ -60,7 +63,7 @@ struct mdf_stream_event {
 /* Looks at all files and reports all that is wrong with them. What `inputs` points to is borrowed until
  * mdf_stream_close. */
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    uint32_t data_type, int verify_checksums, uint32_t pass_count);
+                    uint32_t data_type, const struct mdf_stream_args *args);
 /* 1 with the next record, 0 at the end of the last pass, or SL_EIO or SL_ENOMEM. */
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event);
 /* To be asked before anybody sees what was read since it was asked last, or hears what is wrong with it: SL_OK, or

@@ -35,7 +35,7 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args->checksum != 0, args->passes);
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args);
 }
 
 static void mep_source_close(void *state) {

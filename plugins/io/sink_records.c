@@ -26,7 +26,7 @@ int sink_record_open(struct mdf_decompressor *d, struct sink_record *record) {
   if (record->header.compression == 0) return 0;
   uint32_t bytes;
   struct mdf_fault fault;
-  if (mdf_decompress(d, &record->header, record->body, record->body_bytes, &bytes, &fault)) return -1;
+  if (mdf_decompress(d, record->body, record->body_bytes, &bytes, &fault)) return -1;
   record->body = d->bytes;
   record->body_bytes = bytes;
   return 0;

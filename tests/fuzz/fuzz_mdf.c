@@ -38,7 +38,7 @@ static void read_records(const uint8_t *data, size_t size) {
     uint32_t bytes;
     if (record.compression == 0)
       touch_banks(body, body_bytes);
-    else if (mdf_decompress(&decompressor, &record, body, body_bytes, &bytes, &record.fault) == 0)
+    else if (mdf_decompress(&decompressor, body, body_bytes, &bytes, &record.fault) == 0)
       touch_banks(decompressor.bytes, bytes);
   }
   require(end == size);

@@ -138,7 +138,7 @@ static void every_codec_gives_the_body_back(void **state) {
   struct mdf_decompressor d = {0};
   for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {
     struct bytes file = {0};
-    add_record(&file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 15});
+    add_record(&file, &body, &(struct record_style){.version = 3, .codec = codec});
     struct mdf_record record;
     struct mdf_fault fault;
     uint32_t bytes = 0;
@@ -146,26 +146,66 @@ static void every_codec_gives_the_body_back(void **state) {
     assert_int_equal(record.compression, 1);
     assert_true(record.bytes < body.size);
     const uint64_t stored = record.bytes - record.header_bytes;
-    assert_int_equal(mdf_decompress(&d, &record, file.data + 48, stored, &bytes, &fault), 0);
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), 0);
     assert_int_equal(bytes, body.size);
     assert_memory_equal(d.bytes, body.data, bytes);
-    /* Cut, grown, expanding beyond its header's promise, of another codec: faults, never more than that. */
-    assert_int_equal(mdf_decompress(&d, &record, file.data + 48, stored - 1, &bytes, &fault), -1);
+    /* Cut, larger than allowed, grown, of another codec: faults, never more than that. */
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored - 1, &bytes, &fault), -1);
     assert_int_equal(fault.kind, MDF_FAULT_BLOCK);
-    record.expansion = 0;
-    assert_int_equal(mdf_decompress(&d, &record, file.data + 48, stored, &bytes, &fault), -1);
-    assert_int_equal(fault.kind, MDF_FAULT_EXPANSION);
-    record.expansion = 15;
+    d.limit = bytes - 1;
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), -1);
+    assert_int_equal(fault.kind, MDF_FAULT_TOO_LARGE);
+    d.limit = bytes;
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), 0);
+    d.limit = 0;
     file.data[48 + 6]++; /* uncompressed size */
-    assert_int_equal(mdf_decompress(&d, &record, file.data + 48, stored, &bytes, &fault), -1);
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), -1);
     assert_int_equal(fault.kind, MDF_FAULT_DECOMPRESS);
     file.data[48] = 'Q';
-    assert_int_equal(mdf_decompress(&d, &record, file.data + 48, stored, &bytes, &fault), -1);
+    assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), -1);
     assert_int_equal(fault.kind, MDF_FAULT_BLOCK);
     bytes_free(&file);
   }
   mdf_decompressor_free(&d);
   bytes_free(&body);
+}
+
+/* A block that claims more than its codec could make of its bytes, and a true one of the least that compress to it. */
+static void compression_bombs_take_no_memory(void **state) {
+  (void)state;
+  enum { LARGE = 0xffffff, SMALL = 300 };
+  struct bytes zeros = {0}, few = {0};
+  uint8_t *zero = calloc(1, LARGE);
+  assert_non_null(zero);
+  bytes_add(&zeros, zero, LARGE);
+  bytes_add(&few, zero, SMALL);
+  for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {
+    struct bytes liar = {0}, bomb = {0};
+    struct mdf_decompressor d = {0};
+    struct mdf_fault fault;
+    uint32_t bytes = 0;
+    const struct record_style style = {.version = 3, .codec = codec};
+    add_record(&liar, &few, &style);
+    memset(liar.data + 48 + 6, 0xff, 3);
+    assert_int_equal(mdf_decompress(&d, liar.data + 48, liar.size - 48, &bytes, &fault), -1);
+    assert_int_equal(fault.kind, MDF_FAULT_EXPANSION);
+    assert_int_equal(d.capacity, 0);
+    add_record(&bomb, &zeros, &style);
+    assert_true(bomb.size < LARGE / 100);
+    d.limit = LARGE - 1;
+    assert_int_equal(mdf_decompress(&d, bomb.data + 48, bomb.size - 48, &bytes, &fault), -1);
+    assert_int_equal(fault.kind, MDF_FAULT_TOO_LARGE);
+    assert_int_equal(d.capacity, 0);
+    d.limit = LARGE;
+    assert_int_equal(mdf_decompress(&d, bomb.data + 48, bomb.size - 48, &bytes, &fault), 0); /* none of them is a lie */
+    assert_int_equal(d.capacity, LARGE);
+    mdf_decompressor_free(&d);
+    bytes_free(&liar);
+    bytes_free(&bomb);
+  }
+  free(zero);
+  bytes_free(&zeros);
+  bytes_free(&few);
 }
 
 /* Reads all records of `file` and returns what the one at `offset` is. */
@@ -382,6 +422,7 @@ int main(void) {
       cmocka_unit_test(banks_are_walked_to_the_exact_end),
       cmocka_unit_test(broken_banks_are_faults_that_say_where),
       cmocka_unit_test(every_codec_gives_the_body_back),
+      cmocka_unit_test(compression_bombs_take_no_memory),
       cmocka_unit_test(damaged_headers_keep_the_place),
       cmocka_unit_test(lost_headers_are_skipped_up_to_the_next_record),
       cmocka_unit_test(equal_but_wrong_lengths_hide_no_record),

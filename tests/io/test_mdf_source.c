@@ -48,45 +48,6 @@ static void header_versions_give_run_and_number(void **state) {
   bytes_free(&none);
 }
 
-static void compressed_events_equal_plain_ones(void **state) {
-  (void)state;
-  struct bytes file = {0}, body = {0};
-  add_odin(&body, 7, 1, 2);
-  for (uint16_t i = 0; i < 30; i++) add_clusters(&body, i, 40, i % 3);
-  for (uint32_t codec = NO_CODEC; codec <= WITH_ZSTD; codec++)
-    add_record(&file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 15});
-  assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
-  assert_int_equal(driver.seen_count, 5);
-  for (uint32_t i = 0; i < 5; i++) {
-    assert_int_equal(driver.seen[i].event.error, SL_EVENT_OK);
-    assert_int_equal(driver.seen[i].event.number, 2);
-    assert_int_equal(driver.seen[i].digest, driver.seen[0].digest);
-    assert_int_equal(driver.seen[i].words[DRIVER_velo_clusters], 1200);
-  }
-  bytes_free(&file);
-  bytes_free(&body);
-}
-
-static void broken_compressed_bodies_are_corrupt_events(void **state) {
-  (void)state;
-  for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {
-    struct bytes file = {0}, body = {0};
-    add_odin(&body, 7, 1, 2);
-    for (uint16_t i = 0; i < 30; i++) add_clusters(&body, i, 40, i % 3);
-    const size_t offset = add_record(
-        &file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 15, .no_checksum = 1});
-    add_simple_record(&file, 3);
-    memset(file.data + offset + 48 + 9 + 8, 0x55, 12);
-    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
-    assert_int_equal(driver.seen_count, 2);
-    assert_int_equal(driver.seen[0].event.error, SL_EVENT_CORRUPT);
-    assert_message("the compressed body cannot be decompressed");
-    assert_numbered(1, 2, 3);
-    bytes_free(&file);
-    bytes_free(&body);
-  }
-}
-
 static void other_banks_and_the_daq_status_bank_are_passed_over(void **state) {
   (void)state;
   struct bytes file = {0}, body = {0}, bare = {0};
@@ -393,8 +354,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(events_come_in_order_whatever_the_slice),
       CASE(header_versions_give_run_and_number),
-      CASE(compressed_events_equal_plain_ones),
-      CASE(broken_compressed_bodies_are_corrupt_events),
       CASE(other_banks_and_the_daq_status_bank_are_passed_over),
       CASE(payload_padding_is_zero),
       CASE(tae_record_is_its_central_crossing),
