@@ -249,6 +249,41 @@ int mdf_recognise(const uint8_t *data, uint64_t size) {
   return mdf_next(&reader, &record) && (record.fault.kind != MDF_FAULT_SKIPPED || reader.offset < size);
 }
 
+/* Does a record hold a packet: 1 yes, 0 no, -1 it is damaged, so that what it says of itself may be wrong? What its
+ * body begins with decides, else the data type: the prototype's packets have no magic number, and compressed bodies
+ * show nothing. Of a record that goes on after the bytes at hand, as packets mostly do, the header must do. */
+static int holds_packet(const uint8_t *bytes, uint64_t count, const struct mdf_record *record) {
+  const int is_cut = record->fault.kind == MDF_FAULT_TRUNCATED;
+  const uint8_t *header = bytes + record->offset;
+  uint32_t length, header_bytes;
+  if ((record->fault.kind != MDF_FAULT_NONE && !is_cut) ||
+      !header_is_sound(bytes, count, record->offset, &length, &header_bytes) || header_bytes > count - record->offset)
+    return -1;
+  if (!is_cut && record->checksum != 0 &&
+      mdf_checksum(header + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
+    return -1;
+  if (record->compression == 0 && record->bytes >= header_bytes + 2u) {
+    if (mdf_load_u16(header + header_bytes) == IO_BANK_MAGIC) return 0;
+    if (mdf_load_u16(header + header_bytes) == MEP_MAGIC) return 1;
+  }
+  return record->data_type == MDF_DATA_MEP;
+}
+
+enum mdf_content mdf_content_of(const uint8_t *data, uint64_t size) {
+  enum { RECORDS_MAX = 16 };
+  if (!mdf_recognise(data, size)) return MDF_NO_RECORDS;
+  struct mdf_reader reader = mdf_reader_start(data, size);
+  struct mdf_record record;
+  int packets = 0, others = 0;
+  for (uint32_t i = 0; i < RECORDS_MAX && mdf_next(&reader, &record); i++) {
+    const int is_packet = holds_packet(data, size, &record);
+    packets += is_packet == 1;
+    others += is_packet == 0;
+  }
+  if (packets == 0 && others == 0) return MDF_DAMAGED_RECORDS;
+  return packets > others ? MDF_PACKETS : MDF_BANKS;
+}
+
 void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault) {
   const uint64_t left = end - position;
   *fault = (struct mdf_fault){MDF_FAULT_BANK_LENGTH, 0, position, left, 0, left};

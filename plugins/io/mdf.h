@@ -59,6 +59,10 @@ int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct md
 
 /* Could a reader make something of these bytes: do they begin with a header, or hold a record further on? */
 int mdf_recognise(const uint8_t *data, uint64_t size);
+/* And what do its first records hold, of which the last may be cut off? Most decide, since any of them may be damaged,
+ * the first too. */
+enum mdf_content { MDF_NO_RECORDS, MDF_DAMAGED_RECORDS, MDF_BANKS, MDF_PACKETS };
+enum mdf_content mdf_content_of(const uint8_t *data, uint64_t size);
 
 /* Not inlined, so that the walk stays small. */
 void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault);

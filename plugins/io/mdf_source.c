@@ -10,9 +10,7 @@
  */
 #include "event_faults.h"
 #include "io/bank_packer.h"
-#include "mdf_checksum.h"
 #include "mdf_stream.h"
-#include "mep.h"
 
 #include <sluice/plugin.h>
 
@@ -145,36 +143,10 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   return result;
 }
 
-/* Does a record hold a packet: 1 yes, 0 no, -1 it is damaged, so that what it says of itself may be wrong? */
-static int holds_packet(const uint8_t *bytes, const struct mdf_record *record) {
-  if (record->fault.kind == MDF_FAULT_TRUNCATED) return record->data_type == MDF_DATA_MEP; /* its header was sound */
-  if (record->fault.kind != MDF_FAULT_NONE) return -1;
-  const uint8_t *body = bytes + record->offset + record->header_bytes;
-  if (record->checksum != 0 &&
-      mdf_checksum(bytes + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
-    return -1;
-  if (record->compression == 0 && record->bytes >= record->header_bytes + 2u) {
-    if (mdf_load_u16(body) == IO_BANK_MAGIC) return 0;
-    if (mdf_load_u16(body) == MEP_MAGIC) return 1;
-  }
-  return record->data_type == MDF_DATA_MEP;
-}
-
-/* A file without bytes is one without records. Records that hold packets are for other sources; of several, most
- * decide, since any of them may be damaged, the first too. */
+/* A file without bytes is one without records. Records that hold packets are for io.mep_source. */
 static int mdf_source_probe(const unsigned char *bytes, size_t count) {
-  enum { RECORDS_MAX = 16 };
-  if (count == 0) return 1;
-  if (!mdf_recognise(bytes, count)) return 0;
-  struct mdf_reader reader = mdf_reader_start(bytes, count);
-  struct mdf_record record;
-  int packets = 0, others = 0;
-  for (uint32_t i = 0; i < RECORDS_MAX && mdf_next(&reader, &record); i++) {
-    const int is_packet = holds_packet(bytes, &record);
-    packets += is_packet == 1;
-    others += is_packet == 0;
-  }
-  return packets <= others;
+  const enum mdf_content content = mdf_content_of(bytes, count);
+  return count == 0 || content == MDF_BANKS || content == MDF_DAMAGED_RECORDS;
 }
 
 static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close,

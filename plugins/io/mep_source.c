@@ -185,7 +185,10 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
   return result;
 }
 
-static int mep_source_probe(const unsigned char *bytes, size_t count) { return mep_recognise(bytes, count); }
+static int mep_source_probe(const unsigned char *bytes, size_t count) {
+  const enum mdf_content content = mdf_content_of(bytes, count);
+  return content == MDF_PACKETS || (content != MDF_BANKS && mep_recognise(bytes, count));
+}
 
 static const struct sl_source mep_source_functions = {mep_source_open, mep_source_fill, mep_source_close,
                                                       mep_source_probe};

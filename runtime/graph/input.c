@@ -1,7 +1,7 @@
 /* input.c: which source reads the input. Where the command line names files, the algorithm of the source node is the
  * one that recognises the first of them: the graph's own, if it does, else the first one found that does, among the
- * plugins that the graph uses and then among the others. If none does, the graph's stays, and says what it makes of the
- * files when the run begins.
+ * plugins that the graph uses and then among the others. If none does, the graph's stays if it reads files at all, and
+ * says what it makes of them when the run begins; else it is an error that names those that were asked.
  *
  * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
  * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
@@ -46,6 +46,36 @@ static const char *find_source(struct sl_reader *r) {
   return found;
 }
 
+/* "a.b, a.c" of all sources of files in the plugins that are loaded; empty if there is none. */
+static const char *list_sources(struct sl_reader *r) {
+  const struct sl_registry *registry = r->request->registry;
+  const char *list = "";
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->file_target, "cpu") != 0) continue;
+    for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
+      const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
+      if (is_source(algorithm) && algorithm->source->probe != NULL)
+        list = sl_arena_format(r->arena, "%s%s%s.%s", list, *list ? ", " : "", entry->plugin->name, algorithm->name);
+    }
+  }
+  return list;
+}
+
+static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
+  const char *asked = list_sources(r);
+  const char *file = sl_shown(r, r->request->input_name);
+  const char *hint = sl_arena_format(r->arena,
+                                     "name the one that is to read it: --use %s=PLUGIN.ALGORITHM, or the `use` of the "
+                                     "graph; `sluice list` has all",
+                                     node->key);
+  if (*asked == '\0')
+    sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, --plugin-path adds a folder",
+                    "no source recognises %s: no plugin that was found has a source of files", file);
+  else
+    sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; asked were: %s", file, asked);
+}
+
 static int is_used(const struct sl_reader *r, const char *node) {
   for (uint32_t i = 0; i < r->request->use_count; i++)
     if (strcmp(r->request->uses[i].key, node) == 0) return 1;
@@ -71,12 +101,23 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
   if (request->input_name == NULL) return;
   for (struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
-    if (use == NULL || use->kind != SL_TREE_SCALAR || is_used(r, node->key)) continue;
+    if (use == NULL || use->kind != SL_TREE_SCALAR) continue;
     const struct sl_algorithm *algorithm = sl_registry_find(request->registry, use->text, request->target, NULL);
-    if (!is_source(algorithm) || recognises(r, algorithm)) continue;
+    if (!is_source(algorithm)) continue;
+    const int reads_files = algorithm->source->probe != NULL;
+    if (is_used(r, node->key)) {
+      if (!reads_files)
+        sl_report_error(r, use->mark, node->key, NULL, "%s reads no files: it has no use for %s", use->text,
+                        sl_shown(r, request->input_name));
+      continue;
+    }
+    if (recognises(r, algorithm)) continue;
     const char *found = find_source(r);
     const struct sl_mark mark = sl_mark_option(r, "-i", node->key, request->input_name);
-    if (found == NULL) continue;
+    if (found == NULL) {
+      if (!reads_files) report_unrecognised(r, node, use);
+      continue;
+    }
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
     mark_unasked(r, sl_tree_get(node->value, "set"));
   }

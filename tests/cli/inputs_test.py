@@ -7,6 +7,7 @@ A command that hangs is ended after a while, and is a failure.
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,20 @@ def damaged_beginnings(sluice, folder):
         check(result[0] == 0 and ", of which 0" not in result[1], f"a wrong {what} of the first packet costs its events: {result[1][:120]}")
 
 
+def packets_in_records(sluice, folder):
+    """One packet, larger than what sources are shown of a file, in one MDF record."""
+    plain, packet, record = folder / "many.mdf", folder / "many.mep", folder / "many_in_record.mdf"
+    subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "60", "-o", plain, "--quiet"], check=True)
+    subprocess.run([sluice, "run", COPY, "-i", plain, "-o", packet, "--use", "write=io.mep_sink", "--quiet"], check=True)
+    data = packet.read_bytes()
+    check(len(data) > 1 << 20, f"the packet has more than 1 MiB: {len(data)}")
+    for data_type in (2, 1):
+        header = struct.pack("<4I4B4I3I", *3 * [48 + len(data)], 0, 0, 0x37, data_type, 0, *4 * [0xffffffff], 1, 0, 0)
+        record.write_bytes(header + data)
+        says(call(sluice, "run", VELO, "-i", record), 0, "60, of which 0 with errors",
+             f"a packet in a record of data type {data_type} is recognised by its header")
+
+
 def names_and_texts(sluice, folder):
     os.chdir(folder)
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "5", "-o", "run[1].mdf", "--quiet"], check=True)
@@ -129,6 +144,7 @@ def main(sluice):
         plugins(sluice, folder)
         names_and_texts(sluice, folder)
         damaged_beginnings(sluice, folder)
+        packets_in_records(sluice, folder)
     checks.end()
 
 

@@ -106,8 +106,13 @@ with tempfile.TemporaryDirectory() as folder:
     # files
     text_file = Path(folder) / "text.txt"
     text_file.write_text("no events are in here\n" * 100)
-    says("no source recognises this file", 1, "-i", text_file)
-    says("no source recognises this file", 1, "-i", text_file, "--use", "raw=sim.source")
+    said = call("run", velo, "-i", text_file, expect=2).stderr
+    checks.that(f"no source recognises {text_file}; asked were: io.mdf_source, io.mep_source" in said,
+                f"a file that no source recognises is refused with the names of all: {said}")
+    checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "and with what to name, and where")
+    checks.that("sim.source" not in said.replace("use: sim.source", "") and said.count("error") == 1,
+                "nobody else is blamed for it")
+    says("sim.source reads no files: it has no use for", 2, "-i", text_file, "--use", "raw=sim.source")
     empty_file = Path(folder) / "empty.mdf"
     empty_file.write_bytes(b"")
     says("`seed` is dropped: io.mdf_source has no such property", 1, "-i", empty_file, "--set", "seed=2")

@@ -476,8 +476,8 @@ struct sl_source {
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state);
   /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before
-   * anything else, without a state; `count` may be 0. A source without it reads no files, or only those that the graph
-   * names it for.
+   * anything else, without a state; `count` may be 0. A source without it reads no files, and `-i` with it is an error;
+   * one whose files nothing tells apart has one that returns 0, and reads those that a graph or --use names it for.
    * Rationale: `-i FILE` chooses the source by the file, so that a graph need not say what its input will be. */
   int (*probe)(const unsigned char *bytes, size_t count);
 };
