@@ -25,7 +25,7 @@ struct cli_arguments {
   const char *blocks, *slots_list, *slice_events_list;
   uint64_t capacity, rounds;
   double seconds;
-  uint32_t quiet, as_json, as_dot, as_svg, as_mermaid;
+  uint32_t quiet, all, as_json, as_dot, as_svg, as_mermaid;
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
@@ -42,7 +42,8 @@ enum {
   CLI_DRAW = 32,
   CLI_TUNE = 64,
   CLI_CHANGE = 128, /* of CLI_GRAPH what does not say how the graph runs */
-  CLI_TEST = 256
+  CLI_TEST = 256,
+  CLI_COMPARE = 512
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:

@@ -39,10 +39,12 @@ const struct cli_command cli_commands[] = {
     {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
-    {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, 0,
-     "two runs side by side, and which differences are beyond their spread", cli_compare,
-     "Exits with 1 if outputs are known to differ.\n\n"
-     "  $ sluice compare before.json after.json\n"},
+    {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, CLI_COMPARE,
+     "what differs between two runs, by size, and which times beyond their spread", cli_compare,
+     "Settings, rates, time per node, outputs by digest, and what checks and sinks report. Times have a spread\n"
+     "where both runs had five stretches: --repeat 6 or more. Exits with 1 if outputs are known to differ.\n\n"
+     "  $ sluice compare before.json after.json\n"
+     "  $ sluice compare before.json after.json --all\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
      "measure block sizes, slots and slice sizes", cli_tune,
      "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared:\n"

@@ -1,275 +1,235 @@
-/* compare.c: `sluice compare A.json B.json`: two summaries side by side, and which of their differences are beyond the
- * spread.
+/* compare.c: `sluice compare A.json B.json`: what differs between two runs, by size, and which differences of times are
+ * beyond their spread; with --all everything, side by side.
  *
  * A rate or time has a spread where the run was repeated: the range of its stretches. Two differ beyond it where their
- * ranges do not meet. Outputs are compared by digest, totals and what checks and sinks report number by number.
+ * ranges do not meet. With five stretches each, that happens to equal times in one of 126 comparisons; with fewer more
+ * often, so that nothing is said then. Outputs are compared by digest, and what checks and sinks report value by value.
  */
 #include "cli/cli.h"
+#include "cli/summary_file.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h> /* JSON is YAML */
 
-struct summary {
-  const char *path;
-  yaml_document_t document;
-  int is_open;
-};
-
-/* ------------------------------------------------------------------------------------------------ reading */
-
-static int see(const yaml_document_t *document, uint8_t *seen, int index) {
-  const int is_new = index > 0 && index <= document->nodes.top - document->nodes.start && !seen[index - 1];
-  if (is_new) seen[index - 1] = 1;
-  return is_new;
-}
-
-/* Does each value stand in one place? What YAML's aliases make may hold itself. */
-static int is_tree(const yaml_document_t *document) {
-  uint8_t *seen = calloc((size_t)(document->nodes.top - document->nodes.start) + 1, 1);
-  int fine = seen != NULL && see(document, seen, 1);
-  for (const yaml_node_t *node = document->nodes.start; fine && node < document->nodes.top; node++) {
-    if (node->type == YAML_MAPPING_NODE)
-      for (yaml_node_pair_t *p = node->data.mapping.pairs.start; fine && p < node->data.mapping.pairs.top; p++)
-        fine = see(document, seen, p->key) && see(document, seen, p->value);
-    if (node->type == YAML_SEQUENCE_NODE)
-      for (yaml_node_item_t *i = node->data.sequence.items.start; fine && i < node->data.sequence.items.top; i++)
-        fine = see(document, seen, *i);
-  }
-  free(seen);
-  return fine;
-}
-
-static int read_summary(struct summary *s, const char *path) {
-  FILE *file = fopen(path, "rb");
-  s->path = path;
-  if (!file) {
-    fprintf(stderr, "error: %s: cannot be opened\n", path);
-    return CLI_WRONG;
-  }
-  yaml_parser_t parser;
-  int status = CLI_WRONG;
-  if (yaml_parser_initialize(&parser)) {
-    yaml_parser_set_input_file(&parser, file);
-    s->is_open = yaml_parser_load(&parser, &s->document);
-    const yaml_node_t *root = s->is_open ? yaml_document_get_root_node(&s->document) : NULL;
-    if (!s->is_open)
-      fprintf(stderr, "error: %s:%zu: %s\n", path, parser.problem_mark.line + 1, parser.problem);
-    else if (!root || root->type != YAML_MAPPING_NODE || !is_tree(&s->document))
-      fprintf(stderr, "error: %s: is no summary of a run (sluice run --json writes one)\n", path);
-    else
-      status = CLI_OK;
-    yaml_parser_delete(&parser);
-  }
-  fclose(file);
-  return status;
-}
-
-static yaml_node_t *at(struct summary *s, int index) { return yaml_document_get_node(&s->document, index); }
-static yaml_node_t *root_of(struct summary *s) { return yaml_document_get_root_node(&s->document); }
-static const char *text_of(const yaml_node_t *node) {
-  return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
-}
-
-static yaml_node_t *member(struct summary *s, const yaml_node_t *map, const char *key) {
-  if (!map || map->type != YAML_MAPPING_NODE) return NULL;
-  for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-    const char *name = text_of(at(s, p->key));
-    if (name && strcmp(name, key) == 0) return at(s, p->value);
-  }
-  return NULL;
-}
-
-static size_t length_of(const yaml_node_t *list) {
-  return list && list->type == YAML_SEQUENCE_NODE
-             ? (size_t)(list->data.sequence.items.top - list->data.sequence.items.start)
-             : 0;
-}
-
-static yaml_node_t *item(struct summary *s, const yaml_node_t *list, size_t i) {
-  return at(s, list->data.sequence.items.start[i]);
-}
-
-/* The entry of a list of maps whose `key` is `value`. */
-static yaml_node_t *find(struct summary *s, const yaml_node_t *list, const char *key, const char *value) {
-  for (size_t i = 0; i < length_of(list); i++) {
-    const char *text = text_of(member(s, item(s, list, i), key));
-    if (text && strcmp(text, value) == 0) return item(s, list, i);
-  }
-  return NULL;
-}
-
-static double number_of(const yaml_node_t *node) {
-  const char *text = text_of(node);
-  char *end = NULL;
-  const double value = text ? strtod(text, &end) : NAN;
-  return text && end != text && !*end ? value : NAN;
-}
+enum { STRETCHES_MIN = 5 };
 
 /* ------------------------------------------------------------------------------------------------- ranges */
 
 struct range {
   double value, least, most;
-  int has_spread;
+  size_t stretches; /* 0: not known to be repeated */
 };
+static const struct range no_range = {NAN, NAN, NAN, 0};
 
 /* The median of the stretches and their range; without any, the value alone. */
 static struct range range_of(struct summary *s, const yaml_node_t *stretches, double value) {
-  const size_t count = length_of(stretches);
+  const size_t count = summary_length(stretches);
   struct range r = {value, value, value, 0};
   double *values = count > 1 ? (double *)malloc(count * sizeof *values) : NULL;
   if (!values) return r;
-  for (size_t i = 0; i < count; i++) values[i] = number_of(item(s, stretches, i));
+  for (size_t i = 0; i < count; i++) values[i] = summary_number(summary_item(s, stretches, i));
   cli_sort_numbers(values, count);
   r = (struct range){count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]), values[0],
-                     values[count - 1], 1};
+                     values[count - 1], count};
   free(values);
   return r;
 }
 
-/* "beyond the spread": the ranges do not meet. */
-static const char *judge(const struct range *a, const struct range *b) {
-  if (!a->has_spread || !b->has_spread) return "";
-  return a->most < b->least || b->most < a->least ? "*" : "";
+enum judgement { WITHIN, BEYOND, UNKNOWN };
+
+static enum judgement judge(const struct range *a, const struct range *b) {
+  if (a->stretches < STRETCHES_MIN || b->stretches < STRETCHES_MIN) return UNKNOWN;
+  return a->most < b->least || b->most < a->least ? BEYOND : WITHIN;
 }
 
 static void write_range(const struct range *r) {
   char text[64];
-  if (r->has_spread)
-    snprintf(text, sizeof text, "%.5g (%.5g-%.5g)", r->value, r->least, r->most);
+  if (r->stretches > 1)
+    snprintf(text, sizeof text, "%.4g (%.4g-%.4g)", r->value, r->least, r->most);
+  else if (isfinite(r->value))
+    snprintf(text, sizeof text, "%.4g", r->value);
   else
-    snprintf(text, sizeof text, "%.5g", r->value);
+    snprintf(text, sizeof text, "-");
   printf("  %-28s", text);
 }
 
 static void write_row(const char *name, const struct range *a, const struct range *b) {
+  static const char *const marks[] = {"", "*", "?"};
+  const int in_both = isfinite(a->value) && isfinite(b->value);
   char change[32] = "";
   if (a->value > 0 && isfinite(b->value)) snprintf(change, sizeof change, "%+.1f %%", 100 * (b->value / a->value - 1));
   printf("%-22s", name);
   write_range(a);
   write_range(b);
-  printf("  %9s %s\n", change, judge(a, b));
+  printf("  %9s %s\n", change, in_both ? marks[judge(a, b)] : "");
 }
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-static void compare_text(struct summary *a, struct summary *b, const char *key) {
-  const char *x = text_of(member(a, root_of(a), key)), *y = text_of(member(b, root_of(b), key));
+static void compare_text(struct summary *a, struct summary *b, const char *key, int all) {
+  const char *x = summary_text(summary_member(a, summary_root(a), key));
+  const char *y = summary_text(summary_member(b, summary_root(b), key));
   const int same = x && y && strcmp(x, y) == 0;
-  printf("%-22s  %-28s  %-28s%s\n", key, x ? x : "-", y ? y : "-", same ? "" : "  differs");
+  if (all || !same) printf("%-22s  %-28s  %-28s%s\n", key, x ? x : "-", y ? y : "-", same ? "" : "  differs");
 }
 
-static void compare_rates(struct summary *a, struct summary *b) {
-  const struct range x =
-      range_of(a, member(a, root_of(a), "stretch_hz"), number_of(member(a, root_of(a), "throughput_hz")));
-  const struct range y =
-      range_of(b, member(b, root_of(b), "stretch_hz"), number_of(member(b, root_of(b), "throughput_hz")));
+static struct range rate_of(struct summary *s) {
+  yaml_node_t *root = summary_root(s);
+  return range_of(s, summary_member(s, root, "stretch_hz"), summary_number(summary_member(s, root, "throughput_hz")));
+}
+
+static void compare_rates(struct summary *a, struct summary *b, int all) {
+  const struct range x = rate_of(a), y = rate_of(b);
   write_row("events/s", &x, &y);
   static const char *const others[] = {"source_hz", "wall_hz"};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-    const double u = number_of(member(a, root_of(a), others[i])), v = number_of(member(b, root_of(b), others[i]));
-    const struct range p = {u, u, u, 0}, q = {v, v, v, 0};
+  for (size_t i = 0; all && i < sizeof others / sizeof others[0]; i++) {
+    const struct range p = range_of(a, NULL, summary_number(summary_member(a, summary_root(a), others[i])));
+    const struct range q = range_of(b, NULL, summary_number(summary_member(b, summary_root(b), others[i])));
     write_row(others[i], &p, &q);
   }
 }
 
+struct row {
+  const char *name;
+  struct range a, b;
+  double change; /* by which factor, as a logarithm; 0 where only one run has the node */
+};
+
 static struct range node_time(struct summary *s, yaml_node_t *node) {
-  const double events = number_of(member(s, node, "events"));
-  const double value = events > 0 ? number_of(member(s, node, "microseconds")) / events : NAN;
-  return range_of(s, member(s, node, "stretch_us"), value);
+  const double events = summary_number(summary_member(s, node, "events"));
+  const double value = events > 0 ? summary_number(summary_member(s, node, "microseconds")) / events : NAN;
+  return range_of(s, summary_member(s, node, "stretch_us"), value);
 }
 
-static void compare_nodes(struct summary *a, struct summary *b) {
-  const yaml_node_t *in_a = member(a, root_of(a), "nodes"), *in_b = member(b, root_of(b), "nodes");
-  printf("\nnode, us/event\n");
-  for (size_t i = 0; i < length_of(in_a); i++) {
-    yaml_node_t *x = item(a, in_a, i);
-    const char *name = text_of(member(a, x, "name"));
-    yaml_node_t *y = name ? find(b, in_b, "name", name) : NULL;
+static int by_change(const void *a, const void *b) {
+  const struct row *x = a, *y = b;
+  return (x->change < y->change) - (x->change > y->change);
+}
+
+/* Fills `rows`, which has room for all nodes of both; returns how many there are. */
+static size_t find_rows(struct summary *a, struct summary *b, struct row *rows) {
+  const yaml_node_t *in_a = summary_member(a, summary_root(a), "nodes");
+  const yaml_node_t *in_b = summary_member(b, summary_root(b), "nodes");
+  size_t count = 0;
+  for (size_t i = 0; i < summary_length(in_a); i++) {
+    yaml_node_t *x = summary_item(a, in_a, i);
+    const char *name = summary_text(summary_member(a, x, "name"));
     if (!name) continue;
-    const struct range p = node_time(a, x);
-    const struct range q = y ? node_time(b, y) : (struct range){NAN, NAN, NAN, 0};
-    write_row(name, &p, &q);
+    yaml_node_t *y = summary_find(b, in_b, "name", name);
+    struct row *row = &rows[count++];
+    *row = (struct row){name, node_time(a, x), y ? node_time(b, y) : no_range, 0};
+    const double change = fabs(log(row->b.value / row->a.value));
+    row->change = isfinite(change) ? change : 0;
   }
-  for (size_t i = 0; i < length_of(in_b); i++) {
-    yaml_node_t *y = item(b, in_b, i);
-    const char *name = text_of(member(b, y, "name"));
-    if (!name || find(a, in_a, "name", name)) continue;
-    const struct range p = {NAN, NAN, NAN, 0}, q = node_time(b, y);
-    write_row(name, &p, &q);
+  for (size_t i = 0; i < summary_length(in_b); i++) {
+    yaml_node_t *y = summary_item(b, in_b, i);
+    const char *name = summary_text(summary_member(b, y, "name"));
+    if (name && !summary_find(a, in_a, "name", name)) rows[count++] = (struct row){name, no_range, node_time(b, y), 0};
   }
+  return count;
+}
+
+/* Those beyond the spread, and those of one run alone; how many there are besides. */
+static void write_rows(const struct row *rows, size_t count) {
+  size_t within = 0, unknown = 0;
+  printf("\nnode, us/event, by size of the difference\n");
+  for (size_t i = 0; i < count; i++) {
+    const enum judgement judgement = judge(&rows[i].a, &rows[i].b);
+    const int in_both = isfinite(rows[i].a.value) && isfinite(rows[i].b.value);
+    if (!in_both || judgement == BEYOND) {
+      write_row(rows[i].name, &rows[i].a, &rows[i].b);
+    } else {
+      within += judgement == WITHIN;
+      unknown += judgement == UNKNOWN;
+    }
+  }
+  if (within) printf("%zu within their spread\n", within);
+  if (unknown) printf("%zu of which it cannot tell\n", unknown);
+}
+
+static int compare_nodes(struct summary *a, struct summary *b, int all) {
+  const size_t room = summary_length(summary_member(a, summary_root(a), "nodes")) +
+                      summary_length(summary_member(b, summary_root(b), "nodes"));
+  struct row *rows = calloc(room + 1, sizeof *rows);
+  if (!rows) return cli_no_memory();
+  const size_t count = find_rows(a, b, rows);
+  if (all) {
+    printf("\nnode, us/event\n");
+    for (size_t i = 0; i < count; i++) write_row(rows[i].name, &rows[i].a, &rows[i].b);
+  } else {
+    qsort(rows, count, sizeof *rows, by_change);
+    write_rows(rows, count);
+  }
+  free(rows);
+  return CLI_OK;
 }
 
 /* Returns how many outputs are known to differ. */
-static unsigned compare_outputs(struct summary *a, struct summary *b) {
-  const yaml_node_t *in_a = member(a, root_of(a), "outputs"), *in_b = member(b, root_of(b), "outputs");
-  unsigned different = 0;
+static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
+  const yaml_node_t *in_a = summary_member(a, summary_root(a), "outputs");
+  const yaml_node_t *in_b = summary_member(b, summary_root(b), "outputs");
+  unsigned different = 0, equal = 0;
   printf("\noutput, digest\n");
-  for (size_t i = 0; i < length_of(in_a); i++) {
-    yaml_node_t *x = item(a, in_a, i);
-    const char *port = text_of(member(a, x, "port")), *digest = text_of(member(a, x, "digest"));
-    yaml_node_t *y = port ? find(b, in_b, "port", port) : NULL;
-    const char *other = y ? text_of(member(b, y, "digest")) : NULL;
+  for (size_t i = 0; i < summary_length(in_a); i++) {
+    yaml_node_t *x = summary_item(a, in_a, i);
+    const char *port = summary_text(summary_member(a, x, "port")),
+               *digest = summary_text(summary_member(a, x, "digest"));
+    yaml_node_t *y = port ? summary_find(b, in_b, "port", port) : NULL;
+    const char *other = y ? summary_text(summary_member(b, y, "digest")) : NULL;
     const int known = digest && other && strcmp(digest, "null") != 0 && strcmp(other, "null") != 0;
     const int same = known && strcmp(digest, other) == 0;
     different += known && !same;
+    equal += (unsigned)same;
+    if (same && !all) continue;
     printf("%-22s  %-28s  %-28s  %s\n", port ? port : "-", digest ? digest : "-", other ? other : "-",
            same    ? "same"
            : known ? "DIFFERS"
+           : !y    ? "not in the second"
                    : "not known: run with --digest");
   }
+  for (size_t i = 0; i < summary_length(in_b); i++) {
+    yaml_node_t *y = summary_item(b, in_b, i);
+    const char *port = summary_text(summary_member(b, y, "port"));
+    const char *digest = summary_text(summary_member(b, y, "digest"));
+    if (!port || summary_find(a, in_a, "port", port)) continue;
+    printf("%-22s  %-28s  %-28s  not in the first\n", port, "-", digest ? digest : "-");
+  }
+  if (!all) printf("%u the same\n", equal);
   return different;
 }
 
-/* Numbers and texts of two trees that differ, with their paths; *compared counts all. */
-static void compare_results(struct summary *a, const yaml_node_t *x, struct summary *b, const yaml_node_t *y,
-                            const char *path, unsigned *compared, unsigned *different) {
-  if (x->type == YAML_MAPPING_NODE) {
-    for (yaml_node_pair_t *p = x->data.mapping.pairs.start; p < x->data.mapping.pairs.top; p++) {
-      char longer[512];
-      const char *key = text_of(at(a, p->key));
-      const yaml_node_t *other = key ? member(b, y, key) : NULL;
-      snprintf(longer, sizeof longer, "%s%s%s", path, *path ? "." : "", key ? key : "?");
-      if (other) compare_results(a, at(a, p->value), b, other, longer, compared, different);
-    }
-  } else if (x->type == YAML_SEQUENCE_NODE) {
-    for (size_t i = 0; i < length_of(x) && i < length_of(y); i++) {
-      char longer[512];
-      snprintf(longer, sizeof longer, "%s[%zu]", path, i);
-      compare_results(a, item(a, x, i), b, item(b, y, i), longer, compared, different);
-    }
-  } else if (text_of(x) && text_of(y)) {
-    ++*compared;
-    if (strcmp(text_of(x), text_of(y)) == 0) return;
-    if (++*different == 1) printf("\nresult\n");
-    printf("%-52s  %-14s  %s\n", path, text_of(x), text_of(y));
-  }
+/* What a star means, or why there is none. */
+static void write_legend(struct summary *a, struct summary *b) {
+  const struct range x = rate_of(a), y = rate_of(b);
+  if (judge(&x, &y) == UNKNOWN)
+    printf(
+        "? cannot tell whether times differ: that takes %d stretches each, and there are %zu and %zu (--repeat %d "
+        "gives %d)\n",
+        STRETCHES_MIN, x.stretches, y.stretches, STRETCHES_MIN + 1, STRETCHES_MIN);
+  else
+    printf("* beyond the spread: the ranges of the stretches (--repeat) do not meet\n");
+}
+
+static int write_comparison(struct summary *a, struct summary *b, int all) {
+  static const char *const texts[] = {"sluice_version", "graph_digest", "device", "slots", "slice_events", "events"};
+  printf("%-22s  %-28s  %s\n", "", a->path, b->path);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) compare_text(a, b, texts[i], all);
+  compare_rates(a, b, all);
+  if (compare_nodes(a, b, all) != CLI_OK) return CLI_FAILED;
+  const unsigned different = compare_outputs(a, b, all);
+  if (cli_compare_results(a, b, all) != CLI_OK) return CLI_FAILED;
+  write_legend(a, b);
+  if (!all) printf("--all lists everything, with all digits\n");
+  return different ? CLI_FAILED : CLI_OK;
 }
 
 int cli_compare(const struct cli_arguments *a) {
   struct summary first = {0}, second = {0};
-  int status = read_summary(&first, a->operands.items[0]);
-  if (status == CLI_OK) status = read_summary(&second, a->operands.items[1]);
-  if (status == CLI_OK) {
-    static const char *const texts[] = {"sluice_version", "graph_digest", "device", "slots", "slice_events", "events"};
-    unsigned compared = 0, unequal = 0;
-    printf("%-22s  %-28s  %s\n", "", first.path, second.path);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) compare_text(&first, &second, texts[i]);
-    compare_rates(&first, &second);
-    compare_nodes(&first, &second);
-    const unsigned different = compare_outputs(&first, &second);
-    const yaml_node_t *x = member(&first, root_of(&first), "results"),
-                      *y = member(&second, root_of(&second), "results");
-    const yaml_node_t *u = member(&first, root_of(&first), "totals"), *v = member(&second, root_of(&second), "totals");
-    if (x && y) compare_results(&first, x, &second, y, "", &compared, &unequal);
-    if (u && v) compare_results(&first, u, &second, v, "total", &compared, &unequal);
-    if (x && y) printf("\n%u of %u numbers that checks and sinks report are equal\n", compared - unequal, compared);
-    printf("* beyond the spread: the ranges of the stretches (--repeat) do not meet\n");
-    status = different ? CLI_FAILED : CLI_OK;
-  }
-  if (first.is_open) yaml_document_delete(&first.document);
-  if (second.is_open) yaml_document_delete(&second.document);
+  int status = summary_read(&first, a->operands.items[0]);
+  if (status == CLI_OK) status = summary_read(&second, a->operands.items[1]);
+  if (status == CLI_OK) status = write_comparison(&first, &second, a->all != 0);
+  summary_close(&first);
+  summary_close(&second);
   return status;
 }

@@ -91,6 +91,55 @@ def mistakes(graph):
         check(text in done.stderr, f"{arguments}: {done.stderr.strip().splitlines()[:1]}")
 
 
+def changed(path, folder, name, **values):
+    summary = json.loads(path.read_text())
+    summary.update(values)
+    made = folder / f"{name}.json"
+    made.write_text(json.dumps(summary))
+    return made
+
+
+def times(path, folder):
+    """A difference is one where ranges of five stretches do not meet; with fewer nothing is said."""
+    def run(name, hz, us):
+        nodes = [{"name": node, "events": 100, "microseconds": sum(values), "stretch_us": values} for node, values in us.items()]
+        return changed(path, folder, name, stretch_hz=hz, nodes=nodes)
+
+    slow = [10, 11, 12, 13, 14]
+    before = run("before", slow, {"a": slow, "b": slow, "c": slow})
+    after = run("after", [20 + hz for hz in slow], {"a": [us + 5 for us in slow], "b": [us + 50 for us in slow], "c": [us + 4 for us in slow]})
+    table = sluice("compare", before, after).stdout
+    check(re.search(r"^events/s .*%\s\*$", table, re.MULTILINE), "ranges that do not meet are marked")
+    check(re.findall(r"^(\w) .*\*$", table, re.MULTILINE) == ["b", "a"], f"nodes beyond the spread stand by size:\n{table}")
+    check("1 within their spread" in table and "cannot tell" not in table, "and the others are counted")
+    few = run("few", [20 + hz for hz in slow[:4]], {"a": [us + 5 for us in slow[:4]], "b": [us + 50 for us in slow[:4]], "d": slow})
+    table = sluice("compare", before, few).stdout
+    check("*" not in table and "cannot tell whether times differ: that takes 5 stretches each, and there are 5 and 4" in table,
+          f"four stretches are too few to tell:\n{table}")
+    check("2 of which it cannot tell" in table and re.search(r"^c .* -  +$", table, re.MULTILINE) and re.search(r"^d +-  ", table, re.MULTILINE),
+          f"a node of one run alone is there:\n{table}")
+
+
+def results(path, folder):
+    many = {f"n{k:02}": 1000 for k in range(30)}
+    bins = [{"x": k, "y": 1} for k in range(200)]
+    before = changed(path, folder, "many_before", totals={}, results={"check": {**many, "word": "left", "gone": 1, "same": 7, "bins": bins}})
+    more = {name: 1000 + 3.00000001 * k for k, name in enumerate(many)}
+    after = changed(path, folder, "many_after", totals={}, results={"check": {**more, "word": "right", "new": 2, "same": 7, "bins": [{"x": 2 * b["x"], "y": 1} for b in bins]}})
+    table = sluice("compare", before, after).stdout
+    found = re.findall(r"^check\.(\w+) +(\S+) +(\S+)", table, re.MULTILINE)
+    check(sorted(found[:3]) == [("gone", "1", "-"), ("new", "-", "2"), ("word", "left", "right")], f"what one run has alone differs most: {found[:3]}")
+    check([name for name, _, _ in found[3:]] == [f"n{k:02}" for k in range(29, 12, -1)], "numbers stand by size of the difference")
+    check(found[3] == ("n29", "1000", "1087") and "+8.7 %" in table, f"with few digits: {found[3]}")
+    check("12 more, by less than these" in table and "check.same" not in table, f"and those that are least are counted:\n{table}")
+    check("check.bins[]: 199 of 400 differ, by up to 50 %" in table, "of a list it says how many differ")
+    check("203 of 434 values" in table, f"how many are equal: {table.splitlines()[-3:]}")
+    check(len(table.splitlines()) < 50, "all fits on a screen")
+    everything = sluice("compare", before, after, "--all").stdout
+    check("1087.00000029" in everything and everything.count("check.bins[") == 199, "--all lists them with all digits")
+    sluice("compare", before, before)
+
+
 def compare(graph, folder):
     files = []
     for name, options in (("a", ()), ("b", ("--slots", 2)), ("c", ("--set", "sum.block_sized=true")), ("d", ())):
@@ -98,18 +147,15 @@ def compare(graph, folder):
         digest = ["--digest"] if name != "d" else []
         sluice("run", graph, "-n", 200, "--repeat", 6, "--quiet", *digest, *options, "--json", files[-1], *TOY)
     same = sluice("compare", files[0], files[1]).stdout
-    check(re.search(r"^sum +\w{16} +\w{16} +same$", same, re.MULTILINE), "equal outputs are called the same")
-    check(re.search(r"^slots +1 +2 +differs$", same, re.MULTILINE), "what was set differently is named")
+    check("1 the same" in same and not re.search(r"^sum +\w{16}", same, re.MULTILINE), "equal outputs are counted")
+    check(re.search(r"^slots +1 +2 +differs$", same, re.MULTILINE) and "slice_events" not in same, "what was set differently is named, and nothing else")
+    everything = sluice("compare", files[0], files[1], "--all").stdout
+    check(re.search(r"^sum +\w{16} +\w{16} +same$", everything, re.MULTILINE) and "slice_events" in everything, "--all lists what is equal, too")
     other = sluice("compare", files[0], files[2], expect=1).stdout
     check("DIFFERS" in other, "different outputs are told, and by the status too")
     check("not known: run with --digest" in sluice("compare", files[0], files[3]).stdout, "no digest is no agreement")
-    summary = json.loads(files[0].read_text())
-    summary["stretch_hz"] = [2 * hz for hz in summary["stretch_hz"]] if min(summary["stretch_hz"]) * 2 > max(summary["stretch_hz"]) else [10 * hz for hz in summary["stretch_hz"]]
-    faster = folder / "faster.json"
-    faster.write_text(json.dumps(summary))
-    table = sluice("compare", files[0], faster).stdout
-    check(re.search(r"^events/s .*%\s\*$", table, re.MULTILINE), "ranges that do not meet are marked")
-    check(not re.search(r"^sum .*%\s\*$", table, re.MULTILINE), "ranges that meet are not")
+    times(files[0], folder)
+    results(files[0], folder)
     for name, text in (("broken.json", "{"), ("list.json", "[1]"), ("within_itself.json", '{"results": &a {"b": *a}}')):
         (folder / name).write_text(text)
         done = sluice("compare", files[0], folder / name, expect=2)

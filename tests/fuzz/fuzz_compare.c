@@ -2,6 +2,8 @@
  * or is both. What it prints goes nowhere. */
 #define _GNU_SOURCE
 #include "../../runtime/cli/compare.c"
+#include "../../runtime/cli/compare_results.c"
+#include "../../runtime/cli/summary_file.c"
 #include "fuzz_file.h"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
@@ -21,8 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint8_t *other = zero ? zero + 1 : data;
   const size_t first_size = zero ? (size_t)(zero - data) : size, second_size = (size_t)(data + size - other);
   const char *paths[] = {fuzz_file_of(&first, data, first_size), fuzz_file_of(&second, other, second_size), NULL};
-  const struct cli_arguments arguments = {.operands = {paths, 2}};
+  struct cli_arguments arguments = {.operands = {paths, 2}};
   const int status = cli_compare(&arguments);
   require(status == CLI_OK || status == CLI_FAILED || status == CLI_WRONG);
+  arguments.all = 1;
+  require(cli_compare(&arguments) == status);
   return 0;
 }

@@ -1,0 +1,220 @@
+/* compare_results.c: what checks and sinks report in two runs, value by value.
+ *
+ * Both trees are made lists of values with their paths, and matched by path. What differs is shown by size: the
+ * difference relative to the larger of the two. Values in lists (bins of histograms) are too many to be read; a line
+ * for each list says how many differ, and by how much at most.
+ */
+#include "cli/cli.h"
+#include "cli/summary_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 20, PATH_BYTES = 512 };
+
+struct value {
+  char *path;
+  const char *text;       /* in the first file */
+  const char *other;      /* in the second; NULL: not there */
+  size_t order;           /* in its file */
+  uint32_t list_bytes;    /* of the path, up to the first list; 0: in none */
+  uint32_t is_only_other; /* of the second file alone, where it is `text` */
+  double size;            /* of the difference, relative to the larger: 0 to 2; of what is no number 1 */
+};
+
+struct values {
+  struct value *items;
+  size_t count, capacity;
+  int failed;
+};
+
+static void add_value(struct values *v, const char *path, const char *text) {
+  if (v->count == v->capacity) {
+    const size_t capacity = 2 * v->capacity + 64;
+    struct value *larger = realloc(v->items, capacity * sizeof *larger);
+    v->failed |= !larger;
+    if (!larger) return;
+    v->items = larger;
+    v->capacity = capacity;
+  }
+  const char *list = strchr(path, '[');
+  char *copy = strdup(path);
+  v->failed |= !copy;
+  if (!copy) return;
+  v->items[v->count] =
+      (struct value){.path = copy, .text = text, .order = v->count, .list_bytes = list ? (uint32_t)(list - path) : 0};
+  v->count++;
+}
+
+static void collect(struct values *v, struct summary *s, const yaml_node_t *node, const char *path) {
+  char longer[PATH_BYTES];
+  if (!node) return;
+  if (node->type == YAML_MAPPING_NODE) {
+    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
+      const char *key = summary_text(summary_at(s, p->key));
+      snprintf(longer, sizeof longer, "%s%s%s", path, *path ? "." : "", key ? key : "?");
+      collect(v, s, summary_at(s, p->value), longer);
+    }
+  } else if (node->type == YAML_SEQUENCE_NODE) {
+    for (size_t i = 0; i < summary_length(node); i++) {
+      snprintf(longer, sizeof longer, "%s[%zu]", path, i);
+      collect(v, s, summary_item(s, node, i), longer);
+    }
+  } else if (summary_text(node)) {
+    add_value(v, path, summary_text(node));
+  }
+}
+
+static void collect_all(struct values *v, struct summary *s) {
+  collect(v, s, summary_member(s, summary_root(s), "results"), "");
+  collect(v, s, summary_member(s, summary_root(s), "totals"), "total");
+}
+
+static void free_values(struct values *v) {
+  for (size_t i = 0; i < v->count; i++) free(v->items[i].path);
+  free(v->items);
+}
+
+static int by_path(const void *a, const void *b) {
+  return strcmp(((const struct value *)a)->path, ((const struct value *)b)->path);
+}
+
+static int by_order(const void *a, const void *b) {
+  const struct value *x = a, *y = b;
+  return (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_size(const void *a, const void *b) {
+  const struct value *x = a, *y = b;
+  return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : by_order(a, b);
+}
+
+static double number_in(const char *text) {
+  char *end = NULL;
+  const double value = text ? strtod(text, &end) : NAN;
+  return text && end != text && !*end ? value : NAN;
+}
+
+static double difference(const char *text, const char *other) {
+  const double x = number_in(text), y = number_in(other);
+  const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
+  if (other && strcmp(text, other) == 0) return 0;
+  if (!isfinite(x) || !isfinite(y)) return 1;
+  return larger > 0 ? fabs(x - y) / larger : 0;
+}
+
+/* Gives each value of `v` its counterpart. What `w` has alone is added to `v`. Returns how many are equal. */
+static size_t match(struct values *v, struct values *w) {
+  size_t equal = 0;
+  const size_t count = v->count;
+  qsort(w->items, w->count, sizeof *w->items, by_path);
+  for (size_t i = 0; i < count; i++) {
+    struct value *x = &v->items[i];
+    struct value *y = w->count ? bsearch(x, w->items, w->count, sizeof *w->items, by_path) : NULL;
+    x->other = y ? y->text : NULL;
+    if (y) y->other = x->text;
+    x->size = difference(x->text, x->other);
+    equal += x->size == 0;
+  }
+  qsort(w->items, w->count, sizeof *w->items, by_order);
+  for (size_t i = 0; i < w->count; i++) {
+    if (w->items[i].other) continue;
+    add_value(v, w->items[i].path, w->items[i].text);
+    if (v->failed) break;
+    v->items[v->count - 1].is_only_other = 1;
+    v->items[v->count - 1].size = 1;
+  }
+  return equal;
+}
+
+/* A text, a number with a few digits, or nothing. */
+static const char *short_text(char *place, size_t bytes, const char *text) {
+  const double number = number_in(text);
+  if (isfinite(number))
+    snprintf(place, bytes, "%.4g", number);
+  else
+    snprintf(place, bytes, "%.24s", text ? text : "-");
+  return place;
+}
+
+static void write_short(const struct value *x) {
+  char first[32], second[32], change[32] = "";
+  const char *text = x->is_only_other ? NULL : x->text, *other = x->is_only_other ? x->text : x->other;
+  const double from = number_in(text), to = number_in(other);
+  if (from > 0 && to >= 0 && isfinite(to)) snprintf(change, sizeof change, "%+.3g %%", 100 * (to / from - 1));
+  printf("%-44s  %-14s  %-14s  %9s\n", x->path, short_text(first, sizeof first, text),
+         short_text(second, sizeof second, other), change);
+}
+
+static int is_in_list(const struct value *x, const struct value *first) {
+  return x->list_bytes == first->list_bytes && strncmp(x->path, first->path, first->list_bytes) == 0;
+}
+
+/* A line a list. Sorted by path, the values of one stand together. */
+static void write_lists(const struct values *v) {
+  for (size_t i = 0; i < v->count;) {
+    const struct value *first = &v->items[i];
+    size_t count = 0, unequal = 0;
+    double largest = 0;
+    for (; i < v->count && is_in_list(&v->items[i], first); i++) {
+      const struct value *x = &v->items[i];
+      count++;
+      unequal += x->size > 0;
+      if (x->size > largest) largest = x->size;
+      if (first->list_bytes == 0) break;
+    }
+    if (first->list_bytes == 0)
+      i++;
+    else if (unequal > 0)
+      printf("%.*s[]: %zu of %zu differ, by up to %.3g %%\n", (int)first->list_bytes, first->path, unequal, count,
+             100 * largest);
+  }
+}
+
+static void write_summary(struct values *v) {
+  size_t shown = 0, more = 0;
+  qsort(v->items, v->count, sizeof *v->items, by_size);
+  for (size_t i = 0; i < v->count; i++) {
+    if (v->items[i].list_bytes || v->items[i].size == 0) continue;
+    if (shown == SHOWN_MAX) {
+      more++;
+      continue;
+    }
+    write_short(&v->items[i]);
+    shown++;
+  }
+  if (more) printf("%zu more, by less than these\n", more);
+  qsort(v->items, v->count, sizeof *v->items, by_path);
+  write_lists(v);
+}
+
+static void write_all(const struct values *v) {
+  for (size_t i = 0; i < v->count; i++) {
+    const struct value *x = &v->items[i];
+    if (x->size == 0) continue;
+    printf("%-52s  %-20s  %s\n", x->path, x->is_only_other ? "-" : x->text,
+           x->is_only_other ? x->text
+           : x->other       ? x->other
+                            : "-");
+  }
+}
+
+int cli_compare_results(struct summary *a, struct summary *b, int all) {
+  struct values v = {0}, w = {0};
+  collect_all(&v, a);
+  collect_all(&w, b);
+  const size_t equal = v.failed || w.failed ? 0 : match(&v, &w);
+  const int failed = v.failed || w.failed;
+  if (!failed && v.count > 0) {
+    if (equal < v.count) printf("\nresult%s\n", all ? "" : ", by size of the difference");
+    if (all)
+      write_all(&v);
+    else
+      write_summary(&v);
+    printf("\n%zu of %zu values that checks and sinks report are equal\n", equal, v.count);
+  }
+  free_values(&v);
+  free_values(&w);
+  return failed ? cli_no_memory() : CLI_OK;
+}

@@ -1,0 +1,100 @@
+/* summary_file.c: see summary_file.h. */
+#include "cli/summary_file.h"
+
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int see(const yaml_document_t *document, uint8_t *seen, int index) {
+  const int is_new = index > 0 && index <= document->nodes.top - document->nodes.start && !seen[index - 1];
+  if (is_new) seen[index - 1] = 1;
+  return is_new;
+}
+
+/* Does each value stand in one place? What YAML's aliases make may hold itself. */
+static int is_tree(const yaml_document_t *document) {
+  uint8_t *seen = calloc((size_t)(document->nodes.top - document->nodes.start) + 1, 1);
+  int fine = seen != NULL && see(document, seen, 1);
+  for (const yaml_node_t *node = document->nodes.start; fine && node < document->nodes.top; node++) {
+    if (node->type == YAML_MAPPING_NODE)
+      for (yaml_node_pair_t *p = node->data.mapping.pairs.start; fine && p < node->data.mapping.pairs.top; p++)
+        fine = see(document, seen, p->key) && see(document, seen, p->value);
+    if (node->type == YAML_SEQUENCE_NODE)
+      for (yaml_node_item_t *i = node->data.sequence.items.start; fine && i < node->data.sequence.items.top; i++)
+        fine = see(document, seen, *i);
+  }
+  free(seen);
+  return fine;
+}
+
+int summary_read(struct summary *s, const char *path) {
+  FILE *file = fopen(path, "rb");
+  s->path = path;
+  if (!file) {
+    fprintf(stderr, "error: %s: cannot be opened\n", path);
+    return CLI_WRONG;
+  }
+  yaml_parser_t parser;
+  int status = CLI_WRONG;
+  if (yaml_parser_initialize(&parser)) {
+    yaml_parser_set_input_file(&parser, file);
+    s->is_open = yaml_parser_load(&parser, &s->document);
+    const yaml_node_t *root = s->is_open ? yaml_document_get_root_node(&s->document) : NULL;
+    if (!s->is_open)
+      fprintf(stderr, "error: %s:%zu: %s\n", path, parser.problem_mark.line + 1, parser.problem);
+    else if (!root || root->type != YAML_MAPPING_NODE || !is_tree(&s->document))
+      fprintf(stderr, "error: %s: is no summary of a run (sluice run --json writes one)\n", path);
+    else
+      status = CLI_OK;
+    yaml_parser_delete(&parser);
+  }
+  fclose(file);
+  return status;
+}
+
+yaml_node_t *summary_at(struct summary *s, int index) { return yaml_document_get_node(&s->document, index); }
+yaml_node_t *summary_root(struct summary *s) { return yaml_document_get_root_node(&s->document); }
+const char *summary_text(const yaml_node_t *node) {
+  return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+yaml_node_t *summary_member(struct summary *s, const yaml_node_t *map, const char *key) {
+  if (!map || map->type != YAML_MAPPING_NODE) return NULL;
+  for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+    const char *name = summary_text(summary_at(s, p->key));
+    if (name && strcmp(name, key) == 0) return summary_at(s, p->value);
+  }
+  return NULL;
+}
+
+size_t summary_length(const yaml_node_t *list) {
+  return list && list->type == YAML_SEQUENCE_NODE
+             ? (size_t)(list->data.sequence.items.top - list->data.sequence.items.start)
+             : 0;
+}
+
+yaml_node_t *summary_item(struct summary *s, const yaml_node_t *list, size_t i) {
+  return summary_at(s, list->data.sequence.items.start[i]);
+}
+
+yaml_node_t *summary_find(struct summary *s, const yaml_node_t *list, const char *key, const char *value) {
+  for (size_t i = 0; i < summary_length(list); i++) {
+    const char *text = summary_text(summary_member(s, summary_item(s, list, i), key));
+    if (text && strcmp(text, value) == 0) return summary_item(s, list, i);
+  }
+  return NULL;
+}
+
+double summary_number(const yaml_node_t *node) {
+  const char *text = summary_text(node);
+  char *end = NULL;
+  const double value = text ? strtod(text, &end) : NAN;
+  return text && end != text && !*end ? value : NAN;
+}
+
+void summary_close(struct summary *s) {
+  if (s->is_open) yaml_document_delete(&s->document);
+  s->is_open = 0;
+}
