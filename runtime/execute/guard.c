@@ -36,13 +36,27 @@ static void fill_gap(unsigned char *block, uint64_t begin, uint64_t end) {
   for (uint64_t at = begin; at < end; at++) block[at] = gap_byte(at);
 }
 
+/* Of a pool, what the last fill used: its values are not looked at, so that one that was written beyond hides nothing,
+ * and pools are large (32 MiB of a slice for whole records). */
+static uint64_t bytes_to_poison(const struct sl_session *s, const struct sl_input *input,
+                                const struct sl_storage *field) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const struct sl_collection *c = source->algorithm->members[field->member].collection;
+  const struct sl_field *f = &c->fields[field->field];
+  if (!input->is_poisoned || f->shape != SL_SHAPE_CODE_BYTES) return field->bytes;
+  const uint64_t used = input->used[SL_BOUNDS_MAX * field->member + sl_group_of(c, field->field)];
+  const uint64_t bytes = used * f->width * sl_type_bytes(f->type);
+  return bytes < field->bytes ? bytes : field->bytes;
+}
+
 void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input) {
   uint64_t end = 0;
   uint32_t i = 0;
   for (const struct sl_storage *field; (field = next_field(s->layout, &i)); end = field->offset + field->bytes) {
     fill_gap(input->block, end, field->offset);
-    memset(input->block + field->offset, SL_POISON, field->bytes);
+    memset(input->block + field->offset, SL_POISON, bytes_to_poison(s, input, field));
   }
+  input->is_poisoned = 1;
   fill_gap(input->block, end, s->layout->input_bytes);
 }
 

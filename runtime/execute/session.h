@@ -63,6 +63,7 @@ struct sl_input {
   uint64_t *refusals; /* per event: the error word of a kernel, or 0 */
   uint32_t *used;     /* per member of the source and bound (SL_BOUNDS_MAX each): how much the source filled */
   uint32_t event_count;
+  uint32_t is_poisoned; /* --guard: all of the block was, once */
   uint64_t progress_done, progress_total;
 };
 
