@@ -5,17 +5,26 @@ set -eu
 help2man=$1 sluice=$2 version=$3 sections=$4 folder=$5
 rm -rf "$folder"
 mkdir -p "$folder/tools"
+commands=$("$sluice" --help | sed -n 's/^  sluice \([a-z]\+\).*/\1/p')
+
+# The sections, and all other pages.
+{
+  cat "$sections"
+  printf '\n[SEE ALSO]\n.BR sluice (1)'
+  for command in $commands; do printf ',\n.BR sluice\\-%s (1)' "$command"; done
+  echo
+} >"$folder/tools/sections"
 
 # page NAME COMMAND DOC: help2man takes a page's name from the program that it calls. SECTIONS has the exit status.
 page() {
   printf '#!/bin/sh\n"%s" %s "$@" | sed "/^Exit status: /,\\$d"\n' "$sluice" "$2" >"$folder/tools/$1"
   chmod +x "$folder/tools/$1"
   "$help2man" --no-info --manual "Sluice" --source "Sluice $version" --version-string "$version" --name "$3" \
-    --include "$sections" --output "$folder/$1.1" "$folder/tools/$1"
+    --include "$folder/tools/sections" --output "$folder/$1.1" "$folder/tools/$1"
 }
 
 page sluice "" "run and examine data-flow graphs of plugin algorithms"
-"$sluice" --help | sed -n 's/^  sluice \([a-z]*\) .*/\1/p' | while read -r command; do
+for command in $commands; do
   doc=$("$sluice" "$command" --help | sed -n "s/^sluice $command: \(.*\)\.\$/\1/p")
   page "sluice-$command" "$command" "$doc"
 done

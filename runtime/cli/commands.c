@@ -12,8 +12,8 @@ const struct cli_command cli_commands[] = {
      "All that is wrong is said at once, with file, line and column.\n"},
     {"plan", "[GRAPH]", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_PLUGINS,
      "the memory plan of a graph, as a table or a drawing", cli_plan,
-     "With --csv, the planner alone: finds offsets for buffers that are live in steps [lower, upper), up to\n"
-     "a plan of the wanted capacity, a proof that there is none, or the end of the time. Every plan is checked.\n\n"
+     "With --csv, the planner alone: it looks for offsets of buffers that are live in steps [lower, upper), until\n"
+     "it has a plan of the wanted capacity, a proof that there is none, or no time left. Every plan is checked.\n\n"
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
     {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_PLUGINS,
@@ -21,7 +21,7 @@ const struct cli_command cli_commands[] = {
      "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"},
     {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
      cli_list, NULL},
-    {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "an algorithm, a plugin or a collection",
+    {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "what an algorithm, a plugin or a collection is",
      cli_describe,
      "  $ sluice describe velo.search_by_triplet\n"
      "  $ sluice describe velo_hits --json\n"},

@@ -1,6 +1,10 @@
 /* help.c: the help of the program and of each command, from the tables. */
 #include "cli/cli.h"
 
+#include <string.h>
+
+enum { USAGE_COLUMNS = 22 };
+
 static const char exit_status[] =
     "Exit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
     "130 and 143 after SIGINT and SIGTERM.\n";
@@ -10,9 +14,13 @@ void cli_write_help(FILE *file) {
   for (size_t c = 0; c < cli_command_count; c++) {
     char usage[64];
     snprintf(usage, sizeof usage, "%s %s", cli_commands[c].name, cli_commands[c].operands);
-    fprintf(file, "  sluice %-22s %s\n", usage, cli_commands[c].doc);
+    /* A usage that is too long has a line of its own, by which help2man knows where it ends. */
+    if (strlen(usage) > USAGE_COLUMNS)
+      fprintf(file, "  sluice %s\n         %-*s %s\n", usage, USAGE_COLUMNS, "", cli_commands[c].doc);
+    else
+      fprintf(file, "  sluice %-*s %s\n", USAGE_COLUMNS, usage, cli_commands[c].doc);
   }
-  fprintf(file, "  sluice %-22s %s\n", "--version", "version, build, targets, libraries");
+  fprintf(file, "  sluice %-*s %s\n", USAGE_COLUMNS, "--version", "version, build, targets, libraries");
   fprintf(file, "\n`sluice COMMAND --help` lists the options of a command.\n\n%s", exit_status);
 }
 

@@ -10,6 +10,7 @@
   CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
 - A block of `output` is what the block of `sh` before it prints, run in a plain shell, where SLUICE_DATA is not set. Lines
   of rates and memory are those of some machine: only their first word is compared. Skipped without the samples.
+- running.md lists each command that `sluice help` names.
 - Links into the repository lead to a file, and their anchors to a heading.
 """
 import os
@@ -103,6 +104,16 @@ def check_output(sluice, script, block, line, folder, data):
         yield f"line {line}: the commands before it print something else:\n    " + "\n    ".join(printed)
 
 
+def missing_commands(sluice):
+    """Problems of the list of commands in running.md: it has each that help names."""
+    page = (ROOT / "docs/running.md").read_text()
+    listed = set(re.findall(r"^sluice ([a-z]+)", next(re.finditer(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).group(1), re.MULTILINE))
+    said = subprocess.run([sluice, "--help"], capture_output=True, text=True, check=True).stdout
+    for command in re.findall(r"^  sluice ([a-z]+)", said, re.MULTILINE):
+        if command not in listed:
+            yield f"the list of commands lacks `sluice {command}`"
+
+
 def check_installed(sluice):
     """The transcripts for an installation, each page in a folder of its own."""
     transcripts = failures = 0
@@ -130,6 +141,8 @@ def main():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
         problems = list(broken_links(page, text))
+        if page.name == "running.md":
+            problems += missing_commands(sluice)
         folder = pathlib.Path(scratch.name) / page.stem
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The man pages, as groff sets them: man_test.py SLUICE FOLDER_OF_PAGES
+
+They come from the command's own help through help2man, which takes what it does not understand for plain text. Each
+command stands by itself in sluice(1) and has a page, each option a paragraph in it, and groff has nothing to warn of.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    failures += not condition
+    print(("ok      " if condition else "FAILED  ") + text)
+
+
+def typeset(page):
+    """Lines of the page, wide enough that none is broken; and what groff warns of."""
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=400n", page], capture_output=True, text=True)
+    return [re.sub(r" +", " ", line).strip() for line in done.stdout.splitlines()], done.stderr
+
+
+def paragraph(lines, head):
+    """What follows a line of its own, or stands beside a short one."""
+    for at, line in enumerate(lines):
+        if line == head and at + 1 < len(lines):
+            return lines[at + 1]
+        if line.startswith(head + " "):
+            return line[len(head) + 1:]
+    return None
+
+
+def help_of(sluice, *command):
+    return subprocess.run([sluice, *command, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def plain(text):
+    """Quotes are set as groff has them."""
+    return re.sub(r"[`'‘’]", "'", re.sub(r"[‐−–]", "-", text))
+
+
+def same(found, wanted):
+    return found is not None and plain(found) == plain(wanted)
+
+
+def main(sluice, folder):
+    pages = {page.stem: page for page in pathlib.Path(folder).glob("*.1")}
+    if not pages or not shutil.which("groff"):
+        print(f"skipped: no man pages in {folder}, or no groff to set them")
+        sys.exit(77)
+    commands = re.findall(r"^  sluice ([a-z]+)", help_of(sluice), re.MULTILINE)
+    check(len(commands) > 10, f"help names the commands: {' '.join(commands)}")
+    check(sorted(pages) == sorted(["sluice", *(f"sluice-{name}" for name in commands)]), "each has a page")
+    whole, _ = typeset(pages["sluice"])
+    for name, page in sorted(pages.items()):
+        lines, warnings = typeset(page)
+        check(not warnings, f"{name}: groff has nothing to say: {warnings.strip()[:200]}")
+        named = set(re.findall(r"sluice-([a-z]+)\(1\)", plain(" ".join(lines[lines.index("SEE ALSO"):]))))
+        check(set(commands) <= named, f"{name}: names all others")
+    for command in commands:
+        text = help_of(sluice, command)
+        usage = re.search(r"^Usage: (.*?)(?: \[OPTION\]\.\.\.)?$", text, re.MULTILINE).group(1)
+        doc = re.search(rf"^sluice {command}: (.*)\.$", text, re.MULTILINE).group(1)
+        check(same(paragraph(whole, usage), doc), f"sluice(1) has `{usage}`: {paragraph(whole, usage)}")
+        lines, _ = typeset(pages[f"sluice-{command}"])
+        options = re.findall(r"^  (-.*?)(?: {2,}|(?<=\S{28}) )(\S.*)$", text.split("\nOptions:\n")[1], re.MULTILINE)
+        for head, meaning in options:
+            check(same(paragraph([plain(line) for line in lines], plain(head)), meaning), f"{command}: {head}: {meaning}")
+    sys.exit(1 if failures else 0)
+
+
+main(*sys.argv[1:])
