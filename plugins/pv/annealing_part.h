@@ -39,7 +39,7 @@ enum { ANNEALING_WARPS = 4 };
 #endif
 
 /* Lanes of 32 tracks of which `left` are left. A cpu goes through these alone, and, to whole vectors, some that count
- * nothing; on a GPU all lanes go, those behind the last with zeros, since branches would keep loops from overlapping.
+ * nothing; on a GPU all lanes go, those after the last with zeros, since branches would keep loops from overlapping.
  */
 #if defined(SL_TARGET_CPU)
 #define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF (j, left)
@@ -62,7 +62,7 @@ struct annealing_prototypes {
   /* As tracks were last shared out, which is row by row; the row of each prototype since. */
   float from_z[ANNEALING_PROTOTYPES], log_mass[ANNEALING_PROTOTYPES];
   uint32_t row[ANNEALING_PROTOTYPES];
-  float way[ANNEALING_PROTOTYPES]; /* that each went with the last update */
+  float shift[ANNEALING_PROTOTYPES]; /* of each by the last update */
   /* Tracks that share each, and that need it. */
   float users[ANNEALING_PROTOTYPES], needing[ANNEALING_PROTOTYPES];
   /* What those that split become. */
@@ -270,25 +270,25 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
   sl_team_sync(&t->team);
 }
 
-/* Shares the tracks out, and moves the prototypes to where theirs are; returns the longest way. */
+/* Shares the tracks out, and moves the prototypes to where theirs are; returns the largest shift. */
 static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants_critical) {
   struct annealing_prototypes *p = t->p;
-  float longest = 0.0f;
+  float largest = 0.0f;
   annealing_share_out(t);
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     const struct annealing_sums s = annealing_sum(t, k, wants_critical);
     if (sl_warp_lane() == 0) {
-      const float way = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
-      p->z[k] = p->from_z[k] + way;
+      const float shift = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
+      p->z[k] = p->from_z[k] + shift;
       p->mass[k] = s.mass / t->prior_sum;
       p->critical[k] = s.weight > 0.0f ? 2.0f * s.energy / s.weight : 0.0f;
-      p->way[k] = way;
+      p->shift[k] = shift;
     }
   }
   sl_team_sync(&t->team);
-  for (uint32_t k = 0; k < t->prototypes; k++) longest = sl_max_f32(sl_abs_f32(p->way[k]), longest);
+  for (uint32_t k = 0; k < t->prototypes; k++) largest = sl_max_f32(sl_abs_f32(p->shift[k]), largest);
   annealing_sort(t);
-  return longest;
+  return largest;
 }
 
 /* -------------------------------------------------------------------------------- merge, split and purge */

@@ -227,7 +227,7 @@ static SL_DEVICE uint64_t doubled_up_to(const struct beamline_place *place) {
   return 2 * (uint64_t)place->before + place->value;
 }
 
-/* Notes the seeds of the run that begins at bin `begin`. It goes from the maximum to the minimum behind it, and so on.
+/* Notes the seeds of the run that begins at bin `begin`. It goes from the maximum to the minimum after it, and so on.
  * A maximum stands when the next one that is far enough above the minimum between them is found; the last minimum is
  * the end of the run. */
 static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared, uint32_t begin,

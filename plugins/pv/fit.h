@@ -130,7 +130,7 @@ static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const st
   }
   end = sl_group_max_u32(end, 32);
   from_end = sl_group_max_u32(from_end, 32);
-  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins behind its end if there is none */
+  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins after its end if there is none */
   return reach;
 }
 

@@ -15,7 +15,7 @@ enum { SECONDARIES_MAX = 8 };
 
 static const float end_of_velo = 770.0f;
 static const float radius_max = 72.0f;  /* of anything active, mm */
-static const float material_max = 0.6f; /* radiation lengths on any way out with a slope below 0.5 */
+static const float material_max = 0.6f; /* radiation lengths on any path out with a slope below 0.5 */
 static const float electron_mass = 0.510999f;
 static const float ionisation = 38.0f;         /* MeV a radiation length of silicon, for minimum ionising particles */
 static const float momentum_min = 2.0f;        /* MeV; slower ones end */

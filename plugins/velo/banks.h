@@ -44,7 +44,7 @@ struct velo_bank {
   uint32_t word_count; /* without the count word */
 };
 
-/* An empty payload is a bank without words in every version. Words behind those that the count word announces are
+/* An empty payload is a bank without words in every version. Words after those that the count word announces are
  * ignored. */
 static SL_DEVICE struct velo_bank velo_bank_open(const struct velo_bank_list *list, uint32_t index) {
   struct velo_bank bank;

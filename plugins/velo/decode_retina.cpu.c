@@ -2,7 +2,7 @@
  *
  * Banks are short, nine words on average, so that the loops which a compiler makes of the shared source spend most of
  * their time in their ends. Here eight words are decoded at a time and eight clusters stored, whatever the bank's
- * length: what is written behind the bank's end is written again by the next bank. Only at the end of the event's
+ * length: what is written after the bank's end is written again by the next bank. Only at the end of the event's
  * clusters and of the payloads is there something in between.
  */
 #include "decode_retina.h"
@@ -38,7 +38,7 @@ VECTOR_INLINE i16x8 azimuth(f32x8 x, f32x8 y) {
   return __builtin_convertvector(__builtin_convertvector(phi, i32x8), i16x8);
 }
 
-/* Value `i` of the transform of each word's sensor: the bank's, or in version 4 the one behind it. */
+/* Value `i` of the transform of each word's sensor: the bank's, or in version 4 the one after it. */
 VECTOR_INLINE f32x8 transform_value(const float *transform, int i, u32x8 second, int is_pair) {
   const f32x8 value = f32x8_of(transform[i]);
   return is_pair ? f32x8_select(second != 0, f32x8_of(transform[12 + i]), value) : value;

@@ -3,7 +3,7 @@
  *
  * Count, scan, write:
  * 1. decode_retina_count checks the headers of an event's banks, finds the bank of each sensor (a slot), and places the
- *    slots' words one behind the other. A bank that is wrong refuses the event. Nearly always the banks are those of
+ *    slots' words one after the other. A bank that is wrong refuses the event. Nearly always the banks are those of
  *    all sensors in order, and bank i is slot i; what is not so takes the long way of banks.h.
  * 2. The scan makes offsets of the counts.
  * 3. decode_retina_write decodes word i of that order to cluster i: by sensor, and in a bank in the order of its words.
@@ -181,7 +181,7 @@ static SL_DEVICE void load_slots(const struct decode_retina_args *a, uint32_t ev
   __syncthreads();
 }
 
-/* The slot of the event's word `i`: the last one that does not begin behind it. */
+/* The slot of the event's word `i`: the last one that does not begin after it. */
 static SL_DEVICE uint32_t find_slot(const struct slots *s, uint32_t i) {
   const uint32_t behind = (i + 1) << PLACE_SHIFT;
   uint32_t slot = 0;

@@ -145,7 +145,7 @@ static SL_DEVICE void sort_superpixels(struct workspace *w) {
   w->superpixels = kept;
 }
 
-/* The part that stands for all that part i is united with. Shortens the way for the next time. */
+/* The part that stands for all that part i is united with. Shortens the path for the next time. */
 static SL_DEVICE uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
     parent[i] = parent[parent[i]];
@@ -196,7 +196,7 @@ static SL_DEVICE void unite_superpixels(const struct workspace *w) {
   }
 }
 
-/* Adds every part to its root, and puts the roots behind the clusters found so far. */
+/* Adds every part to its root, and puts the roots after the clusters found so far. */
 static SL_DEVICE void add_united(struct workspace *w) {
   const uint32_t end = w->first_part + 2 * w->superpixels;
   for (uint32_t i = w->first_part; i < end; i++) {

@@ -3,7 +3,7 @@
  *
  * The same tracks, bit for bit. What differs is how the work is laid out:
  * - Windows are scanned eight hits at a time. A module pair's hits are copied into the workspace with the first 16
- *   repeated behind the last, so that a scan that begins anywhere runs on around the circle. It begins at a bin of
+ *   repeated after the last, so that a scan that begins anywhere runs on around the circle. It begins at a bin of
  *   azimuth and masks what lies outside the window; one step of eight is enough for 98 % of the windows. In seeding,
  *   used hits are put out of reach by a huge x.
  * - Each turn works in passes over tiles of windows, without branches that depend on data: list the lines, compute all
@@ -25,7 +25,7 @@
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
-  REPEATS = 16,       /* hits repeated behind each pair's */
+  REPEATS = 16,       /* hits repeated after each pair's */
   TILE_WINDOWS = 256, /* lines and windows in work at a time */
   VISIT_BITS = 20     /* of a visit's place */
 };
@@ -403,7 +403,7 @@ static void list_live(struct search *s, const uint16_t *live, uint32_t count, co
 }
 
 /* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. A hit that was not found is
- * written all the same, but where it does no harm: behind the track's end, and as a mark in `nowhere`. */
+ * written all the same, but where it does no harm: after the track's end, and as a mark in `nowhere`. */
 static uint32_t extend_live(const struct search *s, const struct pair *p, uint32_t begin, uint32_t count,
                             uint32_t kept) {
   const struct tile *t = &s->tile;

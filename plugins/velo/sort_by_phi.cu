@@ -3,10 +3,9 @@
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
  * the grid, so that a large event is shared by many. A pair has some 70 clusters. Its lanes hold up to eight keys each
  * in registers, phi with the cluster's place in the pair below it, which the warp sorts (sl_warp_sort_u32). Clusters of
- * equal phi, in one pair of eight, then stand behind each other; each counts those of its group that come before it by
- * id and order. Two clusters that agree in all three keep the order of the
- * input, so that places are unique whatever the input. At last clusters are gathered, so that hits are written in one
- * piece.
+ * equal phi, in one pair of eight, then stand one after the other; each counts those of its group that come before it
+ * by id and order. Two clusters that agree in all three keep the order of the input, so that places are unique whatever
+ * the input. At last clusters are gathered, so that hits are written in one piece.
  *
  * In pairs that are too large for this, and on a cpu, whose warp is one thread, a hit's place is the number of clusters
  * of its pair that come before it, counted straight from memory; by phi alone, and only in a pair where that gives two
@@ -24,7 +23,7 @@
   M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(clusters))))
 SL_ARGUMENTS(sort_by_phi, SORT_BY_PHI);
 
-/* Per event: writes where the hits of each module pair begin, relative to the event, behind them their number, and the
+/* Per event: writes where the hits of each module pair begin, relative to the event, after them their number, and the
  * latter in the event's place of the offsets too. */
 SL_KERNEL(sort_by_phi_count, struct sort_by_phi_args) {
   SL_FOR_EVENTS (event, a.events) {

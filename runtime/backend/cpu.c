@@ -38,7 +38,7 @@ static void cpu_stream_close(struct sl_stream *stream) { free(stream); }
 
 static const char *cpu_error(struct sl_device *device) {
   (void)device;
-  return "no error";
+  return "it does not say why";
 }
 
 static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {

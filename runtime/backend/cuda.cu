@@ -138,7 +138,9 @@ static int gpu_download_now(struct sl_device *device, void *to, const void *from
   return copy_now(device, to, from, bytes, GPU(MemcpyDeviceToHost));
 }
 
-static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "no error"; }
+static const char *gpu_error(struct sl_device *device) {
+  return device->error[0] ? device->error : "it does not say why";
+}
 
 static void gpu_describe(struct sl_device *device, char *text, size_t size) {
   DEVICE_PROPERTIES properties;

@@ -47,7 +47,7 @@ static int fail(struct sl_output *f, const char *name, const char *step, int err
 
 /* ------------------------------------------------------------------------------------------------- who writes */
 
-/* The lock's place in the file, far behind its end, is the number of the process that holds it: a lock that belongs to
+/* The lock's place in the file, far beyond its end, is the number of the process that holds it: a lock that belongs to
  * an open file, and not to a process, says nothing else of who has it. (One of a process would be lost when a library
  * closes the file, and flock is what HDF5 uses.) Where a file system has no locks, nobody is told. */
 #define LOCK_BEGIN ((off_t)1 << 60)

@@ -66,7 +66,7 @@ static int is_gap_whole(const unsigned char *block, uint64_t from, uint64_t to, 
   return 1;
 }
 
-/* What is damaged lies behind one field and before the next: it is said of the nearer one. */
+/* What is damaged lies after one field and before the next: it is said of the nearer one. */
 static int check_gaps(const struct sl_session *s, const struct sl_input *input, char *text, size_t size) {
   const struct sl_layout *l = s->layout;
   uint64_t end = 0, damaged;

@@ -80,7 +80,7 @@ struct sl_layout {
   uint32_t used_count;         /* number of `used` words */
   uint64_t arena_bytes, live_bytes_max, input_bytes;
   uint64_t device_input_bytes; /* of the input, up to the last field that kernels read */
-  uint64_t input_gap_bytes;    /* left before and behind each field of the input */
+  uint64_t input_gap_bytes;    /* left before and after each field of the input */
   uint32_t optimal;
 };
 

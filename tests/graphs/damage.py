@@ -73,7 +73,7 @@ def lengthen(draw, bank):
 
 
 def repeat(draw, bank):
-    """The words behind the count many times, and the count of them."""
+    """The words after the count many times, and the count of them."""
     words = bank.payload[4:] * draw.choice((2, 10, 1000))
     words = words[:(PAYLOAD_MAX - 4) // 4 * 4]
     bank.payload = bytearray(struct.pack("<I", len(words) // 4) + words)

@@ -143,7 +143,7 @@ struct outcome {
   char *messages;
 };
 
-/* Six fields: of all events, then of those on a list; the values of each stand behind each other. */
+/* Six fields: of all events, then of those on a list; the values of each stand one after the other. */
 static uint64_t check_totals(const struct sl_summary *sum, const struct seen *seen) {
   uint64_t wrong = sum->total_count != 6;
   for (uint32_t k = 0; k < sum->total_count && !wrong; k++) {
@@ -363,6 +363,7 @@ static void a_failing_node_is_named(void **state) {
   assert_int_equal(r.status, SL_EDEVICE);
   assert_int_equal(r.seen.next, 0);
   assert_non_null(strstr(r.messages, "toy.sum failed: the device reported an error"));
+  assert_null(strstr(r.messages, "no error"));
   free(r.messages);
 }
 

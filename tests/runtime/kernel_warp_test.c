@@ -156,7 +156,7 @@ static void groups_find_the_least_of_what_their_threads_have(void **state) {
 struct sort_args {
   const uint32_t *values;
   uint32_t count, rows, keys; /* values of a row; keys of a thread */
-  struct sorted_row row;      /* all rows, one behind the other */
+  struct sorted_row row;      /* all rows, one after the other */
 };
 
 SL_KERNEL(sort_rows, struct sort_args) {

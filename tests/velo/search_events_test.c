@@ -14,7 +14,7 @@ static int read_module_z(float module_z[VELO_MODULES]) {
   if (!path) return 0;
   FILE *file = fopen(path, "rb");
   assert_non_null(file);
-  assert_int_equal(fseek(file, 8, SEEK_SET), 0); /* behind the array's length */
+  assert_int_equal(fseek(file, 8, SEEK_SET), 0); /* after the array's length */
   assert_int_equal(fread(module_z, sizeof *module_z, VELO_MODULES, file), VELO_MODULES);
   fclose(file);
   return 1;

@@ -161,7 +161,7 @@ struct sl_bound {
   SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
                  FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
 /* One of several collections whose tables differ in a type, a unit, a name or a doc: the table has these as parameters
- * behind F, FIELDS(F, type, unit), and they are given here after the doc. */
+ * after F, FIELDS(F, type, unit), and they are given here after the doc. */
 #define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
   SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
                  FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \

@@ -113,7 +113,7 @@ static void mock_stream_close(struct sl_stream *stream) { free(stream); }
 
 static const char *mock_error(struct sl_device *device) {
   (void)device;
-  return failure[0] ? failure : "no error";
+  return failure[0] ? failure : "it does not say why";
 }
 
 static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {

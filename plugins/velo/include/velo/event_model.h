@@ -32,7 +32,8 @@ SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line"
   F(z, f32, PER_ITEM, "mm", "global z")
 
 /* Clusters as decoded: those of module pair p of an event are [pair_first[p], pair_first[p] + pair_count[p]),
- * relative to the event's first item. A pair's slice can be longer than its filled part; what lies behind is zero. */
+ * relative to the event's first item. A pair's slice can be longer than its filled part; what lies after that is zero.
+ */
 #define VELO_CLUSTERS_FIELDS(F)                                                                          \
   F(offsets, u32, OFFSETS, "", "first cluster of each event")                                            \
   F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's") \
