@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md and docs/*.md: check.py SLUICE_COMMAND [--installed]
+"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed]
 
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
+  Those of plugins' pages are made up, as what others would write, and are not looked at.
 - A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
   A graph whose geometry is missing is only reported as skipped.
 - A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
   in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
   without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
   CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
+- A block of `sh` is run in a plain shell, where SLUICE_DATA is not set, each command of which must succeed; `sh data`
+  needs the samples and is skipped without them. `sh elsewhere` is not run here: it installs or builds, wants another
+  machine or files of the reader's, or takes minutes. Where they stand is reported.
 - A block of `output` is what the block of `sh` before it prints, run in a plain shell, where SLUICE_DATA is not set. Lines
   of rates and memory are those of some machine: only their first word is compared. Skipped without the samples.
 - running.md lists each command that `sluice help` names.
@@ -92,12 +96,23 @@ def run_transcript(sluice, block, line, folder):
         yield f"line {step.line}: `{step.command}` prints something else:\n    " + "\n    ".join(printed)
 
 
-def check_output(sluice, script, block, line, folder, data):
-    """Problems of an output block."""
+def make_links(sluice, folder, data):
+    """What README's commands name, as it stands in and beside the repository."""
     for link, target in ((folder / "build/cpu-release/sluice", sluice), (folder.parent / "shared/data", data)):
         link.parent.mkdir(parents=True, exist_ok=True)
-        if not link.exists():
+        if not link.is_symlink():
             link.symlink_to(pathlib.Path(target).resolve())
+
+
+def run_script(sluice, block, line, folder):
+    """Problems of a block of commands."""
+    printed = transcript.output_of("set -e\nunset SLUICE_DATA\n" + block, folder, sluice, 600)
+    if printed and re.fullmatch(r"\[\d+\]", printed[-1]):
+        yield f"line {line}: a command of this block fails:\n    " + "\n    ".join(printed[-20:])
+
+
+def check_output(sluice, script, block, line, folder):
+    """Problems of an output block."""
     expected = [re.sub(r"^(rate|memory) .*", r"\1 ...", text).rstrip() for text in block.splitlines()]
     printed = transcript.output_of("unset SLUICE_DATA\n" + script, folder, sluice)
     if not transcript.pattern(expected).fullmatch("".join(text + "\n" for text in printed)):
@@ -137,19 +152,31 @@ def main():
     scratch = tempfile.TemporaryDirectory()
     data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
     geometry = data / "lhcb" / "geometry"
-    failures = graphs = quotations = transcripts = skipped = installed = 0
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    failures = graphs = quotations = transcripts = scripts = skipped = installed = 0
+    elsewhere = []
+    pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+    for page in (ROOT / name for name in pages):
         text = page.read_text()
         problems = list(broken_links(page, text))
         if page.name == "running.md":
             problems += missing_commands(sluice)
-        folder = pathlib.Path(scratch.name) / page.stem
+        folder = pathlib.Path(scratch.name) / str(page.relative_to(ROOT)).replace("/", "-")
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
+        make_links(sluice, folder, data)
         script = ""
         for line, language, block in blocks(text):
-            if language == "sh":
+            if language.split()[0] == "sh":
                 script = block
+                if language not in ("sh", "sh data", "sh elsewhere"):
+                    problems.append(f"line {line}: no kind of block: {language}")
+                elif language == "sh elsewhere":
+                    elsewhere.append(f"{page.relative_to(ROOT)}:{line}")
+                elif language == "sh data" and not geometry.is_dir():
+                    skipped += 1
+                else:
+                    scripts += 1
+                    problems += run_script(sluice, block, line, folder)
             elif language == "yaml" and lines_of(block)[0] == "sluice: 1":
                 if not geometry.is_dir():
                     skipped += 1
@@ -164,18 +191,20 @@ def main():
                 skipped += 1
             elif language == "output":
                 transcripts += 1
-                problems += check_output(sluice, script, block, line, folder, data)
+                problems += check_output(sluice, script, block, line, folder)
             elif language.split()[0] == "console":
                 transcripts += 1
                 problems += run_transcript(sluice, block, line, folder)
-            elif language in SOURCES:
+            elif language in SOURCES and page.parent.parent.name != "plugins":
                 quotations += 1
                 if not is_quotation(block, language):
                     problems.append(f"line {line}: this {language} stands in no file of the repository")
         failures += len(problems)
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
-    print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts checked, {failures} problems")
+    print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts, {scripts} blocks of commands checked, {failures} problems")
+    if elsewhere:
+        print(f"not run, as they are marked `sh elsewhere`: {', '.join(elsewhere)}")
     if installed:
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if skipped:
