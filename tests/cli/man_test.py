@@ -10,13 +10,10 @@ import shutil
 import subprocess
 import sys
 
-failures = 0
+from common import Checks
 
-
-def check(condition, text):
-    global failures
-    failures += not condition
-    print(("ok      " if condition else "FAILED  ") + text)
+checks = Checks()
+check = checks.that
 
 
 def typeset(page):
@@ -71,7 +68,7 @@ def main(sluice, folder):
         options = re.findall(r"^  (-.*?)(?: {2,}|(?<=\S{28}) )(\S.*)$", text.split("\nOptions:\n")[1], re.MULTILINE)
         for head, meaning in options:
             check(same(paragraph([plain(line) for line in lines], plain(head)), meaning), f"{command}: {head}: {meaning}")
-    sys.exit(1 if failures else 0)
+    checks.end()
 
 
 main(*sys.argv[1:])
