@@ -76,6 +76,10 @@ static void free_values(struct values *v) {
   free(v->items);
 }
 
+static void sort(struct values *v, int (*compare)(const void *, const void *)) {
+  if (v->count > 0) qsort(v->items, v->count, sizeof *v->items, compare);
+}
+
 static int by_path(const void *a, const void *b) {
   return strcmp(((const struct value *)a)->path, ((const struct value *)b)->path);
 }
@@ -108,7 +112,7 @@ static double difference(const char *text, const char *other) {
 static size_t match(struct values *v, struct values *w) {
   size_t equal = 0;
   const size_t count = v->count;
-  qsort(w->items, w->count, sizeof *w->items, by_path);
+  sort(w, by_path);
   for (size_t i = 0; i < count; i++) {
     struct value *x = &v->items[i];
     struct value *y = w->count ? bsearch(x, w->items, w->count, sizeof *w->items, by_path) : NULL;
@@ -117,7 +121,7 @@ static size_t match(struct values *v, struct values *w) {
     x->size = difference(x->text, x->other);
     equal += x->size == 0;
   }
-  qsort(w->items, w->count, sizeof *w->items, by_order);
+  sort(w, by_order);
   for (size_t i = 0; i < w->count; i++) {
     if (w->items[i].other) continue;
     add_value(v, w->items[i].path, w->items[i].text);
@@ -174,7 +178,7 @@ static void write_lists(const struct values *v) {
 
 static void write_summary(struct values *v) {
   size_t shown = 0, more = 0;
-  qsort(v->items, v->count, sizeof *v->items, by_size);
+  sort(v, by_size);
   for (size_t i = 0; i < v->count; i++) {
     if (v->items[i].list_bytes || v->items[i].size == 0) continue;
     if (shown == SHOWN_MAX) {
@@ -185,7 +189,7 @@ static void write_summary(struct values *v) {
     shown++;
   }
   if (more) printf("%zu more, by less than these\n", more);
-  qsort(v->items, v->count, sizeof *v->items, by_path);
+  sort(v, by_path);
   write_lists(v);
 }
 
