@@ -18,6 +18,7 @@
 #define mdf_source_members mdf_stream_members
 
 struct mdf_source {
+  const struct sl_services *services;
   struct mdf_stream stream;
   struct mdf_stream_event event;
   uint32_t is_pending; /* `event` did not fit into the last slice */
@@ -29,12 +30,14 @@ static int mdf_source_open(void *state, const struct sl_services *s, const void 
                            const struct sl_inputs *inputs) {
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
+  m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args);
 }
 
 static void mdf_source_close(void *state) {
   struct mdf_source *m = (struct mdf_source *)state;
+  io_packer_tell_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
 }

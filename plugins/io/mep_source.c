@@ -22,6 +22,7 @@
 #define mep_source_members mdf_stream_members
 
 struct mep_source {
+  const struct sl_services *services;
   struct mdf_stream stream;
   struct mdf_stream_event record; /* which holds the packet at hand */
   struct mep_window window;
@@ -34,6 +35,7 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
                            const struct sl_inputs *inputs) {
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mep_source *m = (struct mep_source *)state;
+  m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args);
 }
@@ -41,6 +43,7 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
 static void mep_source_close(void *state) {
   struct mep_source *m = (struct mep_source *)state;
   mep_window_free(&m->window);
+  io_packer_tell_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
 }

@@ -107,8 +107,14 @@ static int find_ports(struct mep_window *w, const struct io_packer *p, struct me
   return 0;
 }
 
-static int open_block(struct mep_window *w, const struct io_packer *p, const struct mep_block *b) {
+static void note_types(struct io_packer *p, const struct mep_block *b, uint32_t count) {
+  for (uint32_t e = 0; e < count; e++)
+    if (b->types[e] != MEP_FRAGMENT_MISSING) p->seen[b->types[e]] = 1;
+}
+
+static int open_block(struct mep_window *w, struct io_packer *p, const struct mep_block *b) {
   const uint32_t one_type = memcmp(b->types, b->types + 1, b->event_count - 1) == 0;
+  note_types(p, b, one_type ? 1 : b->event_count);
   const int is_odin = w->odin == UINT32_MAX && memchr(b->types, MDF_BANK_ODIN, b->event_count) != NULL;
   struct mep_window_block *wb = &w->blocks[w->block_count];
   *wb = (struct mep_window_block){.block = *b, .first_port = w->port_count, .one_type = one_type};
@@ -120,7 +126,7 @@ static int open_block(struct mep_window *w, const struct io_packer *p, const str
   return 0;
 }
 
-int mep_window_open(struct mep_window *w, const struct io_packer *p, const uint8_t *data, uint64_t bytes,
+int mep_window_open(struct mep_window *w, struct io_packer *p, const uint8_t *data, uint64_t bytes,
                     struct mdf_fault *fault) {
   enum { PADDING_BYTES_MAX = 3 };
   struct mep_packet packet;

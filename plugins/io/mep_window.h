@@ -44,7 +44,7 @@ struct mep_window {
 
 /* Opens a packet for the ports of the packer that are read: 0, -1 with the fault filled, or SL_ENOMEM. What `data`
  * points to must stay until all its events are in slices. */
-int mep_window_open(struct mep_window *w, const struct io_packer *p, const uint8_t *data, uint64_t bytes,
+int mep_window_open(struct mep_window *w, struct io_packer *p, const uint8_t *data, uint64_t bytes,
                     struct mdf_fault *fault);
 static inline int mep_window_is_done(const struct mep_window *w) { return w->next >= w->event_count; }
 

@@ -34,6 +34,7 @@
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
+  const struct sl_services *services;
   struct sim_simulation simulation;
   struct io_packer packer;
   uint64_t next;       /* number of the next event */
@@ -61,6 +62,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
   const struct source_args *args = (const struct source_args *)args_;
   struct source *m = (struct source *)state;
   (void)inputs; /* there are none: it has no `probe` */
+  m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   m->simulation.settings = (struct sim_settings){.seed = args->seed,
                                                  .mu = args->mu,
@@ -80,6 +82,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
 
 static void source_close(void *state) {
   struct source *m = (struct source *)state;
+  io_packer_tell_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   sim_simulation_free(&m->simulation);
 }

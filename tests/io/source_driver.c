@@ -151,6 +151,10 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
+  if (strstr(text, "no event had a bank of type") == text) {
+    d->absent_kinds++;
+    return;
+  }
   const size_t room = strlen(text) + 32;
   d->messages = realloc(d->messages, d->messages_size + room);
   if (!d->messages) fatal("no memory", "");
@@ -218,7 +222,7 @@ static int run_slices(struct driver *d, const struct sl_services *services) {
 
 int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) {
   const struct sl_services services = driver_services(d);
-  d->seen_count = d->slices = 0;
+  d->seen_count = d->slices = d->absent_kinds = 0;
   d->messages_size = 0;
   free(d->messages);
   d->messages = calloc(1, 1);

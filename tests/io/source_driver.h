@@ -48,6 +48,7 @@ struct driver {
   uint64_t progress_done, progress_total;
   char *messages; /* one a line, with "note: ", "warning: " or "error: " */
   size_t messages_size;
+  uint32_t absent_kinds; /* of the kinds that it reads, those that no event had: messages of their own */
   /* Private. */
   const struct sl_algorithm *algorithm;
   struct sl_plugin *expanded; /* owns `algorithm` */

@@ -201,6 +201,7 @@ static void kinds_that_nobody_reads_take_no_room(void **state) {
   assert_int_equal(driver.slices, 1);
   assert_int_equal(driver.seen[9].event.number, 10);
   assert_int_equal(driver.seen[9].banks[DRIVER_odin], 1);
+  assert_int_equal(driver.absent_kinds, DRIVER_KINDS - 2); /* ODIN is there, clusters are not asked for */
   /* Words are bounded even if only the banks' headers are read: other capacities derive from this one. */
   driver.unwanted[DRIVER_velo_clusters] = 2;
   driver.bank_capacity[DRIVER_velo_clusters] = 100;
@@ -208,6 +209,7 @@ static void kinds_that_nobody_reads_take_no_room(void **state) {
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
   assert_numbered(0, 10, 1);
   assert_true(driver.slices > 4);
+  assert_int_equal(driver.absent_kinds, DRIVER_KINDS - 2);
   bytes_free(&file);
 }
 

@@ -378,8 +378,8 @@ struct sl_output_calls {
   void (*close)(struct sl_output *file);
 };
 
-/* What the runtime does for a plugin. Passed to each call; valid until the call returns. `context` goes back as the
- * first argument. */
+/* What the runtime does for a plugin. Passed to each call; valid until the call returns, those of a source or a sink
+ * until its `close` has returned. `context` goes back as the first argument. */
 struct sl_services {
   uint32_t size, reserved;
   void *context;
@@ -523,6 +523,8 @@ struct sl_batch {
        event##_at < SL_BATCH_COUNT(batch) && ((event = SL_BATCH_EVENT(batch, event##_at)), 1); event##_at++)
 
 struct sl_sink {
+  /* One that takes output_path opens it here, or a file in it, so that a path that nobody takes is refused before
+   * anything runs. */
   int (*open)(void *state, const struct sl_services *s, const void *args, const char *output_path);
   /* Called in input order, never twice at a time; for each batch, selected events or not. args: properties and input
    * ports, pointing to host memory, valid until the call returns. An event with an error has no items in any port but

@@ -16,7 +16,7 @@
  *                io_packer_drop      it has no banks in the slice, only its record
  *                io_packer_cancel    the slice is full; the event comes again in the next one
  *              io_packer_finish(&packer)
- *   in close:  io_packer_close(&packer)
+ *   in close:  io_packer_tell_absent(&packer, services), with those that `open` got; io_packer_close(&packer)
  *
  * An event's banks are counted on when they no longer fit, so that io_packer_fit can tell a full slice from an event
  * that fits no slice.
@@ -39,6 +39,7 @@ struct io_packer_port {
   const struct io_bank_kind *kind;
   uint64_t items, words;             /* of the events in the slice */
   uint64_t event_items, event_words; /* of the event at hand */
+  uint32_t was_read, reserved;       /* in any slice */
 };
 
 /* The port of records. */
@@ -56,6 +57,8 @@ struct io_packer {
   uint32_t count, reserved;
   uint32_t *takers;                  /* ports that somebody reads, by bank type: those of type t begin at first[t] */
   uint32_t first[IO_BANK_TYPES + 1]; /* and end at first[t + 1] */
+  uint64_t events;                   /* good ones in all slices */
+  uint8_t seen[IO_BANK_TYPES];       /* some event had banks of this type, also where nobody reads them */
 };
 
 enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
@@ -71,6 +74,8 @@ struct io_packer_excess {
 static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
   uint32_t takers = 0;
   p->count = ports->count;
+  p->events = 0;
+  memset(p->seen, 0, sizeof p->seen);
   p->ports = (struct io_packer_port *)calloc(ports->count + 1u, sizeof *p->ports);
   if (!p->ports) return SL_ENOMEM;
   for (uint32_t i = 0; i < ports->count; i++) {
@@ -118,6 +123,7 @@ static inline void io_packer_begin(struct io_packer *p, const struct io_raw_bank
     struct io_packer_port *port = &p->ports[i];
     port->out = ports->at[i];
     port->items = port->words = port->event_items = port->event_words = 0;
+    port->was_read |= (uint32_t)io_packer_port_is_read(port);
     if (port->out.offsets) port->out.offsets[0] = 0;
   }
   io_packer_find_takers(p);
@@ -145,6 +151,7 @@ static inline void io_packer_put(struct io_packer_port *port, const struct io_ba
 }
 
 static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank) {
+  p->seen[bank->type] = 1;
   for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++)
     io_packer_put(&p->ports[p->takers[i]], bank);
 }
@@ -264,6 +271,7 @@ static inline void io_packer_forget_banks(struct io_packer *p) {
 
 /* `event`: its place in the slice. */
 static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
+  p->events++;
   for (uint32_t i = 0; i < p->count; i++) {
     struct io_packer_port *port = &p->ports[i];
     port->items += port->event_items;
@@ -283,6 +291,7 @@ static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
   io_packer_forget_banks(p);
   if (io_packer_record_is_too_large_(p)) io_packer_forget_record_(p);
   io_packer_commit(p, event);
+  p->events--;
 }
 
 /* Ends a slice: records how much of each port was used. */
@@ -296,6 +305,33 @@ static inline void io_packer_finish(struct io_packer *p) {
   const struct io_packer_record *r = &p->record;
   if (r->out.bound.used && *r->out.bound.used < r->items) *r->out.bound.used = (uint32_t)r->items;
   if (r->out.data_bound.used && *r->out.data_bound.used < r->words) *r->out.data_bound.used = (uint32_t)r->words;
+}
+
+/* ---------------------------------------------------------------------------------------- what was not there */
+
+/* Appends "73", or "8 or 63". */
+static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t type, const char *between) {
+  const size_t length = strlen(text);
+  snprintf(text + length, text_size - length, "%s%" PRIu32, length ? between : "", type);
+}
+
+/* Kinds of banks that somebody reads, and that no event had: a graph for another detector, or another file. */
+static inline void io_packer_tell_absent(const struct io_packer *p, const struct sl_services *s) {
+  char present[5 * IO_BANK_TYPES] = "", wanted[6 * IO_BANK_TYPES_MAX];
+  for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
+    if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
+  for (uint32_t i = 0; p->ports && p->events && i < p->count; i++) {
+    const struct io_packer_port *port = &p->ports[i];
+    int is_there = !port->was_read;
+    wanted[0] = '\0';
+    for (uint32_t t = 0; t < port->kind->type_count; t++) {
+      is_there |= p->seen[port->kind->types[t]];
+      io_packer_list_types_(wanted, sizeof wanted, port->kind->types[t], " or ");
+    }
+    if (!is_there)
+      s->message(s->context, SL_WARNING, "no event had a bank of type %s (%s); types present: %s", wanted, port->name,
+                 *present ? present : "none");
+  }
 }
 
 #endif
