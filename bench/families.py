@@ -47,7 +47,7 @@ def main():
         command = [options.sluice, "run", graph, "-i", events, "--set", f"raw.passes={1 + count // SIMULATED}", "-n", count,
                    "--device", options.device, "--slots", slots, "--slice-events", slice_events, "--repeat", options.repeat,
                    "--digest", "--quiet", "--json", "-", *more]
-        if options.device != "cpu":
+        if options.device.startswith(("cuda", "hip")):
             command.append("--resident")
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if done.returncode != 0:

@@ -20,7 +20,9 @@ SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 
 struct geometry_sink {
   char folder[PATH_MAX];
-  uint32_t is_written;
+  struct sl_output *geometry, *beam;
+  const struct sl_output_calls *to;
+  uint32_t is_written, reserved;
 };
 
 static int complain(const struct sl_services *s, const char *path, const char *step) {
@@ -28,16 +30,15 @@ static int complain(const struct sl_services *s, const char *path, const char *s
   return SL_EIO;
 }
 
-static int write_file(const struct sl_services *s, const char *folder, const char *name, const void *bytes,
-                      size_t size) {
+static int open_file(struct geometry_sink *m, const struct sl_services *s, const char *name, struct sl_output **file) {
   char path[PATH_MAX + 64];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  struct sl_output *file = NULL;
-  int status = s->output->open(s, path, 0, &file);
-  if (status == SL_OK) status = s->output->add(file, bytes, size);
-  if (status == SL_OK) status = s->output->finish(file);
-  s->output->close(file);
-  return status;
+  snprintf(path, sizeof path, "%s/%s", m->folder, name);
+  return m->to->open(s, path, 0, file);
+}
+
+static int write_file(const struct geometry_sink *m, struct sl_output *file, const void *bytes, size_t size) {
+  const int status = m->to->add(file, bytes, size);
+  return status == SL_OK ? m->to->finish(file) : status;
 }
 
 static unsigned char *put_length(unsigned char *at, uint64_t length) {
@@ -79,7 +80,10 @@ static int geometry_sink_open(void *state, const struct sl_services *s, const vo
     return SL_EINVAL;
   }
   memcpy(m->folder, folder, strlen(folder) + 1);
-  return mkdir(folder, 0777) == 0 || errno == EEXIST ? SL_OK : complain(s, folder, "make this folder");
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return complain(s, folder, "make this folder");
+  m->to = s->output;
+  const int status = open_file(m, s, VELO_GEOMETRY_FILE, &m->geometry);
+  return status == SL_OK ? open_file(m, s, VELO_BEAMLINE_FILE, &m->beam) : status;
 }
 
 static int geometry_sink_consume(void *state, const struct sl_services *s, const void *args_,
@@ -87,11 +91,11 @@ static int geometry_sink_consume(void *state, const struct sl_services *s, const
   const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
   struct geometry_sink *m = (struct geometry_sink *)state;
   unsigned char bytes[GEOMETRY_FILE_BYTES];
-  (void)batch;
+  (void)s, (void)batch;
   if (m->is_written) return SL_OK;
   pack_geometry(&args->geometry, bytes);
-  int status = write_file(s, m->folder, VELO_GEOMETRY_FILE, bytes, sizeof bytes);
-  if (status == SL_OK) status = write_file(s, m->folder, VELO_BEAMLINE_FILE, args->geometry.beam, BEAMLINE_FILE_BYTES);
+  int status = write_file(m, m->geometry, bytes, sizeof bytes);
+  if (status == SL_OK) status = write_file(m, m->beam, args->geometry.beam, BEAMLINE_FILE_BYTES);
   m->is_written = status == SL_OK;
   return status;
 }
@@ -107,8 +111,17 @@ static int geometry_sink_finish(void *state, const struct sl_services *s, const 
   return SL_OK;
 }
 
-static const struct sl_sink geometry_sink_functions = {
-    .open = geometry_sink_open, .consume = geometry_sink_consume, .finish = geometry_sink_finish};
+static void geometry_sink_close(void *state) {
+  const struct geometry_sink *m = (const struct geometry_sink *)state;
+  if (!m->to) return;
+  m->to->close(m->geometry);
+  m->to->close(m->beam);
+}
+
+static const struct sl_sink geometry_sink_functions = {.open = geometry_sink_open,
+                                                       .consume = geometry_sink_consume,
+                                                       .finish = geometry_sink_finish,
+                                                       .close = geometry_sink_close};
 
 SL_SINK(geometry_sink, "writes the geometry as files that velo.geometry reads", struct geometry_sink,
         geometry_sink_functions);

@@ -1,6 +1,7 @@
 /* arguments.c: the command line, from the table of options. */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -92,7 +93,14 @@ static int take_flag(const struct cli_option *o, const char *inline_value, void 
 static int take_option(struct cli_arguments *a, const struct cli_option *o, const char *inline_value, int argc,
                        char **argv, int *used) {
   void *target = (char *)a + o->offset;
+  const int takes_one = o->kind == CLI_COUNT || o->kind == CLI_SECONDS || o->kind == CLI_TEXT;
   *used = 1;
+  if (a->given[o - cli_options]++ && takes_one) {
+    const int may_be = o->kind != CLI_TEXT; /* scripts put a number after those that they were given */
+    fprintf(stderr, "%s: %s is given twice%s\n", may_be ? "warning" : "error", o->name,
+            may_be ? "; the last one counts" : "");
+    if (!may_be) return CLI_WRONG;
+  }
   if (o->kind == CLI_FLAG || o->kind == CLI_DIGEST) return take_flag(o, inline_value, target);
   const char *value = inline_value;
   if (!value) {
@@ -153,6 +161,32 @@ static int take_arguments(struct cli_arguments *a, const struct cli_command *com
   return CLI_OK;
 }
 
+const char *cli_given_of(const struct cli_arguments *a, unsigned groups) {
+  for (size_t i = 0; i < cli_option_count; i++)
+    if (a->given[i] && cli_options[i].groups & groups) return cli_options[i].name;
+  return NULL;
+}
+
+/* A folder of plugins that is not there would change nothing, without a word. */
+static int check_plugin_paths(const struct cli_arguments *a) {
+  for (size_t i = 0; i < a->plugin_paths.count; i++) {
+    const char *path = a->plugin_paths.items[i];
+    DIR *folder = opendir(path);
+    if (!folder) {
+      fprintf(stderr, "error: --plugin-path %s: %s\n", path, strerror(errno));
+      return CLI_WRONG;
+    }
+    int found = 0;
+    for (const struct dirent *entry = readdir(folder); entry && !found; entry = readdir(folder)) {
+      const size_t length = strlen(entry->d_name);
+      found = length > strlen(".so") && strcmp(entry->d_name + length - strlen(".so"), ".so") == 0;
+    }
+    closedir(folder);
+    if (!found && !a->quiet) fprintf(stderr, "warning: --plugin-path %s: there is no plugin in it\n", path);
+  }
+  return CLI_OK;
+}
+
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   *a = (struct cli_arguments){.options = sl_options_default(), .trial = sl_trial_options_default()};
   const int status = take_arguments(a, command, argc, argv);
@@ -166,7 +200,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.sets = a->sets.items;
   a->options.uses = a->uses.items;
   a->options.plugin_paths = a->plugin_paths.items;
-  return CLI_OK;
+  return check_plugin_paths(a);
 }
 
 void cli_free(struct cli_arguments *a) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG = 2, CLI_HELP = -1 };
+enum { CLI_OPTIONS_MAX = 128 };
 
 struct cli_list {
   const char **items; /* NULL-terminated */
@@ -17,7 +18,8 @@ struct cli_list {
 
 struct cli_arguments {
   struct sl_options options;
-  const char *operand; /* the first operand, or NULL */
+  const char *const *command_line; /* all of it, NULL-terminated */
+  const char *operand;             /* the first operand, or NULL */
   struct cli_list operands, inputs, sets, uses, plugin_paths;
   const char *json_path, *svg_path, *offsets_path;
   struct cli_list csv_paths;
@@ -29,7 +31,8 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
-  struct cli_list owned; /* strings to free: expanded globs */
+  struct cli_list owned;          /* strings to free: expanded globs */
+  uint8_t given[CLI_OPTIONS_MAX]; /* per line of cli_options */
 };
 
 /* Groups of options. A command takes one or more; a group of one command's own is named for it. */
@@ -80,6 +83,8 @@ extern const size_t cli_command_count;
 /* Parses what follows the command's name; complains on stderr. CLI_OK, CLI_WRONG or CLI_HELP. */
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv);
 void cli_free(struct cli_arguments *a);
+/* The first option given of these groups; NULL: none was. */
+const char *cli_given_of(const struct cli_arguments *a, unsigned groups);
 
 /* help.c: of the whole program; of one command. */
 void cli_write_help(FILE *file);

@@ -11,7 +11,8 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 
 static int run_command(const struct cli_command *command, int argc, char **argv) {
   struct cli_arguments a;
-  int status = cli_parse(&a, command, argc, argv);
+  int status = cli_parse(&a, command, argc - 2, argv + 2);
+  a.command_line = (const char *const *)argv;
   if (status == CLI_HELP) {
     cli_write_command_help(command, stdout);
     status = CLI_OK;
@@ -39,7 +40,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   for (size_t c = 0; c < cli_command_count; c++)
-    if (strcmp(argv[1], cli_commands[c].name) == 0) return run_command(&cli_commands[c], argc - 2, argv + 2);
+    if (strcmp(argv[1], cli_commands[c].name) == 0) return run_command(&cli_commands[c], argc, argv);
   fprintf(stderr, "error: there is no command '%s'\n", argv[1]);
   cli_write_help(stderr);
   return CLI_WRONG;

@@ -64,3 +64,4 @@ const struct cli_option cli_options[] = {
     {"-q", "--quiet", NULL, "print nothing but errors", CLI_FLAG, CLI_RUN, AT(quiet), 0},
 };
 const size_t cli_option_count = sizeof cli_options / sizeof cli_options[0];
+_Static_assert(sizeof cli_options / sizeof cli_options[0] <= CLI_OPTIONS_MAX, "struct cli_arguments has room for all");

@@ -105,6 +105,11 @@ int cli_plan(const struct cli_arguments *a) {
   if (a->operand && csvs > 0) return complain("`sluice plan` takes a graph or --csv, not both");
   if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->offsets_path))
     return complain("--capacity, --seconds and --offsets are for `sluice plan --csv FILE`");
+  const char *of_graph = csvs > 0 ? cli_given_of(a, CLI_GRAPH | CLI_PLUGINS) : NULL;
+  if (of_graph) {
+    fprintf(stderr, "error: %s is for graphs, and has no effect with --csv\n", of_graph);
+    return CLI_WRONG;
+  }
   if (csvs > 1 && (a->offsets_path || a->svg_path))
     return complain("--offsets and --svg take one --csv file at a time");
   return csvs > 0 ? plan_csvs(a) : cli_look(a, show);

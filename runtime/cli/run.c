@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 static struct sl_session *volatile running;
-static volatile sig_atomic_t signal_seen;
 
 static void on_signal(int number) {
-  signal_seen = number;
-  if (running) sl_session_stop(running);
+  if (running) sl_session_stop_by(running, number);
 }
 
 static void catch_signals(void) {
@@ -28,7 +26,18 @@ static void print_event_digest(void *context, const char *output, const struct s
           event->run, event->number, digest);
 }
 
+/* Tables that --quiet keeps back, and that go nowhere else. */
+static int is_in_vain(const struct cli_arguments *a) {
+  const char *option = a->options.profile && !a->options.metrics_path && !a->options.trace_path ? "--profile"
+                       : a->options.digest == 1                                                 ? "--digest"
+                                                                                                : NULL;
+  if (!a->quiet || a->json_path || !option) return 0;
+  fprintf(stderr, "error: %s has no effect with --quiet and without --json\n", option);
+  return 1;
+}
+
 int cli_run(const struct cli_arguments *a) {
+  if (is_in_vain(a)) return CLI_WRONG;
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
   uint32_t quiet = a->quiet;
@@ -37,6 +46,7 @@ int cli_run(const struct cli_arguments *a) {
   if (isatty(STDERR_FILENO) && !a->quiet) options.on_progress = cli_show_progress;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
+  options.command_line = a->command_line;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
@@ -46,12 +56,11 @@ int cli_run(const struct cli_arguments *a) {
     const int result = sl_session_run(session);
     running = NULL;
     cli_end_progress();
-    status = result == SL_OK ? CLI_OK : result == SL_EINTERRUPTED && signal_seen ? 128 + signal_seen : CLI_FAILED;
+    status = (int)sl_session_summary(session)->exit_status;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
-    if (a->json_path && cli_write_session(session, a->json_path, sl_session_write_json) != CLI_OK && status == CLI_OK)
-      status = CLI_FAILED;
+    if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
   }
   sl_diagnostics_print_dropped(d, stderr);
   sl_session_close(session);

@@ -98,6 +98,10 @@ static int open_graph(struct tuning *t);
 static int make_variants(struct tuning *t) {
   const struct cli_arguments *a = t->a;
   int status = add_variant(t, AS_IT_IS, NULL, NULL, 0);
+  if (a->blocks && a->nodes.count == 0) {
+    fprintf(stderr, "error: --blocks has no effect without --node\n");
+    return CLI_WRONG;
+  }
   if (a->nodes.count > 0 && strcmp(a->options.device, "cpu") == 0) {
     fprintf(stderr, "error: on cpu a block is one thread; tune blocks on a GPU (--device cuda)\n");
     return CLI_WRONG;
@@ -177,6 +181,7 @@ static struct sl_options options_of(const struct tuning *t, const struct variant
   struct sl_options o = t->a->options;
   write_overlay(t, v, text, size);
   o.graph_path = t->path;
+  o.output_path = NULL; /* that of tune itself */
   o.graph_text = text;
   o.graph_text_bytes = strlen(text);
   return o;

@@ -19,7 +19,7 @@ static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t in
 }
 
 /* Counts an event; the reason is copied where it is new. */
-static int count(struct sl_session *s, const struct sl_node *node, const char *reason) {
+static int count(struct sl_session *s, const struct sl_node *node, const char *reason, const struct sl_event *event) {
   struct sl_event_errors *errors = &s->errors;
   for (uint32_t i = 0; i < errors->count; i++)
     if (errors->summaries[i].node == node->name && strcmp(errors->summaries[i].reason, reason) == 0) {
@@ -30,18 +30,19 @@ static int count(struct sl_session *s, const struct sl_node *node, const char *r
   if (grown) errors->summaries = grown;
   char *copy = grown ? strdup(reason) : NULL;
   if (!copy) return SL_ENOMEM;
-  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1};
+  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1, *event};
   return SL_OK;
 }
 
-static int count_source_error(struct sl_session *s, uint32_t error) {
+static int count_source_error(struct sl_session *s, const struct sl_event *event) {
   static const char *const reasons[] = {[SL_EVENT_CORRUPT] = "corrupt",
                                         [SL_EVENT_TRUNCATED] = "truncated",
                                         [SL_EVENT_TOO_LARGE] = "too large",
                                         [SL_EVENT_OVERFLOW] = "overflow",
                                         [SL_EVENT_REFUSED] = "refused"};
+  const uint32_t error = event->error;
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  return count(s, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown");
+  return count(s, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
 }
 
 static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
@@ -53,7 +54,7 @@ static int add_refused(struct sl_session *s, const struct sl_node *node, const s
                     "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
                     (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
                     (uint32_t)word);
-  return count(s, node, text);
+  return count(s, node, text, event);
 }
 
 /* The event wants more of a bound of the node's outputs than it may have. */
@@ -71,13 +72,13 @@ static int add_limit(struct sl_session *s, const struct sl_node *node, const str
                     "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
                     (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)word,
                     things, name, (unsigned long long)limit);
-  return count(s, node, reason);
+  return count(s, node, reason, event);
 }
 
 int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index) {
   const struct sl_event *event = &input->events[index];
   const uint64_t word = input->refusals[index];
-  if (word == 0) return count_source_error(s, event->error);
+  if (word == 0) return count_source_error(s, event);
   const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
   if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
   return SL_ERROR_WHICH(word) ? add_limit(s, node, event, word) : add_refused(s, node, event, word);

@@ -77,6 +77,23 @@ int sl_session_writes_stdout(const struct sl_session *s) { return s->files.write
 
 /* ---------------------------------------------------------------------------------------------- for sinks */
 
+/* Is it that path, or a file of that folder? */
+static int is_below(const char *path, const char *folder) {
+  if (!path || !folder || !*folder) return 0;
+  const size_t length = strlen(folder);
+  return strncmp(path, folder, length) == 0 &&
+         (path[length] == '\0' || path[length] == '/' || folder[length - 1] == '/');
+}
+
+int sl_files_check_output(struct sl_session *s) {
+  if (!s->options.output_path || s->options.output_is_offered || s->files.output_is_taken) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
+              "a sink that writes a file, such as io.csv_sink, takes it, unless its property path names another one",
+              "-o %s: no sink of this graph writes there", s->options.output_path);
+  s->report.is_refused = 1;
+  return SL_EINVAL;
+}
+
 static int open_output(const struct sl_services *services, const char *path, uint32_t flags, struct sl_output **file) {
   const struct sl_node_context *c = services->context;
   const char *use = path && *path ? use_of(c->session, path) : NULL;
@@ -86,7 +103,9 @@ static int open_output(const struct sl_services *services, const char *path, uin
     return SL_EINVAL;
   }
   const int status = sl_output_open(path, flags, services->message, services->context, file);
-  return status < 0 ? status : claim(c->session, path, "written by another sink");
+  if (status < 0) return status;
+  c->session->files.output_is_taken |= is_below(path, c->session->options.output_path);
+  return claim(c->session, path, "written by another sink");
 }
 
 int sl_files_finish(const struct sl_session *s, struct sl_output *file) {

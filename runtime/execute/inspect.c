@@ -3,6 +3,8 @@
 
 #include "execute/session.h"
 
+#include <xxhash.h>
+
 const struct sl_options *sl_session_options(const struct sl_session *s) { return &s->options; }
 
 const struct sl_registry *sl_session_registry(const struct sl_session *s) { return &s->registry; }
@@ -34,3 +36,16 @@ uint64_t sl_session_array_count(const struct sl_session *s, int32_t storage) { r
 uint64_t sl_session_events_read(const struct sl_session *s) { return s->reading.events; }
 
 const struct sl_diagnostics *sl_session_diagnostics(const struct sl_session *s) { return s->diagnostics; }
+
+uint64_t sl_session_constant_checksum(const struct sl_session *s, uint32_t n) {
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  uint64_t checksum = 0;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
+      const struct sl_array *array = &s->arrays[s->layout->members[n][m].storage[f]];
+      checksum = XXH3_64bits_withSeed(array->values, array->bytes, checksum);
+    }
+  }
+  return checksum;
+}

@@ -25,5 +25,9 @@ const void *sl_session_source_args(const struct sl_session *s);
 uint64_t sl_session_array_count(const struct sl_session *s, int32_t storage);
 uint64_t sl_session_events_read(const struct sl_session *s);
 const struct sl_diagnostics *sl_session_diagnostics(const struct sl_session *s);
+/* Of all that a constant made. */
+uint64_t sl_session_constant_checksum(const struct sl_session *s, uint32_t node);
+/* Ends the file of --json with this text, NULL where memory is out. Nothing where there is no such file. */
+int sl_session_put_report(struct sl_session *s, const char *text, size_t bytes);
 
 #endif

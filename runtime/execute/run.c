@@ -178,7 +178,7 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
                   strerror(errno));
       status = SL_ENOMEM;
-      atomic_store(&s->turns.stopped, 1);
+      atomic_store(&s->turns.stopped, SL_STOPPED);
     }
   }
   if (status == SL_OK) body(&s->slots[0]);
@@ -295,9 +295,11 @@ static int run_session(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
   s->delivery.active = 1;
   uint64_t repeat_ns = 0;
-  int status = sl_trace_open(s);
+  int status = sl_report_open(s);
+  if (status == SL_OK) status = sl_trace_open(s);
   if (status == SL_OK) status = sl_metrics_open(s);
   if (status == SL_OK) status = open_hosts(s);
+  if (status == SL_OK) status = sl_files_check_output(s);
   if (status == SL_OK) status = sl_ticker_start(s);
   if (status == SL_OK)
     status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
@@ -313,7 +315,6 @@ static int run_session(struct sl_session *s) {
   s->statistics.summary.failed = status < 0 && status != SL_EINTERRUPTED;
   sl_metrics_close(s);
   const int traced = sl_trace_close(s);
-  s->statistics.summary.failed |= traced < 0;
   return status == SL_OK ? traced : status;
 }
 
@@ -322,5 +323,5 @@ int sl_session_run(struct sl_session *s) {
   if (s->options.look_only) return sl_say_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
   const int status = sl_say_failure(s, run_session(s), errors, "the run failed");
   sl_diagnose_further(s->diagnostics);
-  return status;
+  return sl_report_tell_end(s, status);
 }

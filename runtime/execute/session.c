@@ -284,6 +284,16 @@ static int check_options(struct sl_session *s) {
   return SL_OK;
 }
 
+/* What has no effect on this graph and device. */
+static int check_effects(struct sl_session *s) {
+  if (s->options.digest && s->graph->output_count == 0)
+    sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--digest has no effect: the graph has no outputs");
+  if (!s->options.resident || (s->backend->is_device && s->statistics.summary.repeat > 1)) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--resident has no effect %s",
+              s->backend->is_device ? "without --repeat" : "where the device has no memory of its own");
+  return SL_EINVAL;
+}
+
 static int choose_slice_events(struct sl_session *s) {
   s->slice_events = s->options.slice_events  ? s->options.slice_events
                     : s->graph->slice_events ? s->graph->slice_events
@@ -300,6 +310,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = open_device(s);
   if (status < 0) return status;
   if (status == SL_OK) status = open_graph(s);
+  if (status == SL_OK) status = check_effects(s);
   if (status == SL_OK) status = choose_slice_events(s);
   if (status < 0) return status;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
@@ -352,7 +363,11 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   return SL_OK;
 }
 
-void sl_session_stop(struct sl_session *session) { atomic_store(&session->turns.stopped, 1); }
+void sl_session_stop(struct sl_session *session) { atomic_store(&session->turns.stopped, SL_STOPPED); }
+
+void sl_session_stop_by(struct sl_session *session, int signal_number) {
+  atomic_store(&session->turns.stopped, signal_number);
+}
 
 const struct sl_summary *sl_session_summary(const struct sl_session *session) { return &session->statistics.summary; }
 
@@ -391,6 +406,7 @@ void sl_session_close(struct sl_session *s) {
   if (!s) return;
   close_slots(s);
   close_tables(s);
+  sl_report_close(s);
   sl_identity_close(s);
   sl_event_errors_close(s);
   sl_summary_close(s);

@@ -4,6 +4,7 @@
  *   slot.c       one slot: its memory and argument structs
  *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
+ *   report_file.c  the file of --json, from the start of the run on
  *   files.c      which files are read and written, and what sinks write with
  *   event_errors.c  events with an error, by node and reason
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
@@ -170,14 +171,16 @@ struct sl_reading {
   atomic_uint_fast64_t next_kept;
 };
 
+enum { SL_STOPPED = -1 };
+
 /* Whose results come next: slices are delivered in the order in which they were read. */
 struct sl_turns {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  uint64_t next;     /* the ticket */
-  uint64_t failed;   /* slices from this ticket on are not delivered */
-  atomic_int status; /* of the earliest failure so far */
-  atomic_int stopped;
+  uint64_t next;      /* the ticket */
+  uint64_t failed;    /* slices from this ticket on are not delivered */
+  atomic_int status;  /* of the earliest failure so far */
+  atomic_int stopped; /* by a signal, its number; SL_STOPPED: by the program */
 };
 
 /* Who looks on: watch.h. NULL: nobody. */
@@ -245,6 +248,14 @@ struct sl_files {
   struct sl_file *at;
   uint32_t count, capacity;
   int writes_stdout;
+  int output_is_taken; /* a sink writes what -o names, or into it */
+};
+
+/* The file of --json, and when the run started. */
+struct sl_report_file {
+  struct sl_output *file;
+  char started[32];
+  int is_refused; /* the run did not begin, since it would not do what was asked for */
 };
 
 struct sl_ticker {
@@ -285,6 +296,7 @@ struct sl_session {
   struct sl_metrics metrics;
   struct sl_trace trace;
   struct sl_files files;
+  struct sl_report_file report;
   struct sl_ticker ticker;
 };
 
@@ -335,6 +347,8 @@ void sl_fail_now(struct sl_session *s, int status); /* nothing more is delivered
 /* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
  * none of a run that was stopped looks complete; what sinks write with. */
 int sl_files_check(struct sl_session *s);
+/* Where all sinks are open: does one take what -o gives? */
+int sl_files_check_output(struct sl_session *s);
 void sl_files_close(struct sl_session *s);
 int sl_files_finish(const struct sl_session *s, struct sl_output *file);
 extern const struct sl_output_calls sl_session_output;
@@ -405,6 +419,11 @@ void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint6
                    const char *key, uint64_t value);
 void sl_trace_flush(struct sl_session *s);
 int sl_trace_close(struct sl_session *s);
+
+/* report_file.c: opens the file of --json; notes the time, too. How the run ended, for the summary, and in words. */
+int sl_report_open(struct sl_session *s);
+int sl_report_tell_end(struct sl_session *s, int status);
+void sl_report_close(struct sl_session *s);
 
 /* metrics.c: all do nothing unless options.metrics_path is given. sl_metrics_slice: by a slot in its turn.
  * sl_metrics_write: with the lock of the delivery held, which it gives back while the file is written. */

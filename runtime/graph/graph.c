@@ -18,7 +18,9 @@ static void check_nodes(struct sl_draft *draft) {
   sl_draft_outputs(draft);
   const uint32_t *sorted = sl_draft_sort(draft);
   if (sorted != NULL) sl_draft_inherit_lists(draft, sorted);
-  if (draft->reader->error_count == 0) sl_draft_order(draft, sorted);
+  if (draft->reader->error_count > 0) return;
+  sl_draft_order(draft, sorted);
+  sl_draft_unused(draft);
 }
 
 static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
@@ -29,6 +31,7 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_load_named_plugins(r, root);
   sl_choose_source(r, root);
   sl_apply_sets(r, root);
+  sl_find_mentions(r, root);
   sl_substitute_parameters(r, root);
   sl_load_named_plugins(r, root); /* those that a parameter named */
   sl_expand_plugins(r);

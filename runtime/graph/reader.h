@@ -33,6 +33,7 @@ struct sl_mark {
 };
 
 struct sl_yaml;
+struct sl_mention;
 
 struct sl_reader {
   struct sl_arena *arena;
@@ -42,8 +43,9 @@ struct sl_reader {
   char *file_buffer;    /* SL_LIMIT_FILE_BYTES + 1, made when the first file is read */
   uint32_t value_count, file_count;
   uint32_t error_count;
-  uint32_t unreadable; /* a file could not be read or parsed: what it would have said is unknown */
-  size_t guesses_cost; /* of all nearest names looked for */
+  const struct sl_mention **mentions; /* per --set of a parameter: who refers to it (unused.c) */
+  uint32_t unreadable;                /* a file could not be read or parsed: what it would have said is unknown */
+  size_t guesses_cost;                /* of all nearest names looked for */
 };
 
 /* Adds a message. `node` and `hint` may be NULL. Only sl_report_error counts as one. */

@@ -119,6 +119,11 @@ uint32_t *sl_draft_families(struct sl_draft *draft);
 uint32_t *sl_draft_sort(struct sl_draft *draft);
 void sl_draft_order(struct sl_draft *draft, const uint32_t *sorted);
 
+/* unused.c: before parameters are put in, who refers to those that --set names; at the end, what the command line gave
+ * and has no effect. */
+void sl_find_mentions(struct sl_reader *r, const struct sl_tree *root);
+void sl_draft_unused(struct sl_draft *draft);
+
 /* canonical.c: the graph as text: sorted keys, all values and connections resolved. Itself a graph that means the
  * same. The description is left out, since nothing depends on it. */
 const char *sl_draft_canonical(struct sl_draft *draft);

@@ -1,9 +1,12 @@
 /* summary.c: the end of a run, as a table for people and as JSON for programs. */
 #include "base/json.h"
+#include "base/text_file.h"
 #include "execute/inspect.h"
+#include "report/origin.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 12.3 k, 4.56 M: three or four digits and a prefix. */
@@ -104,9 +107,10 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
   fprintf(file, "\n");
   write_errors(s, file);
+  sl_origin_write(s, file);
   char device[128] = "";
   sl_session_describe_device(s, device, sizeof device);
-  if (*device) fprintf(file, "device       %s: %s\n", sl_session_options(s)->device, device);
+  fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
   fprintf(
       file, "rate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
       with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
@@ -126,6 +130,9 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
     if (sl_session_sink_lines(s, n))
       fprintf(file, "\n%s:\n%s", sl_session_graph(s)->nodes[n].name, sl_session_sink_lines(s, n));
   if (profile) write_nodes(s, file);
+  if (sum->interrupted) fprintf(file, "\nThe run was stopped before its end, after %" PRIu64 " events.\n", sum->events);
+  if (sum->error_events)
+    fprintf(file, "\n%" PRIu64 " of %" PRIu64 " events have an error.\n", sum->error_events, sum->events);
 }
 
 static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
@@ -186,6 +193,37 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
+/* The file is null for events that are made. */
+static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event) {
+  const char *const *paths = sl_session_options(s)->input_paths;
+  uint32_t count = 0;
+  while (paths && paths[count]) count++;
+  sl_json_begin_object(j, "first");
+  sl_json_integer(j, "run", event->run);
+  sl_json_integer(j, "event", (int64_t)event->number);
+  sl_json_string(j, "file", event->file < count ? paths[event->file] : NULL);
+  sl_json_integer(j, "byte", (int64_t)event->offset);
+  sl_json_end_object(j);
+}
+
+static void json_messages(const struct sl_session *s, struct sl_json *j) {
+  static const char *const severities[] = {"note", "warning", "error"};
+  const struct sl_diagnostics *d = sl_session_diagnostics(s);
+  sl_json_begin_array(j, "messages");
+  for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
+    const struct sl_diagnostic *m = sl_diagnostics_at(d, i);
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "severity", severities[m->severity]);
+    sl_json_string(j, "node", m->node);
+    sl_json_string(j, "file", m->file);
+    sl_json_integer(j, "line", m->line);
+    sl_json_string(j, "message", m->message);
+    sl_json_string(j, "hint", m->hint);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 static void json_errors(const struct sl_session *s, struct sl_json *j) {
   sl_json_begin_array(j, "errors");
   for (uint32_t i = 0; i < sl_session_summary(s)->error_count; i++) {
@@ -194,6 +232,7 @@ static void json_errors(const struct sl_session *s, struct sl_json *j) {
     sl_json_string(j, "node", e->node);
     sl_json_string(j, "reason", e->reason);
     sl_json_integer(j, "count", (int64_t)e->count);
+    json_event(s, j, &e->first);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
@@ -271,14 +310,29 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   struct sl_json j;
   sl_json_begin(&j);
   sl_json_begin_object(&j, NULL);
+  const struct sl_summary *sum = sl_session_summary(s);
   sl_json_string(&j, "sluice_version", sl_version());
+  sl_json_string(&j, "status", sum->status);
+  sl_json_integer(&j, "exit", sum->exit_status);
+  sl_json_string(&j, "started", sum->started);
   sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
-  json_digest(&j, "graph_digest", sl_session_summary(s)->graph_digest);
+  json_digest(&j, "graph_digest", sum->graph_digest);
+  sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);
   json_errors(s, &j);
+  json_messages(s, &j);
   json_tables(s, &j);
   json_totals(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);
+}
+
+int sl_session_write_report(struct sl_session *s) {
+  struct sl_text_file text;
+  int failed = !sl_text_open(&text) || sl_session_write_json(s, text.file) < 0;
+  failed |= sl_text_close(&text) < 0;
+  const int status = sl_session_put_report(s, failed ? NULL : text.text, text.bytes);
+  free(text.text);
+  return status;
 }

@@ -66,6 +66,7 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
   options.uses = uses;
   options.plugin_paths = o->plugin_paths;
   options.output_path = output_path;
+  options.output_is_offered = 1;
   options.events = output_path ? o->events : 0;
   options.guard = output_path != NULL;
   struct sl_session *s = NULL;

@@ -103,15 +103,15 @@ def main():
         def equals(path):
             return lambda file: file.read_bytes() == path.read_bytes()
 
-        cases = [("csv", [graphs / "csv.yaml", "-n", 12, "-o", target]),
-                 ("mdf", [ROOT / "graphs/copy.yaml", "-n", 12, "-o", target]),
-                 ("mep", [ROOT / "graphs/copy.yaml", "-n", 12, "-o", target, "--use", "write=io.mep_sink"]),
-                 ("lumi", [ROOT / "graphs/lumi.yaml", "-n", 12, "-o", target]),
-                 ("picture", [ROOT / "graphs/velo_picture.yaml", "-n", 2, "-o", target])]
+        cases = [("csv", [graphs / "csv.yaml", "-n", 12]),
+                 ("mdf", [ROOT / "graphs/copy.yaml", "-n", 12]),
+                 ("mep", [ROOT / "graphs/copy.yaml", "-n", 12, "--use", "write=io.mep_sink"]),
+                 ("lumi", [ROOT / "graphs/lumi.yaml", "-n", 12]),
+                 ("picture", [ROOT / "graphs/velo_picture.yaml", "-n", 2])]
         for case, arguments in cases:
             whole = pathlib.Path(name) / "whole"
             subprocess.run([SLUICE, "run", *map(str, arguments), "-o", whole, "--quiet"], check=True, capture_output=True)
-            seen = try_all(case, arguments, target, equals(whole))
+            seen = try_all(case, [*arguments, "-o", target], target, equals(whole))
             check({"open", "write", "fsync", "rename", "close"} <= seen, f"{case}: all kinds of calls were tried: {seen}")
         velo = [ROOT / "graphs/velo.yaml", "-n", 2]
         try_all("json", [*velo, "--json", target], target, lambda file: file.read_text().endswith("}\n"))

@@ -124,8 +124,13 @@ def counted_by_reason(sluice, damaged, folder):
     check("error        node raw: truncated: 1 event\n" in done.stdout, "each of them")
     check(f"{corrupt - 20} more like" in done.stderr, "what was only counted is said at the end")
     summary = json.loads((folder / "s.json").read_text())
+    first = [error.pop("first") for error in summary["errors"]]
     check(summary["errors"] == [{"node": "raw", "reason": "corrupt", "count": corrupt},
                                 {"node": "raw", "reason": "truncated", "count": 1}], f"JSON: {summary['errors']}")
+    check([(e["event"], e["file"]) for e in first] == [(2, str(damaged)), (EVENTS - 1, str(damaged))], f"and the first of each: {first}")
+    said = [m["message"] for m in summary["messages"]]
+    check(len(said) == 22 and said[-1].startswith(f"{corrupt - 20} more like"), f"and what was said: {len(said)} messages")
+    check(done.stdout.endswith(f"\n{corrupt + 1} of {EVENTS} events have an error.\n"), "the last line of the table says how many")
     check(sum(e["count"] for e in summary["errors"]) == summary["error_events"], "they add up")
     metrics = (folder / "m.prom").read_text()
     check(f'sluice_errors_total{{node="raw",reason="corrupt"}} {corrupt}\n' in metrics, "metrics")

@@ -4,7 +4,6 @@
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
   Those of plugins' pages are made up, as what others would write, and are not looked at.
 - A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
-  A graph whose geometry is missing is only reported as skipped.
 - A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
   in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
   without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
@@ -76,13 +75,13 @@ def broken_links(page, text):
             yield f"{target}: no such heading"
 
 
-def check_graph(sluice, block, geometry):
+def check_graph(sluice, block):
     with tempfile.TemporaryDirectory() as folder:
         graphs = pathlib.Path(folder) / "graphs"
         shutil.copytree(ROOT / "graphs", graphs)
         path = graphs / "from_docs.yaml"
         path.write_text(block)
-        command = [sluice, "check", path, "--set", f"geometry={geometry}"]
+        command = [sluice, "check", path]
         result = subprocess.run(command, capture_output=True, text=True)
         return "" if result.returncode == 0 else result.stdout + result.stderr
 
@@ -178,11 +177,8 @@ def main():
                     scripts += 1
                     problems += run_script(sluice, block, line, folder)
             elif language == "yaml" and lines_of(block)[0] == "sluice: 1":
-                if not geometry.is_dir():
-                    skipped += 1
-                    continue
                 graphs += 1
-                wrong = check_graph(sluice, block, geometry)
+                wrong = check_graph(sluice, block)
                 if wrong:
                     problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
             elif language == "console installed":
@@ -208,7 +204,7 @@ def main():
     if installed:
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if skipped:
-        print(f"skipped: {skipped} graphs or transcripts, for want of {geometry}")
+        print(f"skipped: {skipped} transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Events written to a file and read back give the same digests as those of the sample: MDF, compressed MDF, MEP, and from
 one to the other; also where several slots write, and where a run is interrupted."""
+import json
 import signal
 import subprocess
 import tempfile
@@ -58,6 +59,6 @@ with tempfile.TemporaryDirectory() as folder:
     process.send_signal(signal.SIGINT)
     checks.that(process.wait(60) == 130, "an interrupted run says so by its status")
     checks.that(back.read_bytes() == MANY.read_bytes(), "the whole file that was there before still is")
-    events = run("copy.yaml", part, "-o", Path(folder) / "again.mdf", "--set", "geometry=")
+    events = json.loads(call("run", COPY, "-i", part, "-o", Path(folder) / "again.mdf", "--json", "-", "--quiet").stdout)
     checks.that(events["events"] > 0 and events["error_events"] == 0, "and holds whole events")
 checks.end()

@@ -81,7 +81,7 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(again.read_bytes() == table.read_bytes(), "so can a compressed one")
     if MANY.exists() and GEOMETRY.exists():
         call("run", BANKS, "-i", MANY, "-o", with_summaries, "--quiet", "--set", f"geometry={GEOMETRY}")
-        call("run", LUMI, "-i", MANY, "-o", table, "--quiet", "--set", f"geometry={GEOMETRY}")
+        call("run", LUMI, "-i", MANY, "-o", table, "--quiet")
         full = check_file("minbias_300.mdf", records(MANY), records(with_summaries), table)
         lines = len(table.read_text().splitlines()) - 1
         checks.that((lines, full) == (15, 5), f"minbias_300.mdf: {lines} luminosity events, {full} of them full")
@@ -90,8 +90,10 @@ with tempfile.TemporaryDirectory() as folder:
 
     # the table beside another sink that takes -o: only where table.path says
     given, named = Path(folder) / "given.csv", Path(folder) / "named.csv"
-    call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "-o", given, "--quiet", "--set", f"table.path={named}")
-    checks.that(named.exists() and not given.exists(), "in velo_pv.yaml, the table leaves the file of -o to other sinks")
+    call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "--quiet", "--set", f"table.path={named}")
+    checks.that(named.exists(), "in velo_pv.yaml, the table is where its path says")
+    refused = call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "-o", given, "--quiet", "--set", f"table.path={named}", expect=2)
+    checks.that("no sink of this graph writes there" in refused.stderr and not given.exists(), "it leaves the file of -o to other sinks")
     call("run", LUMI, "-n", 20, "-o", given, "--quiet")
     checks.that(given.exists(), "in lumi.yaml it takes it")
 

@@ -147,10 +147,32 @@ static void table_and_json_have_them(void **state) {
            (unsigned)r.counts[1]);
   if (!strstr(r.table, text)) fail_msg("'%s' is not in:\n%s", text, r.table);
   assert_int_equal(occurrences(r.json, "\"errors\": ["), 1);
-  snprintf(text, sizeof text, "\"reason\": \"more than 40 items of expanded\",\n      \"count\": %u\n",
+  snprintf(text, sizeof text,
+           "\"reason\": \"more than 40 items of expanded\",\n      \"count\": %u,\n      \"first\": {\n",
            (unsigned)r.counts[1]);
   if (!strstr(r.json, text)) fail_msg("'%s' is not in:\n%s", text, r.json);
+  assert_string_equal(strrchr(r.table, 'f'), "f 200 events have an error.\n"); /* its last line */
   free_outcome(&r);
+}
+
+static void a_run_without_a_good_event_has_failed(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = toy_options(GRAPH, device);
+  const char *const sets[] = {"raw.events=20", "raw.bad_every=1", NULL};
+  o.sets = sets;
+  struct sl_session *session = NULL;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_OK);
+  assert_int_equal(sl_session_run(session), SL_EFORMAT);
+  const struct sl_summary *sum = sl_session_summary(session);
+  assert_int_equal(sum->error_events, 20);
+  assert_int_equal(sum->exit_status, 1);
+  assert_string_equal(sum->status, "all events in error");
+  char *messages = toy_messages(d);
+  if (!strstr(messages, "error: all 20 events have an error")) fail_msg("%s", messages);
+  free(messages);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
 }
 
 static void a_good_run_has_none(void **state) {
@@ -169,6 +191,7 @@ int main(void) {
       cmocka_unit_test(errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices),
       cmocka_unit_test(of_a_reason_the_first_events_are_named_and_the_others_counted),
       cmocka_unit_test(table_and_json_have_them),
+      cmocka_unit_test(a_run_without_a_good_event_has_failed),
       cmocka_unit_test(a_good_run_has_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,6 @@ with tempfile.TemporaryDirectory() as folder:
     kept.write_text("an older picture")
     call("run", GRAPH, "-n", 5, "-o", kept, "--set", "picture.event=7", expect=1)
     checks.that(kept.read_text() == "an older picture", "an older file stays where there is no new picture")
-    by_property, _ = draw(path, "-n", 1, "--set", f"picture.path={nothing}")
+    by_property = json.loads(call("run", GRAPH, "-n", 1, "--json", "-", "--quiet", "--set", f"picture.path={nothing}").stdout)
     checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path goes before -o")
 checks.end()

@@ -69,10 +69,11 @@ struct sl_options {
   const char *const *sets;         /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
   const char *const *plugin_paths; /* folders searched first */
-  const char *output_path;         /* for sinks that write a file */
+  const char *output_path;         /* for a sink that writes a file; an error where none does */
   const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
   const char *metrics_path;        /* keep a text file for Prometheus fresh */
-  const char *report_path;         /* that the caller will write; compared with the other files of the run */
+  const char *report_path;         /* opened when the run starts, for sl_session_write_report */
+  const char *const *command_line; /* for the report: who started the run, and how; NULL-terminated, or NULL */
   uint32_t digest;                 /* 1: digests of the outputs; 2: also of each event, through on_event_digest */
   uint32_t profile;                /* times of single nodes also where that costs speed (devices other than cpu) */
   uint32_t resident;               /* repeats run on inputs that are on the device already: no uploads */
@@ -80,8 +81,8 @@ struct sl_options {
   uint32_t try_plugins;            /* open plugins of other folders in a process of their own first, also those that the
                                     * graph names */
   uint32_t look_only;              /* the session is looked at and does not run: no memory is taken for slices */
-  uint32_t reserved;
-  void *context; /* first argument of the callbacks */
+  uint32_t output_is_offered;      /* output_path is for a sink that wants one: where none does, that is no error */
+  void *context;                   /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
    * the run with it. */
   int (*on_batch)(void *context, const struct sl_batch *batch);
@@ -99,10 +100,13 @@ struct sl_session;
  * little memory, slices that nobody asked for get fewer events, with a note; else SL_ENOMEM. */
 SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
 /* Runs the graph over the input, once a session. Finishes the slices in flight when stopped, or when a node fails:
- * everything before the failure has been delivered, and the summary is valid. */
+ * everything before the failure has been delivered, and the summary is valid. A run of which every event has an error
+ * is a failure too, SL_EFORMAT. */
 SL_API int sl_session_run(struct sl_session *session);
 /* Ends sl_session_run early. May be called from a signal handler or another thread. */
 SL_API void sl_session_stop(struct sl_session *session);
+/* The same because of a signal, which table, report and messages then name. */
+SL_API void sl_session_stop_by(struct sl_session *session, int signal_number);
 SL_API void sl_session_close(struct sl_session *session);
 /* Does something of it go to standard output? Known of a sink's own property `path` when it runs. */
 SL_API int sl_session_writes_stdout(const struct sl_session *session);
@@ -144,6 +148,7 @@ struct sl_budget_summary {
 struct sl_error_summary {
   const char *node, *reason;
   uint64_t count;
+  struct sl_event first;
 };
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
@@ -157,8 +162,13 @@ struct sl_summary {
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
   uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count;
+  uint32_t
+      exit_status; /* of a program that does nothing but run it: 0; 1; 2: refused; 128 + the signal that stopped it */
+  uint32_t stop_signal; /* that stopped it, or 0 */
   uint32_t interrupted; /* stopped before its end */
   uint32_t failed;      /* ended by an error; the diagnostics have it */
+  const char *status;   /* "ok", "all events in error", "interrupted", "failed", "refused" */
+  const char *started;  /* ISO 8601, UTC */
   const struct sl_node_summary *nodes;
   const struct sl_output_summary *outputs;
   const struct sl_budget_summary *budgets;
@@ -171,6 +181,8 @@ SL_API const struct sl_summary *sl_session_summary(const struct sl_session *sess
 /* Text for people and programs. `profile`: with the time of each node. */
 SL_API void sl_session_write_table(const struct sl_session *session, int profile, FILE *file);
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
+/* Writes that JSON to options.report_path, once, after sl_session_run, whatever that returned. */
+SL_API int sl_session_write_report(struct sl_session *session);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
