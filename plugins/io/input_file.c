@@ -6,6 +6,8 @@
  */
 #include "input_file.h"
 
+#include "input_stream.h"
+
 #include <sluice/plugin.h>
 
 #include <errno.h>
@@ -118,9 +120,7 @@ static int fail(struct input_file *f, char *reason, uint32_t reason_size, const 
 /* What is wrong with a file of that kind; NULL: nothing. */
 static const char *unreadable_kind(mode_t mode) {
   if (S_ISREG(mode)) return NULL;
-  if (S_ISDIR(mode)) return strerror(EISDIR);
-  return S_ISFIFO(mode) ? "is a pipe, and events are read from regular files: write it to one first"
-                        : "is no regular file, as events are read from";
+  return S_ISDIR(mode) ? strerror(EISDIR) : "is no regular file and no pipe, as events are read from";
 }
 
 int input_file_open(struct input_file *f, const char *path, char *reason, uint32_t reason_size) {
@@ -130,6 +130,11 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
   if (f->descriptor < 0) return fail(f, reason, reason_size, strerror(errno));
   struct stat status;
   if (fstat(f->descriptor, &status) != 0) return fail(f, reason, reason_size, strerror(errno));
+  if (S_ISFIFO(status.st_mode)) {
+    const int error = input_stream_open(f, f->descriptor, reason, reason_size);
+    if (error) input_file_close(f);
+    return error;
+  }
   const char *kind = unreadable_kind(status.st_mode);
   if (kind) return fail(f, reason, reason_size, kind);
   if (status.st_size == 0) return SL_OK;
@@ -146,7 +151,7 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
 
 int input_file_recheck(struct input_file *f) {
   struct stat status;
-  if (!f->data) return 0;
+  if (!f->data || f->is_stream) return 0;
   if (fstat(f->descriptor, &status) == 0 && (uint64_t)status.st_size < f->size) {
     f->size = (uint64_t)status.st_size;
     return 1;
@@ -156,7 +161,11 @@ int input_file_recheck(struct input_file *f) {
 
 void input_file_close(struct input_file *f) {
   if (f->watch != NOT_WATCHED) watch_end(f->watch);
-  if (f->data) munmap((void *)f->data, (size_t)f->mapped_bytes);
-  if (f->descriptor >= 0) close(f->descriptor);
+  if (f->is_stream) {
+    input_stream_close(f);
+  } else {
+    if (f->data) munmap((void *)f->data, (size_t)f->mapped_bytes);
+    if (f->descriptor >= 0) close(f->descriptor);
+  }
   *f = (struct input_file){.descriptor = -1, .watch = NOT_WATCHED};
 }

@@ -1,6 +1,6 @@
 /* input_file.h: input files, mapped read-only.
  *
- * Only regular files are mapped, as large as they are at that time. The pages of a mapped file that another process
+ * Regular files are mapped, as large as they are at that time. The pages of a mapped file that another process
  * truncates, or that a disk cannot read, raise SIGBUS when they are touched: a handler puts zeros in their place. What
  * reads a mapping therefore goes on to an end, with wrong bytes, and asks input_file_recheck before it lets anybody see
  * what it made of them. A file that is unlinked or replaced by another stays mapped and whole.
@@ -14,13 +14,17 @@
 
 struct input_file {
   const uint8_t *data; /* NULL: not open, or empty */
-  uint64_t size;       /* that can be read; never grows */
+  uint64_t size;       /* that can be read; only that of a stream grows */
   uint64_t mapped_bytes;
   int descriptor;
   uint32_t watch; /* whose pages the handler replaces (input_file.c) */
+  /* Of a pipe (input_stream.h). */
+  uint32_t is_stream, has_ended;
+  uint64_t released_bytes;
 };
 
-/* Maps a file: 0, or SL_EIO with the reason in `reason`. Folders, pipes and devices are refused. */
+/* Maps a file: 0, or SL_EIO with the reason in `reason`. A pipe is opened as a stream (input_stream.h);
+ * folders and devices are refused. */
 int input_file_open(struct input_file *f, const char *path, char *reason, uint32_t reason_size);
 /* 0, or 1 if bytes of the file were lost since it was opened; `size` is then what is left, as large as before if they
  * could not be read. */

@@ -143,6 +143,11 @@ struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size) {
   return (struct mdf_reader){data, size, 0, VERIFY_FACTOR * size + VERIFY_AT_LEAST};
 }
 
+void mdf_reader_extend(struct mdf_reader *reader, uint64_t size) {
+  reader->verify_bytes += VERIFY_FACTOR * (size - reader->size);
+  reader->size = size;
+}
+
 /* A record whose header is damaged, but whose end is certain. */
 static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;

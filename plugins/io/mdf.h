@@ -47,6 +47,9 @@ struct mdf_reader {
 
 struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size);
 
+/* More of the file is there. */
+void mdf_reader_extend(struct mdf_reader *reader, uint64_t size);
+
 /* The next record; 0 at the end of the file. */
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
 

@@ -129,7 +129,7 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   while (fill->event_count < fill->events_max) {
     if (!m->is_pending) {
       result = mdf_stream_next(&m->stream, s, &m->event);
-      if (result <= 0) break;
+      if (result != 1) break;
     }
     const int appended = append(m, s, args, fill);
     m->is_pending = appended == 0;
@@ -142,8 +142,8 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   }
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
-  fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
-  return result;
+  fill->progress_total = mdf_stream_length(&m->stream);
+  return result == MDF_STREAM_LATER ? 1 : result;
 }
 
 /* A file without bytes is one without records. Records that hold packets are for io.mep_source. */

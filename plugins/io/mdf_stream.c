@@ -2,9 +2,13 @@
  *
  * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass. While
  * headers are sound, records are given to the hasher ahead of their turn, since it is fast only on many at a time.
+ *
+ * Of a pipe a part is there. What a reader makes of the bytes at its end may change with those to come: such a record
+ * is taken back, and looked at again when there is more.
  */
 #include "mdf_stream.h"
 
+#include "input_stream.h"
 #include "mep.h"
 #include "mep_file.h"
 
@@ -12,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
@@ -34,6 +39,50 @@ static int lost(const struct sl_services *s, const char *name, uint64_t size, ui
   return SL_EIO;
 }
 
+/* The same pipe a second time would get what the first one does not. */
+static int is_open_already(const struct mdf_stream *m, uint32_t file, const struct input_file *pipe) {
+  struct stat new_one, other;
+  for (uint32_t i = 0; i < file; i++)
+    if (m->files[i].pipe.is_stream && fstat(pipe->descriptor, &new_one) == 0 &&
+        fstat(m->files[i].pipe.descriptor, &other) == 0 && new_one.st_dev == other.st_dev &&
+        new_one.st_ino == other.st_ino)
+      return 1;
+  return 0;
+}
+
+/* Waits for its first bytes. It stays open, since it cannot be read from its beginning again. */
+static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint32_t file, struct input_file *pipe) {
+  enum { PROBE_BYTES = 1 << 20 };
+  const char *name = m->inputs.names[file];
+  const int is_twice = is_open_already(m, file, pipe);
+  char reason[128];
+  struct input_file *kept = &m->files[file].pipe;
+  *kept = *pipe;
+  m->has_pipe = 1;
+  if (is_twice || m->pass_count > 1) {
+    s->message(s->context, SL_ERROR, "%s: is a pipe, and can be read once only", name);
+    return SL_EINVAL;
+  }
+  int status = INPUT_STREAM_MORE, known = 0;
+  while (status >= 0 && !(known = recognise(m, kept, &m->files[file].is_bare)) && !kept->has_ended &&
+         kept->size < PROBE_BYTES)
+    status = input_stream_read(kept, kept->size + 1, reason, sizeof reason);
+  m->pass_bytes += kept->size;
+  if (status < 0) {
+    s->message(s->context, SL_ERROR, "%s: %s", name, reason);
+    return status;
+  }
+  if (kept->size == 0) {
+    s->message(s->context, SL_WARNING, "%s: is empty", name);
+  } else if (!known) {
+    s->message(s->context, SL_ERROR, "%s: no %s header in the first %" PRIu64 " bytes of this pipe; %s", name,
+               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size,
+               "a pipe is read as MDF where --use does not name another source");
+    return SL_EFORMAT;
+  }
+  return SL_OK;
+}
+
 /* 0 if the file can be read or is empty. */
 static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint32_t file) {
   const char *name = m->inputs.names[file];
@@ -44,6 +93,7 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
     s->message(s->context, SL_ERROR, "%s: %s", name, reason);
     return error;
   }
+  if (mapping.is_stream) return inspect_pipe(m, s, file, &mapping);
   const uint64_t size = mapping.size;
   const int known = size == 0 || recognise(m, &mapping, &m->files[file].is_bare);
   const int is_lost = input_file_recheck(&mapping);
@@ -87,7 +137,10 @@ int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const str
 void mdf_stream_close(struct mdf_stream *m) {
   if (m->is_open) input_file_close(&m->mapping);
   mdf_decompressor_free(&m->decompressor);
-  for (uint32_t file = 0; m->files && file < m->inputs.path_count; file++) free(m->files[file].bad_offsets);
+  for (uint32_t file = 0; m->files && file < m->inputs.path_count; file++) {
+    free(m->files[file].bad_offsets);
+    if (m->files[file].pipe.is_stream) input_file_close(&m->files[file].pipe);
+  }
   free(m->files);
   *m = (struct mdf_stream){0};
 }
@@ -100,8 +153,19 @@ static void start_file(struct mdf_stream *m) {
   mdf_hasher_reset(&m->hasher);
 }
 
+static void start_pipe(struct mdf_stream *m) {
+  m->mapping = m->files[m->file].pipe;
+  m->files[m->file].pipe.is_stream = 0; /* it is closed with the mapping */
+  m->is_open = 1;
+  start_file(m);
+}
+
 static int open_file(struct mdf_stream *m, const struct sl_services *s) {
   char reason[128];
+  if (m->files[m->file].pipe.is_stream) {
+    start_pipe(m);
+    return SL_OK;
+  }
   const int error = input_file_open(&m->mapping, m->inputs.paths[m->file], reason, sizeof reason);
   if (error) {
     s->message(s->context, SL_ERROR, "%s: %s", m->inputs.names[m->file], reason);
@@ -127,7 +191,7 @@ int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s) {
 static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   const int error = mdf_stream_check(m, s);
   if (error) return error;
-  m->done_bytes += m->files[m->file].bytes;
+  m->done_bytes += m->mapping.size;
   if (m->inputs.path_count == 1 && m->pass + 1 < m->pass_count) {
     m->pass++;
     start_file(m);
@@ -141,7 +205,22 @@ static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   return SL_OK;
 }
 
-/* Goes on to a file with records left: 1, 0 after the last pass, or an error. */
+/* Reads `bytes` more of a pipe, or what comes without a pause: 1 if anything came, or it has ended; else
+ * MDF_STREAM_LATER, or an error. */
+static int read_more(struct mdf_stream *m, const struct sl_services *s, uint64_t bytes) {
+  char reason[128];
+  const int status = input_stream_read(&m->mapping, m->mapping.size + bytes, reason, sizeof reason);
+  if (status < 0) {
+    m->is_lost = 1;
+    s->message(s->context, SL_ERROR, "%s: %s", m->inputs.names[m->file], reason);
+    return status;
+  }
+  const int is_later = status == INPUT_STREAM_LATER && m->mapping.size == m->reader.size;
+  mdf_reader_extend(&m->reader, m->mapping.size);
+  return is_later ? MDF_STREAM_LATER : 1;
+}
+
+/* Goes on to a file with records left: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
 static int find_file(struct mdf_stream *m, const struct sl_services *s) {
   while (m->pass < m->pass_count) {
     if (!m->is_open) {
@@ -149,8 +228,9 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
       if (error) return error;
     }
     if (m->reader.offset < m->reader.size) return 1;
-    const int error = finish_file(m, s);
-    if (error) return error;
+    const int is_over = !m->mapping.is_stream || m->mapping.has_ended;
+    const int status = is_over ? finish_file(m, s) : read_more(m, s, 1);
+    if (status < 0 || status == MDF_STREAM_LATER) return status;
   }
   return 0;
 }
@@ -267,12 +347,30 @@ static void find_body(struct mdf_stream *m, const struct sl_services *s, struct 
   }
 }
 
+uint64_t mdf_stream_length(const struct mdf_stream *m) { return m->has_pipe ? 0 : m->pass_bytes * m->pass_count; }
+
+/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, it is certain where the header after it is there. */
+static int take_record(struct mdf_stream *m, const struct sl_services *s, struct mdf_record *record) {
+  for (;;) {
+    const struct mdf_reader before = m->reader;
+    (void)(m->files[m->file].is_bare ? mep_next(&m->reader, record) : mdf_next(&m->reader, record));
+    if (!m->mapping.is_stream || m->mapping.has_ended || m->reader.size - m->reader.offset >= MDF_GENERIC_HEADER_BYTES)
+      return 1;
+    m->reader = before;
+    const int status = read_more(m, s, m->reader.size - m->reader.offset);
+    if (status != 1) return status;
+  }
+}
+
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
+  if (m->is_open && m->mapping.is_stream) input_stream_release(&m->mapping, m->reader.offset);
   const int found = find_file(m, s);
-  if (found <= 0) return found;
+  if (found != 1) return found;
   int error = SL_OK;
-  *event = (struct mdf_stream_event){.number = m->record_count++, .file = m->file, .pass = m->pass};
-  (void)(m->files[m->file].is_bare ? mep_next(&m->reader, &event->record) : mdf_next(&m->reader, &event->record));
+  *event = (struct mdf_stream_event){.number = m->record_count, .file = m->file, .pass = m->pass};
+  const int taken = take_record(m, s, &event->record);
+  if (taken != 1) return taken;
+  m->record_count++;
   if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
   if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, s, event);
   if (error || event->record.fault.kind == MDF_FAULT_MEMORY) {

@@ -1,7 +1,7 @@
 /* mdf_stream.h: the records of a list of MDF files, one after the other, as often as asked, with their checksums
  * verified and their bodies decompressed. One file is mapped at a time. A stream of packets (MEP) takes records that
  * hold packets instead of banks, and also files that are nothing but packets. A file is read up to the size that it had
- * when the stream was opened. */
+ * when the stream was opened; a pipe to its end, once. */
 #ifndef IO_MDF_STREAM_H
 #define IO_MDF_STREAM_H
 
@@ -29,6 +29,7 @@ SL_HOST_ARGUMENTS(mdf_stream, MDF_STREAM);
 struct mdf_input {
   uint64_t bytes;
   uint32_t is_bare, reserved; /* packets without records around them */
+  struct input_file pipe;     /* open from the start on, if it is one */
   uint64_t *bad_offsets;      /* records with a wrong checksum, ascending */
   uint32_t bad_count, bad_capacity;
 };
@@ -36,13 +37,13 @@ struct mdf_input {
 struct mdf_stream {
   struct sl_inputs inputs;
   struct mdf_input *files;
-  uint64_t pass_bytes; /* of all files together */
+  uint64_t pass_bytes; /* of all files together, as far as they are known */
   uint64_t done_bytes; /* of the files that were read to their end */
   uint32_t pass_count, pass;
   uint32_t file, is_open;
   uint32_t verify_checksums, data_type; /* MDF_DATA_...: what is asked for */
-  uint32_t is_lost;                     /* mdf_stream_check has said so */
-  uint32_t is_hint_wrong;               /* a header was said to promise too small a body */
+  uint32_t is_lost, has_pipe;           /* mdf_stream_check has said so; the length is not known */
+  uint32_t is_hint_wrong, reserved;     /* a header was said to promise too small a body */
   struct input_file mapping;
   struct mdf_reader reader;
   uint64_t record_count; /* read from this file */
@@ -64,12 +65,15 @@ struct mdf_stream_event {
  * mdf_stream_close. */
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
                     uint32_t data_type, const struct mdf_stream_args *args);
-/* 1 with the next record, 0 at the end of the last pass, or SL_EIO or SL_ENOMEM. */
+/* 1 with the next record, 0 at the end of the last pass, MDF_STREAM_LATER where a pipe has nothing at the moment, or
+ * SL_EIO or SL_ENOMEM. */
+enum { MDF_STREAM_LATER = 2 };
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event);
 /* To be asked before anybody sees what was read since it was asked last, or hears what is wrong with it: SL_OK, or
  * SL_EIO if bytes of the file at hand were lost meanwhile, so that what was read may never have been in it. */
 int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s);
-uint64_t mdf_stream_position(const struct mdf_stream *m); /* bytes read, of pass_bytes * pass_count */
+uint64_t mdf_stream_position(const struct mdf_stream *m); /* bytes read */
+uint64_t mdf_stream_length(const struct mdf_stream *m);   /* in all passes; 0: not known */
 void mdf_stream_close(struct mdf_stream *m);
 
 #endif

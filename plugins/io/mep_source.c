@@ -78,10 +78,10 @@ static void count_lost(struct mep_source *m) {
   m->bad_done = 0;
 }
 
-/* Goes on to the next packet: 1, 0 at the end of the input, or an error. */
+/* Goes on to the next packet: 1, 0 at the end of the input, MDF_STREAM_LATER, or an error. */
 static int next_packet(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args) {
   const int found = mdf_stream_next(&m->stream, s, &m->record);
-  if (found <= 0) return found;
+  if (found != 1) return found;
   struct mdf_fault fault = m->record.record.fault;
   if (fault.kind == MDF_FAULT_NONE) {
     const int opened = mep_window_open(&m->window, &m->packer, m->record.body, m->record.body_bytes, &fault);
@@ -184,8 +184,8 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
   }
   io_packer_finish(&m->packer);
   fill->progress_done = mdf_stream_position(&m->stream);
-  fill->progress_total = m->stream.pass_bytes * m->stream.pass_count;
-  return result;
+  fill->progress_total = mdf_stream_length(&m->stream);
+  return result == MDF_STREAM_LATER ? 1 : result;
 }
 
 static int mep_source_probe(const unsigned char *bytes, size_t count) {

@@ -21,6 +21,7 @@ static int append(struct cli_list *list, const char *item) {
  * for itself, so that the source says what is wrong with it. */
 static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
   glob_t found;
+  if (strcmp(pattern, "-") == 0) return append(files, "/dev/stdin");
   if (!strpbrk(pattern, "*?[") || access(pattern, F_OK) == 0 || glob(pattern, 0, NULL, &found) != 0)
     return append(files, pattern);
   int status = CLI_OK;
@@ -125,7 +126,7 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
       break;
   }
   int status = append_files(a, target, value);
-  while (status == CLI_OK && !inline_value && *used < argc && argv[*used][0] != '-')
+  while (status == CLI_OK && !inline_value && *used < argc && (argv[*used][0] != '-' || argv[*used][1] == '\0'))
     status = append_files(a, target, argv[(*used)++]);
   return status;
 }

@@ -4,8 +4,8 @@
 #define AT(member) offsetof(struct cli_arguments, member)
 
 const struct cli_option cli_options[] = {
-    {"-i", "--input", "FILE...", "input files or patterns, in this order", CLI_FILES, CLI_RUN | CLI_TUNE, AT(inputs),
-     0},
+    {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input)", CLI_FILES,
+     CLI_RUN | CLI_TUNE, AT(inputs), 0},
     {"-n", "--events", "EVENTS", "take the first EVENTS events (default: all of a file, 1000 simulated ones)",
      CLI_COUNT, CLI_RUN | CLI_TUNE, AT(options.events), UINT64_MAX},
     {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", CLI_COUNT, CLI_RUN,

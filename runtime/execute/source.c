@@ -1,12 +1,13 @@
 /* source.c: a slice from the source, and whether it kept what a source promises (struct sl_source). One that has no
  * event yet, and says that there may be more, is called again, a bounded number of times: that it makes none at all
- * would else be an endless run, and to take it for the end of the input would lose events.
+ * would else be an endless run, and to take it for the end of the input would lose events. One that waits, for a pipe,
+ * may go on to do so until the run is stopped.
  */
 #include "execute/session.h"
 
 #include <string.h>
 
-enum { FILL_TRIES_MAX = 1000 };
+enum { FILL_TRIES_MAX = 1000, WAITED_NS = 100000000 };
 
 static int break_promise(struct sl_session *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
   const struct sl_node *node = &s->graph->nodes[s->graph->source];
@@ -23,12 +24,14 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
   const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
   int status = 1;
   *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
-  for (uint32_t tries = 0; status == 1 && fill->event_count == 0; tries++) {
+  for (uint32_t tries = 0; status == 1 && fill->event_count == 0 && !atomic_load(&s->turns.stopped); tries++) {
+    const uint64_t begin = sl_now_ns();
     if (tries == FILL_TRIES_MAX)
       return break_promise(s, fill, "made no event in %u calls, and says that there may be more", tries, 0);
     if (s->options.guard) sl_guard_poison_input(s, input);
     memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
     status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
+    if (sl_now_ns() - begin > WAITED_NS) tries = 0;
     if (fill->event_count > events_max)
       return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
                            events_max);

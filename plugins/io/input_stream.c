@@ -1,0 +1,104 @@
+/* input_stream.c: see input_stream.h. */
+#define _GNU_SOURCE
+#include "input_stream.h"
+
+#include <sluice/plugin.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { WRITER_TRIES = 100, WRITER_TRY_MS = 10, WAIT_MS = 500 };
+enum { PIPE_BYTES = 1 << 20, READ_BYTES_MAX = 1 << 20, RELEASE_BYTES = 4 << 20 };
+static const uint64_t room_most = (uint64_t)1 << 46, room_least = (uint64_t)64 << 20;
+
+static int fail(char *reason, uint32_t reason_size, const char *text) {
+  snprintf(reason, reason_size, "%s", text);
+  return SL_EIO;
+}
+
+/* What limits of the process allow, of which all else wants some too. */
+static uint64_t room_allowed(void) {
+  static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA};
+  uint64_t room = room_most;
+  for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)kinds[i], &limit) == 0 && limit.rlim_cur / 8 < room) room = limit.rlim_cur / 8;
+  }
+  return room;
+}
+
+static int take_room(struct input_file *f) {
+  for (uint64_t room = room_allowed() & ~(room_least - 1); room >= room_least; room = room / 2 & ~(room_least - 1)) {
+    void *data = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) continue;
+    f->data = (const uint8_t *)data;
+    f->mapped_bytes = room;
+    return SL_OK;
+  }
+  return SL_EIO;
+}
+
+/* Reads once without waiting: bytes, 0 at the end (or where nobody ever wrote), -1 where there are none yet, -2. */
+static ssize_t read_some(struct input_file *f) {
+  const uint64_t left = f->mapped_bytes - f->size;
+  const size_t bytes = left < READ_BYTES_MAX ? (size_t)left : READ_BYTES_MAX;
+  ssize_t got;
+  do got = read(f->descriptor, (void *)(uintptr_t)(f->data + f->size), bytes);
+  while (got < 0 && errno == EINTR);
+  if (got > 0) f->size += (uint64_t)got;
+  return got >= 0 ? got : errno == EAGAIN || errno == EWOULDBLOCK ? -1 : -2;
+}
+
+/* Was there a writer? Where there is none yet, a pipe seems to have ended; whoever starts both sides at once need not
+ * care which comes first. */
+static int wait_for_writer(struct input_file *f, char *reason, uint32_t reason_size) {
+  for (int try = 0; try < WRITER_TRIES; try++) {
+    struct pollfd wait = {.fd = f->descriptor, .events = POLLIN};
+    (void)poll(&wait, 1, try ? WRITER_TRY_MS : 0);
+    const ssize_t got = read_some(f);
+    if (got == -2) return fail(reason, reason_size, strerror(errno));
+    if (got != 0) return SL_OK;
+    f->has_ended = (wait.revents & POLLHUP) != 0;
+    if (f->has_ended) return SL_OK;
+  }
+  return fail(reason, reason_size, "is a pipe that nobody writes to");
+}
+
+int input_stream_open(struct input_file *f, int descriptor, char *reason, uint32_t reason_size) {
+  f->descriptor = descriptor;
+  f->is_stream = 1;
+  (void)fcntl(descriptor, F_SETPIPE_SZ, PIPE_BYTES); /* costs speed where it is refused, nothing else */
+  if (take_room(f) < 0) return fail(reason, reason_size, "no room for what comes from this pipe");
+  return wait_for_writer(f, reason, reason_size);
+}
+
+int input_stream_read(struct input_file *f, uint64_t bytes, char *reason, uint32_t reason_size) {
+  while (!f->has_ended && f->size < bytes) {
+    if (f->size == f->mapped_bytes)
+      return fail(reason, reason_size, "more comes from this pipe than there is room for");
+    const ssize_t got = read_some(f);
+    if (got == -2) return fail(reason, reason_size, strerror(errno));
+    f->has_ended = got == 0;
+    struct pollfd wait = {.fd = f->descriptor, .events = POLLIN};
+    if (got == -1 && poll(&wait, 1, WAIT_MS) <= 0) return INPUT_STREAM_LATER;
+  }
+  return INPUT_STREAM_MORE;
+}
+
+void input_stream_release(struct input_file *f, uint64_t offset) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = offset & ~(page - 1);
+  if (end < f->released_bytes + RELEASE_BYTES) return;
+  (void)madvise((void *)(uintptr_t)(f->data + f->released_bytes), end - f->released_bytes, MADV_DONTNEED);
+  f->released_bytes = end;
+}
+
+void input_stream_close(struct input_file *f) {
+  if (f->data) munmap((void *)(uintptr_t)f->data, f->mapped_bytes);
+  if (f->descriptor >= 0) close(f->descriptor);
+}
