@@ -209,6 +209,32 @@ static void updates_lower_the_free_energy_and_keep_the_mass(void **state) {
   }
 }
 
+/* Where nothing comes to rest. With noise, rests follow on each other. */
+static void each_rest_has_the_updates_that_it_may_have(void **state) {
+  (void)state;
+  enum { UPDATES = 7 };
+  uint32_t rests = 0, updates = 0;
+  begin();
+  args.coarse_shift = args.fine_shift = 0;
+  args.max_updates = UPDATES;
+  add_clump(20, 0.1, 16, 0.5);
+  add_clump(24, 0.1, 16, 0.5);
+  struct annealing_part t = part_of_tracks();
+  annealing_open(&t);
+  struct annealing_schedule schedule = annealing_begin(&t);
+  while (schedule.stage != ANNEALING_DONE) {
+    const enum annealing_stage stage = schedule.stage;
+    annealing_go_on(&t, &schedule, annealing_update(&t, 1));
+    if (stage == ANNEALING_REST || stage == ANNEALING_FINE_REST) updates++;
+    if (schedule.stage == stage) continue;
+    if (stage == ANNEALING_REST) assert_int_equal(updates, UPDATES);
+    if (stage == ANNEALING_FINE_REST) assert_int_equal(updates % UPDATES, 0);
+    rests += updates / UPDATES;
+    updates = 0;
+  }
+  assert_true(rests > 10);
+}
+
 /* Those in between two clumps, since there is no room for more, are purged in the end. */
 static void prototypes_never_exceed_the_cap(void **state) {
   (void)state;
@@ -279,6 +305,7 @@ int main(void) {
       cmocka_unit_test(clumps_closer_than_the_resolution_are_one),
       cmocka_unit_test(tracks_that_come_from_elsewhere_do_not_count),
       cmocka_unit_test(updates_lower_the_free_energy_and_keep_the_mass),
+      cmocka_unit_test(each_rest_has_the_updates_that_it_may_have),
       cmocka_unit_test(prototypes_never_exceed_the_cap),
       cmocka_unit_test(seeds_agree_with_the_reference),
       cmocka_unit_test(ten_thousand_tracks_are_annealed),

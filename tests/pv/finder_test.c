@@ -234,6 +234,47 @@ static void of_too_many_equal_seeds_the_first_stay(void **state) {
   for (uint32_t i = 0; i < found.count; i++) assert_near("z", i, (double)found.value[V_Z][i], -320.125 + 15 * i, 1e-3);
 }
 
+/* The part of a track's bell below `distance`, where its error is 1 mm. */
+static double bell_below(double distance) {
+  const double xi = fmax(-1, fmin(1, distance / sqrt(7))), eta = 1 - xi * xi;
+  return 0.5 + xi * (0.5 + eta * (0.25 + 3.0 / 16 * eta));
+}
+
+/* How far a track is from the middle of a bin that gets so much of it. */
+static double distance_of_tail(double content) {
+  double near = 1, far = 3;
+  while (far - near > 1e-9) {
+    const double middle = 0.5 * (near + far);
+    if (bell_below(0.125 - middle) - bell_below(-0.125 - middle) > content)
+      near = middle;
+    else
+      far = middle;
+  }
+  return near;
+}
+
+/* Two groups of four tracks, too wide for a deep dip between their tails: one run of bins is one vertex. The limit is a
+ * tenth of what the widest track has in a bin. */
+static void a_bin_with_less_than_the_limit_parts_two_vertices(void **state) {
+  (void)state;
+  if (strcmp(FINDER, "beamline") != 0) skip();
+  enum { TRACKS = 4 };
+  static const double middle[] = {10.125, -399.875}, widest[] = {1.5, 10};
+  states_begin(&s, 0);
+  for (uint32_t event = 0; event < 4; event++) {
+    const double limit = 0.25 / (10 * widest[event / 2]), content = (event % 2 ? 1.04 : 0.96) * limit;
+    const double distance = distance_of_tail(content / (2 * TRACKS));
+    for (uint32_t i = 0; i < 2 * TRACKS; i++) {
+      const double angle = 1.5 * i, z = middle[event / 2] + (i < TRACKS ? -distance : distance);
+      states_add(&s, 0, 0, z, 0.2 * cos(angle), 0.2 * sin(angle), 0.04);
+    }
+    states_end_event(&s);
+  }
+  find();
+  for (uint32_t event = 0; event < 4; event++)
+    assert_int_equal(found.offsets[event + 1] - found.offsets[event], event % 2 ? 1 : 2);
+}
+
 static void make_some_events(uint32_t seed, uint32_t events) {
   random_seed(seed);
   states_begin(&s, 5);
@@ -326,6 +367,7 @@ int main(void) {
       cmocka_unit_test(the_beam_may_be_off_by_a_millimetre),
       cmocka_unit_test(of_too_many_seeds_the_heaviest_stay),
       cmocka_unit_test(of_too_many_equal_seeds_the_first_stay),
+      cmocka_unit_test(a_bin_with_less_than_the_limit_parts_two_vertices),
       cmocka_unit_test(the_order_of_tracks_does_not_matter),
       cmocka_unit_test(the_size_of_a_block_does_not_matter),
       cmocka_unit_test(only_events_on_the_list_are_looked_at),
