@@ -67,9 +67,15 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* A relative path is looked up from the current folder, then from the program's and its parent. */
+/* A relative path is looked up from the current folder, then from the program's and its parent. Another build's plugin
+ * of that name comes first, if there is one in SLUICE_TEST_FOLDER. */
 static void find_file(const char *path, char *found, size_t size) {
   char program[PATH_MAX];
+  const char *folder = getenv("SLUICE_TEST_FOLDER"), *name = strrchr(path, '/');
+  if (folder) {
+    snprintf(found, size, "%s/%s", folder, name ? name + 1 : path);
+    if (access(found, R_OK) == 0) return;
+  }
   snprintf(found, size, "%s", path);
   if (path[0] == '/' || access(path, R_OK) == 0 || !realpath("/proc/self/exe", program)) return;
   for (int level = 0; level < 2; level++) {

@@ -459,9 +459,24 @@ static void a_family_runs_on_a_device_with_a_memory_of_its_own(void **state) {
   sl_test_free(t);
 }
 
+static void a_plugin_is_taken_from_a_folder_of_the_environment(void **state) {
+  (void)state;
+  char folder[PATH_MAX + 32];
+  const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX);
+  assert_in_range(length, 1, PATH_MAX - 1);
+  folder[length] = '\0';
+  strcpy(strrchr(folder, '/'), "/plugins_good");
+  setenv("SLUICE_TEST_FOLDER", folder, 1);
+  sl_test_free(sl_test_new("nowhere/example.cpu.so", "positive"));
+  setenv("SLUICE_TEST_FOLDER", "nowhere", 1);
+  sl_test_free(sl_test_new(PLUGIN, "positive"));
+  unsetenv("SLUICE_TEST_FOLDER");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_runs_on_all_events),
+      cmocka_unit_test(a_plugin_is_taken_from_a_folder_of_the_environment),
       cmocka_unit_test(a_capacity_follows_from_its_terms),
       cmocka_unit_test(an_overflow_leaves_no_items_and_is_recorded),
       cmocka_unit_test(events_off_the_list_have_empty_outputs),

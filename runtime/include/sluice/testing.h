@@ -20,7 +20,8 @@
  * alone; sl_test_run ends the program if they do not.
  *
  * With SLUICE_TEST_TARGET=simt in the environment the kernels of NAME.cpu.so are run as those of NAME.simt.so, by the
- * emulator of a GPU, with SLUICE_TEST_SIMT_SEED and SLUICE_TEST_SIMT_WARP as its settings.
+ * emulator of a GPU, with SLUICE_TEST_SIMT_SEED and SLUICE_TEST_SIMT_WARP as its settings. With SLUICE_TEST_FOLDER a
+ * plugin that this folder has a file of is taken from there.
  */
 #ifndef SLUICE_TESTING_H
 #define SLUICE_TESTING_H
