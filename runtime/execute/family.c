@@ -46,30 +46,6 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
 
 /* ------------------------------------------------------------------------------------------------- clearing */
 
-/* Events that are not on the node's list have empty outputs: their counts are 0, and so is what they have by event, or
- * by items that another port counts. An event list is written whole. What kernels count (TOTAL) starts at 0 in each
- * slice, and in each part of one, whatever the list. */
-static int is_cleared(const struct sl_session *s, uint32_t n, uint32_t m, uint32_t f) {
-  const struct sl_member *member = &s->graph->nodes[n].algorithm->members[m];
-  const int32_t at = s->layout->members[n][m].storage[f];
-  if (at == SL_NONE || member->collection == NULL || sl_is_event_list(member->collection)) return 0;
-  const struct sl_storage *storage = &s->layout->storage[at];
-  if (storage->node != n || storage->member != m) return 0;
-  const int has_list = s->layout->node_set[n] != UINT32_MAX;
-  switch (member->collection->fields[f].shape) {
-    case SL_SHAPE_CODE_TOTAL:
-      return 1;
-    case SL_SHAPE_CODE_OFFSETS:
-    case SL_SHAPE_CODE_PER_EVENT:
-      return has_list;
-    case SL_SHAPE_CODE_PER_ITEM:
-    case SL_SHAPE_CODE_ITEM_OFFSETS:
-      return has_list && member->shares != NULL;
-    default:
-      return 0;
-  }
-}
-
 /* The first step before which the storage can be cleared that lives from step `step` on: nobody else uses its memory
  * from there to `step`. */
 static uint32_t earliest_clear(const struct sl_slot *slot, int32_t storage, uint32_t step) {
@@ -107,7 +83,7 @@ static void add_clears_of(struct sl_slot *slot, struct clearing *c, uint32_t n, 
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++)
     for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++) {
-      if (!is_cleared(s, n, m, f)) continue;
+      if (!sl_layout_is_cleared(s->layout, n, m, f)) continue;
       const int32_t at = s->layout->members[n][m].storage[f];
       const int is_before = s->backend->is_device && earliest_clear(slot, at, step) <= c->last;
       add_range(slot, c, is_before ? c->last : step, slot->storage[at], s->layout->storage[at].bytes);

@@ -5,7 +5,7 @@
  *      one list of them;
  *   3. one storage for each field that is written, references to it for each field that is read;
  *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
- *   5. in-place partners are merged, then the planner places the rest.
+ *   5. offsets (place.c).
  */
 #include "execute/layout.h"
 
@@ -383,82 +383,6 @@ static void set_all_lifetimes(struct sl_layout *l) {
         source[m].storage[f] = SL_NONE;
 }
 
-/* -------------------------------------------------------------------------------------------- 5. placement */
-
-static int32_t find_root(const struct sl_layout *l, int32_t s) {
-  while (l->storage[s].in_place_of != SL_NONE) s = l->storage[s].in_place_of;
-  return s;
-}
-
-static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const struct sl_member *out, uint32_t m) {
-  const int in = sl_member_index(l->graph->nodes[n].algorithm, out->in_place);
-  const struct sl_member *partner = member_of(l, n, (uint32_t)in);
-  for (uint32_t f = 0; f < out->collection->field_count; f++) {
-    const int32_t to = l->members[n][m].storage[f];
-    if (to == SL_NONE || l->storage[to].node != n || l->storage[to].member != m) continue;
-    for (uint32_t g = 0; g < partner->collection->field_count; g++) {
-      const int32_t linked = l->members[n][in].storage[g];
-      if (linked == SL_NONE || strcmp(partner->collection->fields[g].name, out->collection->fields[f].name) != 0)
-        continue;
-      const int32_t from = find_root(l, linked);
-      struct sl_storage *old = &l->storage[from], *new = &l->storage[to];
-      const int dies_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
-      if (old->kind != SL_STORAGE_ARENA || !dies_here || new->bytes > old->bytes) continue;
-      new->in_place_of = from;
-      old->upper = new->upper;
-    }
-  }
-}
-
-static int place(struct sl_layout *l, struct sl_diagnostics *d) {
-  for (uint32_t step = 0; step < l->step_count; step++) {
-    if (l->steps[step].node_count != 1) continue; /* an input that dies in a family is read by several at a time */
-    const uint32_t n = l->steps[step].nodes[0];
-    const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
-    for (uint32_t m = 0; m < a->member_count; m++)
-      if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].in_place) merge_in_place(l, step, n, &a->members[m], m);
-  }
-  struct sl_plan_buffer *buffers = calloc(l->storage_count + 1, sizeof *buffers);
-  uint32_t *owner = calloc(l->storage_count + 1, sizeof *owner);
-  int status = SL_ENOMEM;
-  if (!buffers || !owner) goto done;
-  uint32_t count = 0;
-  for (uint32_t s = 0; s < l->storage_count; s++) {
-    struct sl_storage *storage = &l->storage[s];
-    if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
-      storage->offset = l->input_bytes;
-      l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
-      if (storage->read_by_kernel) l->device_input_bytes = l->input_bytes;
-    } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
-      buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
-      owner[count++] = s;
-    }
-  }
-  const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, 1.0};
-  struct sl_plan_result result = {0};
-  status = sl_plan_solve(&request, &result);
-  if (status < 0) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the memory of %u buffers could not be planned", count);
-    goto done;
-  }
-  char reason[256];
-  status = sl_plan_verify(buffers, count, SL_ARENA_ALIGNMENT, result.arena_bytes, reason, sizeof reason);
-  if (status < 0) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the memory plan is wrong: %s", reason);
-    goto done;
-  }
-  for (uint32_t b = 0; b < count; b++) l->storage[owner[b]].offset = buffers[b].offset;
-  for (uint32_t s = 0; s < l->storage_count; s++)
-    if (l->storage[s].in_place_of != SL_NONE) l->storage[s].offset = l->storage[find_root(l, (int32_t)s)].offset;
-  l->arena_bytes = result.arena_bytes;
-  l->live_bytes_max = result.lower_bound_bytes;
-  l->optimal = result.optimal;
-done:
-  free(buffers);
-  free(owner);
-  return status;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- */
 
 static int open_member(struct sl_slot_member *m, uint32_t fields) {
@@ -537,7 +461,7 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   }
   for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
   set_all_lifetimes(l);
-  status = place(l, d);
+  status = sl_layout_place(l, d);
   if (status < 0) goto failed;
   *layout = l;
   return SL_OK;

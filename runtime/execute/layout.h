@@ -90,6 +90,14 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
                    struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 
+/* Sets offsets and bytes of the arena; a part of sl_layout_make. */
+int sl_layout_place(struct sl_layout *layout, struct sl_diagnostics *d);
+
+/* Is the field cleared before its node runs? Events that are not on the node's list have empty outputs: their counts
+ * are 0, and so is what they have by event, or by items that another port counts. An event list is written whole. What
+ * kernels count (TOTAL) starts at 0 in each slice, and in each part of one, whatever the list. */
+int sl_layout_is_cleared(const struct sl_layout *layout, uint32_t node, uint32_t member, uint32_t field);
+
 /* The value of a capacity of the node's algorithm, once the ports that it names have theirs. */
 uint64_t sl_layout_capacity(const struct sl_layout *layout, uint32_t node, const struct sl_capacity *capacity);
 

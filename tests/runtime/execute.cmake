@@ -1,10 +1,10 @@
 # The executor, on the toy plugin: on the cpu, on the emulator, on a mock device, and on a GPU where there is one.
-sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu HOST_SOURCES toy/host.c toy/lists.c
+sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/places.cu HOST_SOURCES toy/host.c toy/lists.c
                   TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
 
 # The mock device's kernels are the cpu's.
-sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/host.c toy/lists.c)
+sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/places.cu toy/host.c toy/lists.c)
 add_library(toy.mock MODULE ${mock_sources})
 target_compile_definitions(toy.mock PRIVATE SL_TARGET_CPU=1 SL_TARGET="mock")
 target_include_directories(toy.mock PRIVATE toy)
@@ -25,7 +25,7 @@ if(CMAKE_CUDA_COMPILER)
   list(APPEND devices cuda)
   list(APPEND parts toy.cuda sluice_backend_cuda)
 endif()
-foreach(test execute_test execute_limits_test event_errors_test families_test properties_test list_ports_test)
+foreach(test execute_test execute_limits_test event_errors_test families_test properties_test list_ports_test places_test)
   sluice_add_test(${test} ${test}.c)
   target_compile_definitions(${test} PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
   target_include_directories(${test} PRIVATE toy)

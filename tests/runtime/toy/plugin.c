@@ -12,6 +12,7 @@ SL_DECLARE(look_up);
 SL_DECLARE(join);
 SL_DECLARE(vote);
 SL_DECLARE(pick);
+SL_DECLARE(mix);
 
 #ifdef SL_TARGET_CPU
 SL_DECLARE(source);
@@ -27,6 +28,6 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(source), SL_ENTRY(order),   SL_ENTRY(steps),  SL_ENTRY(table), SL_ENTRY(append), SL_ENTRY(tally),
 #endif
     SL_ENTRY(select), SL_ENTRY(scale),   SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(totals), SL_ENTRY(sum),
-    SL_ENTRY(weigh),  SL_ENTRY(look_up), SL_ENTRY(join),   SL_ENTRY(vote),  SL_ENTRY(pick),
+    SL_ENTRY(weigh),  SL_ENTRY(look_up), SL_ENTRY(join),   SL_ENTRY(vote),  SL_ENTRY(pick),   SL_ENTRY(mix),
 };
 SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");
