@@ -99,12 +99,12 @@ static void events_with_error_bits_can_be_asked_for(void **state) {
 
 static void of_a_period_of_orbits_one_passes(void **state) {
   (void)state;
-  PASSES(e->orbit[i] % 30 == 1 && e->event_type[i] & ODIN_LUMINOSITY);
+  PASSES(e->orbit[i] % 30 == 2 && e->event_type[i] & ODIN_LUMINOSITY);
   struct sl_test *t = filter();
   sl_test_set(t, "error_states", 3);
   sl_test_set(t, "event_types", ODIN_LUMINOSITY);
   sl_test_set(t, "orbit_period", 30);
-  sl_test_set(t, "orbit_phase", 31); /* modulo the period */
+  sl_test_set(t, "orbit_phase", 32); /* modulo the period */
   assert_passed(t, flags);
 }
 
@@ -157,6 +157,7 @@ static void bunches_that_are_none_are_refused(void **state) {
       {"0x10", "bunches: \"0x10\" is neither"},
       {"1, 200-100, 7", "bunches: \"200-100\" ends before it begins\n"},
       {"3564", "bunches: \"3564\" goes beyond the last bunch slot, 3563\n"},
+      {"1-3564", "bunches: \"1-3564\" goes beyond the last bunch slot, 3563\n"},
       {"1-99999999999999999999", "goes beyond the last bunch slot, 3563\n"},
   };
   for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

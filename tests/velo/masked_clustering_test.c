@@ -414,6 +414,7 @@ static void banks_that_are_wrong_refuse_the_event(void **state) {
     if (event == 4) banks_add(b, 2, 60, &beyond, 1);
     if (event == 5) banks_add(b, 4, 60, &beyond_isolated, 1);
     if (event == 6) banks_add(b, 4, 1, &word, 1);
+    if (event == 6) banks_add(b, 4, 50, &word, 1); /* nothing is wrong with this one */
   }
   static const uint32_t details[] = {60, 300, 60, 60, 60, 60, 3};
   struct sl_test *t = cluster(b);

@@ -171,6 +171,23 @@ static void odd_tracks_are_tracks_without_a_slope(void **state) {
   assert_selected(select_tracks(), wanted, ALL_EVENTS);
 }
 
+static void limits_belong_to_their_ranges(void **state) {
+  (void)state;
+  uint8_t wanted[TRACKS] = {0};
+  make_tracks();
+  for (uint32_t i = in.hit_offsets[4]; i < in.hit_offsets[5]; i++) {
+    in.x[i] = beam[0] + 2;
+    in.y[i] = beam[1];
+    in.z[i] = 70;
+  }
+  wanted[4] = 1;
+  struct sl_test *t = select_tracks();
+  sl_test_set(t, "min_z", 70);
+  sl_test_set(t, "max_z", 70);
+  sl_test_set(t, "max_distance", 2);
+  assert_selected(t, wanted, ALL_EVENTS);
+}
+
 static void events_off_the_list_have_no_tracks(void **state) {
   (void)state;
   static const uint32_t lists[][3] = {{0}, {4}, {1}, {0, 3}, {1, 2, 4}}, counts[] = {1, 1, 1, 2, 3};
@@ -247,6 +264,7 @@ int main(void) {
       cmocka_unit_test(a_range_of_pseudorapidity_can_be_asked_for),
       cmocka_unit_test(where_a_track_is_nearest_to_the_beam_can_be_asked_for),
       cmocka_unit_test(odd_tracks_are_tracks_without_a_slope),
+      cmocka_unit_test(limits_belong_to_their_ranges),
       cmocka_unit_test(events_off_the_list_have_no_tracks),
       cmocka_unit_test(there_is_room_for_all_tracks_and_hits),
       cmocka_unit_test(too_little_room_is_not_exceeded),
