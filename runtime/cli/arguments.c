@@ -3,12 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int append(struct cli_list *list, const char *item) {
+int cli_append(struct cli_list *list, const char *item) {
   const char **larger = realloc((void *)list->items, (list->count + 2) * sizeof *larger);
   if (!larger) return cli_no_memory();
   larger[list->count++] = item;
@@ -20,21 +19,12 @@ static int append(struct cli_list *list, const char *item) {
 /* A pattern stands for the files that it matches, in ascending order; what is a file's name, or matches nothing, stands
  * for itself, so that the source says what is wrong with it. */
 static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
-  glob_t found;
-  if (strcmp(pattern, "-") == 0) return append(files, "/dev/stdin");
-  if (!strpbrk(pattern, "*?[") || access(pattern, F_OK) == 0 || glob(pattern, 0, NULL, &found) != 0)
-    return append(files, pattern);
-  int status = CLI_OK;
-  for (size_t i = 0; i < found.gl_pathc && status == CLI_OK; i++) {
-    char *copy = strdup(found.gl_pathv[i]);
-    status = copy ? append(&a->owned, copy) : cli_no_memory();
-    if (status != CLI_OK) {
-      free(copy);
-      break;
-    }
-    status = append(files, copy); /* NOLINT(clang-analyzer-unix.Malloc): a->owned has it */
-  }
-  globfree(&found);
+  const size_t first = a->owned.count;
+  if (strcmp(pattern, "-") == 0) return cli_append(files, "/dev/stdin");
+  if (!strpbrk(pattern, "*?[") || access(pattern, F_OK) == 0) return cli_append(files, pattern);
+  int status = cli_match(pattern, &a->owned);
+  if (status == CLI_OK && a->owned.count == first) status = cli_append(files, pattern);
+  for (size_t i = first; i < a->owned.count && status == CLI_OK; i++) status = cli_append(files, a->owned.items[i]);
   return status;
 }
 
@@ -121,7 +111,7 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
       *(const char **)target = value;
       return CLI_OK;
     case CLI_LIST:
-      return append(target, value);
+      return cli_append(target, value);
     default:
       break;
   }
@@ -137,7 +127,7 @@ static int take_operand(struct cli_arguments *a, const struct cli_command *comma
     return CLI_WRONG;
   }
   if (!a->operand) a->operand = argument;
-  return append(&a->operands, argument);
+  return cli_append(&a->operands, argument);
 }
 
 static int take_arguments(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {

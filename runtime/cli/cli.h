@@ -31,7 +31,7 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
-  struct cli_list owned;          /* strings to free: expanded globs */
+  struct cli_list owned;          /* strings to free: what patterns match */
   uint8_t given[CLI_OPTIONS_MAX]; /* per line of cli_options */
 };
 
@@ -85,6 +85,11 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
 void cli_free(struct cli_arguments *a);
 /* The first option given of these groups; NULL: none was. */
 const char *cli_given_of(const struct cli_arguments *a, unsigned groups);
+
+int cli_append(struct cli_list *list, const char *item);
+/* patterns.c: appends the files that a pattern matches, ascending, each allocated. CLI_FAILED after a complaint, also
+ * with some appended. */
+int cli_match(const char *pattern, struct cli_list *files);
 
 /* help.c: of the whole program; of one command. */
 void cli_write_help(FILE *file);

@@ -5,6 +5,7 @@
  * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
  */
 #define _GNU_SOURCE
+#include "base/input.h"
 #include "base/text_file.h"
 #include "cli/cli.h"
 #include "template_algorithm.h"
@@ -154,8 +155,14 @@ struct edit {
 static int read_text(const struct names *n, const char *name, struct edit *e) {
   size_t allocated = 0;
   snprintf(e->path, sizeof e->path, "%s/%s", n->folder, name);
-  FILE *file = fopen(e->path, "r");
-  if (!file) return cli_complain(e->path, strerror(errno));
+  char reason[128];
+  const int descriptor = sl_open_regular(e->path, reason, sizeof reason);
+  if (descriptor < 0) return cli_complain(e->path, reason);
+  FILE *file = fdopen(descriptor, "r");
+  if (!file) {
+    close(descriptor);
+    return cli_complain(e->path, "out of memory");
+  }
   const ssize_t length = getdelim(&e->text, &allocated, '\0', file);
   fclose(file);
   return length > 0 ? CLI_OK : cli_complain(e->path, "is empty");

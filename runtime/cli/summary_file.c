@@ -1,11 +1,14 @@
 /* summary_file.c: see summary_file.h. */
 #include "cli/summary_file.h"
 
+#include "base/input.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int see(const yaml_document_t *document, uint8_t *seen, int index) {
   const int is_new = index > 0 && index <= document->nodes.top - document->nodes.start && !seen[index - 1];
@@ -30,10 +33,13 @@ static int is_tree(const yaml_document_t *document) {
 }
 
 int summary_read(struct summary *s, const char *path) {
-  FILE *file = fopen(path, "rb");
+  char reason[128];
+  const int descriptor = sl_open_stream(path, reason, sizeof reason);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
   s->path = path;
   if (!file) {
-    fprintf(stderr, "error: %s: cannot be opened\n", path);
+    fprintf(stderr, "error: %s: %s\n", path, descriptor < 0 ? reason : strerror(errno));
+    if (descriptor >= 0) close(descriptor);
     return CLI_WRONG;
   }
   yaml_parser_t parser;

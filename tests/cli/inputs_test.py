@@ -53,6 +53,23 @@ def pipes_and_devices(sluice, folder):
     os.close(read_end)
     says(call(sluice, "check", "/dev/zero"), 2, "larger than 1 MiB", "an endless device is no graph")
     says(call(sluice, "check", "/dev/null"), 2, "error", "nor is an empty one")
+    says(call(sluice, "compare", graph, graph), 2, "is a pipe that nobody writes to", "a summary from a pipe without a writer is refused")
+    summary = folder / "summary.json"
+    subprocess.run([sluice, "run", VELO, "-n", "5", "--json", summary, "--quiet", "--digest"], check=True)
+    writer = threading.Thread(target=lambda: graph.write_bytes(summary.read_bytes()))
+    writer.start()
+    says(call(sluice, "compare", summary, graph), 0, "same", "one with a writer is compared")
+    writer.join()
+    says(call(sluice, "compare", summary, folder / "none.json"), 2, "none.json: No such file", "one that is not there is told")
+    says(call(sluice, "run", VELO, "-n", "5", "--set", f"raw.velo={graph}"), 2, "is no regular file", "a pipe as a detector's description is refused")
+    says(call(sluice, "test", "velo.sort_by_phi", "--graph", graph), 2, "is a pipe that nobody writes to", "so is the graph of a test")
+    says(call(sluice, "tune", graph, "--slots", "1,2"), 2, "this is no regular file", "of a search")
+    says(call(sluice, "graph", graph), 2, "is a pipe that nobody writes to", "and of a drawing")
+    mine = folder / "mine"
+    mine.mkdir()
+    pipe(mine, "plugin.c")
+    (mine / "CMakeLists.txt").write_text("sluice_add_plugin(mine)")
+    says(call(sluice, "new", "algorithm", "mine.more", cwd=folder), 1, "a pipe, not a regular file", "so is one in the place of a source")
 
 
 def plugins(sluice, folder):
@@ -105,6 +122,17 @@ def names_and_texts(sluice, folder):
     shutil.copy("run[1].mdf", "run1.mdf")
     shutil.copy("run[1].mdf", "run2.mdf")
     says(call(sluice, "run", VELO, "-i", "run[12].mdf"), 0, "10, of which 0 with errors", "and a pattern where there is none")
+    for events, name in enumerate(("day2/a.mdf", "day1-b/a.mdf", "day1/a.mdf", ".day3/a.mdf"), 1):
+        os.mkdir(os.path.dirname(name))
+        subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(events), "-o", name, "--quiet"], check=True)
+    for pattern, files in (("day?/a.mdf", ["day1/a.mdf", "day2/a.mdf"]), ("d*/a.m*", ["day1-b/a.mdf", "day1/a.mdf", "day2/a.mdf"]),
+                           (f"{folder}/day1*//*", ["day1-b/a.mdf", "day1/a.mdf"]), (".d*/?.mdf", [".day3/a.mdf"])):
+        result = call(sluice, "run", COPY, "-i", pattern, "-o", "joined.mdf")
+        joined = b"".join(pathlib.Path(file).read_bytes() for file in files)
+        check(result[0] == 0 and pathlib.Path("joined.mdf").read_bytes() == joined, f"{pattern} stands for {files}: {result[1][:100]}")
+    says(call(sluice, "run", VELO, "-i", "day?/b.mdf"), 1, "day?/b.mdf", "a pattern without a match is an error")
+    says(call(sluice, "run", VELO, "-i", "run1.mdf/*"), 1, "run1.mdf/*", "a file is no folder to one")
+    says(call(sluice, "run", VELO, "-i", f"{'x' * 200}/" * 30 + "*"), 1, "File name too long", "nor is a path too long")
     pathlib.Path("bom.yaml").write_text(f"\ufeffsluice: 1\ninclude: [{VELO}]\n", encoding="utf-8")
     says(call(sluice, "check", "bom.yaml"), 0, "velo.search_by_triplet", "a byte order mark begins a graph")
     red, shown = "\x1b[31m", "\\x1b[31m"

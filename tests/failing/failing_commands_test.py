@@ -43,6 +43,7 @@ COMMANDS = [
     Command("mep", f"run {GRAPHS}/copy.yaml -i {{in}}/events.mdf -o {{out}}/copy.mep --use write=io.mep_sink", ["copy.mep"]),
     Command("reports", f"run {GRAPHS}/velo.yaml -n 2 --json {{out}}/run.json --metrics {{out}}/run.prom --trace {{out}}/trace.json",
             streams=["run.json", "run.prom", "trace.json"]),
+    Command("pattern", f"run {GRAPHS}/velo_counts.yaml -i {{in}}/e*s.[lm]df -n 1 --digest", slow=2),
     Command("check", f"check {GRAPHS}/velo.yaml"),
     Command("plan", f"plan {GRAPHS}/velo.yaml --svg {{out}}/plan.svg", ["plan.svg"]),
     Command("graph", f"graph {GRAPHS}/velo.yaml --mermaid"),

@@ -11,9 +11,12 @@
 
 #include <sluice/math.h>
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { VELO_CHIP_COLUMNS = 256, VELO_CHIPS = 3, VELO_MODULE_SENSORS = 4, VELO_TRANSFORM_VALUES = 12 };
 
@@ -246,21 +249,33 @@ static inline uint32_t velo_description_read(const char *text, size_t bytes, str
   return 0;
 }
 
+/* NULL with the reason, if there is no such regular file. Does not wait for the writer of a pipe. */
+static inline FILE *velo_description_open(const char *path, const char **reason) {
+  struct stat about;
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int is_regular = descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+  FILE *file = is_regular ? fdopen(descriptor, "rb") : NULL;
+  *reason = descriptor >= 0 && !is_regular ? "is no regular file" : "cannot be opened";
+  if (descriptor >= 0 && !file) close(descriptor);
+  return file;
+}
+
 /* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
 static inline int velo_description_load(const struct sl_services *s, const char *path, const char *nominal,
                                         struct velo_description *d) {
   enum { BYTES_MAX = 65536 };
   char reason[256], text[BYTES_MAX];
+  const char *fault = NULL;
   const int is_nominal = path == NULL || path[0] == '\0';
   const char *from = nominal;
   size_t bytes = is_nominal ? strlen(nominal) : 0;
   if (!is_nominal) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = velo_description_open(path, &fault);
     if (file) bytes = fread(text, 1, sizeof text, file);
     const int failed = !file || ferror(file) || bytes == sizeof text;
     if (failed)
       s->message(s->context, SL_ERROR, "%s: %s", path,
-                 !file                  ? "cannot be opened"
+                 !file                  ? fault
                  : bytes == sizeof text ? "is no description: too long"
                                         : "cannot be read");
     if (file) fclose(file);
