@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BUFFER_BYTES = 8 << 20, PARTS_MAX = 1000 };
@@ -99,10 +100,36 @@ static int make_part(struct sl_output *f) {
   return SL_OK;
 }
 
-static int open_special(struct sl_output *f, uint32_t flags) {
+enum { READER_TRY_MS = 10, READER_SILENT_TRIES = 100 };
+
+/* To open a pipe would wait for its reader, without a word and without an end: so it is tried again and again. A pipe
+ * and its reader may be started at once: only after a second is it said. */
+static int open_pipe(struct sl_output *f, const atomic_int *stop) {
+  const struct timespec pause = {0, READER_TRY_MS * 1000000};
+  for (int try = 0; f->descriptor < 0; try++) {
+    f->descriptor = open(f->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (f->descriptor >= 0 || errno != ENXIO) break;
+    if (try == READER_SILENT_TRIES)
+      f->say(f->context, SL_NOTE, "%s: nobody reads this pipe; waiting for a reader", f->path);
+    nanosleep(&pause, NULL);
+    if (!stop || !atomic_load(stop)) continue;
+    f->say(f->context, SL_WARNING, "%s: the run was stopped before anybody read it", f->path);
+    return SL_EINTERRUPTED;
+  }
+  const int flags = f->descriptor < 0 ? -1 : fcntl(f->descriptor, F_GETFL);
+  return flags < 0 || fcntl(f->descriptor, F_SETFL, flags & ~O_NONBLOCK) < 0 ? fail(f, f->path, "open it", errno)
+                                                                             : SL_OK;
+}
+
+static int open_special(struct sl_output *f, uint32_t flags, int is_pipe, const atomic_int *stop) {
   const int wait = flags & SL_OUTPUT_NO_WAIT ? O_NONBLOCK : 0;
   struct stat status;
-  f->descriptor = open(f->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | wait);
+  if (is_pipe && !wait) {
+    const int opened = open_pipe(f, stop);
+    if (opened < 0) return opened;
+  } else {
+    f->descriptor = open(f->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | wait);
+  }
   if (f->descriptor < 0 && errno == ENXIO && wait) return fail(f, f->path, "open it", EPIPE);
   if (f->descriptor < 0 || fstat(f->descriptor, &status) != 0) return fail(f, f->path, "open it", errno);
   return S_ISREG(status.st_mode) ? fail(f, f->path, "open it", EEXIST) : SL_OK; /* it was replaced just now */
@@ -113,7 +140,7 @@ static int open_stdout(struct sl_output *f) {
   return f->descriptor < 0 ? fail(f, "standard output", "open it", errno) : SL_OK;
 }
 
-static int open_target(struct sl_output *f, uint32_t flags) {
+static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *stop) {
   struct stat status, link;
   char reason[PATH_MAX + 128], followed[PATH_MAX];
   const int is_there = stat(f->path, &status) == 0;
@@ -124,7 +151,7 @@ static int open_target(struct sl_output *f, uint32_t flags) {
   }
   if (sl_file_is_stdout(f->path)) return open_stdout(f);
   if (sl_file_may_be_written(f->path, reason, sizeof reason) < 0) return refuse(f, reason);
-  if (is_there && !S_ISREG(status.st_mode)) return open_special(f, flags);
+  if (is_there && !S_ISREG(status.st_mode)) return open_special(f, flags, S_ISFIFO(status.st_mode), stop);
   const int is_link = lstat(f->path, &link) == 0 && S_ISLNK(link.st_mode);
   if (is_link && !realpath(f->path, followed)) return refuse(f, strerror(errno));
   f->target = strdup(is_link ? followed : f->path);
@@ -132,6 +159,11 @@ static int open_target(struct sl_output *f, uint32_t flags) {
 }
 
 int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file) {
+  return sl_output_open_unless(NULL, path, flags, say, context, file);
+}
+
+int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_say *say, void *context,
+                          struct sl_output **file) {
   *file = NULL;
   if (!path || !*path) {
     say(context, SL_ERROR, "no output file is given: use -o, or the property path");
@@ -149,7 +181,7 @@ int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *c
   f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
   f->placed = f->path;
   int status = f->path && (f->buffer || !f->capacity) ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK) status = open_target(f, flags);
+  if (status == SL_OK) status = open_target(f, flags, stop);
   if (status == SL_OK)
     *file = f;
   else

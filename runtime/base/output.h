@@ -19,6 +19,8 @@
 
 #include <sluice/plugin.h>
 
+#include <stdatomic.h>
+
 /* As in sl_services. */
 typedef void sl_output_say(void *context, uint32_t severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -29,6 +31,10 @@ enum {
 
 /* Opens TARGET.part. `say` and `context` are used until the file is closed. */
 int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file);
+/* A pipe waits for its reader, with a note after a second, until `stop` is set, or, without one, a signal comes: then
+ * the file is not open, a warning says so, and it is SL_EINTERRUPTED. */
+int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_say *say, void *context,
+                          struct sl_output **file);
 void *sl_output_context(const struct sl_output *f);
 
 /* The functions of struct sl_output_calls. */

@@ -1,6 +1,7 @@
 /* output.c: what commands have in common: messages, files, a look at a graph that does not run. */
 #include "base/text_file.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,9 +31,11 @@ int cli_complain(const char *path, const char *reason) {
 static int write_bytes(const char *path, const char *bytes, size_t count) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
+  uint32_t quiet = 0;
+  sl_diagnostics_follow(d, cli_show_message, &quiet);
   fflush(stdout); /* which the path may mean */
   const int status = sl_write_file(path, bytes, count, d);
-  cli_print_messages(d, 0);
+  sl_diagnostics_print_dropped(d, stderr);
   sl_diagnostics_free(d);
   return status == SL_OK ? CLI_OK : CLI_FAILED;
 }

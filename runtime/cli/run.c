@@ -20,6 +20,12 @@ static void catch_signals(void) {
   signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
 }
 
+/* What is left to do may wait for the reader of a pipe. */
+static void leave_signals(void) {
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+}
+
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
   (void)context;
   fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output,
@@ -55,6 +61,7 @@ int cli_run(const struct cli_arguments *a) {
     catch_signals();
     const int result = sl_session_run(session);
     running = NULL;
+    leave_signals();
     cli_end_progress();
     status = (int)sl_session_summary(session)->exit_status;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;

@@ -102,7 +102,8 @@ static int open_output(const struct sl_services *services, const char *path, uin
     services->message(services->context, SL_ERROR, "%s: cannot be written: the same file is %s", path, use);
     return SL_EINVAL;
   }
-  const int status = sl_output_open(path, flags, services->message, services->context, file);
+  const int status =
+      sl_output_open_unless(&c->session->turns.stopped, path, flags, services->message, services->context, file);
   if (status < 0) return status;
   c->session->files.output_is_taken |= is_below(path, c->session->options.output_path);
   return claim(c->session, path, "written by another sink");

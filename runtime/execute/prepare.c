@@ -68,14 +68,13 @@ static int prepare_node(struct sl_session *s, uint32_t n) {
   if (!views) return SL_ENOMEM;
   sl_graph_fill_properties(node, prepared->args);
   sl_constants_bind(s, n, prepared->args, views);
+  const size_t errors = sl_diagnostics_errors(s->diagnostics);
   const int status = a->prepare(&s->contexts[n].services, prepared->args);
   free(views);
-  if (status < 0) {
+  if (status < 0 && sl_diagnostics_errors(s->diagnostics) == errors) /* it did not say why */
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be prepared: %s", node->use,
                 sl_error_text(status));
-    return status;
-  }
-  return finish_tables(s, n);
+  return status < 0 ? status : finish_tables(s, n);
 }
 
 /* All nodes, in order; one that fails does not keep the others from saying what is wrong with them. */

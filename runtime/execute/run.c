@@ -272,11 +272,10 @@ static int open_hosts(struct sl_session *s) {
       status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);
     }
     s->opened[n] = 1;
-    if (status < 0) {
+    if (status < 0 && status != SL_EINTERRUPTED)
       sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not start: %s", node->use,
                   sl_error_text(status));
-      return status;
-    }
+    if (status < 0) return status;
   }
   return SL_OK;
 }

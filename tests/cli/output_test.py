@@ -234,8 +234,28 @@ def stopped(folder):
     check(done["interrupted"] is False and done["failed"] is False, "and a whole run says that it is")
 
 
+def nobody_reads(folder):
+    """A FIFO waits for its reader, says so, and can be stopped."""
+    fifo = folder / "fifo"
+    os.mkfifo(fifo)
+    for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        for option in ("-o", "--trace", "--json"):
+            process = start(COPY, "-n", 30, "-o", "/dev/null", option, fifo)
+            line = process.stderr.readline()
+            check(f"{fifo}: nobody reads this pipe; waiting for a reader" in line, f"{option} FIFO: {line.strip()}")
+            process.send_signal(sent)
+            said = process.communicate(timeout=60)[1]
+            check(process.returncode == (-sent if option == "--json" else status), f"{sent.name} ends that: {process.returncode}")
+            check(option == "--json" or f"{fifo}: the run was stopped before anybody read it" in said and "error" not in said,
+                  f"and says: {said.strip()}")
+    process = start(COPY, "-n", 30, "-o", fifo)
+    check("waiting for a reader" in process.stderr.readline(), "a reader is waited for")
+    check(len(fifo.read_bytes()) > 10000 and process.wait(60) == 0, "and may come late")
+    process.communicate()
+
+
 def main():
-    for case in (devices_stay, streams, refused_at_the_start, two_runs_for_one_file, killed, full_disk, stopped):
+    for case in (devices_stay, streams, nobody_reads, refused_at_the_start, two_runs_for_one_file, killed, full_disk, stopped):
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as name:
             case(pathlib.Path(name))

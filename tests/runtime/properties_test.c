@@ -147,7 +147,9 @@ static void what_cannot_be_prepared_is_said(void **state) {
   char graph[512];
   snprintf(graph, sizeof graph, LOOK_UP, "word: \"\"");
   expect_said(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:46: error: node looked_up: word: it has no letters");
-  expect_said(graph, "raw.events=10", SL_EINVAL, "node looked_up: toy.look_up could not be prepared: ");
+  char *messages = run_graph(graph, (const char *const[]){"raw.events=10", NULL}, NULL, SL_EINVAL);
+  assert_null(strstr(messages, "could not be prepared")); /* one cause, one error */
+  free(messages);
   snprintf(graph, sizeof graph, LOOK_UP, "");
   expect_said(graph, "looked_up.broken=1", SL_EINVAL, "node looked_up: word: it has no letters");
   expect_said(graph, "looked_up.broken=2", SL_EPLUGIN, "node looked_up: did not make its table letters");
