@@ -236,7 +236,8 @@ class Workshop:
         programs = [self.build / "sluice", *(self.build / "plugins").glob("*.so"),
                     *(path for path in (self.build / "tests").iterdir() if path.is_file() and os.access(path, os.X_OK))]
         folder = self.work / "lib"
-        folder.mkdir(exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # where the command would find what an earlier call put there
+        folder.mkdir()
         for line in sorted(set(self.ask("ldd", *programs).splitlines())):
             found = re.match(r"\t(\S+) => (/\S+)", line)
             if found and not re.match(r"(libc|libm|libdl|libpthread|libsluice.*)\.so", found.group(1)):
