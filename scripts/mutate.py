@@ -348,9 +348,10 @@ class Workshop:
 
     def try_tests(self, folder, plugin, stem):
         """Outcome, and the test that made it. First those that bear the file's name, which know best."""
-        tests = self.plan["tests"][plugin]
-        tests.sort(key=lambda test: (test["name"].endswith("_digests"), stem not in test["name"]))
-        for test in tests:
+        def order(test):
+            return test["name"].endswith("_digests"), stem not in test["name"]
+
+        for test in sorted(self.plan["tests"][plugin], key=order):
             is_digest = test["name"].endswith("_digests")
             status, output = self.try_test(folder, test, DIGEST_SECONDS if is_digest else TEST_SECONDS)
             if status is None:
