@@ -67,15 +67,20 @@ static uint64_t item_count(const struct sl_collection *c, const void *const *fie
   return event_count;
 }
 
-static void digest_output(struct sl_session *s, uint32_t o, const struct sl_collection *c, const void *const *fields,
-                          const struct sl_batch *batch) {
-  for (uint32_t e = 0; e < batch->event_count; e++) {
-    const struct sl_event *event = &batch->events[e];
-    const uint64_t digest = event->error ? sl_digest_error_event(event->error) : sl_digest_event(c, fields, e);
-    sl_output_digest_add(&s->delivery.digests[o], event, digest);
-    if (s->options.digest > 1 && s->options.on_event_digest)
-      s->options.on_event_digest(s->options.context, s->graph->outputs[o].name, event, digest);
-  }
+static void digest_output(struct sl_session *s, uint32_t o, const struct sl_event *event, uint32_t e) {
+  const struct sl_output_view *v = &s->delivery.views[o];
+  if (sl_is_totals(v->collection)) return;
+  const uint64_t digest =
+      event->error ? sl_digest_error_event(event->error) : sl_digest_event(v->collection, v->fields, e);
+  sl_output_digest_add(&s->delivery.digests[o], event, digest);
+  if (s->options.digest > 1 && s->options.on_event_digest)
+    s->options.on_event_digest(s->options.context, v->name, event, digest);
+}
+
+/* Event by event, so that what is listed does not depend on slices. */
+static void digest_outputs(struct sl_session *s, const struct sl_batch *batch) {
+  for (uint32_t e = 0; e < batch->event_count; e++)
+    for (uint32_t o = 0; o < s->graph->output_count; o++) digest_output(s, o, &batch->events[e], e);
 }
 
 /* Points the views to the outputs of this slot. */
@@ -100,9 +105,9 @@ static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, i
       continue;
     }
     if (!empty) s->identity.outputs[o].items += item_count(v->collection, v->fields, batch->event_count);
-    if (s->delivery.wants_digests) digest_output(s, o, v->collection, v->fields, batch);
     if (s->options.guard && !empty && sl_guard_check_output(s, v, batch) < 0) return SL_EPLUGIN;
   }
+  if (s->delivery.wants_digests) digest_outputs(s, batch);
   return s->options.on_batch ? s->options.on_batch(s->options.context, batch) : SL_OK;
 }
 

@@ -26,6 +26,12 @@ def event_digests(graph, sample, *arguments):
     return {(w[1], w[3]): w[4] for w in words}
 
 
+def listed(graph, *arguments):
+    """What --digest=events lists, as it stands."""
+    done = call("run", ROOT / "graphs" / graph, "-i", MANY, "--set", f"geometry={GEOMETRY}", "--digest=events", "--quiet", *arguments)
+    return [line for line in done.stdout.splitlines() if line.startswith("digest ")]
+
+
 def records(path):
     data, at, result = path.read_bytes(), 0, []
     while at < len(data):
@@ -62,6 +68,12 @@ checks.that({o["port"]: o["digest"] for o in tight["outputs"]} == reference, "ti
 # the order of events, and their neighbours
 reference = event_digests("velo.yaml", MANY)
 checks.that(len(reference) == 900, f"300 events have digests of three outputs each: {len(reference)}")
+lines = listed("velo.yaml")
+checks.that([int(line.split()[3]) for line in lines] == [e for e in sorted({int(line.split()[3]) for line in lines}) for _ in range(3)],
+            "--digest=events lists event by event, with all outputs of each")
+for way in (("--slice-events", 1), ("--slice-events", 100, "--slots", 2),
+            ("--slice-events", 100, "--set", "search.candidates_per_event=1", "--set", "tracks.hits_per_event=1")):
+    checks.that(listed("velo.yaml", *way) == lines, f"--digest=events lists the same lines with {' '.join(map(str, way))}")
 all_records = records(MANY)
 with tempfile.TemporaryDirectory() as folder:
     shuffled = Path(folder) / "shuffled.mdf"
