@@ -78,12 +78,17 @@ static int is_match(uint32_t shared_hits, uint32_t hit_count) {
 
 void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count) {
   uint32_t candidates = 0;
+  a->known_hits = 0;
   for (uint32_t i = 0; i < hit_count; i++) {
     const uint32_t id = hit_ids[i] & a->id_mask;
+    uint32_t is_known = 0;
     for (uint32_t at = *bucket_of(a, id); at; at = a->ids[at - 1].next) {
       const struct id_of_particle *entry = &a->ids[at - 1];
-      if (entry->id == id && a->shared[entry->particle]++ == 0) a->matches[candidates++].particle = entry->particle;
+      if (entry->id != id) continue;
+      is_known = 1;
+      if (a->shared[entry->particle]++ == 0) a->matches[candidates++].particle = entry->particle;
     }
+    a->known_hits += is_known;
   }
   a->match_count = 0;
   for (uint32_t i = 0; i < candidates; i++) {

@@ -28,6 +28,7 @@ struct association {
   uint32_t *tracks;      /* per particle: tracks that matched it so far */
   struct match *matches; /* result of the last association_match_velo */
   uint32_t match_count, particle_capacity;
+  uint32_t known_hits; /* of that track: those of any particle */
 };
 
 /* All bits of VELO ids, or all but bits 26 and 27, which only retina clusters have. */

@@ -3,7 +3,7 @@
  * vertex_score.h has the rules and what is counted. Here the truth is decoded, and the counts become a report: totals,
  * a table by number of tracks (`bins`) and one by distance to the next vertex (`distance_bins`). Events with an error,
  * without banks of vertices or with malformed ones count in none of these. An event whose banks name no vertex is
- * checked like any other: what is found in it is false.
+ * checked like any other: what is found in it is false. Where no event names any, there is no rate of false ones.
  */
 #include "tally.h"
 #include "vertex_score.h"
@@ -11,6 +11,7 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
+#include <math.h>
 
 #define SL_ARGS pv_check_args
 #define PV_CHECK(M)                                                                                           \
@@ -76,7 +77,9 @@ static double efficiency_all_of(const struct score_truth *t) {
   return ratio((double)t->matched, (double)t->reconstructible);
 }
 
-static double false_rate_of(const struct score_row *row) {
+/* NaN, which is null in JSON, where no truth says what is false. */
+static double false_rate_of(const struct pv_check *c, const struct score_row *row) {
+  if (c->true_vertices == 0) return (double)NAN;
   const double pairs = (double)row->spreads[SCORE_X].count;
   return ratio((double)row->false_vertices, pairs + (double)row->false_vertices);
 }
@@ -98,7 +101,7 @@ static void report_spread(const struct sl_report *r, const struct score_row *row
   r->number(r->context, keys[2], spread_mean(s));
 }
 
-static void report_row(const struct sl_report *r, const struct score_row *row) {
+static void report_row(const struct sl_report *r, const struct pv_check *c, const struct score_row *row) {
   static const char *const keys[SCORE_QUANTITIES][3] = {
       {"resolution_x_mm", "resolution_x_rms_mm", "resolution_x_mean_mm"},
       {"resolution_y_mm", "resolution_y_rms_mm", "resolution_y_mean_mm"},
@@ -110,20 +113,20 @@ static void report_row(const struct sl_report *r, const struct score_row *row) {
   report_truth(r, &row->truth);
   r->integer(r->context, "vertices", (int64_t)row->vertices);
   r->integer(r->context, "false", (int64_t)row->false_vertices);
-  r->number(r->context, "false_rate", false_rate_of(row));
+  r->number(r->context, "false_rate", false_rate_of(c, row));
   r->integer(r->context, "pairs", (int64_t)pairs);
   r->number(r->context, "mean_weight", ratio(row->pairs_weight, (double)pairs));
   for (uint32_t k = 0; k < SCORE_QUANTITIES; k++) report_spread(r, row, k, keys[k]);
 }
 
-static void report_table(const struct sl_report *r, const char *name, const char *from, const char *below,
-                         const double *edges, const struct score_row *rows, uint32_t bins) {
+static void report_table(const struct sl_report *r, const struct pv_check *c, const char *name, const char *from,
+                         const char *below, const double *edges, const struct score_row *rows, uint32_t bins) {
   r->begin_array(r->context, name);
   for (uint32_t k = 0; k < bins; k++) {
     r->begin_object(r->context, NULL);
     r->number(r->context, from, edges[k]);
     if (k + 1 < bins) r->number(r->context, below, edges[k + 1]);
-    report_row(r, &rows[k]);
+    report_row(r, c, &rows[k]);
     r->end_object(r->context);
   }
   r->end_array(r->context);
@@ -152,6 +155,19 @@ static void print_spreads(const struct sl_report *r, const struct score_row *row
   }
 }
 
+static void print_found(const struct sl_report *r, const struct pv_check *c) {
+  const struct score_row *all = &c->score.all;
+  if (c->true_vertices == 0)
+    r->line(r->context, "primary vertices of %" PRIu64 " events: %" PRIu64 ", none in the truth", c->tally.events,
+            all->vertices);
+  else
+    r->line(r->context,
+            "primary vertices of %" PRIu64 " events: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
+            " (%.2f %%)",
+            c->tally.events, all->vertices, all->false_vertices, 100 * false_rate_of(c, all), all->truth.clones,
+            100 * ratio((double)all->truth.clones, (double)all->truth.matched));
+}
+
 static int pv_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct pv_check *c = (struct pv_check *)state;
   const struct vertex_score *score = &c->score;
@@ -159,17 +175,13 @@ static int pv_check_finish(void *state, const struct sl_services *s, const struc
   tally_report(&c->tally, r);
   r->integer(r->context, "true_vertices", (int64_t)c->true_vertices);
   r->integer(r->context, "ignored_tracks", (int64_t)c->ignored_tracks);
-  report_row(r, all);
+  report_row(r, c, all);
   report_isolation(r, "isolated", &score->isolated);
   report_isolation(r, "close", &score->close);
-  report_table(r, "bins", "tracks_from", "tracks_below", score_track_edges, score->by_tracks, SCORE_TRACK_BINS);
-  report_table(r, "distance_bins", "distance_from_mm", "distance_below_mm", score_distance_edges, score->by_distance,
+  report_table(r, c, "bins", "tracks_from", "tracks_below", score_track_edges, score->by_tracks, SCORE_TRACK_BINS);
+  report_table(r, c, "distance_bins", "distance_from_mm", "distance_below_mm", score_distance_edges, score->by_distance,
                SCORE_DISTANCE_BINS);
-  r->line(r->context,
-          "primary vertices of %" PRIu64 " events: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
-          " (%.2f %%)",
-          c->tally.events, all->vertices, all->false_vertices, 100 * false_rate_of(all), all->truth.clones,
-          100 * ratio((double)all->truth.clones, (double)all->truth.matched));
+  print_found(r, c);
   print_truth(r, "all", &all->truth);
   print_truth(r, "isolated", &score->isolated);
   print_truth(r, "close", &score->close);
@@ -179,7 +191,7 @@ static int pv_check_finish(void *state, const struct sl_services *s, const struc
     s->message(s->context, SL_WARNING, "%" PRIu64 " tracks with numbers that are not finite were left out",
                c->ignored_tracks);
   if (c->tally.events > 0 && c->true_vertices == 0)
-    s->message(s->context, SL_WARNING, "the truth names no vertex in any event, so every vertex found counts as false");
+    s->message(s->context, SL_WARNING, "the truth names no vertex in any event: there is no rate of false ones");
   return SL_OK;
 }
 

@@ -3,7 +3,8 @@
  * Counts, for each category of particles: those that should be found (reconstructible), those matched by a track
  * (reconstructed), and further tracks of the same particle (clones). Purity is the mean, over matched tracks, of shared
  * hits / hits of the track; hit efficiency that of shared hits / VELO hits of the particle. A track that matches no
- * particle is a ghost. Events with an error, without particles or with malformed ones count in none of these.
+ * particle is a ghost. Events with an error, without particles or with malformed ones count in none of these. Where no
+ * hit of any track stands in the truth, tracks and truth speak of different things, and there is no rate of ghosts.
  */
 #include "association.h"
 #include "mc_particles.h"
@@ -13,6 +14,7 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
+#include <math.h>
 
 #define SL_ARGS velo_check_args
 #define VELO_CHECK(M)                                                                                            \
@@ -66,6 +68,7 @@ struct velo_check {
   uint32_t id_mask;
   struct tally tally;
   uint64_t tracks, ghosts;
+  uint64_t hits, known_hits; /* of all tracks; those whose ids stand in the truth */
   struct category_counts counts[CATEGORIES];
 };
 
@@ -112,6 +115,8 @@ static int check_event(struct velo_check *c, const struct velo_tracks_view *trac
     const uint32_t first = tracks->hit_offsets[track], hit_count = tracks->hit_offsets[track + 1] - first;
     association_match_velo(&c->association, tracks->hit_id + first, hit_count);
     c->tracks++;
+    c->hits += hit_count;
+    c->known_hits += c->association.known_hits;
     if (c->association.match_count == 0) c->ghosts++;
     for (uint32_t i = 0; i < c->association.match_count; i++) count_match(c, &c->association.matches[i], hit_count);
   }
@@ -163,17 +168,29 @@ static void report_category(const struct sl_report *r, const struct category *ca
 
 static int velo_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct velo_check *c = (struct velo_check *)state;
-  const double ghost_rate = ratio((double)c->ghosts, (double)c->tracks);
+  const int is_comparable = c->hits == 0 || c->known_hits > 0;
+  const double ghost_rate = is_comparable ? ratio((double)c->ghosts, (double)c->tracks) : (double)NAN;
   tally_report(&c->tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks);
   r->integer(r->context, "ghosts", (int64_t)c->ghosts);
+  r->integer(r->context, "hits", (int64_t)c->hits);
+  r->integer(r->context, "hits_in_truth", (int64_t)c->known_hits);
   r->number(r->context, "ghost_rate", ghost_rate);
-  r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->tally.events,
-          c->tracks, c->ghosts, 100 * ghost_rate);
+  if (is_comparable)
+    r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->tally.events,
+            c->tracks, c->ghosts, 100 * ghost_rate);
+  else
+    r->line(r->context,
+            "VELO tracks of %" PRIu64 " events: %" PRIu64 ", of whose %" PRIu64 " hits none is in the truth",
+            c->tally.events, c->tracks, c->hits);
   r->begin_array(r->context, "categories");
   for (uint32_t k = 0; k < CATEGORIES; k++) report_category(r, &categories[k], &c->counts[k]);
   r->end_array(r->context);
   tally_warn(&c->tally, s);
+  if (!is_comparable)
+    s->message(s->context, SL_WARNING,
+               "no hit id of the tracks stands in the truth: ids of another format, or truth of other events%s",
+               c->id_mask == ~0u ? "; tracks from super-pixels need mask_fraction_bits" : "");
   return SL_OK;
 }
 

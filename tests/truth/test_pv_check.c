@@ -225,19 +225,33 @@ static void nothing_found_and_nothing_true_is_all_right(void **state) {
   assert_counts(report, (struct counts){0, 0, 0, 0});
   assert_found(report, 0, 0);
   assert_float_equal(number_in(report, "efficiency"), 0, 1e-9);
-  assert_float_equal(number_in(report, "false_rate"), 0, 1e-9);
   assert_null(strstr(sl_test_messages(test), " / ")); /* no line for what was not there */
 }
 
-static void what_is_found_where_nothing_is_true_is_false(void **state) {
+static void what_is_found_in_an_event_without_vertices_is_false(void **state) {
+  (void)state;
+  TRUTH({10, 0, 0, 0});
+  find(0, 0, 0, 10);
+  end_found();
+  add_vertices(banks, NULL, 0);
+  find(0, 0, 0, 10);
+  end_found();
+  const char *report = run();
+  assert_found(report, 2, 1);
+  assert_float_equal(number_in(report, "false_rate"), 0.5, 1e-9);
+}
+
+static void without_any_true_vertex_there_is_no_false_rate(void **state) {
   (void)state;
   add_vertices(banks, NULL, 0);
   find(0, 0, 0, 10);
   end_found();
   const char *report = run();
   assert_found(report, 1, 1);
-  assert_float_equal(number_in(report, "false_rate"), 1, 1e-9);
+  assert_non_null(strstr(report, "\"false_rate\": null"));
   assert_non_null(strstr(sl_test_messages(test), "the truth names no vertex in any event"));
+  assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 events: 1, none in the truth"));
+  assert_null(strstr(sl_test_messages(test), "%")); /* no rate of anything */
 }
 
 static void vertices_without_sound_numbers_match_nothing(void **state) {
@@ -325,7 +339,8 @@ int main(void) {
       CASE(isolation_is_the_distance_to_any_true_vertex),
       CASE(true_and_found_vertices_have_bins_of_their_own),
       CASE(nothing_found_and_nothing_true_is_all_right),
-      CASE(what_is_found_where_nothing_is_true_is_false),
+      CASE(what_is_found_in_an_event_without_vertices_is_false),
+      CASE(without_any_true_vertex_there_is_no_false_rate),
       CASE(vertices_without_sound_numbers_match_nothing),
       CASE(ignored_tracks_are_reported),
       CASE(events_without_usable_truth_count_in_nothing_else),

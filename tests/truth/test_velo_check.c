@@ -146,6 +146,24 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   assert_null(strstr(messages, "warning"));
 }
 
+static void without_a_common_hit_there_is_no_ghost_rate(void **state) {
+  (void)state;
+  static const struct true_particle particle = {
+      .pdg = 211, .p = 1, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}};
+  add_event(banks, &particle, 1);
+  TRACK(&tracks, 11, 12, 13);
+  end_tracks(&tracks);
+  const char *report = run();
+  assert_int_equal(number_in(report, "tracks"), 1);
+  assert_int_equal(number_in(report, "hits"), 3);
+  assert_int_equal(number_in(report, "hits_in_truth"), 0);
+  assert_non_null(strstr(report, "\"ghost_rate\": null"));
+  const char *messages = sl_test_messages(test);
+  assert_non_null(strstr(messages, "VELO tracks of 1 events: 1, of whose 3 hits none is in the truth"));
+  assert_non_null(strstr(messages, "no hit id of the tracks stands in the truth"));
+  assert_null(strstr(messages, "ghosts"));
+}
+
 static void fraction_bits_are_masked_on_request(void **state) {
   (void)state;
   static const struct true_particle particle = {.pdg = 211,
@@ -218,11 +236,9 @@ static void events_with_errors_are_no_losses(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      CASE(each_particle_counts_in_exactly_its_categories),
-      CASE(tracks_clones_and_ghosts_are_counted),
-      CASE(fraction_bits_are_masked_on_request),
-      CASE(events_without_usable_truth_count_in_nothing_else),
-      CASE(events_with_errors_are_no_losses),
+      CASE(each_particle_counts_in_exactly_its_categories),    CASE(tracks_clones_and_ghosts_are_counted),
+      CASE(without_a_common_hit_there_is_no_ghost_rate),       CASE(fraction_bits_are_masked_on_request),
+      CASE(events_without_usable_truth_count_in_nothing_else), CASE(events_with_errors_are_no_losses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
