@@ -19,6 +19,7 @@ static SL_DEVICE void write_offsets(const struct summarize_args *a, uint32_t ite
 
 SL_KERNEL(summarize_events, struct summarize_args) {
   if (sl_grid_thread() == 0) {
+    if (a.summaries.bound.used) *a.summaries.bound.used = *a.events.count; /* as a scan would */
     a.summaries.word_offsets[0] = 0;
     if (*a.events.count == 0) a.summaries.offsets[0] = 0;
   }

@@ -197,6 +197,8 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
   if (threadIdx.x == 0) {
     in->summaries.size_bytes[item] = (uint16_t)(4 * word_count);
     in->summaries.word_offsets[item + 1] = (item + 1) * LUMI_MAX_WORDS;
+    if (in->summaries.word_offsets_bound.used)
+      atomicMax(in->summaries.word_offsets_bound.used, (item + 1) * LUMI_MAX_WORDS);
   }
   __syncthreads(); /* the shared memory is free for the block's next event */
 }

@@ -493,6 +493,8 @@ static void only_listed_events_have_summaries(void **state) {
         if (item < counts[k] && lists[k][item] == event) assert_summary(t, item++, event, WITH_ALL);
       }
       assert_int_equal(offsets[e.count], counts[k]);
+      assert_int_equal(sl_test_used(t, "summaries"), counts[k]);
+      assert_int_equal(sl_test_used(t, "summaries.word_offsets"), counts[k] * LUMI_MAX_WORDS);
       sl_test_free(t);
     }
 }
