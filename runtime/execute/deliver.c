@@ -44,11 +44,16 @@ static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *whole, 
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK) continue;
-    const uint64_t begin = sl_now_ns();
+    const uint32_t outer = sl_time_enter(slot, SL_TIME_OF_NODE(n));
+    const uint64_t begin = slot->account.since_ns;
     select_events(slot, n, empty, &batch);
     const int status =
         node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], &batch);
-    sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, sl_now_ns(), "events", SL_BATCH_COUNT(&batch));
+    sl_time_enter(slot, outer);
+    slot->node_calls[n]++;
+    slot->node_events[n] += SL_BATCH_COUNT(&batch);
+    sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, slot->account.since_ns, "events",
+                  SL_BATCH_COUNT(&batch));
     if (status < 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
                   sl_error_text(status));
@@ -97,7 +102,27 @@ static void gather_views(struct sl_slot *slot, const struct sl_input *input, uin
   }
 }
 
-static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, int empty) {
+static int check_outputs(struct sl_session *s, const struct sl_batch *batch) {
+  for (uint32_t o = 0; o < s->graph->output_count; o++)
+    if (!sl_is_totals(s->delivery.views[o].collection) && sl_guard_check_output(s, &s->delivery.views[o], batch) < 0)
+      return SL_EPLUGIN;
+  return SL_OK;
+}
+
+/* Does it as `row` of the account, with a span. */
+static void digest_timed(struct sl_slot *slot, const struct sl_batch *batch) {
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_DIGESTS);
+  const uint64_t begin = slot->account.since_ns;
+  digest_outputs(slot->session, batch);
+  sl_time_enter(slot, outer);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), sl_time_name(SL_TIME_DIGESTS), begin, slot->account.since_ns,
+                "events", batch->event_count);
+}
+
+static int deliver_outputs(struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+  struct sl_session *s = slot->session;
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_TOTALS);
+  int status = SL_OK;
   for (uint32_t o = 0; o < s->graph->output_count; o++) {
     const struct sl_output_view *v = &s->delivery.views[o];
     if (sl_is_totals(v->collection)) {
@@ -105,13 +130,22 @@ static int deliver_outputs(struct sl_session *s, const struct sl_batch *batch, i
       continue;
     }
     if (!empty) s->identity.outputs[o].items += item_count(v->collection, v->fields, batch->event_count);
-    if (s->options.guard && !empty && sl_guard_check_output(s, v, batch) < 0) return SL_EPLUGIN;
   }
-  if (s->delivery.wants_digests) digest_outputs(s, batch);
-  return s->options.on_batch ? s->options.on_batch(s->options.context, batch) : SL_OK;
+  if (s->delivery.wants_digests) digest_timed(slot, batch);
+  if (s->options.guard && !empty) {
+    sl_time_enter(slot, SL_TIME_GUARD);
+    status = check_outputs(s, batch);
+  }
+  if (status == SL_OK && s->options.on_batch) {
+    sl_time_enter(slot, SL_TIME_CALLBACKS);
+    status = s->options.on_batch(s->options.context, batch);
+  }
+  sl_time_enter(slot, outer);
+  return status;
 }
 
-static void report_progress(struct sl_session *s, const struct sl_input *input) {
+static void report_progress(struct sl_slot *slot, const struct sl_input *input) {
+  struct sl_session *s = slot->session;
   if (!s->options.on_progress) return;
   const uint64_t now = sl_now_ns();
   if (now - s->delivery.last_progress_ns < 200000000u) return;
@@ -120,8 +154,10 @@ static void report_progress(struct sl_session *s, const struct sl_input *input) 
   const double of_events = s->options.events > 0 ? (double)s->delivery.events / (double)s->options.events : 0;
   const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
   const int by_events = s->options.events > 0 && of_events >= of_input;
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_CALLBACKS);
   s->options.on_progress(s->options.context, s->delivery.events, by_events ? s->delivery.events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
+  sl_time_enter(slot, outer);
 }
 
 static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
@@ -137,18 +173,20 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();
   if (status == SL_OK) status = deliver_to_sinks(slot, &batch, empty);
-  if (status == SL_OK) status = deliver_outputs(s, &batch, empty);
+  if (status == SL_OK) status = deliver_outputs(slot, &batch, empty);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;
   s->delivery.events += count;
   if (empty) s->delivery.error_events += count;
-  report_progress(s, input);
+  report_progress(slot, input);
   return SL_OK;
 }
 
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
   struct sl_session *s = slot->session;
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_TURN);
   pthread_mutex_lock(&s->delivery.lock);
+  sl_time_enter(slot, outer);
   const int status = deliver(slot, flight, first, count, empty);
   pthread_mutex_unlock(&s->delivery.lock);
   return status;

@@ -60,21 +60,19 @@ static uint32_t events_of(const struct sl_slot *slot, uint32_t n, uint32_t count
 }
 
 /* Time and events of nodes that have just run on the host; of several that ran together, each has the same share. */
-static void count_nodes(struct sl_slot *slot, const char *name, const uint32_t *nodes, uint32_t node_count,
-                        uint32_t count, uint64_t *before) {
-  const uint64_t after = sl_now_ns();
-  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), name, *before, after, "events",
+static void count_nodes(struct sl_slot *slot, const struct sl_flight *flight, const char *name, const uint32_t *nodes,
+                        uint32_t node_count, uint32_t count) {
+  const uint64_t before = slot->account.since_ns, after = sl_time_share_out(slot, nodes, node_count);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), name, before, after, "events",
                 events_of(slot, nodes[0], count));
   for (uint32_t i = 0; i < node_count; i++) {
-    slot->node_ns[nodes[i]] += (after - *before) / node_count;
     slot->node_calls[nodes[i]]++;
     slot->node_events[nodes[i]] += events_of(slot, nodes[i], count);
+    sl_traffic_count_listed(slot, flight, nodes[i]);
   }
-  *before = after;
 }
 
-static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, uint32_t count,
-                    uint64_t *before) {
+static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, uint32_t count) {
   const struct sl_session *s = slot->session;
   const struct sl_step *at = &s->layout->steps[step];
   const int together = at->node_count > 1 && !s->backend->by_node;
@@ -86,9 +84,11 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
     if (left_out == 0) status = run_node(slot, flight, at, at->nodes[i], together);
     if (left_out != 0 || status < 0 || s->backend->is_device) continue;
     const char *name = together ? sl_step_name(s->layout, step) : s->graph->nodes[at->nodes[i]].name;
-    count_nodes(slot, name, at->nodes + i, width, count, before);
-    for (uint32_t k = i; s->options.guard && k < i + width && status == SL_OK; k++)
-      status = sl_guard_check(slot, flight, at->nodes[k]);
+    count_nodes(slot, flight, name, at->nodes + i, width, count);
+    if (!s->options.guard) continue;
+    const uint32_t outer = sl_time_enter(slot, SL_TIME_GUARD);
+    for (uint32_t k = i; k < i + width && status == SL_OK; k++) status = sl_guard_check(slot, flight, at->nodes[k]);
+    sl_time_enter(slot, outer);
   }
   return status;
 }
@@ -144,7 +144,6 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     memset(slot->errors, 0, count * sizeof *slot->errors);
     memset(slot->used, 0, l->used_count * sizeof *slot->used);
   }
-  uint64_t before = sl_now_ns();
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
     status = mark(slot, mark_of(slot, flight, step), SL_MARK_KERNELS);
@@ -152,9 +151,10 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     if (status < 0) break;
     if (s->options.guard) sl_guard_poison(slot, step);
     if (at->kind == SL_STEP_RUN)
-      status = run_step(slot, &slot->flights[flight], step, count, &before);
+      status = run_step(slot, &slot->flights[flight], step, count);
     else
       status = make_list(slot, &slot->flights[flight], at);
+    if (!is_device) sl_time_settle(slot); /* what is left of it is no node's */
   }
   if (status == SL_OK) status = mark(slot, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
   if (status == SL_OK && is_device) status = sl_pack_enqueue(slot, flight);
@@ -354,6 +354,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   struct sl_flight *flight = &slot->flights[k];
   const int started = flight->started;
   flight->started = 0;
+  sl_time_enter(slot, SL_TIME_DEVICE);
   int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
   if (takes_marks(s)) status = count_marks(slot, k, count);
@@ -366,6 +367,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 /* Runs events [first, first + count); on return the results are there for the host. */
 static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   if (slot->session->backend->is_device) return run_on_device(slot, k, first, count);
+  sl_time_enter(slot, SL_TIME_STEPS);
   patch(slot, &slot->flights[k], first);
   slot->event_count = count;
   const int status = enqueue_steps(slot, k, count);
@@ -408,9 +410,12 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 
 static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
   if (!slot->session->delivery.active) return SL_OK;
-  const uint64_t begin = sl_now_ns();
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_TURN);
+  const uint64_t begin = slot->account.since_ns;
   const int status = sl_wait_for_turn(slot->session, slot->flights[k].ticket);
-  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "wait for turn", begin, sl_now_ns(), NULL, 0);
+  sl_time_enter(slot, outer);
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), sl_time_name(SL_TIME_TURN), begin, slot->account.since_ns,
+                NULL, 0);
   return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
 }
 
@@ -459,9 +464,11 @@ static void remember_fill(struct sl_slot *slot) {
 
 /* Events without an error. */
 static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
-  const uint64_t begin = sl_now_ns();
+  const uint32_t outer = slot->account.row;
+  const uint64_t begin = sl_time_settle(slot);
   const int status = run_part(slot, k, first, count);
-  const uint64_t end = sl_now_ns();
+  sl_time_enter(slot, outer);
+  const uint64_t end = slot->account.since_ns;
   slot->graph_ns += end - begin;
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), slot->session->backend->is_device ? "wait" : "run", begin,
                 end, "events", count);

@@ -17,18 +17,23 @@
 static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,   2000,    5000,    10000,  20000,
                                                     50000, 100000, 200000, 500000, 1000000, 2000000, 5000000};
 
+/* Rows of the account, and nodes. */
+static uint32_t row_count(const struct sl_session *s) { return SL_TIME_OF_NODE(s->graph->node_count); }
+
 int sl_metrics_open(struct sl_session *s) {
   struct sl_metrics *m = &s->metrics;
   if (!s->options.metrics_path) return SL_OK;
   m->node_ns = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_ns);
   m->node_events = calloc(s->statistics.summary.node_count + 1, sizeof *m->node_events);
+  m->times = calloc(row_count(s), sizeof *m->times);
   m->used_max = calloc(s->statistics.summary.budget_count + 1, sizeof *m->used_max);
   for (uint32_t i = 0; i < s->slot_count; i++) {
     s->slots[i].published_ns = calloc(s->statistics.summary.node_count + 1, sizeof(uint64_t));
     s->slots[i].published_events = calloc(s->statistics.summary.node_count + 1, sizeof(uint64_t));
-    if (!s->slots[i].published_ns || !s->slots[i].published_events) return SL_ENOMEM;
+    s->slots[i].published_times = calloc(row_count(s), sizeof(uint64_t));
+    if (!s->slots[i].published_ns || !s->slots[i].published_events || !s->slots[i].published_times) return SL_ENOMEM;
   }
-  if (!m->node_ns || !m->node_events || !m->used_max) return SL_ENOMEM;
+  if (!m->node_ns || !m->node_events || !m->times || !m->used_max) return SL_ENOMEM;
   m->is_open = 1;
   m->written_ns = s->begin_ns;
   pthread_mutex_lock(&s->delivery.lock);
@@ -47,6 +52,11 @@ static void publish(struct sl_slot *slot) {
     m->node_events[i] += slot->node_events[n] - slot->published_events[i];
     slot->published_ns[i] = slot->node_ns[n];
     slot->published_events[i] = slot->node_events[n];
+  }
+  for (uint32_t row = 0; row < row_count(s); row++) {
+    const uint64_t ns = row < SL_TIME_ROWS ? slot->account.ns[row] : slot->node_ns[row - SL_TIME_ROWS];
+    m->times[row] += ns - slot->published_times[row];
+    slot->published_times[row] = ns;
   }
   for (uint32_t b = 0; b < s->statistics.summary.budget_count; b++)
     if (slot->used_max[s->statistics.budget_words[b]] > m->used_max[b])
@@ -111,6 +121,25 @@ static void write_nodes(const struct sl_session *s, FILE *f) {
             s->statistics.nodes[i].algorithm, m->node_events[i]);
 }
 
+/* Of kernels on a device the node's time is not a thread's. */
+static void write_times(const struct sl_session *s, FILE *f) {
+  describe(f, "sluice_thread_seconds_total", "counter", "Where the time of the slots' threads went.");
+  for (uint32_t n = 0; n < s->graph->node_count; n++) {
+    const struct sl_node *node = &s->graph->nodes[n];
+    const uint32_t kind = node->algorithm->kind;
+    if (node->order == UINT32_MAX || kind == SL_KIND_CONSTANT || (kind == SL_KIND_KERNEL && s->backend->is_device))
+      continue;
+    fprintf(f, "sluice_thread_seconds_total{what=\"%s\",node=\"%s\"} %.6f\n",
+            kind == SL_KIND_SOURCE ? "source"
+            : kind == SL_KIND_SINK ? "sink"
+                                   : "kernels",
+            node->name, (double)s->metrics.times[SL_TIME_OF_NODE(n)] * 1e-9);
+  }
+  for (uint32_t row = 0; row < SL_TIME_ROWS; row++)
+    fprintf(f, "sluice_thread_seconds_total{what=\"%s\",node=\"\"} %.6f\n", sl_time_name(row),
+            (double)s->metrics.times[row] * 1e-9);
+}
+
 static void write_budgets(const struct sl_session *s, FILE *f) {
   const uint32_t count = s->statistics.summary.budget_count;
   describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer, items (or bytes) a slice.");
@@ -173,6 +202,7 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", (double)s->layout->arena_bytes);
   gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", (double)s->layout->live_bytes_max);
   write_nodes(s, f);
+  write_times(s, f);
   write_budgets(s, f);
   write_totals(s, f);
 }
@@ -229,10 +259,12 @@ void sl_metrics_close(struct sl_session *s) {
   for (uint32_t i = 0; s->slots && i < s->slot_count; i++) {
     free(s->slots[i].published_ns);
     free(s->slots[i].published_events);
-    s->slots[i].published_ns = s->slots[i].published_events = NULL;
+    free(s->slots[i].published_times);
+    s->slots[i].published_ns = s->slots[i].published_events = s->slots[i].published_times = NULL;
   }
   free(m->node_ns);
   free(m->node_events);
+  free(m->times);
   free(m->used_max);
   *m = (struct sl_metrics){0};
 }

@@ -15,18 +15,22 @@
 /* ------------------------------------------------------------------------------------------------- source */
 
 /* Fills the next slice. 1: filled, 0: none left, negative: the source failed (said so itself). */
-static int fill_next(struct sl_session *s, uint32_t slot, struct sl_input *input, uint64_t *ticket) {
+static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *ticket) {
+  struct sl_session *s = slot->session;
   if (s->reading.ended || atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK) return 0;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   uint64_t limit = s->slice_events;
   if (s->options.events && s->options.events - s->reading.events < limit) limit = s->options.events - s->reading.events;
   if (limit == 0) return 0;
   struct sl_fill fill;
-  const uint64_t begin = sl_now_ns();
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_OF_NODE(s->graph->source));
+  const uint64_t begin = slot->account.since_ns;
   const int status = sl_source_fill(s, s->states[s->graph->source], input, (uint32_t)limit, &fill);
-  const uint64_t end = sl_now_ns();
-  s->reading.ns += end - begin;
-  sl_trace_span(s, SL_TRACK_HOST(slot), "fill", begin, end, "events", fill.event_count);
+  sl_time_enter(slot, outer);
+  s->reading.ns += slot->account.since_ns - begin;
+  slot->node_calls[s->graph->source]++;
+  slot->node_events[s->graph->source] += fill.event_count;
+  sl_trace_span(s, SL_TRACK_HOST(slot->index), "fill", begin, slot->account.since_ns, "events", fill.event_count);
   if (status <= 0) s->reading.ended = 1;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
@@ -85,10 +89,14 @@ typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight);
 static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_session *s = slot->session;
   flight->input = &flight->own_input;
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_READ);
+  const uint64_t begin = slot->account.since_ns;
   pthread_mutex_lock(&s->reading.lock);
-  const int filled = fill_next(s, slot->index, flight->input, &flight->ticket);
+  sl_trace_span(s, SL_TRACK_HOST(slot->index), sl_time_name(SL_TIME_READ), begin, sl_time_settle(slot), NULL, 0);
+  const int filled = fill_next(slot, flight->input, &flight->ticket);
   if (filled < 0) s->reading.status = filled;
   pthread_mutex_unlock(&s->reading.lock);
+  sl_time_enter(slot, outer);
   return filled > 0;
 }
 
@@ -113,8 +121,13 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   if (backend->range_end) backend->range_end();
   if (status != SL_OK) fail(slot->session, slot->flights[k].ticket, status);
   const uint64_t end = sl_now_ns();
-  if (status == SL_OK && slot->session->delivery.active) sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
-  if (status == SL_OK) pass_turn(slot->session, slot->flights[k].ticket);
+  if (status == SL_OK && slot->session->delivery.active) {
+    const uint32_t outer = sl_time_enter(slot, SL_TIME_METRICS);
+    sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
+    sl_time_enter(slot, SL_TIME_TURN);
+    pass_turn(slot->session, slot->flights[k].ticket);
+    sl_time_enter(slot, outer);
+  }
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
                 "slice", slot->flights[k].ticket);
   return status;
@@ -125,7 +138,10 @@ static int start(struct sl_slot *slot, uint32_t k) {
   const uint64_t begin = sl_now_ns();
   slot->flights[k].begin_ns = begin;
   if (backend->range_begin) backend->range_begin("start slice");
+  const uint32_t outer = slot->account.row;
+  if (backend->is_device) sl_time_enter(slot, SL_TIME_LAUNCH);
   const int status = sl_flight_start(slot, k);
+  if (backend->is_device) sl_time_enter(slot, outer);
   if (backend->range_end) backend->range_end();
   if (backend->is_device)
     sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), "start slice", begin, sl_now_ns(), "slice",
@@ -158,15 +174,15 @@ static int fly(struct sl_slot *slot, next_slice *next) {
   return status;
 }
 
-static void *stream_slices(void *argument) {
-  fly(argument, next_from_source);
+static void *fly_timed(struct sl_slot *slot, next_slice *next) {
+  const uint32_t outer = sl_time_enter(slot, SL_TIME_OTHER);
+  fly(slot, next);
+  sl_time_enter(slot, outer);
   return NULL;
 }
 
-static void *run_kept_slices(void *argument) {
-  fly(argument, next_kept);
-  return NULL;
-}
+static void *stream_slices(void *argument) { return fly_timed(argument, next_from_source); }
+static void *run_kept_slices(void *argument) { return fly_timed(argument, next_kept); }
 
 static int run_threads(struct sl_session *s, void *(*body)(void *)) {
   s->turns.next = 0;
@@ -205,7 +221,7 @@ static int keep_slices(struct sl_session *s) {
     memset(input, 0, sizeof *input);
     s->reading.kept_count++;
     if (sl_input_open(s, input) < 0) return SL_ENOMEM;
-    const int filled = fill_next(s, 0, input, &ticket);
+    const int filled = fill_next(&s->slots[0], input, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);
       s->reading.kept_count--;
@@ -237,7 +253,9 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
 }
 
 static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
+  const uint32_t outer = sl_time_enter(&s->slots[0], SL_TIME_KEEP);
   int status = keep_slices(s);
+  sl_time_enter(&s->slots[0], outer);
   if (status < 0) {
     if (status == SL_ENOMEM)
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
@@ -290,26 +308,41 @@ static void close_hosts(struct sl_session *s) {
   }
 }
 
-static int run_session(struct sl_session *s) {
-  s->begin_ns = sl_now_ns();
-  s->delivery.active = 1;
-  uint64_t repeat_ns = 0;
+/* What is written and read, and who flushes it. */
+static int open_files(struct sl_session *s) {
+  struct sl_slot *main_slot = &s->slots[0];
+  const uint32_t outer = sl_time_enter(main_slot, SL_TIME_OPEN);
   int status = sl_report_open(s);
   if (status == SL_OK) status = sl_trace_open(s);
   if (status == SL_OK) status = sl_metrics_open(s);
   if (status == SL_OK) status = open_hosts(s);
   if (status == SL_OK) status = sl_files_check_output(s);
   if (status == SL_OK) status = sl_ticker_start(s);
+  sl_time_enter(main_slot, outer);
+  sl_trace_opening(s);
+  sl_trace_span(s, SL_TRACK_HOST(0), sl_time_name(SL_TIME_OPEN), s->begin_ns, main_slot->account.since_ns, NULL, 0);
+  return status;
+}
+
+static int run_session(struct sl_session *s) {
+  s->begin_ns = sl_now_ns();
+  sl_times_begin(s);
+  s->delivery.active = 1;
+  uint64_t repeat_ns = 0;
+  int status = open_files(s);
   if (status == SL_OK)
     status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
   if (status == SL_OK) status = s->reading.status;
+  sl_time_enter(&s->slots[0], SL_TIME_FINISH);
+  const uint64_t finish_ns = s->slots[0].account.since_ns;
   sl_ticker_stop(s);
   /* From here on files are ended as this says, whatever comes. */
   s->identity.run.is_interrupted = atomic_load(&s->turns.stopped) != 0;
   if (status == SL_OK) status = sl_finish_sinks(s);
   if (status == SL_OK && s->identity.run.is_interrupted) status = SL_EINTERRUPTED;
-  sl_summary_sum(s, repeat_ns);
   close_hosts(s);
+  sl_trace_span(s, SL_TRACK_HOST(0), sl_time_name(SL_TIME_FINISH), finish_ns, sl_time_settle(&s->slots[0]), NULL, 0);
+  sl_summary_sum(s, repeat_ns);
   s->statistics.summary.interrupted = status == SL_EINTERRUPTED;
   s->statistics.summary.failed = status < 0 && status != SL_EINTERRUPTED;
   sl_metrics_close(s);

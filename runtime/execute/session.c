@@ -311,6 +311,7 @@ static int open_session(struct sl_session *s) {
   if (status < 0) return status;
   if (status == SL_OK) status = open_graph(s);
   if (status == SL_OK) status = check_effects(s);
+  sl_time_opened(s, SL_OPENING_GRAPH);
   if (status == SL_OK) status = choose_slice_events(s);
   if (status < 0) return status;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
@@ -321,14 +322,18 @@ static int open_session(struct sl_session *s) {
     status = sl_layout_make(s->graph, s->slice_events, s->families, s->options.guard ? SL_ARENA_ALIGNMENT : 0,
                             s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
+  sl_time_opened(s, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
+  sl_time_opened(s, SL_OPENING_CONSTANTS);
   if (status == SL_OK) status = sl_fit(s);
   if (status == SL_OK) status = sl_identity_open(s);
   if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_summary_open(s);
+  sl_time_opened(s, SL_OPENING_PLAN);
   if (status == SL_OK && !s->options.look_only) status = open_slots(s);
   if (status == SL_OK) status = open_source_args(s);
+  sl_time_opened(s, SL_OPENING_MEMORY);
   return status;
 }
 
@@ -339,6 +344,7 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(SL_ENOMEM));
     return SL_ENOMEM;
   }
+  s->opening.begin_ns = s->opening.since_ns = sl_now_ns();
   s->families = 1;
   s->options = *options;
   s->diagnostics = d;

@@ -20,6 +20,7 @@
  *   ticker.c     what is done every second
  *   metrics.c    how the run goes, for --metrics
  *   traffic.c    bytes that nodes read and write
+ *   times.c      where the time goes
  *   trace.c      what ran when, for --trace
  */
 #ifndef SL_SESSION_H
@@ -108,6 +109,37 @@ struct sl_flight {
   int uploaded;                      /* its upload has marks */
 };
 
+/* Where a slot's thread may be, beside nodes: times.c. */
+#define SL_TIME_TABLE(M)                           \
+  M(SL_TIME_OPEN, "open inputs and sinks")         \
+  M(SL_TIME_READ, "wait to read")                  \
+  M(SL_TIME_KEEP, "keep slices")                   \
+  M(SL_TIME_STEPS, "lists and clearing")           \
+  M(SL_TIME_GUARD, "guard")                        \
+  M(SL_TIME_LAUNCH, "upload and launch")           \
+  M(SL_TIME_DEVICE, "wait for the device")         \
+  M(SL_TIME_TURN, "wait for turn")                 \
+  M(SL_TIME_TOTALS, "items and totals")            \
+  M(SL_TIME_DIGESTS, "digests")                    \
+  M(SL_TIME_CALLBACKS, "callbacks of the program") \
+  M(SL_TIME_METRICS, "metrics")                    \
+  M(SL_TIME_FINISH, "finish sinks")                \
+  M(SL_TIME_OTHER, "other")                        \
+  M(SL_TIME_IDLE, "idle")
+#define SL_TIME_ENUM_(row, name) row,
+enum { SL_TIME_TABLE(SL_TIME_ENUM_) SL_TIME_ROWS };
+#define SL_TIME_OF_NODE(n) (SL_TIME_ROWS + (n))
+
+struct sl_account {
+  uint64_t ns[SL_TIME_ROWS], since_ns;
+  uint32_t row; /* where the thread is since then */
+};
+
+/* What a node on an event list had of its inputs: traffic.c. `part`: of the part that runs. */
+struct sl_listed {
+  uint64_t bytes_in, events, part_bytes_in, part_events;
+};
+
 struct sl_slot {
   struct sl_session *session;
   pthread_t thread;
@@ -141,11 +173,14 @@ struct sl_slot {
   const uint32_t *used_seen;
   uint32_t refused_seen;
   uint32_t *used_max;
-  uint64_t *node_ns, *node_events, *node_calls;
+  struct sl_account account;
+  uint64_t *node_ns, *node_events, *node_calls;  /* of kernels, the source and sinks */
+  struct sl_listed *listed;                      /* per node */
   uint64_t *used_sums, *input_sums, good_events; /* traffic.c: over all parts, per used word; over all inputs */
   uint64_t graph_ns, retries, slices, bytes_up, bytes_down;
   uint64_t host_syncs; /* waits of the host between the first kernel and the last of a slice, or of a part */
   uint64_t *published_ns, *published_events, published_retries; /* counts that are in the metrics already */
+  uint64_t *published_times;
   uint64_t epoch_ns; /* with a trace: when the device reached the mark that its times are counted from */
 };
 
@@ -154,6 +189,7 @@ enum { SL_METRICS_EDGES = 15 };
 struct sl_metrics {
   int is_open;
   uint64_t *node_ns, *node_events; /* per node summary */
+  uint64_t *times;                 /* per row, then per node */
   uint64_t *used_max;              /* per budget summary */
   uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
   uint64_t written_ns, written_events; /* when the file was last written, and how many events there were */
@@ -230,6 +266,7 @@ struct sl_statistics {
   uint32_t *kernel_nodes; /* per node summary */
   struct sl_output_summary *outputs;
   struct sl_budget_summary *budgets;
+  struct sl_time_summary *times;
   uint32_t *budget_words;         /* per budget summary */
   uint64_t *used_max, *overflows; /* per used word */
 };
@@ -262,6 +299,13 @@ struct sl_ticker {
   pthread_t thread;
   pthread_cond_t wake;
   int started, ended;
+  uint64_t ns; /* at work */
+};
+
+/* Parts of the opening, and how long each took. */
+enum { SL_OPENING_GRAPH, SL_OPENING_PLAN, SL_OPENING_CONSTANTS, SL_OPENING_MEMORY, SL_OPENING_PARTS };
+struct sl_opening {
+  uint64_t begin_ns, since_ns, ns[SL_OPENING_PARTS];
 };
 
 /* A run: what it is made of, then its parts at work. Who shows a run sees it through inspect.h. */
@@ -283,7 +327,8 @@ struct sl_session {
   unsigned char *zeros;             /* what an event with an error has in every field */
   struct sl_slot *slots;
   uint32_t slot_count, slice_events;
-  uint64_t begin_ns;
+  uint64_t begin_ns; /* of the run */
+  struct sl_opening opening;
 
   struct sl_reading reading;
   struct sl_turns turns;
@@ -300,7 +345,21 @@ struct sl_session {
   struct sl_ticker ticker;
 };
 
+/* times.c. By the slot's own thread, or by nobody else's while that one does not run. */
 uint64_t sl_now_ns(void);
+void sl_times_begin(struct sl_session *s);
+void sl_times_end(struct sl_session *s, uint64_t end_ns);
+/* The thread is at something else from now on; returns what it was at. */
+uint32_t sl_time_enter(struct sl_slot *slot, uint32_t row);
+/* The time so far is the row's that the thread is in, or that of these nodes, evenly. Returns now. */
+uint64_t sl_time_settle(struct sl_slot *slot);
+uint64_t sl_time_share_out(struct sl_slot *slot, const uint32_t *nodes, uint32_t node_count);
+/* A part of the opening has ended; and all of them as spans of the trace. */
+void sl_time_opened(struct sl_session *s, uint32_t part);
+void sl_trace_opening(struct sl_session *s);
+const char *sl_time_name(uint32_t row);
+uint32_t sl_times_most(const struct sl_session *s); /* rows of the summary */
+void sl_times_sum(struct sl_session *s, uint64_t wall_ns);
 
 /* session.c: nothing fails without a word. Where `status` is a failure and nobody has told one since there were
  * `errors` messages of errors, tells that `what` failed. Returns `status`. */
@@ -404,9 +463,10 @@ void sl_totals_close(struct sl_session *s);
 uint64_t sl_session_output_digest(const struct sl_session *s, uint32_t o);
 
 /* traffic.c: counts of a part that went well, and of the input of a slice; at the end, the bytes that a node read and
- * wrote. */
+ * wrote; UINT64_MAX: not known, of nodes on event lists on a device. */
 void sl_traffic_count_part(struct sl_slot *slot, uint32_t events);
 void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input);
+void sl_traffic_count_listed(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node); /* it has run */
 void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out);
 
 /* trace.c: all do nothing unless options.trace_path is given. A span of a track; `key` and `value` say more of it, if
@@ -433,6 +493,7 @@ void sl_metrics_write(struct sl_session *s);
 void sl_metrics_close(struct sl_session *s); /* writes the file once more */
 
 /* statistics.c */
+uint32_t sl_nodes_together(const struct sl_session *s, uint32_t node); /* in one launch with the node, itself too */
 int sl_summary_open(struct sl_session *s);
 void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
 /* A stretch of the repeats has ended, the `index`th, of so many events. */

@@ -8,15 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NO_INDEX = UINT32_MAX };
-
-uint64_t sl_now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------------------------------- inputs */
 
@@ -352,8 +345,9 @@ static int open_counts(struct sl_slot *slot) {
   slot->node_ns = calloc(nodes, sizeof *slot->node_ns);
   slot->node_events = calloc(nodes, sizeof *slot->node_events);
   slot->node_calls = calloc(nodes, sizeof *slot->node_calls);
+  slot->listed = calloc(nodes, sizeof *slot->listed);
   const int missing = !slot->errors || !slot->used || !slot->used_max || !slot->used_sums || !slot->input_sums ||
-                      !slot->node_ns || !slot->node_events || !slot->node_calls;
+                      !slot->node_ns || !slot->node_events || !slot->node_calls || !slot->listed;
   return missing ? SL_ENOMEM : SL_OK;
 }
 
@@ -421,4 +415,5 @@ void sl_slot_close(struct sl_slot *slot) {
   free(slot->node_ns);
   free(slot->node_events);
   free(slot->node_calls);
+  free(slot->listed);
 }

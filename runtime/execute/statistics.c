@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static uint32_t together(const struct sl_session *s, uint32_t n) {
+uint32_t sl_nodes_together(const struct sl_session *s, uint32_t n) {
   for (uint32_t i = 0; i < s->layout->step_count && !s->backend->by_node; i++)
     for (uint32_t k = 0; k < s->layout->steps[i].node_count; k++)
       if (s->layout->steps[i].nodes[k] == n) return s->layout->steps[i].node_count;
@@ -21,9 +21,10 @@ static int open_node_summaries(struct sl_session *s) {
   s->statistics.kernel_nodes = calloc(g->order_count + 1, sizeof *s->statistics.kernel_nodes);
   s->statistics.outputs = calloc(g->output_count + 1, sizeof *s->statistics.outputs);
   s->statistics.budgets = calloc(s->layout->used_count + 1, sizeof *s->statistics.budgets);
+  s->statistics.times = calloc(sl_times_most(s), sizeof *s->statistics.times);
   s->statistics.budget_words = calloc(s->layout->used_count + 1, sizeof *s->statistics.budget_words);
   if (!s->statistics.nodes || !s->statistics.stretched_ns || !s->statistics.kernel_nodes || !s->statistics.outputs ||
-      !s->statistics.budgets || !s->statistics.budget_words)
+      !s->statistics.budgets || !s->statistics.times || !s->statistics.budget_words)
     return SL_ENOMEM;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
@@ -32,7 +33,7 @@ static int open_node_summaries(struct sl_session *s) {
     s->statistics.nodes[s->statistics.summary.node_count++] =
         (struct sl_node_summary){.name = node->name,
                                  .algorithm = node->use,
-                                 .together = together(s, g->order[i]),
+                                 .together = sl_nodes_together(s, g->order[i]),
                                  .block_threads = node->block_threads,
                                  .blocks = node->blocks,
                                  .block_count = node->algorithm->block_count};
@@ -77,6 +78,7 @@ int sl_summary_open(struct sl_session *s) {
   sum->nodes = s->statistics.nodes;
   sum->outputs = s->statistics.outputs;
   sum->budgets = s->statistics.budgets;
+  sum->times = s->statistics.times;
   sum->totals = s->totals.summaries;
   sum->total_count = s->totals.count;
   return SL_OK;
@@ -155,7 +157,9 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
     host_syncs += s->slots[k].host_syncs;
   }
   if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((host_syncs + sum->slices - 1) / sum->slices);
-  const uint64_t wall_ns = sl_now_ns() - s->begin_ns;
+  const uint64_t end_ns = sl_now_ns(), wall_ns = end_ns - s->begin_ns;
+  sl_times_end(s, end_ns);
+  sl_times_sum(s, wall_ns);
   sum->events = s->delivery.events;
   sum->error_events = s->delivery.error_events;
   sum->errors = s->errors.summaries;
@@ -163,8 +167,9 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(s->reading.events, s->reading.ns);
-  sum->throughput_hz =
-      repeat_ns ? rate(s->reading.events * (sum->repeat - 1), repeat_ns) : rate(sum->events * s->slot_count, graph_ns);
+  if (sum->node_count > 0)
+    sum->throughput_hz = repeat_ns ? rate(s->reading.events * (sum->repeat - 1), repeat_ns)
+                                   : rate(sum->events * s->slot_count, graph_ns);
   sum->peak_rss_bytes = peak_resident_bytes();
   sum_nodes(s);
   sum_budgets(s);
@@ -180,5 +185,6 @@ void sl_summary_close(struct sl_session *s) {
   free(s->statistics.kernel_nodes);
   free(s->statistics.outputs);
   free(s->statistics.budgets);
+  free(s->statistics.times);
   free(s->statistics.budget_words);
 }

@@ -24,12 +24,14 @@ static int flush_sinks(struct sl_session *s) {
 }
 
 static void tick(struct sl_session *s) {
+  const uint64_t begin = sl_now_ns();
   if (s->delivery.active) {
     const int status = flush_sinks(s);
     if (status < 0) sl_fail_now(s, status);
   }
   sl_trace_flush(s);
   sl_metrics_write(s);
+  s->ticker.ns += sl_now_ns() - begin;
 }
 
 static void *run_ticker(void *argument) {

@@ -52,7 +52,7 @@ int sl_trace_open(struct sl_session *s) {
 void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
                    const char *key, uint64_t value) {
   if (!s->trace.file) return;
-  const double begin = (double)(int64_t)(begin_ns - s->begin_ns) * 1e-3;
+  const double begin = (double)(int64_t)(begin_ns - s->opening.begin_ns) * 1e-3;
   const double length = end_ns > begin_ns ? (double)(end_ns - begin_ns) * 1e-3 : 0;
   pthread_mutex_lock(&s->trace.lock);
   sl_output_print(s->trace.file,

@@ -1,6 +1,7 @@
 /* traffic.c: how many bytes each node reads and writes: the fields that it names, as far as they were filled. Slots sum
  * the items of each slice that was delivered; from these sums follow the bytes of a field. Constants and scratch do not
- * count.
+ * count. Of a node on an event list count the events of the list, which are looked up when it has run: what it reads is
+ * what their offsets say. On a device with a memory of its own nobody can look there.
  */
 #include "execute/bind.h"
 #include "execute/session.h"
@@ -11,12 +12,15 @@ struct totals {
   uint64_t events, counts[SL_BOUNDS_MAX];
 };
 
+static int is_listed(const struct sl_session *s, uint32_t node) { return s->layout->node_set[node] != NO_WORD; }
+
+/* Of a list's node also the events of its outputs are those of the list. */
 static struct totals totals_of(const struct sl_session *s, const struct sl_storage *at) {
   struct totals t = {0};
   const struct sl_slot_member *member = &s->layout->members[at->node][at->member];
   for (uint32_t k = 0; k < s->slot_count; k++) {
     const struct sl_slot *slot = &s->slots[k];
-    t.events += slot->good_events;
+    t.events += is_listed(s, at->node) ? slot->listed[at->node].events : slot->good_events;
     for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
       if (at->kind == SL_STORAGE_INPUT)
         t.counts[b] += slot->input_sums[SL_BOUNDS_MAX * at->member + b];
@@ -39,6 +43,10 @@ static uint64_t storage_bytes(const struct sl_session *s, int32_t storage) {
 
 void sl_traffic_count_part(struct sl_slot *slot, uint32_t events) {
   slot->good_events += events;
+  for (uint32_t n = 0; n < slot->session->graph->node_count; n++) {
+    slot->listed[n].bytes_in += slot->listed[n].part_bytes_in;
+    slot->listed[n].events += slot->listed[n].part_events;
+  }
   for (uint32_t w = 0; w < slot->session->layout->used_count; w++) slot->used_sums[w] += slot->used_seen[w];
 }
 
@@ -48,12 +56,111 @@ void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input) 
   for (uint32_t i = 0; i < SL_BOUNDS_MAX * source->member_count; i++) slot->input_sums[i] += input->used[i];
 }
 
+/* ------------------------------------------------------------------------------------------------ event lists */
+
+/* What a node on a list has of one producer: its args, and who wrote what it reads. */
+struct listed_input {
+  const struct sl_slot *slot;
+  const struct sl_input *input;
+  const struct sl_collection *collection;
+  void *port;
+  const int32_t *storage;
+  const struct sl_events *events;
+};
+
+/* How much of a bound the producer filled, of all events of the slice. */
+static uint64_t filled(const struct listed_input *in, uint32_t field, uint32_t bound) {
+  const struct sl_session *s = in->slot->session;
+  const struct sl_storage *at = &s->layout->storage[in->storage[field]];
+  if (at->kind == SL_STORAGE_INPUT) return in->input->used[SL_BOUNDS_MAX * at->member + bound];
+  const uint32_t word = at->kind == SL_STORAGE_ARENA ? s->layout->members[at->node][at->member].used[bound] : NO_WORD;
+  return word == NO_WORD ? 0 : in->slot->used[word];
+}
+
+/* Items, and subitems of each group with offsets, of the listed events. 0 where the node reads no offsets. */
+static void count_items(const struct listed_input *in, uint64_t counts[SL_BOUNDS_MAX]) {
+  const struct sl_collection *c = in->collection;
+  const int field = sl_offsets_field(c);
+  const uint32_t *offsets = field < 0 ? NULL : *sl_port_pointer(in->port, (uint32_t)field);
+  for (uint32_t i = 0; offsets && i < *in->events->count; i++) {
+    const uint32_t first = offsets[in->events->numbers[i]], end = offsets[in->events->numbers[i] + 1];
+    counts[0] += end - first;
+    for (uint32_t b = 1; b < sl_bound_count(c); b++) {
+      const int of_items = sl_item_offsets_field(c, b);
+      const uint32_t *subitems = of_items < 0 ? NULL : *sl_port_pointer(in->port, (uint32_t)of_items);
+      if (subitems) counts[b] += subitems[end] - subitems[first];
+    }
+  }
+}
+
+/* What the listed events have; of a pool of bytes, whose events nobody knows, their share by items. */
+static uint64_t listed_bytes(const struct listed_input *in) {
+  const struct sl_collection *c = in->collection;
+  uint64_t counts[SL_BOUNDS_MAX] = {0}, bytes = 0;
+  count_items(in, counts);
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    if (in->storage[f] == SL_NONE || in->slot->session->layout->storage[in->storage[f]].kind == SL_STORAGE_CONSTANT)
+      continue;
+    const uint64_t items = c->fields[f].shape == SL_SHAPE_CODE_BYTES ? filled(in, f, 0) : 0;
+    if (items > 0) counts[sl_group_of(c, f)] = filled(in, f, sl_group_of(c, f)) * counts[0] / items;
+    bytes += sl_collection_values(c, f, *in->events->count, counts) * sl_type_bytes(c->fields[f].type);
+  }
+  return bytes;
+}
+
+/* The values of the listed events of a field that the graph names. */
+static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_events *events) {
+  uint64_t entries = 0;
+  for (uint32_t i = 0; i < *events->count; i++) {
+    uint32_t first = events->numbers[i], end = first + 1;
+    if (ref->offsets) first = ref->offsets[first], end = ref->offsets[end];
+    if (ref->item_offsets) first = ref->item_offsets[first], end = ref->item_offsets[end];
+    entries += end - first;
+  }
+  return entries * ref->width * sl_type_bytes(ref->type);
+}
+
+static uint64_t listed_member(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, uint32_t m,
+                              const struct sl_events *events) {
+  const struct sl_slot_member *at = &slot->session->layout->members[node][m];
+  const struct sl_member *member = &slot->session->graph->nodes[node].algorithm->members[m];
+  unsigned char *args = flight->args[node], *port = args + member->args_offset;
+  uint64_t bytes = 0;
+  if (member->flags & SL_FLAG_FIELD) return listed_values((const struct sl_field_ref *)(const void *)port, events);
+  if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
+  for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection)) {
+    const struct listed_input in = {slot, flight->input, member->collection, port, at->entries[k].storage, events};
+    bytes += listed_bytes(&in);
+  }
+  return bytes;
+}
+
+void sl_traffic_count_listed(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node) {
+  const struct sl_algorithm *a = slot->session->graph->nodes[node].algorithm;
+  struct sl_listed *listed = &slot->listed[node];
+  const struct sl_events *events = NULL;
+  if (!is_listed(slot->session, node)) return;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_EVENTS)
+      events =
+          (const struct sl_events *)(const void *)((unsigned char *)flight->args[node] + a->members[m].args_offset);
+  if (!events) return; /* every kernel has them */
+  listed->part_events = *events->count;
+  listed->part_bytes_in = 0;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_IN) listed->part_bytes_in += listed_member(slot, flight, node, m, events);
+}
+
 void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out) {
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
-  *bytes_in = *bytes_out = 0;
+  const int looks = a->kind == SL_KIND_KERNEL && is_listed(s, node);
+  *bytes_in = *bytes_out = looks && s->backend->is_device ? UINT64_MAX : 0;
+  if (*bytes_in) return;
+  for (uint32_t k = 0; looks && k < s->slot_count; k++) *bytes_in += s->slots[k].listed[node].bytes_in;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_IN && a->members[m].kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[node][m];
+    if (looks && a->members[m].kind == SL_MEMBER_IN) continue;
     for (uint32_t k = 0; k < at->entry_count; k++)
       for (uint32_t f = 0; f < a->members[m].collection->field_count; f++)
         *(a->members[m].kind == SL_MEMBER_IN ? bytes_in : bytes_out) += storage_bytes(s, at->entries[k].storage[f]);

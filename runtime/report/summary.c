@@ -35,24 +35,79 @@ static double arena_ratio(const struct sl_summary *sum) {
   return sum->live_bytes_max ? (double)sum->arena_bytes / (double)sum->live_bytes_max : 1.0;
 }
 
+/* The bytes an event that a node reads or writes. */
+static void write_traffic(uint64_t bytes, uint64_t events, FILE *file) {
+  if (bytes == UINT64_MAX)
+    fprintf(file, " %9s", "-");
+  else
+    fprintf(file, " %9.0f", (double)bytes / (events ? (double)events : 1));
+}
+
+static void write_node_time(const struct sl_time_summary *t, FILE *file) {
+  fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64 " %9.3f%c%10.1f", t->node, t->algorithm, t->calls, t->events,
+          1e6 * t->seconds / (t->events ? (double)t->events : 1), t->together > 1 ? '~' : ' ', 1e3 * t->seconds);
+  if (t->where == SL_TIME_IN_THREADS)
+    fprintf(file, " %6.1f%%", 100 * t->share);
+  else
+    fprintf(file, " %7s", "-");
+  write_traffic(t->bytes_in, t->events, file);
+  write_traffic(t->bytes_out, t->events, file);
+  fprintf(file, "\n");
+}
+
+/* Rows that are nobody's node. */
+static void write_time(const char *what, double seconds, double share, FILE *file) {
+  fprintf(file, "  %-80s %10.1f %6.1f%%\n", what, 1e3 * seconds, 100 * share);
+}
+
+/* Where the time of the slots' threads went: the rows with a share add up to it. */
+static void write_times(const struct sl_session *s, FILE *file) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  double seconds = 0, share = 0;
+  int shares = 0, on_device = 0;
+  char text[80];
+  fprintf(file, "\n  %-20s %-28s %9s %11s %9s %10s %7s %9s %9s\n", "node", "algorithm", "calls", "events", "us/event",
+          "ms", "share", "B in", "B out");
+  for (uint32_t i = 0; i < sum->time_count; i++) {
+    const struct sl_time_summary *t = &sum->times[i];
+    if (t->where == SL_TIME_IN_THREADS) seconds += t->seconds, share += t->share;
+    if (t->node) write_node_time(t, file);
+    shares |= t->together > 1;
+    on_device |= t->where == SL_TIME_ON_DEVICE;
+  }
+  for (uint32_t i = 0; i < sum->time_count; i++)
+    if (sum->times[i].where == SL_TIME_IN_THREADS && !sum->times[i].node)
+      write_time(sum->times[i].what, sum->times[i].seconds, sum->times[i].share, file);
+  snprintf(text, sizeof text, "sum, of %u thread%s for %.1f ms", sum->slots, sum->slots == 1 ? "" : "s",
+           1e3 * sum->seconds);
+  write_time(text, seconds, share, file);
+  if (shares) fprintf(file, "  ~ an even share of the time of a family, whose nodes run in one launch\n");
+  if (on_device)
+    fprintf(file,
+            "  - kernels run on the device beside the threads; the bytes of nodes on lists are not known there\n");
+}
+
+/* What is apart from them, on a line. */
+static void write_times_apart(const struct sl_session *s, uint32_t where, const char *title, FILE *file) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  const char *before = title;
+  for (uint32_t i = 0; i < sum->time_count; i++) {
+    if (sum->times[i].where != where) continue;
+    fprintf(file, "%s%s %.1f ms", before, sum->times[i].what, 1e3 * sum->times[i].seconds);
+    before = ", ";
+  }
+  if (before != title) fprintf(file, "\n");
+}
+
 static void write_nodes(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   char device[128];
   if (sl_session_describe_device(s, device, sizeof device))
     fprintf(file,
             "\n  times are from events between the nodes' kernels, which ran one by one, without the captured graph");
-  fprintf(file, "\n  %-20s %-28s %9s %11s %9s %7s %9s %9s\n", "node", "algorithm", "calls", "events", "us/event",
-          "share", "B in", "B out");
-  int shares = 0;
-  for (uint32_t i = 0; i < sum->node_count; i++) {
-    const struct sl_node_summary *n = &sum->nodes[i];
-    const double events = n->events ? (double)n->events : 1;
-    fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64 " %9.3f%c%6.1f%% %9.0f %9.0f\n", n->name, n->algorithm,
-            n->calls, n->events, n->microseconds / events, n->together > 1 ? '~' : ' ', 100 * n->share,
-            (double)n->bytes_in / events, (double)n->bytes_out / events);
-    shares |= n->together > 1;
-  }
-  if (shares) fprintf(file, "  ~ an even share of the time of a family, whose nodes run in one launch\n");
+  write_times(s, file);
+  write_times_apart(s, SL_TIME_BEFORE, "  before the run: ", file);
+  write_times_apart(s, SL_TIME_BESIDE, "  beside the slots: ", file);
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     const struct sl_budget_summary *b = &sum->budgets[i];
@@ -111,10 +166,12 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   char device[128] = "";
   sl_session_describe_device(s, device, sizeof device);
   fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
-  fprintf(
-      file, "rate         %s events/s in the graph, %s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
-      with_prefix(sum->throughput_hz, a, sizeof a), with_prefix(sum->source_hz, b, sizeof b),
-      with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s", sum->slice_events);
+  fprintf(file, "rate         ");
+  if (sum->node_count > 0) fprintf(file, "%s events/s in the graph, ", with_prefix(sum->throughput_hz, a, sizeof a));
+  fprintf(file, "%s%s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
+          with_prefix(sum->source_hz, b, sizeof b), sum->node_count > 0 ? "" : " events",
+          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
+          sum->slice_events);
   if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
   fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
           as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
@@ -174,7 +231,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "retries", (int64_t)sum->retries);
   sl_json_integer(j, "slices", (int64_t)sum->slices);
   sl_json_number(j, "seconds", sum->seconds);
-  sl_json_number(j, "throughput_hz", sum->throughput_hz);
+  sl_json_number(j, "throughput_hz", sum->node_count > 0 ? sum->throughput_hz : NAN); /* NaN: null */
   sl_json_begin_array(j, "stretch_hz");
   for (uint32_t i = 0; i < sum->stretch_count; i++) sl_json_number(j, NULL, sum->stretch_hz[i]);
   sl_json_end_array(j);
@@ -238,6 +295,38 @@ static void json_errors(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+static void json_traffic(struct sl_json *j, uint64_t bytes_in, uint64_t bytes_out) {
+  sl_json_number(j, "bytes_in", bytes_in == UINT64_MAX ? (double)NAN : (double)bytes_in);
+  sl_json_number(j, "bytes_out", bytes_out == UINT64_MAX ? (double)NAN : (double)bytes_out);
+}
+
+static void json_times(const struct sl_session *s, struct sl_json *j) {
+  static const char *const places[] = {[SL_TIME_IN_THREADS] = "threads",
+                                       [SL_TIME_ON_DEVICE] = "device",
+                                       [SL_TIME_BEFORE] = "before",
+                                       [SL_TIME_BESIDE] = "beside"};
+  const struct sl_summary *sum = sl_session_summary(s);
+  sl_json_begin_array(j, "times");
+  for (uint32_t i = 0; i < sum->time_count; i++) {
+    const struct sl_time_summary *t = &sum->times[i];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "where", places[t->where]);
+    sl_json_string(j, "what", t->what);
+    sl_json_number(j, "seconds", t->seconds);
+    if (t->where == SL_TIME_IN_THREADS) sl_json_number(j, "share", t->share);
+    if (t->node) {
+      sl_json_string(j, "node", t->node);
+      sl_json_string(j, "algorithm", t->algorithm);
+      sl_json_integer(j, "calls", (int64_t)t->calls);
+      sl_json_integer(j, "events", (int64_t)t->events);
+      sl_json_integer(j, "together", t->together);
+      json_traffic(j, t->bytes_in, t->bytes_out);
+    }
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 static void json_tables(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_array(j, "nodes");
@@ -254,8 +343,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_array(j, "stretch_us");
     for (uint32_t k = 0; k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
     sl_json_end_array(j);
-    sl_json_integer(j, "bytes_in", (int64_t)sum->nodes[i].bytes_in);
-    sl_json_integer(j, "bytes_out", (int64_t)sum->nodes[i].bytes_out);
+    json_traffic(j, sum->nodes[i].bytes_in, sum->nodes[i].bytes_out);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
@@ -322,6 +410,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_counts(s, &j);
   json_errors(s, &j);
   json_messages(s, &j);
+  json_times(s, &j);
   json_tables(s, &j);
   json_totals(s, &j);
   sl_json_end_object(&j);

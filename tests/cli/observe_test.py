@@ -68,6 +68,43 @@ def trace_of_retries(sluice, folder):
     check(any(s["name"] == "search" and "retry in parts" in around for s, around in spans), "with the nodes that run again")
 
 
+def times_add_up(sluice, folder):
+    """Table, JSON, metrics and trace of the same run tell of the same time, and of all of it."""
+    for slots in (1, 2):
+        paths = {name: folder / f"times.{name}" for name in ("json", "prom", "trace")}
+        done = run(sluice, ROOT / "graphs/velo_pv.yaml", "-n", 100, "--slots", slots, "--profile", "--digest",
+                   "--json", paths["json"], "--metrics", paths["prom"], "--trace", paths["trace"])
+        summary = json.loads(paths["json"].read_text())
+        whole = slots * summary["seconds"]
+        rows = [t for t in summary["times"] if t["where"] == "threads"]
+        near = lambda seconds: abs(seconds / whole - 1) < 0.05
+        check(near(sum(t["seconds"] for t in rows)), f"{slots} slots: rows of JSON add up to slots x wall")
+        check(abs(sum(t["share"] for t in rows) - 1) < 0.05, "their shares to 1")
+        nodes = {t["node"]: t for t in rows if "node" in t}
+        kernels = {n["name"] for n in summary["nodes"]}
+        check(set(nodes) == kernels | {"raw", "check", "pv_check", "table"}, "the source, all kernels and all sinks have a row")
+        check(nodes["check"]["seconds"] > 0 and nodes["check"]["events"] == 100, "a check has its time and events")
+        check({t["what"] for t in summary["times"] if t["where"] == "before"} == {"plugins and graph", "plan", "constants", "memory"},
+              "the opening stands apart")
+        table = done.stdout.split("us/event", 1)[1].split("before the run", 1)[0].splitlines()[1:]
+        table = [line.replace("~", " ").split() for line in table if "%" in line]
+        shown = [float(next(w for i, w in enumerate(words) if words[i + 1].endswith("%"))) / 1000 for words in table]
+        check(near(sum(shown[:-1])) and near(shown[-1]), "rows of the table add up, and so says its last line")
+        text = paths["prom"].read_text()
+        seconds = [float(s) for s in re.findall(r"^sluice_thread_seconds_total\{.*\} (\S+)$", text, re.MULTILINE)]
+        check(near(sum(seconds)), "rows of the metrics add up")
+        for name in ("check", "raw"):
+            found = float(re.search(rf'^sluice_thread_seconds_total{{what="\w+",node="{name}"}} (\S+)$', text, re.MULTILINE).group(1))
+            check(abs(found - nodes[name]["seconds"]) < 2e-6, f"{name}: time in the metrics as in the summary")
+        spans = [s for track in spans_by_track(paths["trace"]).values() for s in track]
+        for name, node in (("check", "check"), ("fill", "raw"), ("search", "search")):
+            traced = sum(s["dur"] for s in spans if s["name"] == name) * 1e-6
+            check(abs(traced - nodes[node]["seconds"]) < 1e-4, f"{name}: time in the trace as in the summary")
+        names = {s["name"] for s in spans}
+        check({"plugins and graph", "plan", "constants", "memory", "open inputs and sinks", "wait to read", "digests", "finish sinks"} <= names,
+              "what is no node's is in the trace too")
+
+
 def metric(text, name):
     return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
@@ -129,7 +166,7 @@ def mistakes(sluice, folder):
 def main():
     sluice = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for case in (trace_of_slots, trace_of_retries, metrics_at_the_end, metrics_on_the_way, memory_of_the_run_alone, mistakes):
+        for case in (trace_of_slots, trace_of_retries, times_add_up, metrics_at_the_end, metrics_on_the_way, memory_of_the_run_alone, mistakes):
             case(sluice, pathlib.Path(name))
     checks.end()
 

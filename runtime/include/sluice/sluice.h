@@ -119,9 +119,11 @@ enum { SL_STRETCHES = 5 };
 struct sl_node_summary {
   const char *name, *algorithm;
   uint64_t events, calls;
-  uint64_t bytes_in, bytes_out; /* of the fields that it names, as far as they were filled; constants do not count */
-  uint32_t together;            /* how many nodes run in one launch with it, itself too; 1: it runs alone */
-  uint32_t block_threads;       /* of the kernels that are not named in `blocks` */
+  /* Of the fields that it names, as far as they were filled, of events on its list; constants do not count. UINT64_MAX:
+   * not known, of nodes with an event list on a device. */
+  uint64_t bytes_in, bytes_out;
+  uint32_t together;                    /* how many nodes run in one launch with it, itself too; 1: it runs alone */
+  uint32_t block_threads;               /* of the kernels that are not named in `blocks` */
   const struct sl_kernel_block *blocks; /* sluice/plugin.h: kernels whose block size can be set alone */
   uint32_t block_count, reserved;
   double microseconds;             /* in total, over all slots and passes; an even share where it does not run alone */
@@ -144,6 +146,21 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* a slice */
   uint64_t overflows;          /* slices that wanted more and were run again in parts */
 };
+/* Where time went. */
+enum {
+  SL_TIME_IN_THREADS, /* of the slots' threads: these rows add up to slots x seconds */
+  SL_TIME_ON_DEVICE,  /* kernels of a device with a memory of its own, while threads do something else */
+  SL_TIME_BEFORE,     /* the parts of sl_session_open */
+  SL_TIME_BESIDE      /* of a thread beside the slots */
+};
+struct sl_time_summary {
+  const char *what;             /* "source", "kernels", "sink", or what else is done */
+  const char *node, *algorithm; /* of these three; else NULL */
+  double seconds, share;        /* share of slots x seconds; 0 of what is before and beside */
+  uint64_t calls, events;       /* of nodes */
+  uint64_t bytes_in, bytes_out; /* as in struct sl_node_summary */
+  uint32_t where, together;
+};
 /* Events with an error, by the node that found it and its reason. */
 struct sl_error_summary {
   const char *node, *reason;
@@ -153,7 +170,8 @@ struct sl_error_summary {
 struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
-  double throughput_hz;            /* graph only: over the repeats, or, without any, over the time spent in the graph */
+  double throughput_hz;            /* graph only: over the repeats, or, without any, over the time spent in the graph; 0
+                                      of a graph without kernels */
   double stretch_hz[SL_STRETCHES]; /* the same over fifths of the repeats, to show the spread; stretch_count of them */
   double source_hz;                /* reading and packing alone */
   double wall_hz;                  /* events over seconds */
@@ -161,7 +179,7 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
-  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, reserved;
   uint32_t
       exit_status; /* of a program that does nothing but run it: 0; 1; 2: refused; 128 + the signal that stopped it */
   uint32_t stop_signal; /* that stopped it, or 0 */
@@ -174,6 +192,7 @@ struct sl_summary {
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
   const struct sl_error_summary *errors;
+  const struct sl_time_summary *times;
 };
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);

@@ -1,0 +1,217 @@
+/* times_test.c: where the time of a run went, on the toy plugin: whatever the slots, repeats and retries, the rows of
+ * the threads add up to slots x wall time; who sleeps is who is charged; and nodes on a list are told what they read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+/* cmocka.h wants the above first */
+#include "numbers.h"
+#include "session.h"
+
+#include <sluice/sluice.h>
+
+#include <cmocka.h>
+
+#define GRAPH                                                                                  \
+  "sluice: 1\n"                                                                                \
+  "nodes:\n"                                                                                   \
+  "  raw: { use: toy.source, set: { events: 200 } }\n"                                         \
+  "  third: { use: toy.select, in: { numbers: raw }, set: { modulus: 3 } }\n"                  \
+  "  even: { use: toy.select, in: { numbers: raw }, set: { modulus: 2 } }\n"                   \
+  "  scaled: { use: toy.scale, in: { numbers: raw } }\n"                                       \
+  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                  \
+  "  some: { use: toy.sum, in: { numbers: raw }, events: third.passed }\n"                     \
+  "  picked: { use: toy.pick, events: [third.passed, even.passed], set: { of: raw.value } }\n" \
+  "  joined: { use: toy.join, in: { parts: [raw] }, events: third.passed }\n"                  \
+  "  tally: { use: toy.totals, in: { numbers: raw } }\n"                                       \
+  "  order: { use: toy.order, in: { numbers: raw } }\n"                                        \
+  "outputs: [expanded, some, picked, joined, tally]\n"
+
+static const char *device = "cpu";
+enum { EVENTS = 200, SLEEP_NS = 3000000 };
+
+static int sleep_a_little(void *context, const struct sl_batch *batch) {
+  const struct timespec t = {0, SLEEP_NS};
+  (void)batch;
+  ++*(uint64_t *)context;
+  nanosleep(&t, NULL);
+  return 0;
+}
+
+struct outcome {
+  struct sl_session *session;
+  struct sl_diagnostics *d;
+  const struct sl_summary *summary;
+  uint64_t batches;
+};
+
+static void run(struct outcome *r, uint32_t slots, uint32_t repeat, const char *const *sets) {
+  struct sl_options o = toy_options(GRAPH, device);
+  *r = (struct outcome){.d = sl_diagnostics_new()};
+  o.slots = slots;
+  o.slice_events = 16;
+  o.repeat = repeat;
+  o.digest = 1;
+  o.sets = sets;
+  o.on_batch = sleep_a_little;
+  o.context = &r->batches;
+  int status = sl_session_open(&o, r->d, &r->session);
+  if (status == SL_OK) status = sl_session_run(r->session);
+  if (status < 0) fail_msg("%s", toy_messages(r->d));
+  r->summary = sl_session_summary(r->session);
+}
+
+static void end(struct outcome *r) {
+  sl_session_close(r->session);
+  sl_diagnostics_free(r->d);
+}
+
+/* The row of a node, or of what else is done. */
+static const struct sl_time_summary *row(const struct outcome *r, const char *name) {
+  for (uint32_t i = 0; i < r->summary->time_count; i++) {
+    const struct sl_time_summary *t = &r->summary->times[i];
+    if (strcmp(t->node ? t->node : t->what, name) == 0) return t;
+  }
+  fail_msg("no row '%s'", name);
+  return NULL;
+}
+
+static void assert_adds_up(const struct outcome *r) {
+  double seconds = 0, share = 0;
+  for (uint32_t i = 0; i < r->summary->time_count; i++) {
+    assert_true(r->summary->times[i].seconds >= 0);
+    if (r->summary->times[i].where != SL_TIME_IN_THREADS) continue;
+    seconds += r->summary->times[i].seconds;
+    share += r->summary->times[i].share;
+  }
+  const double whole = r->summary->slots * r->summary->seconds;
+  assert_true(seconds > 0.95 * whole && seconds < 1.05 * whole);
+  assert_true(share > 0.95 && share < 1.05);
+}
+
+static void rows_add_up_to_slots_times_wall(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL}, *const tight[] = {"expanded.per_event=1", NULL};
+  for (uint32_t slots = 1; slots <= 3; slots++)
+    for (uint32_t repeat = 1; repeat <= 3; repeat += 2)
+      for (uint32_t is_tight = 0; is_tight < 2; is_tight++) {
+        struct outcome r;
+        run(&r, slots, repeat, is_tight ? tight : none);
+        if (is_tight) assert_true(r.summary->retries > 0);
+        assert_adds_up(&r);
+        end(&r);
+      }
+}
+
+static void who_sleeps_is_charged(void **state) {
+  (void)state;
+  for (uint32_t slots = 1; slots <= 2; slots++) {
+    struct outcome r;
+    run(&r, slots, 1, NULL);
+    assert_true(r.batches >= EVENTS / 16);
+    assert_true(row(&r, "callbacks of the program")->seconds >= (double)r.batches * SLEEP_NS * 1e-9);
+    if (slots == 2) { /* while one sleeps, the other waits */
+      assert_true(row(&r, "wait for turn")->seconds > 0);
+      assert_true(row(&r, "callbacks of the program")->share < 0.55);
+    }
+    end(&r);
+  }
+}
+
+static void every_node_has_a_row(void **state) {
+  (void)state;
+  struct outcome r;
+  run(&r, 2, 1, NULL);
+  const struct sl_time_summary *raw = row(&r, "raw"), *order = row(&r, "order"), *scaled = row(&r, "scaled");
+  assert_string_equal(raw->what, "source");
+  assert_string_equal(raw->algorithm, "toy.source");
+  assert_int_equal(raw->events, EVENTS);
+  assert_true(raw->calls >= r.summary->slices);
+  assert_string_equal(order->what, "sink");
+  assert_int_equal(order->events, EVENTS);
+  assert_int_equal(order->where, SL_TIME_IN_THREADS);
+  assert_int_equal(scaled->where,
+                   strcmp(device, "cpu") == 0 || strcmp(device, "simt") == 0 ? SL_TIME_IN_THREADS : SL_TIME_ON_DEVICE);
+  const char *const others[] = {"digests", "items and totals", "plugins and graph", "plan", "constants", "memory"};
+  for (uint32_t i = 0; i < 6; i++) assert_true(row(&r, others[i])->seconds > 0);
+  end(&r);
+}
+
+/* Of events with a number of values that 3 divides, and 2 besides: how many there are, and their values. */
+struct listed {
+  uint64_t events, values;
+};
+static struct listed list_of(uint32_t modulus) {
+  struct listed l = {0};
+  for (uint64_t e = 0; e < EVENTS; e++) {
+    if (toy_count(e) % modulus) continue;
+    l.events++;
+    l.values += toy_count(e);
+  }
+  return l;
+}
+
+static void a_node_on_a_list_reads_what_its_events_hold(void **state) {
+  (void)state;
+  const struct listed third = list_of(3), sixth = list_of(6);
+  static const char *const none[] = {NULL}, *const tight[] = {"expanded.per_event=1", NULL};
+  for (uint32_t is_tight = 0; is_tight < 2; is_tight++) {
+    struct outcome r;
+    run(&r, 2, 1, is_tight ? tight : none);
+    const struct sl_time_summary *some = row(&r, "some"), *picked = row(&r, "picked"), *joined = row(&r, "joined");
+    if (some->where == SL_TIME_ON_DEVICE) { /* nobody looks there */
+      assert_true(some->bytes_in == UINT64_MAX && some->bytes_out == UINT64_MAX);
+      end(&r);
+      return;
+    }
+    /* offsets: one more than events, each time that the node runs on a slice or a part of one */
+    const uint64_t parts = (some->bytes_in - 4 * (third.events + third.values)) / 4;
+    assert_int_equal(some->bytes_in, 4 * (third.events + third.values + parts));
+    assert_in_range(parts, EVENTS / 16, is_tight ? EVENTS : EVENTS / 16 + 1);
+    assert_int_equal(some->bytes_out, 12 * third.events); /* count, sum and mean */
+    assert_int_equal(picked->bytes_out, 12 * sixth.events);
+    assert_int_equal(picked->bytes_in, 4 * sixth.values);
+    assert_int_equal(joined->bytes_in, some->bytes_in);
+    if (!is_tight) assert_int_equal(some->events, third.events);
+    end(&r);
+  }
+}
+
+static void a_graph_without_kernels_has_no_rate_of_them(void **state) {
+  (void)state;
+  struct sl_options o =
+      toy_options("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n", device);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  assert_int_equal(sl_session_open(&o, d, &session), 0);
+  assert_int_equal(sl_session_run(session), 0);
+  assert_true(sl_session_summary(session)->throughput_hz == 0);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  sl_session_write_table(session, 0, file);
+  sl_session_write_json(session, file);
+  fclose(file);
+  assert_null(strstr(text, "in the graph"));
+  assert_non_null(strstr(text, "from the source"));
+  assert_non_null(strstr(text, "\"throughput_hz\": null"));
+  free(text);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+}
+
+int main(void) {
+  if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
+  if (toy_device_is_absent(device)) return 77;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_add_up_to_slots_times_wall),
+      cmocka_unit_test(who_sleeps_is_charged),
+      cmocka_unit_test(every_node_has_a_row),
+      cmocka_unit_test(a_node_on_a_list_reads_what_its_events_hold),
+      cmocka_unit_test(a_graph_without_kernels_has_no_rate_of_them),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
