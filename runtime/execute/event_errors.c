@@ -1,7 +1,8 @@
 /* event_errors.c: events with an error, told of and counted by node and reason as they are delivered: in input order,
  * by one slot at a time, so that what is told does not depend on slots and slices.
  *
- * The source tells of its own errors, since it knows its files; here they are counted only.
+ * The source tells of its own errors, since it knows its files; here they are counted only. Events of which a kernel
+ * left out something (sl_event_cut) are no errors, and counted apart.
  */
 #include "execute/bind.h"
 #include "execute/session.h"
@@ -19,8 +20,8 @@ static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t in
 }
 
 /* Counts an event; the reason is copied where it is new. */
-static int count(struct sl_session *s, const struct sl_node *node, const char *reason, const struct sl_event *event) {
-  struct sl_event_errors *errors = &s->errors;
+static int count(struct sl_event_errors *errors, const struct sl_node *node, const char *reason,
+                 const struct sl_event *event) {
   for (uint32_t i = 0; i < errors->count; i++)
     if (errors->summaries[i].node == node->name && strcmp(errors->summaries[i].reason, reason) == 0) {
       errors->summaries[i].count++;
@@ -42,19 +43,23 @@ static int count_source_error(struct sl_session *s, const struct sl_event *event
                                         [SL_EVENT_REFUSED] = "refused"};
   const uint32_t error = event->error;
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  return count(s, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
+  return count(&s->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
+}
+
+static const char *text_of(const struct sl_node *node, uint64_t word, const char *unknown) {
+  const uint32_t code = (uint32_t)(word >> 32) & 0xFF;
+  for (uint32_t c = 0; c < node->algorithm->error_count; c++)
+    if (node->algorithm->errors[c].code == code) return node->algorithm->errors[c].text;
+  return unknown;
 }
 
 static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
-  const uint32_t code = (uint32_t)(word >> 32) & 0xFF;
-  const char *text = "refused";
-  for (uint32_t c = 0; c < node->algorithm->error_count; c++)
-    if (node->algorithm->errors[c].code == code) text = node->algorithm->errors[c].text;
+  const char *text = text_of(node, word, "refused");
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
                     "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
                     (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
                     (uint32_t)word);
-  return count(s, node, text, event);
+  return count(&s->errors, node, text, event);
 }
 
 /* The event wants more of a bound of the node's outputs than it may have. */
@@ -72,7 +77,7 @@ static int add_limit(struct sl_session *s, const struct sl_node *node, const str
                     "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
                     (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)word,
                     things, name, (unsigned long long)limit);
-  return count(s, node, reason, event);
+  return count(&s->errors, node, reason, event);
 }
 
 int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index) {
@@ -84,7 +89,23 @@ int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint3
   return SL_ERROR_WHICH(word) ? add_limit(s, node, event, word) : add_refused(s, node, event, word);
 }
 
+int sl_event_cut_add(struct sl_session *s, const struct sl_event *event, uint64_t word) {
+  const struct sl_node *node = kernel_node(s, SL_ERROR_CUT_STEP(word));
+  if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
+  const char *text = text_of(node, word, "something was left out");
+  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
+                    "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
+                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
+                    (uint32_t)word & 0xFFFF);
+  return count(&s->cuts, node, text, event);
+}
+
+static void close_errors(struct sl_event_errors *errors) {
+  for (uint32_t i = 0; i < errors->count; i++) free((char *)errors->summaries[i].reason);
+  free(errors->summaries);
+}
+
 void sl_event_errors_close(struct sl_session *s) {
-  for (uint32_t i = 0; i < s->errors.count; i++) free((char *)s->errors.summaries[i].reason);
-  free(s->errors.summaries);
+  close_errors(&s->errors);
+  close_errors(&s->cuts);
 }

@@ -19,6 +19,10 @@ enum { SL_ARENA_ALIGNMENT = 256, SL_NODES_MAX = 0xFFFF /* as the errors of event
 #define SL_ERROR_LIMIT(which) ((uint64_t)(1 + (which)) << 40)
 #define SL_ERROR_WHICH(word)  ((uint32_t)((word) >> 40) & 0xFF)
 
+/* No error: a kernel left out something of the event. The node stands in bits 16 to 31; any error is larger. */
+#define SL_ERROR_IS_CUT(word)   ((word) >> 48 == 0)
+#define SL_ERROR_CUT_STEP(word) (SL_NODES_MAX - ((uint32_t)(word) >> 16))
+
 /* Where a field lives. */
 enum { SL_STORAGE_ARENA, SL_STORAGE_INPUT, SL_STORAGE_CONSTANT };
 

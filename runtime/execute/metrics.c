@@ -174,12 +174,12 @@ static void write_label(const char *text, FILE *f) {
   }
 }
 
-static void write_errors(const struct sl_session *s, FILE *f) {
-  if (s->errors.count == 0) return;
-  describe(f, "sluice_errors_total", "counter", "Events with an error, by the node that found it and the reason.");
-  for (uint32_t i = 0; i < s->errors.count; i++) {
-    const struct sl_error_summary *e = &s->errors.summaries[i];
-    fprintf(f, "sluice_errors_total{node=\"%s\",reason=\"", e->node);
+static void write_errors(const struct sl_event_errors *errors, const char *name, const char *help, FILE *f) {
+  if (errors->count == 0) return;
+  describe(f, name, "counter", help);
+  for (uint32_t i = 0; i < errors->count; i++) {
+    const struct sl_error_summary *e = &errors->summaries[i];
+    fprintf(f, "%s{node=\"%s\",reason=\"", name, e->node);
     write_label(e->reason, f);
     fprintf(f, "\"} %" PRIu64 "\n", e->count);
   }
@@ -194,7 +194,8 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   counter(f, "sluice_events_total", "Events delivered.", s->delivery.events);
   counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->delivery.error_events);
   counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
-  write_errors(s, f);
+  write_errors(&s->errors, "sluice_errors_total", "Events with an error, by the node that found it and the reason.", f);
+  write_errors(&s->cuts, "sluice_cut_events_total", "Events of which a node left out something, and why.", f);
   gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
         seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
   write_slices(m, f);

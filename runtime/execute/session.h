@@ -336,7 +336,7 @@ struct sl_session {
   struct sl_identity identity;
   struct sl_totals totals;
   struct sl_delivery delivery;
-  struct sl_event_errors errors;
+  struct sl_event_errors errors, cuts;
   struct sl_statistics statistics;
   struct sl_metrics metrics;
   struct sl_trace trace;
@@ -448,6 +448,8 @@ int sl_finish_sinks(struct sl_session *s);
 
 /* event_errors.c: tells of an event with an error, and counts it. */
 int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index);
+/* The same of an event of which a kernel left out something, as `word` says. */
+int sl_event_cut_add(struct sl_session *s, const struct sl_event *event, uint64_t word);
 void sl_event_errors_close(struct sl_session *s);
 
 /* identity.c: s->run; and the outputs' digests so far put into it. */

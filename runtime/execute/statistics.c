@@ -164,6 +164,8 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   sum->error_events = s->delivery.error_events;
   sum->errors = s->errors.summaries;
   sum->error_count = s->errors.count;
+  sum->cuts = s->cuts.summaries;
+  sum->cut_count = s->cuts.count;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(s->reading.events, s->reading.ns);

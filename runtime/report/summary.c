@@ -147,12 +147,10 @@ static void write_totals(const struct sl_session *s, FILE *file) {
   }
 }
 
-static void write_errors(const struct sl_session *s, FILE *file) {
-  for (uint32_t i = 0; i < sl_session_summary(s)->error_count; i++) {
-    const struct sl_error_summary *e = &sl_session_summary(s)->errors[i];
-    fprintf(file, "error        node %s: %s: %" PRIu64 " event%s\n", e->node, e->reason, e->count,
-            e->count == 1 ? "" : "s");
-  }
+static void write_errors(const struct sl_error_summary *errors, uint32_t count, const char *title, FILE *file) {
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(file, "%-12s node %s: %s: %" PRIu64 " event%s\n", title, errors[i].node, errors[i].reason, errors[i].count,
+            errors[i].count == 1 ? "" : "s");
 }
 
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
@@ -161,7 +159,8 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
   if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
   fprintf(file, "\n");
-  write_errors(s, file);
+  write_errors(sum->errors, sum->error_count, "error", file);
+  write_errors(sum->cuts, sum->cut_count, "cut", file);
   sl_origin_write(s, file);
   char device[128] = "";
   sl_session_describe_device(s, device, sizeof device);
@@ -281,10 +280,11 @@ static void json_messages(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
-static void json_errors(const struct sl_session *s, struct sl_json *j) {
-  sl_json_begin_array(j, "errors");
-  for (uint32_t i = 0; i < sl_session_summary(s)->error_count; i++) {
-    const struct sl_error_summary *e = &sl_session_summary(s)->errors[i];
+static void json_errors(const struct sl_session *s, const char *key, const struct sl_error_summary *errors,
+                        uint32_t count, struct sl_json *j) {
+  sl_json_begin_array(j, key);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct sl_error_summary *e = &errors[i];
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "node", e->node);
     sl_json_string(j, "reason", e->reason);
@@ -395,10 +395,10 @@ static void json_totals(const struct sl_session *s, struct sl_json *j) {
 }
 
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
+  const struct sl_summary *sum = sl_session_summary(s);
   struct sl_json j;
   sl_json_begin(&j);
   sl_json_begin_object(&j, NULL);
-  const struct sl_summary *sum = sl_session_summary(s);
   sl_json_string(&j, "sluice_version", sl_version());
   sl_json_string(&j, "status", sum->status);
   sl_json_integer(&j, "exit", sum->exit_status);
@@ -408,7 +408,8 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);
-  json_errors(s, &j);
+  json_errors(s, "errors", sum->errors, sum->error_count, &j);
+  json_errors(s, "cuts", sum->cuts, sum->cut_count, &j);
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);

@@ -459,7 +459,9 @@ uint32_t sl_test_used(const struct sl_test *t, const char *name) {
 uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {
   if (!t->errors.values) test_die(t, "only a kernel that has run has errors");
   if (event >= t->event_count) test_die(t, "there is no event %u", event);
-  return ((const uint64_t *)t->errors.values)[event] & 0xFFFFFFFFFFull; /* without the node's place and the limit */
+  const uint64_t word = ((const uint64_t *)t->errors.values)[event];
+  /* without the node's place: bits 40 to 63, or of a cut (sl_event_cut) 16 to 31 */
+  return word >> 48 ? word & 0xFFFFFFFFFFull : word & 0xFF0000FFFFull;
 }
 
 void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments) {

@@ -127,6 +127,38 @@ static void errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices(
   free_outcome(&reference);
 }
 
+/* A cut event is none with an error; one that is refused too is told of as refused alone. */
+static void cuts_are_counted_and_told_whatever_the_slots_and_slices(void **state) {
+  (void)state;
+  const char *const sets[] = {"raw.events=500", "expanded.times=6", "all.cut_above=970", NULL};
+  uint64_t cut = 0;
+  struct outcome reference = run(sets, 1, 1);
+  for (uint64_t e = 0; e < 500; e++) {
+    uint32_t large = 0, items = 0;
+    for (uint32_t i = 0; i < toy_count(e); i++) {
+      large += toy_value(e, i) > 970;
+      items += 6 * (2 * toy_value(e, i) % 3); /* they are scaled by 2 */
+    }
+    cut += large > 0 && items <= 40;
+  }
+  assert_true(cut > 0 && reference.counts[1] > 0);
+  assert_int_equal(reference.error_events, reference.counts[1]);
+  char text[160];
+  snprintf(text, sizeof text, "cut          node all: values are too large to be summed: %u event", (unsigned)cut);
+  if (!strstr(reference.table, text)) fail_msg("'%s' is not in:\n%s", text, reference.table);
+  assert_non_null(strstr(reference.json, "\"cuts\": ["));
+  assert_non_null(strstr(reference.json, "\"reason\": \"values are too large to be summed\""));
+  assert_non_null(strstr(reference.messages, "): values are too large to be summed (detail 1)"));
+  for (uint32_t slice = 3; slice <= 300; slice *= 10)
+    for (uint32_t slots = 1; slots <= 3; slots += 2) {
+      struct outcome r = run(sets, slots, slice);
+      assert_string_equal(r.messages, reference.messages);
+      assert_non_null(strstr(r.table, text));
+      free_outcome(&r);
+    }
+  free_outcome(&reference);
+}
+
 static void of_a_reason_the_first_events_are_named_and_the_others_counted(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=3000", "expanded.times=6", NULL}, 3, 50);
@@ -189,6 +221,7 @@ int main(void) {
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices),
+      cmocka_unit_test(cuts_are_counted_and_told_whatever_the_slots_and_slices),
       cmocka_unit_test(of_a_reason_the_first_events_are_named_and_the_others_counted),
       cmocka_unit_test(table_and_json_have_them),
       cmocka_unit_test(a_run_without_a_good_event_has_failed),

@@ -228,6 +228,23 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
 }
 
+/* Refuses an event that wants `wanted` items of an output, or subitems of a group of it, more than bound->event_limit,
+ * where a kernel sees it before a scan does. */
+static SL_DEVICE SL_UNUSED void sl_event_exceeds(const struct sl_events *list, uint32_t event,
+                                                 const struct sl_bound *bound, uint32_t wanted) {
+  atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(bound->limit_error | wanted));
+}
+
+/* Tells that an algorithm left out some of what an event has, by a limit of its own; the event is not refused. It is
+ * counted, and told with the text that the algorithm's error table gives for `code`, and with `detail`, up to 65535.
+ * Of several cuts of an event, of any nodes, that of the largest code and of the earliest node is told. */
+static SL_DEVICE SL_UNUSED void sl_event_cut(const struct sl_events *list, uint32_t event, uint32_t code,
+                                             uint32_t detail) {
+  const uint32_t node = (uint32_t)(list->error_base >> 48) << 16;
+  const uint32_t low = detail < 0xFFFFu ? detail : 0xFFFFu;
+  atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)((uint64_t)code << 32 | node | low));
+}
+
 /* Adds to an entry of a TOTAL field of type u32, u64 or i64. Any thread, in any order: sums of integers do not depend
  * on it. Many threads that add to few entries had better sum in shared memory first. */
 #define sl_total_add(total, value)                                                         \

@@ -179,7 +179,7 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, slice_events, repeat, host_syncs_per_slice;
-  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, reserved;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, cut_count;
   uint32_t
       exit_status; /* of a program that does nothing but run it: 0; 1; 2: refused; 128 + the signal that stopped it */
   uint32_t stop_signal; /* that stopped it, or 0 */
@@ -192,6 +192,7 @@ struct sl_summary {
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
   const struct sl_error_summary *errors;
+  const struct sl_error_summary *cuts; /* events that are no errors, but of which a node left out something */
   const struct sl_time_summary *times;
 };
 /* Valid until the session is closed. */

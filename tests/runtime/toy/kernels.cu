@@ -231,7 +231,7 @@ struct sum_args {
   struct sl_events events;
   struct toy_numbers_view numbers;
   struct toy_sums sums;
-  uint32_t refuse_value, fail, overrun, not_a_number, crash, block_sized;
+  uint32_t refuse_value, cut_above, fail, overrun, not_a_number, crash, block_sized;
 };
 #define SL_ARGS sum_args
 static const struct sl_member sum_members[] = {
@@ -239,6 +239,7 @@ static const struct sl_member sum_members[] = {
     SL_IN(numbers, toy_numbers, "", "numbers"),
     SL_OUT(sums, toy_sums, "sums"),
     SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
+    SL_U32(cut_above, 100000, 0, 100000, "", "larger values are left out, which is told"),
     SL_BOOL(fail, 0, "fail"),
     SL_BOOL(overrun, 0, "write one value past the sums"),
     SL_BOOL(block_sized, 0, "add the number of threads to the sum, which no kernel should"),
@@ -246,16 +247,20 @@ static const struct sl_member sum_members[] = {
     SL_BOOL(not_a_number, 0, "give means that are not numbers"),
 };
 #undef SL_ARGS
-static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"}};
+static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"},
+                                                   {7, 0, "values are too large to be summed"}};
 
 SL_KERNEL(sum_values, struct sum_args) {
   SL_FOR_EVENTS (event, a.events) {
-    uint32_t sum = 0;
+    uint32_t sum = 0, cut = 0;
     for (uint32_t i = a.numbers.offsets[event] + threadIdx.x; i < a.numbers.offsets[event + 1]; i += blockDim.x) {
+      cut += a.numbers.value[i] > a.cut_above;
       if (a.numbers.value[i] == a.refuse_value) sl_event_fail(&a.events, event, 5, a.numbers.value[i]);
-      sum += a.numbers.value[i];
+      if (a.numbers.value[i] <= a.cut_above) sum += a.numbers.value[i];
     }
     sum = sl_block_sum_u32(sum);
+    cut = sl_block_sum_u32(cut);
+    if (threadIdx.x == 0 && cut > 0) sl_event_cut(&a.events, event, 7, cut);
     if (threadIdx.x == 0) {
       a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
       a.sums.sum[event] = sum + (a.block_sized ? blockDim.x : 0);
