@@ -5,7 +5,7 @@
  * 2. Cut: where none of the tracks upstream reaches as far as one of those downstream, in some errors, the event falls
  *    into parts that are annealed apart. Running maxima say so.
  * 3. Anneal each part (annealing_schedule.h), which gives seeds.
- * 4. Gather the seeds of all parts; of too many the heaviest stay.
+ * 4. Gather the seeds of all parts; an event of more than there may be vertices is refused.
  * What follows is every finder's (fit.h).
  *
  * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. The largest decide how long it takes:
@@ -24,6 +24,10 @@
 #if !defined(ANNEALING_MOST_ALONE)
 #define ANNEALING_MOST_ALONE 40u
 #endif
+
+enum { ANNEALING_FULL = 1 };
+static const struct sl_event_error annealing_errors[] = {
+    {ANNEALING_FULL, 0, "a part of the event wants more than 32 prototypes of vertices, and some did not split"}};
 
 struct annealing_track {
   float z, weight, prior; /* weight 0: not selected */
@@ -103,9 +107,10 @@ static SL_DEVICE uint32_t annealing_part_tracks(const struct annealing_args *a, 
 }
 
 /* Anneals it, with a team. On a cpu it spoils some tracks of the part before, which is done, or of the next event. */
-static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t first, uint32_t selected,
+static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t event, uint32_t selected,
                                      uint32_t number) {
   const struct annealing_args *a = team->a;
+  const uint32_t first = a->states.offsets[event];
   const uint32_t begin = first + a->part_first[first + number];
   struct annealing_part t = *team;
   t.z = a->selected_z + begin;
@@ -115,8 +120,10 @@ static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t
   t.scale = a->partition_scale + begin;
   t.near = a->selected_reach + begin; /* which is free now */
   t.tracks = annealing_part_tracks(a, first, selected, number);
-  const uint32_t seeds = annealing_solve(&t, a->found_z + begin, a->found_weight + begin);
-  if (sl_team_thread(&t.team) == 0) a->part_seeds[first + number] = seeds;
+  const uint32_t seeds = annealing_solve(&t, a->found_z + begin, NULL);
+  if (sl_team_thread(&t.team) != 0) return;
+  a->part_seeds[first + number] = seeds;
+  if (t.is_full) sl_event_cut(&a->events, event, ANNEALING_FULL, t.tracks);
 }
 
 struct annealing_shared {
@@ -158,8 +165,9 @@ static SL_DEVICE uint32_t annealing_take(struct annealing_shared *s) {
 
 /* Large parts are the whole block's, one after the other; then the others are dealt out to its warps. One loop for
  * both, since a GPU should have one copy of what is in it. */
-static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t first, uint32_t selected,
+static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t event, uint32_t selected,
                                       uint32_t parts) {
+  const uint32_t first = a->states.offsets[event];
   __shared__ struct annealing_shared shared;
   struct annealing_part team = annealing_block(a, &shared);
   const uint32_t most_alone = team.team.warps > 1 ? ANNEALING_MOST_ALONE : UINT32_MAX;
@@ -175,44 +183,26 @@ static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t f
     if (is_alone) number = annealing_take(&shared);
     if (number >= parts) break;
     const uint32_t is_small = annealing_part_tracks(a, first, selected, number) <= most_alone ? 1u : 0u;
-    if (is_small == is_alone) annealing_part(&team, first, selected, number);
+    if (is_small == is_alone) annealing_part(&team, event, selected, number);
     if (!is_alone) number++;
   }
   __syncthreads();
 }
 
-/* How many seeds are heavier than this one. */
-static SL_DEVICE uint32_t annealing_heavier(const float *weight, uint32_t count, uint32_t own) {
-  uint32_t heavier = 0;
-  for (uint32_t i = 0; i < count; i++)
-    heavier += weight[i] > weight[own] || (weight[i] == weight[own] && i < own) ? 1u : 0u;
-  return heavier;
-}
-
-/* Puts the seeds of all parts in one list, and keeps as many as there may be vertices. */
+/* Puts the seeds of all parts in one list, if they are no more than there may be vertices. */
 static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t event, uint32_t first, uint32_t parts) {
-  float *z = a->highest_exponent + first, *weight = a->partition_scale + first; /* which are free now */
-  uint32_t found = 0, kept = 0;
+  uint32_t found = 0;
   SL_FOR_BLOCK (part, parts) {
     const uint32_t listed = first + (parts - 1 - part);
     const uint32_t seeds = part < parts ? a->part_seeds[listed] : 0u;
     const uint32_t begin = part < parts ? first + a->part_first[listed] : 0u;
     uint32_t total;
     const uint32_t place = found + sl_block_exclusive_scan(seeds, &total);
-    for (uint32_t s = 0; s < seeds; s++) {
-      z[place + s] = a->found_z[begin + s];
-      weight[place + s] = a->found_weight[begin + s];
-    }
+    for (uint32_t s = 0; s < seeds && place + s < PV_MAX_VERTICES; s++)
+      a->seed_z[PV_MAX_VERTICES * event + place + s] = a->found_z[begin + s];
     found += total;
   }
-  __syncthreads();
-  SL_FOR_BLOCK (i, found) {
-    const uint32_t wanted =
-        i < found && (found <= PV_MAX_VERTICES || annealing_heavier(weight, found, i) < PV_MAX_VERTICES) ? 1u : 0u;
-    const uint32_t place = sl_block_append(wanted, &kept);
-    if (wanted) a->seed_z[PV_MAX_VERTICES * event + place] = z[i];
-  }
-  if (threadIdx.x == 0) a->seed_count[event] = kept;
+  if (threadIdx.x == 0) a->seed_count[event] = found;
   __syncthreads();
 }
 
@@ -222,7 +212,7 @@ SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_args) {
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
     const uint32_t selected = annealing_select(&a, &tracks, first);
     const uint32_t parts = annealing_cut(&a, first, selected);
-    annealing_parts(&a, first, selected, parts);
+    annealing_parts(&a, event, selected, parts);
     annealing_gather(&a, event, first, parts);
   }
 }
@@ -246,4 +236,5 @@ static int check(const struct sl_services *s, const void *args) {
   return SL_EINVAL;
 }
 
-SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run, SL_CHECK(check));
+SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run,
+             SL_ERRORS_OF(annealing_errors), SL_CHECK(check));

@@ -20,7 +20,6 @@
   M(SCRATCH, part_first, u32, "the first track of each part", ANNEALING_ITEMS)                                       \
   M(SCRATCH, part_seeds, u32, "number of seeds of each part", ANNEALING_ITEMS)                                       \
   M(SCRATCH, found_z, f32, "z of a part's seeds, from the place of its first track on", ANNEALING_ITEMS)             \
-  M(SCRATCH, found_weight, f32, "sum of the priors of their tracks, each times its share", ANNEALING_ITEMS)          \
   M(F32, max_z_error, 2.0, 0.001, 1000.0, "mm", "tracks with a larger error in z make no seeds")                     \
   M(F32, max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same, in the gas cell")                           \
   M(F32, beam_spot_x, 0.035, 0.0, 10.0, "mm", "width of the beam spot in x")                                         \

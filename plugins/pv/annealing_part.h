@@ -84,6 +84,7 @@ struct annealing_part {
   struct sl_team team;
   float origin, prior_sum;
   float beta, noise; /* 1 / temperature; mass of the noise */
+  uint32_t is_full;  /* more were unstable than there was room for */
 };
 
 /* ------------------------------------------------------------------------------------------------- updates */
@@ -383,11 +384,19 @@ static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, 
   return hotter < most - t->prototypes;
 }
 
+/* Is there no room for all that are unstable? */
+static SL_DEVICE uint32_t annealing_is_full(const struct annealing_part *t, float threshold) {
+  uint32_t unstable = 0;
+  for (uint32_t k = 0; k < t->prototypes; k++) unstable += t->beta * t->p->critical[k] > threshold ? 1u : 0u;
+  return t->tracks > ANNEALING_PROTOTYPES && unstable > ANNEALING_PROTOTYPES - t->prototypes ? 1 : 0;
+}
+
 /* Splits the prototypes that are unstable, all at once, after an update that found critical temperatures; says whether
  * there was any. */
 static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
   struct annealing_prototypes *p = t->p;
   uint32_t split = 0; /* a bit a prototype */
+  t->is_full |= annealing_is_full(t, threshold);
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     const uint32_t splits = annealing_is_to_split(t, k, threshold) ? annealing_halve(t, k) : 0u;
     if (sl_warp_lane() == 0) p->splits[k] = splits;
@@ -454,7 +463,7 @@ static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
   return 1;
 }
 
-/* Writes the seeds of enough tracks, and returns their number. */
+/* Writes the seeds of enough tracks, with their weights unless these are NULL, and returns their number. */
 static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_z, float *seed_weight) {
   struct annealing_prototypes *p = t->p;
   uint32_t seeds = 0;
@@ -469,7 +478,7 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
     if (p->needing[k] < 2.0f || p->mass[k] < t->a->min_seed_weight) continue;
     if (sl_team_thread(&t->team) == 0) {
       seed_z[seeds] = t->origin + p->z[k];
-      seed_weight[seeds] = p->mass[k];
+      if (seed_weight) seed_weight[seeds] = p->mass[k];
     }
     seeds++;
   }

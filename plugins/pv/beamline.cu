@@ -7,7 +7,7 @@
  * A block an event. A thread fills in a track, on average 8 bins, wide ones with its group; then looks for beginnings
  * of runs among its share of the 3392 bins; then goes through a run, some 20 bins, in order. The histogram lies in
  * shared memory (13.6 kB). Reads 28 bytes a track and writes 4 a seed. Seeds are noted in any order, then sorted by
- * bin; of more than 32 those of the largest integral stay, which one thread finds by going through all runs again.
+ * bin. An event of more than there may be vertices is refused.
  */
 #include "fit.h"
 #include "prepare.h"
@@ -15,13 +15,11 @@
 enum {
   BINS = 3392,
   MAX_RUNS = BINS / 2,
-  VECTOR = 8,        /* bins that one thread alone treats together */
-  WIDE = 34,         /* bins of a bell that a thread leaves to its group */
-  MAX_WIDE = 64,     /* of an event */
-  SCALE_BITS = 20,   /* a track adds 1 << 20 to the histogram, */
-  SCALE_STEP = 4,    /* and 4, 8, ... bits less where a bin might overflow */
-  KEY_BIN_BITS = 12, /* of a seed */
-  KEY_BIN_MASK = (1 << KEY_BIN_BITS) - 1
+  VECTOR = 8,      /* bins that one thread alone treats together */
+  WIDE = 34,       /* bins of a bell that a thread leaves to its group */
+  MAX_WIDE = 64,   /* of an event */
+  SCALE_BITS = 20, /* a track adds 1 << 20 to the histogram, */
+  SCALE_STEP = 4,  /* and 4, 8, ... bits less where a bin might overflow */
 };
 
 #define BELL_SIGMAS 2.64575131f /* sqrt(7): half the width of the bell, in standard deviations */
@@ -50,13 +48,12 @@ struct beamline_limits {
   M(COMPUTED, limits, struct beamline_limits, "bins, and the limits in units of their content")
 PV_FINDER(beamline, BEAMLINE);
 
-/* A seed's key: its doubled integral, and in the low bits KEY_BIN_MASK minus its bin: the greater, the better. */
 struct beamline_shared {
   uint32_t content[BINS];
   uint16_t run_begin[MAX_RUNS];
   uint32_t run_count, seed_count, wide_count;
   uint32_t wide[MAX_WIDE];
-  uint64_t seed_key[PV_MAX_VERTICES];
+  uint16_t seed_bin[PV_MAX_VERTICES];
 };
 
 /* A maximum of a run, between two minima. */
@@ -191,17 +188,10 @@ static SL_DEVICE void note_runs(const struct beamline_limits *l, struct beamline
   }
 }
 
-/* Keeps the first seeds that come, or, when there are too many and one thread goes through them all, the best. */
-static SL_DEVICE void note_seed(struct beamline_shared *shared, uint32_t bin, uint64_t integral_doubled,
-                                uint32_t keeps_best) {
-  const uint64_t key = integral_doubled << KEY_BIN_BITS | (KEY_BIN_MASK - bin);
+/* Of more seeds than there may be vertices only the number is kept. */
+static SL_DEVICE void note_seed(struct beamline_shared *shared, uint32_t bin) {
   const uint32_t place = atomicAdd(&shared->seed_count, 1u);
-  if (place < PV_MAX_VERTICES) shared->seed_key[place] = key;
-  if (place < PV_MAX_VERTICES || !keeps_best) return;
-  uint32_t worst = 0;
-  for (uint32_t s = 1; s < PV_MAX_VERTICES; s++)
-    if (shared->seed_key[s] < shared->seed_key[worst]) worst = s;
-  if (key > shared->seed_key[worst]) shared->seed_key[worst] = key;
+  if (place < PV_MAX_VERTICES) shared->seed_bin[place] = (uint16_t)bin;
 }
 
 /* A run, from bin `begin` to before bin `end`; content of all bins of an event together fits 32 bits. */
@@ -230,8 +220,8 @@ static SL_DEVICE uint64_t doubled_up_to(const struct beamline_place *place) {
 /* Notes the seeds of the run that begins at bin `begin`. It goes from the maximum to the minimum after it, and so on.
  * A maximum stands when the next one that is far enough above the minimum between them is found; the last minimum is
  * the end of the run. */
-static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared, uint32_t begin,
-                                        uint32_t keeps_best) {
+static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared,
+                                        uint32_t begin) {
   struct beamline_run run = {shared->content, begin, begin};
   uint32_t sum = 0;
   for (; !is_empty(l, run.content, run.end); run.end++) sum += run.content[run.end];
@@ -241,7 +231,6 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
   struct beamline_place low = at;
   struct beamline_peak peak = {0, 0, 0}, largest = {0, 0, 0};
   uint32_t peaks = 0, seeds = 0;
-  uint64_t largest_doubled = 0;
   for (;;) {
     while (at.bin < run.end && at.next > at.value) go_on(&run, &at);
     const int64_t fall = (int64_t)peak.value - low.value, rise = (int64_t)at.value - low.value;
@@ -250,9 +239,9 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
     if (ends || is_deep) { /* the last maximum stands */
       const uint64_t right_doubled = doubled_up_to(ends ? &at : &low);
       const uint64_t integral_doubled = right_doubled - peak.begin_doubled;
-      if (peak.value > largest.value) largest = peak, largest_doubled = integral_doubled;
+      if (peak.value > largest.value) largest = peak;
       if ((is_deep || peaks > 1) && is_enough(l, integral_doubled, ends ? run.end : low.bin)) {
-        note_seed(shared, peak.bin, integral_doubled, keeps_best);
+        note_seed(shared, peak.bin);
         seeds++;
       }
       peak.begin_doubled = right_doubled;
@@ -267,16 +256,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
     while (at.bin < run.end && at.next <= at.value);
     low = at;
   }
-  if (seeds == 0) note_seed(shared, largest.bin, largest_doubled, keeps_best);
-}
-
-/* Where there are more seeds than vertices may be, one thread goes through all runs again. Volatile: a compiler may
- * else let all threads look how many there are, while that one counts anew. */
-static SL_DEVICE void keep_best_seeds(const struct beamline_limits *l, struct beamline_shared *shared) {
-  const volatile uint32_t *seed_count = &shared->seed_count;
-  if (*seed_count <= PV_MAX_VERTICES) return;
-  shared->seed_count = 0;
-  for (uint32_t r = 0; r < shared->run_count; r++) note_seeds_of_run(l, shared, shared->run_begin[r], 1);
+  if (seeds == 0) note_seed(shared, largest.bin);
 }
 
 /* From the maximum's bin and its neighbours. */
@@ -287,14 +267,14 @@ static SL_DEVICE float seed_position(const struct beamline_args *a, const uint32
 }
 
 static SL_DEVICE void write_seeds(const struct beamline_args *a, const struct beamline_shared *shared, uint32_t event) {
-  const uint32_t count = shared->seed_count < PV_MAX_VERTICES ? shared->seed_count : PV_MAX_VERTICES;
+  const uint32_t found = shared->seed_count, count = found > PV_MAX_VERTICES ? 0 : found;
   for (uint32_t s = threadIdx.x; s < count; s += blockDim.x) {
-    const uint32_t bin = KEY_BIN_MASK - (uint32_t)(shared->seed_key[s] & KEY_BIN_MASK);
+    const uint32_t bin = shared->seed_bin[s];
     uint32_t rank = 0;
-    for (uint32_t i = 0; i < count; i++) rank += KEY_BIN_MASK - (uint32_t)(shared->seed_key[i] & KEY_BIN_MASK) < bin;
+    for (uint32_t i = 0; i < count; i++) rank += shared->seed_bin[i] < bin ? 1u : 0u;
     a->seed_z[PV_MAX_VERTICES * event + rank] = seed_position(a, shared->content, bin);
   }
-  if (threadIdx.x == 0) a->seed_count[event] = count;
+  if (threadIdx.x == 0) a->seed_count[event] = found;
 }
 
 SL_KERNEL(beamline_seeds, struct beamline_args) {
@@ -314,9 +294,7 @@ SL_KERNEL(beamline_seeds, struct beamline_args) {
     note_runs(&limits, &shared);
     __syncthreads();
     for (uint32_t r = threadIdx.x; r < shared.run_count; r += blockDim.x)
-      note_seeds_of_run(&limits, &shared, shared.run_begin[r], 0);
-    __syncthreads();
-    if (threadIdx.x == 0) keep_best_seeds(&limits, &shared);
+      note_seeds_of_run(&limits, &shared, shared.run_begin[r]);
     __syncthreads();
     write_seeds(&a, &shared, event);
     __syncthreads(); /* the histogram is free for the next event */

@@ -15,8 +15,8 @@
  * pv_tracks_of(&a.fit, event) gives an event's tracks, by ascending z, in whole groups of 32: after the last track
  * stand some that are near nothing.
  *
- * A finder writes for each event on the list how many seeds it found, at most PV_MAX_VERTICES, and their z, ascending,
- * from seed_z[PV_MAX_VERTICES * event] on. A seed's x and y are the beam line's.
+ * A finder writes for each event on the list how many seeds it found, and their z, ascending, from
+ * seed_z[PV_MAX_VERTICES * event] on; none where there are more than that. A seed's x and y are the beam line's.
  */
 #ifndef PV_FINDER_H
 #define PV_FINDER_H
@@ -28,32 +28,33 @@
 #include <velo/event_model.h>
 
 /* Numbers of a fitted vertex, and of all of an event. */
-enum { PV_VERTEX_VALUES = 12, PV_EVENT_VALUES = 12 * 32 };
+enum { PV_VERTEX_VALUES = 12, PV_EVENT_VALUES = 12 * 128 };
 SL_STATIC_ASSERT((int)PV_EVENT_VALUES == (int)PV_VERTEX_VALUES * (int)PV_MAX_VERTICES, "room for all vertices");
 
 /* Room for the tracks of all events, in whole groups of 32: at least as much as there are states, and 32 an event. */
 #define PV_TRACKS SL_MAX(SL_ITEMS_SCALED(states, 2, 1, 32), SL_EVENTS_TERM(64, 32))
 
 /* What prepare.h reads and writes; vertices: how many tracks were ignored. */
-#define PV_PREPARED(M)                                                                                  \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty c00 c11", "of all tracks")                   \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                      \
-  M(OUT, vertices, pv_vertices, "by ascending z", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(PV_MAX_VERTICES, 0)))) \
-  M(SCRATCH, track_count, u32, "tracks of each event that take part", SL_ONE(SL_EVENTS_TERM(1, 0)))     \
-  M(SCRATCH, track_place, u32, "where each stands among the event's states", PV_TRACKS)                 \
-  M(SCRATCH, track_x, f32, "x", PV_TRACKS)                                                              \
-  M(SCRATCH, track_y, f32, "y", PV_TRACKS)                                                              \
-  M(SCRATCH, track_z, f32, "z, ascending", PV_TRACKS)                                                   \
-  M(SCRATCH, track_tx, f32, "slope in x", PV_TRACKS)                                                    \
-  M(SCRATCH, track_ty, f32, "slope in y", PV_TRACKS)                                                    \
-  M(SCRATCH, track_wx, f32, "1 / variance of x", PV_TRACKS)                                             \
-  M(SCRATCH, track_wy, f32, "1 / variance of y", PV_TRACKS)                                             \
-  M(SCRATCH, bin, u32, "bin of z of each state", SL_ONE(SL_ITEMS_TERM(states)))                         \
-  M(SCRATCH, binned, u32, "places of the states, by bin", SL_ONE(SL_ITEMS_TERM(states)))                \
-  M(SCRATCH, binned_z, f32, "their z", SL_ONE(SL_ITEMS_TERM(states)))                                   \
-  M(F32, z_min, -541.0, -10000.0, 10000.0, "mm", "tracks from here on")                                 \
-  M(F32, z_max, 307.0, -10000.0, 10000.0, "mm", "and before here take part")                            \
-  M(F32, fixed_target_z, -341.0, -10000.0, 10000.0, "mm",                                               \
+#define PV_PREPARED(M)                                                                                       \
+  M(IN, states, velo_beamline_states, "offsets x y z tx ty c00 c11", "of all tracks")                        \
+  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                           \
+  M(OUT, vertices, pv_vertices, "by ascending z", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(vertices_per_event, 128)))) \
+  M(SCRATCH, track_count, u32, "tracks of each event that take part", SL_ONE(SL_EVENTS_TERM(1, 0)))          \
+  M(SCRATCH, track_place, u32, "where each stands among the event's states", PV_TRACKS)                      \
+  M(SCRATCH, track_x, f32, "x", PV_TRACKS)                                                                   \
+  M(SCRATCH, track_y, f32, "y", PV_TRACKS)                                                                   \
+  M(SCRATCH, track_z, f32, "z, ascending", PV_TRACKS)                                                        \
+  M(SCRATCH, track_tx, f32, "slope in x", PV_TRACKS)                                                         \
+  M(SCRATCH, track_ty, f32, "slope in y", PV_TRACKS)                                                         \
+  M(SCRATCH, track_wx, f32, "1 / variance of x", PV_TRACKS)                                                  \
+  M(SCRATCH, track_wy, f32, "1 / variance of y", PV_TRACKS)                                                  \
+  M(SCRATCH, bin, u32, "bin of z of each state", SL_ONE(SL_ITEMS_TERM(states)))                              \
+  M(SCRATCH, binned, u32, "places of the states, by bin", SL_ONE(SL_ITEMS_TERM(states)))                     \
+  M(SCRATCH, binned_z, f32, "their z", SL_ONE(SL_ITEMS_TERM(states)))                                        \
+  M(BUDGET, vertices_per_event, 32, 1, 128, "vertices")                                                      \
+  M(F32, z_min, -541.0, -10000.0, 10000.0, "mm", "tracks from here on")                                      \
+  M(F32, z_max, 307.0, -10000.0, 10000.0, "mm", "and before here take part")                                 \
+  M(F32, fixed_target_z, -341.0, -10000.0, 10000.0, "mm",                                                    \
     "upstream of here is the gas cell, which has limits of its own")
 
 /* What the fit has beside that. */

@@ -328,7 +328,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
     const struct pv_tracks t = pv_tracks_of(&a, event);
     const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
     float *competition = a.competition + pv_first_track(&a, event);
-    const uint32_t seeds = a.seed_count[event];
+    const uint32_t found = a.seed_count[event], seeds = found > PV_MAX_VERTICES ? 0 : found;
     for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x) {
       reaches.begin[s] = UINT32_MAX;
       reaches.end[s] = 0;
@@ -357,6 +357,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
     for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x)
       if (stays[s]) pv_keep(&a, event, pv_vertex_rank(vertices, stays, seeds, s), &vertices[s]);
     if (threadIdx.x == 0) a.vertices.offsets[event] = count;
+    if (threadIdx.x == 0 && found > PV_MAX_VERTICES) sl_event_exceeds(&a.events, event, &a.vertices.bound, found);
     __syncthreads(); /* the vertices are free for the next event */
   }
 }

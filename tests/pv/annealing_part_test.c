@@ -142,6 +142,21 @@ static void one_clump_does_not_split_and_two_do(void **state) {
   assert_true((double)seed_weight[0] > 1.8 * (double)seed_weight[1]);
 }
 
+static void more_prototypes_than_there_is_room_for_are_told(void **state) {
+  (void)state;
+  for (uint32_t clumps = 10; clumps <= 40; clumps += 30) {
+    begin();
+    for (uint32_t k = 0; k < clumps; k++) add_clump(4.0 * k, 0.1, 4, 0.2);
+    struct annealing_part t = part_of_tracks();
+    const uint32_t seeds = annealing_solve(&t, seed_z, seed_weight);
+    if (clumps < ANNEALING_PROTOTYPES)
+      assert_int_equal(seeds, clumps);
+    else
+      assert_true(seeds <= ANNEALING_PROTOTYPES);
+    assert_int_equal(t.is_full, clumps > ANNEALING_PROTOTYPES);
+  }
+}
+
 static void clumps_closer_than_the_resolution_are_one(void **state) {
   (void)state;
   begin();
@@ -302,6 +317,7 @@ int main(void) {
       cmocka_unit_test(the_first_critical_temperature_is_that_of_the_variance),
       cmocka_unit_test(a_prototype_splits_below_its_critical_temperature),
       cmocka_unit_test(one_clump_does_not_split_and_two_do),
+      cmocka_unit_test(more_prototypes_than_there_is_room_for_are_told),
       cmocka_unit_test(clumps_closer_than_the_resolution_are_one),
       cmocka_unit_test(tracks_that_come_from_elsewhere_do_not_count),
       cmocka_unit_test(updates_lower_the_free_energy_and_keep_the_mass),

@@ -224,11 +224,6 @@ static int by_z(const void *a, const void *b) {
   return (*s > *t) - (*s < *t);
 }
 
-static int heavier(const void *a, const void *b) {
-  const struct annealed_seed *s = a, *t = b;
-  return s->weight != t->weight ? (s->weight < t->weight) - (s->weight > t->weight) : (s->z > t->z) - (s->z < t->z);
-}
-
 /* Which tracks take part. */
 static uint32_t select_tracks(const struct states *s, uint32_t event, struct selected *selected) {
   uint32_t n = 0;
@@ -275,8 +270,7 @@ void annealed_find(const struct states *s, uint32_t event, struct reference *r) 
     }
     found += annealed_solve(&part, seeds + found);
   }
-  qsort(seeds, found, sizeof seeds[0], heavier);
-  if (found > PV_MAX_VERTICES) found = PV_MAX_VERTICES;
+  if (found > PV_MAX_VERTICES) abort(); /* such an event is refused */
   qsort(seeds, found, sizeof seeds[0], by_z);
   r->seed_count = found;
   for (uint32_t k = 0; k < found; k++) r->seed_z[k] = seeds[k].z;

@@ -198,40 +198,37 @@ static void the_beam_may_be_off_by_a_millimetre(void **state) {
   assert_near("z", 0, (double)found.value[V_Z][0], 30, 0.1);
 }
 
-/* Vertex k has 5 + (7 k modulo 40) tracks, all different, so that the 32 heaviest are known. */
-static void of_too_many_seeds_the_heaviest_stay(void **state) {
-  (void)state;
-  enum { VERTICES = 40 };
+/* Of 5 to 11 tracks each, all apart. */
+static void add_vertices(uint32_t vertices) {
   random_seed(6);
   states_begin(&s, 0);
-  for (uint32_t k = 0; k < VERTICES; k++)
-    for (uint32_t i = 0; i < 5 + 7 * k % VERTICES; i++) {
+  for (uint32_t k = 0; k < vertices; k++)
+    for (uint32_t i = 0; i < 5 + k % 7; i++) {
       const double angle = random_uniform(-3.14159265, 3.14159265);
-      states_add(&s, 0, 0, -330.0625 + 15 * k, 0.2 * cos(angle), 0.2 * sin(angle), 1e-3);
+      states_add(&s, 0, 0, -330.0625 + 4.75 * k, 0.2 * cos(angle), 0.2 * sin(angle), 2.5e-5);
     }
   states_end_event(&s);
+}
+
+static void all_vertices_of_a_dense_event_are_found(void **state) {
+  (void)state;
+  add_vertices(PV_MAX_VERTICES);
   find();
   assert_int_equal(found.count, PV_MAX_VERTICES);
-  for (uint32_t k = 0, i = 0; k < VERTICES; k++) {
-    const uint32_t tracks = 5 + 7 * k % VERTICES;
-    if (tracks < 5 + VERTICES - PV_MAX_VERTICES) continue;
-    assert_near("z", k, (double)found.value[V_Z][i], -330.0625 + 15 * k, 1e-3);
-    assert_int_equal(found.tracks[i++], tracks);
+  for (uint32_t k = 0; k < PV_MAX_VERTICES; k++) {
+    assert_near("z", k, (double)found.value[V_Z][k], -330.0625 + 4.75 * k, 1e-2);
+    assert_int_equal(found.tracks[k], 5 + k % 7);
   }
 }
 
-/* Of equal seeds those at smaller z. */
-static void of_too_many_equal_seeds_the_first_stay(void **state) {
+static void an_event_of_too_many_vertices_is_refused(void **state) {
   (void)state;
-  enum { VERTICES = 40 };
-  states_begin(&s, 0);
-  for (uint32_t k = 0; k < VERTICES; k++)
-    for (uint32_t i = 0; i < 6; i++)
-      states_add(&s, 0, 0, -320.125 + 15 * (VERTICES - 1 - k), 0.2 * cos(i), 0.2 * sin(i), 2.5e-5);
-  states_end_event(&s);
-  find();
-  assert_int_equal(found.count, PV_MAX_VERTICES);
-  for (uint32_t i = 0; i < found.count; i++) assert_near("z", i, (double)found.value[V_Z][i], -320.125 + 15 * i, 1e-3);
+  add_vertices(PV_MAX_VERTICES + 1);
+  struct sl_test *t = states_open(&s, FINDER);
+  vertices_run(&found, t, &s);
+  assert_int_equal(found.count, 0);
+  assert_int_equal(sl_test_event_error(t, 0), PV_MAX_VERTICES + 1);
+  sl_test_free(t);
 }
 
 /* The part of a track's bell below `distance`, where its error is 1 mm. */
@@ -365,8 +362,8 @@ int main(void) {
       cmocka_unit_test(vertices_closer_than_the_resolution_are_one),
       cmocka_unit_test(unsound_tracks_are_counted_and_ignored),
       cmocka_unit_test(the_beam_may_be_off_by_a_millimetre),
-      cmocka_unit_test(of_too_many_seeds_the_heaviest_stay),
-      cmocka_unit_test(of_too_many_equal_seeds_the_first_stay),
+      cmocka_unit_test(all_vertices_of_a_dense_event_are_found),
+      cmocka_unit_test(an_event_of_too_many_vertices_is_refused),
       cmocka_unit_test(a_bin_with_less_than_the_limit_parts_two_vertices),
       cmocka_unit_test(the_order_of_tracks_does_not_matter),
       cmocka_unit_test(the_size_of_a_block_does_not_matter),

@@ -4,7 +4,7 @@
 
 #include <sluice/plugin.h>
 
-enum { PV_MAX_VERTICES = 32 /* an event */ };
+enum { PV_MAX_VERTICES = 128 /* an event; one that wants more is refused */ };
 
 /* Vertices of an event by ascending z. */
 #define PV_VERTICES_FIELDS(F)                                                                                          \
