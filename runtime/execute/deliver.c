@@ -178,6 +178,7 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   if (status == SL_OK) status = deliver_outputs(slot, &batch, empty);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "deliver", begin, sl_now_ns(), "events", count);
   if (status != SL_OK) return status;
+  sl_budgets_delivered(slot, input, first, empty);
   s->delivery.events += count;
   if (empty) s->delivery.error_events += count;
   report_progress(slot, input);

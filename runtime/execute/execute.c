@@ -321,7 +321,8 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   flight->uploaded = marks;
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
-  if (has_error_event(flight->input)) return SL_OK; /* runs in parts, when it is finished */
+  if (has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
+    return SL_OK; /* runs in parts, when it is finished */
   const int step_by_step = takes_marks(s) || s->options.guard;
   const uint64_t waits = s->backend->waits();
   status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count) : s->backend->replay(slot->stream, k);
@@ -427,8 +428,12 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   pthread_mutex_unlock(&s->turns.lock);
   slot->retries++;
   const uint64_t begin = sl_now_ns();
-  int status = execute_range(slot, k, first, count / 2);
-  if (status == SL_OK) status = execute_range(slot, k, first + count / 2, count - count / 2);
+  const uint32_t size =
+      sl_budget_overflowed(slot, slot->flights[k].input, count, slot->used_seen[overflow->at->used[overflow->bound]],
+                           overflow->at->capacities[overflow->bound]);
+  int status = SL_OK;
+  for (uint32_t done = 0; done < count && status == SL_OK; done += size)
+    status = execute_range(slot, k, first + done, count - done < size ? count - done : size);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "retry in parts", begin, sl_now_ns(), "events", count);
   return status;
 }
@@ -485,8 +490,20 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
     return rest;
   }
   remember_fill(slot);
+  sl_budget_fits(slot, count);
   sl_traffic_count_part(slot, count);
   return deliver(slot, k, first, count, 0);
+}
+
+/* All of a range, in parts as they were found to fit. */
+static int execute_parts(struct sl_slot *slot, uint32_t k) {
+  const struct sl_input *input = slot->flights[k].input;
+  const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
+  const uint32_t size = (input->event_count + parts - 1) / parts;
+  int status = SL_OK;
+  for (uint32_t done = 0; done < input->event_count && status == SL_OK; done += size)
+    status = execute_range(slot, k, done, input->event_count - done < size ? input->event_count - done : size);
+  return status;
 }
 
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
@@ -509,5 +526,5 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
   sl_traffic_count_input(slot, slot->flights[flight].input);
-  return execute_range(slot, flight, 0, slot->flights[flight].input->event_count);
+  return execute_parts(slot, flight);
 }

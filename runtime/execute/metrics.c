@@ -59,8 +59,8 @@ static void publish(struct sl_slot *slot) {
     slot->published_times[row] = ns;
   }
   for (uint32_t b = 0; b < s->statistics.summary.budget_count; b++)
-    if (slot->used_max[s->statistics.budget_words[b]] > m->used_max[b])
-      m->used_max[b] = slot->used_max[s->statistics.budget_words[b]];
+    if (slot->used_max[s->statistics.budget_places[b].word] > m->used_max[b])
+      m->used_max[b] = slot->used_max[s->statistics.budget_places[b].word];
   m->retries += slot->retries - slot->published_retries;
   slot->published_retries = slot->retries;
 }

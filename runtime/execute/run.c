@@ -19,7 +19,8 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *tic
   struct sl_session *s = slot->session;
   if (s->reading.ended || atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK) return 0;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
-  uint64_t limit = s->slice_events;
+  uint64_t limit = sl_budget_slice_events(s);
+  input->is_whole = limit >= s->slice_events;
   if (s->options.events && s->options.events - s->reading.events < limit) limit = s->options.events - s->reading.events;
   if (limit == 0) return 0;
   struct sl_fill fill;
@@ -37,6 +38,7 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *tic
                 sl_error_text(status));
   input->event_count = fill.event_count;
   memset(input->refusals, 0, fill.event_count * sizeof *input->refusals);
+  atomic_store(&input->parts, 0);
   input->progress_done = fill.progress_done;
   input->progress_total = fill.progress_total;
   s->reading.events += fill.event_count;

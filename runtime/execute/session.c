@@ -328,6 +328,7 @@ static int open_session(struct sl_session *s) {
   sl_time_opened(s, SL_OPENING_CONSTANTS);
   if (status == SL_OK) status = sl_fit(s);
   if (status == SL_OK) status = sl_identity_open(s);
+  if (status == SL_OK) status = sl_budgets_open(s);
   if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_summary_open(s);
   sl_time_opened(s, SL_OPENING_PLAN);
@@ -415,6 +416,7 @@ void sl_session_close(struct sl_session *s) {
   sl_report_close(s);
   sl_identity_close(s);
   sl_event_errors_close(s);
+  sl_budgets_close(s);
   sl_summary_close(s);
   free(s->contexts);
   free(s->reading.args);

@@ -4,6 +4,7 @@
  *   slot.c       one slot: its memory and argument structs
  *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
+ *   budgets.c    what is learned where an output overflowed
  *   report_file.c  the file of --json, from the start of the run on
  *   files.c      which files are read and written, and what sinks write with
  *   event_errors.c  events with an error, by node and reason
@@ -67,6 +68,8 @@ struct sl_input {
   uint32_t event_count;
   uint32_t is_poisoned; /* --guard: all of the block was, once */
   uint64_t progress_done, progress_total;
+  uint32_t is_whole; /* it was not closed early for what overflowed before */
+  atomic_uint parts; /* in which it has to be run, as far as is known: 0 and 1, as a whole */
 };
 
 /* A pointer in an argument struct that depends on the slice. */
@@ -251,11 +254,29 @@ struct sl_delivery {
   char **sink_json, **sink_lines; /* per node, when the sinks have finished */
 };
 
+/* What overflows have taught: budgets.c. `parts` and `calm` with the lock of the turns held, the rest by a slot in its
+ * turn. */
+struct sl_learned {
+  uint32_t parts;               /* of the largest slice that slices are closed at; 0 and 1: all of it */
+  uint32_t calm;                /* slices in a row for which fewer parts would have done */
+  uint64_t *window, *slice;     /* per used word: of the slice, had none been closed earlier; of the one delivered */
+  uint64_t *wanted_max;         /* the most that any window wanted */
+  uint64_t *raw, window_events; /* per bound of the source, in the window */
+  uint32_t is_full, is_over;    /* the window ends with this slice, or within it */
+  uint32_t is_ever_over;
+};
+
 /* Events with an error, by node and reason, in the order in which reasons came up; changed by a slot in its turn only.
  */
 struct sl_event_errors {
   struct sl_error_summary *summaries;
   uint32_t count;
+};
+
+/* Whose budget it is. */
+struct sl_budget_place {
+  uint32_t word, node; /* `used` word */
+  const struct sl_capacity *capacity;
 };
 
 /* Sums over slots and what is made of them: statistics.c. */
@@ -267,8 +288,8 @@ struct sl_statistics {
   struct sl_output_summary *outputs;
   struct sl_budget_summary *budgets;
   struct sl_time_summary *times;
-  uint32_t *budget_words;         /* per budget summary */
-  uint64_t *used_max, *overflows; /* per used word */
+  struct sl_budget_place *budget_places; /* per budget summary */
+  uint64_t *used_max, *overflows;        /* per used word */
 };
 
 struct sl_trace {
@@ -336,6 +357,7 @@ struct sl_session {
   struct sl_identity identity;
   struct sl_totals totals;
   struct sl_delivery delivery;
+  struct sl_learned learned;
   struct sl_event_errors errors, cuts;
   struct sl_statistics statistics;
   struct sl_metrics metrics;
@@ -445,6 +467,19 @@ void sl_pack_read(struct sl_slot *slot, uint32_t flight);
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
 /* Ends the sinks and keeps what they report. */
 int sl_finish_sinks(struct sl_session *s);
+
+/* budgets.c: a part of `count` events of the input wanted more of something than there is room for: how many events
+ * should fit; or one did fit. */
+uint32_t sl_budget_overflowed(struct sl_slot *slot, struct sl_input *input, uint32_t count, uint64_t used,
+                              uint64_t capacity);
+void sl_budget_fits(struct sl_slot *slot, uint32_t count);
+uint32_t sl_budget_slice_events(struct sl_session *s); /* at most, of the next slice to be read */
+int sl_budgets_open(struct sl_session *s);
+void sl_budgets_close(struct sl_session *s);
+/* A part that begins at event `first` of the input; `empty`: of events with an error. */
+void sl_budgets_delivered(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty);
+/* With what nothing would have overflowed. */
+void sl_budget_advise(const struct sl_session *s, const struct sl_budget_place *place, struct sl_budget_summary *b);
 
 /* event_errors.c: tells of an event with an error, and counts it. */
 int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index);

@@ -22,9 +22,9 @@ static int open_node_summaries(struct sl_session *s) {
   s->statistics.outputs = calloc(g->output_count + 1, sizeof *s->statistics.outputs);
   s->statistics.budgets = calloc(s->layout->used_count + 1, sizeof *s->statistics.budgets);
   s->statistics.times = calloc(sl_times_most(s), sizeof *s->statistics.times);
-  s->statistics.budget_words = calloc(s->layout->used_count + 1, sizeof *s->statistics.budget_words);
+  s->statistics.budget_places = calloc(s->layout->used_count + 1, sizeof *s->statistics.budget_places);
   if (!s->statistics.nodes || !s->statistics.stretched_ns || !s->statistics.kernel_nodes || !s->statistics.outputs ||
-      !s->statistics.budgets || !s->statistics.times || !s->statistics.budget_words)
+      !s->statistics.budgets || !s->statistics.times || !s->statistics.budget_places)
     return SL_ENOMEM;
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
@@ -59,7 +59,8 @@ static void open_budget_summaries(struct sl_session *s) {
         sl_bound_name(&a->members[m], bound, name, sizeof name);
         snprintf(b->port, sizeof b->port, "%s.%s%s", s->graph->nodes[n].name, name, bound ? " (subitems)" : "");
         b->capacity = at->capacities[bound];
-        s->statistics.budget_words[s->statistics.summary.budget_count++] = at->used[bound];
+        s->statistics.budget_places[s->statistics.summary.budget_count++] =
+            (struct sl_budget_place){at->used[bound], n, sl_bound_capacity(&a->members[m], bound)};
       }
     }
   }
@@ -120,12 +121,14 @@ static void sum_nodes(struct sl_session *s) {
 
 static void sum_budgets(struct sl_session *s) {
   for (uint32_t i = 0; i < s->statistics.summary.budget_count; i++) {
-    const uint32_t word = s->statistics.budget_words[i];
+    const uint32_t word = s->statistics.budget_places[i].word;
     struct sl_budget_summary *b = &s->statistics.budgets[i];
     b->overflows = s->statistics.overflows[word];
+    b->wanted_max = s->learned.wanted_max[word];
     b->used_max = 0;
     for (uint32_t k = 0; k < s->slot_count; k++)
       if (s->slots[k].used_max[word] > b->used_max) b->used_max = s->slots[k].used_max[word];
+    sl_budget_advise(s, &s->statistics.budget_places[i], b);
   }
 }
 
@@ -188,5 +191,5 @@ void sl_summary_close(struct sl_session *s) {
   free(s->statistics.outputs);
   free(s->statistics.budgets);
   free(s->statistics.times);
-  free(s->statistics.budget_words);
+  free(s->statistics.budget_places);
 }

@@ -121,10 +121,17 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
     const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
     if (b->overflows)
       fprintf(file,
-              "budget       %s overflowed in %" PRIu64 " slices; capacity %" PRIu64 ", most used otherwise %" PRIu64
-              "\n",
-              b->port, b->overflows, b->capacity, b->used_max);
+              "budget       %s overflowed %" PRIu64 " time%s; capacity %" PRIu64 ", a slice would use %" PRIu64 "\n",
+              b->port, b->overflows, b->overflows == 1 ? "" : "s", b->capacity, b->wanted_max);
   }
+  const char *before = "budget       without overflows: ";
+  for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
+    const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
+    if (!*b->advice) continue;
+    fprintf(file, "%s%s", before, b->advice);
+    before = " ";
+  }
+  if (*before == ' ') fprintf(file, "\n");
 }
 
 static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file) {
@@ -366,6 +373,8 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_integer(j, "capacity", (int64_t)sum->budgets[i].capacity);
     sl_json_integer(j, "used_max", (int64_t)sum->budgets[i].used_max);
     sl_json_integer(j, "overflows", (int64_t)sum->budgets[i].overflows);
+    sl_json_integer(j, "wanted_max", (int64_t)sum->budgets[i].wanted_max);
+    sl_json_string(j, "advice", *sum->budgets[i].advice ? sum->budgets[i].advice : NULL);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);

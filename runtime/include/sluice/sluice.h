@@ -144,7 +144,9 @@ struct sl_total_summary {
 struct sl_budget_summary {
   char port[256];
   uint64_t capacity, used_max; /* a slice */
-  uint64_t overflows;          /* slices that wanted more and were run again in parts */
+  uint64_t overflows;          /* slices, or parts of them, that wanted more and were run again in parts */
+  uint64_t wanted_max;         /* that a whole slice would have used */
+  char advice[256];            /* an option with which nothing would overflow, "" where nothing would */
 };
 /* Where time went. */
 enum {

@@ -1,0 +1,108 @@
+/* budgets_test.c: an overflow is learned from: later slices are closed earlier, kept ones run in parts at once, and
+ * what the run advises avoids it. Results are the same in any case.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h wants the above first */
+#include "numbers.h"
+#include "session.h"
+
+#include <sluice/sluice.h>
+
+#include <cmocka.h>
+
+#define GRAPH                                                                        \
+  "sluice: 1\n"                                                                      \
+  "nodes:\n"                                                                         \
+  "  raw: { use: toy.source, set: { events: 4000 } }\n"                              \
+  "  scaled: { use: toy.scale }\n"                                                   \
+  "  expanded: { use: toy.expand, in: { scaled: scaled }, set: { per_event: 3 } }\n" \
+  "outputs: [expanded]\n"
+
+static const char *device = "cpu";
+enum { SLICE = 100, SLICES = 4000 / SLICE };
+
+struct outcome {
+  uint64_t digest, retries, slices, overflows, wanted_max, error_events;
+  char advice[256];
+};
+
+static struct outcome run(uint32_t slots, uint32_t repeat, const char *set) {
+  struct sl_options o = toy_options(GRAPH, device);
+  const char *const sets[] = {set, NULL};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  o.slots = slots;
+  o.slice_events = SLICE;
+  o.repeat = repeat;
+  o.digest = 1;
+  o.sets = sets;
+  int status = sl_session_open(&o, d, &session);
+  if (status == SL_OK) status = sl_session_run(session);
+  if (status < 0) fail_msg("%s", toy_messages(d));
+  const struct sl_summary *sum = sl_session_summary(session);
+  assert_int_equal(sum->events, 4000);
+  assert_int_equal(sum->budget_count, 1);
+  struct outcome r = {sum->outputs[0].digest,     sum->retries,      sum->slices, sum->budgets[0].overflows,
+                      sum->budgets[0].wanted_max, sum->error_events, ""};
+  strcpy(r.advice, sum->budgets[0].advice);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return r;
+}
+
+static void later_slices_are_closed_earlier(void **state) {
+  (void)state;
+  const struct outcome roomy = run(1, 1, "expanded.per_event=1000");
+  assert_int_equal(roomy.overflows, 0);
+  assert_int_equal(roomy.slices, SLICES);
+  assert_string_equal(roomy.advice, "");
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    const struct outcome r = run(slots, 1, NULL);
+    assert_in_range(r.overflows, 1, 2 * slots + 2); /* those under way, and one more where an estimate was short */
+    assert_true(r.slices > SLICES);
+    assert_true(r.digest == roomy.digest);
+    assert_int_equal(r.wanted_max, roomy.wanted_max);
+    assert_int_equal(r.error_events, roomy.error_events);
+  }
+}
+
+static void what_is_advised_avoids_it_and_one_less_does_not(void **state) {
+  (void)state;
+  const struct outcome r = run(1, 1, NULL);
+  char set[280];
+  unsigned value = 0;
+  assert_int_equal(sscanf(r.advice, "--set expanded.per_event=%u", &value), 1);
+  for (uint32_t slots = 1; slots <= 2; slots++) {
+    snprintf(set, sizeof set, "expanded.per_event=%u", value);
+    const struct outcome enough = run(slots, 1, set);
+    assert_int_equal(enough.overflows, 0);
+    assert_int_equal(enough.wanted_max, r.wanted_max);
+    assert_true(enough.digest == r.digest);
+    snprintf(set, sizeof set, "expanded.per_event=%u", value - 1);
+    assert_true(run(slots, 1, set).overflows > 0);
+  }
+}
+
+static void kept_slices_overflow_in_the_first_pass_alone(void **state) {
+  (void)state;
+  const struct outcome once = run(1, 1, "expanded.per_event=1000"), two = run(1, 2, NULL), many = run(1, 9, NULL);
+  assert_in_range(two.overflows, SLICES, SLICES + 4); /* they were read before any ran */
+  assert_int_equal(many.overflows, two.overflows);
+  assert_int_equal(many.retries, two.retries);
+  assert_true(many.digest == once.digest);
+}
+
+int main(void) {
+  if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
+  if (toy_device_is_absent(device)) return 77;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(later_slices_are_closed_earlier),
+      cmocka_unit_test(what_is_advised_avoids_it_and_one_less_does_not),
+      cmocka_unit_test(kept_slices_overflow_in_the_first_pass_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
