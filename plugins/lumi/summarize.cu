@@ -33,5 +33,5 @@ static int run(const struct sl_launch *l, const struct summarize_args *a) {
   return SL_LAUNCH(l, summarize_events, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(summarize, "luminosity counters of events, as HltLumiSummary banks", 128, run, SL_CHECK(lumi_check),
-             SL_PREPARE(lumi_prepare));
+SL_ALGORITHM(summarize, "luminosity counters of events, as HltLumiSummary banks", 128, run, SL_ERRORS_OF(lumi_errors),
+             SL_CHECK(lumi_check), SL_PREPARE(lumi_prepare));

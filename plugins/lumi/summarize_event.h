@@ -20,6 +20,11 @@ enum { LUMI_ETA_EDGES = 7 }; /* between 8 bins */
 
 #define LUMI_UNFILLED 0xFFFFFFFFu /* fits no field of less than 32 bits, and is all ones in one of 32 */
 
+enum { LUMI_DOES_NOT_FIT = 1 };
+static const struct sl_event_error lumi_errors[] SL_UNUSED = {
+    {LUMI_DOES_NOT_FIT, 0,
+     "a counter, whose number is the detail, does not fit its bits of the summary, which stay ones"}};
+
 /* What a kernel reads of ODIN besides; " FIELD FIELD" where there is something. */
 #ifndef LUMI_MORE_OF_ODIN
 #define LUMI_MORE_OF_ODIN ""
@@ -166,12 +171,15 @@ static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event
   }
 }
 
-/* Puts a value into its bit field, if it fits; all bits of the words are ones. */
-static SL_DEVICE void lumi_store(const struct lumi_schema_view *schema, uint32_t counter, uint32_t value,
+/* Puts a value into its bit field, if it fits; all bits of the words are ones, and stay so where it does not. */
+static SL_DEVICE void lumi_store(const struct summarize_args *in, uint32_t event, uint32_t counter, uint32_t value,
                                  uint32_t *words) {
+  const struct lumi_schema_view *schema = &in->schema;
   const uint32_t mask = 0xFFFFFFFFu >> (32 - schema->size_bits[counter]);
   if (value <= mask)
     atomicAnd(&words[schema->word[counter]], ~(mask << schema->bit[counter]) | value << schema->bit[counter]);
+  else if (value != LUMI_UNFILLED)
+    sl_event_cut(&in->events, event, LUMI_DOES_NOT_FIT, counter);
 }
 
 /* Makes the summary of an event and writes it as bank `item`; word_offsets[0] is the caller's. Every thread of the
@@ -190,7 +198,7 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
   __syncthreads();
   lumi_count(in, event, values);
   __syncthreads();
-  for (uint32_t c = threadIdx.x; c < counter_count; c += blockDim.x) lumi_store(&in->schema, c, values[c], words);
+  for (uint32_t c = threadIdx.x; c < counter_count; c += blockDim.x) lumi_store(in, event, c, values[c], words);
   __syncthreads();
   for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x)
     in->summaries.word[item * LUMI_MAX_WORDS + w] = words[w];

@@ -479,6 +479,7 @@ static void search_event(struct search *s, uint32_t event) {
   s->used = s->a->used.flag + e.first;
   s->track_count = s->live_count = s->seeding_count = 0;
   memset(s->used, 0, e.count);
+  search_refuse(&s->a->events, event, e);
   if (!search_event_is_searched(e)) return;
   load_phi(s, VELO_MODULE_PAIRS - 1);
   load_phi(s, VELO_MODULE_PAIRS - 2);

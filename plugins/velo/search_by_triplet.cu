@@ -342,6 +342,7 @@ SL_KERNEL(search_by_triplet_find, struct search_by_triplet_args) {
     for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
     __syncthreads();
     uint32_t tracks = 0;
+    if (threadIdx.x == 0) search_refuse(&a.events, event, s.e);
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.used.flag[s.e.first + i] = 0;
     } else if (fits_shared(&s.e, &shared)) {
@@ -409,5 +410,7 @@ static int run(const struct sl_launch *l, const struct search_by_triplet_args *a
 
 static const struct sl_kernel_block search_by_triplet_blocks[] = {
     {"search_by_triplet_order", 128, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 128, 0}};
-SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_PREPARE(prepare),
-             SL_TUNED(SEARCH_BY_TRIPLET_TUNED), SL_BLOCKS(search_by_triplet_blocks));
+static const struct sl_event_error search_errors[] = {
+    {SEARCH_TOO_MANY_HITS, 0, "more hits than can be indexed, which are 65535"}};
+SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_ERRORS_OF(search_errors),
+             SL_PREPARE(prepare), SL_TUNED(SEARCH_BY_TRIPLET_TUNED), SL_BLOCKS(search_by_triplet_blocks));

@@ -54,7 +54,13 @@ static SL_DEVICE struct search_event search_event_open(const struct velo_hits_vi
   return e;
 }
 
-/* With too many hits to be indexed, which the decoders refuse, an event has no tracks. */
+enum { SEARCH_TOO_MANY_HITS = 1 };
+
+/* An event with too many hits to be indexed has no tracks, and is refused, as the decoders do before. One thread's. */
+static SL_DEVICE void search_refuse(const struct sl_events *events, uint32_t event, struct search_event e) {
+  if (e.count > SEARCH_MAX_HITS) sl_event_fail(events, event, SEARCH_TOO_MANY_HITS, e.count);
+}
+
 static SL_DEVICE uint32_t search_event_is_searched(struct search_event e) {
   return e.count > 0 && e.count <= SEARCH_MAX_HITS ? 1u : 0u;
 }

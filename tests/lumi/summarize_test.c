@@ -284,6 +284,7 @@ static void numbers_beyond_their_field_leave_it_all_ones(void **state) {
     ASSERT_COUNTER(summary(t, i), "VeloTracksEtaBin1", 0);
     ASSERT_COUNTER(summary(t, i), "VeloVertices", 63);
     assert_summary(t, i, i, WITH_ALL);
+    assert_int_equal(sl_test_event_error(t, i) >> 32, i > 0); /* told of, unless all fit */
   }
   sl_test_free(t);
 }

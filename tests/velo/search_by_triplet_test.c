@@ -434,7 +434,7 @@ static void candidates_beyond_the_budget_are_counted_and_not_written(void **stat
   }
 }
 
-static void an_event_with_more_hits_than_16_bits_count_has_no_tracks(void **state) {
+static void an_event_with_more_hits_than_16_bits_count_is_refused(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -447,6 +447,8 @@ static void an_event_with_more_hits_than_16_bits_count_has_no_tracks(void **stat
     sample_end_event(sample);
     search_open(&s, sample);
     search_run(&s, shared);
+    assert_int_equal(sl_test_event_error(s.test, 0), 1ull << 32 | 3 * (65536 / 3 + 1));
+    assert_int_equal(sl_test_event_error(s.test, 1), 0);
     assert_candidates(&s, 0, 0);
     assert_candidates(&s, 1, 1);
     assert_int_equal(used_count(&s), 4);
@@ -495,7 +497,7 @@ int main(void) {
       cmocka_unit_test(the_side_of_the_older_hit_places_the_window),
       cmocka_unit_test(long_tracks_come_first_and_each_kind_by_its_second_hit),
       cmocka_unit_test(candidates_beyond_the_budget_are_counted_and_not_written),
-      cmocka_unit_test(an_event_with_more_hits_than_16_bits_count_has_no_tracks),
+      cmocka_unit_test(an_event_with_more_hits_than_16_bits_count_is_refused),
       cmocka_unit_test(only_events_on_the_list_are_searched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

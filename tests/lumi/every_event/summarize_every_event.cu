@@ -29,5 +29,5 @@ static int run(const struct sl_launch *l, const struct summarize_args *a) {
   return status;
 }
 
-SL_ALGORITHM(summarize_every_event, "lumi.summarize with a block for every event", 128, run, SL_CHECK(lumi_check),
-             SL_PREPARE(lumi_prepare));
+SL_ALGORITHM(summarize_every_event, "lumi.summarize with a block for every event", 128, run, SL_ERRORS_OF(lumi_errors),
+             SL_CHECK(lumi_check), SL_PREPARE(lumi_prepare));
