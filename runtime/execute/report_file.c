@@ -28,7 +28,7 @@ int sl_report_open(struct sl_session *s) {
   if (gmtime_r(&now, &utc)) strftime(s->report.started, sizeof s->report.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
   s->statistics.summary.started = s->report.started;
   if (!s->options.report_path) return SL_OK;
-  const int status = sl_output_open(s->options.report_path, 0, say, s, &s->report.file);
+  const int status = sl_output_open_unless(&s->turns.stopped, s->options.report_path, 0, say, s, &s->report.file);
   if (status == SL_ENOMEM) say(s, SL_ERROR, "%s: %s", s->options.report_path, sl_error_text(status));
   return status;
 }
