@@ -21,6 +21,10 @@ else()
   option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" OFF)
 endif()
 
+# Kernels for `--device simt --race`: a call before each access, to functions of our own (sluice/simt_race.h). Few
+# optimisations, so that accesses stay where the source has them. The sanitizer's library is not linked.
+set(SLUICE_RACE_OPTIONS -O1 -g -fsanitize=thread -fno-tree-vectorize)
+
 # nvcc: no contraction; what a header offers and a kernel does not use is no fault.
 set(SLUICE_CUDA_OPTIONS -std=c++20 -fmad=false --diag-suppress=177 -Xcompiler=-ffp-contract=off,-fvisibility=hidden,-Wall)
 
@@ -109,6 +113,20 @@ function(sluice_use_cuda library symbol)
   sluice_show_only(${library} ${symbol})
 endfunction()
 
+# The plugin of the emulator, compiled to look for races, with what the compiler's calls come to.
+function(sluice_add_race_target)
+  sluice_add_plugin_target(race SIMT c ${ARGN})
+  set(library ${name}.race)
+  set(hooks ${CMAKE_CURRENT_BINARY_DIR}/race/${name}_hooks.c)
+  file(GENERATE OUTPUT ${hooks} CONTENT "#define SL_RACE_HOOKS 1\n#include <sluice/simt_race.h>\n")
+  set_source_files_properties(${hooks} PROPERTIES GENERATED ON COMPILE_OPTIONS -fno-sanitize=thread)
+  target_sources(${library} PRIVATE ${hooks})
+  target_compile_definitions(${library} PRIVATE SL_RACE=1)
+  target_compile_options(${library} PRIVATE ${SLUICE_RACE_OPTIONS})
+  target_link_options(${library} PRIVATE -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset)
+  sluice_show_only(${library} sluice_plugin)
+endfunction()
+
 function(sluice_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "SOURCES;HOST_SOURCES;CPU_SOURCES;INCLUDES;LIBRARIES;TARGETS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -122,6 +140,9 @@ function(sluice_add_plugin name)
     sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
     # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.
     sluice_show_only(${name}.simt sluice_plugin)
+  endif()
+  if(SLUICE_RACE AND TARGET ${name}.simt)
+    sluice_add_race_target(${arg_SOURCES})
   endif()
   if(CMAKE_CUDA_COMPILER AND cuda IN_LIST arg_TARGETS AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(cuda CUDA cu ${arg_SOURCES})

@@ -7,6 +7,7 @@
 #ifndef SL_BACKEND_H
 #define SL_BACKEND_H
 
+#include "base/races.h"
 #include "base/stream.h"
 
 #include <sluice/plugin.h>
@@ -61,7 +62,9 @@ struct sl_pack {
 struct sl_backend {
   uint32_t size; /* sizeof(struct sl_backend): of a library that is loaded, compared first */
   uint32_t default_slice_events;
-  const char *target;
+  const char *target;   /* of its plugins: NAME.TARGET.so */
+  const char *settings; /* what its settings are called by, if not by the target */
+  const struct sl_race_calls *races; /* NULL: it does not look for any */
   uint32_t block_threads; /* block size of every node, 0: the node's own */
   uint32_t flights;
   uint32_t
@@ -69,7 +72,7 @@ struct sl_backend {
   uint32_t by_node; /* families gain nothing: their nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   void (*close)(struct sl_device *device);
-  /* A setting of the device, `--set TARGET.KEY=VALUE`; NULL: it has none. Comes before any stream is opened. */
+  /* A setting of the device, `--set SETTINGS.KEY=VALUE`; NULL: it has none. Comes before any stream is opened. */
   int (*set)(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size);
   /* Memory of the device, and host memory that it reads and writes fast; aligned to 256 bytes; NULL when there is none.
    */

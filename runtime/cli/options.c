@@ -61,6 +61,8 @@ const struct cli_option cli_options[] = {
     {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", CLI_FLAG, CLI_GRAPH,
      AT(options.guard), 0},
     {"--all", NULL, NULL, "everything, with all digits, as it stands in the files", CLI_FLAG, CLI_COMPARE, AT(all), 0},
+    {"--race", NULL, NULL, "with --device simt: look for races and for memory that nobody wrote", CLI_FLAG, CLI_RUN,
+     AT(options.race), 0},
     {"-q", "--quiet", NULL, "print nothing but errors", CLI_FLAG, CLI_RUN, AT(quiet), 0},
 };
 const size_t cli_option_count = sizeof cli_options / sizeof cli_options[0];

@@ -81,7 +81,8 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
   for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width) {
     const int left_out = sl_watch_step(slot, flight, at, at->nodes[i]);
     status = left_out < 0 ? left_out : SL_OK;
-    if (left_out == 0) status = run_node(slot, flight, at, at->nodes[i], together);
+    if (left_out == 0 && s->options.race) status = sl_race_begin(slot, flight, at->nodes + i, width);
+    if (left_out == 0 && status == SL_OK) status = run_node(slot, flight, at, at->nodes[i], together);
     if (left_out != 0 || status < 0 || s->backend->is_device) continue;
     const char *name = together ? sl_step_name(s->layout, step) : s->graph->nodes[at->nodes[i]].name;
     count_nodes(slot, flight, name, at->nodes + i, width, count);
@@ -150,6 +151,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) 
     if (status == SL_OK && is_device) status = begin_step(slot, step);
     if (status < 0) break;
     if (s->options.guard) sl_guard_poison(slot, step);
+    if (s->options.race) sl_race_forget(slot, step);
     if (at->kind == SL_STEP_RUN)
       status = run_step(slot, &slot->flights[flight], step, count);
     else
@@ -234,9 +236,7 @@ static int device_failed(struct sl_slot *slot, const char *what) {
   return SL_EDEVICE;
 }
 
-/* How many entries of an input field are filled. */
-static uint64_t filled_entries(const struct sl_session *s, const struct sl_input *input,
-                               const struct sl_storage *storage) {
+uint64_t sl_filled_entries(const struct sl_session *s, const struct sl_input *input, const struct sl_storage *storage) {
   const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
   const struct sl_field *field = &m->collection->fields[storage->field];
   const uint32_t *used = &input->used[SL_BOUNDS_MAX * storage->member];
@@ -255,7 +255,7 @@ static int upload(struct sl_slot *slot, struct sl_flight *flight) {
     if (storage->kind != SL_STORAGE_INPUT || !storage->read_by_kernel) continue;
     const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
     const struct sl_field *field = &m->collection->fields[storage->field];
-    const uint64_t bytes = filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
+    const uint64_t bytes = sl_filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
     status =
         s->backend->upload(slot->stream, flight->device_input + storage->offset, input->block + storage->offset, bytes);
     slot->bytes_up += bytes;
@@ -371,6 +371,7 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
   sl_time_enter(slot, SL_TIME_STEPS);
   patch(slot, &slot->flights[k], first);
   slot->event_count = count;
+  slot->first_event = first;
   const int status = enqueue_steps(slot, k, count);
   slot->used_seen = slot->used;
   slot->errors_seen = slot->errors;

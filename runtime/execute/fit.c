@@ -24,7 +24,7 @@ struct rooms {
 static struct need need_of_slot(const struct sl_session *s) {
   const uint64_t flights = s->backend->flights, inputs = s->statistics.summary.repeat > 1 ? 0 : flights;
   struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
-  const uint64_t fields = s->options.guard ? sl_guard_bytes(s) : s->layout->arena_bytes;
+  const uint64_t fields = s->options.guard ? sl_guard_bytes(s) : sl_arena_bytes(s);
   if (!s->backend->is_device) {
     need.host += fields + sl_counters_bytes(s);
     return need;

@@ -337,10 +337,12 @@ static int run_session(struct sl_session *s) {
   if (status == SL_OK) status = s->reading.status;
   sl_time_enter(&s->slots[0], SL_TIME_FINISH);
   const uint64_t finish_ns = s->slots[0].account.since_ns;
+  const int raced = s->options.race ? sl_race_tell(s) : SL_OK;
   sl_ticker_stop(s);
   /* From here on files are ended as this says, whatever comes. */
   s->identity.run.is_interrupted = atomic_load(&s->turns.stopped) != 0;
   if (status == SL_OK) status = sl_finish_sinks(s);
+  if (status == SL_OK) status = raced;
   if (status == SL_OK && s->identity.run.is_interrupted) status = SL_EINTERRUPTED;
   close_hosts(s);
   sl_trace_span(s, SL_TRACK_HOST(0), sl_time_name(SL_TIME_FINISH), finish_ns, sl_time_settle(&s->slots[0]), NULL, 0);

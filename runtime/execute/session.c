@@ -47,8 +47,9 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
 
 /* "simt.seed": the part after the dot, if the part before it is the device's target, and it has settings. */
 static const char *device_setting(const struct sl_session *s, const char *key) {
-  const size_t length = strlen(s->backend->target);
-  return s->backend->set && strncmp(key, s->backend->target, length) == 0 && key[length] == '.' ? key + length + 1
+  const char *name = s->backend->settings ? s->backend->settings : s->backend->target;
+  const size_t length = strlen(name);
+  return s->backend->set && strncmp(key, name, length) == 0 && key[length] == '.' ? key + length + 1
                                                                                                 : NULL;
 }
 
@@ -246,6 +247,26 @@ static int split_device(const char *device, char *target, size_t size, uint32_t 
   return 1;
 }
 
+/* --race: the emulator that looks on is a target of its own, whose plugins were compiled for it. */
+static int choose_race(struct sl_session *s, char *target, size_t size) {
+  char reason[512];
+  if (strcmp(target, "simt") != 0) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device simt --race",
+                "races are looked for on the emulator, not on '%s'", s->options.device);
+    return SL_EINVAL;
+  }
+  if (s->options.guard) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "run it once with each",
+                "--guard and --race each place memory in a way of their own");
+    return SL_EINVAL;
+  }
+  snprintf(target, size, "race");
+  if (sl_backend_load(target, reason, sizeof reason)) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)",
+              "there is no --race: %s", reason);
+  return SL_EINVAL;
+}
+
 /* Finds the files of plugins for the device, which the graph opens as it needs them; then its backend, and opens it. */
 static int open_device(struct sl_session *s) {
   char target[16], reason[512] = "";
@@ -254,6 +275,10 @@ static int open_device(struct sl_session *s) {
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device TARGET or TARGET:NUMBER, as in cpu or cuda:1",
                 "'%s' is no device", s->options.device);
     return SL_EINVAL;
+  }
+  if (s->options.race) {
+    const int status = choose_race(s, target, sizeof target);
+    if (status < 0) return status;
   }
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
   int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
@@ -304,6 +329,11 @@ static int choose_slice_events(struct sl_session *s) {
   return SL_EINVAL;
 }
 
+static uint64_t input_gap_bytes(const struct sl_session *s) {
+  if (s->options.race) return sl_race_gap_bytes();
+  return s->options.guard ? SL_ARENA_ALIGNMENT : 0;
+}
+
 static int open_session(struct sl_session *s) {
   int status = check_options(s);
   if (status == SL_OK) status = sl_files_check(s);
@@ -319,7 +349,7 @@ static int open_session(struct sl_session *s) {
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
   if (status == SL_OK)
-    status = sl_layout_make(s->graph, s->slice_events, s->families, s->options.guard ? SL_ARENA_ALIGNMENT : 0,
+    status = sl_layout_make(s->graph, s->slice_events, s->families, input_gap_bytes(s),
                             s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   sl_time_opened(s, SL_OPENING_PLAN);

@@ -14,6 +14,7 @@
  *   inspect.c    what others may see of a session
  *   source.c     slices from the source
  *   guard.c      --guard: memory of its own for each field; validity.c: can what was written be valid?
+ *   race.c       --race: places, names and rights of memory
  *   watch.c      a look at a run, step by step
  *   identity.c   what the run is, for sinks that write it down
  *   statistics.c sums over slots, for the summary
@@ -32,6 +33,7 @@
 #include "base/guarded.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/races.h"
 #include "execute/digest.h"
 #include "execute/layout.h"
 #include "execute/watch.h"
@@ -153,6 +155,9 @@ struct sl_slot {
   struct sl_guarded *guarded; /* --guard: of each storage */
   uint8_t *is_listed;         /* --guard: per event, of the node at hand */
   int has_overflowed;         /* --guard: an output did, in the part that runs */
+  struct sl_race_memory *race_memory; /* --race: by tag: of each storage, and of the rest */
+  struct sl_race_node race_node;
+  uint32_t first_event; /* of the slice, that is in the part that runs */
   void **host;                /* host pointer of each storage that outputs and sinks read; of the part that ran last */
   unsigned char *arguments;
   struct sl_flight flights[2];
@@ -390,6 +395,7 @@ int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *
 /* slot.c */
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
+uint64_t sl_arena_bytes(const struct sl_session *s);                  /* of a slot's fields */
 uint64_t sl_counters_bytes(const struct sl_session *s);               /* of a slot's error words and used words */
 uint64_t sl_node_views_bytes(const struct sl_node *node);             /* of the views of a node's list ports */
 int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a patch; the kernels wait for it */
@@ -437,6 +443,18 @@ extern const struct sl_output_calls sl_session_output;
 /* ticker.c: from when the sinks are open until they finish. */
 int sl_ticker_start(struct sl_session *s);
 void sl_ticker_stop(struct sl_session *s);
+
+/* race.c */
+uint64_t sl_race_gap_bytes(void);
+uint64_t sl_race_arena_bytes(const struct sl_session *s);
+int sl_race_open(struct sl_slot *slot); /* places all storage of the arena */
+void sl_race_mark_input(struct sl_session *s, const struct sl_input *input);
+void sl_race_forget(struct sl_slot *slot, uint32_t step); /* what the step is about to write */
+int sl_race_begin(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count);
+int sl_race_tell(struct sl_session *s); /* SL_EPLUGIN if there is a finding */
+
+/* execute.c: how many entries of an input field are filled. */
+uint64_t sl_filled_entries(const struct sl_session *s, const struct sl_input *input, const struct sl_storage *storage);
 
 /* guard.c */
 int sl_guard_open(struct sl_slot *slot); /* all storage of the arena; SL_ENOMEM leaves it to sl_guard_close */

@@ -59,6 +59,10 @@ void sl_input_close(struct sl_session *s, struct sl_input *input) {
 
 /* ------------------------------------------------------------------------------------------------ storage */
 
+uint64_t sl_arena_bytes(const struct sl_session *s) {
+  return s->options.race ? sl_race_arena_bytes(s) : s->layout->arena_bytes;
+}
+
 static int open_storage(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
@@ -66,8 +70,9 @@ static int open_storage(struct sl_slot *slot) {
   slot->host = calloc(l->storage_count + 1, sizeof *slot->host);
   if (!slot->storage || !slot->host) return SL_ENOMEM;
   if (!s->options.guard) {
-    slot->arena = s->backend->allocate(s->device, l->arena_bytes);
+    slot->arena = s->backend->allocate(s->device, sl_arena_bytes(s));
     if (!slot->arena) return SL_ENOMEM;
+    if (s->options.race && sl_race_open(slot) < 0) return SL_ENOMEM;
   } else if (sl_guard_open(slot) < 0) {
     return SL_ENOMEM;
   }
@@ -76,7 +81,7 @@ static int open_storage(struct sl_slot *slot) {
     if (storage->kind == SL_STORAGE_CONSTANT) {
       slot->storage[i] = s->arrays[i].device_values;
     } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0) {
-      if (!s->options.guard) slot->storage[i] = slot->arena + storage->offset;
+      if (!s->options.guard && !s->options.race) slot->storage[i] = slot->arena + storage->offset;
     }
     if (!s->backend->is_device) slot->host[i] = slot->storage[i];
   }
@@ -85,9 +90,9 @@ static int open_storage(struct sl_slot *slot) {
 
 static void close_storage(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
-  const struct sl_layout *l = s->layout;
   if (s->options.guard) sl_guard_close(slot);
-  if (slot->arena) s->backend->release(s->device, slot->arena, l->arena_bytes);
+  if (slot->arena) s->backend->release(s->device, slot->arena, sl_arena_bytes(s));
+  free(slot->race_memory);
   free(slot->storage);
   free(slot->host);
 }

@@ -36,6 +36,10 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
       return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
                            events_max);
   }
+  if (s->options.race && status >= 0 && fill->event_count > 0) {
+    input->event_count = fill->event_count;
+    sl_race_mark_input(s, input);
+  }
   const int checked = s->options.guard && status >= 0 ? sl_guard_check_input(s, input, fill) : SL_OK;
   if (checked < 0) fill->event_count = 0;
   return checked < 0 ? checked : status;

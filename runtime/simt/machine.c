@@ -41,6 +41,11 @@ static void set_running(struct simt_machine *m, const struct simt_thread *t) {
   m->block.collective = t->collective;
 }
 
+void simt_drop(struct simt_machine *m) {
+  sl_fiber_switch(&running(m)->fiber, &m->host);
+  __builtin_unreachable();
+}
+
 /* The running thread, whose state says what it waits for, gives way. Returns when it is ready and chosen. */
 static void give_way(struct simt_machine *m, struct simt_thread *self) {
   struct simt_thread *next = take_ready(m);
@@ -48,8 +53,7 @@ static void give_way(struct simt_machine *m, struct simt_thread *self) {
   self->collective = m->block.collective;
   if (!next) {
     simt_describe(m);
-    sl_fiber_switch(&self->fiber, &m->host);
-    __builtin_unreachable();
+    simt_drop(m);
   }
   set_running(m, next);
   sl_fiber_switch(&self->fiber, &next->fiber);
@@ -78,6 +82,7 @@ void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site) 
   self->collective = block->collective;
   if (++m->waiting == m->threads && together(m, 0, m->threads, SIMT_AT_BARRIER)) {
     m->waiting = 0;
+    m->barrier_time = ++m->time;
     for (uint32_t i = 0; i < m->threads; i++) make_ready(m, &m->thread[i]);
   }
   give_way(m, self);
@@ -102,13 +107,18 @@ static void resolve_warp(struct simt_machine *m, uint32_t index) {
   if (warp->waiting == 0 || warp->waiting + warp->returned < warp->threads) return;
   if (!together(m, first, end, SIMT_AT_WARP)) return;
   uint64_t ballot = 0;
+  int is_sync = 0; /* of all of them or none */
   for (uint32_t i = first; i < end; i++)
     if (m->thread[i].state == SIMT_AT_WARP && m->thread[i].value) ballot |= (uint64_t)1 << (i - first);
   for (uint32_t i = first; i < end; i++)
-    if (m->thread[i].state == SIMT_AT_WARP) m->thread[i].result = warp_result(m, &m->thread[i], first, ballot);
+    if (m->thread[i].state == SIMT_AT_WARP) {
+      is_sync = m->thread[i].operation == SL_SIMT_SYNC;
+      m->thread[i].result = warp_result(m, &m->thread[i], first, ballot);
+    }
   for (uint32_t i = first; i < end; i++)
     if (m->thread[i].state == SIMT_AT_WARP) make_ready(m, &m->thread[i]);
   warp->waiting = 0;
+  if (is_sync) warp->synced = ++m->time;
 }
 
 uint64_t simt_warp(struct sl_simt_block *block, const struct sl_simt_site *site, uint32_t operation, uint64_t value,
@@ -166,6 +176,8 @@ int simt_block_run(struct simt_machine *m) {
   draw_poison(m);
   draw_pause(m);
   memset(launch->shared_begin, (int)(m->poison & 0xFF), (size_t)(launch->shared_end - launch->shared_begin));
+  if (m->watch) m->watch->block(m);
+  m->barrier_time = ++m->time; /* another block's threads are not this one's */
   m->waiting = m->returned = m->ready_count = 0;
   m->message[0] = '\0';
   for (uint32_t first = 0, w = 0; first < m->threads; first += m->settings.warp_size, w++)

@@ -23,6 +23,16 @@ struct simt_thread {
 
 struct simt_warp {
   uint32_t waiting, returned, threads;
+  uint32_t synced; /* at what time its threads last met at sl_warp_sync() */
+};
+
+struct simt_machine;
+
+/* Who looks on: simt/race.h. */
+struct simt_watch {
+  int (*launch)(struct simt_machine *m); /* before the first block; SL_ENOMEM */
+  void (*block)(struct simt_machine *m); /* shared memory holds nothing */
+  void (*end)(struct simt_machine *m);   /* of the launch */
 };
 
 struct sl_device {
@@ -32,9 +42,11 @@ struct sl_device {
 
 /* A stream's emulator. */
 struct simt_machine {
-  struct sl_stream stream; /* the beginning of a struct sl_simt_stream */
+  struct sl_stream stream; /* the beginning of a struct sl_simt_stream, and of a struct sl_race_stream */
   const struct sl_simt_api *api;
   struct simt_machine *self;
+  void *race; /* who looks on, and how; NULL: nobody */
+  const struct simt_watch *watch;
   struct sl_device settings;
   uint64_t launches, random;
   struct sl_fiber host; /* the thread that launches */
@@ -45,6 +57,7 @@ struct simt_machine {
   uint32_t ready[SIMT_MAX_THREADS];
   struct simt_warp warps[SIMT_MAX_WARPS];
   struct simt_thread thread[SIMT_MAX_THREADS];
+  uint32_t time, barrier_time; /* in the launch: how often threads have met; when last all of the block */
   uint64_t poison;
   char message[SIMT_MESSAGE_BYTES]; /* not empty: the block failed */
 };
@@ -56,6 +69,8 @@ void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site);
 uint64_t simt_warp(struct sl_simt_block *block, const struct sl_simt_site *site, uint32_t operation, uint64_t value,
                    uint32_t lane);
 void simt_pause(struct sl_simt_block *block);
+/* The running thread is in no state to go on: drops the block, for the reason in machine->message. */
+void simt_drop(struct simt_machine *m) __attribute__((noreturn));
 /* The next random number below `limit`. */
 uint32_t simt_draw(struct simt_machine *m, uint32_t limit);
 

@@ -1,6 +1,8 @@
 /* stream.c: the emulator's settings and streams, and a launch. See simt.h. */
 #include "simt/machine.h"
 
+#include <sluice/simt_race.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@ SAME_PLACE(stream.event_count, event_count);
 SAME_PLACE(stream.device, device);
 SAME_PLACE(api, api);
 SAME_PLACE(self, machine);
+SL_STATIC_ASSERT(offsetof(struct simt_machine, race) == offsetof(struct sl_race_stream, race), "frozen by the ABI");
 
 /* -------------------------------------------------------------------------------------------------- settings */
 
@@ -79,7 +82,9 @@ static void seed_launch(struct simt_machine *m) {
 
 /* Few blocks, so that each takes several events, and not always as many. */
 static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks_wanted) {
-  return 1 + simt_draw(m, blocks_wanted < MAX_GRID_BLOCKS ? blocks_wanted : MAX_GRID_BLOCKS);
+  const uint32_t most = blocks_wanted < MAX_GRID_BLOCKS ? blocks_wanted : MAX_GRID_BLOCKS;
+  const uint32_t drawn = 1 + simt_draw(m, most);
+  return m->watch ? most : drawn; /* two blocks in each other's way are seen where there are two */
 }
 
 /* The blocks of the grid, in an order drawn from the seed. */
@@ -111,9 +116,13 @@ static int launch_locked(struct simt_machine *m, const struct sl_simt_launch *la
                                     .grid_dim = {draw_grid(m, launch->grid_blocks)},
                                     .warp_size = m->settings.warp_size,
                                     .api = &simt_api};
+  m->time = 0;
+  int status = m->watch ? m->watch->launch(m) : SL_OK;
+  if (status < 0) return status;
   *launch->block = &m->block;
-  const int status = run_blocks(m);
+  status = run_blocks(m);
   *launch->block = NULL;
+  if (m->watch) m->watch->end(m);
   return status;
 }
 

@@ -7,13 +7,17 @@
  *
  * __shared__ variables are static and stand in one section of the plugin, which the emulator poisons before each block.
  *
- * What it does not see: two threads that add to a plain variable without an atomic (one fiber runs at a time), and a
- * thread that waits for another in a loop without a barrier (it waits for ever). compute-sanitizer sees the first.
+ * With SL_RACE the plugin tells it of each access to memory, too (simt_race.h); without, it does not see two threads that
+ * add to a plain variable without an atomic, since one fiber runs at a time. A thread that waits for another in a loop
+ * without a barrier waits for ever.
  */
 #ifndef SLUICE_KERNEL_SIMT_H
 #define SLUICE_KERNEL_SIMT_H
 
 #include <sluice/simt_abi.h>
+#if defined(SL_RACE)
+#include <sluice/simt_race.h>
+#endif
 
 #include <string.h>
 
@@ -22,9 +26,14 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 /* ------------------------------------------------------------------------------------- kernels and launch */
 
 #define SL_DEVICE inline SL_UNUSED
-#define SL_KERNEL(name, args_type)                                                                 \
-  static void name(const args_type a);                                                             \
-  static SL_UNUSED void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); } \
+#if defined(SL_RACE) /* what is of the emulator, and not of the kernel */
+#define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))
+#else
+#define SL_SIMT_OWN_
+#endif
+#define SL_KERNEL(name, args_type)                                                                              \
+  static void name(const args_type a);                                                                          \
+  static SL_UNUSED SL_SIMT_OWN_ void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); } \
   static void name(const args_type a)
 
 /* As in kernel_cpu.h. The struct is copied: a launch reads its arguments at the call on every target. CUDA passes at
@@ -55,9 +64,19 @@ extern char __stop_sl_shared[] __attribute__((visibility("hidden")));
 #define __shared__ static __attribute__((section("sl_shared"), used))
 __shared__ char sl_shared_anchor;
 
-static SL_UNUSED int sl_simt_launch(const struct sl_launch *l, const struct sl_simt_launch *what) {
+static SL_UNUSED SL_SIMT_OWN_ int sl_simt_launch(const struct sl_launch *l, const struct sl_simt_launch *what) {
   const struct sl_simt_stream *stream = (const struct sl_simt_stream *)l->backend;
+#if defined(SL_RACE)
+  const struct sl_simt_api *api = stream && stream->api && stream->api->version == SL_SIMT_VERSION ? stream->api : NULL;
+  if (api && api->size == sizeof(struct sl_simt_api)) {
+    sl_race = ((const struct sl_race_stream *)(const void *)stream)->race;
+    const int status = api->launch(l, what);
+    sl_race = NULL;
+    return status;
+  }
+#else
   if (stream && stream->api && stream->api->version == SL_SIMT_VERSION) return stream->api->launch(l, what);
+#endif
   l->services->message(l->services->context, SL_ERROR, "kernel %s: there is no emulator of version %u", what->kernel,
                        SL_SIMT_VERSION);
   return SL_EDEVICE;
@@ -88,8 +107,8 @@ typedef uint64_t sl_atomic_u64;
     SL_STATIC_ASSERT(sizeof *sl_p == 4 || sizeof *sl_p == 8, "a GPU has atomics of 32 and 64 bits only");    \
     SL_STATIC_ASSERT((__typeof__(*sl_p))0.5 == 0, "sums of floats depend on their order: no float atomics"); \
     if (--sl_simt->atomics_to_pause == 0) sl_simt->api->pause(sl_simt);                                      \
-    const __typeof__(*sl_p) sl_old = *sl_p;                                                                  \
-    *sl_p = (__typeof__(*sl_p))(expression);                                                                 \
+    const __typeof__(*sl_p) sl_old = __atomic_load_n(sl_p, __ATOMIC_RELAXED);                                \
+    __atomic_store_n(sl_p, (__typeof__(*sl_p))(expression), __ATOMIC_RELAXED);                               \
     sl_old;                                                                                                  \
   })
 #define atomicAdd(p, v)  SL_ATOMIC_(p, v, sl_old + sl_v)

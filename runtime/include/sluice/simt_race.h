@@ -1,0 +1,113 @@
+/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/simt.md) tells the emulator of each access
+ * to memory.
+ *
+ * Its kernels are compiled with -fsanitize=thread, which makes the compiler call a function before each access. Those
+ * functions stand here, and not in the sanitizer's library: with SL_RACE_HOOKS defined this header is a source of the
+ * plugin, compiled without the sanitizer. The linker sends calls of memcpy, memmove and memset here, too.
+ */
+#ifndef SLUICE_SIMT_RACE_H
+#define SLUICE_SIMT_RACE_H
+
+#include <sluice/simt_abi.h>
+
+enum { SL_RACE_READ = 1, SL_RACE_WRITE = 2, SL_RACE_ATOMIC = 4 };
+
+/* `place`: where the code goes on after the call. */
+struct sl_race_api {
+  uint32_t size, version; /* SL_SIMT_VERSION */
+  void (*access)(const struct sl_race_api *race, const void *place, const void *memory, uint64_t bytes, uint32_t kind);
+  void (*copy)(const struct sl_race_api *race, const void *place, void *to, const void *from, uint64_t bytes);
+};
+
+/* What sl_launch.backend points to, of an emulator that looks for races. */
+struct sl_race_stream {
+  struct sl_simt_stream simt;
+  const struct sl_race_api *race;
+};
+
+SL_STATIC_ASSERT(sizeof(struct sl_race_api) == 24, "frozen by SL_SIMT_VERSION");
+SL_STATIC_ASSERT(sizeof(struct sl_race_stream) == 56, "frozen by SL_SIMT_VERSION");
+
+/* Set by SL_LAUNCH while a kernel runs. */
+extern _Thread_local const struct sl_race_api *sl_race __attribute__((visibility("hidden")));
+
+#if defined(SL_RACE_HOOKS)
+
+_Thread_local const struct sl_race_api *sl_race;
+
+#define SL_HOOK_ __attribute__((visibility("hidden")))
+#define SL_TELL_(memory, bytes, kind) \
+  if (sl_race) sl_race->access(sl_race, __builtin_return_address(0), memory, bytes, kind)
+
+/* The compiler's calls, by the names that it gives them. */
+#define SL_HOOK_ACCESS_(name, bytes, kind) \
+  SL_HOOK_ void name(const void *memory);  \
+  SL_HOOK_ void name(const void *memory) { SL_TELL_(memory, bytes, kind); }
+#define SL_HOOK_RANGE_(name, kind)                             \
+  SL_HOOK_ void name(const void *memory, unsigned long bytes); \
+  SL_HOOK_ void name(const void *memory, unsigned long bytes) { SL_TELL_(memory, bytes, kind); }
+#define SL_HOOK_NOTHING_(name) \
+  SL_HOOK_ void name(void);    \
+  SL_HOOK_ void name(void) {}
+#define SL_HOOKS_OF_SIZE_(bytes)                                                           \
+  SL_HOOK_ACCESS_(__tsan_read##bytes, bytes, SL_RACE_READ)                                 \
+  SL_HOOK_ACCESS_(__tsan_write##bytes, bytes, SL_RACE_WRITE)                               \
+  SL_HOOK_ACCESS_(__tsan_unaligned_read##bytes, bytes, SL_RACE_READ)                       \
+  SL_HOOK_ACCESS_(__tsan_unaligned_write##bytes, bytes, SL_RACE_WRITE)                     \
+  SL_HOOK_ACCESS_(__tsan_volatile_read##bytes, bytes, SL_RACE_READ)                        \
+  SL_HOOK_ACCESS_(__tsan_volatile_write##bytes, bytes, SL_RACE_WRITE)                      \
+  SL_HOOK_ACCESS_(__tsan_read_write##bytes, bytes, SL_RACE_READ | SL_RACE_WRITE)           \
+  SL_HOOK_ACCESS_(__tsan_unaligned_read_write##bytes, bytes, SL_RACE_READ | SL_RACE_WRITE)
+SL_HOOKS_OF_SIZE_(1)
+SL_HOOKS_OF_SIZE_(2)
+SL_HOOKS_OF_SIZE_(4)
+SL_HOOKS_OF_SIZE_(8)
+SL_HOOKS_OF_SIZE_(16)
+SL_HOOK_RANGE_(__tsan_read_range, SL_RACE_READ)
+SL_HOOK_RANGE_(__tsan_write_range, SL_RACE_WRITE)
+SL_HOOK_NOTHING_(__tsan_init)
+SL_HOOK_NOTHING_(__tsan_func_exit)
+SL_HOOK_ void __tsan_func_entry(const void *caller);
+SL_HOOK_ void __tsan_func_entry(const void *caller) { (void)caller; }
+
+/* What kernel_simt.h makes atomics of. One thread runs at a time, so that nothing more is needed. */
+#define SL_HOOK_ATOMIC_(bits)                                                                           \
+  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);      \
+  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order) {     \
+    (void)order;                                                                                        \
+    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_READ | SL_RACE_ATOMIC);                      \
+    return *p;                                                                                          \
+  }                                                                                                     \
+  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order);   \
+  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order) {  \
+    (void)order;                                                                                        \
+    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_WRITE | SL_RACE_ATOMIC);                     \
+    *p = v;                                                                                             \
+  }
+SL_HOOK_ATOMIC_(32)
+SL_HOOK_ATOMIC_(64)
+
+/* gcc calls the C library's, and so the linker's --wrap brings them here; clang the sanitizer's. */
+#define SL_HOOK_COPY_(name, real)                                                  \
+  void *real(void *to, const void *from, unsigned long bytes);                     \
+  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes);            \
+  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes) {           \
+    if (sl_race) sl_race->copy(sl_race, __builtin_return_address(0), to, from, bytes); \
+    return real(to, from, bytes);                                                  \
+  }
+#define SL_HOOK_SET_(name, real)                                    \
+  void *real(void *to, int value, unsigned long bytes);             \
+  SL_HOOK_ void *name(void *to, int value, unsigned long bytes);    \
+  SL_HOOK_ void *name(void *to, int value, unsigned long bytes) {   \
+    SL_TELL_(to, bytes, SL_RACE_WRITE);                             \
+    return real(to, value, bytes);                                  \
+  }
+SL_HOOK_COPY_(__wrap_memcpy, __real_memcpy)
+SL_HOOK_COPY_(__wrap_memmove, __real_memmove)
+SL_HOOK_SET_(__wrap_memset, __real_memset)
+SL_HOOK_COPY_(__tsan_memcpy, __real_memcpy)
+SL_HOOK_COPY_(__tsan_memmove, __real_memmove)
+SL_HOOK_SET_(__tsan_memset, __real_memset)
+
+#endif
+#endif

@@ -1,0 +1,263 @@
+/* race.c: one access of a thread; see race.h. */
+#include "simt/race.h"
+
+#include <string.h>
+
+static const struct simt_thread *running(const struct race *r) {
+  return &r->machine->thread[r->machine->block.thread_index.x];
+}
+
+/* ------------------------------------------------------------------------------------------------ ordering */
+
+static uint32_t warp_of(const struct race *r, uint32_t thread) { return thread / r->machine->settings.warp_size; }
+
+/* Is what was done there before ordered before what this thread does now? */
+static int is_ordered(const struct race *r, struct race_record before, uint32_t thread) {
+  const struct simt_machine *m = r->machine;
+  if (before.time == 0) return 1;
+  if (race_block_of(before) != m->block.block_index.x) return 0;
+  if (before.time < m->barrier_time || race_thread_of(before) == thread) return 1;
+  const uint32_t warp = warp_of(r, thread);
+  return warp_of(r, race_thread_of(before)) == warp && before.time < m->warps[warp].synced;
+}
+
+static int is_same_warp(const struct race *r, struct race_record a, struct race_record b) {
+  return race_block_of(a) == race_block_of(b) && warp_of(r, race_thread_of(a)) == warp_of(r, race_thread_of(b));
+}
+
+static void keep(const struct race *r, struct race_record kept[RACE_KEPT], struct race_record now) {
+  const uint32_t thread = race_thread_of(now);
+  if (is_ordered(r, kept[0], thread)) {
+    kept[0] = now;
+    if (is_ordered(r, kept[1], thread)) kept[1].time = 0;
+  } else if (is_ordered(r, kept[1], thread) ||
+             (is_same_warp(r, kept[0], kept[1]) && !is_same_warp(r, kept[0], now))) {
+    kept[1] = now;
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------- histories */
+
+struct access {
+  const char *memory;
+  uint64_t bytes;
+  uint32_t kind, place;
+  struct race_record now;
+  struct race_record other; /* the first that is not ordered */
+  uint32_t other_kind;
+};
+
+static void compare(const struct race *r, struct access *a, struct race_record before, uint32_t kind) {
+  if (a->other.time || is_ordered(r, before, race_thread_of(a->now))) return;
+  a->other = before;
+  a->other_kind = kind;
+}
+
+static void compare_all(const struct race *r, struct access *a, const struct race_history *h) {
+  for (int i = 0; i < RACE_KEPT && a->kind & SL_RACE_WRITE; i++) compare(r, a, h->reads[i], SL_RACE_READ);
+  for (int i = 0; i < RACE_KEPT && !(a->kind & SL_RACE_ATOMIC); i++)
+    compare(r, a, h->atomics[i], SL_RACE_WRITE | SL_RACE_ATOMIC);
+  compare(r, a, h->write, SL_RACE_WRITE);
+}
+
+/* A write hides what was before it: who is ordered after it is ordered after that, or has been told of. */
+static void enter(const struct race *r, struct access *a, struct race_history *h) {
+  compare_all(r, a, h);
+  if (a->kind == (SL_RACE_WRITE | SL_RACE_ATOMIC)) {
+    keep(r, h->atomics, a->now);
+  } else if (a->kind & SL_RACE_WRITE) {
+    *h = (struct race_history){.write = a->now};
+  } else if (!(a->kind & SL_RACE_ATOMIC)) { /* of an atomic, the write that follows is kept */
+    keep(r, h->reads, a->now);
+  }
+}
+
+/* The histories of the word's bytes, as copies of what it was as a whole. */
+static struct race_history *split(struct race_device *d, struct race_cell *cell) {
+  if (cell->bytes == 0) {
+    if (d->bytes_taken + RACE_WORD >= RACE_BYTES_MAX) return NULL;
+    cell->bytes = 1 + d->bytes_taken;
+    d->bytes_taken += RACE_WORD;
+    for (int i = 0; i < RACE_WORD; i++) d->bytes[cell->bytes - 1 + i] = cell->word;
+  }
+  return &d->bytes[cell->bytes - 1];
+}
+
+static void enter_word(const struct race *r, struct access *a, struct race_cell *cell, uint32_t first, uint32_t end) {
+  struct race_device *d = r->device;
+  if (cell->generation != d->generation) *cell = (struct race_cell){.generation = d->generation};
+  struct race_history *bytes = cell->bytes || end - first < RACE_WORD ? split(d, cell) : NULL;
+  if (!bytes) {
+    enter(r, a, &cell->word);
+    return;
+  }
+  for (uint32_t i = first; i < end; i++) enter(r, a, &bytes[i]);
+}
+
+static void enter_memory(const struct race *r, struct access *a, const struct race_shadow *shadow) {
+  const uint64_t begin = (uint64_t)(a->memory - shadow->memory), end = begin + a->bytes;
+  for (uint64_t word = begin / RACE_WORD; word * RACE_WORD < end; word++) {
+    const uint64_t at = word * RACE_WORD;
+    enter_word(r, a, &shadow->cells[word], begin > at ? (uint32_t)(begin - at) : 0,
+               end < at + RACE_WORD ? (uint32_t)(end - at) : RACE_WORD);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- written */
+
+static uint64_t count_written(const struct race_shadow *s, uint64_t first, uint64_t bytes) {
+  uint64_t count = 0;
+  for (uint64_t i = first; i < first + bytes; i++) count += s->written[i / 8] >> i % 8 & 1u;
+  return count;
+}
+
+/* A struct is copied whole, whatever of it holds a value: of what is larger than a word one byte is enough. */
+int race_is_written(const struct race_shadow *s, uint64_t first, uint64_t bytes) {
+  if (bytes == RACE_WORD && first % RACE_WORD == 0)
+    return (s->written[first / 8] >> first % 8 & 0xFu) == 0xFu;
+  const uint64_t count = count_written(s, first, bytes);
+  return bytes <= RACE_WORD ? count == bytes : count > 0;
+}
+
+/* ----------------------------------------------------------------------------------------------- the access */
+
+static struct race_event event_of(const struct race *r, const struct access *a, uint32_t kind) {
+  return (struct race_event){.kind = kind,
+                             .access = a->kind,
+                             .place = a->place,
+                             .thread = r->machine->block.thread_index.x,
+                             .block = r->machine->block.block_index.x,
+                             .memory = a->memory,
+                             .bytes = a->bytes,
+                             .other = a->other,
+                             .other_access = a->other_kind};
+}
+
+void race_settle(struct race *r) {
+  const struct race_pending *p = &r->pending;
+  if (p->event.bytes == 0) return;
+  if (memcmp(p->before, p->event.memory, p->event.bytes) != 0) race_found(r, &p->event);
+  r->pending.event.bytes = 0;
+}
+
+static void found_race(struct race *r, const struct access *a) {
+  const struct race_event e = event_of(r, a, RACE_NO_BARRIER);
+  if (a->kind == SL_RACE_WRITE && a->other_kind == SL_RACE_WRITE && a->bytes <= sizeof r->pending.before) {
+    memcpy(r->pending.before, a->memory, a->bytes);
+    r->pending.event = e;
+    return;
+  }
+  race_found(r, &e);
+}
+
+/* The number of the place: it stands at its own place in the table, or after it. */
+static uint32_t find_place(struct race_device *d, const void *code) {
+  const uintptr_t hash = (uintptr_t)code * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  uint32_t i = (uint32_t)hash % RACE_PLACES;
+  if (i == 0) i = 1;
+  while (d->places[i].code != code && d->places[i].code) i = i + 1 < RACE_PLACES ? i + 1 : 1;
+  if (!d->places[i].code && d->place_count < RACE_PLACES - RACE_PLACES / 8) {
+    d->places[i].code = code;
+    d->place_count++;
+  }
+  return i;
+}
+
+static int is_within(const struct race_range *range, uintptr_t begin, uint64_t bytes) {
+  return range && begin >= range->begin && begin + bytes <= range->end;
+}
+
+/* Memory that a thread may always use: its own stack, and what the emulator tells it of itself. */
+static int is_own(const struct race *r, const char *memory) {
+  const struct simt_machine *m = r->machine;
+  const struct sl_fiber *f = &running(r)->fiber;
+  return (uintptr_t)(memory - f->stack) < f->stack_bytes || (uintptr_t)(memory - (const char *)m) < sizeof *m ||
+         (uintptr_t)(memory - (const char *)m->api) < sizeof *m->api || memory == (const char *)m->launch->block;
+}
+
+/* Which range it is, if the node may use it so; or NULL, when it was told of, and the access is left out. */
+static const struct race_range *admit(struct race *r, struct access *a) {
+  struct race_place *place = &r->device->places[a->place];
+  const uintptr_t begin = (uintptr_t)a->memory;
+  const uint32_t right = a->kind & SL_RACE_WRITE ? SL_RACE_MAY_WRITE : SL_RACE_MAY_READ;
+  if (place->node != r->node_number || !is_within(place->range, begin, a->bytes)) {
+    place->range = race_range_at(r, begin);
+    place->node = r->node_number;
+  }
+  if (is_within(place->range, begin, a->bytes) && place->range->rights & right) return place->range;
+  const struct race_event e = event_of(
+      r, a, is_within(place->range, begin, a->bytes) && place->range->rights ? RACE_INPUT : RACE_OUTSIDE);
+  place->range = NULL;
+  race_found(r, &e);
+  return NULL;
+}
+
+static void look(struct race *r, struct access *a) {
+  struct race_shadow *shadow = r->shared;
+  if (!shadow || (uintptr_t)(a->memory - shadow->memory) >= shadow->bytes) {
+    if (race_is_constant(r, a->memory, a->kind)) return;
+    const struct race_range *range = admit(r, a);
+    shadow = range ? range->shadow : NULL;
+    if (!shadow) return;
+  }
+  const uint64_t first = (uint64_t)(a->memory - shadow->memory);
+  if (a->kind & SL_RACE_WRITE) {
+    race_mark(shadow, first, a->bytes, 1);
+  } else if (!race_is_written(shadow, first, a->bytes)) {
+    const struct race_event e = event_of(r, a, RACE_UNWRITTEN);
+    race_found(r, &e);
+  }
+  enter_memory(r, a, shadow);
+  if (a->other.time) found_race(r, a);
+}
+
+void race_access(const struct sl_race_api *api, const void *code, const void *memory, uint64_t bytes, uint32_t kind) {
+  struct race *r = (struct race *)(uintptr_t)api;
+  if (r->pending.event.bytes) race_settle(r);
+  if (bytes == 0 || is_own(r, memory)) return;
+  if ((kind & (SL_RACE_READ | SL_RACE_WRITE)) == (SL_RACE_READ | SL_RACE_WRITE)) {
+    race_access(api, code, memory, bytes, kind & ~(uint32_t)SL_RACE_WRITE);
+    kind &= ~(uint32_t)SL_RACE_READ;
+  }
+  const struct simt_machine *m = r->machine;
+  const uint32_t place = find_place(r->device, code);
+  const struct race_record now = {m->time, m->block.thread_index.x | m->block.block_index.x << RACE_THREAD_BITS |
+                                               place << (RACE_THREAD_BITS + RACE_BLOCK_BITS)};
+  struct access a = {memory, bytes, kind, place, now, {0, 0}, 0};
+  look(r, &a);
+}
+
+/* What holds no value is copied as such, and no fault. */
+void race_copy(const struct sl_race_api *api, const void *code, void *to, const void *from, uint64_t bytes) {
+  struct race *r = (struct race *)(uintptr_t)api;
+  const struct race_shadow *source = is_own(r, from) ? NULL : race_shadow_at(r, from);
+  race_access(api, code, from, bytes, SL_RACE_READ);
+  race_access(api, code, to, bytes, SL_RACE_WRITE);
+  struct race_shadow *target = is_own(r, to) ? NULL : race_shadow_at(r, to);
+  if (!source || !target || (uint64_t)((char *)to - target->memory) + bytes > target->bytes ||
+      (uint64_t)((const char *)from - source->memory) + bytes > source->bytes)
+    return;
+  for (uint64_t i = 0; i < bytes; i++)
+    race_mark(target, (uint64_t)((char *)to - target->memory) + i, 1,
+              count_written(source, (uint64_t)((const char *)from - source->memory) + i, 1) != 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- launches */
+
+static int watch_launch(struct simt_machine *m) {
+  struct race *r = m->race;
+  r->device->generation++;
+  r->device->bytes_taken = 0;
+  r->shared = race_shadow_shared(r, m->launch->shared_begin, m->launch->shared_end);
+  return r->shared ? SL_OK : SL_ENOMEM;
+}
+
+static void watch_block(struct simt_machine *m) {
+  struct race *r = m->race;
+  race_settle(r);
+  race_forget(r->shared);
+}
+
+static void watch_end(struct simt_machine *m) { race_settle(m->race); }
+
+const struct simt_watch race_watch = {watch_launch, watch_block, watch_end};

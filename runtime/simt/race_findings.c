@@ -1,0 +1,158 @@
+/* race_findings.c: the text of what was found; see race.h. For example
+ *
+ *   kernel count, thread 5 of block 2 writes kept.count[3] at hits.cu:41, which thread 4 of the block read at
+ *   hits.cu:38: no barrier is between them
+ */
+#include "simt/race.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 320, LINE_BYTES = 256 };
+
+static int is_same(const struct race *r, const struct race_finding *f, const struct race_event *e, uint32_t other) {
+  if (f->kind != e->kind) return 0;
+  if (f->kind == RACE_SCANNED) return strcmp(f->node, r->node->name) == 0;
+  return (f->place == e->place && f->other == other) || (f->place == other && f->other == e->place);
+}
+
+static const char *verb_now(uint32_t access) {
+  if (access & SL_RACE_ATOMIC) return "changes, by an atomic,";
+  return access & SL_RACE_WRITE ? "writes" : "reads";
+}
+
+static const char *verb_before(uint32_t access) {
+  if (access & SL_RACE_ATOMIC) return "changed by an atomic";
+  return access & SL_RACE_WRITE ? "wrote" : "read";
+}
+
+/* The field whose begin or end is nearer to memory that is between two. */
+static const struct race_range *nearest(const struct race *r, uintptr_t address) {
+  const struct race_range *below = race_range_at(r, address);
+  const struct race_range *end = r->ranges + r->range_count;
+  const struct race_range *above = below ? below + 1 : r->ranges;
+  if (above >= end) return below;
+  if (!below) return above;
+  return address - below->end < above->begin - address ? below : above;
+}
+
+static void name_shared(const struct race *r, const struct race_event *e, char *text, size_t size) {
+  char variable[NAME_BYTES / 2];
+  uint64_t at, bytes;
+  if (!race_variable(r->device->lines, e->memory, variable, sizeof variable, &at, &bytes))
+    snprintf(text, size, "shared memory");
+  else if (at < bytes)
+    snprintf(text, size, "the shared %s, byte %llu", variable, (unsigned long long)at);
+  else
+    snprintf(text, size, "shared memory, %llu bytes past the end of %s", (unsigned long long)(at - bytes), variable);
+}
+
+/* What lies there, as the executor calls it. */
+static void name_memory(const struct race *r, const struct race_event *e, char *text, size_t size) {
+  const struct race_shadow *shared = r->shared;
+  if (shared && (uintptr_t)((const char *)e->memory - shared->memory) < shared->bytes) {
+    name_shared(r, e, text, size);
+    return;
+  }
+  const struct race_range *range = nearest(r, (uintptr_t)e->memory);
+  if (!range || !r->node->describe || !race_shadow_of(r->device, e->memory)) {
+    snprintf(text, size, "memory that is no field's");
+    return;
+  }
+  r->node->describe(r->node->context, range->tag, (int64_t)((uintptr_t)e->memory - range->begin), text, size);
+}
+
+/* Is the memory a field, and which thread's stack is it, if any? */
+static const struct simt_thread *stack_owner(const struct race *r, const char *memory) {
+  for (uint32_t i = 0; i < r->machine->threads; i++) {
+    const struct sl_fiber *f = &r->machine->thread[i].fiber;
+    if ((uintptr_t)(memory - f->stack) < f->stack_bytes) return &r->machine->thread[i];
+  }
+  return NULL;
+}
+
+static void tell_race(const struct race *r, const struct race_event *e, const char *name, const char *line, char *text,
+                      size_t size) {
+  char other[LINE_BYTES], block[32] = "the block";
+  race_line(r->device->lines, r->device->places[race_place_of(e->other)].code, other, sizeof other);
+  const int is_same = race_block_of(e->other) == e->block;
+  if (!is_same) snprintf(block, sizeof block, "block %u", race_block_of(e->other));
+  snprintf(text, size, "kernel %s, thread %u of block %u %s %s at %s, which thread %u of %s %s at %s: %s",
+           r->machine->launch->kernel, e->thread, e->block, verb_now(e->access), name, line, race_thread_of(e->other),
+           block, verb_before(e->other_access), other,
+           is_same ? "no barrier is between them" : "blocks have no order");
+}
+
+static void tell_one(const struct race *r, const struct race_event *e, const char *name, const char *line, char *text,
+                     size_t size) {
+  char why[NAME_BYTES + 80];
+  const struct race_range *range = race_range_at(r, (uintptr_t)e->memory);
+  const int is_field = range && (uintptr_t)e->memory + e->bytes <= range->end;
+  const struct simt_thread *owner = stack_owner(r, e->memory);
+  if (e->kind == RACE_UNWRITTEN)
+    snprintf(why, sizeof why, "nobody wrote it");
+  else if (e->kind == RACE_INPUT)
+    snprintf(why, sizeof why, "the node may only read it");
+  else if (owner)
+    snprintf(why, sizeof why, "it is a local variable of thread %u", owner->index);
+  else if (is_field)
+    snprintf(why, sizeof why, "it is not among the node's arguments");
+  else
+    snprintf(why, sizeof why, "it is outside of the node's arguments");
+  snprintf(text, size, "kernel %s, thread %u of block %u %s %s at %s: %s", r->machine->launch->kernel, e->thread,
+           e->block, verb_now(e->access), name, line, why);
+}
+
+static void tell(const struct race *r, const struct race_event *e, char *text, size_t size) {
+  char name[NAME_BYTES], line[LINE_BYTES];
+  name_memory(r, e, name, sizeof name);
+  race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
+  (e->kind == RACE_NO_BARRIER ? tell_race : tell_one)(r, e, name, line, text, size);
+}
+
+/* Memory that the emulator does not know may not be there: the block cannot go on. */
+static int is_lost(const struct race *r, const struct race_event *e) {
+  if (e->kind != RACE_OUTSIDE && e->kind != RACE_INPUT) return 0;
+  const struct race_shadow *s = race_shadow_of(r->device, e->memory);
+  return !s || (uint64_t)((const char *)e->memory - s->memory) + e->bytes > s->bytes;
+}
+
+static struct race_finding *find(struct race *r, const struct race_event *e, uint32_t other, int *is_new) {
+  struct race_device *d = r->device;
+  uint32_t i = 0;
+  while (i < d->finding_count && !is_same(r, &d->findings[i], e, other)) i++;
+  *is_new = i == d->finding_count;
+  if (i == RACE_FINDINGS) return NULL;
+  struct race_finding *f = &d->findings[i];
+  if (*is_new) {
+    *f = (struct race_finding){.kind = e->kind, .place = e->place, .other = other};
+    snprintf(f->node, sizeof f->node, "%s", r->node ? r->node->name : "");
+    d->finding_count++;
+  }
+  f->count++;
+  return f;
+}
+
+void race_scan_found(struct race *r, const void *count) {
+  const struct race_event e = {.kind = RACE_SCANNED, .memory = count, .bytes = sizeof(uint32_t)};
+  char name[NAME_BYTES];
+  int is_new;
+  struct race_finding *f = find(r, &e, 0, &is_new);
+  if (!f) r->device->left_out++;
+  if (!f || !is_new) return;
+  name_memory(r, &e, name, sizeof name);
+  snprintf(f->text, sizeof f->text, "the scan reads %s: nobody wrote it", name);
+}
+
+void race_found(struct race *r, const struct race_event *e) {
+  const uint32_t other = e->kind == RACE_NO_BARRIER ? race_place_of(e->other) : 0;
+  if (is_lost(r, e)) {
+    tell(r, e, r->machine->message, sizeof r->machine->message);
+    simt_drop(r->machine);
+  }
+  int is_new;
+  struct race_finding *f = find(r, e, other, &is_new);
+  if (!f) r->device->left_out++;
+  if (f && is_new) tell(r, e, f->text, sizeof f->text);
+}
