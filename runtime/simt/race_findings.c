@@ -32,7 +32,7 @@ static const struct race_range *nearest(const struct race *r, uintptr_t address)
   const struct race_range *below = race_range_at(r, address);
   const struct race_range *end = r->ranges + r->range_count;
   const struct race_range *above = below ? below + 1 : r->ranges;
-  if (above >= end) return below;
+  if (above >= end || (below && address < below->end)) return below;
   if (!below) return above;
   return address - below->end < above->begin - address ? below : above;
 }

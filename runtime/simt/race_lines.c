@@ -2,6 +2,8 @@
  * race.h. */
 #include "simt/race.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -41,12 +43,46 @@ static const char *shortened(const char *file) {
   return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
+/* A place in a header of ours, such as a collective's, is of less use than the one that it was called from. */
+static int is_ours(const char *file) {
+  const char *folder = strstr(file, "/sluice/");
+  return folder && strchr(folder + sizeof "/sluice/" - 1, '/') == NULL && strstr(folder, ".h") != NULL;
+}
+
+/* From the innermost function that was inlined there outwards, as long as the file is ours. */
+static const char *step_out(Dwfl_Module *module, Dwarf_Addr address, const char *file, int *number) {
+  Dwarf_Addr bias;
+  Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+  Dwarf_Die *scopes = NULL, *inlined = NULL;
+  const int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+  if (count <= 0) return file;
+  const int inlined_count = dwarf_getscopes_die(&scopes[0], &inlined);
+  Dwarf_Files *files = NULL;
+  dwarf_getsrcfiles(unit, &files, NULL);
+  for (int i = 0; i < inlined_count && files && is_ours(file); i++) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word call_file, call_line;
+    if (dwarf_tag(&inlined[i]) != DW_TAG_inlined_subroutine) continue;
+    if (dwarf_formudata(dwarf_attr(&inlined[i], DW_AT_call_file, &attribute), &call_file) != 0 ||
+        dwarf_formudata(dwarf_attr(&inlined[i], DW_AT_call_line, &attribute), &call_line) != 0)
+      break;
+    const char *caller = dwarf_filesrc(files, call_file, NULL, NULL);
+    if (!caller) break;
+    file = caller;
+    *number = (int)call_line;
+  }
+  free(inlined);
+  free(scopes);
+  return file;
+}
+
 void race_line(struct race_lines *lines, const void *code, char *text, size_t size) {
   const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)code - 1; /* of the call, not of what follows it */
   Dwfl_Module *module = module_of(lines, code);
   Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
   int number = 0;
   const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+  if (file) file = step_out(module, address, file, &number);
   if (file)
     snprintf(text, size, "%s:%d", shortened(file), number);
   else

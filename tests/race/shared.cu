@@ -1,0 +1,228 @@
+/* shared.cu: kernels that are wrong with shared memory. */
+#include "zoo.h"
+
+#define SHARED_KERNELS(F)  \
+  F(missing_barrier)       \
+  F(missing_barrier_after) \
+  F(plain_increment)       \
+  F(missing_warp_sync)     \
+  F(vote_as_sync)          \
+  F(warp_sync_for_block)   \
+  F(barrier_missed_once)   \
+  F(reduction_unsynced)    \
+  F(atomic_then_read)      \
+  F(reset_among_atomics)   \
+  F(two_values)            \
+  F(one_buffer)            \
+  F(early_flag)            \
+  F(word_over_bytes)       \
+  F(half_reduction)
+
+#define shared_args zoo_args
+ZOO_MEMBERS(shared, SHARED_KERNELS);
+
+#if !defined(SL_TARGET_CPU)
+/* A thread reads what its neighbour may not have written yet. */
+ZOO_KERNEL(missing_barrier) {
+  __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    staged[threadIdx.x] = a.numbers.value[ZOO_BEGIN(event)] + threadIdx.x;         /* RACE */
+    const uint32_t other = staged[(threadIdx.x + ZOO_THREADS - 1) % ZOO_THREADS]; /* RACE */
+    const uint32_t sum = sl_block_sum_u32(other);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* Thread 0 may begin the next event before the last thread has read the sum of this one. */
+ZOO_KERNEL(missing_barrier_after) {
+  __shared__ uint32_t sum;
+  SL_FOR_EVENTS (event, a.events) {
+    if (threadIdx.x == 0) sum = 0; /* RACE */
+    __syncthreads();
+    for (uint32_t k = threadIdx.x; k < ZOO_COUNT(event); k += blockDim.x) atomicAdd(&sum, k);
+    __syncthreads();
+    if (threadIdx.x == blockDim.x - 1) a.sums.total[event] = sum; /* RACE */
+  }
+}
+
+/* Each thread adds, and not by an atomic. */
+ZOO_KERNEL(plain_increment) {
+  __shared__ uint32_t count;
+  SL_FOR_EVENTS (event, a.events) {
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    count++; /* RACE */
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = count;
+    __syncthreads();
+  }
+}
+
+/* The lanes of a warp do not run in step. */
+ZOO_KERNEL(missing_warp_sync) {
+  __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    __syncthreads();
+    staged[threadIdx.x] = threadIdx.x + event;         /* RACE */
+    const uint32_t other = staged[threadIdx.x ^ 1u];  /* RACE */
+    const uint32_t sum = sl_block_sum_u32(other);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* All lanes come to a vote, but a vote does not order memory. */
+ZOO_KERNEL(vote_as_sync) {
+  __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    __syncthreads();
+    staged[threadIdx.x] = threadIdx.x + event; /* RACE */
+    const uint32_t is_any = sl_warp_any(threadIdx.x == 5);
+    const uint32_t other = staged[threadIdx.x ^ 1u]; /* RACE */
+    const uint32_t sum = sl_block_sum_u32(other + is_any);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* Waits for its own warp, and reads what another one writes. */
+ZOO_KERNEL(warp_sync_for_block) {
+  __shared__ uint32_t staged[2 * ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    __syncthreads();
+    staged[threadIdx.x] = threadIdx.x + event; /* RACE */
+    sl_warp_sync();
+    const uint32_t other = staged[blockDim.x - 1 - threadIdx.x]; /* RACE */
+    const uint32_t sum = sl_block_sum_u32(other);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* A barrier in each turn of the loop but the third. */
+ZOO_KERNEL(barrier_missed_once) {
+  __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t sum = 0;
+    for (uint32_t turn = 0; turn < 5; turn++) {
+      staged[threadIdx.x] = threadIdx.x * turn; /* RACE */
+      if (turn != 2) __syncthreads();
+      sum += staged[ZOO_THREADS - 1 - threadIdx.x]; /* RACE */
+      __syncthreads();
+    }
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* A tree of sums, whose steps do not wait for each other. */
+ZOO_KERNEL(reduction_unsynced) {
+  __shared__ uint32_t sums[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    sums[threadIdx.x] = threadIdx.x < ZOO_COUNT(event) ? a.numbers.value[ZOO_BEGIN(event) + threadIdx.x] : 0;
+    __syncthreads();
+    for (uint32_t stride = ZOO_THREADS / 2; stride > 0; stride /= 2) {
+      if (threadIdx.x < stride) {
+        const uint32_t other = sums[threadIdx.x + stride]; /* RACE */
+        sums[threadIdx.x] += other;                        /* RACE */
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = sums[0];
+    __syncthreads();
+  }
+}
+
+/* Reads the count while others still add to it. */
+ZOO_KERNEL(atomic_then_read) {
+  __shared__ uint32_t count;
+  SL_FOR_EVENTS (event, a.events) {
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1u);                                    /* RACE */
+    if (threadIdx.x == 40) a.sums.total[event] = count; /* RACE */
+    __syncthreads();
+  }
+}
+
+/* Sets the count to 0 when others may have added to it. */
+ZOO_KERNEL(reset_among_atomics) {
+  __shared__ uint32_t count;
+  SL_FOR_EVENTS (event, a.events) {
+    if (threadIdx.x == 0) count = 0; /* RACE */
+    if (threadIdx.x != 0) sl_total_add(&count, 1u - 1u); /* RACE */
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = count;
+    __syncthreads();
+  }
+}
+
+/* Every thread leaves its own number in one place. */
+ZOO_KERNEL(two_values) {
+  __shared__ uint32_t last;
+  SL_FOR_EVENTS (event, a.events) {
+    last = threadIdx.x; /* RACE */
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = last;
+    __syncthreads();
+  }
+}
+
+/* Reads and writes the same buffer in one turn, where there should be two. */
+ZOO_KERNEL(one_buffer) {
+  __shared__ uint32_t row[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    row[threadIdx.x] = threadIdx.x + event;
+    __syncthreads();
+    for (uint32_t turn = 0; turn < 3; turn++) {
+      const uint32_t left = row[threadIdx.x > 0 ? threadIdx.x - 1 : 0]; /* RACE */
+      row[threadIdx.x] = left + turn;                                   /* RACE */
+      __syncthreads();
+    }
+    const uint32_t sum = sl_block_sum_u32(row[threadIdx.x]);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* One thread decides, and the others do not wait for it. */
+ZOO_KERNEL(early_flag) {
+  __shared__ uint32_t is_long;
+  SL_FOR_EVENTS (event, a.events) {
+    __syncthreads();
+    if (threadIdx.x == 0) is_long = ZOO_COUNT(event) > 60 ? 1u : 0u; /* RACE */
+    const uint32_t sum = sl_block_sum_u32(threadIdx.x == 0 || !is_long ? 1 : 2); /* RACE */
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* Three threads write a byte each of a word, and a fourth the whole word. */
+ZOO_KERNEL(word_over_bytes) {
+  __shared__ uint32_t word[1];
+  SL_FOR_EVENTS (event, a.events) {
+    uint8_t *bytes = (uint8_t *)word;
+    if (threadIdx.x == 0) word[0] = 0xFFFFFFFFu;                                     /* RACE */
+    if (threadIdx.x > 0 && threadIdx.x < 4) bytes[threadIdx.x] = (uint8_t)threadIdx.x; /* RACE */
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = word[0];
+    __syncthreads();
+  }
+}
+
+/* The last turns of the reduction count on a warp that runs in step. */
+ZOO_KERNEL(half_reduction) {
+  __shared__ uint32_t sums[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    sums[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x < 32) sums[threadIdx.x] += sums[threadIdx.x + 32];
+    __syncthreads();
+    if (threadIdx.x < 16) {
+      for (uint32_t stride = 16; stride > 0; stride /= 2) {
+        const uint32_t other = sums[threadIdx.x + stride]; /* RACE */
+        sums[threadIdx.x] += other;                        /* RACE */
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = sums[0];
+    __syncthreads();
+  }
+}
+#endif
+ZOO_RUN(shared, SHARED_KERNELS);

@@ -1,0 +1,87 @@
+/* unwritten.cu: kernels that read what nobody wrote. */
+#include "zoo.h"
+
+#define UNWRITTEN_KERNELS(F) \
+  F(unwritten_shared)        \
+  F(unwritten_scratch)       \
+  F(unwritten_output)        \
+  F(unwritten_tail)          \
+  F(unwritten_item)
+
+#define unwritten_args zoo_args
+#define UNWRITTEN_CHOICES(F) UNWRITTEN_KERNELS(F) F(unwritten_half) F(unwritten_count)
+ZOO_MEMBERS(unwritten, UNWRITTEN_CHOICES);
+
+#if !defined(SL_TARGET_CPU)
+/* Nobody sets the bins to 0. */
+ZOO_KERNEL(unwritten_shared) {
+  __shared__ uint32_t bins[16];
+  SL_FOR_EVENTS (event, a.events) {
+    atomicAdd(&bins[threadIdx.x % 16], 1u); /* RACE */
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.total[event] = bins[3];
+    __syncthreads();
+  }
+}
+
+ZOO_KERNEL(unwritten_scratch) {
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0) a.sums.total[event] = a.scratch[event * ZOO_SCRATCH]; /* RACE */
+}
+
+/* Adds to an output that does not begin at 0. */
+ZOO_KERNEL(unwritten_output) {
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0) a.sums.total[event] += ZOO_COUNT(event); /* RACE */
+}
+
+/* Reads the numbers after those of the last event: there is room for them, and no number. */
+ZOO_KERNEL(unwritten_tail) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t sum = 0;
+    for (uint32_t k = threadIdx.x; k < 96; k += blockDim.x) sum += a.numbers.value[ZOO_BEGIN(event) + k]; /* RACE */
+    sum = sl_block_sum_u32(sum);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* Writes every second item, and reads them all. */
+ZOO_KERNEL(unwritten_item) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t i = ZOO_BEGIN(event) + threadIdx.x / 2;
+    if (threadIdx.x % 4 == 0) a.copies.tag[i] = a.numbers.tag[i];
+    __syncthreads();
+    const uint32_t sum = sl_block_sum_u32(a.copies.tag[i]); /* RACE */
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* Half of the counts: what reads them is another kernel, or the scan. */
+ZOO_KERNEL(write_half) {
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0 && event % 2 == 0) a.scratch[event] = ZOO_COUNT(event);
+}
+ZOO_KERNEL(read_all) {
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0) a.sums.total[event] = a.scratch[event]; /* RACE unwritten_half */
+}
+
+static int run_kernel(const struct sl_launch *l, const struct zoo_args *a) {
+  UNWRITTEN_KERNELS(ZOO_LAUNCH_)
+  if (a->kernel == ZOO_none) return SL_OK;
+  int status = SL_LAUNCH(l, write_half, SL_PER_EVENT, *a);
+  if (status == SL_OK && a->kernel == ZOO_unwritten_half) status = SL_LAUNCH(l, read_all, SL_PER_EVENT, *a);
+  if (status == SL_OK && a->kernel == ZOO_unwritten_count) status = l->scan(l, a->scratch, NULL);
+  return status;
+}
+#endif
+
+static int unwritten_run(const struct sl_launch *l, const struct zoo_args *a) {
+#if defined(SL_TARGET_CPU)
+  (void)l, (void)a;
+  return SL_OK;
+#else
+  return run_kernel(l, a);
+#endif
+}
+SL_ALGORITHM(unwritten, "kernels for --race", ZOO_THREADS, unwritten_run);
