@@ -18,7 +18,7 @@ const struct cli_option cli_options[] = {
      AT(graphs), 0},
     {"-i", "--input", "FILE...", "input files of the graphs", CLI_FILES, CLI_TEST, AT(inputs), 0},
     {"-n", "--events", "EVENTS", "events in a slice (default 12)", CLI_COUNT, CLI_TEST, AT(trial.events), 100000},
-    {"--device", NULL, "TARGET", "this target only: cpu, simt, cuda or hip", CLI_TEXT, CLI_TEST, AT(trial.target), 0},
+    {"--device", NULL, "TARGET", "this target only: cpu, simt, race, cuda or hip", CLI_TEXT, CLI_TEST, AT(trial.target), 0},
     {"--seconds", NULL, "S", "longest time for one run of an algorithm (default 60)", CLI_COUNT, CLI_TEST,
      AT(trial.seconds), 86400},
     {"--strict", NULL, NULL, "fail, too, where an algorithm was not run", CLI_FLAG, CLI_TEST, AT(strict), 0},

@@ -5,6 +5,7 @@
  * and that a field holds nothing before the step that writes it.
  */
 #include "execute/bind.h"
+#include "execute/inspect.h"
 #include "execute/session.h"
 #include "plugin/field_ref.h"
 
@@ -256,6 +257,16 @@ static void describe_command(const struct sl_session *s, struct command *c) {
 static const struct sl_node *node_of(const struct sl_session *s, const char *name) {
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     if (strcmp(s->graph->nodes[n].name, name) == 0) return &s->graph->nodes[n];
+  return NULL;
+}
+
+const char *sl_session_finding(const struct sl_session *s, uint32_t n) {
+  struct sl_race_finding f;
+  uint64_t left_out;
+  for (uint32_t i = 0; s->backend->races->finding(s->device, i, &f, &left_out); i++) {
+    const struct sl_node *node = node_of(s, f.node);
+    if (node && node->algorithm == s->graph->nodes[n].algorithm) return f.text;
+  }
   return NULL;
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 320, LINE_BYTES = 256 };
+enum { NAME_BYTES = 320, LINE_BYTES = 256, NULL_BYTES = 4096 };
 
 static int is_same(const struct race *r, const struct race_finding *f, const struct race_event *e, uint32_t other) {
   if (f->kind != e->kind) return 0;
@@ -55,7 +55,17 @@ static void name_memory(const struct race *r, const struct race_event *e, char *
     name_shared(r, e, text, size);
     return;
   }
+  char variable[NAME_BYTES / 2];
+  uint64_t at, bytes;
   const struct race_range *range = nearest(r, (uintptr_t)e->memory);
+  if ((uintptr_t)e->memory < NULL_BYTES) {
+    snprintf(text, size, "at a null pointer");
+    return;
+  }
+  if (race_variable(r->device->lines, e->memory, variable, sizeof variable, &at, &bytes) && at < bytes) {
+    snprintf(text, size, "the static variable %s", variable);
+    return;
+  }
   if (!range || !r->node->describe || !race_shadow_of(r->device, e->memory)) {
     snprintf(text, size, "memory that is no field's");
     return;
@@ -94,6 +104,8 @@ static void tell_one(const struct race *r, const struct race_event *e, const cha
     snprintf(why, sizeof why, "nobody wrote it");
   else if (e->kind == RACE_INPUT)
     snprintf(why, sizeof why, "the node may only read it");
+  else if ((uintptr_t)e->memory < NULL_BYTES)
+    snprintf(why, sizeof why, "it is no field that the node has");
   else if (owner)
     snprintf(why, sizeof why, "it is a local variable of thread %u", owner->index);
   else if (is_field)
@@ -147,12 +159,14 @@ void race_scan_found(struct race *r, const void *count) {
 
 void race_found(struct race *r, const struct race_event *e) {
   const uint32_t other = e->kind == RACE_NO_BARRIER ? race_place_of(e->other) : 0;
-  if (is_lost(r, e)) {
-    tell(r, e, r->machine->message, sizeof r->machine->message);
-    simt_drop(r->machine);
-  }
   int is_new;
   struct race_finding *f = find(r, e, other, &is_new);
   if (!f) r->device->left_out++;
   if (f && is_new) tell(r, e, f->text, sizeof f->text);
+  if (!is_lost(r, e)) return;
+  char line[LINE_BYTES];
+  race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
+  snprintf(r->machine->message, sizeof r->machine->message, "kernel %s was stopped at %s: it touches memory outside of all fields",
+           r->machine->launch->kernel, line);
+  simt_drop(r->machine);
 }

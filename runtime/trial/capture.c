@@ -13,7 +13,7 @@ enum { SLICES_MAX = 100, ENOUGH_EVENTS = 4 };
 struct capture {
   const struct sl_session *session;
   uint32_t node;
-  uint8_t *needed; /* per node */
+  const uint8_t *needed; /* per node */
   struct trial_case *result;
   uint32_t captured;
 };
@@ -138,27 +138,33 @@ void trial_capture_constant(const struct sl_session *s, uint32_t n, struct trial
 
 /* ------------------------------------------------------------------------------------------------- running */
 
-static void need(struct capture *c, uint32_t n) {
-  const struct sl_node *node = &sl_session_graph(c->session)->nodes[n];
-  if (c->needed[n]) return;
-  c->needed[n] = 1;
+static void need(const struct sl_session *s, uint8_t *needed, uint32_t n) {
+  const struct sl_node *node = &sl_session_graph(s)->nodes[n];
+  if (needed[n]) return;
+  needed[n] = 1;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
     for (uint32_t k = 0; node->algorithm->members[m].kind == SL_MEMBER_IN && k < node->inputs[m].count; k++)
-      need(c, (uint32_t)node->inputs[m].ports[k].node);
-  for (uint32_t i = 0; i < node->list_count; i++) need(c, (uint32_t)node->lists[i].node);
+      need(s, needed, (uint32_t)node->inputs[m].ports[k].node);
+  for (uint32_t i = 0; i < node->list_count; i++) need(s, needed, (uint32_t)node->lists[i].node);
 }
 
-static int is_needed(const struct capture *c, const struct sl_step *step, uint32_t node) {
-  if (step->kind == SL_STEP_RUN) return c->needed[node];
-  for (uint32_t n = 0; n < sl_session_graph(c->session)->node_count; n++)
-    if (c->needed[n] && sl_session_layout(c->session)->node_set[n] == step->set) return 1;
+uint8_t *trial_needed(const struct sl_session *s, uint32_t node) {
+  uint8_t *needed = test_allocate(sl_session_graph(s)->node_count, 1);
+  need(s, needed, node);
+  return needed;
+}
+
+int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step, uint32_t node) {
+  if (step->kind == SL_STEP_RUN) return needed[node];
+  for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
+    if (needed[n] && sl_session_layout(s)->node_set[n] == step->set) return 1;
   return 0;
 }
 
 static int before_step(void *context, const struct sl_moment *moment) {
   struct capture *c = context;
   const struct sl_layout *l = sl_session_layout(c->session);
-  if (!is_needed(c, moment->step, moment->node)) return 1;
+  if (!trial_is_needed(c->session, c->needed, moment->step, moment->node)) return 1;
   if (moment->step->kind != SL_STEP_RUN || moment->node != c->node) return SL_OK;
   const uint32_t set = l->node_set[c->node];
   const uint32_t events = set == UINT32_MAX ? moment->event_count
@@ -198,8 +204,7 @@ static int run_slices(struct capture *c, struct sl_session *s, void *state, char
 }
 
 int trial_capture(struct sl_session *s, uint32_t node, struct trial_case *result, char *reason, size_t reason_size) {
-  struct capture c = {s, node, test_allocate(sl_session_graph(s)->node_count, 1), result, 0};
-  need(&c, node);
+  struct capture c = {s, node, trial_needed(s, node), result, 0};
   void *state = trial_source_open(s, reason, reason_size);
   return state ? run_slices(&c, s, state, reason, reason_size) : SL_EIO;
 }

@@ -276,7 +276,6 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   struct kernel k = {r, test_open(r->plugin_path, r->algorithm), log, NULL};
   trial_refer(r->inputs, k.test);
   const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
-  const char *why_whole = trial_why_whole(r->inputs);
   if (!is_device) { /* a device has no traps: there the fields are null */
     open_traps(k.test, log);
   }
@@ -294,6 +293,11 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   else
     run_orders(&k);
   run_again(&k, "once more, after all the others");
+  trial_describe_kernel(r, log);
+}
+
+void trial_describe_kernel(const struct trial_run *r, struct sl_child *log) {
+  const char *why_whole = trial_why_whole(r->inputs);
   char on_list[48] = "";
   if (r->inputs->has_list) snprintf(on_list, sizeof on_list, ", %u on its list,", r->inputs->list_count);
   snprintf(log->text, sizeof log->text, "%u event%s%s of %s, node %s%s%s", r->inputs->event_count,

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TARGETS = 4, DEFAULT_EVENTS = 12, DEFAULT_SECONDS = 60 };
-static const char *const target_names[TARGETS + 1] = {"cpu", "simt", "cuda", "hip", NULL};
+enum { TARGETS = 5, DEFAULT_EVENTS = 12, DEFAULT_SECONDS = 60 };
+static const char *const target_names[TARGETS + 1] = {"cpu", "simt", "race", "cuda", "hip", NULL};
 
 /* What the children of one algorithm write. */
 struct findings {
@@ -55,20 +55,14 @@ const char *trial_first_error(const struct sl_session *s) {
   return "";
 }
 
-struct sl_session *trial_session_open(const struct sl_trial_options *o, const struct trial_graph *graph,
-                                      uint32_t slice_events, const char *output_path, struct sl_child *log) {
+static struct sl_session *open_with(struct sl_options options, const struct sl_trial_options *o,
+                                    const struct trial_graph *graph, struct sl_child *log) {
   const char *const uses[] = {graph->use, NULL};
-  struct sl_options options = sl_options_default();
   options.graph_path = graph->path;
-  options.slice_events = slice_events;
   options.input_paths = o->input_paths;
   options.sets = o->sets;
   options.uses = uses;
   options.plugin_paths = o->plugin_paths;
-  options.output_path = output_path;
-  options.output_is_offered = 1;
-  options.events = output_path ? o->events : 0;
-  options.guard = output_path != NULL;
   struct sl_session *s = NULL;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const int status = d ? sl_session_open(&options, d, &s) : SL_ENOMEM;
@@ -77,6 +71,26 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
     if (sl_diagnostics_at(d, i)->severity == SL_ERROR)
       sl_child_not_run(log, "%s: %s", graph->shown, sl_diagnostics_at(d, i)->message);
   sl_child_not_run(log, "%s: %s", graph->shown, sl_error_text(status));
+}
+
+struct sl_session *trial_session_open(const struct sl_trial_options *o, const struct trial_graph *graph,
+                                      uint32_t slice_events, const char *output_path, struct sl_child *log) {
+  struct sl_options options = sl_options_default();
+  options.slice_events = slice_events;
+  options.output_path = output_path;
+  options.output_is_offered = 1;
+  options.events = output_path ? o->events : 0;
+  options.guard = output_path != NULL;
+  return open_with(options, o, graph, log);
+}
+
+struct sl_session *trial_race_open(const struct sl_trial_options *o, const struct trial_graph *graph,
+                                   struct sl_child *log) {
+  struct sl_options options = sl_options_default();
+  options.slice_events = o->events;
+  options.device = "simt";
+  options.race = 1;
+  return open_with(options, o, graph, log);
 }
 
 /* ------------------------------------------------------------------------------------------- one algorithm */
@@ -95,7 +109,8 @@ static void run_targets(const struct trial *t, struct trial_run *run, void (*bod
     if (!is_wanted(t, i)) continue;
     run->plugin_path = t->entries[i]->path;
     t->findings->targets[i].seconds = t->options->seconds;
-    sl_child_run(&t->findings->targets[i], body, run);
+    const int is_race = strcmp(target_names[i], "race") == 0;
+    sl_child_run(&t->findings->targets[i], is_race ? trial_run_race : body, run);
   }
 }
 
@@ -274,7 +289,7 @@ static int is_missing_target(const struct trial *t, const char *plugin) {
   uint32_t i = 0;
   while (target && i < TARGETS && strcmp(target_names[i], target) != 0) i++;
   if (!target || (i < TARGETS && t->entries[i])) return 0;
-  sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, i < TARGETS ? NULL : "it is cpu, simt, cuda or hip",
+  sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, i < TARGETS ? NULL : "it is cpu, simt, race, cuda or hip",
               i < TARGETS ? "plugin %s is not built for %s" : "%.0s'%s' is no target", plugin, target);
   return 1;
 }

@@ -7,6 +7,7 @@
  *   trap.c       memory that must not be touched
  *   capture.c    the inputs of a node of a running graph;  cut.c: other slices of them
  *   outcome.c    what was written, checked and compared
+ *   race.c       the same inputs on the emulator that looks for races
  *   kernel.c constant.c source.c sink.c   the ways in which an algorithm of that kind is run
  */
 #ifndef SL_TRIAL_H
@@ -50,6 +51,7 @@ struct trial_run {
 
 /* Bodies of children, context struct trial_run. */
 void trial_run_kernel(void *context, struct sl_child *log);
+void trial_run_race(void *context, struct sl_child *log);
 void trial_run_constant(void *context, struct sl_child *log);
 void trial_run_source(void *context, struct sl_child *log);
 void trial_run_sink(void *context, struct sl_child *log);
@@ -57,6 +59,11 @@ void trial_run_sink(void *context, struct sl_child *log);
 /* Opens a session on the graph as the trial wants it; ends the process with the reason if that fails. */
 struct sl_session *trial_session_open(const struct sl_trial_options *options, const struct trial_graph *graph,
                                       uint32_t slice_events, const char *output_path, struct sl_child *log);
+/* The same on the emulator that looks for races. */
+struct sl_session *trial_race_open(const struct sl_trial_options *options, const struct trial_graph *graph,
+                                   struct sl_child *log);
+/* "12 events of velo.yaml, node sorted": what a kernel ran on, as the text of a child that passed. */
+void trial_describe_kernel(const struct trial_run *r, struct sl_child *log);
 /* The first message of an error so far, or "". */
 const char *trial_first_error(const struct sl_session *s);
 

@@ -28,6 +28,11 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #if defined(SL_RACE)
 #define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline)) /* so that the caller's line is known, too */
 #define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))          /* what is the emulator's, and not the kernel's */
+#if defined(__clang__)
+#define SL_SIMT_KERNEL_ __attribute__((noinline))
+#else
+#define SL_SIMT_KERNEL_ __attribute__((noipa)) /* a write to nowhere is no reason to leave the call out */
+#endif
 /* Compilers make moves of it that they tell nobody of; small ones they tell of. */
 #define memcpy(to, from, bytes) \
   (__builtin_constant_p(bytes) && (bytes) <= 8 ? __builtin_memcpy(to, from, bytes) : __wrap_memcpy(to, from, bytes))
@@ -36,9 +41,10 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #else
 #define SL_DEVICE inline SL_UNUSED
 #define SL_SIMT_OWN_
+#define SL_SIMT_KERNEL_
 #endif
 #define SL_KERNEL(name, args_type)                                                                              \
-  static void name(const args_type a);                                                                          \
+  static SL_SIMT_KERNEL_ void name(const args_type a);                                                          \
   static SL_UNUSED SL_SIMT_OWN_ void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); } \
   static void name(const args_type a)
 

@@ -28,6 +28,7 @@ struct sl_race_stream {
 SL_STATIC_ASSERT(sizeof(struct sl_race_api) == 24, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_race_stream) == 56, "frozen by SL_SIMT_VERSION");
 
+#ifndef __cplusplus /* the rest is for kernels, which are C there */
 /* Set by SL_LAUNCH while a kernel runs. */
 extern _Thread_local const struct sl_race_api *sl_race __attribute__((visibility("hidden")));
 
@@ -114,5 +115,6 @@ SL_HOOK_COPY_(__tsan_memcpy, __real_memcpy)
 SL_HOOK_COPY_(__tsan_memmove, __real_memmove)
 SL_HOOK_SET_(__tsan_memset, __real_memset)
 
+#endif
 #endif
 #endif
