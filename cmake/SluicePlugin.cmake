@@ -23,7 +23,10 @@ endif()
 
 # Kernels for `--device simt --race`: a call before each access, to functions of our own (sluice/simt_race.h). Few
 # optimisations, so that accesses stay where the source has them. The sanitizer's library is not linked.
-set(SLUICE_RACE_OPTIONS -O1 -g -fsanitize=thread -fno-tree-vectorize)
+set(SLUICE_RACE_OPTIONS -O1 -g -fsanitize=thread -fno-tree-vectorize
+    # What gcc does unasked: what libdw looks for; reads that a write of the same place follows.
+    $<$<C_COMPILER_ID:Clang>:-gdwarf-aranges>
+    "$<$<C_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-read-before-write>")
 
 # nvcc: no contraction; what a header offers and a kernel does not use is no fault.
 set(SLUICE_CUDA_OPTIONS -std=c++20 -fmad=false --diag-suppress=177 -Xcompiler=-ffp-contract=off,-fvisibility=hidden,-Wall)

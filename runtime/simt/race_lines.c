@@ -98,7 +98,11 @@ int race_variable(struct race_lines *lines, const void *address, char *name, siz
                                                     NULL)
                              : NULL;
   if (!found) return 0;
-  snprintf(name, size, "%.*s", (int)strcspn(found, "."), found); /* "staged.3": the third of that name */
+  snprintf(name, size, "%s", found);
+  char *dot = strrchr(name, '.');
+  if (dot && dot[1] >= '0' && dot[1] <= '9') *dot = '\0'; /* "staged.3": the third of that name */
+  dot = strrchr(name, '.');
+  if (dot) memmove(name, dot + 1, strlen(dot)); /* clang: "count_hits.staged" */
   *begin = offset;
   *bytes = symbol.st_size;
   return 1;

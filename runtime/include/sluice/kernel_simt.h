@@ -28,6 +28,8 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #if defined(SL_RACE)
 #define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline)) /* so that the caller's line is known, too */
 #define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))          /* what is the emulator's, and not the kernel's */
+/* A plain access after an atomic is one, also where a compiler knows what it would find. */
+#define SL_SIMT_OPAQUE_(pointer) __asm__ volatile("" : "+r"(pointer))
 #if defined(__clang__)
 #define SL_SIMT_KERNEL_ __attribute__((noinline))
 #else
@@ -42,6 +44,7 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #define SL_DEVICE inline SL_UNUSED
 #define SL_SIMT_OWN_
 #define SL_SIMT_KERNEL_
+#define SL_SIMT_OPAQUE_(pointer) ((void)0)
 #endif
 #define SL_KERNEL(name, args_type)                                                                              \
   static SL_SIMT_KERNEL_ void name(const args_type a);                                                          \
@@ -114,10 +117,11 @@ static SL_UNUSED SL_SIMT_OWN_ int sl_simt_launch(const struct sl_launch *l, cons
 typedef uint64_t sl_atomic_u64;
 #define SL_ATOMIC_(p, v, expression)                                                                         \
   __extension__({                                                                                            \
-    __typeof__(p) sl_p = (p);                                                                                \
+    __typeof__(&*(p)) sl_p = (p);                                                                           \
     const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v);                                                   \
     SL_STATIC_ASSERT(sizeof *sl_p == 4 || sizeof *sl_p == 8, "a GPU has atomics of 32 and 64 bits only");    \
     SL_STATIC_ASSERT((__typeof__(*sl_p))0.5 == 0, "sums of floats depend on their order: no float atomics"); \
+    SL_SIMT_OPAQUE_(sl_p);                                                                                   \
     if (--sl_simt->atomics_to_pause == 0) sl_simt->api->pause(sl_simt);                                      \
     const __typeof__(*sl_p) sl_old = __atomic_load_n(sl_p, __ATOMIC_RELAXED);                                \
     __atomic_store_n(sl_p, (__typeof__(*sl_p))(expression), __ATOMIC_RELAXED);                               \
