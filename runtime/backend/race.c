@@ -148,8 +148,10 @@ static int begin(struct sl_stream *stream, const struct sl_race_node *node) {
 static int finding(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *left_out) {
   const struct race_device *d = device_of(device);
   *left_out = d->left_out;
-  if (index >= d->finding_count) return 0;
-  const struct race_finding *f = &d->findings[index];
+  uint32_t i = 0;
+  while (i < d->finding_count && (d->findings[i].same_as || index-- > 0)) i++;
+  if (i == d->finding_count) return 0;
+  const struct race_finding *f = &d->findings[i];
   *finding = (struct sl_race_finding){f->node, f->text, f->count};
   return 1;
 }

@@ -270,18 +270,23 @@ const char *sl_session_finding(const struct sl_session *s, uint32_t n) {
   return NULL;
 }
 
+static const char *count_text(uint64_t count, char *text, size_t size) {
+  snprintf(text, size, " (%llu times)", (unsigned long long)count);
+  return count > 1 ? text : "";
+}
+
 int sl_race_tell(struct sl_session *s) {
   struct command command = {"", 0};
   struct sl_race_finding f;
   uint64_t left_out = 0;
   uint32_t count = 0;
-  char device[64] = "";
+  char device[64] = "", times[48];
   describe_command(s, &command);
   s->backend->describe(s->device, device, sizeof device);
   for (; s->backend->races->finding(s->device, count, &f, &left_out); count++) {
     const struct sl_node *node = node_of(s, f.node);
-    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s (%llu times)",
-                node ? node->use : "", f.text, (unsigned long long)f.count);
+    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s",
+                node ? node->use : "", f.text, count_text(f.count, times, sizeof times));
   }
   if (left_out > 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "found %llu times more, at places that were not kept",

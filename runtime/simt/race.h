@@ -74,10 +74,13 @@ struct race_place {
   uint64_t node; /* in which `range` holds */
 };
 
+enum { RACE_LINE_BYTES = 256 };
 enum { RACE_NO_BARRIER, RACE_UNWRITTEN, RACE_OUTSIDE, RACE_INPUT, RACE_SCANNED };
 struct race_finding {
   uint32_t kind, place, other; /* numbers of places, `other` 0 if there is none */
+  uint32_t same_as;            /* 1 + the finding of the same lines, at other instructions, which counts for it; or 0 */
   uint64_t count;
+  char lines[2][RACE_LINE_BYTES];
   char node[64];
   char text[SL_RACE_TEXT_BYTES];
 };

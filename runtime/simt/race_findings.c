@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_BYTES = 320, LINE_BYTES = 256, NULL_BYTES = 4096 };
+enum { NAME_BYTES = 320, NULL_BYTES = 4096 };
 
 static int is_same(const struct race *r, const struct race_finding *f, const struct race_event *e, uint32_t other) {
   if (f->kind != e->kind) return 0;
@@ -42,8 +42,10 @@ static void name_shared(const struct race *r, const struct race_event *e, char *
   uint64_t at, bytes;
   if (!race_variable(r->device->lines, e->memory, variable, sizeof variable, &at, &bytes))
     snprintf(text, size, "shared memory");
+  else if (at == 0 && bytes == e->bytes)
+    snprintf(text, size, "the shared %s", variable);
   else if (at < bytes)
-    snprintf(text, size, "the shared %s, byte %llu", variable, (unsigned long long)at);
+    snprintf(text, size, "byte %llu of the shared %s", (unsigned long long)at, variable);
   else
     snprintf(text, size, "shared memory, %llu bytes past the end of %s", (unsigned long long)(at - bytes), variable);
 }
@@ -82,20 +84,17 @@ static const struct simt_thread *stack_owner(const struct race *r, const char *m
   return NULL;
 }
 
-static void tell_race(const struct race *r, const struct race_event *e, const char *name, const char *line, char *text,
-                      size_t size) {
-  char other[LINE_BYTES], block[32] = "the block";
-  race_line(r->device->lines, r->device->places[race_place_of(e->other)].code, other, sizeof other);
+static void tell_race(const struct race *r, const struct race_event *e, const char *name, struct race_finding *f) {
+  char block[32] = "the block";
   const int is_same = race_block_of(e->other) == e->block;
   if (!is_same) snprintf(block, sizeof block, "block %u", race_block_of(e->other));
-  snprintf(text, size, "kernel %s, thread %u of block %u %s %s at %s, which thread %u of %s %s at %s: %s",
-           r->machine->launch->kernel, e->thread, e->block, verb_now(e->access), name, line, race_thread_of(e->other),
-           block, verb_before(e->other_access), other,
+  snprintf(f->text, sizeof f->text, "kernel %s, thread %u of block %u %s %s at %s, which thread %u of %s %s at %s: %s",
+           r->machine->launch->kernel, e->thread, e->block, verb_now(e->access), name, f->lines[0],
+           race_thread_of(e->other), block, verb_before(e->other_access), f->lines[1],
            is_same ? "no barrier is between them" : "blocks have no order");
 }
 
-static void tell_one(const struct race *r, const struct race_event *e, const char *name, const char *line, char *text,
-                     size_t size) {
+static void tell_one(const struct race *r, const struct race_event *e, const char *name, struct race_finding *f) {
   char why[NAME_BYTES + 80];
   const struct race_range *range = race_range_at(r, (uintptr_t)e->memory);
   const int is_field = range && (uintptr_t)e->memory + e->bytes <= range->end;
@@ -112,15 +111,8 @@ static void tell_one(const struct race *r, const struct race_event *e, const cha
     snprintf(why, sizeof why, "it is not among the node's arguments");
   else
     snprintf(why, sizeof why, "it is outside of the node's arguments");
-  snprintf(text, size, "kernel %s, thread %u of block %u %s %s at %s: %s", r->machine->launch->kernel, e->thread,
-           e->block, verb_now(e->access), name, line, why);
-}
-
-static void tell(const struct race *r, const struct race_event *e, char *text, size_t size) {
-  char name[NAME_BYTES], line[LINE_BYTES];
-  name_memory(r, e, name, sizeof name);
-  race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
-  (e->kind == RACE_NO_BARRIER ? tell_race : tell_one)(r, e, name, line, text, size);
+  snprintf(f->text, sizeof f->text, "kernel %s, thread %u of block %u %s %s at %s: %s", r->machine->launch->kernel,
+           e->thread, e->block, verb_now(e->access), name, f->lines[0], why);
 }
 
 /* Memory that the emulator does not know may not be there: the block cannot go on. */
@@ -130,43 +122,68 @@ static int is_lost(const struct race *r, const struct race_event *e) {
   return !s || (uint64_t)((const char *)e->memory - s->memory) + e->bytes > s->bytes;
 }
 
-static struct race_finding *find(struct race *r, const struct race_event *e, uint32_t other, int *is_new) {
+/* One before it that names the same lines, in whatever order; else itself. */
+static uint32_t find_same_lines(const struct race_device *d, uint32_t index) {
+  const struct race_finding *f = &d->findings[index];
+  for (uint32_t i = 0; i < index; i++) {
+    const struct race_finding *g = &d->findings[i];
+    const int is_equal = strcmp(f->lines[0], g->lines[0]) == 0 && strcmp(f->lines[1], g->lines[1]) == 0;
+    const int is_turned = strcmp(f->lines[0], g->lines[1]) == 0 && strcmp(f->lines[1], g->lines[0]) == 0;
+    if (f->kind == g->kind && f->kind != RACE_SCANNED && !g->same_as && (is_equal || is_turned)) return i;
+  }
+  return index;
+}
+
+static void tell(const struct race *r, const struct race_event *e, struct race_finding *f) {
+  char name[NAME_BYTES];
+  name_memory(r, e, name, sizeof name);
+  if (e->kind == RACE_SCANNED)
+    snprintf(f->text, sizeof f->text, "the scan reads %s: nobody wrote it", name);
+  else
+    (e->kind == RACE_NO_BARRIER ? tell_race : tell_one)(r, e, name, f);
+}
+
+/* Makes it the newest finding, whose lines have been looked up; or one that counts for another. */
+static void add(struct race *r, const struct race_event *e, uint32_t other) {
   struct race_device *d = r->device;
+  const uint32_t index = d->finding_count++;
+  struct race_finding *f = &d->findings[index];
+  *f = (struct race_finding){.kind = e->kind, .place = e->place, .other = other};
+  snprintf(f->node, sizeof f->node, "%s", r->node ? r->node->name : "");
+  if (e->kind != RACE_SCANNED) race_line(d->lines, d->places[e->place].code, f->lines[0], sizeof f->lines[0]);
+  if (other) race_line(d->lines, d->places[other].code, f->lines[1], sizeof f->lines[1]);
+  const uint32_t same = find_same_lines(d, index);
+  if (same != index)
+    f->same_as = 1 + same;
+  else
+    tell(r, e, f);
+}
+
+static void enter(struct race *r, const struct race_event *e) {
+  struct race_device *d = r->device;
+  const uint32_t other = e->kind == RACE_NO_BARRIER ? race_place_of(e->other) : 0;
   uint32_t i = 0;
   while (i < d->finding_count && !is_same(r, &d->findings[i], e, other)) i++;
-  *is_new = i == d->finding_count;
-  if (i == RACE_FINDINGS) return NULL;
-  struct race_finding *f = &d->findings[i];
-  if (*is_new) {
-    *f = (struct race_finding){.kind = e->kind, .place = e->place, .other = other};
-    snprintf(f->node, sizeof f->node, "%s", r->node ? r->node->name : "");
-    d->finding_count++;
+  if (i == RACE_FINDINGS) {
+    d->left_out++;
+    return;
   }
-  f->count++;
-  return f;
+  if (i == d->finding_count) add(r, e, other);
+  if (d->findings[i].same_as) i = d->findings[i].same_as - 1;
+  d->findings[i].count++;
 }
 
 void race_scan_found(struct race *r, const void *count) {
   const struct race_event e = {.kind = RACE_SCANNED, .memory = count, .bytes = sizeof(uint32_t)};
-  char name[NAME_BYTES];
-  int is_new;
-  struct race_finding *f = find(r, &e, 0, &is_new);
-  if (!f) r->device->left_out++;
-  if (!f || !is_new) return;
-  name_memory(r, &e, name, sizeof name);
-  snprintf(f->text, sizeof f->text, "the scan reads %s: nobody wrote it", name);
+  enter(r, &e);
 }
 
 void race_found(struct race *r, const struct race_event *e) {
-  const uint32_t other = e->kind == RACE_NO_BARRIER ? race_place_of(e->other) : 0;
-  int is_new;
-  struct race_finding *f = find(r, e, other, &is_new);
-  if (!f) r->device->left_out++;
-  if (f && is_new) tell(r, e, f->text, sizeof f->text);
+  enter(r, e);
   if (!is_lost(r, e)) return;
-  char line[LINE_BYTES];
+  char line[RACE_LINE_BYTES];
   race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
-  snprintf(r->machine->message, sizeof r->machine->message, "kernel %s was stopped at %s: it touches memory outside of all fields",
-           r->machine->launch->kernel, line);
+  snprintf(r->machine->message, sizeof r->machine->message,
+           "kernel %s was stopped at %s: it touches memory outside of all fields", r->machine->launch->kernel, line);
   simt_drop(r->machine);
 }

@@ -1,0 +1,65 @@
+"""No race in the kernels of our plugins: every graph of graphs/ under --race, and with what can stand in for its nodes.
+
+    graphs_test.py SLUICE [--full]
+
+A run must say nothing, and print the digests of `cpu`. --full: more events, seeds and real ones from SLUICE_DATA.
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SLUICE = sys.argv[1]
+FULL = "--full" in sys.argv
+GRAPHS = pathlib.Path(__file__).resolve().parents[2] / "graphs"
+DATA = pathlib.Path(os.environ.get("SLUICE_DATA", GRAPHS.parents[1] / "shared" / "data")) / "lhcb"
+EVENTS = "60" if FULL else "8"
+SETTINGS = [(seed, warp) for seed in range(1, 5 if FULL else 3) for warp in ((32, 64) if FULL else (32 * seed,))]
+VARIANTS = [("velo_pv", ["--use", "pv=pv.annealing"]), ("pv", ["--use", "pv=pv.annealing"]),
+            ("velo", ["--set", "seed=7", "--slice-events", "3"])]
+
+
+def run(graph, more, device):
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(
+            [SLUICE, "run", str(GRAPHS / f"{graph}.yaml"), "-n", EVENTS, "--digest", "--device", *device, *more,
+             "-o", f"{folder}/output" if graph != "velo_geometry" else folder],
+            capture_output=True, text=True, timeout=600)
+
+
+def digests(done):
+    return [line for line in done.stdout.splitlines() if "digest" in line]
+
+
+def judge(job):
+    graph, more = job
+    expected = run(graph, more, ["cpu"])
+    wrong = [] if expected.returncode == 0 else [f"{graph} {more} on cpu: {expected.stderr}"]
+    for seed, warp in SETTINGS:
+        settings = ["simt", "--race", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}"]
+        done = run(graph, more, settings)
+        if done.returncode != 0 or done.stderr != expected.stderr:
+            wrong.append(f"{graph} {more} {settings}: status {done.returncode}: {done.stderr}")
+        elif digests(done) != digests(expected):
+            wrong.append(f"{graph} {more} {settings}: other digests than cpu")
+    return wrong
+
+
+def main():
+    jobs = [(path.stem, []) for path in sorted(GRAPHS.glob("*.yaml"))] + VARIANTS
+    if FULL and (DATA / "minbias.mdf").exists():
+        real = ["-i", str(DATA / "minbias.mdf"), "--set", f"geometry={DATA / 'geometry'}"]
+        jobs += [("velo_pv", real), ("velo_superpixels", real), ("velo_pv", [*real, "--use", "pv=pv.annealing"])]
+    elif FULL:
+        print(f"skipped: real events, since {DATA} is not there")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        wrong = [w for found in pool.map(judge, jobs) for w in found]
+    for w in wrong:
+        print(w)
+    print(f"{len(jobs)} graphs, {len(SETTINGS)} settings each, {len(wrong)} not as they should be")
+    return 1 if wrong or not jobs else 0
+
+
+sys.exit(main())
