@@ -2,8 +2,8 @@
 #                   [TARGETS target...] [TEST_ONLY])
 #
 # Builds one shared object a target: NAME.cpu.so, and, where there are .cu files, NAME.simt.so for the emulator of a
-# GPU and NAME.cuda.so for NVIDIA GPUs, if nvcc was found. SOURCES (plugin.c and the .cu files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES
-# (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
+# GPU, NAME.race.so for its --race, and NAME.cuda.so for NVIDIA GPUs, if nvcc was found. SOURCES (plugin.c and the .cu
+# files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
 # #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
 # LANGUAGE belongs to a file in a folder and not to a target. TARGETS names those beside cpu that it is for, if not
 # all. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.

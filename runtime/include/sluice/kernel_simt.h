@@ -29,7 +29,9 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline)) /* so that the caller's line is known, too */
 #define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))          /* what is the emulator's, and not the kernel's */
 /* A plain access after an atomic is one, also where a compiler knows what it would find. */
-#define SL_SIMT_OPAQUE_(pointer) __asm__ volatile("" : "+r"(pointer))
+#define SL_SIMT_OPAQUE_(pointer)       __asm__ volatile("" : "+r"(pointer))
+#define SL_SIMT_LOAD_(pointer)         __atomic_load_n(pointer, __ATOMIC_RELAXED)
+#define SL_SIMT_STORE_(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELAXED)
 #if defined(__clang__)
 #define SL_SIMT_KERNEL_ __attribute__((noinline))
 #else
@@ -44,7 +46,9 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #define SL_DEVICE inline SL_UNUSED
 #define SL_SIMT_OWN_
 #define SL_SIMT_KERNEL_
-#define SL_SIMT_OPAQUE_(pointer) ((void)0)
+#define SL_SIMT_OPAQUE_(pointer)       ((void)0)
+#define SL_SIMT_LOAD_(pointer)         (*(pointer))
+#define SL_SIMT_STORE_(pointer, value) (*(pointer) = (value))
 #endif
 #define SL_KERNEL(name, args_type)                                                                              \
   static SL_SIMT_KERNEL_ void name(const args_type a);                                                          \
@@ -123,8 +127,8 @@ typedef uint64_t sl_atomic_u64;
     SL_STATIC_ASSERT((__typeof__(*sl_p))0.5 == 0, "sums of floats depend on their order: no float atomics"); \
     SL_SIMT_OPAQUE_(sl_p);                                                                                   \
     if (--sl_simt->atomics_to_pause == 0) sl_simt->api->pause(sl_simt);                                      \
-    const __typeof__(*sl_p) sl_old = __atomic_load_n(sl_p, __ATOMIC_RELAXED);                                \
-    __atomic_store_n(sl_p, (__typeof__(*sl_p))(expression), __ATOMIC_RELAXED);                               \
+    const __typeof__(*sl_p) sl_old = SL_SIMT_LOAD_(sl_p);                                                    \
+    SL_SIMT_STORE_(sl_p, (__typeof__(*sl_p))(expression));                                                   \
     sl_old;                                                                                                  \
   })
 #define atomicAdd(p, v)  SL_ATOMIC_(p, v, sl_old + sl_v)
