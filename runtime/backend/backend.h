@@ -62,10 +62,10 @@ struct sl_pack {
 struct sl_backend {
   uint32_t size; /* sizeof(struct sl_backend): of a library that is loaded, compared first */
   uint32_t default_slice_events;
-  const char *target;   /* of its plugins: NAME.TARGET.so */
-  const char *settings; /* what its settings are called by, if not by the target */
+  const char *target;                /* of its plugins: NAME.TARGET.so */
+  const char *settings;              /* what its settings are called by, if not by the target */
   const struct sl_race_calls *races; /* NULL: it does not look for any */
-  uint32_t block_threads; /* block size of every node, 0: the node's own */
+  uint32_t block_threads;            /* block size of every node, 0: the node's own */
   uint32_t flights;
   uint32_t
       is_device;    /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */

@@ -1,5 +1,6 @@
-/* race.c: the backend of `--device simt --race`, a library: the emulator of simt.c, which looks at each access to memory
- * of kernels that were compiled for it (simt/race.h). What the host does to memory for a node is marked in its shadow. */
+/* race.c: the backend of `--device simt --race`, a library: the emulator of simt.c, which looks at each access to
+ * memory of kernels that were compiled for it (simt/race.h). What the host does to memory for a node is marked in its
+ * shadow. */
 #include "simt/race.h"
 
 #include "backend/backend.h"
@@ -72,9 +73,8 @@ static struct sl_stream *stream_open(struct sl_device *device) {
     return NULL;
   }
   struct simt_machine *m = (struct simt_machine *)(void *)stream;
-  *r = (struct race){.api = {sizeof r->api, SL_SIMT_VERSION, race_access, race_copy},
-                     .machine = m,
-                     .device = device_of(device)};
+  *r = (struct race){
+      .api = {sizeof r->api, SL_SIMT_VERSION, race_access, race_copy}, .machine = m, .device = device_of(device)};
   m->race = r;
   m->watch = &race_watch;
   return stream;
@@ -158,27 +158,26 @@ static int finding(struct sl_device *device, uint32_t index, struct sl_race_find
 
 static const struct sl_race_calls race_calls = {begin, mark, finding};
 
-__attribute__((visibility("default"))) const struct sl_backend sluice_backend = {
-    .size = sizeof(struct sl_backend),
-    .target = "race",
-    .settings = "simt",
-    .races = &race_calls,
-    .default_slice_events = 8,
-    .block_threads = 0,
-    .flights = 1,
-    .open = race_open,
-    .close = race_close,
-    .set = sl_simt_device_set,
-    .allocate = allocate,
-    .release = release,
-    .allocate_host = allocate,
-    .release_host = release,
-    .stream_open = stream_open,
-    .stream_close = stream_close,
-    .error = race_error,
-    .describe = sl_simt_device_describe,
-    .zero = zero,
-    .clear = clear,
-    .combine = combine,
-    .scan = scan,
-    .scan_items = scan_items};
+__attribute__((visibility("default"))) const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
+                                                                                 .target = "race",
+                                                                                 .settings = "simt",
+                                                                                 .races = &race_calls,
+                                                                                 .default_slice_events = 8,
+                                                                                 .block_threads = 0,
+                                                                                 .flights = 1,
+                                                                                 .open = race_open,
+                                                                                 .close = race_close,
+                                                                                 .set = sl_simt_device_set,
+                                                                                 .allocate = allocate,
+                                                                                 .release = release,
+                                                                                 .allocate_host = allocate,
+                                                                                 .release_host = release,
+                                                                                 .stream_open = stream_open,
+                                                                                 .stream_close = stream_close,
+                                                                                 .error = race_error,
+                                                                                 .describe = sl_simt_device_describe,
+                                                                                 .zero = zero,
+                                                                                 .clear = clear,
+                                                                                 .combine = combine,
+                                                                                 .scan = scan,
+                                                                                 .scan_items = scan_items};

@@ -1,5 +1,5 @@
-/* race.c: --race: each field in a place of its own with room around it; which memory each node may use, by name; and what
- * was found, at the end.
+/* race.c: --race: each field in a place of its own with room around it; which memory each node may use, by name; and
+ * what was found, at the end.
  *
  * What kernels do to memory the backend sees (base/races.h). What it cannot know is said here: what the source filled,
  * and that a field holds nothing before the step that writes it.
@@ -165,7 +165,8 @@ static void allow_member(struct sl_slot *slot, uint32_t n, uint32_t m) {
   for (uint32_t k = 0; k < at->entry_count; k++)
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const int32_t storage = at->entries[k].storage[f];
-      const int is_own = storage != SL_NONE && s->layout->storage[storage].node == n; /* else of a port that it shares */
+      const int is_own =
+          storage != SL_NONE && s->layout->storage[storage].node == n; /* else of a port that it shares */
       allow(slot, storage, is_own ? both : SL_RACE_MAY_READ);
     }
 }
@@ -197,8 +198,7 @@ static uint32_t list_memory(struct sl_slot *slot, const struct sl_flight *flight
   }
   others[TAG_EVENT_COUNT] =
       (struct sl_race_memory){&slot->event_count, sizeof slot->event_count, SL_RACE_MAY_READ, TAG_EVENT_COUNT};
-  others[TAG_ERRORS] =
-      (struct sl_race_memory){slot->errors, s->slice_events * sizeof *slot->errors, both, TAG_ERRORS};
+  others[TAG_ERRORS] = (struct sl_race_memory){slot->errors, s->slice_events * sizeof *slot->errors, both, TAG_ERRORS};
   others[TAG_USED] = (struct sl_race_memory){slot->used, l->used_count * sizeof *slot->used, both, TAG_USED};
   others[TAG_TABLES] = (struct sl_race_memory){flight->tables.host, flight->tables.bytes, SL_RACE_MAY_READ, TAG_TABLES};
   for (uint32_t i = 0; i < TAG_NODE_TABLES; i++) others[i].tag += l->storage_count;
@@ -218,8 +218,7 @@ int sl_race_begin(struct sl_slot *slot, const struct sl_flight *flight, const ui
     }
     end = allow_tables(slot, n, end);
   }
-  slot->race_node =
-      (struct sl_race_node){s->graph->nodes[nodes[0]].name, slot->race_memory, end, describe, slot};
+  slot->race_node = (struct sl_race_node){s->graph->nodes[nodes[0]].name, slot->race_memory, end, describe, slot};
   return s->backend->races->begin(slot->stream, &slot->race_node);
 }
 
@@ -285,8 +284,8 @@ int sl_race_tell(struct sl_session *s) {
   s->backend->describe(s->device, device, sizeof device);
   for (; s->backend->races->finding(s->device, count, &f, &left_out); count++) {
     const struct sl_node *node = node_of(s, f.node);
-    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s",
-                node ? node->use : "", f.text, count_text(f.count, times, sizeof times));
+    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s", node ? node->use : "",
+                f.text, count_text(f.count, times, sizeof times));
   }
   if (left_out > 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "found %llu times more, at places that were not kept",

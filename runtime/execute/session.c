@@ -49,8 +49,7 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
 static const char *device_setting(const struct sl_session *s, const char *key) {
   const char *name = s->backend->settings ? s->backend->settings : s->backend->target;
   const size_t length = strlen(name);
-  return s->backend->set && strncmp(key, name, length) == 0 && key[length] == '.' ? key + length + 1
-                                                                                                : NULL;
+  return s->backend->set && strncmp(key, name, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
 }
 
 /* A setting of the runtime itself, `--set runtime.KEY=VALUE`. */
@@ -262,8 +261,8 @@ static int choose_race(struct sl_session *s, char *target, size_t size) {
   }
   snprintf(target, size, "race");
   if (sl_backend_load(target, reason, sizeof reason)) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)",
-              "there is no --race: %s", reason);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)", "there is no --race: %s",
+              reason);
   return SL_EINVAL;
 }
 
@@ -349,8 +348,7 @@ static int open_session(struct sl_session *s) {
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
   if (status == SL_OK)
-    status = sl_layout_make(s->graph, s->slice_events, s->families, input_gap_bytes(s),
-                            s->diagnostics, &s->layout);
+    status = sl_layout_make(s->graph, s->slice_events, s->families, input_gap_bytes(s), s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   sl_time_opened(s, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);

@@ -151,14 +151,14 @@ struct sl_slot {
   uint32_t index;
   int started;
   unsigned char *arena;
-  void **storage;             /* device pointer of each storage, NULL for inputs */
-  struct sl_guarded *guarded; /* --guard: of each storage */
-  uint8_t *is_listed;         /* --guard: per event, of the node at hand */
-  int has_overflowed;         /* --guard: an output did, in the part that runs */
+  void **storage;                     /* device pointer of each storage, NULL for inputs */
+  struct sl_guarded *guarded;         /* --guard: of each storage */
+  uint8_t *is_listed;                 /* --guard: per event, of the node at hand */
+  int has_overflowed;                 /* --guard: an output did, in the part that runs */
   struct sl_race_memory *race_memory; /* --race: by tag: of each storage, and of the rest */
   struct sl_race_node race_node;
   uint32_t first_event; /* of the slice, that is in the part that runs */
-  void **host;                /* host pointer of each storage that outputs and sinks read; of the part that ran last */
+  void **host;          /* host pointer of each storage that outputs and sinks read; of the part that ran last */
   unsigned char *arguments;
   struct sl_flight flights[2];
   void **sink_args; /* per sink node */

@@ -30,8 +30,7 @@ static void keep(const struct race *r, struct race_record kept[RACE_KEPT], struc
   if (is_ordered(r, kept[0], thread)) {
     kept[0] = now;
     if (is_ordered(r, kept[1], thread)) kept[1].time = 0;
-  } else if (is_ordered(r, kept[1], thread) ||
-             (is_same_warp(r, kept[0], kept[1]) && !is_same_warp(r, kept[0], now))) {
+  } else if (is_ordered(r, kept[1], thread) || (is_same_warp(r, kept[0], kept[1]) && !is_same_warp(r, kept[0], now))) {
     kept[1] = now;
   }
 }
@@ -113,8 +112,7 @@ static uint64_t count_written(const struct race_shadow *s, uint64_t first, uint6
 
 /* A struct is copied whole, whatever of it holds a value: of what is larger than a word one byte is enough. */
 int race_is_written(const struct race_shadow *s, uint64_t first, uint64_t bytes) {
-  if (bytes == RACE_WORD && first % RACE_WORD == 0)
-    return (s->written[first / 8] >> first % 8 & 0xFu) == 0xFu;
+  if (bytes == RACE_WORD && first % RACE_WORD == 0) return (s->written[first / 8] >> first % 8 & 0xFu) == 0xFu;
   const uint64_t count = count_written(s, first, bytes);
   return bytes <= RACE_WORD ? count == bytes : count > 0;
 }
@@ -185,8 +183,8 @@ static const struct race_range *admit(struct race *r, struct access *a) {
     place->node = r->node_number;
   }
   if (is_within(place->range, begin, a->bytes) && place->range->rights & right) return place->range;
-  const struct race_event e = event_of(
-      r, a, is_within(place->range, begin, a->bytes) && place->range->rights ? RACE_INPUT : RACE_OUTSIDE);
+  const struct race_event e =
+      event_of(r, a, is_within(place->range, begin, a->bytes) && place->range->rights ? RACE_INPUT : RACE_OUTSIDE);
   place->range = NULL;
   race_found(r, &e);
   return NULL;

@@ -68,7 +68,7 @@ static void name_memory(const struct race *r, const struct race_event *e, char *
     snprintf(text, size, "the static variable %s", variable);
     return;
   }
-  if (!range || !r->node->describe || !race_shadow_of(r->device, e->memory)) {
+  if (!range || !r->node || !race_shadow_of(r->device, e->memory)) {
     snprintf(text, size, "memory that is no field's");
     return;
   }

@@ -15,7 +15,9 @@ struct race_lines {
   Dwfl *dwfl; /* opened when somebody asks, when all plugins are loaded */
 };
 
-struct race_lines *race_lines_open(void) { return calloc(1, sizeof(struct race_lines)); }
+struct race_lines *race_lines_open(void) {
+  return calloc(1, sizeof(struct race_lines));
+}
 
 void race_lines_close(struct race_lines *lines) {
   if (lines && lines->dwfl) dwfl_end(lines->dwfl);
@@ -94,15 +96,15 @@ int race_variable(struct race_lines *lines, const void *address, char *name, siz
   Dwfl_Module *module = module_of(lines, address);
   GElf_Off offset = 0;
   GElf_Sym symbol;
-  const char *found = module ? dwfl_module_addrinfo(module, (GElf_Addr)(uintptr_t)address, &offset, &symbol, NULL, NULL,
-                                                    NULL)
-                             : NULL;
+  const char *found =
+      module ? dwfl_module_addrinfo(module, (GElf_Addr)(uintptr_t)address, &offset, &symbol, NULL, NULL, NULL) : NULL;
   if (!found) return 0;
-  snprintf(name, size, "%s", found);
-  char *dot = strrchr(name, '.');
-  if (dot && dot[1] >= '0' && dot[1] <= '9') *dot = '\0'; /* "staged.3": the third of that name */
-  dot = strrchr(name, '.');
-  if (dot) memmove(name, dot + 1, strlen(dot)); /* clang: "count_hits.staged" */
+  /* gcc calls the third of that name "staged.3", clang one "count_hits.staged". */
+  const char *end = strrchr(found, '.');
+  if (!end || end[1] < '0' || end[1] > '9') end = found + strlen(found);
+  const char *first = end;
+  while (first > found && first[-1] != '.') first--;
+  snprintf(name, size, "%.*s", (int)(end - first), first);
   *begin = offset;
   *bytes = symbol.st_size;
   return 1;

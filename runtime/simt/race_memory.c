@@ -1,5 +1,5 @@
-/* race_memory.c: shadows of memory, and whose it is; see race.h. Shadows are mapped, so that only those of memory in use
- * cost anything. */
+/* race_memory.c: shadows of memory, and whose it is; see race.h. Shadows are mapped, so that only those of memory in
+ * use cost anything. */
 #define _GNU_SOURCE 1 /* dl_iterate_phdr */
 #include "simt/race.h"
 

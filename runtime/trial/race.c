@@ -1,5 +1,5 @@
-/* race.c: how `sluice test` looks for races: the graph runs up to the node, one slice of it, on the emulator that looks at
- * each access to memory, with several seeds and both warp sizes. What is found in other algorithms is said of those.
+/* race.c: how `sluice test` looks for races: the graph runs up to the node, one slice of it, on the emulator that looks
+ * at each access to memory, with several seeds and both warp sizes. What is found in other algorithms is said of those.
  */
 #include "trial/trial.h"
 

@@ -36,7 +36,7 @@ ZOO_KERNEL(neighbour_item) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = ZOO_BEGIN(event), i = begin + threadIdx.x % 40;
     uint32_t sum = 0;
-    if (threadIdx.x < 40) a.copies.value[i] = a.numbers.value[i];           /* RACE */
+    if (threadIdx.x < 40) a.copies.value[i] = a.numbers.value[i];         /* RACE */
     if (threadIdx.x < 40 && threadIdx.x > 0) sum = a.copies.value[i - 1]; /* RACE */
     sum = sl_block_sum_u32(sum);
     if (threadIdx.x == 0) a.sums.total[event] = sum;
@@ -51,7 +51,7 @@ ZOO_KERNEL(written_twice) {
 /* Reads what another block may not have written yet. */
 ZOO_KERNEL(neighbour_event) {
   SL_FOR_EVENTS (event, a.events) {
-    if (threadIdx.x == 0) a.sums.total[event] = ZOO_COUNT(event);                                        /* RACE */
+    if (threadIdx.x == 0) a.sums.total[event] = ZOO_COUNT(event);                                  /* RACE */
     if (threadIdx.x == 0 && event > 0) a.copies.value[ZOO_BEGIN(event)] = a.sums.total[event - 1]; /* RACE */
   }
 }

@@ -1,7 +1,7 @@
 /* numbers.c: the events of the zoo: 16 of 40 to 89 numbers each. */
-#include <sluice/plugin.h>
-
 #include "zoo.h"
+
+#include <sluice/plugin.h>
 
 enum { EVENTS = 16 };
 

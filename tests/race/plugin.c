@@ -14,5 +14,5 @@ static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
     SL_ENTRY(numbers_source),
 #endif
-    SL_ENTRY(shared), SL_ENTRY(global), SL_ENTRY(unwritten), SL_ENTRY(bounds), SL_ENTRY(right)};
+    SL_ENTRY(shared),         SL_ENTRY(global), SL_ENTRY(unwritten), SL_ENTRY(bounds), SL_ENTRY(right)};
 SL_PLUGIN("zoo", "1.0.0", "kernels with races, and without");

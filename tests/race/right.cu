@@ -21,7 +21,7 @@
   F(last_item)           \
   F(returned_threads)
 
-#define right_args zoo_args
+#define right_args       zoo_args
 #define RIGHT_CHOICES(F) RIGHT_KERNELS(F) F(two_kernels) F(whole_scan)
 ZOO_MEMBERS(right, RIGHT_CHOICES);
 

@@ -26,7 +26,7 @@ ZOO_MEMBERS(shared, SHARED_KERNELS);
 ZOO_KERNEL(missing_barrier) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
-    staged[threadIdx.x] = a.numbers.value[ZOO_BEGIN(event)] + threadIdx.x;         /* RACE */
+    staged[threadIdx.x] = a.numbers.value[ZOO_BEGIN(event)] + threadIdx.x;        /* RACE */
     const uint32_t other = staged[(threadIdx.x + ZOO_THREADS - 1) % ZOO_THREADS]; /* RACE */
     const uint32_t sum = sl_block_sum_u32(other);
     if (threadIdx.x == 0) a.sums.total[event] = sum;
@@ -63,8 +63,8 @@ ZOO_KERNEL(missing_warp_sync) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
     __syncthreads();
-    staged[threadIdx.x] = threadIdx.x + event;         /* RACE */
-    const uint32_t other = staged[threadIdx.x ^ 1u];  /* RACE */
+    staged[threadIdx.x] = threadIdx.x + event;       /* RACE */
+    const uint32_t other = staged[threadIdx.x ^ 1u]; /* RACE */
     const uint32_t sum = sl_block_sum_u32(other);
     if (threadIdx.x == 0) a.sums.total[event] = sum;
   }
@@ -136,7 +136,7 @@ ZOO_KERNEL(atomic_then_read) {
   SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    atomicAdd(&count, 1u);                                    /* RACE */
+    atomicAdd(&count, 1u);                              /* RACE */
     if (threadIdx.x == 40) a.sums.total[event] = count; /* RACE */
     __syncthreads();
   }
@@ -146,7 +146,7 @@ ZOO_KERNEL(atomic_then_read) {
 ZOO_KERNEL(reset_among_atomics) {
   __shared__ uint32_t count;
   SL_FOR_EVENTS (event, a.events) {
-    if (threadIdx.x == 0) count = 0; /* RACE */
+    if (threadIdx.x == 0) count = 0;                     /* RACE */
     if (threadIdx.x != 0) sl_total_add(&count, 1u - 1u); /* RACE */
     __syncthreads();
     if (threadIdx.x == 0) a.sums.total[event] = count;
@@ -186,7 +186,7 @@ ZOO_KERNEL(early_flag) {
   __shared__ uint32_t is_long;
   SL_FOR_EVENTS (event, a.events) {
     __syncthreads();
-    if (threadIdx.x == 0) is_long = ZOO_COUNT(event) > 60 ? 1u : 0u; /* RACE */
+    if (threadIdx.x == 0) is_long = ZOO_COUNT(event) > 60 ? 1u : 0u;             /* RACE */
     const uint32_t sum = sl_block_sum_u32(threadIdx.x == 0 || !is_long ? 1 : 2); /* RACE */
     if (threadIdx.x == 0) a.sums.total[event] = sum;
   }
@@ -197,7 +197,7 @@ ZOO_KERNEL(word_over_bytes) {
   __shared__ uint32_t word[1];
   SL_FOR_EVENTS (event, a.events) {
     uint8_t *bytes = (uint8_t *)word;
-    if (threadIdx.x == 0) word[0] = 0xFFFFFFFFu;                                     /* RACE */
+    if (threadIdx.x == 0) word[0] = 0xFFFFFFFFu;                                       /* RACE */
     if (threadIdx.x > 0 && threadIdx.x < 4) bytes[threadIdx.x] = (uint8_t)threadIdx.x; /* RACE */
     __syncthreads();
     if (threadIdx.x == 0) a.sums.total[event] = word[0];

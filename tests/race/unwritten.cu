@@ -8,7 +8,7 @@
   F(unwritten_tail)          \
   F(unwritten_item)
 
-#define unwritten_args zoo_args
+#define unwritten_args       zoo_args
 #define UNWRITTEN_CHOICES(F) UNWRITTEN_KERNELS(F) F(unwritten_half) F(unwritten_count)
 ZOO_MEMBERS(unwritten, UNWRITTEN_CHOICES);
 

@@ -37,33 +37,33 @@ struct zoo_args {
 /* An algorithm that runs the one of its kernels that the property `kernel` names. */
 #define ZOO_CHOICE_(name) " " #name
 #define ZOO_NUMBER_(name) ZOO_##name,
-#define ZOO_MEMBERS(algorithm, KERNELS)                                                                          \
-  enum { ZOO_none, KERNELS(ZOO_NUMBER_) ZOO_KERNELS };                                                           \
-  static const struct sl_member algorithm##_members[] = {                                                        \
-      SL_EVENTS(),                                                                                               \
-      SL_IN(numbers, zoo_numbers, "offsets value tag", "any"),                                                   \
-      SL_OUT(sums, zoo_sums, "sums"),                                                                            \
-      SL_OUT(copies, zoo_copies, "copies", SL_SHARES_OFFSETS(numbers)),                                          \
-      SL_SCRATCH(scratch, u32, "for any use", SL_ONE(SL_EVENTS_TERM(ZOO_SCRATCH, 0))),                           \
-      SL_ENUM(kernel, "none", "which one runs", "none" KERNELS(ZOO_CHOICE_)),                                    \
+#define ZOO_MEMBERS(algorithm, KERNELS)                                                \
+  enum { ZOO_none, KERNELS(ZOO_NUMBER_) ZOO_KERNELS };                                 \
+  static const struct sl_member algorithm##_members[] = {                              \
+      SL_EVENTS(),                                                                     \
+      SL_IN(numbers, zoo_numbers, "offsets value tag", "any"),                         \
+      SL_OUT(sums, zoo_sums, "sums"),                                                  \
+      SL_OUT(copies, zoo_copies, "copies", SL_SHARES_OFFSETS(numbers)),                \
+      SL_SCRATCH(scratch, u32, "for any use", SL_ONE(SL_EVENTS_TERM(ZOO_SCRATCH, 0))), \
+      SL_ENUM(kernel, "none", "which one runs", "none" KERNELS(ZOO_CHOICE_)),          \
   }
 
 /* On cpu a block is one thread: nothing there to look for. */
 #if defined(SL_TARGET_CPU)
-#define ZOO_RUN(algorithm, KERNELS)                                                \
+#define ZOO_RUN(algorithm, KERNELS)                                                 \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \
-    (void)l, (void)a;                                                              \
-    return SL_OK;                                                                  \
-  }                                                                                \
+    (void)l, (void)a;                                                               \
+    return SL_OK;                                                                   \
+  }                                                                                 \
   SL_ALGORITHM(algorithm, "kernels for --race", ZOO_THREADS, algorithm##_run)
 #else
 #define ZOO_LAUNCH_(name) \
   if (a->kernel == ZOO_##name) return SL_LAUNCH(l, name, SL_PER_EVENT, *a);
-#define ZOO_RUN(algorithm, KERNELS)                                                \
+#define ZOO_RUN(algorithm, KERNELS)                                                 \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \
-    KERNELS(ZOO_LAUNCH_)                                                           \
-    return SL_OK;                                                                  \
-  }                                                                                \
+    KERNELS(ZOO_LAUNCH_)                                                            \
+    return SL_OK;                                                                   \
+  }                                                                                 \
   SL_ALGORITHM(algorithm, "kernels for --race", ZOO_THREADS, algorithm##_run)
 #endif
 

@@ -7,9 +7,9 @@
  *
  * __shared__ variables are static and stand in one section of the plugin, which the emulator poisons before each block.
  *
- * With SL_RACE the plugin tells it of each access to memory, too (simt_race.h); without, it does not see two threads that
- * add to a plain variable without an atomic, since one fiber runs at a time. A thread that waits for another in a loop
- * without a barrier waits for ever.
+ * With SL_RACE the plugin tells it of each access to memory, too (simt_race.h); without, it does not see two threads
+ * that add to a plain variable without an atomic, since one fiber runs at a time. A thread that waits for another in a
+ * loop without a barrier waits for ever.
  */
 #ifndef SLUICE_KERNEL_SIMT_H
 #define SLUICE_KERNEL_SIMT_H
@@ -121,7 +121,7 @@ static SL_UNUSED SL_SIMT_OWN_ int sl_simt_launch(const struct sl_launch *l, cons
 typedef uint64_t sl_atomic_u64;
 #define SL_ATOMIC_(p, v, expression)                                                                         \
   __extension__({                                                                                            \
-    __typeof__(&*(p)) sl_p = (p);                                                                           \
+    __typeof__(&*(p)) sl_p = (p);                                                                            \
     const __typeof__(*sl_p) sl_v = (__typeof__(*sl_p))(v);                                                   \
     SL_STATIC_ASSERT(sizeof *sl_p == 4 || sizeof *sl_p == 8, "a GPU has atomics of 32 and 64 bits only");    \
     SL_STATIC_ASSERT((__typeof__(*sl_p))0.5 == 0, "sums of floats depend on their order: no float atomics"); \

@@ -1,5 +1,5 @@
-/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/simt.md) tells the emulator of each access
- * to memory.
+/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/simt.md) tells the emulator of each
+ * access to memory.
  *
  * Its kernels are compiled with -fsanitize=thread, which makes the compiler call a function before each access. Those
  * functions stand here, and not in the sanitizer's library: with SL_RACE_HOOKS defined this header is a source of the
@@ -55,14 +55,14 @@ _Thread_local const struct sl_race_api *sl_race;
 #define SL_HOOK_NOTHING_(name) \
   SL_HOOK_ void name(void);    \
   SL_HOOK_ void name(void) {}
-#define SL_HOOKS_OF_SIZE_(bytes)                                                           \
-  SL_HOOK_ACCESS_(__tsan_read##bytes, bytes, SL_RACE_READ)                                 \
-  SL_HOOK_ACCESS_(__tsan_write##bytes, bytes, SL_RACE_WRITE)                               \
-  SL_HOOK_ACCESS_(__tsan_unaligned_read##bytes, bytes, SL_RACE_READ)                       \
-  SL_HOOK_ACCESS_(__tsan_unaligned_write##bytes, bytes, SL_RACE_WRITE)                     \
-  SL_HOOK_ACCESS_(__tsan_volatile_read##bytes, bytes, SL_RACE_READ)                        \
-  SL_HOOK_ACCESS_(__tsan_volatile_write##bytes, bytes, SL_RACE_WRITE)                      \
-  SL_HOOK_ACCESS_(__tsan_read_write##bytes, bytes, SL_RACE_READ | SL_RACE_WRITE)           \
+#define SL_HOOKS_OF_SIZE_(bytes)                                                 \
+  SL_HOOK_ACCESS_(__tsan_read##bytes, bytes, SL_RACE_READ)                       \
+  SL_HOOK_ACCESS_(__tsan_write##bytes, bytes, SL_RACE_WRITE)                     \
+  SL_HOOK_ACCESS_(__tsan_unaligned_read##bytes, bytes, SL_RACE_READ)             \
+  SL_HOOK_ACCESS_(__tsan_unaligned_write##bytes, bytes, SL_RACE_WRITE)           \
+  SL_HOOK_ACCESS_(__tsan_volatile_read##bytes, bytes, SL_RACE_READ)              \
+  SL_HOOK_ACCESS_(__tsan_volatile_write##bytes, bytes, SL_RACE_WRITE)            \
+  SL_HOOK_ACCESS_(__tsan_read_write##bytes, bytes, SL_RACE_READ | SL_RACE_WRITE) \
   SL_HOOK_ACCESS_(__tsan_unaligned_read_write##bytes, bytes, SL_RACE_READ | SL_RACE_WRITE)
 SL_HOOKS_OF_SIZE_(1)
 SL_HOOKS_OF_SIZE_(2)
@@ -77,36 +77,36 @@ SL_HOOK_ void __tsan_func_entry(const void *caller);
 SL_HOOK_ void __tsan_func_entry(const void *caller) { (void)caller; }
 
 /* What kernel_simt.h makes atomics of. One thread runs at a time, so that nothing more is needed. */
-#define SL_HOOK_ATOMIC_(bits)                                                                           \
-  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);      \
-  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order) {     \
-    (void)order;                                                                                        \
-    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_READ | SL_RACE_ATOMIC);                      \
-    return *p;                                                                                          \
-  }                                                                                                     \
-  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order);   \
-  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order) {  \
-    (void)order;                                                                                        \
-    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_WRITE | SL_RACE_ATOMIC);                     \
-    *p = v;                                                                                             \
+#define SL_HOOK_ATOMIC_(bits)                                                                          \
+  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);     \
+  SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order) {    \
+    (void)order;                                                                                       \
+    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_READ | SL_RACE_ATOMIC);                     \
+    return *p;                                                                                         \
+  }                                                                                                    \
+  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order);  \
+  SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order) { \
+    (void)order;                                                                                       \
+    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_WRITE | SL_RACE_ATOMIC);                    \
+    *p = v;                                                                                            \
   }
 SL_HOOK_ATOMIC_(32)
 SL_HOOK_ATOMIC_(64)
 
 /* gcc calls the C library's, and so the linker's --wrap brings them here; clang the sanitizer's. */
-#define SL_HOOK_COPY_(name, real)                                                  \
-  void *real(void *to, const void *from, unsigned long bytes);                     \
-  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes);            \
-  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes) {           \
+#define SL_HOOK_COPY_(name, real)                                                      \
+  void *real(void *to, const void *from, unsigned long bytes);                         \
+  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes);                \
+  SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes) {               \
     if (sl_race) sl_race->copy(sl_race, __builtin_return_address(0), to, from, bytes); \
-    return real(to, from, bytes);                                                  \
+    return real(to, from, bytes);                                                      \
   }
-#define SL_HOOK_SET_(name, real)                                    \
-  void *real(void *to, int value, unsigned long bytes);             \
-  SL_HOOK_ void *name(void *to, int value, unsigned long bytes);    \
-  SL_HOOK_ void *name(void *to, int value, unsigned long bytes) {   \
-    SL_TELL_(to, bytes, SL_RACE_WRITE);                             \
-    return real(to, value, bytes);                                  \
+#define SL_HOOK_SET_(name, real)                                  \
+  void *real(void *to, int value, unsigned long bytes);           \
+  SL_HOOK_ void *name(void *to, int value, unsigned long bytes);  \
+  SL_HOOK_ void *name(void *to, int value, unsigned long bytes) { \
+    SL_TELL_(to, bytes, SL_RACE_WRITE);                           \
+    return real(to, value, bytes);                                \
   }
 SL_HOOK_COPY_(__wrap_memcpy, __real_memcpy)
 SL_HOOK_COPY_(__wrap_memmove, __real_memmove)
