@@ -9,14 +9,11 @@
  */
 #include "transport.h"
 
-#include "generator.h"
-
-enum { SECONDARIES_MAX = 8 };
+#include "secondary.h"
 
 static const float end_of_velo = 770.0f;
-static const float radius_max = 72.0f;  /* of anything active, mm */
-static const float material_max = 0.6f; /* radiation lengths on any path out with a slope below 0.5 */
-static const float electron_mass = 0.510999f;
+static const float radius_max = 72.0f;         /* of anything active, mm */
+static const float material_max = 0.6f;        /* radiation lengths on any path out with a slope below 0.5 */
 static const float ionisation = 38.0f;         /* MeV a radiation length of silicon, for minimum ionising particles */
 static const float momentum_min = 2.0f;        /* MeV; slower ones end */
 static const float photon_min = 5.0f;          /* MeV; no pairs below */
@@ -48,117 +45,18 @@ static void advance(struct flight *f, float z) {
   f->at.z = z;
 }
 
-/* Unit vector of the flight. */
-static void direction_of(const struct sim_state *s, float u[3]) {
-  const float size = s->direction / sqrtf(1.0f + s->tx * s->tx + s->ty * s->ty);
-  u[0] = s->tx * size;
-  u[1] = s->ty * size;
-  u[2] = size;
-}
-
-/* Turns u by the angles a and b in two directions orthogonal to it and each other. */
-static void turn(float u[3], float a, float b) {
-  const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]);
-  if (flat < 1e-3f) return;
-  const float v0 = u[2] / flat, v2 = -u[0] / flat; /* in the xz plane */
-  const float w0 = u[1] * v2, w1 = u[2] * v0 - u[0] * v2, w2 = -u[1] * v0;
-  const float x = u[0] + a * v0 + b * w0, y = u[1] + b * w1, z = u[2] + a * v2 + b * w2;
-  const float scale = 1.0f / sqrtf(x * x + y * y + z * z);
-  u[0] = x * scale;
-  u[1] = y * scale;
-  u[2] = z * scale;
-}
-
-/* Turns u by two angles of that width. */
-static void scatter(struct flight *f, float u[3], float width) {
-  const float a = width * sim_normal(&f->random), b = width * sim_normal(&f->random);
-  turn(u, a, b);
-}
-
-/* False where the line has become too steep to follow along z. */
-static int set_direction(struct sim_state *s, const float u[3]) {
-  if (sl_abs_f32(u[2]) < 0.05f) return 0;
-  s->direction = u[2] > 0.0f ? 1.0f : -1.0f;
-  s->tx = u[0] / u[2];
-  s->ty = u[1] / u[2];
-  return 1;
-}
-
-/* --------------------------------------------------------------------------------------------- what is made */
-
-static int add_secondary(struct flight *f, const struct sim_species *species, int32_t sign, const float u[3], float p) {
-  struct sim_particle *new = sim_event_add(f->event, species, sign, u[0] * p, u[1] * p, u[2] * p);
-  if (!new) return SL_ENOMEM;
-  const struct sim_particle *mother = &f->event->particles.at[f->index];
-  new->mother = (int32_t)f->index;
-  new->vertex = mother->vertex;
-  new->flags = SIM_IS_SECONDARY;
-  new->x = f->at.x;
-  new->y = f->at.y;
-  new->z = f->at.z;
-  return SL_OK;
-}
-
-/* Energy shared uniformly; opening angles of the order of m / E. */
-static int convert(struct flight *f) {
-  const float share = sim_uniform_in(&f->random, 0.02f, 0.98f);
-  f->has_ended = 1;
-  for (int i = 0; i < 2; i++) {
-    const float p = f->p * (i == 0 ? share : 1.0f - share);
-    float u[3];
-    direction_of(&f->at, u);
-    const float angle = electron_mass / f->p;
-    scatter(f, u, angle);
-    if (add_secondary(f, &sim_species[SIM_ELECTRON], i == 0 ? 1 : -1, u, p) < 0) return SL_ENOMEM;
-  }
-  return SL_OK;
-}
-
-/* A leading hadron with about half of the momentum, and slower ones of some 300 MeV in all directions of the forward
- * hemisphere and beyond, more of them at high energy. */
-static int interact(struct flight *f) {
-  static const enum sim_species_id kinds[] = {SIM_PION, SIM_PION, SIM_PION_0, SIM_PROTON};
-  f->has_ended = 1;
-  float forward[3];
-  direction_of(&f->at, forward);
-  const float p = f->p, more = sl_clamp_f32(0.7f * sl_logf(p / 300.0f), 0.3f, 4.0f);
-  uint32_t count = 1 + sim_poisson(&f->random, more);
-  if (count > SECONDARIES_MAX) count = SECONDARIES_MAX;
-  for (uint32_t i = 0; i < count; i++) {
-    const enum sim_species_id id = kinds[sim_random_u32(&f->random) % 4];
-    const float along = i == 0 ? p * sim_uniform_in(&f->random, 0.2f, 0.7f)
-                               : 250.0f * sim_exponential(&f->random) * sl_max_f32(1.0f, sqrtf(p / 4000.0f)) - 100.0f;
-    const float side = 220.0f;
-    const float a = side * sim_normal(&f->random), b = side * sim_normal(&f->random);
-    float u[3] = {forward[0], forward[1], forward[2]};
-    const float size = sqrtf(along * along + a * a + b * b);
-    if (size < 30.0f) continue;
-    /* The direction by components: forward, and the two that `turn` would use at angles of 1. */
-    const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
-    const float v[3] = {u[2] / flat, 0, -u[0] / flat};
-    const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
-    const float d[3] = {(u[0] * along + v[0] * a + w[0] * b) / size, (u[1] * along + v[1] * a + w[1] * b) / size,
-                        (u[2] * along + v[2] * a + w[2] * b) / size};
-    const int32_t sign = id == SIM_PION && sim_uniform(&f->random) < 0.5f ? -1 : 1;
-    if (add_secondary(f, &sim_species[id], sign, d, size) < 0) return SL_ENOMEM;
-    const uint32_t last = f->event->particles.count - 1;
-    if (sim_species[id].has_decay && sim_decay(f->event, last) < 0) return SL_ENOMEM;
-  }
-  return SL_OK;
-}
-
-/* An electron of kinetic energy T goes off at tan(angle) = sqrt(2 m / T), nearly, and takes no noticeable momentum. */
-static int knock(struct flight *f) {
-  const float energy = knock_min / sim_uniform(&f->random);
-  const float gamma = sqrtf(f->p * f->p + f->mass * f->mass) / f->mass;
-  const float most = 2.0f * electron_mass * (gamma * gamma - 1.0f);
-  if (energy > most || energy > 0.3f * f->p) return SL_OK;
-  float sine, cosine, u[3];
-  sl_sincosf(6.28318531f * sim_uniform(&f->random), &sine, &cosine);
-  const float angle = sqrtf(2.0f * electron_mass / energy);
-  direction_of(&f->at, u);
-  turn(u, angle * cosine, angle * sine);
-  return add_secondary(f, &sim_species[SIM_ELECTRON], 1, u, sqrtf(energy * (energy + 2.0f * electron_mass)));
+/* What the particle would make here. */
+static struct sim_maker maker_of(struct flight *f) {
+  struct sim_maker m = {.event = f->event,
+                        .random = &f->random,
+                        .index = f->index,
+                        .x = f->at.x,
+                        .y = f->at.y,
+                        .z = f->at.z,
+                        .p = f->p,
+                        .mass = f->mass};
+  sim_direction_of(&f->at, m.flight);
+  return m;
 }
 
 /* ------------------------------------------------------------------------------------------- in the material */
@@ -184,9 +82,9 @@ static void scatter_slopes(struct flight *f, float width) {
     return;
   }
   float u[3];
-  direction_of(s, u);
-  turn(u, a, b);
-  if (!set_direction(s, u)) f->has_ended = 1;
+  sim_direction_of(s, u);
+  sim_turn(u, a, b);
+  if (!sim_set_direction(s, u)) f->has_ended = 1;
 }
 
 static void lose_energy(struct flight *f, float energy, float loss) {
@@ -202,7 +100,9 @@ static void lose_energy(struct flight *f, float energy, float loss) {
 static int cross(struct flight *f, float radiation_lengths, float interaction_lengths) {
   if (f->is_photon) {
     f->to_pair = f->to_pair - radiation_lengths;
-    return f->to_pair < 0.0f ? convert(f) : SL_OK;
+    f->has_ended = f->to_pair < 0.0f;
+    const struct sim_maker maker = maker_of(f);
+    return f->has_ended ? sim_make_pair(&maker) : SL_OK;
   }
   f->crossed = radiation_lengths;
   const float energy = sqrtf(f->p * f->p + f->mass * f->mass), slowness = energy / f->p; /* 1 / beta */
@@ -212,8 +112,10 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
   const float choice = sim_uniform(&f->random);
   const float knocks = knock_rate / knock_min * radiation_lengths * slowness * slowness;
   const float interacts = f->is_hadron && f->p > interaction_p_min ? interaction_lengths : 0.0f;
-  if (choice < interacts) return interact(f);
-  return choice < interacts + knocks ? knock(f) : SL_OK;
+  if (choice >= interacts + knocks) return SL_OK;
+  const struct sim_maker maker = maker_of(f);
+  f->has_ended = choice < interacts;
+  return f->has_ended ? sim_make_hadrons(&maker) : sim_make_knocked(&maker, knock_min);
 }
 
 /* Flies to the foil and through it, if it is still ahead. */
@@ -356,13 +258,15 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
   f.at = (struct sim_state){.x = p->x, .y = p->y, .z = p->z};
   if (f.p < momentum_min) return SL_OK;
   const float u[3] = {p->px / f.p, p->py / f.p, p->pz / f.p};
-  if (!set_direction(&f.at, u)) return SL_OK;
+  if (!sim_set_direction(&f.at, u)) return SL_OK;
+  int comes_through = 0, status = SL_OK;
   if (f.is_photon) { /* most come through all that there is; they need not be followed */
     f.to_pair = 9.0f / 7.0f * sim_exponential(&f.random);
-    if (f.p < photon_min || (f.to_pair > material_max && f.at.tx * f.at.tx + f.at.ty * f.at.ty < 0.25f)) return SL_OK;
+    if (f.p < photon_min) return SL_OK;
+    comes_through = f.to_pair > material_max && f.at.tx * f.at.tx + f.at.ty * f.at.ty < 0.25f;
   }
-  int status = cross_foil(&f);
-  if (status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
+  if (!comes_through) status = cross_foil(&f);
+  if (!comes_through && status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
   if (status < 0 || f.has_ended || f.at.direction < 0.0f) return status;
   if (f.at.z < end_of_velo) advance(&f, end_of_velo);
   struct sim_particle *kept = &event->particles.at[index]; /* may have moved */
