@@ -1,17 +1,8 @@
-/* decay.c: decays into two bodies, isotropic in the rest frame, after a flight of the particle's lifetime. */
+/* decay.c: decays, isotropic in the rest frame, after a flight of the particle's lifetime. */
 #include "generator.h"
+#include "phase_space.h"
 
-/* (px, py, pz) of a daughter, from its energy and momentum in the mother's rest frame. */
-static void boost(const struct sim_particle *mother, float energy, float mass, float daughter_energy, float p[3]) {
-  const float gamma = energy / mass;
-  const float along = (mother->px * p[0] + mother->py * p[1] + mother->pz * p[2]) / mass;
-  const float shift = along / (gamma + 1.0f) + daughter_energy;
-  p[0] = p[0] + mother->px / mass * shift;
-  p[1] = p[1] + mother->py / mass * shift;
-  p[2] = p[2] + mother->pz / mass * shift;
-}
-
-static int add_daughter(struct sim_event *event, uint32_t mother_index, int which, const float p[3],
+static int add_daughter(struct sim_event *event, uint32_t mother_index, uint32_t which, const float p[3],
                         const float place[3]) {
   const struct sim_particle mother = event->particles.at[mother_index];
   const struct sim_species *species = &sim_species[mother.species->daughters[which]];
@@ -30,24 +21,21 @@ static int add_daughter(struct sim_event *event, uint32_t mother_index, int whic
 int sim_decay(struct sim_event *event, uint32_t index) {
   struct sim_particle *mother = &event->particles.at[index];
   const struct sim_species *species = mother->species;
-  if (!species->has_decay) return SL_OK;
+  if (species->daughter_count == 0) return SL_OK;
   struct sim_random r = sim_event_random(event, SIM_FOR_DECAY, index);
   const float flight = species->ctau > 0.0f ? species->ctau * sim_exponential(&r) : 0.0f, m = species->mass;
   mother->lifetime_ns = flight / 299.792458f;
   if (!(mother->flags & SIM_FROM_SIGNAL) && sim_uniform(&r) >= species->decay_share) return SL_OK;
-  const float place[3] = {mother->x + mother->px / m * flight, mother->y + mother->py / m * flight,
-                          mother->z + mother->pz / m * flight};
-  const float m1 = sim_species[species->daughters[0]].mass, m2 = sim_species[species->daughters[1]].mass;
-  const float e1 = (m * m + m1 * m1 - m2 * m2) / (2.0f * m), e2 = m - e1;
-  const float p = sqrtf(sl_max_f32(e1 * e1 - m1 * m1, 0.0f));
-  const float cosine = sim_uniform_in(&r, -1.0f, 1.0f), sine = sqrtf(1.0f - cosine * cosine);
-  float sin_phi, cos_phi;
-  sl_sincosf(6.28318531f * sim_uniform(&r), &sin_phi, &cos_phi);
-  const float x = p * sine * cos_phi, y = p * sine * sin_phi, z = p * cosine;
-  const float energy = sqrtf(mother->px * mother->px + mother->py * mother->py + mother->pz * mother->pz + m * m);
-  float first[3] = {x, y, z}, second[3] = {-x, -y, -z};
-  boost(mother, energy, m, e1, first);
-  boost(mother, energy, m, e2, second);
-  if (add_daughter(event, index, 0, first, place) < 0) return SL_ENOMEM; /* `mother` may have moved */
-  return add_daughter(event, index, 1, second, place);
+  const float px = mother->px, py = mother->py, pz = mother->pz;
+  const float place[3] = {mother->x + px / m * flight, mother->y + py / m * flight, mother->z + pz / m * flight};
+  const struct sim_body frame = {sqrtf(px * px + py * py + pz * pz + m * m), {px, py, pz}};
+  float masses[SIM_BODIES_MAX];
+  struct sim_body bodies[SIM_BODIES_MAX];
+  for (uint32_t i = 0; i < species->daughter_count; i++) masses[i] = sim_species[species->daughters[i]].mass;
+  sim_phase_space(&r, m, species->daughter_count, masses, bodies);
+  for (uint32_t i = 0; i < species->daughter_count; i++) {
+    sim_boost(&frame, m, &bodies[i]);
+    if (add_daughter(event, index, i, bodies[i].p, place) < 0) return SL_ENOMEM; /* `mother` may have moved */
+  }
+  return SL_OK;
 }

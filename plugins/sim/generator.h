@@ -16,13 +16,19 @@ struct sim_settings {
 
 /* The signals that can be asked for: S(name, species). */
 enum { SIM_NO_SPECIES = -1 };
-#define SIM_SIGNALS(S)    \
-  S(none, SIM_NO_SPECIES) \
-  S(B0_Kpi, SIM_B_0)      \
-  S(Bs_phiphi, SIM_B_S)   \
-  S(D0_Kpi, SIM_D_0)      \
-  S(Jpsi_mumu, SIM_JPSI)  \
-  S(Bplus_JpsiK, SIM_B_PLUS)
+#define SIM_SIGNALS(S)             \
+  S(none, SIM_NO_SPECIES)          \
+  S(B0_Kpi, SIM_B_0)               \
+  S(Bs_phiphi, SIM_B_S)            \
+  S(D0_Kpi, SIM_D_0)               \
+  S(Jpsi_mumu, SIM_JPSI)           \
+  S(Bplus_JpsiK, SIM_B_PLUS)       \
+  S(Dst_D0pi, SIM_D_STAR)          \
+  S(Bs_mumu, SIM_B_S_TO_MUONS)     \
+  S(Z_mumu, SIM_Z)                 \
+  S(Lambdab_Lambdac, SIM_LAMBDA_B) \
+  S(Ks_pipi, SIM_KAON_SHORT)       \
+  S(B_KstarGamma, SIM_B_0_TO_K_STAR)
 #define SIM_SIGNAL_ENUM_(name, species) SIM_SIGNAL_##name,
 enum sim_signal { SIM_SIGNALS(SIM_SIGNAL_ENUM_) SIM_SIGNAL_COUNT };
 #define SIM_SIGNAL_NAME_(name, species) #name " "

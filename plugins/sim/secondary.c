@@ -81,7 +81,7 @@ int sim_make_hadrons(const struct sim_maker *m) {
     const int32_t sign = id == SIM_PION && sim_uniform(m->random) < 0.5f ? -1 : 1;
     if (sim_make(m, &sim_species[id], sign, d, size) < 0) return SL_ENOMEM;
     const uint32_t last = m->event->particles.count - 1;
-    if (sim_species[id].has_decay && sim_decay(m->event, last) < 0) return SL_ENOMEM;
+    if (sim_decay(m->event, last) < 0) return SL_ENOMEM;
   }
   return SL_OK;
 }

@@ -21,6 +21,13 @@ enum sim_species_id {
   SIM_B_0,
   SIM_B_PLUS,
   SIM_B_S,
+  SIM_D_STAR,
+  SIM_B_S_TO_MUONS,
+  SIM_Z,
+  SIM_LAMBDA_C,
+  SIM_LAMBDA_B,
+  SIM_K_STAR,
+  SIM_B_0_TO_K_STAR,
   SIM_SPECIES_COUNT
 };
 
@@ -28,13 +35,14 @@ struct sim_species {
   int32_t pdg;    /* of the particle; the antiparticle has the negative one, unless it is the same */
   int32_t charge; /* of the particle, in e */
   uint32_t is_own_antiparticle;
-  uint32_t has_decay;
+  uint32_t daughter_count;          /* 0: is stable, or decays in flight only */
   float mass;                       /* MeV */
   float ctau;                       /* mm; 0: decays where it was made */
   float decay_share;                /* how often it decays as below; else into what is not seen */
-  enum sim_species_id daughters[2]; /* two bodies, isotropic */
-  int32_t daughter_signs[2];        /* of a particle's; an antiparticle has the opposite ones */
+  enum sim_species_id daughters[3]; /* isotropic */
+  int32_t daughter_signs[3];        /* of a particle's; an antiparticle has the opposite ones */
   uint32_t is_hadron;
+  float ctau_in_flight; /* mm, of those that decay behind the VELO, if at all (flight_decay.c); else 0 */
 };
 
 extern const struct sim_species sim_species[SIM_SPECIES_COUNT];

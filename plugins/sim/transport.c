@@ -241,8 +241,7 @@ static int cross_modules(struct flight *f) {
 /* -------------------------------------------------------------------------------------------------- flights */
 
 static int is_followed(const struct sim_particle *p) {
-  const int decayed = p->species->has_decay;
-  return !decayed && (p->charge != 0 || p->species == &sim_species[SIM_PHOTON]);
+  return p->species->daughter_count == 0 && (p->charge != 0 || p->species == &sim_species[SIM_PHOTON]);
 }
 
 static int follow(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event,
