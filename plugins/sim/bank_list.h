@@ -6,11 +6,16 @@
 
 /* Bank types, and the largest payload of a part of what is split over several banks. */
 enum {
+  SIM_BANK_MUON = 13,
   SIM_BANK_ODIN = 16,
+  SIM_BANK_ECAL_PACKED = 21,
   SIM_BANK_MC_PARTICLES = 32,
   SIM_BANK_MC_VERTICES = 33,
   SIM_BANK_VELO_SUPERPIXELS = 63,
-  SIM_BANK_VELO_CLUSTERS = 73
+  SIM_BANK_SCIFI = 64,
+  SIM_BANK_UT = 66,
+  SIM_BANK_VELO_CLUSTERS = 73,
+  SIM_BANK_CALO = 77
 };
 enum { SIM_BANK_PART_BYTES = 64512, SIM_BANK_BYTES_MAX = 65527 };
 

@@ -2,8 +2,9 @@
  *
  * Every stage reads what the earlier ones left and adds its own, in this order: crossing.c (what kind of event),
  * generator.c (collisions, particles), decay.c (daughters), transport.c (through the VELO's material: hits, secondary
- * particles, the state behind the VELO), then each detector (velo_digits.c), the truth and the banks. A detector behind
- * the magnet begins at `end` of the particles that have `reached_end`.
+ * particles, the state behind the VELO), spectrometer.c (from there on: passages through the detectors behind the VELO,
+ * further secondary particles), then each detector (velo_digits.c), the truth and the banks. A detector behind the VELO
+ * begins at its `passages`.
  *
  * An event is used again for the next one; its arrays only grow.
  */
@@ -12,6 +13,7 @@
 
 #include "random.h"
 #include "species.h"
+#include "spectrometer_planes.h"
 
 #include <sluice/plugin.h>
 
@@ -67,6 +69,15 @@ struct sim_velo_hit {
   float lx, ly, slope_x, slope_y;
 };
 
+/* A particle in a detector behind the VELO: where it was at the plane's z, before the material there. */
+struct sim_passage {
+  uint32_t particle;
+  uint32_t layer; /* of the detector */
+  float x, y, z, tx, ty;
+  float p;       /* MeV */
+  float time_ns; /* since the collision */
+};
+
 /* A growing array of some type. */
 #define SIM_LIST(type)        \
   struct {                    \
@@ -90,6 +101,7 @@ struct sim_event {
   SIM_LIST(struct sim_particle) particles;
   SIM_LIST(struct sim_velo_hit) velo_hits;
   SIM_LIST(uint32_t) velo_ids; /* LHCbIDs, particle by particle */
+  SIM_LIST(struct sim_passage) passages[SIM_DETECTORS];
 };
 
 void sim_event_clear(struct sim_event *event);

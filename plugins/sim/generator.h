@@ -12,6 +12,7 @@ struct sim_settings {
   int32_t signal; /* species of the heavy hadron in each event, or SIM_NO_SPECIES */
   uint32_t run;
   float efficiency; /* of the VELO's pixels, a track and sensor */
+  int32_t polarity; /* of the magnet: SIM_POLARITY_... */
 };
 
 /* The signals that can be asked for: S(name, species). */

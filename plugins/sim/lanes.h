@@ -23,19 +23,24 @@ enum { SIM_LANES = 8 };
  *   to_decay                   what is left of the proper time times c, mm, of those that are SIM_LANE_UNSTABLE
  *   unstable                   their mass, and 0 for others
  *   kind                       SIM_LANE_... */
-#define SIM_LANE_FIELDS(F)                                                                                     \
-  F(double, x)                                                                                                 \
-  F(double, y)                                                                                                 \
-  F(double, tx)                                                                                                \
-  F(double, ty)                                                                                                \
-  F(double, charge) F(double, bend) F(double, path) F(double, field_x) F(double, field_y) F(double, field_z)   \
-      F(float, p) F(float, mass) F(float, time_ns) F(float, to_decay) F(float, unstable) F(uint32_t, particle) \
-          F(uint32_t, kind)
+#define SIM_LANE_FIELDS(F) \
+  F(double, x)             \
+  F(double, y)             \
+  F(double, tx)            \
+  F(double, ty)            \
+  F(double, charge)        \
+  F(double, bend)          \
+  F(double, path)          \
+  F(double, field_x)       \
+  F(double, field_y)       \
+  F(double, field_z)       \
+  F(float, p)              \
+  F(float, mass) F(float, time_ns) F(float, to_decay) F(float, unstable) F(uint32_t, particle) F(uint32_t, kind)
 struct sim_lanes {
 #define SIM_LANE_MEMBER_(type, name) type name[SIM_LANES];
   SIM_LANE_FIELDS(SIM_LANE_MEMBER_)
 };
-enum { SIM_LANE_HADRON = 1, SIM_LANE_ELECTRON = 2, SIM_LANE_MUON = 4, SIM_LANE_UNSTABLE = 8 };
+enum { SIM_LANE_HADRON = 1, SIM_LANE_ELECTRON = 2, SIM_LANE_MUON = 4, SIM_LANE_UNSTABLE = 8, SIM_LANE_IN_PIPE = 16 };
 
 /* The tracks under way: a list of blocks, the last one partly filled. */
 struct sim_flock {

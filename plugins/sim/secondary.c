@@ -58,11 +58,11 @@ int sim_make_pair(const struct sim_maker *m) {
   return SL_OK;
 }
 
-int sim_make_hadrons(const struct sim_maker *m) {
+int sim_make_hadrons(const struct sim_maker *m, uint32_t richness) {
   static const enum sim_species_id kinds[] = {SIM_PION, SIM_PION, SIM_PION_0, SIM_PROTON};
   const float p = m->p, more = sl_clamp_f32(0.7f * sl_logf(p / 300.0f), 0.3f, 4.0f);
-  uint32_t count = 1 + sim_poisson(m->random, more);
-  if (count > SECONDARIES_MAX) count = SECONDARIES_MAX;
+  uint32_t count = 1 + sim_poisson(m->random, (float)(int32_t)richness * more);
+  if (count > SECONDARIES_MAX * richness) count = SECONDARIES_MAX * richness;
   for (uint32_t i = 0; i < count; i++) {
     const enum sim_species_id id = kinds[sim_random_u32(m->random) % 4];
     const float along = i == 0 ? p * sim_uniform_in(m->random, 0.2f, 0.7f)

@@ -28,8 +28,8 @@ int sim_make(const struct sim_maker *maker, const struct sim_species *species, i
 /* A photon becomes an electron and a positron, which share the energy uniformly, at angles of the order of m / E. */
 int sim_make_pair(const struct sim_maker *maker);
 /* A hadron becomes a leading one with about half of its momentum, and slower ones of some 300 MeV in all directions of
- * the forward hemisphere and beyond, more of them at high energy. */
-int sim_make_hadrons(const struct sim_maker *maker);
+ * the forward hemisphere and beyond, more of them at high energy, and `richness` times as many. */
+int sim_make_hadrons(const struct sim_maker *maker, uint32_t richness);
 /* A charged particle knocks out an electron of more than `energy_min` MeV, with the 1/T^2 spectrum, at
  * tan(angle) = sqrt(2 m / T), nearly; it loses no noticeable momentum. */
 int sim_make_knocked(const struct sim_maker *maker, float energy_min);

@@ -1,4 +1,5 @@
-/* simulation.c: see simulation.h. A further detector adds its digits between transport and truth, and its banks. */
+/* simulation.c: see simulation.h. A further detector makes its digits of the passages, before the truth, and its banks.
+ */
 #include "simulation.h"
 
 static int make_particles(struct sim_simulation *s, uint64_t number) {
@@ -8,6 +9,12 @@ static int make_particles(struct sim_simulation *s, uint64_t number) {
   sim_crossing_make(&s->settings, number, &event->crossing);
   const int status = sim_generate(&s->settings, event);
   return status == SL_OK ? sim_transport(&s->velo, &s->near, event) : status;
+}
+
+/* Behind the VELO. */
+static int make_passages(struct sim_simulation *s) {
+  if (!s->spectrometer) s->spectrometer = sim_spectrometer_new((double)s->settings.polarity);
+  return s->spectrometer ? sim_spectrometer_run(s->spectrometer, &s->event) : SL_ENOMEM;
 }
 
 static int make_banks(struct sim_simulation *s) {
@@ -23,6 +30,7 @@ static int make_banks(struct sim_simulation *s) {
 
 int sim_simulate(struct sim_simulation *s, uint64_t number) {
   int status = make_particles(s, number);
+  if (status == SL_OK && s->with_spectrometer) status = make_passages(s);
   if (status == SL_OK) status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
   if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->cluster_version);
   return status == SL_OK ? make_banks(s) : status;
@@ -32,4 +40,6 @@ void sim_simulation_free(struct sim_simulation *s) {
   sim_event_free(&s->event);
   sim_velo_digits_free(&s->velo_digits);
   sim_banks_free(&s->banks);
+  sim_spectrometer_free(s->spectrometer);
+  s->spectrometer = NULL;
 }

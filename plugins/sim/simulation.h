@@ -4,6 +4,7 @@
 
 #include "banks.h"
 #include "generator.h"
+#include "spectrometer.h"
 #include "transport.h"
 
 struct sim_simulation {
@@ -12,6 +13,9 @@ struct sim_simulation {
   struct sim_near near; /* made of `velo` */
   uint32_t odin_version, superpixel_version, cluster_version;
   uint32_t with_superpixels, with_truth; /* their banks are made */
+  uint32_t with_spectrometer;            /* what is behind the VELO is simulated */
+  uint32_t reserved;
+  struct sim_spectrometer *spectrometer; /* made when it is first wanted */
   struct sim_event event;
   struct sim_velo_digits velo_digits;
   struct sim_bank_list banks; /* by ascending type, then sensor */

@@ -6,6 +6,7 @@
  * (io/bank_packer.h).
  */
 #include "io/bank_packer.h"
+#include "magnet.h"
 #include "simulation.h"
 #include "velo_nominal_text.h"
 
@@ -26,6 +27,7 @@
   M(F32, luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings") \
   M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
   M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
+  M(ENUM, polarity, "down", "of the magnet", "down up")                                                         \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
   M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
   M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
@@ -41,6 +43,14 @@ struct source {
   uint32_t is_pending; /* that event is made already */
   uint32_t reserved;
 };
+
+/* Does anybody read banks of a detector behind the VELO? */
+static int reads_spectrometer(const struct io_packer *packer) {
+  static const uint8_t types[] = {SIM_BANK_MUON, SIM_BANK_ECAL_PACKED, SIM_BANK_SCIFI, SIM_BANK_UT, SIM_BANK_CALO};
+  int reads = 0;
+  for (size_t i = 0; i < sizeof types; i++) reads = reads || io_packer_wants(packer, types[i]);
+  return reads;
+}
 
 /* ------------------------------------------------------------------------------------------------- the source */
 
@@ -71,7 +81,8 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .empty_fraction = args->empty_fraction,
                                                  .signal = sim_signal_species[args->signal],
                                                  .run = args->run,
-                                                 .efficiency = args->velo_efficiency};
+                                                 .efficiency = args->velo_efficiency,
+                                                 .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
   m->simulation.odin_version = args->odin_version;
   m->simulation.superpixel_version = args->superpixel_version;
   m->simulation.cluster_version = args->cluster_version;
@@ -130,6 +141,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   m->simulation.with_superpixels = all || io_packer_wants(&m->packer, SIM_BANK_VELO_SUPERPIXELS);
   m->simulation.with_truth =
       all || io_packer_wants(&m->packer, SIM_BANK_MC_PARTICLES) || io_packer_wants(&m->packer, SIM_BANK_MC_VERTICES);
+  m->simulation.with_spectrometer = (uint32_t)reads_spectrometer(&m->packer);
   while (fill->event_count < fill->events_max) {
     more = args->events == 0 || m->next < args->events;
     if (!more) break;

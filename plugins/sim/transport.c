@@ -115,7 +115,7 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
   if (choice >= interacts + knocks) return SL_OK;
   const struct sim_maker maker = maker_of(f);
   f->has_ended = choice < interacts;
-  return f->has_ended ? sim_make_hadrons(&maker) : sim_make_knocked(&maker, knock_min);
+  return f->has_ended ? sim_make_hadrons(&maker, 1) : sim_make_knocked(&maker, knock_min);
 }
 
 /* Flies to the foil and through it, if it is still ahead. */

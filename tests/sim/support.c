@@ -1,6 +1,7 @@
 /* support.c: see support.h. */
 #include "support.h"
 
+#include "magnet.h"
 #include "velo_nominal_text.h"
 
 struct sim_simulation *simulation_new(void) {
@@ -10,8 +11,13 @@ struct sim_simulation *simulation_new(void) {
   assert_int_equal(velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &s->velo, reason, sizeof reason),
                    0);
   sim_near_make(&s->velo, &s->near);
-  s->settings = (struct sim_settings){
-      .seed = 1, .mu = 5.3f, .luminosity_fraction = 0.01f, .signal = SIM_NO_SPECIES, .run = 1, .efficiency = 0.99f};
+  s->settings = (struct sim_settings){.seed = 1,
+                                      .mu = 5.3f,
+                                      .luminosity_fraction = 0.01f,
+                                      .signal = SIM_NO_SPECIES,
+                                      .run = 1,
+                                      .efficiency = 0.99f,
+                                      .polarity = SIM_POLARITY_DOWN};
   s->odin_version = 7;
   s->superpixel_version = 2;
   s->cluster_version = 3;

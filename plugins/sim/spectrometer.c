@@ -1,0 +1,316 @@
+/* spectrometer.c: see spectrometer.h. */
+#include "spectrometer.h"
+
+#include "magnet.h"
+#include "secondary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double begin_z = 770.0; /* the VELO's end */
+static const double strong_field[] = {1400.0, 9500.0}, step_max = 250.0, step_max_outside = 1000.0;
+static const double slope_max = 2.0;     /* steeper tracks end */
+static const float charged_p_min = 2.0f; /* MeV */
+static const float photon_min = 10.0f;   /* MeV: no pairs below, and nothing to see in the ECAL */
+static const float mm_a_ns = 299.792458f;
+
+/* --------------------------------------------------------------------------------------------- the nodes */
+
+static void add_node(struct sim_spectrometer *s, double z, const struct sim_plane *plane) {
+  struct sim_node *node = &s->nodes[s->node_count];
+  const double before = s->node_count > 0 ? s->nodes[s->node_count - 1].end.z : z;
+  sim_field_plane_make(0.5 * (before + z), &node->middle);
+  sim_field_plane_make(z, &node->end);
+  node->plane = plane;
+  s->node_count++;
+}
+
+struct sim_spectrometer *sim_spectrometer_new(double polarity) {
+  struct sim_spectrometer *s = (struct sim_spectrometer *)calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->polarity = polarity;
+  add_node(s, begin_z, NULL);
+  for (uint32_t i = 0; i < sim_plane_count; i++) {
+    const double from = s->nodes[s->node_count - 1].end.z, way = sim_planes[i].z - from;
+    const int is_strong = from >= strong_field[0] && from < strong_field[1];
+    const int steps = (int)ceil(way / (is_strong ? step_max : step_max_outside));
+    for (int k = 1; k < steps; k++) add_node(s, from + way * k / steps, NULL);
+    add_node(s, sim_planes[i].z, &sim_planes[i]);
+  }
+  return s;
+}
+
+void sim_spectrometer_free(struct sim_spectrometer *s) {
+  if (!s) return;
+  free(s->flock.blocks.at);
+  free(s->starts.at);
+  free(s);
+}
+
+static uint32_t last_node(const struct sim_spectrometer *s) { return s->node_count - 1; }
+
+/* The first node at z or behind; node_count if there is none. */
+static uint32_t node_at(const struct sim_spectrometer *s, double z) {
+  uint32_t node = 0;
+  while (node < s->node_count && s->nodes[node].end.z < z) node++;
+  return node;
+}
+
+static int is_in_aperture(double x, double y, double z) {
+  return fabs(x) < SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT &&
+         fabs(y) < SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;
+}
+
+static int is_in_pipe(double x, double y, double z) { return x * x + y * y < SIM_PIPE_SLOPE * SIM_PIPE_SLOPE * z * z; }
+
+/* Is a photon there in the plane's material? */
+static int meets(const struct sim_plane *plane, double x, double y) {
+  const double r2 = x * x + y * y, from = (double)plane->ring[0] * plane->z, to = (double)plane->ring[1] * plane->z;
+  return !is_in_pipe(x, y, plane->z) && (to <= 0 || (r2 > from * from && r2 < to * to));
+}
+
+/* ------------------------------------------------------------------------------------------ what begins */
+
+int sim_pass(struct sim_event *event, enum sim_detector detector, uint32_t layer, const struct sim_track *t) {
+  struct sim_passage *p = SIM_APPEND(&event->passages[detector]);
+  if (!p) return SL_ENOMEM;
+  *p = (struct sim_passage){.particle = t->particle,
+                            .layer = layer,
+                            .x = (float)t->x,
+                            .y = (float)t->y,
+                            .z = (float)t->z,
+                            .tx = (float)t->tx,
+                            .ty = (float)t->ty,
+                            .p = t->p,
+                            .time_ns = t->time_ns};
+  return SL_OK;
+}
+
+static void move_straight(struct sim_track *t, double z) {
+  const double dz = z - t->z;
+  t->x += t->tx * dz;
+  t->y += t->ty * dz;
+  t->time_ns += (float)(dz * sqrt(1 + t->tx * t->tx + t->ty * t->ty)) / mm_a_ns;
+  t->z = z;
+}
+
+static uint32_t kind_of(const struct sim_species *species) {
+  uint32_t kind = species->is_hadron ? SIM_LANE_HADRON : 0;
+  if (species == &sim_species[SIM_ELECTRON]) kind |= SIM_LANE_ELECTRON;
+  if (species == &sim_species[SIM_MUON]) kind |= SIM_LANE_MUON;
+  if (species->ctau_in_flight > 0.0f) kind |= SIM_LANE_UNSTABLE;
+  return kind;
+}
+
+/* A charged track waits at the node for the others. */
+static int start(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t, const struct sim_birth *b) {
+  const struct sim_particle *particle = &event->particles.at[t->particle];
+  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, t->particle);
+  if (t->p < charged_p_min || fabs(t->tx) > slope_max || fabs(t->ty) > slope_max) return SL_OK;
+  if (!is_in_aperture(t->x, t->y, t->z) || b->node >= s->node_count) return SL_OK;
+  t->charge = particle->charge * s->polarity;
+  t->mass = particle->species->mass;
+  t->kind = kind_of(particle->species);
+  if (t->kind & SIM_LANE_UNSTABLE) t->to_decay = particle->species->ctau_in_flight * sim_exponential(&r);
+  const double z = s->nodes[b->node].end.z;
+  if (t->z < z) sim_track_advance(t, z, 100.0);
+  if (is_in_pipe(t->x, t->y, z)) t->kind |= SIM_LANE_IN_PIPE;
+  struct sim_start *new = SIM_APPEND(&s->starts);
+  if (!new) return SL_ENOMEM;
+  uint32_t *first = &s->first_start[b->is_behind][b->node];
+  *new = (struct sim_start){*t, *first};
+  *first = s->starts.count - 1;
+  return SL_OK;
+}
+
+/* The pair that a photon becomes at the node. */
+static int convert(struct sim_spectrometer *s, struct sim_event *event, const struct sim_track *t, uint32_t node,
+                   struct sim_random *r) {
+  struct sim_maker maker = {.event = event,
+                            .random = r,
+                            .index = t->particle,
+                            .x = (float)t->x,
+                            .y = (float)t->y,
+                            .z = (float)t->z,
+                            .p = t->p};
+  const struct sim_state state = {.tx = (float)t->tx, .ty = (float)t->ty, .direction = 1.0f};
+  const struct sim_birth birth = {event->particles.count, node, 1, t->time_ns};
+  sim_direction_of(&state, maker.flight);
+  const int status = sim_make_pair(&maker);
+  return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
+}
+
+/* A photon in a straight line: to where it becomes a pair, or to the ECAL. */
+static int fly_photon(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t,
+                      const struct sim_birth *b) {
+  const double slant = sqrt(1 + t->tx * t->tx + t->ty * t->ty), end = s->nodes[last_node(s)].end.z;
+  const double end_x = t->x + t->tx * (end - t->z), end_y = t->y + t->ty * (end - t->z);
+  if (t->p < photon_min || !is_in_aperture(t->x, t->y, t->z)) return SL_OK;
+  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, t->particle);
+  double to_pair = 9.0 / 7.0 * (double)sim_exponential(&r) / slant;
+  for (uint32_t node = b->node + b->is_behind; node < s->node_count; node++) {
+    const double dz = s->nodes[node].end.z - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
+    if (!s->nodes[node].plane || !meets(s->nodes[node].plane, x, y)) continue;
+    to_pair -= (double)s->nodes[node].plane->radiation_lengths;
+    if (to_pair > 0) continue;
+    move_straight(t, s->nodes[node].end.z);
+    return is_in_aperture(t->x, t->y, t->z) ? convert(s, event, t, node, &r) : SL_OK;
+  }
+  if (t->z > end || !is_in_aperture(end_x, end_y, end)) return SL_OK; /* the aperture widens evenly */
+  move_straight(t, end);
+  return sim_pass(event, SIM_IN_ECAL, 0, t);
+}
+
+/* Neutral hadrons that decay behind the ECAL's face are seen by it. */
+static int fly_neutral(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t) {
+  const struct sim_particle *p = &event->particles.at[t->particle];
+  const double end = s->nodes[last_node(s)].end.z;
+  const float flight = p->lifetime_ns * mm_a_ns, lives_to = p->z + p->pz / p->species->mass * flight;
+  if (p->pz <= 0.0f || (double)lives_to < end || t->z > end) return SL_OK;
+  move_straight(t, end);
+  return is_in_aperture(t->x, t->y, t->z) ? sim_pass(event, SIM_IN_ECAL, 0, t) : SL_OK;
+}
+
+static int is_photon(const struct sim_particle *p) { return p->species == &sim_species[SIM_PHOTON]; }
+
+/* One particle, from where it was made. */
+static int begin_made(struct sim_spectrometer *s, struct sim_event *event, uint32_t index, const struct sim_birth *b) {
+  const struct sim_particle *p = &event->particles.at[index];
+  if (p->species->daughter_count > 0 || p->pz <= 0.0f) return SL_OK;
+  struct sim_track t = {.x = (double)p->x,
+                        .y = (double)p->y,
+                        .z = (double)p->z,
+                        .tx = (double)(p->px / p->pz),
+                        .ty = (double)(p->py / p->pz),
+                        .p = sim_momentum(p),
+                        .time_ns = b->time_ns,
+                        .particle = index};
+  if (is_photon(p)) return fly_photon(s, event, &t, b);
+  return p->charge != 0 ? start(s, event, &t, b) : SL_OK;
+}
+
+int sim_spectrometer_add(struct sim_spectrometer *s, struct sim_event *event, const struct sim_birth *b) {
+  const uint32_t end = event->particles.count;
+  int status = SL_OK;
+  for (uint32_t i = b->first; i < end && status == SL_OK; i++) status = begin_made(s, event, i, b);
+  return status;
+}
+
+/* Time since the collision, for what came at the speed of light. */
+static float time_at(const struct sim_event *event, const struct sim_particle *p, const struct sim_state *at) {
+  const struct sim_vertex *v = &event->vertices.at[p->vertex];
+  const float dx = at->x - v->x, dy = at->y - v->y, dz = at->z - v->z;
+  return sqrtf(dx * dx + dy * dy + dz * dz) / mm_a_ns;
+}
+
+/* One particle that came out of the VELO, or was made behind it. */
+static int begin_at_end(struct sim_spectrometer *s, struct sim_event *event, uint32_t index) {
+  const struct sim_particle *p = &event->particles.at[index];
+  struct sim_track t = {.particle = index};
+  if (p->charge == 0 && p->species->ctau > 0.0f) {
+    const float pz = p->pz > 0.0f ? p->pz : 1.0f;
+    t = (struct sim_track){.x = (double)p->x,
+                           .y = (double)p->y,
+                           .z = (double)p->z,
+                           .tx = (double)(p->px / pz),
+                           .ty = (double)(p->py / pz),
+                           .p = sim_momentum(p),
+                           .particle = index};
+    return fly_neutral(s, event, &t);
+  }
+  if (!p->reached_end || p->end.direction < 0.0f) return SL_OK;
+  t.x = (double)p->end.x;
+  t.y = (double)p->end.y;
+  t.z = (double)p->end.z;
+  t.tx = (double)p->end.tx;
+  t.ty = (double)p->end.ty;
+  t.p = p->end_p;
+  t.time_ns = time_at(event, p, &p->end);
+  const struct sim_birth birth = {index, node_at(s, t.z), 0, t.time_ns};
+  return is_photon(p) ? fly_photon(s, event, &t, &birth) : start(s, event, &t, &birth);
+}
+
+static int begin_all(struct sim_spectrometer *s, struct sim_event *event) {
+  const uint32_t count = event->particles.count;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < count && status == SL_OK; i++) status = begin_at_end(s, event, i);
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------- node by node */
+
+static int insert(struct sim_spectrometer *s, uint32_t node, uint32_t is_behind) {
+  int status = SL_OK;
+  uint32_t i = s->first_start[is_behind][node];
+  for (; i != SIM_NO_START && status == SL_OK; i = s->starts.at[i].next)
+    status = sim_flock_add(&s->flock, &s->nodes[node].end, &s->starts.at[i].track);
+  return status;
+}
+
+static void step_all(struct sim_spectrometer *s, uint32_t node) {
+  const uint32_t blocks = (s->flock.count + SIM_LANES - 1) / SIM_LANES;
+  for (uint32_t i = 0; i < blocks; i++)
+    sim_lanes_step(&s->flock.blocks.at[i], s->nodes[node - 1].end.z, &s->nodes[node].middle, &s->nodes[node].end);
+}
+
+/* It decays where its time was over, a part of the last step back. */
+static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node) {
+  const double z = s->nodes[node].end.z, before = s->nodes[node - 1].end.z;
+  const double path = s->flock.blocks.at[lane / SIM_LANES].path[lane % SIM_LANES];
+  struct sim_track t;
+  sim_flock_get(&s->flock, lane, z, &t);
+  const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
+  sim_track_advance(&t, back < z - before ? z - back : before, 250.0);
+  const struct sim_birth birth = {event->particles.count, node, 0, t.time_ns};
+  const int status = sim_flight_decay(event, &t);
+  return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
+}
+
+/* Tracks that hit the magnet end, and those that decay. */
+static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+  const double z = s->nodes[node].end.z;
+  for (uint32_t i = s->flock.count; i-- > 0;) {
+    const struct sim_lanes *a = &s->flock.blocks.at[i / SIM_LANES];
+    const uint32_t l = i % SIM_LANES;
+    const int is_steep = fabs(a->tx[l]) > slope_max || fabs(a->ty[l]) > slope_max;
+    const int is_gone = !is_in_aperture(a->x[l], a->y[l], z) || is_steep;
+    const int decays = a->unstable[l] > 0.0f && a->to_decay[l] <= 0.0f;
+    if (!is_gone && !decays) continue;
+    const int status = decays && !is_gone ? decay(s, event, i, node) : SL_OK;
+    if (status < 0) return status;
+    sim_flock_remove(&s->flock, i);
+  }
+  return SL_OK;
+}
+
+static int pass_all(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+  const struct sim_plane *plane = s->nodes[node].plane;
+  int status = SL_OK;
+  if (plane->detector == SIM_IN_NONE) return SL_OK;
+  for (uint32_t i = 0; i < s->flock.count && status == SL_OK; i++) {
+    struct sim_track t;
+    sim_flock_get(&s->flock, i, s->nodes[node].end.z, &t);
+    status = sim_pass(event, plane->detector, plane->layer, &t);
+  }
+  return status;
+}
+
+static int visit(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+  int status = SL_OK;
+  if (node > 0) {
+    step_all(s, node);
+    status = end_tracks(s, event, node);
+  }
+  if (status == SL_OK) status = insert(s, node, 0);
+  if (status == SL_OK && s->nodes[node].plane) status = pass_all(s, event, node);
+  if (status == SL_OK) status = sim_spectrometer_cross(s, event, node);
+  return status == SL_OK ? insert(s, node, 1) : status;
+}
+
+int sim_spectrometer_run(struct sim_spectrometer *s, struct sim_event *event) {
+  s->flock.count = s->starts.count = 0;
+  for (uint32_t i = 0; i < SIM_NODES_MAX; i++) s->first_start[0][i] = s->first_start[1][i] = SIM_NO_START;
+  int status = begin_all(s, event);
+  for (uint32_t node = 0; node < s->node_count && status == SL_OK; node++) status = visit(s, event, node);
+  return status == SL_OK ? sim_spectrometer_absorb(s, event) : status;
+}

@@ -1,0 +1,71 @@
+/* spectrometer.h: particles from the end of the VELO through the magnet to the ECAL and the muon chambers.
+ *
+ * All tracks go together from node to node, values of z at which there is material or a detector, or a step ends
+ * (spectrometer.c). In a plane they leave their passages, then meet its material (spectrometer_material.c). Photons go
+ * in straight lines until they become pairs. Pions and kaons decay where their time has come (flight_decay.c). Behind
+ * the ECAL's face there are straight lines and absorbers (absorbers.c).
+ *
+ * Everything is simulated, whichever detectors are read, so that a detector's hits do not depend on which others are.
+ */
+#ifndef SIM_SPECTROMETER_H
+#define SIM_SPECTROMETER_H
+
+#include "event.h"
+#include "lanes.h"
+
+enum { SIM_NODES_MAX = 96 };
+
+/* Where tracks stop over. `middle` is half way from the node before. */
+struct sim_node {
+  struct sim_field_plane middle, end;
+  const struct sim_plane *plane; /* what is there, or NULL */
+};
+
+/* A track that begins at a node, in a list of those that begin at the same one. */
+enum { SIM_NO_START = UINT32_MAX };
+struct sim_start {
+  struct sim_track track;
+  uint32_t next; /* index in `starts`, or SIM_NO_START */
+};
+
+struct sim_spectrometer {
+  double polarity;
+  uint32_t node_count, reserved;
+  struct sim_node nodes[SIM_NODES_MAX];
+  struct sim_flock flock;
+  SIM_LIST(struct sim_start) starts;
+  uint32_t first_start[2][SIM_NODES_MAX]; /* before the material of each node, and behind it */
+};
+
+/* NULL when memory is out. */
+struct sim_spectrometer *sim_spectrometer_new(double polarity);
+void sim_spectrometer_free(struct sim_spectrometer *spectrometer);
+
+/* Fills the event's passages, from the particles that have `reached_end`, and adds particles; 0 or SL_ENOMEM. */
+int sim_spectrometer_run(struct sim_spectrometer *spectrometer, struct sim_event *event);
+
+/* ---------------------------------------------------------------------- for the files of this stage */
+
+/* Lets the particles from index `first` on, which were just made, go on; what they meet first is the material of
+ * `node`, or, if `is_behind`, that of the next one. */
+struct sim_birth {
+  uint32_t first, node;
+  uint32_t is_behind;
+  float time_ns;
+};
+int sim_spectrometer_add(struct sim_spectrometer *spectrometer, struct sim_event *event, const struct sim_birth *birth);
+
+/* spectrometer_material.c: the flock crosses the material at the node, or, where that is since the last one, the wall
+ * of the beam pipe. */
+int sim_spectrometer_cross(struct sim_spectrometer *spectrometer, struct sim_event *event, uint32_t node);
+
+/* flight_decay.c: a pion or kaon decays here; its daughters are added to the event's particles. */
+int sim_flight_decay(struct sim_event *event, const struct sim_track *track);
+
+/* absorbers.c: the flock goes on from the ECAL's face to the muon stations. */
+int sim_spectrometer_absorb(const struct sim_spectrometer *spectrometer, struct sim_event *event);
+
+/* Adds a passage; 0 or SL_ENOMEM. */
+int sim_pass(struct sim_event *event, enum sim_detector detector, uint32_t layer, const struct sim_track *track);
+
+#endif

@@ -1,0 +1,221 @@
+/* spectrometer_material.c: what the material in a plane does to charged particles.
+ *
+ * First, for a block of lanes at once, in loops that the compiler turns into vector instructions: multiple scattering
+ * (Highland, PDG review "Passage of particles through matter") and the loss of a minimum-ionising particle's energy
+ * over beta squared. Then, particle by particle, what is rare: electrons radiate photons, hadrons interact, slow
+ * particles end.
+ */
+#include "secondary.h"
+#include "spectrometer.h"
+
+#include <math.h>
+
+enum { LANES = SIM_LANES };
+
+/* MeV a radiation length: for minimum ionising particles; and of carbon, 0.1535 Z/A times its 43 g/cm2, for electrons
+ * that are knocked out, of which those above knock_min are followed. */
+static const float ionisation = 38.0f, knock_rate = 3.3f, knock_min = 2.0f;
+static const uint32_t secondaries = 2; /* as many hadrons as in the VELO's thin sensors, to the samples */
+static const float momentum_min = 2.0f, interaction_p_min = 200.0f, photon_min = 10.0f; /* MeV */
+
+/* Quanta of more than this share of an electron's energy: 4/3 ln (1 / least) a radiation length. */
+static const float least_quantum = 0.01f, log_of_quanta = 4.60517f, quanta = 6.14023f;
+
+/* ----------------------------------------------------------------------------------------------- every lane */
+
+/* What is drawn for each lane: two numbers with the normal distribution, and one uniform in (0, 1). */
+struct chances {
+  float a[LANES], b[LANES], choice[LANES];
+};
+
+static float uniform_of(uint32_t word) { return ((float)(int32_t)(word >> 9) + 0.5f) * 0x1p-23f; }
+
+/* Philox's first four words of each lane, from the counter that its number in the event and the node make. */
+static void draw_words(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node,
+                       uint32_t words[4][LANES]) {
+  const struct sim_random r = sim_event_random(event, SIM_FOR_SCATTER, 0);
+  for (int l = 0; l < LANES; l++) {
+    const uint32_t counter[4] = {node, r.counter[1] | lanes->particle[l], r.counter[2], r.counter[3]};
+    uint32_t out[4];
+    philox_4x32_10(r.key, counter, out);
+    for (int i = 0; i < 4; i++) words[i][l] = out[i];
+  }
+}
+
+static void draw(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node, struct chances *c) {
+  uint32_t words[4][LANES];
+  draw_words(event, lanes, node, words);
+  for (int l = 0; l < LANES; l++) {
+    const float size = sqrtf(-2.0f * sl_logf(uniform_of(words[0][l])));
+    float sine, cosine;
+    sl_sincosf(6.28318531f * uniform_of(words[1][l]), &sine, &cosine);
+    c->a[l] = size * cosine;
+    c->b[l] = size * sine;
+    c->choice[l] = uniform_of(words[2][l]);
+  }
+}
+
+/* What each lane crosses: along its flight, and of which the scattering and hadrons know. */
+struct crossed {
+  float radiation[LANES], scattering[LANES], interaction[LANES];
+};
+
+/* Lanes in the beam pipe that have left it, in the last step. */
+static int has_left(const struct sim_lanes *lanes, uint32_t l, double z) {
+  const double r2 = lanes->x[l] * lanes->x[l] + lanes->y[l] * lanes->y[l], radius = SIM_PIPE_SLOPE * z;
+  return (lanes->kind[l] & SIM_LANE_IN_PIPE) != 0 && r2 > radius * radius;
+}
+
+/* How much of the pipe's wall a lane has crossed that has left it, mm. */
+static float way_through_wall(const struct sim_lanes *lanes, uint32_t l) {
+  const double x = lanes->x[l], y = lanes->y[l], tx = lanes->tx[l], ty = lanes->ty[l];
+  const float slope = (float)((x * tx + y * ty) / sqrt(x * x + y * y) - SIM_PIPE_SLOPE), least = 0.005f;
+  return SIM_PIPE_WALL * (float)sqrt(1 + tx * tx + ty * ty) / (slope > least ? slope : least);
+}
+
+/* 0 if there is nothing to cross. */
+static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct crossed *c) {
+  static const struct sim_plane nothing = {.name = ""};
+  const struct sim_plane *plane = node->plane ? node->plane : &nothing;
+  const float z = (float)node->end.z, everywhere = 1e6f;
+  const float inner = plane->ring[0] * z, outer = plane->ring[1] > 0.0f ? plane->ring[1] * z : everywhere;
+  int any = plane->radiation_lengths > 0.0f;
+  for (int l = 0; l < LANES; l++) {
+    const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l];
+    const float x = (float)lanes->x[l], y = (float)lanes->y[l], r2 = x * x + y * y;
+    const int meets = (r2 >= inner * inner) & (r2 <= outer * outer) & ((lanes->kind[l] & SIM_LANE_IN_PIPE) == 0);
+    const float slant = meets ? sqrtf(1.0f + tx * tx + ty * ty) : 0.0f;
+    c->radiation[l] = plane->radiation_lengths * slant;
+    c->scattering[l] = plane->scattering_lengths * slant;
+    c->interaction[l] = plane->interaction_lengths * slant;
+  }
+  for (uint32_t l = 0; l < LANES; l++) {
+    if (!has_left(lanes, l, node->end.z)) continue;
+    const float way = way_through_wall(lanes, l);
+    lanes->kind[l] &= ~(uint32_t)SIM_LANE_IN_PIPE;
+    c->radiation[l] = c->scattering[l] = way / SIM_PIPE_RADIATION;
+    c->interaction[l] = way / SIM_PIPE_INTERACTION;
+    any = 1;
+  }
+  return any;
+}
+
+/* Highland's width, and the covariance of slopes under scattering, for small angles. */
+static void scatter(struct sim_lanes *lanes, const struct crossed *c, const struct chances *chances) {
+  const float thin = 1e-4f; /* where the logarithm ends */
+  for (int l = 0; l < LANES; l++) {
+    const float per_p = 1.0f / lanes->p[l], mass = lanes->mass[l], t = c->scattering[l];
+    const float slowness = sqrtf(1.0f + mass * mass * (per_p * per_p)); /* 1 / beta */
+    const float width = 13.6f * slowness * per_p * sqrtf(t) * (1.0f + 0.038f * sl_logf(t > thin ? t : thin));
+    const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l], root_x = sqrtf(1.0f + tx * tx);
+    const float root = sqrtf(1.0f + tx * tx + ty * ty), a = width * chances->a[l], b = width * chances->b[l];
+    lanes->tx[l] = lanes->tx[l] + (double)(a * root * root_x);
+    lanes->ty[l] = lanes->ty[l] + (double)(root / root_x * (a * tx * ty + b * root));
+  }
+}
+
+/* Momentum 1: all energy is lost. */
+static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
+  for (int l = 0; l < LANES; l++) {
+    const float p = lanes->p[l], mass = lanes->mass[l], energy = sqrtf(p * p + mass * mass), slowness = energy / p;
+    const float left = energy - ionisation * c->radiation[l] * slowness * slowness;
+    const float p2 = left * left - mass * mass;
+    const int goes_on = (left > mass) & (p2 > 1.0f);
+    lanes->p[l] = sqrtf(goes_on ? p2 : 1.0f);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- what is rare */
+
+static struct sim_random rare_random(const struct sim_event *event, uint32_t particle, uint32_t node) {
+  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, particle);
+  r.counter[0] = (node + 1) << 16;
+  return r;
+}
+
+static struct sim_maker maker_of(struct sim_event *event, const struct sim_track *t, struct sim_random *r) {
+  const struct sim_state state = {.tx = (float)t->tx, .ty = (float)t->ty, .direction = 1.0f};
+  struct sim_maker m = {.event = event,
+                        .random = r,
+                        .index = t->particle,
+                        .x = (float)t->x,
+                        .y = (float)t->y,
+                        .z = (float)t->z,
+                        .p = t->p,
+                        .mass = t->mass};
+  sim_direction_of(&state, m.flight);
+  return m;
+}
+
+/* Photons along the flight, with Bethe and Heitler's spectrum (1 - x + 3/4 x^2) / x of their share x of the energy.
+ * Returns the electron's momentum after it, or an error. */
+static int radiate(struct sim_event *event, const struct sim_track *t, float crossed, struct sim_random *r, float *p) {
+  const struct sim_maker maker = maker_of(event, t, r);
+  const uint32_t count = sim_poisson(r, quanta * crossed);
+  *p = t->p;
+  for (uint32_t i = 0; i < count; i++) {
+    const float share = least_quantum * sl_expf(log_of_quanta * sim_uniform(r));
+    if (sim_uniform(r) >= 1.0f - share + 0.75f * share * share) continue;
+    const float energy = share * *p;
+    *p = *p - energy;
+    if (energy > photon_min && sim_make(&maker, &sim_species[SIM_PHOTON], 1, maker.flight, energy) < 0)
+      return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* What the track at `lane` does beside scattering: 1 if it ends, 0 if not, or an error. */
+static int do_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node,
+                   const struct crossed *c, const struct chances *chances) {
+  struct sim_lanes *a = &s->flock.blocks.at[lane / LANES];
+  const uint32_t l = lane % LANES;
+  if (a->p[l] < momentum_min) return 1;
+  const float m = a->mass[l] / a->p[l], choice = chances->choice[l];
+  const float interacts = (a->kind[l] & SIM_LANE_HADRON) && a->p[l] > interaction_p_min ? c->interaction[l] : 0.0f;
+  const float knocks = knock_rate / knock_min * c->radiation[l] * (1.0f + m * m);
+  const int is_electron = (a->kind[l] & SIM_LANE_ELECTRON) != 0;
+  if (choice >= interacts + knocks && !is_electron) return 0;
+  struct sim_track t;
+  sim_flock_get(&s->flock, lane, s->nodes[node].end.z, &t);
+  struct sim_random r = rare_random(event, t.particle, node);
+  const struct sim_maker maker = maker_of(event, &t, &r);
+  const struct sim_birth birth = {event->particles.count, node, 1, t.time_ns};
+  float p = t.p;
+  int status = SL_OK;
+  if (choice < interacts)
+    status = sim_make_hadrons(&maker, secondaries);
+  else if (choice < interacts + knocks)
+    status = sim_make_knocked(&maker, knock_min);
+  if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], &r, &p);
+  if (status == SL_OK) status = sim_spectrometer_add(s, event, &birth);
+  a->p[l] = p;
+  return status < 0 ? status : choice < interacts || p < momentum_min;
+}
+
+/* --------------------------------------------------------------------------------------------------- plane */
+
+static int cross_block(struct sim_spectrometer *s, struct sim_event *event, uint32_t block, uint32_t node) {
+  struct sim_lanes *lanes = &s->flock.blocks.at[block];
+  const uint32_t first = block * LANES, rest = s->flock.count - first, count = rest < LANES ? rest : LANES;
+  struct crossed crossed;
+  struct chances chances;
+  if (!measure(lanes, &s->nodes[node], &crossed)) return SL_OK;
+  draw(event, lanes, node, &chances);
+  scatter(lanes, &crossed, &chances);
+  lose_energy(lanes, &crossed);
+  for (uint32_t l = count; l-- > 0;) {
+    const int ends = do_rare(s, event, first + l, node, &crossed, &chances);
+    if (ends < 0) return ends;
+    if (ends) sim_flock_remove(&s->flock, first + l);
+  }
+  sim_lanes_slow(&s->flock.blocks.at[block]);
+  return SL_OK;
+}
+
+/* The last block first, so that what takes the place of an ended track is done already. */
+int sim_spectrometer_cross(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+  const uint32_t blocks = (s->flock.count + LANES - 1) / LANES;
+  int status = SL_OK;
+  for (uint32_t i = blocks; i-- > 0 && status == SL_OK;) status = cross_block(s, event, i, node);
+  return status;
+}
