@@ -167,6 +167,93 @@ static void back_from_the_end_a_track_is_where_it_began(void **state) {
   }
 }
 
+/* ------------------------------------------------------------------------------------------------- closure */
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Half of what the central 68 % span. */
+static double width_of(const double *sorted, int count) {
+  return 0.5 * (sorted[(int)(0.84 * count)] - sorted[(int)(0.16 * count)]);
+}
+
+/* Solves four equations, by elimination. */
+static void solve(double m[4][5]) {
+  for (int c = 0; c < 4; c++) {
+    int best = c;
+    for (int i = c; i < 4; i++) best = fabs(m[i][c]) > fabs(m[best][c]) ? i : best;
+    for (int k = 0; k < 5; k++) {
+      const double kept = m[c][k];
+      m[c][k] = m[best][k];
+      m[best][k] = kept;
+    }
+    for (int i = 0; i < 4; i++) {
+      const double factor = m[i][c] / m[c][c];
+      for (int k = c; i != c && k < 5; k++) m[i][k] -= factor * m[c][k];
+    }
+  }
+}
+
+/* Coefficients of the cubic in z - 8520 that fits a track's x at the layers of the SciFi best; in m. */
+static void fit_cubic(struct sim_track t, double coefficients[4]) {
+  static const double layers[] = {7826.1, 7895.9, 7966.1, 8035.9, 8508.1, 8577.9,
+                                  8648.1, 8717.9, 9193.1, 9262.9, 9333.1, 9402.9};
+  double m[4][5] = {{0}};
+  for (int i = 0; i < 12; i++) {
+    sim_track_advance(&t, layers[i], 100);
+    const double z = (layers[i] - 8520) / 1000, power[4] = {1, z, z * z, z * z * z};
+    for (int a = 0; a < 4; a++) {
+      for (int b = 0; b < 4; b++) m[a][b] += power[a] * power[b];
+      m[a][4] += power[a] * t.x / 1000;
+    }
+  }
+  solve(m);
+  for (int a = 0; a < 4; a++) coefficients[a] = m[a][4] / m[a][a];
+}
+
+/* Of tracks of 3 to 100 GeV: the curvature in the SciFi times momentum, and the ratio of its cubic and quadratic terms;
+ * README.md compares them with full simulation. */
+static void tracks_behind_the_magnet_bend_as_known(void **state) {
+  (void)state;
+  enum { TRACKS = 2000 };
+  static double ratio[TRACKS], curvature[TRACKS];
+  int count = 0;
+  srand(5);
+  for (int n = 0; n < TRACKS; n++) {
+    const double p = 1 / uniform_in(1e-5, 1.0 / 3000), eta = uniform_in(2, 4.9), phi = uniform_in(0, 6.2831853);
+    const double slope = 1 / sinh(eta);
+    const struct sim_track t = {
+        .tx = slope * cos(phi), .ty = slope * sin(phi), .charge = n % 2 ? 1 : -1, .p = (float)p};
+    struct sim_track end = t;
+    double c[4];
+    sim_track_advance(&end, 9402.9, 100);
+    if (fabs(end.x) > 3000 || fabs(end.y) > 2400) continue;
+    fit_cubic(t, c);
+    curvature[count] = fabs(c[2]) / 1000 * p; /* MeV / mm */
+    ratio[count++] = c[3] / c[2] / 1000;      /* 1 / mm */
+  }
+  qsort(ratio, count, sizeof *ratio, ascending);
+  qsort(curvature, count, sizeof *curvature, ascending);
+  print_message("%d tracks: cubic to quadratic %.3g / mm, width %.2g; curvature times p %.4f MeV / mm, width %.4f\n",
+                count, ratio[count / 2], width_of(ratio, count), curvature[count / 2], width_of(curvature, count));
+  assert_true(count > TRACKS / 2);
+  assert_true(fabs(ratio[count / 2] + 26.8e-5) < 0.3e-5 && width_of(ratio, count) < 2.5e-5);
+  assert_true(fabs(curvature[count / 2] - 0.0258) < 0.0006 && width_of(curvature, count) < 0.004);
+}
+
+/* Shift of a fast track along the axis at the UT's middle, times its momentum. */
+static void the_shift_in_the_ut_is_as_known(void **state) {
+  (void)state;
+  struct sim_track t = along_the_axis(1e5, SIM_POLARITY_DOWN);
+  sim_track_advance(&t, 2484.6, 50);
+  print_message("shift in the UT times p: %.0f MeV mm\n", t.x * 1e5);
+  assert_true(fabs(t.x * 1e5 - 24960) < 30);
+}
+
+/* ------------------------------------------------------------------------------------------------- blocks */
+
 /* A plane in which By is the same everywhere. */
 static struct sim_field_plane uniform_plane(double z, double by) {
   return (struct sim_field_plane){.z = z, .scale_x = 1e-6, .scale_y = 1e-6, .by = {{by}}};
@@ -203,7 +290,8 @@ static void polynomials_are_near_the_field(void **state) {
   (void)state;
   double worst = 0;
   srand(3);
-  for (double z = 770; z < 12700; z += 130) {
+  for (int plane_index = 0; plane_index < 92; plane_index++) {
+    const double z = 770 + 130 * plane_index;
     struct sim_field_plane plane;
     sim_field_plane_make(z, &plane);
     for (int n = 0; n < 200; n++) {
@@ -256,6 +344,8 @@ int main(void) {
       cmocka_unit_test(polarity_and_charge_choose_the_side),
       cmocka_unit_test(without_charge_lines_are_straight),
       cmocka_unit_test(back_from_the_end_a_track_is_where_it_began),
+      cmocka_unit_test(tracks_behind_the_magnet_bend_as_known),
+      cmocka_unit_test(the_shift_in_the_ut_is_as_known),
       cmocka_unit_test(in_a_uniform_field_the_way_is_a_circle),
       cmocka_unit_test(polynomials_are_near_the_field),
       cmocka_unit_test(a_removed_lane_is_taken_by_the_last_one),
