@@ -69,6 +69,9 @@ signal = run("velo.yaml", "-n", 200, "--set", "raw.signal=Bs_phiphi")
 from_b = category(signal, "long from B")
 checks.that(from_b["reconstructible"] > 100 and from_b["efficiency"] > 0.97,
             f"long from B: {from_b['reconstructed']} of {from_b['reconstructible']}")
+for name in ("Dst_D0pi", "Bs_mumu", "Z_mumu", "Lambdab_Lambdac", "Ks_pipi", "B_KstarGamma"):
+    done = run("velo.yaml", "-n", 50, "--set", f"raw.signal={name}", "--set", "raw.polarity=up")
+    checks.that(done["error_events"] == 0 and category(done, "velo")["efficiency"] > 0.97, f"{name} runs")
 empty = run("velo.yaml", "-n", 20, "--set", "raw.mu=0")
 checks.that(empty["error_events"] == 0 and empty["results"]["check"]["tracks"] <= 2,
             "events without collisions have next to no tracks")
@@ -82,6 +85,7 @@ def says(text, status, *arguments):
 
 says("`mu` lies between 0 and 60", 2, "--set", "raw.mu=-1")
 says("`signal` is one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
+says("`polarity` is one of down, up", 2, "--set", "raw.polarity=sideways")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
     description = Path(folder) / "wrong.velo"

@@ -355,6 +355,40 @@ static void muons_of_pions_share_the_energy_evenly(void **state) {
   gun_free(event);
 }
 
+/* Tracks of a K_S or Lambda that decayed on the way have passages from there on. */
+static void what_begins_behind_the_velo_is_seen_from_there_on(void **state) {
+  (void)state;
+  struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
+  struct sim_event *event = gun(SIM_PION, 20000, 1);
+  event->particles.at[0].end =
+      (struct sim_state){.x = 150, .y = 150, .z = 2500, .tx = 0.05f, .ty = 0.05f, .direction = 1};
+  assert_int_equal(sim_spectrometer_run(s, event), 0);
+  assert_true(!passage_of(event, SIM_IN_UT, 1, 0) && passage_of(event, SIM_IN_UT, 2, 0));
+  const struct sim_passage *p = passage_of(event, SIM_IN_UT, 2, 0);
+  assert_true(fabs((double)p->x - (150 + 0.05 * 97.5)) < 0.02 && fabs((double)p->y - (150 + 0.05 * 97.5)) < 0.02);
+  gun_free(event);
+  sim_spectrometer_free(s);
+}
+
+static void neutral_hadrons_that_live_long_enough_come_to_the_ecal(void **state) {
+  (void)state;
+  struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
+  struct sim_event *event = gun(SIM_KAON_SHORT, 40000, 2);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct sim_particle *p = &event->particles.at[i];
+    p->reached_end = 0;
+    p->px = p->py = 2000;
+    p->lifetime_ns = (i == 0 ? 0.97f : 1.03f) * 12602.9f * 497.611f / 40000 / 299.792458f;
+  }
+  assert_int_equal(sim_spectrometer_run(s, event), 0);
+  assert_int_equal(event->passages[SIM_IN_ECAL].count, 1);
+  const struct sim_passage *p = &event->passages[SIM_IN_ECAL].at[0];
+  assert_int_equal(p->particle, 1);
+  assert_true(fabsf(p->x - 0.05f * 12602.9f) < 0.1f && fabsf(p->y - p->x) < 0.01f);
+  gun_free(event);
+  sim_spectrometer_free(s);
+}
+
 /* ----------------------------------------------------------------------------------------------- behind it */
 
 static uint32_t in_station(const struct sim_event *event, uint32_t station) {
@@ -476,6 +510,8 @@ int main(void) {
       cmocka_unit_test(the_beam_pipe_is_empty_inside),
       cmocka_unit_test(pions_and_kaons_decay_as_often_as_they_should),
       cmocka_unit_test(muons_of_pions_share_the_energy_evenly),
+      cmocka_unit_test(what_begins_behind_the_velo_is_seen_from_there_on),
+      cmocka_unit_test(neutral_hadrons_that_live_long_enough_come_to_the_ecal),
       cmocka_unit_test(muons_need_momentum_to_come_through),
       cmocka_unit_test(few_hadrons_punch_through),
       cmocka_unit_test(the_velo_does_not_notice),
