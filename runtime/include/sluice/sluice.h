@@ -83,7 +83,6 @@ struct sl_options {
   uint32_t look_only;              /* the session is looked at and does not run: no memory is taken for slices */
   uint32_t output_is_offered;      /* output_path is for a sink that wants one: where none does, that is no error */
   uint32_t race;                   /* device "simt": look for races, and for memory that is not written or not theirs */
-  uint32_t reserved;
   void *context;                   /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
    * the run with it. */
