@@ -11,12 +11,10 @@
 
 #include <sluice/math.h>
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { VELO_CHIP_COLUMNS = 256, VELO_CHIPS = 3, VELO_MODULE_SENSORS = 4, VELO_TRANSFORM_VALUES = 12 };
 
@@ -249,15 +247,12 @@ static inline uint32_t velo_description_read(const char *text, size_t bytes, str
   return 0;
 }
 
-/* NULL with the reason, if there is no such regular file. Does not wait for the writer of a pipe. */
+/* NULL with the reason, if there is no such regular file. To open a pipe would be to wait for its writer. */
 static inline FILE *velo_description_open(const char *path, const char **reason) {
   struct stat about;
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const int is_regular = descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
-  FILE *file = is_regular ? fdopen(descriptor, "rb") : NULL;
-  *reason = descriptor >= 0 && !is_regular ? "is no regular file" : "cannot be opened";
-  if (descriptor >= 0 && !file) close(descriptor);
-  return file;
+  const int is_other = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+  *reason = is_other ? "is no regular file" : "cannot be opened";
+  return is_other ? NULL : fopen(path, "rb");
 }
 
 /* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
