@@ -31,10 +31,11 @@ static uint32_t parts_of(uint64_t used, uint64_t capacity) {
 uint32_t sl_budget_overflowed(struct sl_slot *slot, struct sl_input *input, uint32_t count, uint64_t used,
                               uint64_t capacity) {
   struct sl_session *s = slot->session;
+  const uint32_t events = count > 0 ? count : 1;
   uint32_t parts = parts_of(used, capacity);
   if (parts < 2) parts = 2;
-  if (parts > count) parts = count;
-  const uint32_t size = (count + parts - 1) / parts; /* of a part */
+  if (parts > events) parts = events;
+  const uint32_t size = (events - 1) / parts + 1; /* of a part */
   const uint32_t of_input = (input->event_count + size - 1) / size;
   uint32_t before = atomic_load(&input->parts);
   while (before < of_input && !atomic_compare_exchange_weak(&input->parts, &before, of_input)) continue;
