@@ -259,21 +259,11 @@ ZOO_KERNEL(second_of_two) {
     if (threadIdx.x == 9) a.sums.total[event] = a.scratch[*a.events.count - 1 - event];
 }
 
-static int run_kernel(const struct sl_launch *l, const struct zoo_args *a) {
-  RIGHT_KERNELS(ZOO_LAUNCH_)
-  if (a->kernel == ZOO_none) return SL_OK;
+static int run_two(const struct sl_launch *l, const struct zoo_args *a) {
   int status = SL_LAUNCH(l, first_of_two, SL_PER_EVENT, *a);
   if (status == SL_OK && a->kernel == ZOO_whole_scan) status = l->scan(l, a->scratch, NULL);
   return status == SL_OK ? SL_LAUNCH(l, second_of_two, SL_PER_EVENT, *a) : status;
 }
 #endif
 
-static int right_run(const struct sl_launch *l, const struct zoo_args *a) {
-#if defined(SL_TARGET_CPU)
-  (void)l, (void)a;
-  return SL_OK;
-#else
-  return run_kernel(l, a);
-#endif
-}
-SL_ALGORITHM(right, "kernels for --race", ZOO_THREADS, right_run);
+ZOO_RUN_THEN(right, RIGHT_KERNELS, run_two(l, a));

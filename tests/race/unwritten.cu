@@ -66,9 +66,7 @@ ZOO_KERNEL(read_all) {
     if (threadIdx.x == 0) a.sums.total[event] = a.scratch[event]; /* RACE unwritten_half */
 }
 
-static int run_kernel(const struct sl_launch *l, const struct zoo_args *a) {
-  UNWRITTEN_KERNELS(ZOO_LAUNCH_)
-  if (a->kernel == ZOO_none) return SL_OK;
+static int run_half(const struct sl_launch *l, const struct zoo_args *a) {
   int status = SL_LAUNCH(l, write_half, SL_PER_EVENT, *a);
   if (status == SL_OK && a->kernel == ZOO_unwritten_half) status = SL_LAUNCH(l, read_all, SL_PER_EVENT, *a);
   if (status == SL_OK && a->kernel == ZOO_unwritten_count) status = l->scan(l, a->scratch, NULL);
@@ -76,12 +74,4 @@ static int run_kernel(const struct sl_launch *l, const struct zoo_args *a) {
 }
 #endif
 
-static int unwritten_run(const struct sl_launch *l, const struct zoo_args *a) {
-#if defined(SL_TARGET_CPU)
-  (void)l, (void)a;
-  return SL_OK;
-#else
-  return run_kernel(l, a);
-#endif
-}
-SL_ALGORITHM(unwritten, "kernels for --race", ZOO_THREADS, unwritten_run);
+ZOO_RUN_THEN(unwritten, UNWRITTEN_KERNELS, run_half(l, a));

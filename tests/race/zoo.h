@@ -48,9 +48,9 @@ struct zoo_args {
       SL_ENUM(kernel, "none", "which one runs", "none" KERNELS(ZOO_CHOICE_)),          \
   }
 
-/* On cpu a block is one thread: nothing there to look for. */
+/* On cpu a block is one thread: nothing there to look for. ZOO_RUN_THEN: what runs for none of these kernels. */
 #if defined(SL_TARGET_CPU)
-#define ZOO_RUN(algorithm, KERNELS)                                                 \
+#define ZOO_RUN_THEN(algorithm, KERNELS, then)                                      \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \
     (void)l, (void)a;                                                               \
     return SL_OK;                                                                   \
@@ -59,13 +59,15 @@ struct zoo_args {
 #else
 #define ZOO_LAUNCH_(name) \
   if (a->kernel == ZOO_##name) return SL_LAUNCH(l, name, SL_PER_EVENT, *a);
-#define ZOO_RUN(algorithm, KERNELS)                                                 \
+#define ZOO_RUN_THEN(algorithm, KERNELS, then)                                      \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \
     KERNELS(ZOO_LAUNCH_)                                                            \
-    return SL_OK;                                                                   \
+    if (a->kernel == ZOO_none) return SL_OK;                                        \
+    return then;                                                                    \
   }                                                                                 \
   SL_ALGORITHM(algorithm, "kernels for --race", ZOO_THREADS, algorithm##_run)
 #endif
+#define ZOO_RUN(algorithm, KERNELS) ZOO_RUN_THEN(algorithm, KERNELS, SL_OK)
 
 #define ZOO_KERNEL(name) SL_KERNEL(name, struct zoo_args)
 #define ZOO_BEGIN(event) (a.numbers.offsets[event])
