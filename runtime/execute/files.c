@@ -4,6 +4,7 @@
 #include "execute/session.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,6 +108,13 @@ static int open_output(const struct sl_services *services, const char *path, uin
   if (status < 0) return status;
   c->session->files.output_is_taken |= is_below(path, c->session->options.output_path);
   return claim(c->session, path, "written by another sink");
+}
+
+void sl_say_of_option(const struct sl_session *s, const char *option, uint32_t severity, const char *format,
+                      va_list arguments) {
+  char text[1024];
+  vsnprintf(text, sizeof text, format, arguments);
+  sl_diagnose(s->diagnostics, severity, NULL, NULL, NULL, "%s: %s", option, text);
 }
 
 int sl_files_finish(const struct sl_session *s, struct sl_output *file) {

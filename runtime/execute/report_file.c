@@ -13,13 +13,10 @@
 static const uint32_t exit_failed = 1, exit_refused = 2, exit_of_signal = 128;
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
-  const struct sl_session *s = context;
-  char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  sl_say_of_option(context, "--json", severity, format, arguments);
   va_end(arguments);
-  sl_diagnose(s->diagnostics, severity, NULL, NULL, NULL, "--json: %s", text);
 }
 
 int sl_report_open(struct sl_session *s) {

@@ -39,6 +39,7 @@
 #include "execute/watch.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 
 /* What a node's services point back to. */
@@ -534,6 +535,10 @@ void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint6
                    const char *key, uint64_t value);
 void sl_trace_flush(struct sl_session *s);
 int sl_trace_close(struct sl_session *s);
+
+/* files.c: a message about the file of an option. */
+void sl_say_of_option(const struct sl_session *s, const char *option, uint32_t severity, const char *format,
+                      va_list arguments) __attribute__((format(printf, 4, 0)));
 
 /* report_file.c: opens the file of --json; notes the time, too. How the run ended, for the summary, and in words. */
 int sl_report_open(struct sl_session *s);

@@ -23,13 +23,10 @@ static void name_track(struct sl_session *s, uint32_t track, const char *format)
 }
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
-  const struct sl_session *s = context;
-  char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  sl_say_of_option(context, "--trace", severity, format, arguments);
   va_end(arguments);
-  sl_diagnose(s->diagnostics, severity, NULL, NULL, NULL, "--trace: %s", text);
 }
 
 int sl_trace_open(struct sl_session *s) {
