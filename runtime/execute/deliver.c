@@ -109,7 +109,6 @@ static int check_outputs(struct sl_session *s, const struct sl_batch *batch) {
   return SL_OK;
 }
 
-/* Does it as `row` of the account, with a span. */
 static void digest_timed(struct sl_slot *slot, const struct sl_batch *batch) {
   const uint32_t outer = sl_time_enter(slot, SL_TIME_DIGESTS);
   const uint64_t begin = slot->account.since_ns;

@@ -53,12 +53,16 @@ static const char *text_of(const struct sl_node *node, uint64_t word, const char
   return unknown;
 }
 
-static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
-  const char *text = text_of(node, word, "refused");
+static void tell(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, const char *text,
+                 uint32_t detail) {
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
                     "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
-                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
-                    (uint32_t)word);
+                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text, detail);
+}
+
+static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
+  const char *text = text_of(node, word, "refused");
+  tell(s, node, event, text, (uint32_t)word);
   return count(&s->errors, node, text, event);
 }
 
@@ -93,10 +97,7 @@ int sl_event_cut_add(struct sl_session *s, const struct sl_event *event, uint64_
   const struct sl_node *node = kernel_node(s, SL_ERROR_CUT_STEP(word));
   if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
   const char *text = text_of(node, word, "something was left out");
-  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
-                    "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
-                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text,
-                    (uint32_t)word & 0xFFFF);
+  tell(s, node, event, text, (uint32_t)word & 0xFFFF);
   return count(&s->cuts, node, text, event);
 }
 

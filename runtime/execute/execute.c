@@ -421,6 +421,14 @@ static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t co
   return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
 }
 
+/* A range, in parts of `size` events. */
+static int execute_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint32_t size) {
+  int status = SL_OK;
+  for (uint32_t done = 0; done < count && status == SL_OK; done += size)
+    status = execute_range(slot, k, first + done, count - done < size ? count - done : size);
+  return status;
+}
+
 static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count,
                           const struct output_bound *overflow) {
   struct sl_session *s = slot->session;
@@ -432,9 +440,7 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   const uint32_t size =
       sl_budget_overflowed(slot, slot->flights[k].input, count, slot->used_seen[overflow->at->used[overflow->bound]],
                            overflow->at->capacities[overflow->bound]);
-  int status = SL_OK;
-  for (uint32_t done = 0; done < count && status == SL_OK; done += size)
-    status = execute_range(slot, k, first + done, count - done < size ? count - done : size);
+  const int status = execute_parts(slot, k, first, count, size);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "retry in parts", begin, sl_now_ns(), "events", count);
   return status;
 }
@@ -496,17 +502,6 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   return deliver(slot, k, first, count, 0);
 }
 
-/* All of a range, in parts as they were found to fit. */
-static int execute_parts(struct sl_slot *slot, uint32_t k) {
-  const struct sl_input *input = slot->flights[k].input;
-  const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
-  const uint32_t size = (input->event_count + parts - 1) / parts;
-  int status = SL_OK;
-  for (uint32_t done = 0; done < input->event_count && status == SL_OK; done += size)
-    status = execute_range(slot, k, done, input->event_count - done < size ? input->event_count - done : size);
-  return status;
-}
-
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   const struct sl_event *events = slot->flights[k].input->events;
   const uint32_t end = first + count;
@@ -525,7 +520,10 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   return status;
 }
 
+/* In parts, if it was found that only these fit. */
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
-  sl_traffic_count_input(slot, slot->flights[flight].input);
-  return execute_parts(slot, flight);
+  const struct sl_input *input = slot->flights[flight].input;
+  const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
+  sl_traffic_count_input(slot, input);
+  return execute_parts(slot, flight, 0, input->event_count, (input->event_count + parts - 1) / parts);
 }
