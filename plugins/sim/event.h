@@ -78,6 +78,11 @@ struct sim_passage {
   float time_ns; /* since the collision */
 };
 
+/* A particle has a part in what a detector of strips or fibres read out with that LHCbID. */
+struct sim_id_link {
+  uint32_t particle, id;
+};
+
 /* A growing array of some type. */
 #define SIM_LIST(type)        \
   struct {                    \
@@ -102,6 +107,7 @@ struct sim_event {
   SIM_LIST(struct sim_velo_hit) velo_hits;
   SIM_LIST(uint32_t) velo_ids; /* LHCbIDs, particle by particle */
   SIM_LIST(struct sim_passage) passages[SIM_DETECTORS];
+  SIM_LIST(struct sim_id_link) links[SIM_DETECTORS]; /* of the UT and the SciFi; in any order, none twice */
 };
 
 void sim_event_clear(struct sim_event *event);

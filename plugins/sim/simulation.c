@@ -17,12 +17,20 @@ static int make_passages(struct sim_simulation *s) {
   return s->spectrometer ? sim_spectrometer_run(s->spectrometer, &s->event) : SL_ENOMEM;
 }
 
+static int wants(const struct sim_simulation *s, uint32_t banks) { return (s->wanted & banks) != 0; }
+
+/* What the detectors read out. */
+static int make_digits(struct sim_simulation *s) {
+  return sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
+  /* UT, SciFi: where their banks or the truth are wanted; ECAL, muon: where their banks are. */
+}
+
 static int make_banks(struct sim_simulation *s) {
   struct sim_bank_list *banks = &s->banks;
   sim_banks_clear(banks);
   int status = sim_odin_bank(banks, &s->event.crossing, s->odin_version);
-  if (status == SL_OK && s->with_truth) status = sim_truth_banks(banks, &s->event);
-  if (status == SL_OK && s->with_superpixels)
+  if (status == SL_OK && wants(s, SIM_MAKE_TRUTH)) status = sim_truth_banks(banks, &s->event);
+  if (status == SL_OK && wants(s, SIM_MAKE_SUPERPIXELS))
     status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
   if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->cluster_version);
   return status;
@@ -30,8 +38,8 @@ static int make_banks(struct sim_simulation *s) {
 
 int sim_simulate(struct sim_simulation *s, uint64_t number) {
   int status = make_particles(s, number);
-  if (status == SL_OK && s->with_spectrometer) status = make_passages(s);
-  if (status == SL_OK) status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
+  if (status == SL_OK && wants(s, SIM_NEED_SPECTROMETER)) status = make_passages(s);
+  if (status == SL_OK) status = make_digits(s);
   if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->cluster_version);
   return status == SL_OK ? make_banks(s) : status;
 }

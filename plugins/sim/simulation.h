@@ -7,14 +7,25 @@
 #include "spectrometer.h"
 #include "transport.h"
 
+/* Banks that are made only where somebody reads them; ODIN's and those of clusters always are. */
+enum {
+  SIM_MAKE_TRUTH = 1,
+  SIM_MAKE_SUPERPIXELS = 2,
+  SIM_MAKE_UT = 4,
+  SIM_MAKE_SCIFI = 8,
+  SIM_MAKE_ECAL = 16,
+  SIM_MAKE_MUON = 32,
+  SIM_MAKE_ALL = 63,
+  /* Who needs what is behind the VELO. Truth has the hits of all trackers, whichever banks are read. */
+  SIM_NEED_SPECTROMETER = SIM_MAKE_TRUTH | SIM_MAKE_UT | SIM_MAKE_SCIFI | SIM_MAKE_ECAL | SIM_MAKE_MUON
+};
+
 struct sim_simulation {
   struct sim_settings settings;
   struct velo_description velo;
   struct sim_near near; /* made of `velo` */
   uint32_t odin_version, superpixel_version, cluster_version;
-  uint32_t with_superpixels, with_truth; /* their banks are made */
-  uint32_t with_spectrometer;            /* what is behind the VELO is simulated */
-  uint32_t reserved;
+  uint32_t wanted;                       /* SIM_MAKE_... */
   struct sim_spectrometer *spectrometer; /* made when it is first wanted */
   struct sim_event event;
   struct sim_velo_digits velo_digits;

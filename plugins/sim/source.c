@@ -44,12 +44,24 @@ struct source {
   uint32_t reserved;
 };
 
-/* Does anybody read banks of a detector behind the VELO? */
-static int reads_spectrometer(const struct io_packer *packer) {
-  static const uint8_t types[] = {SIM_BANK_MUON, SIM_BANK_ECAL_PACKED, SIM_BANK_SCIFI, SIM_BANK_UT, SIM_BANK_CALO};
-  int reads = 0;
-  for (size_t i = 0; i < sizeof types; i++) reads = reads || io_packer_wants(packer, types[i]);
-  return reads;
+/* Whose banks somebody reads: SIM_MAKE_... */
+static uint32_t find_wanted(const struct io_packer *packer) {
+  static const struct {
+    uint8_t type;
+    uint8_t banks;
+  } of[] = {{SIM_BANK_MC_PARTICLES, SIM_MAKE_TRUTH},
+            {SIM_BANK_MC_VERTICES, SIM_MAKE_TRUTH},
+            {SIM_BANK_VELO_SUPERPIXELS, SIM_MAKE_SUPERPIXELS},
+            {SIM_BANK_UT, SIM_MAKE_UT},
+            {SIM_BANK_SCIFI, SIM_MAKE_SCIFI},
+            {SIM_BANK_ECAL_PACKED, SIM_MAKE_ECAL},
+            {SIM_BANK_CALO, SIM_MAKE_ECAL},
+            {SIM_BANK_MUON, SIM_MAKE_MUON}};
+  uint32_t wanted = 0;
+  if (io_packer_wants_record(packer)) return SIM_MAKE_ALL;
+  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+    if (io_packer_wants(packer, of[i].type)) wanted |= of[i].banks;
+  return wanted;
 }
 
 /* ------------------------------------------------------------------------------------------------- the source */
@@ -137,11 +149,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   struct source *m = (struct source *)state;
   int more = 1;
   io_packer_begin(&m->packer, &args->banks, &args->record);
-  const int all = io_packer_wants_record(&m->packer);
-  m->simulation.with_superpixels = all || io_packer_wants(&m->packer, SIM_BANK_VELO_SUPERPIXELS);
-  m->simulation.with_truth =
-      all || io_packer_wants(&m->packer, SIM_BANK_MC_PARTICLES) || io_packer_wants(&m->packer, SIM_BANK_MC_VERTICES);
-  m->simulation.with_spectrometer = (uint32_t)reads_spectrometer(&m->packer);
+  m->simulation.wanted = find_wanted(&m->packer);
   while (fill->event_count < fill->events_max) {
     more = args->events == 0 || m->next < args->events;
     if (!more) break;

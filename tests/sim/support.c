@@ -21,7 +21,7 @@ struct sim_simulation *simulation_new(void) {
   s->odin_version = 7;
   s->superpixel_version = 2;
   s->cluster_version = 3;
-  s->with_superpixels = s->with_truth = 1;
+  s->wanted = SIM_MAKE_TRUTH | SIM_MAKE_SUPERPIXELS;
   return s;
 }
 
