@@ -82,7 +82,7 @@ static void add_payload(void *context, uint32_t event, uint16_t source_id, uint8
   p->size += size_bytes;
 }
 
-void sample_for_true_hits(const struct sample *s, uint32_t event, sample_hit *hit, void *context) {
+void sample_for_true_ids(const struct sample *s, uint32_t event, int wanted, sample_hit *hit, void *context) {
   enum { PARTICLE_BYTES = 8 + 7 * 4 + 9 + 4 * 4 + 3 * 4 + 4 };
   struct particles particles = {event, NULL, 0};
   sample_for_banks(s, PARTICLE_BANKS, add_payload, &particles);
@@ -93,8 +93,12 @@ void sample_for_true_hits(const struct sample *s, uint32_t event, sample_hit *hi
       const uint32_t count = load_u32(at);
       at += 4;
       for (uint32_t i = 0; i < count; i++, at += 4)
-        if (detector == 0) hit(context, load_u32(at));
+        if (detector == wanted) hit(context, load_u32(at));
     }
   }
   free(particles.bytes);
+}
+
+void sample_for_true_hits(const struct sample *s, uint32_t event, sample_hit *hit, void *context) {
+  sample_for_true_ids(s, event, 0, hit, context);
 }

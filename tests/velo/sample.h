@@ -26,5 +26,7 @@ void sample_for_banks(const struct sample *s, uint8_t type, sample_bank *bank, v
 /* Calls `hit` for the LHCbIDs in the VELO lists of the true particles of an event. */
 typedef void sample_hit(void *context, uint32_t id);
 void sample_for_true_hits(const struct sample *s, uint32_t event, sample_hit *hit, void *context);
+/* The same for the lists of a detector: 0 VELO, 1 UT, 2 SciFi. */
+void sample_for_true_ids(const struct sample *s, uint32_t event, int detector, sample_hit *hit, void *context);
 
 #endif

@@ -1,0 +1,169 @@
+/* bank_words.h: what stands in a UT bank's payload (README.md, "Banks"), word by word, for kernels and host code.
+ *
+ * A bank is first tried with ut_v3_fault or ut_v4_fault; the other functions read what these have found sound. Lanes
+ * and strips count from 0, in both versions.
+ */
+#ifndef UT_BANK_WORDS_H
+#define UT_BANK_WORDS_H
+
+#include "ut/event_model.h"
+
+#include <sluice/math.h>
+
+/* Why a payload is refused. */
+#define UT_BANK_FAULTS(F)                                         \
+  F(UT_BANK_FINE, "nothing is wrong")                             \
+  F(UT_BANK_NO_VERSION, "its version is neither 3 nor 4")         \
+  F(UT_BANK_NO_BOARD, "its source id names no board")             \
+  F(UT_BANK_TOO_SHORT, "it is shorter than its header")           \
+  F(UT_BANK_COUNT, "it announces more hits than it has room for") \
+  F(UT_BANK_NO_LANE, "a channel lies beyond the sixth lane")      \
+  F(UT_BANK_MARKED, "the readout marked it as bad, by a count of 255 in a lane")
+#define UT_BANK_FAULT_NAME_(name, text) name,
+enum ut_bank_fault { UT_BANK_FAULTS(UT_BANK_FAULT_NAME_) UT_BANK_FAULT_COUNT };
+
+enum {
+  UT_ID = 3 << 28, /* an LHCbID of the UT is this and the channel */
+  UT_ADC_MAX = 31,
+  UT_V3_CLUSTER_STRIPS_MAX = 4,
+  UT_V4_CLUSTER_STRIPS_MAX = 128, /* a longer run of strips is no cluster */
+  UT_V4_EMPTY_BYTES = 24,         /* a shorter payload holds nothing */
+  UT_V4_ROW_HALFWORDS = 16,
+  UT_V4_LANE_HITS_MAX = 254
+};
+
+/* A cluster in a lane. */
+struct ut_cluster {
+  uint32_t lane;
+  uint32_t strip;  /* of the LHCbID */
+  uint32_t strips; /* how many; 0: unknown here (version 3: ut_v3_next_adc) */
+  float place;     /* in strips, from the first one's middle */
+};
+
+/* The board of a source id, or UT_BOARDS. */
+SL_MATH_FUNCTION uint32_t ut_board(uint32_t source_id) {
+  const uint32_t board =
+      source_id >> 11 == 0 ? source_id : 2 * ((source_id & 0xFF) - 1) + (source_id >> 10 & 1); /* wraps for 0 */
+  return board < UT_BOARDS ? board : (uint32_t)UT_BOARDS;
+}
+
+SL_MATH_FUNCTION uint32_t ut_halfword(const uint32_t *words, uint32_t i) {
+  return words[i / 2] >> 16 * (i % 2) & 0xFFFF;
+}
+SL_MATH_FUNCTION uint32_t ut_byte(const uint32_t *words, uint32_t i) { return words[i / 4] >> 8 * (i % 4) & 0xFF; }
+
+/* -------------------------------------------------------------------------------------------------- version 3 */
+
+SL_MATH_FUNCTION uint32_t ut_v3_count(const uint32_t *words) { return words[0] & 0xFFFF; }
+
+SL_MATH_FUNCTION struct ut_cluster ut_v3_cluster(const uint32_t *words, uint32_t i) {
+  const uint32_t halfword = ut_halfword(words, 2 + i), channel = halfword >> 2 & 0xFFF;
+  struct ut_cluster c;
+  c.lane = channel / UT_SECTOR_STRIPS;
+  c.strip = channel % UT_SECTOR_STRIPS;
+  c.strips = 0;
+  c.place = (float)c.strip + 0.25f * (float)(halfword & 3);
+  return c;
+}
+
+SL_MATH_FUNCTION enum ut_bank_fault ut_v3_fault(const uint32_t *words, uint32_t bytes) {
+  if (bytes < 4) return UT_BANK_TOO_SHORT;
+  const uint32_t count = ut_v3_count(words);
+  if (4 + 2 * count > bytes) return UT_BANK_COUNT;
+  for (uint32_t i = 0; i < count; i++)
+    if (ut_v3_cluster(words, i).lane >= UT_BOARD_LANES) return UT_BANK_NO_LANE;
+  return UT_BANK_FINE;
+}
+
+/* What the strips of a cluster of version 3 had. */
+struct ut_v3_adc {
+  int32_t neighbours; /* sum of the two strips beside it */
+  uint32_t strips, sum;
+};
+
+/* Where the bytes of the first cluster begin. */
+SL_MATH_FUNCTION uint32_t ut_v3_adc_begin(const uint32_t *words) { return 4 + 4 * ((ut_v3_count(words) + 1) / 2); }
+
+/* The next cluster's bytes, from byte *at on, which is moved behind them. 0: the payload ends before they do. */
+SL_MATH_FUNCTION int ut_v3_next_adc(const uint32_t *words, uint32_t bytes, uint32_t *at, struct ut_v3_adc *adc) {
+  uint32_t i = *at, last = 0;
+  if (i >= bytes) return 0;
+  adc->neighbours = (int32_t)(ut_byte(words, i) ^ 0x80) - 0x80; /* signed */
+  adc->strips = adc->sum = 0;
+  for (i++; i < bytes && !last; i++) {
+    const uint32_t byte = ut_byte(words, i);
+    adc->strips++;
+    adc->sum += byte & 0x7F;
+    last = byte >> 7;
+  }
+  *at = i;
+  return (int)last;
+}
+
+/* -------------------------------------------------------------------------------------------------- version 4 */
+
+/* Hits in a lane. */
+SL_MATH_FUNCTION uint32_t ut_v4_count(const uint32_t *words, uint32_t bytes, uint32_t lane) {
+  if (bytes < UT_V4_EMPTY_BYTES) return 0;
+  return lane < 4 ? ut_byte(words, 4 + lane) : ut_byte(words, lane - 4);
+}
+
+/* Which halfword hit i of a lane is: rows of 16, whose first four are a header or nothing; then two a lane, that of
+ * lane 5 first. */
+SL_MATH_FUNCTION uint32_t ut_v4_halfword(uint32_t lane, uint32_t i) {
+  return UT_V4_ROW_HALFWORDS * (i / 2) + 4 + 2 * (UT_BOARD_LANES - 1 - lane) + i % 2;
+}
+SL_MATH_FUNCTION uint32_t ut_v4_hit(const uint32_t *words, uint32_t lane, uint32_t i) {
+  return ut_halfword(words, ut_v4_halfword(lane, i));
+}
+SL_MATH_FUNCTION uint32_t ut_v4_hit_strip(uint32_t hit) { return hit >> 5 & 0x1FF; }
+SL_MATH_FUNCTION uint32_t ut_v4_hit_adc(uint32_t hit) { return hit & 0x1F; }
+
+SL_MATH_FUNCTION enum ut_bank_fault ut_v4_fault(const uint32_t *words, uint32_t bytes) {
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
+    const uint32_t count = ut_v4_count(words, bytes, lane);
+    if (count > UT_V4_LANE_HITS_MAX) return UT_BANK_MARKED;
+    if (count > 0 && 2 * ut_v4_halfword(lane, count - 1) + 2 > bytes) return UT_BANK_COUNT;
+  }
+  return UT_BANK_FINE;
+}
+
+/* The next cluster of a lane with `count` hits, from hit *i on, which is moved behind it: strips that follow one
+ * another, at the mean of their numbers weighted by ADC. 0: there is none. */
+SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, uint32_t count, uint32_t *i,
+                                        struct ut_cluster *c) {
+  while (*i < count) {
+    uint32_t weight = 0, sum = 0, strips = 0, strip = 0;
+    for (; *i < count; (*i)++) {
+      const uint32_t hit = ut_v4_hit(words, lane, *i), next = ut_v4_hit_strip(hit), adc = ut_v4_hit_adc(hit);
+      if (strips > 0 && next != strip + 1) break;
+      strip = next;
+      strips++;
+      weight += adc;
+      sum += adc * strip;
+    }
+    if (strips > UT_V4_CLUSTER_STRIPS_MAX || weight == 0) continue;
+    c->lane = lane;
+    c->strip = (2 * sum + weight) / (2 * weight);
+    c->strips = strips;
+    c->place = (float)sum / (float)weight;
+    return 1;
+  }
+  return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- both */
+
+SL_MATH_FUNCTION enum ut_bank_fault ut_bank_fault(const uint32_t *words, uint32_t bytes, uint32_t version,
+                                                  uint32_t source_id) {
+  if (ut_board(source_id) == UT_BOARDS) return UT_BANK_NO_BOARD;
+  if (version == 3) return ut_v3_fault(words, bytes);
+  return version == 4 ? ut_v4_fault(words, bytes) : UT_BANK_NO_VERSION;
+}
+
+/* `channel` is the lane's, of which version 4 leaves the strip's bits out. */
+SL_MATH_FUNCTION uint32_t ut_id(uint32_t version, uint32_t channel, uint32_t strip) {
+  return (uint32_t)UT_ID | ((version == 4 ? channel & ~(uint32_t)(UT_SECTOR_STRIPS - 1) : channel) + strip);
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* event_model.h: what the UT plugin offers to others. Lengths in mm. The plugin's README.md has the detector and the
+ * formats. */
+#ifndef UT_EVENT_MODEL_H
+#define UT_EVENT_MODEL_H
+
+#include <sluice/plugin.h>
+
+enum {
+  UT_LAYERS = 4,
+  UT_SIDES = 2,
+  UT_SECTORS = 1048,
+  UT_SECTOR_STRIPS = 512,
+  UT_BOARDS = 240,
+  UT_BOARD_LANES = 6,
+  UT_LANES = UT_BOARDS * UT_BOARD_LANES,
+  UT_CHANNEL_TYPE = 2 /* of a lane in use */
+};
+
+/* Tables of the momentum estimate: bins of a straight track's |dy/dz| in steps of 0.01 by layer; bins of dy/dz, of
+ * the origin's z and of the z in the VELO, the first fastest. */
+enum {
+  UT_DEFLECTION_BINS = 31,
+  UT_DEFLECTIONS = UT_DEFLECTION_BINS * UT_LAYERS,
+  UT_INTEGRAL_SLOPES = 31,
+  UT_INTEGRAL_ORIGINS = 11,
+  UT_INTEGRAL_DEPTHS = 11,
+  UT_INTEGRALS = UT_INTEGRAL_SLOPES * UT_INTEGRAL_ORIGINS * UT_INTEGRAL_DEPTHS
+};
+
+/* Constants. Byte layout of the files: README.md, "The detector". */
+#define UT_SECTOR_FIELDS(F)                                                                               \
+  F(first_strip, u32, ARRAY, "", "number of each of the 1048 sectors' first strip")                       \
+  F(pitch, f32, ARRAY, "mm", "distance of two strips")                                                    \
+  F(dy, f32, ARRAY, "mm", "length of a strip in y")                                                       \
+  F(dx_di, f32, ARRAY, "mm", "from a strip to the next: in x at y = 0")                                   \
+  F(dy_di, f32, ARRAY, "mm", "from a strip to the next: in y of the strip's lower end")                   \
+  F(dz_di, f32, ARRAY, "mm", "from a strip to the next: in z")                                            \
+  F(x0, f32, ARRAY, "mm", "x of the first strip's line at y = 0")                                         \
+  F(y0, f32, ARRAY, "mm", "y of its lower end")                                                           \
+  F(z0, f32, ARRAY, "mm", "its z; negative: strips of this sector count backwards in banks of version 4") \
+  F(cosine, f32, ARRAY, "", "of the angle between strips and the y axis")
+
+#define UT_BOARD_FIELDS(F)                                                                                   \
+  F(board_strips, u32, ARRAY, "", "strips of a sector of each of 240 boards; 0: there is no such board")     \
+  F(lane_sector, u32, ARRAY, "", "of each lane, 6 x board + lane: which of two sectors of a module, 0 or 1") \
+  F(lane_module, u32, ARRAY, "", "module, 0 to 7 from below")                                                \
+  F(lane_face, u32, ARRAY, "", "face of the stave")                                                          \
+  F(lane_stave, u32, ARRAY, "", "stave, counted from the beam")                                              \
+  F(lane_layer, u32, ARRAY, "", "layer")                                                                     \
+  F(lane_side, u32, ARRAY, "", "0: x < 0, 1: x > 0")                                                         \
+  F(lane_type, u32, ARRAY, "", "2; 0: nothing is connected")                                                 \
+  F(lane_channel, u32, ARRAY, "", "LHCb channel of the sector's first strip")                                \
+  F(lane_index, u32, ARRAY, "", "the sector's place in the arrays of sectors; 1048: nothing is connected")
+
+#define UT_GEOMETRY_FIELDS(F) UT_SECTOR_FIELDS(F) UT_BOARD_FIELDS(F)
+SL_COLLECTION(ut_geometry, UT_GEOMETRY_FIELDS, "UT sectors and readout boards");
+
+#define UT_MAGNET_TABLES_FIELDS(F)                                                        \
+  F(deflection, f32, ARRAY, "", "by bin of |dy/dz| and layer, the layer fastest: 31 x 4") \
+  F(field_integral, f32, ARRAY, "", "by z in the VELO, z of the origin, dy/dz, the last fastest: 11 x 11 x 31")
+SL_COLLECTION(ut_magnet_tables, UT_MAGNET_TABLES_FIELDS, "what the magnet does up to the UT");
+
+#endif

@@ -1,0 +1,228 @@
+/* ut.geometry from descriptions: the nominal one is the detector of the samples, and wrong ones are refused with the
+ * line and the reason. */
+#include "ut/description.h"
+
+#include "sample.h"
+#include "scratch.h"
+
+#include <sluice/testing.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TEXT_MAX = 16384, FIELDS = 20 };
+
+static const char *const fields[FIELDS] = {"first_strip",  "pitch",       "dy",          "dx_di",        "dy_di",
+                                           "dz_di",        "x0",          "y0",          "z0",           "cosine",
+                                           "board_strips", "lane_sector", "lane_module", "lane_face",    "lane_stave",
+                                           "lane_layer",   "lane_side",   "lane_type",   "lane_channel", "lane_index"};
+
+static char edited[SCRATCH_PATH_MAX];
+
+static struct sl_test *run(const char *path, int expected) {
+  struct sl_test *t = sl_test_new(UT_PLUGIN, "geometry");
+  sl_test_set_text(t, "path", path);
+  const int status = sl_test_run(t);
+  if (status != expected) print_message("%s\n", sl_test_messages(t));
+  assert_int_equal(status, expected);
+  return t;
+}
+
+static char *text_of(const char *path) {
+  static char text[TEXT_MAX];
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  const size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  assert_true(size > 0 && size < sizeof text - 1);
+  text[size] = '\0';
+  return text;
+}
+
+/* The description in `path` with `from` replaced by `to`; NULL for `from`: cut at `to`. */
+static void edit(const char *path, const char *from, const char *to) {
+  const char *text = text_of(path);
+  char *at = strstr(text, from ? from : to);
+  assert_non_null(at);
+  FILE *file = fopen(edited, "wb");
+  assert_non_null(file);
+  fwrite(text, 1, (size_t)(at - text), file);
+  if (from) fprintf(file, "%s%s", to, at + strlen(from));
+  fclose(file);
+}
+
+static uint32_t line_of(const char *part) {
+  uint32_t number = 1;
+  const char *text = text_of(NOMINAL), *at = strstr(text, part);
+  for (const char *c = text; c < at; c++) number += *c == '\n';
+  return number;
+}
+
+static void assert_refused(const char *from, const char *to, const char *reason) {
+  char place[SCRATCH_PATH_MAX + 32];
+  edit(NOMINAL, from, to);
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  snprintf(place, sizeof place, "%s:%u: ", edited, line_of(from));
+  if (!strstr(sl_test_messages(t), place) || !strstr(sl_test_messages(t), reason))
+    fail_msg("'%s' and '%s' are expected in: %s", place, reason, sl_test_messages(t));
+  sl_test_free(t);
+}
+
+/* What is wrong with the whole is said at its end. */
+static void assert_whole_refused(const char *from, const char *to, const char *reason) {
+  edit(NOMINAL, from, to);
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  if (!strstr(sl_test_messages(t), reason)) fail_msg("'%s' is expected in: %s", reason, sl_test_messages(t));
+  sl_test_free(t);
+}
+
+static void assert_equal(const struct sl_test *a, const struct sl_test *b) {
+  for (int i = 0; i < FIELDS; i++) {
+    const uint64_t count = sl_test_output_count(a, "geometry", fields[i]);
+    assert_true(count > 0);
+    assert_int_equal(count, sl_test_output_count(b, "geometry", fields[i]));
+    if (memcmp(sl_test_output(a, "geometry", fields[i]), sl_test_output(b, "geometry", fields[i]), 4 * count) != 0)
+      fail_msg("%s differs", fields[i]);
+  }
+}
+
+static void an_empty_path_is_the_nominal_description(void **state) {
+  (void)state;
+  struct sl_test *nominal = run("", SL_OK), *file = run(NOMINAL, SL_OK);
+  assert_equal(nominal, file);
+  sl_test_free(nominal);
+  sl_test_free(file);
+}
+
+static void the_nominal_description_is_the_geometry_of_the_samples_to_the_bit(void **state) {
+  (void)state;
+  const char *file = sample_path("lhcb/geometry/ut_geometry.bin");
+  if (!file) skip();
+  char folder[4096];
+  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(file, '/') - file), file);
+  struct sl_test *nominal = run("", SL_OK), *binary = run(folder, SL_OK);
+  assert_equal(nominal, binary);
+  sl_test_free(nominal);
+  sl_test_free(binary);
+}
+
+static struct ut_description *nominal(void) {
+  static struct ut_description d;
+  char reason[256];
+  const char *text = text_of(NOMINAL);
+  assert_int_equal(ut_description_read(text, strlen(text), &d, reason, sizeof reason), 0);
+  return &d;
+}
+
+/* The places that the simulation uses are those of the arrays: of strips in the middle and at both ends. */
+static void a_sector_lies_where_its_strips_do(void **state) {
+  (void)state;
+  const struct ut_description *d = nominal();
+  for (uint32_t i = 0; i < UT_SECTORS; i++) {
+    const struct ut_sector_description *s = &d->sectors[i];
+    const struct ut_layer_description *layer = &d->layers[s->layer];
+    for (int part = -1; part <= 1; part++) {
+      const float strip = 0.5f * (float)((part + 1) * (UT_SECTOR_STRIPS - 1));
+      const float y = d->y0[i] + strip * d->dy_di[i] + 0.5f * d->dy[i];
+      const float x = d->x0[i] + strip * d->dx_di[i] + y * layer->sine / layer->cosine;
+      const float w = x * layer->cosine - y * layer->sine, v = x * layer->sine + y * layer->cosine;
+      const float across = (float)part * (s->half_width - 0.5f * s->pitch);
+      assert_float_equal(w, s->w + across, 5e-4f);
+      assert_float_equal(v, s->v, 5e-4f);
+    }
+    assert_true(s->z == d->z0[i] && s->pitch == d->pitch[i]);
+  }
+}
+
+static void every_sector_has_a_lane_and_a_place_in_its_row(void **state) {
+  (void)state;
+  const struct ut_description *d = nominal();
+  uint32_t lanes[UT_SECTORS] = {0}, boards = 0;
+  for (uint32_t i = 0; i < UT_LANES; i++) {
+    if (d->lane_index[i] < UT_SECTORS) lanes[d->lane_index[i]]++;
+    boards += i % UT_BOARD_LANES == 0 && d->lane_index[i] < UT_SECTORS;
+  }
+  assert_int_equal(boards, 180);
+  for (uint32_t i = 0; i < UT_SECTORS; i++) {
+    const struct ut_sector_description *s = &d->sectors[i];
+    const uint16_t *first = d->first_sector[s->layer][s->side][s->stave];
+    assert_int_equal(lanes[i], 1);
+    assert_true(first[s->row] <= i && i < first[s->row + 1]);
+  }
+}
+
+static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
+  (void)state;
+  assert_refused("step 96.08\n", "step 96,08\n", "no number");
+  assert_refused("stave_depth 5", "stave_depth -5", "expected 0 to 20");
+  assert_refused("stave_depth 5", "stave_height 5", "no statement \"stave_height\"");
+  assert_refused("stave_depth 5", "step 5", "a second time");
+  assert_refused("sensor width 97.28", "sensor width 0", "width is 0");
+  assert_refused("sensor width 97.28", "sensor length 97.28", "expected \"width\"");
+  assert_refused("layer 1 z", "layer 0 z", "layer 0 a second time");
+  assert_refused("layer 1 z", "layer 4 z", "expected 0 to 3");
+  assert_refused("layer 3 z 2642.5 stereo  0 staves 9", "layer 3 z 2642.5 stereo  0 staves 10", "expected 0 to 9");
+  assert_refused("halves   stave 0 row 8 first inner", "halves   stave 0 row 5 first inner", "row 5 a second time");
+  assert_refused("halves   stave 0 row 8 first inner", "halves   stave 0 row 8 first left", "inner or outer");
+  assert_refused("halves   stave 0 row 8 first inner", "halves   stave 2 row 8 first inner", "expected 0 to 1");
+  assert_refused("halves   stave 0 row 8 first inner", "quarters stave 0 row 8 first inner", "rows 6 and 7 only");
+  assert_refused("step 96.08", "step 96.08 96.08", "one word too many");
+}
+
+static void descriptions_of_another_number_of_sectors_are_refused(void **state) {
+  (void)state;
+  assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not behind layer 2");
+  assert_whole_refused("halves   stave 0 row 8 first inner", "", "have 1040 sectors, expected 1048");
+  assert_whole_refused("stereo  0 staves 8", "stereo  0 staves 9", "more than the 1048 sectors");
+}
+
+/* As many sectors, but the last layer needs more boards than it has. */
+static void descriptions_that_need_more_boards_are_refused(void **state) {
+  (void)state;
+  edit(NOMINAL, "staves 8", "staves 7");
+  edit(edited, "staves 9", "staves 8");
+  for (int i = 0; i < 7; i++) {
+    char line[64];
+    snprintf(line, sizeof line, "\nhalves stave %d row %d first inner\nstep 96", i / 4, i % 4);
+    edit(edited, "\nstep 96", line);
+  }
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  if (!strstr(sl_test_messages(t), "more than the 240 readout boards"))
+    fail_msg("boards are expected in: %s", sl_test_messages(t));
+  sl_test_free(t);
+}
+
+static void an_incomplete_description_is_refused(void **state) {
+  (void)state;
+  edit(NOMINAL, NULL, "layer 3");
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  assert_non_null(strstr(sl_test_messages(t), "ends without"));
+  sl_test_free(t);
+}
+
+static int begin(void **state) {
+  (void)state;
+  scratch_file(edited);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_empty_path_is_the_nominal_description),
+      cmocka_unit_test(the_nominal_description_is_the_geometry_of_the_samples_to_the_bit),
+      cmocka_unit_test(a_sector_lies_where_its_strips_do),
+      cmocka_unit_test(every_sector_has_a_lane_and_a_place_in_its_row),
+      cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
+      cmocka_unit_test(descriptions_of_another_number_of_sectors_are_refused),
+      cmocka_unit_test(descriptions_that_need_more_boards_are_refused),
+      cmocka_unit_test(an_incomplete_description_is_refused),
+  };
+  return cmocka_run_group_tests(tests, begin, NULL);
+}
