@@ -64,9 +64,9 @@ static inline int io_statement_unknown(struct io_statement *s) {
   return io_statement_refuse(s, "there is no statement \"%s\"", s->keyword);
 }
 
-static inline int io_statement_number(struct io_statement *s, const char *what, float low, float high, float *value) {
-  char word[IO_STATEMENT_WORD_BYTES];
-  if (!io_statement_word(s, word, sizeof word)) return io_statement_refuse(s, "%s is missing", what);
+/* A number, and the word that it is. */
+static inline int io_statement_parse(struct io_statement *s, const char *what, char *word, size_t size, double *value) {
+  if (!io_statement_word(s, word, size)) return io_statement_refuse(s, "%s is missing", what);
   const char *c = word + (*word == '-');
   double number = 0, scale = 1;
   int digits = 0, after_point = 0;
@@ -82,9 +82,26 @@ static inline int io_statement_number(struct io_statement *s, const char *what, 
     }
   }
   if (digits == 0) return io_statement_refuse(s, "%s is no number: %s", what, word);
-  *value = (float)(*word == '-' ? -number / scale : number / scale);
+  *value = *word == '-' ? -number / scale : number / scale;
+  return 1;
+}
+
+static inline int io_statement_number(struct io_statement *s, const char *what, float low, float high, float *value) {
+  char word[IO_STATEMENT_WORD_BYTES];
+  double number = 0;
+  if (!io_statement_parse(s, what, word, sizeof word, &number)) return 0;
+  *value = (float)number;
   if (*value >= low && *value <= high) return 1;
   return io_statement_refuse(s, "%s is %s, expected %g to %g", what, word, (double)low, (double)high);
+}
+
+/* The same for what more is computed of than a float can hold. */
+static inline int io_statement_double(struct io_statement *s, const char *what, double low, double high,
+                                      double *value) {
+  char word[IO_STATEMENT_WORD_BYTES];
+  if (!io_statement_parse(s, what, word, sizeof word, value)) return 0;
+  if (*value >= low && *value <= high) return 1;
+  return io_statement_refuse(s, "%s is %s, expected %g to %g", what, word, low, high);
 }
 
 static inline int io_statement_expect(struct io_statement *s, const char *keyword) {

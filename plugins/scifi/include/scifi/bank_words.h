@@ -1,0 +1,214 @@
+/* bank_words.h: what the halfwords of a SciFi bank mean: clusters, one after the other. For kernels and host code.
+ *
+ *   error = scifi_bank_open(&words, version, link_channel, payload, size_bytes);
+ *   cursor = scifi_bank_begin();
+ *   while (scifi_bank_next(&words, &cursor, &cluster)) ...
+ *   cursor.faults: what was wrong with single halfwords
+ *
+ * A halfword has: flag (bit 0), fraction (1), channel (2 to 8), link (9 to 15). Without the flag it is a cluster of up
+ * to four channels. Wider ones are cut into pieces of four, whose first and last one have a halfword each, with the
+ * flag: a pair, which stands for all of the pieces. The versions differ in what the two halfwords say (README.md,
+ * "Banks"). In version 4 each halfword is a cluster or a piece of one.
+ */
+#ifndef SCIFI_BANK_WORDS_H
+#define SCIFI_BANK_WORDS_H
+
+#include "scifi/event_model.h"
+
+#include <sluice/math.h>
+
+/* Why a bank is refused. The detail is its source id. */
+#define SCIFI_BANK_ERRORS(E)                                                                        \
+  E(SCIFI_BAD_VERSION, 1, "a SciFi bank has a version other than 4 to 8 (detail: its source id)")   \
+  E(SCIFI_BAD_SOURCE, 2, "a SciFi bank's source id is not in the geometry (detail: its source id)") \
+  E(SCIFI_BAD_SIZE, 3, "a SciFi bank's size is not a multiple of 2 bytes (detail: its source id)")  \
+  E(SCIFI_TOO_MANY, 4, "a SciFi bank has more than 744 clusters (detail: its source id)")
+#define SCIFI_BANK_ERROR_CODE_(name, code, text) name = code,
+enum { SCIFI_BANK_ERRORS(SCIFI_BANK_ERROR_CODE_) SCIFI_NO_ERROR = 0 };
+
+/* What is wrong with halfwords, by bits. Such a halfword is left out, but for pairs of version 5, of which each is a
+ * cluster then. */
+enum {
+  SCIFI_NO_SUCH_LINK = 1, /* a link that is not connected */
+  SCIFI_BAD_PAIR = 2      /* flags, channels and fractions that no writer puts together */
+};
+
+enum {
+  SCIFI_SMALL = 4,       /* channels: wider clusters are cut */
+  SCIFI_WHOLE = 8,       /* channels: wider ones are decoded as pieces, from version 5 on */
+  SCIFI_BANK_MAX = 744,  /* halfwords: 24 links of 31 */
+  SCIFI_HEADER = 2,      /* halfwords */
+  SCIFI_NO_BANK = 0xFFFF /* instead of a row */
+};
+
+/* Where it is: half a channel further if the fraction is 1. Its width by its pseudo-size: 4 for 1 to 4 channels, 5 to 8
+ * for so many, 0 for a piece of a wider one. */
+struct scifi_cluster {
+  uint32_t channel;
+  uint32_t fraction;
+  uint32_t pseudo_size;
+};
+
+struct scifi_bank_words {
+  const uint32_t *payload;
+  const uint32_t *link_channel; /* of the bank's links */
+  uint32_t version;
+  uint32_t end; /* halfword after the last cluster's */
+};
+
+/* `next` is a halfword. Pieces of a wide cluster are `pieces` clusters, four channels apart, then `last`. */
+struct scifi_bank_cursor {
+  uint32_t next, faults;
+  uint32_t pieces, has_last;
+  struct scifi_cluster piece, last;
+};
+
+/* The row of the geometry's tables that a bank belongs to: its source id, or, from version 7 on, where that id stands
+ * in the list; SCIFI_NO_BANK if nowhere. */
+SL_MATH_FUNCTION uint32_t scifi_bank_row(uint32_t version, uint32_t source_id, const uint32_t *source_ids) {
+  if (version < 7) return source_id < SCIFI_BANKS ? source_id : (uint32_t)SCIFI_NO_BANK;
+  for (uint32_t row = 0; row < SCIFI_BANKS; row++)
+    if (source_ids[row] == source_id) return row;
+  return SCIFI_NO_BANK;
+}
+
+SL_MATH_FUNCTION uint32_t scifi_halfword(const uint32_t *payload, uint32_t index) {
+  return payload[index / 2] >> 16 * (index & 1) & 0xFFFF;
+}
+
+/* Begins a bank: 0, or an error. `link_channel` are the SCIFI_BANK_LINKS of its row. A last halfword of zero is
+ * padding; the header is none. */
+SL_MATH_FUNCTION uint32_t scifi_bank_open(struct scifi_bank_words *words, uint32_t version,
+                                          const uint32_t *link_channel, const uint32_t *payload, uint32_t size_bytes) {
+  uint32_t end = size_bytes / 2;
+  words->payload = payload;
+  words->link_channel = link_channel;
+  words->version = version;
+  words->end = SCIFI_HEADER;
+  if (version < 4 || version > 8) return SCIFI_BAD_VERSION;
+  if (size_bytes % 2 != 0) return SCIFI_BAD_SIZE;
+  if (end > SCIFI_HEADER && scifi_halfword(payload, end - 1) == 0) end--;
+  if (end > SCIFI_HEADER + SCIFI_BANK_MAX) return SCIFI_TOO_MANY;
+  if (end > SCIFI_HEADER) words->end = end;
+  return SCIFI_NO_ERROR;
+}
+
+SL_MATH_FUNCTION struct scifi_bank_cursor scifi_bank_begin(void) {
+  struct scifi_bank_cursor cursor;
+  memset(&cursor, 0, sizeof cursor);
+  cursor.next = SCIFI_HEADER;
+  return cursor;
+}
+
+/* -------------------------------------------------------------------------------------------- one halfword */
+
+SL_MATH_FUNCTION uint32_t scifi_flag_of(uint32_t halfword) { return halfword & 1; }
+SL_MATH_FUNCTION uint32_t scifi_fraction_of(uint32_t halfword) { return halfword >> 1 & 1; }
+SL_MATH_FUNCTION uint32_t scifi_channel_of(uint32_t halfword) { return halfword >> 2 & (SCIFI_SIPM_CHANNELS - 1); }
+SL_MATH_FUNCTION uint32_t scifi_link_of(uint32_t halfword) { return halfword >> 9; }
+
+SL_MATH_FUNCTION struct scifi_cluster scifi_cluster_at(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
+  struct scifi_cluster cluster;
+  cluster.channel = channel;
+  cluster.fraction = fraction;
+  cluster.pseudo_size = pseudo_size;
+  return cluster;
+}
+
+/* The first channel of a halfword's link, or SCIFI_NOT_CONNECTED. */
+SL_MATH_FUNCTION uint32_t scifi_link_begin(const struct scifi_bank_words *words, uint32_t halfword) {
+  const uint32_t link = scifi_link_of(halfword);
+  return link < SCIFI_BANK_LINKS ? words->link_channel[link] : (uint32_t)SCIFI_NOT_CONNECTED;
+}
+
+/* --------------------------------------------------------------------------------------------------- pairs */
+
+/* A cluster of `width` channels, the first of which is `first`, in one. */
+SL_MATH_FUNCTION struct scifi_cluster scifi_whole_cluster(uint32_t first, uint32_t width) {
+  return scifi_cluster_at(first + (width - 1) / 2, (width - 1) % 2, width);
+}
+
+/* Version 5: the halfwords are the middles of the first and last piece. The first piece of more than two is in no list
+ * of the truth, and nowhere here. */
+SL_MATH_FUNCTION void scifi_pair_of_middles(uint32_t begin, uint32_t c, uint32_t c2, struct scifi_bank_cursor *cursor) {
+  const uint32_t channel = scifi_channel_of(c), distance = scifi_channel_of(c2) - channel;
+  if (distance <= SCIFI_SMALL) {
+    cursor->last = scifi_whole_cluster(begin + channel - 1, 2 * distance - 1 + scifi_fraction_of(c2));
+  } else {
+    cursor->pieces = (distance - 1) / SCIFI_SMALL;
+    cursor->piece = scifi_cluster_at(begin + channel + SCIFI_SMALL, scifi_fraction_of(c), 0);
+    cursor->last = scifi_cluster_at(begin + scifi_channel_of(c2), scifi_fraction_of(c2), 0);
+  }
+}
+
+/* Versions 6 to 8: the second channel of the cluster, and its last. */
+SL_MATH_FUNCTION void scifi_pair_of_ends(uint32_t begin, uint32_t c, uint32_t c2, struct scifi_bank_cursor *cursor) {
+  const uint32_t channel = begin + scifi_channel_of(c), width = scifi_channel_of(c2) - scifi_channel_of(c) + 2;
+  if (width <= SCIFI_WHOLE) {
+    cursor->last = scifi_whole_cluster(channel - 1, width);
+  } else {
+    cursor->pieces = (width - 1) / SCIFI_SMALL;
+    const uint32_t before = SCIFI_SMALL * cursor->pieces;
+    cursor->piece = scifi_cluster_at(channel, 1, 0);
+    cursor->last = scifi_whole_cluster(channel - 1 + before, width - before);
+    cursor->last.pseudo_size = 0;
+  }
+}
+
+/* What two halfwords with a flag and the same link are: takes one or both of them. */
+SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint32_t begin, uint32_t c, uint32_t c2,
+                                      struct scifi_bank_cursor *cursor) {
+  const uint32_t channel = scifi_channel_of(c), channel2 = scifi_channel_of(c2);
+  const uint32_t is_start = scifi_fraction_of(c) == (words->version == 7 ? 0u : 1u);
+  const uint32_t is_end = scifi_flag_of(c2) && (words->version == 7 || scifi_fraction_of(c2) == 0);
+  cursor->has_last = 1;
+  if (words->version == 5 && channel2 >= channel + SCIFI_SMALL - 1 && channel > 0) {
+    scifi_pair_of_middles(begin, c, c2, cursor);
+    cursor->next++;
+  } else if (words->version == 5) {
+    cursor->last = scifi_cluster_at(begin + channel, scifi_fraction_of(c), 0);
+    cursor->faults |= SCIFI_BAD_PAIR;
+  } else if (channel2 > channel && channel > 0 && is_start && is_end) {
+    scifi_pair_of_ends(begin, c, c2, cursor);
+    cursor->next++;
+  } else {
+    cursor->has_last = 0;
+    cursor->faults |= SCIFI_BAD_PAIR;
+    cursor->next += channel2 <= channel || is_start;
+  }
+}
+
+/* Takes the next halfword, and its partner: what they mean is in the cursor then. */
+SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor) {
+  const uint32_t c = scifi_halfword(words->payload, cursor->next++);
+  const uint32_t begin = scifi_link_begin(words, c);
+  const uint32_t c2 = cursor->next < words->end ? scifi_halfword(words->payload, cursor->next) : 0;
+  const uint32_t has_partner = cursor->next < words->end && scifi_link_of(c2) == scifi_link_of(c);
+  if (begin == SCIFI_NOT_CONNECTED) {
+    cursor->faults |= SCIFI_NO_SUCH_LINK;
+  } else if (scifi_flag_of(c) && words->version > 4 && has_partner && (words->version > 5 || scifi_flag_of(c2))) {
+    scifi_take_pair(words, begin, c, c2, cursor);
+  } else {
+    cursor->last =
+        scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), scifi_flag_of(c) ? 0 : SCIFI_SMALL);
+    cursor->has_last = 1;
+  }
+}
+
+/* The next cluster of the bank: 0 if there is none. */
+SL_MATH_FUNCTION uint32_t scifi_bank_next(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor,
+                                          struct scifi_cluster *cluster) {
+  while (cursor->pieces == 0 && !cursor->has_last && cursor->next < words->end) scifi_take_halfword(words, cursor);
+  if (cursor->pieces > 0) {
+    *cluster = cursor->piece;
+    cursor->piece.channel += SCIFI_SMALL;
+    cursor->pieces--;
+    return 1;
+  }
+  *cluster = cursor->last;
+  const uint32_t is_there = cursor->has_last;
+  cursor->has_last = 0;
+  return is_there;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* scifi.geometry from descriptions: the nominal one follows its rules, and wrong ones are refused with the line and the
+ * reason. That the nominal one has the bytes of the samples is in files_test.py. */
+#include "scifi/event_model.h"
+#include "scratch.h"
+
+#include <sluice/testing.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TEXT_MAX = 16384 };
+
+static char edited[SCRATCH_PATH_MAX];
+
+static struct sl_test *run(const char *path, int expected) {
+  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "geometry");
+  sl_test_set_text(t, "path", path);
+  const int status = sl_test_run(t);
+  if (status != expected) print_message("%s\n", sl_test_messages(t));
+  assert_int_equal(status, expected);
+  return t;
+}
+
+/* The nominal description with `from` replaced by `to`; NULL for `from`: cut at `to`. */
+static void edit(const char *from, const char *to) {
+  static char text[TEXT_MAX];
+  FILE *file = fopen(NOMINAL, "rb");
+  assert_non_null(file);
+  const size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  assert_true(size > 0 && size < sizeof text - 1);
+  text[size] = '\0';
+  char *at = strstr(text, from ? from : to);
+  assert_non_null(at);
+  file = fopen(edited, "wb");
+  assert_non_null(file);
+  fwrite(text, 1, (size_t)(at - text), file);
+  if (from) fprintf(file, "%s%s", to, at + strlen(from));
+  fclose(file);
+}
+
+static uint32_t line_of(const char *part) {
+  char line[256];
+  FILE *file = fopen(NOMINAL, "rb");
+  uint32_t number = 1;
+  while (fgets(line, sizeof line, file) && !strstr(line, part)) number++;
+  fclose(file);
+  return number;
+}
+
+static void assert_refused(const char *from, const char *to, const char *reason) {
+  char place[SCRATCH_PATH_MAX + 32];
+  edit(from, to);
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  snprintf(place, sizeof place, "%s:%u: ", edited, line_of(from));
+  if (!strstr(sl_test_messages(t), place) || !strstr(sl_test_messages(t), reason))
+    fail_msg("'%s' and '%s' are expected in: %s", place, reason, sl_test_messages(t));
+  sl_test_free(t);
+}
+
+static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
+  (void)state;
+  assert_refused("tilt 0.003601", "tilt 0,003601", "no number");
+  assert_refused("tilt 0.003601", "tilt 3.6", "expected -0.1 to 0.1");
+  assert_refused("tilt 0.003601", "slant 0.003601", "no statement \"slant\"");
+  assert_refused("station 2 z 8613", "station 1 z 8613", "a second time");
+  assert_refused("station 2 z 8613", "station 0 z 8613", "expected 1 to 3");
+  assert_refused("station 3 z 9298 modules 6", "station 3 z 9298 modules 5", "have 80 SiPMs, but the banks have 96");
+  assert_refused("sipms 16 20 20 20 20", "sipms 16 20 20 40 0", "sipms is 40");
+  assert_refused("sipms 16 20 20 20 20", "sipms 16 20 20 20", "sipms is missing");
+  assert_refused("layer 2 z 35.1", "layer 4 z 35.1", "expected 0 to 3");
+  assert_refused("stereo -5", "stereo -50", "expected -10 to 10");
+  assert_refused("stereo -5", "stereo -5 degrees", "one word too many");
+  assert_refused("modules first 265", "modules 265", "expected \"first\"");
+  assert_refused("mats pitch 130.8", "mats pitch 0", "expected 1 to 1000");
+  assert_refused("fibres begin 1.5", "fibres begin -1.5", "expected 0 to 1000");
+  assert_refused("die_gap 0.22", "die_gap", "no number");
+  assert_refused("beam_hole upright 115 away", "mats pitch 130.8 #", "a second time");
+}
+
+static void an_incomplete_description_is_refused(void **state) {
+  (void)state;
+  edit(NULL, "sipms begin");
+  struct sl_test *t = run(edited, SL_EFORMAT);
+  assert_non_null(strstr(sl_test_messages(t), "ends without"));
+  sl_test_free(t);
+}
+
+/* Bank 166 is the second of quarter 1 in station 3, layer 0: all of module 1, then the first mat of module 2. */
+static void links_go_on_from_bank_to_bank_and_end_with_the_quarter(void **state) {
+  (void)state;
+  struct sl_test *t = run("", SL_OK);
+  const uint32_t *links = sl_test_output(t, "geometry", "link_channel"),
+                 *ids = sl_test_output(t, "geometry", "source_id");
+  uint32_t connected = 0;
+  for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) connected += links[i] != SCIFI_NOT_CONNECTED;
+  assert_int_equal(connected, SCIFI_MATS * SCIFI_MAT_SIPMS);
+  const uint32_t *of = links + 166 * SCIFI_BANK_LINKS, quarter = 3u << SCIFI_STATION_BIT | 1u << SCIFI_QUARTER_BIT;
+  assert_int_equal(of[0], quarter | 1u << SCIFI_MODULE_BIT);
+  assert_int_equal(of[15], quarter | 1u << SCIFI_MODULE_BIT | 15u << SCIFI_SIPM_BIT);
+  assert_int_equal(of[19], quarter | 2u << SCIFI_MODULE_BIT | 3u << SCIFI_SIPM_BIT);
+  assert_int_equal(of[20], SCIFI_NOT_CONNECTED);
+  assert_int_equal(ids[166], 7 << 11 | 81);
+  assert_int_equal(ids[160], 8 << 11 | 80);
+  assert_int_equal(ids[239], 7 << 11 | 119);
+  sl_test_free(t);
+}
+
+static int begin(void **state) {
+  (void)state;
+  scratch_file(edited);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
+      cmocka_unit_test(an_incomplete_description_is_refused),
+      cmocka_unit_test(links_go_on_from_bank_to_bank_and_end_with_the_quarter),
+  };
+  return cmocka_run_group_tests(tests, begin, NULL);
+}
