@@ -1,0 +1,83 @@
+/* event_model.h: what the muon plugin offers to others. Lengths in mm. The plugin's README.md has the detector and the
+ * formats. */
+#ifndef MUON_EVENT_MODEL_H
+#define MUON_EVENT_MODEL_H
+
+#include <sluice/plugin.h>
+
+enum {
+  MUON_STATIONS = 4, /* M2 to M5 */
+  MUON_REGIONS = 4,
+  MUON_QUARTERS = 4,
+  MUON_GRIDS = MUON_STATIONS * MUON_REGIONS, /* grid i = 4 station + region */
+  MUON_BANKS = 10,                           /* of version 2; a bank's number is its source id */
+  MUON_BANK_CHANNELS_MAX = 4096,
+  MUON_TELL40S = 22, /* of version 3 */
+  MUON_HALVES = 2,   /* of a Tell40 */
+  MUON_LINKS = 24,   /* of a half */
+  MUON_LINK_CHANNELS = 48,
+  MUON_HALF_CHANNELS = MUON_LINKS * MUON_LINK_CHANNELS
+};
+
+/* The tables of positions: logical pads, and the strips that cross in them. X strips are the finer ones in x. */
+enum muon_table { MUON_PADS, MUON_X_STRIPS, MUON_Y_STRIPS, MUON_TABLES };
+
+/* A tile is a logical channel: a pad or a strip. Bits 0 to 4 are its y and 5 to 11 its x in its quarter, 12 and 13 the
+ * quarter, 14 and 15 the region, 16 and 17 the station, 18 to 23 and 24 to 28 the grid in x and in y. 0 is none. */
+static inline uint32_t muon_tile_y(uint32_t tile) { return tile & 31u; }
+static inline uint32_t muon_tile_x(uint32_t tile) { return tile >> 5 & 127u; }
+static inline uint32_t muon_tile_quarter(uint32_t tile) { return tile >> 12 & 3u; }
+static inline uint32_t muon_tile_region(uint32_t tile) { return tile >> 14 & 3u; }
+static inline uint32_t muon_tile_station(uint32_t tile) { return tile >> 16 & 3u; }
+static inline uint32_t muon_tile_grid(uint32_t tile) { return tile >> 14 & 15u; }
+static inline uint32_t muon_tile_grid_x(uint32_t tile) { return tile >> 18 & 63u; }
+static inline uint32_t muon_tile_grid_y(uint32_t tile) { return tile >> 24 & 31u; }
+
+/* Where a tile is, for who makes one. */
+struct muon_place {
+  uint32_t station, region, quarter, x, y;
+};
+static inline uint32_t muon_tile(const struct muon_place *place, uint32_t grid_x, uint32_t grid_y) {
+  return place->y | place->x << 5 | place->quarter << 12 | place->region << 14 | place->station << 16 | grid_x << 18 |
+         grid_y << 24;
+}
+
+/* A quarter of a region is a square of 2 grid_x times 2 grid_y without the corner at the beam, of grid_x times grid_y:
+ * the number of (x, y) in it, row by row. */
+static inline uint32_t muon_running_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
+  return y < grid_y ? grid_x * y + x - grid_x : grid_x * grid_y + 2u * grid_x * (y - grid_y) + x;
+}
+static inline uint32_t muon_quarter_size(uint32_t grid_x, uint32_t grid_y) { return 3u * grid_x * grid_y; }
+
+/* Half-widths are given for pieces of half a corner's width: the number of the one that (x, y) is in. */
+static inline uint32_t muon_width_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
+  return y < grid_y ? 2u * y + 2u * (x - grid_x) / grid_x : 4u * y - 2u * grid_y + 2u * x / grid_x;
+}
+
+/* Constants. The map of version 2 fills the first two fields, that of version 3 the four after these, too. Positions
+ * stand in x, y, z by table and station: those of table t and station s begin at position_first[4 t + s], those of the
+ * tile's grid `offset` after it, those of the tile's quarter muon_quarter_size() a quarter after that. Half-widths
+ * stand by table: those of grid i begin at 24 times the sum of grid_y of the grids before, those of the quarter 6
+ * grid_y a quarter after that. */
+#define MUON_GEOMETRY_FIELDS(F)                                                                     \
+  F(format, u32, ARRAY, "", "of the map of channels, 2 or 3; of the tables of positions, 2 or 3")   \
+  F(channel_first, u32, ARRAY, "",                                                                  \
+    "where a bank's channels begin in `tiles`, then their number: format 2, 10 banks; "             \
+    "3, the 22 times 2 halves of the Tell40s")                                                      \
+  F(tiles, u32, ARRAY, "", "tile of each channel; 0: none")                                         \
+  F(tell40_station, u32, ARRAY, "", "format 3: station of each Tell40")                             \
+  F(tell40_links, u32, ARRAY, "", "format 3: links in use, 2 halves a Tell40")                      \
+  F(link_region, u32, ARRAY, "", "format 3: region of each link, 24 a half")                        \
+  F(link_quarter, u32, ARRAY, "", "format 3: quarter of each link, 24 a half")                      \
+  F(grid, u32, ARRAY, "", "grids: for each table 16 in x, then 16 in y; number 4 station + region") \
+  F(offset, u32, ARRAY, "", "for each table 16: first position of a grid, in its station")          \
+  F(position_first, u32, ARRAY, "", "12: first position of table and station, then their number")   \
+  F(x, f32, ARRAY, "mm", "global x of the middle of each pad or strip")                             \
+  F(y, f32, ARRAY, "mm", "global y")                                                                \
+  F(z, f32, ARRAY, "mm", "global z")                                                                \
+  F(width_first, u32, ARRAY, "", "3: first half-width of each table, then their number")            \
+  F(half_x, f32, ARRAY, "mm", "half-widths in x")                                                   \
+  F(half_y, f32, ARRAY, "mm", "half-widths in y")
+SL_COLLECTION(muon_geometry, MUON_GEOMETRY_FIELDS, "muon chambers: map of channels, positions of pads and strips");
+
+#endif
