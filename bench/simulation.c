@@ -7,6 +7,7 @@
 #include "simulation.h"
 
 #include "magnet.h"
+#include "ut_nominal_text.h"
 #include "velo_nominal_text.h"
 
 #include <stdio.h>
@@ -55,6 +56,8 @@ int main(int count, char **words) {
   char reason[256];
   if (velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &s.velo, reason, sizeof reason) != 0)
     return 1;
+  if (ut_description_read(ut_nominal_text, strlen(ut_nominal_text), &s.ut, reason, sizeof reason) != 0) return 1;
+  s.ut_settings = (struct sim_ut_settings){.efficiency = 0.998f, .version = 3};
   sim_near_make(&s.velo, &s.near);
   s.settings = (struct sim_settings){.seed = 1,
                                      .mu = 5.3f,

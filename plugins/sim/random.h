@@ -24,9 +24,11 @@ enum sim_purpose {
   SIM_FOR_REACH,     /* of a particle: whether it comes to the trackers */
   SIM_FOR_VELO_HIT,  /* of a hit */
   SIM_FOR_VELO_NOISE,
-  SIM_FOR_SCATTER, /* of a particle behind the VELO: in each plane of material */
-  SIM_FOR_FLIGHT,  /* likewise: decays, pairs, radiation, hadrons */
-  SIM_FOR_ABSORBER /* likewise: behind the ECAL's face */
+  SIM_FOR_SCATTER,  /* of a particle behind the VELO: in each plane of material */
+  SIM_FOR_FLIGHT,   /* likewise: decays, pairs, radiation, hadrons */
+  SIM_FOR_ABSORBER, /* likewise: behind the ECAL's face */
+  SIM_FOR_UT_HIT,   /* of a passage */
+  SIM_FOR_UT_NOISE
 };
 
 struct sim_random {

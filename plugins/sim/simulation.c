@@ -21,8 +21,11 @@ static int wants(const struct sim_simulation *s, uint32_t banks) { return (s->wa
 
 /* What the detectors read out. */
 static int make_digits(struct sim_simulation *s) {
-  return sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
+  int status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
   /* UT, SciFi: where their banks or the truth are wanted; ECAL, muon: where their banks are. */
+  if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_UT))
+    status = sim_ut_digitise(&s->ut, &s->ut_settings, &s->event, &s->ut_digits);
+  return status;
 }
 
 static int make_banks(struct sim_simulation *s) {
@@ -32,6 +35,8 @@ static int make_banks(struct sim_simulation *s) {
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH)) status = sim_truth_banks(banks, &s->event);
   if (status == SL_OK && wants(s, SIM_MAKE_SUPERPIXELS))
     status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
+  if (status == SL_OK && wants(s, SIM_MAKE_UT))
+    status = sim_ut_banks(banks, &s->ut, &s->ut_digits, s->ut_settings.version);
   if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->cluster_version);
   return status;
 }
@@ -47,6 +52,7 @@ int sim_simulate(struct sim_simulation *s, uint64_t number) {
 void sim_simulation_free(struct sim_simulation *s) {
   sim_event_free(&s->event);
   sim_velo_digits_free(&s->velo_digits);
+  sim_ut_digits_free(&s->ut_digits);
   sim_banks_free(&s->banks);
   sim_spectrometer_free(s->spectrometer);
   s->spectrometer = NULL;

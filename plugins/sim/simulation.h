@@ -24,11 +24,14 @@ struct sim_simulation {
   struct sim_settings settings;
   struct velo_description velo;
   struct sim_near near; /* made of `velo` */
+  struct ut_description ut;
+  struct sim_ut_settings ut_settings;
   uint32_t odin_version, superpixel_version, cluster_version;
   uint32_t wanted;                       /* SIM_MAKE_... */
   struct sim_spectrometer *spectrometer; /* made when it is first wanted */
   struct sim_event event;
   struct sim_velo_digits velo_digits;
+  struct sim_ut_digits ut_digits;
   struct sim_bank_list banks; /* by ascending type, then sensor */
 };
 

@@ -8,6 +8,7 @@
 #include "io/bank_packer.h"
 #include "magnet.h"
 #include "simulation.h"
+#include "ut_nominal_text.h"
 #include "velo_nominal_text.h"
 
 #include <sluice/plugin.h>
@@ -23,16 +24,19 @@
   M(U64, events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end")                                    \
   M(ENUM, signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES)                      \
   M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
+  M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
   M(F32, mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average")                             \
   M(F32, luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings") \
   M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
   M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
   M(ENUM, polarity, "down", "of the magnet", "down up")                                                         \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
+  M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a UT sensor sees a particle")                             \
   M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
   M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
   M(U32, superpixel_version, 2, 2, 4, "", "of the super-pixel banks")                                           \
-  M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")
+  M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")              \
+  M(U32, ut_version, 3, 3, 4, "", "of the UT banks, and of the ids in the truth")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
@@ -76,7 +80,10 @@ static int source_check(const struct sl_services *s, const void *args_) {
     status = SL_EINVAL;
   }
   struct velo_description velo;
+  struct ut_description ut;
   const int velo_status = velo_description_load(s, args->velo, velo_nominal_text, &velo);
+  const int ut_status = ut_description_load(s, args->ut, ut_nominal_text, &ut);
+  if (ut_status < 0) status = ut_status;
   return velo_status < 0 ? velo_status : status;
 }
 
@@ -98,7 +105,9 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
   m->simulation.odin_version = args->odin_version;
   m->simulation.superpixel_version = args->superpixel_version;
   m->simulation.cluster_version = args->cluster_version;
-  const int status = velo_description_load(s, args->velo, velo_nominal_text, &m->simulation.velo);
+  m->simulation.ut_settings = (struct sim_ut_settings){args->ut_efficiency, args->ut_version};
+  int status = ut_description_load(s, args->ut, ut_nominal_text, &m->simulation.ut);
+  if (status == SL_OK) status = velo_description_load(s, args->velo, velo_nominal_text, &m->simulation.velo);
   if (status == SL_OK) sim_near_make(&m->simulation.velo, &m->simulation.near);
   return status;
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* The nominal detector and the source's defaults: mu 5.3, seed 1, ODIN 7, super-pixels 2, clusters 3. */
+/* The nominal detector and the source's defaults: mu 5.3, seed 1, ODIN 7, super-pixels 2, clusters 3, UT 3. */
 struct sim_simulation *simulation_new(void);
 void simulation_free(struct sim_simulation *s);
 
