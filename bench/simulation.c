@@ -4,11 +4,7 @@
  *
  * Default events of seed 1, processor time of this process, the least of TIMES. The two kinds of events take turns.
  */
-#include "simulation.h"
-
-#include "magnet.h"
-#include "ut_nominal_text.h"
-#include "velo_nominal_text.h"
+#include "defaults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +23,22 @@ static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t ev
   for (uint64_t i = 0; i < events; i++)
     if (sim_simulate(s, i) < 0) exit(1);
   return (seconds_now() - begin) / (double)events;
+}
+
+/* The fibre tracker's digits and banks of events whose passages are made. */
+static double time_scifi(struct sim_simulation *s, uint64_t events) {
+  double seconds = 0;
+  s->wanted = SIM_MAKE_TRUTH;
+  for (uint64_t i = 0; i < events; i++) {
+    if (sim_simulate(s, i) < 0) exit(1);
+    s->event.links[SIM_IN_SCIFI].count = 0;
+    sim_banks_clear(&s->banks);
+    const double begin = seconds_now();
+    if (sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits) < 0) exit(1);
+    if (sim_scifi_banks(&s->banks, &s->scifi, &s->scifi_digits, s->versions.scifi) < 0) exit(1);
+    seconds += seconds_now() - begin;
+  }
+  return seconds / (double)events;
 }
 
 /* 200 tracks of 5 GeV through all nodes. */
@@ -54,25 +66,12 @@ int main(int count, char **words) {
   const int times = count > 2 ? atoi(words[2]) : 8;
   static struct sim_simulation s;
   char reason[256];
-  if (velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &s.velo, reason, sizeof reason) != 0)
-    return 1;
-  if (ut_description_read(ut_nominal_text, strlen(ut_nominal_text), &s.ut, reason, sizeof reason) != 0) return 1;
-  s.ut_settings = (struct sim_ut_settings){.efficiency = 0.998f, .version = 3};
-  sim_near_make(&s.velo, &s.near);
-  s.settings = (struct sim_settings){.seed = 1,
-                                     .mu = 5.3f,
-                                     .luminosity_fraction = 0.01f,
-                                     .signal = SIM_NO_SPECIES,
-                                     .run = 1,
-                                     .efficiency = 0.99f,
-                                     .polarity = SIM_POLARITY_DOWN};
-  s.odin_version = 7;
-  s.superpixel_version = 2;
-  s.cluster_version = 3;
-  double with = 1e9, without = 1e9, track = 1e9, make = 1e9;
+  if (sim_set_defaults(&s, reason, sizeof reason)) return 1;
+  double with = 1e9, without = 1e9, track = 1e9, make = 1e9, scifi = 1e9;
   for (int i = 0; i < times; i++) {
     with = less(with, time_events(&s, SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_SUPERPIXELS, events));
     without = less(without, time_events(&s, 0, events));
+    scifi = less(scifi, time_scifi(&s, events));
     track = less(track, time_tracks(s.spectrometer));
     const double begin = seconds_now();
     sim_spectrometer_free(sim_spectrometer_new(SIM_POLARITY_UP));
@@ -80,6 +79,7 @@ int main(int count, char **words) {
   }
   printf("VELO alone %.3f ms an event (%.0f/s), with the spectrometer %.3f ms (%.0f/s)\n", 1e3 * without, 1 / without,
          1e3 * with, 1 / with);
+  printf("of it digits and banks of the fibre tracker: %.3f ms\n", 1e3 * scifi);
   printf("a track through %u steps %.2f us; planes of the field made in %.2f ms\n", s.spectrometer->node_count - 1,
          1e6 * track, 1e3 * make);
   sim_simulation_free(&s);

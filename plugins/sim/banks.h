@@ -3,6 +3,7 @@
 #define SIM_BANKS_H
 
 #include "bank_list.h"
+#include "scifi_digits.h"
 #include "ut_digits.h"
 #include "velo_digits.h"
 
@@ -18,6 +19,9 @@ uint32_t sim_velo_cluster_id(const struct sim_cluster *cluster, uint32_t version
 /* ut_banks.c: versions 3 and 4, a bank a board, empty ones too. */
 int sim_ut_banks(struct sim_bank_list *list, const struct ut_description *ut, const struct sim_ut_digits *digits,
                  uint32_t version);
+/* scifi_banks.c: versions 4 to 8, 240 banks, empty ones too. */
+int sim_scifi_banks(struct sim_bank_list *list, const struct scifi_description *scifi,
+                    const struct sim_scifi_digits *digits, uint32_t version);
 
 /* truth.c: which particles have which clusters, what they are reconstructible in, and how many there are of each
  * vertex. Then the banks: particles (32, version 2) and vertices (33, version 1). */

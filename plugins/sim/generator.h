@@ -11,8 +11,10 @@ struct sim_settings {
   float beam_gas_fraction, empty_fraction;
   int32_t signal; /* species of the heavy hadron in each event, or SIM_NO_SPECIES */
   uint32_t run;
-  float efficiency; /* of the VELO's pixels, a track and sensor */
-  int32_t polarity; /* of the magnet: SIM_POLARITY_... */
+  float efficiency;       /* of the VELO's pixels, a track and sensor */
+  int32_t polarity;       /* of the magnet: SIM_POLARITY_... */
+  float ut_efficiency;    /* a track and sensor of the UT */
+  float scifi_efficiency; /* a track and layer of the fibre tracker */
 };
 
 /* The signals that can be asked for: S(name, species). */

@@ -28,7 +28,9 @@ enum sim_purpose {
   SIM_FOR_FLIGHT,   /* likewise: decays, pairs, radiation, hadrons */
   SIM_FOR_ABSORBER, /* likewise: behind the ECAL's face */
   SIM_FOR_UT_HIT,   /* of a passage */
-  SIM_FOR_UT_NOISE
+  SIM_FOR_UT_NOISE,
+  SIM_FOR_SCIFI_HIT, /* of a passage */
+  SIM_FOR_SCIFI_NOISE
 };
 
 struct sim_random {

@@ -24,20 +24,23 @@ static int make_digits(struct sim_simulation *s) {
   int status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
   /* UT, SciFi: where their banks or the truth are wanted; ECAL, muon: where their banks are. */
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_UT))
-    status = sim_ut_digitise(&s->ut, &s->ut_settings, &s->event, &s->ut_digits);
+    status = sim_ut_digitise(&s->ut, &s->settings, s->versions.ut, &s->event, &s->ut_digits);
+  if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_SCIFI))
+    status = sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits);
   return status;
 }
 
 static int make_banks(struct sim_simulation *s) {
   struct sim_bank_list *banks = &s->banks;
   sim_banks_clear(banks);
-  int status = sim_odin_bank(banks, &s->event.crossing, s->odin_version);
+  int status = sim_odin_bank(banks, &s->event.crossing, s->versions.odin);
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH)) status = sim_truth_banks(banks, &s->event);
   if (status == SL_OK && wants(s, SIM_MAKE_SUPERPIXELS))
-    status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->superpixel_version);
-  if (status == SL_OK && wants(s, SIM_MAKE_UT))
-    status = sim_ut_banks(banks, &s->ut, &s->ut_digits, s->ut_settings.version);
-  if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->cluster_version);
+    status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->versions.superpixels);
+  if (status == SL_OK && wants(s, SIM_MAKE_SCIFI))
+    status = sim_scifi_banks(banks, &s->scifi, &s->scifi_digits, s->versions.scifi);
+  if (status == SL_OK && wants(s, SIM_MAKE_UT)) status = sim_ut_banks(banks, &s->ut, &s->ut_digits, s->versions.ut);
+  if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->versions.clusters);
   return status;
 }
 
@@ -45,7 +48,7 @@ int sim_simulate(struct sim_simulation *s, uint64_t number) {
   int status = make_particles(s, number);
   if (status == SL_OK && wants(s, SIM_NEED_SPECTROMETER)) status = make_passages(s);
   if (status == SL_OK) status = make_digits(s);
-  if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->cluster_version);
+  if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->versions.clusters);
   return status == SL_OK ? make_banks(s) : status;
 }
 
@@ -53,6 +56,7 @@ void sim_simulation_free(struct sim_simulation *s) {
   sim_event_free(&s->event);
   sim_velo_digits_free(&s->velo_digits);
   sim_ut_digits_free(&s->ut_digits);
+  sim_scifi_digits_free(&s->scifi_digits);
   sim_banks_free(&s->banks);
   sim_spectrometer_free(s->spectrometer);
   s->spectrometer = NULL;

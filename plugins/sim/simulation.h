@@ -20,18 +20,26 @@ enum {
   SIM_NEED_SPECTROMETER = SIM_MAKE_TRUTH | SIM_MAKE_UT | SIM_MAKE_SCIFI | SIM_MAKE_ECAL | SIM_MAKE_MUON
 };
 
+/* Detectors that have a description, and a property of sim.source for it: D(name). */
+#define SIM_DESCRIBED(D) D(velo) D(ut) D(scifi)
+
+/* Of banks; ids in the truth are those that decoding of these gives. */
+struct sim_versions {
+  uint32_t odin, superpixels, clusters, ut, scifi;
+};
+
 struct sim_simulation {
   struct sim_settings settings;
-  struct velo_description velo;
+  struct sim_versions versions;
   struct sim_near near; /* made of `velo` */
-  struct ut_description ut;
-  struct sim_ut_settings ut_settings;
-  uint32_t odin_version, superpixel_version, cluster_version;
+#define SIM_DESCRIPTION_(detector) struct detector##_description detector;
+  SIM_DESCRIBED(SIM_DESCRIPTION_)
   uint32_t wanted;                       /* SIM_MAKE_... */
   struct sim_spectrometer *spectrometer; /* made when it is first wanted */
   struct sim_event event;
   struct sim_velo_digits velo_digits;
   struct sim_ut_digits ut_digits;
+  struct sim_scifi_digits scifi_digits;
   struct sim_bank_list banks; /* by ascending type, then sensor */
 };
 

@@ -7,6 +7,7 @@
  */
 #include "io/bank_packer.h"
 #include "magnet.h"
+#include "scifi_nominal_text.h"
 #include "simulation.h"
 #include "ut_nominal_text.h"
 #include "velo_nominal_text.h"
@@ -14,6 +15,7 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SL_ARGS source_args
@@ -23,20 +25,23 @@
   M(U64, seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers")                    \
   M(U64, events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end")                                    \
   M(ENUM, signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES)                      \
-  M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
-  M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
   M(F32, mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average")                             \
   M(F32, luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings") \
   M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
   M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
   M(ENUM, polarity, "down", "of the magnet", "down up")                                                         \
+  M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
+  M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
+  M(STRING, scifi, "", "a description of the SciFi; empty: the nominal one")                                    \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
-  M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a UT sensor sees a particle")                             \
+  M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a sensor of the UT sees a track")                         \
+  M(F32, scifi_efficiency, 0.98, 0, 1, "", "chance that a layer of the SciFi sees a track")                     \
   M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
   M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
   M(U32, superpixel_version, 2, 2, 4, "", "of the super-pixel banks")                                           \
   M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")              \
-  M(U32, ut_version, 3, 3, 4, "", "of the UT banks, and of the ids in the truth")
+  M(U32, ut_version, 3, 3, 4, "", "of the UT's banks, and of the ids in the truth")                             \
+  M(U32, scifi_version, 5, 4, 8, "", "of the SciFi's banks, and of the ids in the truth")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
@@ -70,6 +75,17 @@ static uint32_t find_wanted(const struct io_packer *packer) {
 
 /* ------------------------------------------------------------------------------------------------- the source */
 
+/* Of all detectors, so that all that is wrong is told at once. */
+static int load_descriptions(const struct sl_services *s, const struct source_args *args, struct sim_simulation *to) {
+  int status = SL_OK, one;
+#define LOAD(detector)                                                                          \
+  one = detector##_description_load(s, args->detector, detector##_nominal_text, &to->detector); \
+  if (one < 0) status = one;
+  SIM_DESCRIBED(LOAD)
+#undef LOAD
+  return status;
+}
+
 static int source_check(const struct sl_services *s, const void *args_) {
   const struct source_args *args = (const struct source_args *)args_;
   const float sum = args->luminosity_fraction + args->beam_gas_fraction + args->empty_fraction;
@@ -79,12 +95,10 @@ static int source_check(const struct sl_services *s, const void *args_) {
                "luminosity_fraction: more than 1 together with beam_gas_fraction and empty_fraction: %g", (double)sum);
     status = SL_EINVAL;
   }
-  struct velo_description velo;
-  struct ut_description ut;
-  const int velo_status = velo_description_load(s, args->velo, velo_nominal_text, &velo);
-  const int ut_status = ut_description_load(s, args->ut, ut_nominal_text, &ut);
-  if (ut_status < 0) status = ut_status;
-  return velo_status < 0 ? velo_status : status;
+  struct sim_simulation *trial = (struct sim_simulation *)calloc(1, sizeof *trial); /* too large for a stack */
+  const int described = trial ? load_descriptions(s, args, trial) : SL_ENOMEM;
+  free(trial);
+  return described < 0 ? described : status;
 }
 
 static int source_open(void *state, const struct sl_services *s, const void *args_, const struct sl_inputs *inputs) {
@@ -101,13 +115,15 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .signal = sim_signal_species[args->signal],
                                                  .run = args->run,
                                                  .efficiency = args->velo_efficiency,
+                                                 .ut_efficiency = args->ut_efficiency,
+                                                 .scifi_efficiency = args->scifi_efficiency,
                                                  .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
-  m->simulation.odin_version = args->odin_version;
-  m->simulation.superpixel_version = args->superpixel_version;
-  m->simulation.cluster_version = args->cluster_version;
-  m->simulation.ut_settings = (struct sim_ut_settings){args->ut_efficiency, args->ut_version};
-  int status = ut_description_load(s, args->ut, ut_nominal_text, &m->simulation.ut);
-  if (status == SL_OK) status = velo_description_load(s, args->velo, velo_nominal_text, &m->simulation.velo);
+  m->simulation.versions = (struct sim_versions){.odin = args->odin_version,
+                                                 .superpixels = args->superpixel_version,
+                                                 .clusters = args->cluster_version,
+                                                 .ut = args->ut_version,
+                                                 .scifi = args->scifi_version};
+  const int status = load_descriptions(s, args, &m->simulation);
   if (status == SL_OK) sim_near_make(&m->simulation.velo, &m->simulation.near);
   return status;
 }

@@ -204,16 +204,16 @@ static int link_runs(const struct ut_description *ut, struct sim_event *event, c
   return status;
 }
 
-int sim_ut_digitise(const struct ut_description *ut, const struct sim_ut_settings *settings, struct sim_event *event,
-                    struct sim_ut_digits *d) {
+int sim_ut_digitise(const struct ut_description *ut, const struct sim_settings *settings, uint32_t version,
+                    struct sim_event *event, struct sim_ut_digits *d) {
   d->charges.count = d->strips.count = d->clusters.count = 0;
   event->links[SIM_IN_UT].count = 0;
-  int status = sim_ut_charge(ut, settings->efficiency, event, d);
+  int status = sim_ut_charge(ut, settings->ut_efficiency, event, d);
   if (status == SL_OK) status = sort_charges(d);
   if (status == SL_OK) status = make_strips(event, d);
   if (status == SL_OK) status = make_clusters(event, d);
   if (status < 0) return status;
-  return settings->version == 4 ? link_runs(ut, event, d) : link_clusters(ut, event, d);
+  return version == 4 ? link_runs(ut, event, d) : link_clusters(ut, event, d);
 }
 
 void sim_ut_digits_free(struct sim_ut_digits *d) {

@@ -2,7 +2,7 @@
 #ifndef SIM_UT_DIGITS_H
 #define SIM_UT_DIGITS_H
 
-#include "event.h"
+#include "generator.h"
 #include "ut/description.h"
 
 /* A strip's address, by which strips are sorted: sector (bits 9 to 19), strip in it. Sectors are in the order of the
@@ -37,11 +37,6 @@ struct sim_ut_cluster {
   int32_t neighbours; /* ADC counts of the two strips beside it */
 };
 
-struct sim_ut_settings {
-  float efficiency; /* chance that a sensor sees a particle */
-  uint32_t version; /* of the banks, on which ids depend */
-};
-
 struct sim_ut_digits {
   SIM_LIST(struct sim_ut_charge) charges;
   SIM_LIST(struct sim_ut_charge) sorted;
@@ -53,9 +48,10 @@ struct sim_ut_digits {
 int sim_ut_charge(const struct ut_description *ut, float efficiency, const struct sim_event *event,
                   struct sim_ut_digits *digits);
 
-/* Fills all of `digits`, and the event's links of the UT. 0 or SL_ENOMEM. */
-int sim_ut_digitise(const struct ut_description *ut, const struct sim_ut_settings *settings, struct sim_event *event,
-                    struct sim_ut_digits *digits);
+/* Fills all of `digits`, and the event's links of the UT with the ids that banks of that version give. 0 or SL_ENOMEM.
+ */
+int sim_ut_digitise(const struct ut_description *ut, const struct sim_settings *settings, uint32_t version,
+                    struct sim_event *event, struct sim_ut_digits *digits);
 void sim_ut_digits_free(struct sim_ut_digits *digits);
 
 static inline uint32_t sim_ut_sector(uint32_t address) { return address >> SIM_UT_STRIP_BITS; }

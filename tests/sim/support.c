@@ -1,29 +1,13 @@
 /* support.c: see support.h. */
 #include "support.h"
 
-#include "magnet.h"
-#include "ut_nominal_text.h"
-#include "velo_nominal_text.h"
+#include "defaults.h"
 
 struct sim_simulation *simulation_new(void) {
   char reason[256];
   struct sim_simulation *s = calloc(1, sizeof *s);
   assert_non_null(s);
-  assert_int_equal(velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &s->velo, reason, sizeof reason),
-                   0);
-  assert_int_equal(ut_description_read(ut_nominal_text, strlen(ut_nominal_text), &s->ut, reason, sizeof reason), 0);
-  sim_near_make(&s->velo, &s->near);
-  s->settings = (struct sim_settings){.seed = 1,
-                                      .mu = 5.3f,
-                                      .luminosity_fraction = 0.01f,
-                                      .signal = SIM_NO_SPECIES,
-                                      .run = 1,
-                                      .efficiency = 0.99f,
-                                      .polarity = SIM_POLARITY_DOWN};
-  s->ut_settings = (struct sim_ut_settings){.efficiency = 0.998f, .version = 3};
-  s->odin_version = 7;
-  s->superpixel_version = 2;
-  s->cluster_version = 3;
+  assert_int_equal(sim_set_defaults(s, reason, sizeof reason), 0);
   s->wanted = SIM_MAKE_TRUTH | SIM_MAKE_SUPERPIXELS;
   return s;
 }

@@ -83,7 +83,7 @@ static const struct decoded *decode(const struct sim_simulation *s, uint32_t ver
 static struct sim_simulation *new_with_ut(uint32_t version) {
   struct sim_simulation *s = simulation_new();
   s->wanted |= SIM_MAKE_UT;
-  s->ut_settings.version = version;
+  s->versions.ut = version;
   s->settings.luminosity_fraction = 0;
   return s;
 }
@@ -202,7 +202,7 @@ static void a_lane_sends_254_strips_at_most(void **state) {
     *p = (struct sim_passage){.particle = s->event.particles.count - 1, .layer = 0, .z = s->ut.layers[0].z, .p = 5000};
     if (i < 500) p->x = of->w + of->pitch * (float)(i - 250), p->y = of->v;
   }
-  assert_int_equal(sim_ut_digitise(&s->ut, &s->ut_settings, &s->event, &s->ut_digits), 0);
+  assert_int_equal(sim_ut_digitise(&s->ut, &s->settings, s->versions.ut, &s->event, &s->ut_digits), 0);
   sim_banks_clear(&s->banks);
   assert_int_equal(sim_ut_banks(&s->banks, &s->ut, &s->ut_digits, 4), 0);
   const struct decoded *d = decode(s, 4);

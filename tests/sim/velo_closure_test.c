@@ -66,7 +66,7 @@ static float nearest(const struct sim_simulation *s, const struct places *p, con
 static void assert_hits_come_back(const char *algorithm, uint8_t type, uint32_t version) {
   struct sim_simulation *s = simulation_new();
   uint32_t hits = 0, seen = 0, close = 0;
-  s->cluster_version = s->superpixel_version = version;
+  s->versions.clusters = s->versions.superpixels = version;
   s->settings.luminosity_fraction = 0;
   for (uint32_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
@@ -139,7 +139,7 @@ static void ids_in_the_truth_are_those_of_the_clusters(void **state) {
   static uint32_t ids[20000];
   for (uint32_t version = 2; version <= 4; version++) {
     struct sim_simulation *s = simulation_new();
-    s->cluster_version = version;
+    s->versions.clusters = version;
     assert_int_equal(sim_simulate(s, 5), 0);
     struct sl_test *t = decode(s, "decode_retina", SIM_BANK_VELO_CLUSTERS);
     const uint32_t count = ids_of(t, 0, ids);

@@ -1,0 +1,37 @@
+/* defaults.h: the nominal detector and sim.source's defaults, for tests and benchmarks that drive a simulation. */
+#ifndef SIM_DEFAULTS_H
+#define SIM_DEFAULTS_H
+
+#include "magnet.h"
+#include "scifi_nominal_text.h"
+#include "simulation.h"
+#include "ut_nominal_text.h"
+#include "velo_nominal_text.h"
+
+#include <string.h>
+
+/* 0, or the line of a nominal description that is wrong, with the reason. */
+static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, size_t reason_size) {
+  uint32_t wrong = 0;
+#define READ(detector)                                                                                          \
+  if (!wrong)                                                                                                   \
+    wrong = detector##_description_read(detector##_nominal_text, strlen(detector##_nominal_text), &s->detector, \
+                                        reason, reason_size);
+  SIM_DESCRIBED(READ)
+#undef READ
+  if (wrong) return wrong;
+  sim_near_make(&s->velo, &s->near);
+  s->settings = (struct sim_settings){.seed = 1,
+                                      .mu = 5.3f,
+                                      .luminosity_fraction = 0.01f,
+                                      .signal = SIM_NO_SPECIES,
+                                      .run = 1,
+                                      .efficiency = 0.99f,
+                                      .ut_efficiency = 0.998f,
+                                      .scifi_efficiency = 0.98f,
+                                      .polarity = SIM_POLARITY_DOWN};
+  s->versions = (struct sim_versions){.odin = 7, .superpixels = 2, .clusters = 3, .ut = 3, .scifi = 5};
+  return 0;
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* scifi_digits.c: see scifi_digits.h.
+ *
+ * The light is sorted by SiPM, without moving that of the same one, and added up in its channels, in whole parts of a
+ * photoelectron, so that no order matters. As in the readout boards' firmware there are three thresholds. Neighbouring
+ * channels over the first are a cluster where one of them is over the second, or, for one that is alone, over the
+ * third. A particle has a part in what it left light in.
+ */
+#include "scifi_digits.h"
+
+#include <stdlib.h>
+
+/* Thresholds, and what makes a link. */
+enum {
+  LOW = SIM_SCIFI_PHOTON * 3 / 2,
+  SEED = SIM_SCIFI_PHOTON * 5 / 2,
+  HIGH = SIM_SCIFI_PHOTON * 9 / 2,
+  TRACE = SIM_SCIFI_PHOTON
+};
+
+/* By SiPM, keeping the order of equal ones. */
+static int sort_lights(struct sim_scifi_digits *d) {
+  uint32_t place[SIM_SCIFI_SIPMS + 1] = {0};
+  const uint32_t n = d->lights.count;
+  if (!sim_reserve((void **)&d->sorted.at, &d->sorted.capacity, n, sizeof *d->sorted.at)) return SL_ENOMEM;
+  for (uint32_t i = 0; i < n; i++) place[d->lights.at[i].sipm + 1]++;
+  for (uint32_t k = 0; k < SIM_SCIFI_SIPMS; k++) place[k + 1] += place[k];
+  for (uint32_t i = 0; i < n; i++) d->sorted.at[place[d->lights.at[i].sipm]++] = d->lights.at[i];
+  d->sorted.count = n;
+  return SL_OK;
+}
+
+/* Of a SiPM: its light, [first, end) in `sorted`, and the sums in its channels. */
+struct sipm {
+  const struct sim_scifi_digits *digits;
+  uint32_t first, end;
+  uint32_t begin_channel, end_channel;    /* where there is light */
+  uint32_t sums[SCIFI_SIPM_CHANNELS + 1]; /* 0 elsewhere */
+};
+
+static void add_up(struct sipm *s) {
+  for (; s->begin_channel < s->end_channel; s->begin_channel++) s->sums[s->begin_channel] = 0; /* of the last SiPM */
+  s->begin_channel = SCIFI_SIPM_CHANNELS;
+  s->end_channel = 0;
+  for (uint32_t i = s->first; i < s->end; i++) {
+    const struct sim_scifi_light *light = &s->digits->sorted.at[i];
+    const uint32_t end = light->first_channel + light->count;
+    s->begin_channel = light->first_channel < s->begin_channel ? light->first_channel : s->begin_channel;
+    s->end_channel = end > s->end_channel ? end : s->end_channel;
+    for (uint32_t k = 0; k < light->count; k++)
+      s->sums[light->first_channel + k] += s->digits->shares.at[light->first_share + k];
+  }
+}
+
+/* What a particle left in so many channels. */
+static uint32_t light_in(const struct sipm *s, const struct sim_scifi_light *light, uint32_t channel, uint32_t width) {
+  uint32_t sum = 0;
+  for (uint32_t k = 0; k < light->count; k++)
+    if (light->first_channel + k - channel < width) sum += s->digits->shares.at[light->first_share + k];
+  return sum;
+}
+
+static int has_link(const struct sim_id_link *links, uint32_t count, uint32_t particle) {
+  uint32_t i = 0;
+  while (i < count && links[i].particle != particle) i++;
+  return i < count;
+}
+
+/* Links the particles that left light in the piece to its id. */
+static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece, struct sim_event *event) {
+  const uint32_t before = event->links[SIM_IN_SCIFI].count;
+  for (uint32_t i = s->first; i < s->end; i++) {
+    const struct sim_scifi_light *light = &s->digits->sorted.at[i];
+    if (light->particle == SIM_SCIFI_NOISE) continue;
+    if (light_in(s, light, piece->channel % SCIFI_SIPM_CHANNELS, piece->width) < TRACE) continue;
+    if (has_link(event->links[SIM_IN_SCIFI].at + before, event->links[SIM_IN_SCIFI].count - before, light->particle))
+      continue;
+    struct sim_id_link *link = SIM_APPEND(&event->links[SIM_IN_SCIFI]);
+    if (!link) return SL_ENOMEM;
+    *link = (struct sim_id_link){light->particle, piece->id};
+  }
+  return SL_OK;
+}
+
+static int find_clusters(const struct sipm *s, uint32_t version, struct sim_event *event, struct sim_scifi_digits *d) {
+  const uint32_t begin = (d->sorted.at[s->first].sipm + SCIFI_FIRST_MAT * SCIFI_MAT_SIPMS) << SCIFI_SIPM_BIT;
+  int status = SL_OK;
+  for (uint32_t first = s->begin_channel, end; first < s->end_channel && status == SL_OK; first = end + 1) {
+    uint32_t highest = 0;
+    for (end = first; s->sums[end] >= LOW; end++) highest = s->sums[end] > highest ? s->sums[end] : highest;
+    const uint32_t width = end - first;
+    if (highest < (width == 1 ? (uint32_t)HIGH : (uint32_t)SEED)) continue;
+    struct sim_scifi_cluster *cluster = SIM_APPEND(&d->clusters);
+    if (!cluster) return SL_ENOMEM;
+    *cluster = (struct sim_scifi_cluster){begin + first, width};
+    struct sim_scifi_piece piece;
+    for (uint32_t k = 0; status == SL_OK && sim_scifi_piece(cluster, version, k, &piece); k++)
+      status = link_piece(s, &piece, event);
+  }
+  return status;
+}
+
+int sim_scifi_digitise(const struct scifi_description *scifi, const struct sim_settings *settings, uint32_t version,
+                       struct sim_event *event, struct sim_scifi_digits *d) {
+  d->lights.count = d->sorted.count = d->shares.count = d->clusters.count = 0;
+  int status = sim_scifi_light(scifi, settings, event, d);
+  if (status == SL_OK) status = sort_lights(d);
+  struct sipm s = {.digits = d};
+  for (; s.first < d->sorted.count && status == SL_OK; s.first = s.end) {
+    for (s.end = s.first; s.end < d->sorted.count && d->sorted.at[s.end].sipm == d->sorted.at[s.first].sipm;) s.end++;
+    add_up(&s);
+    status = find_clusters(&s, version, event, d);
+  }
+  return status;
+}
+
+void sim_scifi_digits_free(struct sim_scifi_digits *d) {
+  free(d->lights.at);
+  free(d->sorted.at);
+  free(d->shares.at);
+  free(d->clusters.at);
+  *d = (struct sim_scifi_digits){.lights = {0}};
+}
