@@ -73,11 +73,12 @@ static void try_stave(const struct ut_description *ut, const struct line *l, uin
 
 static void find_sectors(const struct ut_description *ut, const struct sim_passage *p, struct crossings *found) {
   const struct ut_layer_description *layer = &ut->layers[p->layer];
+  const float *across = layer->across, *along = layer->along;
   const struct line l = {.p = p,
-                         .w = p->x * layer->cosine - p->y * layer->sine,
-                         .v = p->x * layer->sine + p->y * layer->cosine,
-                         .slope_w = p->tx * layer->cosine - p->ty * layer->sine,
-                         .slope_v = p->tx * layer->sine + p->ty * layer->cosine};
+                         .w = p->x * across[0] + p->y * across[1],
+                         .v = p->x * along[0] + p->y * along[1],
+                         .slope_w = p->tx * across[0] + p->ty * across[1],
+                         .slope_v = p->tx * along[0] + p->ty * along[1]};
   const float place = sl_abs_f32(l.w) / ut->step;
   const int32_t stave = sl_to_i32(sl_min_f32(place, 2.0f * UT_STAVES_MAX));
   const uint32_t side = l.w < 0 ? UT_DOWN : UT_UP;
@@ -165,7 +166,7 @@ static void charge_sector(const struct ut_description *ut, const struct sim_even
   const float beta2 = sl_max_f32(p2 / (p2 + mass * mass), beta2_min);
   const float path = sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty) / beta2;
   const float more = landau_width * landau(r), knocked = more > electron_from ? more : 0.0f;
-  const float strips = 1.0f / s->pitch, slope = p->tx * layer->cosine - p->ty * layer->sine;
+  const float strips = 1.0f / s->pitch, slope = p->tx * layer->across[0] + p->ty * layer->across[1];
   const float middle = (c->across + s->half_width) * strips, half = 0.5f * ut->thickness * slope * strips;
   const float blur = diffusion * strips;
   const float range =

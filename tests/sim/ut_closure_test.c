@@ -133,7 +133,7 @@ static float nearest(const struct sim_simulation *s, const struct decoded *d, co
   const struct ut_description *ut = &s->ut;
   const struct ut_sector_description *of = &ut->sectors[sector];
   const float z = ut->z0[sector], x = p->x + p->tx * (z - p->z), y = p->y + p->ty * (z - p->z);
-  const float slope = ut->layers[of->layer].sine / ut->layers[of->layer].cosine;
+  const float slope = ut->layers[of->layer].along[0] / ut->layers[of->layer].along[1];
   const float strip = (x - slope * y - ut->x0[sector]) / ut->dx_di[sector];
   const float from = y - (ut->y0[sector] + strip * ut->dy_di[sector]);
   if (strip < 1 || strip > UT_SECTOR_STRIPS - 2 || from < 0.1f || from > ut->dy[sector] - 0.1f) return -1.0f;

@@ -131,8 +131,8 @@ static void a_sector_lies_where_its_strips_do(void **state) {
     for (int part = -1; part <= 1; part++) {
       const float strip = 0.5f * (float)((part + 1) * (UT_SECTOR_STRIPS - 1));
       const float y = d->y0[i] + strip * d->dy_di[i] + 0.5f * d->dy[i];
-      const float x = d->x0[i] + strip * d->dx_di[i] + y * layer->sine / layer->cosine;
-      const float w = x * layer->cosine - y * layer->sine, v = x * layer->sine + y * layer->cosine;
+      const float x = d->x0[i] + strip * d->dx_di[i] + y * layer->along[0] / layer->along[1];
+      const float w = x * layer->across[0] + y * layer->across[1], v = x * layer->along[0] + y * layer->along[1];
       const float across = (float)part * (s->half_width - 0.5f * s->pitch);
       assert_float_equal(w, s->w + across, 5e-4f);
       assert_float_equal(v, s->v, 5e-4f);
