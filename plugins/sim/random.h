@@ -30,7 +30,8 @@ enum sim_purpose {
   SIM_FOR_UT_HIT,   /* of a passage */
   SIM_FOR_UT_NOISE,
   SIM_FOR_SCIFI_HIT, /* of a passage */
-  SIM_FOR_SCIFI_NOISE
+  SIM_FOR_SCIFI_NOISE,
+  SIM_FOR_SOFT      /* of a kind of soft particles behind the VELO */
 };
 
 struct sim_random {

@@ -14,7 +14,8 @@ static int make_particles(struct sim_simulation *s, uint64_t number) {
 /* Behind the VELO. */
 static int make_passages(struct sim_simulation *s) {
   if (!s->spectrometer) s->spectrometer = sim_spectrometer_new((double)s->settings.polarity);
-  return s->spectrometer ? sim_spectrometer_run(s->spectrometer, &s->event) : SL_ENOMEM;
+  const int status = s->spectrometer ? sim_spectrometer_run(s->spectrometer, &s->event) : SL_ENOMEM;
+  return status == SL_OK ? sim_soft(&s->event) : status;
 }
 
 static int wants(const struct sim_simulation *s, uint32_t banks) { return (s->wanted & banks) != 0; }

@@ -65,6 +65,9 @@ int sim_flight_decay(struct sim_event *event, const struct sim_track *track);
 /* absorbers.c: the flock goes on from the ECAL's face to the muon stations. */
 int sim_spectrometer_absorb(const struct sim_spectrometer *spectrometer, struct sim_event *event);
 
+/* soft.c: soft particles that nobody follows: particles and passages, to those that there are. */
+int sim_soft(struct sim_event *event);
+
 /* Adds a passage; 0 or SL_ENOMEM. */
 int sim_pass(struct sim_event *event, enum sim_detector detector, uint32_t layer, const struct sim_track *track);
 

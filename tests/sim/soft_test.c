@@ -1,0 +1,127 @@
+/* Soft particles behind the VELO: beside the others, of which they change nothing, and as many as in full simulation.
+ */
+#include "magnet.h"
+#include "support.h"
+
+#include <math.h>
+
+/* An event of protons in a layer of the SciFi, one beside the other. */
+static struct sim_event *event_new(uint32_t passages) {
+  struct sim_event *event = calloc(1, sizeof *event);
+  assert_non_null(event);
+  event->seed = 5;
+  struct sim_vertex *v = SIM_APPEND(&event->vertices);
+  assert_non_null(v);
+  *v = (struct sim_vertex){.is_collision = 1};
+  for (uint32_t i = 0; i < passages; i++) {
+    assert_non_null(sim_event_add(event, &sim_species[SIM_PROTON], 1, 0, 0, 5000));
+    struct sim_passage *p = SIM_APPEND(&event->passages[SIM_IN_SCIFI]);
+    assert_non_null(p);
+    *p = (struct sim_passage){
+        .particle = i, .layer = 6, .x = 5.0f * (float)i - 2500.0f, .y = 300, .z = 8648.1f, .p = 5000, .time_ns = 29};
+  }
+  return event;
+}
+
+static void event_free(struct sim_event *event) {
+  sim_event_free(event);
+  free(event);
+}
+
+static void nothing_comes_of_nothing(void **state) {
+  (void)state;
+  struct sim_event *event = event_new(0);
+  assert_int_equal(sim_soft(event), 0);
+  assert_int_equal(event->particles.count, 0);
+  for (int d = 0; d < SIM_DETECTORS; d++) assert_int_equal(event->passages[d].count, 0);
+  event_free(event);
+}
+
+static void what_was_there_stays(void **state) {
+  (void)state;
+  struct sim_event *event = event_new(1000), *before = event_new(1000);
+  assert_int_equal(sim_soft(event), 0);
+  assert_true(event->particles.count > 1030 && event->particles.count < 1100);
+  assert_true(event->passages[SIM_IN_SCIFI].count > 1100);
+  assert_int_equal(event->passages[SIM_IN_UT].count, 0);
+  assert_memory_equal(event->particles.at, before->particles.at, 1000 * sizeof *before->particles.at);
+  assert_memory_equal(event->passages[SIM_IN_SCIFI].at, before->passages[SIM_IN_SCIFI].at,
+                      1000 * sizeof(struct sim_passage));
+  event_free(event);
+  event_free(before);
+}
+
+/* Each has a mother, begins before its first passage, and its passages lie in the layers' planes. */
+static void soft_particles_are_sound(void **state) {
+  (void)state;
+  struct sim_event *event = event_new(1000);
+  assert_int_equal(sim_soft(event), 0);
+  uint32_t last = 0;
+  for (uint32_t i = 1000; i < event->passages[SIM_IN_SCIFI].count; i++) {
+    const struct sim_passage *p = &event->passages[SIM_IN_SCIFI].at[i];
+    const struct sim_particle *of = &event->particles.at[p->particle];
+    assert_true(p->particle >= 1000 && p->particle < event->particles.count && of->charge != 0);
+    assert_true(of->mother >= 0 && of->mother < 1000 && (of->flags & SIM_IS_SECONDARY));
+    if (p->particle != last) { /* its first one */
+      assert_true((of->pz > 0) == (of->z < p->z));
+      assert_true(fabsf(of->z - p->z) < 800 && fabsf(of->px / of->pz - p->tx) < 1e-4f);
+      assert_true(p->time_ns >= 29 && p->time_ns < 50);
+    }
+    last = p->particle;
+    assert_true(fabsf(sim_momentum(of) - p->p) < 1e-3f * p->p && p->p > 1);
+    uint32_t is_in_layer = 0;
+    for (uint32_t k = 0; k < sim_plane_count; k++)
+      is_in_layer |=
+          sim_planes[k].detector == SIM_IN_SCIFI && sim_planes[k].layer == p->layer && p->z == (float)sim_planes[k].z;
+    assert_true(is_in_layer);
+  }
+  event_free(event);
+}
+
+static int is_seen(const struct sim_passage *p, enum sim_detector detector) {
+  const float x = fabsf(p->x), y = fabsf(p->y);
+  if (detector == SIM_IN_UT) return x < (p->layer < 2 ? 770 : 867) && y < 675 && (x > 36 || y > 36);
+  return x < (p->layer < 8 ? 2650 : 3180) && y < 2417 && (x > 120 || y > 110);
+}
+
+/* Six events of full simulation have so many passages an event, layer by layer; README.md has the table. */
+static void layers_are_as_full_as_in_full_simulation(void **state) {
+  (void)state;
+  static const double expected[2][12] = {
+      {221.5, 224.3, 246.8, 246.0},
+      {221.3, 222.7, 233.5, 236.7, 218.2, 223.0, 240.0, 248.0, 238.3, 246.5, 251.7, 263.2}};
+  static const uint32_t layers[2] = {4, 12};
+  enum { EVENTS = 300 };
+  double found[2][12] = {{0}};
+  struct sim_simulation *s = simulation_new();
+  s->with_spectrometer = 1;
+  for (uint64_t event = 0; event < EVENTS; event++) {
+    assert_int_equal(sim_simulate(s, event), 0);
+    for (int d = 0; d < 2; d++)
+      for (uint32_t i = 0; i < s->event.passages[d].count; i++) {
+        const struct sim_passage *p = &s->event.passages[d].at[i];
+        found[d][p->layer] += is_seen(p, (enum sim_detector)d) ? 1.0 / EVENTS : 0;
+      }
+  }
+  for (int d = 0; d < 2; d++) {
+    double sum = 0, wanted = 0;
+    for (uint32_t l = 0; l < layers[d]; l++) {
+      print_message("%s %u: %.1f, full simulation %.1f\n", d ? "SciFi" : "UT", l, found[d][l], expected[d][l]);
+      assert_true(fabs(found[d][l] / expected[d][l] - 1) < 0.2);
+      sum += found[d][l];
+      wanted += expected[d][l];
+    }
+    assert_true(fabs(sum / wanted - 1) < 0.1);
+  }
+  simulation_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_comes_of_nothing),
+      cmocka_unit_test(what_was_there_stays),
+      cmocka_unit_test(soft_particles_are_sound),
+      cmocka_unit_test(layers_are_as_full_as_in_full_simulation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
