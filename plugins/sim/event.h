@@ -60,7 +60,8 @@ struct sim_particle {
   uint32_t velo_first, velo_count; /* its ids in velo_ids */
   uint32_t velo_modules;           /* how many modules have a hit */
 };
-enum { SIM_FROM_SIGNAL = 1, SIM_IS_SECONDARY = 2, SIM_IS_DECAY = 4 };
+/* SIM_IS_UNDONE: not made after all, since its mother interacted before. */
+enum { SIM_FROM_SIGNAL = 1, SIM_IS_SECONDARY = 2, SIM_IS_DECAY = 4, SIM_IS_UNDONE = 8 };
 
 /* A charged particle in a sensor's middle plane: place in the sensor's frame, and slopes there. */
 struct sim_velo_hit {

@@ -20,13 +20,14 @@ static const float rapidity_edge = 5.3f, rapidity_width = 0.75f, rapidity_max = 
 static const float rapidity_seen = 6.2f; /* nothing beyond comes near a sensor */
 static const float tsallis_n = 6.6f;
 
-/* How often a hadron is of a species, and its T in MeV. The rest are neutrals that nothing here sees. */
+/* How often a hadron is of a species, and its T in MeV. The rest are neutrals that nothing here sees. Some of the
+ * Lambdas stand for Sigma and Xi. */
 static const struct {
   enum sim_species_id species;
   float share, temperature;
 } mixture[] = {
     {SIM_PION, 0.500f, 125.0f},       {SIM_PION_0, 0.310f, 125.0f}, {SIM_KAON, 0.068f, 165.0f},
-    {SIM_KAON_SHORT, 0.034f, 165.0f}, {SIM_PROTON, 0.044f, 185.0f}, {SIM_LAMBDA, 0.018f, 195.0f},
+    {SIM_KAON_SHORT, 0.035f, 165.0f}, {SIM_PROTON, 0.044f, 185.0f}, {SIM_LAMBDA, 0.021f, 195.0f},
 };
 enum { MIXTURE = sizeof mixture / sizeof mixture[0] };
 

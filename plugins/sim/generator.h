@@ -47,4 +47,7 @@ int sim_generate(const struct sim_settings *settings, struct sim_event *event);
 /* decay.c: lets particle `index` decay, and its daughters. Stable ones stay. */
 int sim_decay(struct sim_event *event, uint32_t index);
 
+/* flight_decay.c: a pion or kaon of momentum p, MeV, decays there. */
+int sim_flight_decay(struct sim_event *event, uint32_t index, const struct sim_state *at, float p);
+
 #endif

@@ -26,4 +26,5 @@ const struct sim_species sim_species[SIM_SPECIES_COUNT] = {
     [SIM_LAMBDA_B] = {5122, 0, 0, 2, 5619.60f, 0.4410f, 1.0f, {SIM_LAMBDA_C, SIM_PION}, {1, -1}, 1, 0.0f},
     [SIM_K_STAR] = {313, 0, 0, 2, 895.55f, 0.0f, 1.0f, {SIM_KAON, SIM_PION}, {1, -1}, 1, 0.0f},
     [SIM_B_0_TO_K_STAR] = {511, 0, 0, 2, 5279.65f, 0.4554f, 1.0f, {SIM_K_STAR, SIM_PHOTON}, {1, 1}, 1, 0.0f},
+    [SIM_NEUTRON] = {.pdg = 2112, .mass = 939.565f, .is_hadron = 1},
 };

@@ -28,6 +28,7 @@ enum sim_species_id {
   SIM_LAMBDA_B,
   SIM_K_STAR,
   SIM_B_0_TO_K_STAR,
+  SIM_NEUTRON,
   SIM_SPECIES_COUNT
 };
 
@@ -38,11 +39,11 @@ struct sim_species {
   uint32_t daughter_count;          /* 0: is stable, or decays in flight only */
   float mass;                       /* MeV */
   float ctau;                       /* mm; 0: decays where it was made */
-  float decay_share;                /* how often it decays as below; else into what is not seen */
+  float decay_share;                /* how often it decays as below; else as decay.c knows */
   enum sim_species_id daughters[3]; /* isotropic */
   int32_t daughter_signs[3];        /* of a particle's; an antiparticle has the opposite ones */
   uint32_t is_hadron;
-  float ctau_in_flight; /* mm, of those that decay behind the VELO, if at all (flight_decay.c); else 0 */
+  float ctau_in_flight; /* mm, of those that decay on their way, if at all (flight_decay.c); else 0 */
 };
 
 extern const struct sim_species sim_species[SIM_SPECIES_COUNT];

@@ -1,6 +1,7 @@
 /* spectrometer.c: see spectrometer.h. */
 #include "spectrometer.h"
 
+#include "generator.h"
 #include "magnet.h"
 #include "secondary.h"
 
@@ -262,7 +263,8 @@ static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t l
   const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
   sim_track_advance(&t, back < z - before ? z - back : before, 250.0);
   const struct sim_birth birth = {event->particles.count, node, 0, t.time_ns};
-  const int status = sim_flight_decay(event, &t);
+  const struct sim_state at = {(float)t.x, (float)t.y, (float)t.z, (float)t.tx, (float)t.ty, 1.0f};
+  const int status = sim_flight_decay(event, t.particle, &at, t.p);
   return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
 }
 

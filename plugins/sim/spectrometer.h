@@ -59,9 +59,6 @@ int sim_spectrometer_add(struct sim_spectrometer *spectrometer, struct sim_event
  * of the beam pipe. */
 int sim_spectrometer_cross(struct sim_spectrometer *spectrometer, struct sim_event *event, uint32_t node);
 
-/* flight_decay.c: a pion or kaon decays here; its daughters are added to the event's particles. */
-int sim_flight_decay(struct sim_event *event, const struct sim_track *track);
-
 /* absorbers.c: the flock goes on from the ECAL's face to the muon stations. */
 int sim_spectrometer_absorb(const struct sim_spectrometer *spectrometer, struct sim_event *event);
 

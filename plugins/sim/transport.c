@@ -4,11 +4,15 @@
  * crossing it scatters (Highland, PDG review "Passage of particles through matter"), loses energy (ionisation as a
  * minimum-ionising particle's over beta squared; electrons radiate too, with Bethe and Heitler's spectrum roughly 1/k),
  * knocks out fast electrons (above knock_min, with the 1/T^2 spectrum), and may end: photons become pairs (probability
- * 7/9 of the radiation lengths crossed), hadrons interact and make a few charged hadrons and neutral pions. The new
- * particles are at the list's end and followed in their turn.
+ * 7/9 of the radiation lengths crossed), hadrons interact and make a few charged hadrons and neutral pions. Pions and
+ * kaons decay in flight, where their momentum at the origin says. The new particles are at the list's end and followed
+ * in their turn.
+ *
+ * K_S and Lambda have their daughters already. Where one interacts first, these are undone.
  */
 #include "transport.h"
 
+#include "generator.h"
 #include "secondary.h"
 
 static const float end_of_velo = 770.0f;
@@ -20,6 +24,8 @@ static const float photon_min = 5.0f;          /* MeV; no pairs below */
 static const float knock_min = 2.0f;           /* MeV: slower electrons stay in their pixels */
 static const float knock_rate = 1.7f;          /* MeV a radiation length of silicon: 0.1535 Z/A times its 22 g/cm2 */
 static const float interaction_p_min = 200.0f; /* MeV */
+static const float neutral_ctau_min = 1.0f;    /* mm: shorter-lived ones come to no material */
+static const float mm_a_ns = 299.792458f;
 
 /* A particle under way. */
 struct flight {
@@ -30,6 +36,7 @@ struct flight {
   uint32_t index;
   struct sim_state at;
   float p, mass; /* MeV */
+  float decay_z; /* where its time is over */
   int32_t charge;
   uint32_t is_hadron, is_electron, is_photon;
   float to_pair;      /* radiation lengths until a photon becomes a pair */
@@ -43,6 +50,18 @@ static void advance(struct flight *f, float z) {
   f->at.x = f->at.x + f->at.tx * dz;
   f->at.y = f->at.y + f->at.ty * dz;
   f->at.z = z;
+}
+
+/* To z, or to where it decays on the way. */
+static int fly(struct flight *f, float z) {
+  const float ahead = (f->decay_z - f->at.z) * f->at.direction, rest = (z - f->decay_z) * f->at.direction;
+  if (ahead <= 0.0f || rest <= 0.0f) {
+    advance(f, z);
+    return SL_OK;
+  }
+  advance(f, f->decay_z);
+  f->has_ended = 1;
+  return f->charge != 0 ? sim_flight_decay(f->event, f->index, &f->at, f->p) : SL_OK;
 }
 
 /* What the particle would make here. */
@@ -96,6 +115,25 @@ static void lose_energy(struct flight *f, float energy, float loss) {
   f->has_ended = f->p < momentum_min;
 }
 
+/* The particle has no daughters after all, nor these any. */
+static void undo_decay(struct flight *f) {
+  struct sim_particle *particles = f->event->particles.at;
+  particles[f->index].lifetime_ns = 0.0f;
+  for (uint32_t i = f->index + 1; i < f->event->particles.count; i++) {
+    const int32_t mother = particles[i].mother;
+    if (mother == (int32_t)f->index || (mother > (int32_t)f->index && (particles[mother].flags & SIM_IS_UNDONE)))
+      particles[i].flags |= SIM_IS_UNDONE;
+  }
+}
+
+static int cross_as_neutral(struct flight *f, float interaction_lengths) {
+  f->has_ended = f->p > interaction_p_min && sim_uniform(&f->random) < interaction_lengths;
+  if (!f->has_ended) return SL_OK;
+  undo_decay(f);
+  const struct sim_maker maker = maker_of(f);
+  return sim_make_hadrons(&maker, 1);
+}
+
 /* Crosses material, so many radiation and interaction lengths thick. */
 static int cross(struct flight *f, float radiation_lengths, float interaction_lengths) {
   if (f->is_photon) {
@@ -104,6 +142,7 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
     const struct sim_maker maker = maker_of(f);
     return f->has_ended ? sim_make_pair(&maker) : SL_OK;
   }
+  if (f->charge == 0) return cross_as_neutral(f, interaction_lengths);
   f->crossed = radiation_lengths;
   const float energy = sqrtf(f->p * f->p + f->mass * f->mass), slowness = energy / f->p; /* 1 / beta */
   scatter_slopes(f, 13.6f * slowness / f->p * highland(radiation_lengths));
@@ -132,7 +171,8 @@ static int cross_foil(struct flight *f) {
     f->is_inside = 1;
     return SL_OK;
   }
-  advance(f, z);
+  const int status = fly(f, z);
+  if (status < 0 || f->has_ended) return status;
   float path = v->foil_thickness * sqrtf(1.0f + slope2) / sqrtf(slope2);
   if (path > v->foil_longest) path = v->foil_longest;
   return cross(f, path / v->foil_radiation_length, path / v->foil_interaction_length);
@@ -157,7 +197,8 @@ static int meets(const struct flight *f, uint32_t sensor, struct sim_velo_hit *h
 static int cross_sensor(struct flight *f, uint32_t sensor, uint32_t is_near) {
   struct sim_velo_hit hit = {.sensor = sensor, .particle = f->index};
   if (!(meets(f, sensor, &hit) & (int)is_near)) return SL_OK;
-  advance(f, f->velo->transform[sensor][11]);
+  const int status = fly(f, f->velo->transform[sensor][11]);
+  if (status < 0 || f->has_ended) return status;
   if (f->charge != 0) {
     struct sim_velo_hit *kept = SIM_APPEND(&f->event->velo_hits);
     if (!kept) return SL_ENOMEM;
@@ -241,7 +282,19 @@ static int cross_modules(struct flight *f) {
 /* -------------------------------------------------------------------------------------------------- flights */
 
 static int is_followed(const struct sim_particle *p) {
-  return p->species->daughter_count == 0 && (p->charge != 0 || p->species == &sim_species[SIM_PHOTON]);
+  const struct sim_species *s = p->species;
+  if (p->flags & SIM_IS_UNDONE) return 0;
+  if (p->charge == 0) return s == &sim_species[SIM_PHOTON] || s->ctau > neutral_ctau_min;
+  return s->daughter_count == 0;
+}
+
+/* Of a neutral one it is where its daughters begin. */
+static float decay_z_of(const struct sim_particle *p, struct sim_random *r) {
+  const struct sim_species *s = p->species;
+  const float never = 1e9f;
+  if (s->ctau_in_flight > 0.0f) return p->z + p->pz / s->mass * (s->ctau_in_flight * sim_exponential(r));
+  if (s->ctau > 0.0f) return p->z + p->pz / s->mass * (p->lifetime_ns * mm_a_ns);
+  return p->pz > 0.0f ? never : -never;
 }
 
 static int follow(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event,
@@ -254,6 +307,7 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
   f.is_electron = p->species == &sim_species[SIM_ELECTRON];
   f.is_photon = p->species == &sim_species[SIM_PHOTON];
   f.p = sim_momentum(p);
+  f.decay_z = decay_z_of(p, &f.random);
   f.at = (struct sim_state){.x = p->x, .y = p->y, .z = p->z};
   if (f.p < momentum_min) return SL_OK;
   const float u[3] = {p->px / f.p, p->py / f.p, p->pz / f.p};
@@ -266,8 +320,8 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
   }
   if (!comes_through) status = cross_foil(&f);
   if (!comes_through && status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
+  if (status == SL_OK && !f.has_ended && f.at.direction > 0.0f && f.at.z < end_of_velo) status = fly(&f, end_of_velo);
   if (status < 0 || f.has_ended || f.at.direction < 0.0f) return status;
-  if (f.at.z < end_of_velo) advance(&f, end_of_velo);
   struct sim_particle *kept = &event->particles.at[index]; /* may have moved */
   kept->reached_end = 1;
   kept->end = f.at;

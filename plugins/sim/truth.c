@@ -17,7 +17,8 @@ enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, F
 /* --------------------------------------------------------------------------------------- clusters of particles */
 
 static int is_reconstructible(const struct sim_event *event, const struct sim_particle *p) {
-  const int is_primary = p->mother == SIM_NO_PARTICLE || event->particles.at[p->mother].species->ctau == 0.0f;
+  const struct sim_species *mother = p->mother == SIM_NO_PARTICLE ? NULL : event->particles.at[p->mother].species;
+  const int is_primary = !mother || (mother->ctau == 0.0f && mother->ctau_in_flight == 0.0f);
   return p->velo_modules >= MODULES_MIN && !(p->flags & SIM_IS_SECONDARY) && is_primary && sim_momentum(p) > 100.0f;
 }
 

@@ -11,7 +11,7 @@
  */
 #include "velo_digits.h"
 
-enum { PORTION = 64, STEPS_MAX = 24, PIXELS_MAX = 32 };
+enum { PORTION = 64, STEPS_MAX = 24, PIXELS_MAX = 4 * STEPS_MAX };
 
 static const float step_length = 0.036f;   /* mm, in the pixels' plane */
 static const float diffusion = 0.012f;     /* mm: how far from a border charge is still shared */
@@ -145,8 +145,8 @@ static inline void keep(struct sim_velo_digits *d, uint32_t address, float elect
 /* The charges of `count` steps from `first` on, pixel by pixel; few enough for a search. */
 static void keep_steps(const struct portion *p, uint32_t first, uint32_t count, uint32_t particle,
                        struct sim_velo_digits *d) {
-  uint32_t address[4 * STEPS_MAX], shares = 0, pixels = 0;
-  float electrons[4 * STEPS_MAX];
+  uint32_t address[PIXELS_MAX], shares = 0, pixels = 0;
+  float electrons[PIXELS_MAX];
   for (uint32_t k = first; k < first + count; k++) {
     for (int i = 0; i < 4; i++) {
       address[shares] = p->address[i][k];
@@ -159,7 +159,7 @@ static void keep_steps(const struct portion *p, uint32_t first, uint32_t count, 
     while (i > 0 && address[i - 1] != address[k]) i--;
     if (i > 0) {
       electrons[i - 1] = electrons[i - 1] + electrons[k];
-    } else if (pixels < PIXELS_MAX) {
+    } else {
       address[pixels] = address[k];
       electrons[pixels++] = electrons[k];
     }

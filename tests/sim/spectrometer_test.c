@@ -1,4 +1,5 @@
 /* The way from the VELO to the muon chambers: steps, material, decays, and what is left for detectors. */
+#include "generator.h"
 #include "lanes.h"
 #include "magnet.h"
 #include "secondary.h"
@@ -337,8 +338,8 @@ static void muons_of_pions_share_the_energy_evenly(void **state) {
   struct sim_event *event = gun(SIM_PION, 10000, GUN);
   double sum = 0, least = 1, most = 0;
   for (uint32_t i = 0; i < GUN; i++) {
-    const struct sim_track t = {.z = 3000, .ty = 0.05, .p = 10000, .mass = 139.57f, .particle = i};
-    assert_int_equal(sim_flight_decay(event, &t), 0);
+    const struct sim_state at = {.z = 3000, .ty = 0.05f, .direction = 1};
+    assert_int_equal(sim_flight_decay(event, i, &at, 10000), 0);
   }
   assert_int_equal(event->particles.count, 2 * GUN);
   for (uint32_t i = GUN; i < 2 * GUN; i++) {
