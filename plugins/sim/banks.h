@@ -3,6 +3,7 @@
 #define SIM_BANKS_H
 
 #include "bank_list.h"
+#include "ecal_digits.h"
 #include "scifi_digits.h"
 #include "ut_digits.h"
 #include "velo_digits.h"
@@ -16,6 +17,9 @@ int sim_velo_cluster_banks(struct sim_bank_list *list, const struct sim_velo_dig
 /* The identifier that the decoding of cluster banks of that version gives a cluster. */
 uint32_t sim_velo_cluster_id(const struct sim_cluster *cluster, uint32_t version);
 
+/* ecal_banks.c: version 2 is of type 21, versions 4 and 5 are of type 77. */
+int sim_ecal_banks(struct sim_bank_list *list, const struct calo_description *ecal,
+                   const struct sim_ecal_digits *digits, uint32_t version);
 /* ut_banks.c: versions 3 and 4, a bank a board, empty ones too. */
 int sim_ut_banks(struct sim_bank_list *list, const struct ut_description *ut, const struct sim_ut_digits *digits,
                  uint32_t version);

@@ -2,6 +2,7 @@
 #ifndef SIM_DEFAULTS_H
 #define SIM_DEFAULTS_H
 
+#include "calo_nominal_text.h"
 #include "magnet.h"
 #include "scifi_nominal_text.h"
 #include "simulation.h"
@@ -29,8 +30,9 @@ static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, 
                                       .efficiency = 0.99f,
                                       .ut_efficiency = 0.998f,
                                       .scifi_efficiency = 0.98f,
+                                      .calo_background = 1.0f,
                                       .polarity = SIM_POLARITY_DOWN};
-  s->versions = (struct sim_versions){.odin = 7, .superpixels = 2, .clusters = 3, .ut = 3, .scifi = 5};
+  s->versions = (struct sim_versions){.odin = 7, .superpixels = 2, .clusters = 3, .ut = 3, .scifi = 5, .calo = 2};
   return 0;
 }
 

@@ -31,7 +31,9 @@ enum sim_purpose {
   SIM_FOR_UT_NOISE,
   SIM_FOR_SCIFI_HIT, /* of a passage */
   SIM_FOR_SCIFI_NOISE,
-  SIM_FOR_SOFT      /* of a kind of soft particles behind the VELO */
+  SIM_FOR_SOFT, /* of a kind of soft particles behind the VELO */
+  SIM_FOR_ECAL, /* of a particle: its shower */
+  SIM_FOR_ECAL_NOISE
 };
 
 struct sim_random {

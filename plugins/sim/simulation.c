@@ -2,6 +2,8 @@
  */
 #include "simulation.h"
 
+#include "calo/bank_words.h"
+
 static int make_particles(struct sim_simulation *s, uint64_t number) {
   struct sim_event *event = &s->event;
   sim_event_clear(event);
@@ -28,6 +30,8 @@ static int make_digits(struct sim_simulation *s) {
     status = sim_ut_digitise(&s->ut, &s->settings, s->versions.ut, &s->event, &s->ut_digits);
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_SCIFI))
     status = sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits);
+  if (status == SL_OK && wants(s, SIM_MAKE_ECAL))
+    status = sim_ecal_digitise(&s->calo, &s->settings, &s->event, &s->ecal_digits);
   return status;
 }
 
@@ -35,6 +39,9 @@ static int make_banks(struct sim_simulation *s) {
   struct sim_bank_list *banks = &s->banks;
   sim_banks_clear(banks);
   int status = sim_odin_bank(banks, &s->event.crossing, s->versions.odin);
+  const int with_ecal = wants(s, SIM_MAKE_ECAL), ecal_is_packed = s->versions.calo <= CALO_PACKED_VERSION_MAX;
+  if (status == SL_OK && with_ecal && ecal_is_packed)
+    status = sim_ecal_banks(banks, &s->calo, &s->ecal_digits, s->versions.calo);
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH)) status = sim_truth_banks(banks, &s->event);
   if (status == SL_OK && wants(s, SIM_MAKE_SUPERPIXELS))
     status = sim_velo_superpixel_banks(banks, &s->velo_digits, s->versions.superpixels);
@@ -42,6 +49,8 @@ static int make_banks(struct sim_simulation *s) {
     status = sim_scifi_banks(banks, &s->scifi, &s->scifi_digits, s->versions.scifi);
   if (status == SL_OK && wants(s, SIM_MAKE_UT)) status = sim_ut_banks(banks, &s->ut, &s->ut_digits, s->versions.ut);
   if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->versions.clusters);
+  if (status == SL_OK && with_ecal && !ecal_is_packed)
+    status = sim_ecal_banks(banks, &s->calo, &s->ecal_digits, s->versions.calo);
   return status;
 }
 
@@ -58,6 +67,7 @@ void sim_simulation_free(struct sim_simulation *s) {
   sim_velo_digits_free(&s->velo_digits);
   sim_ut_digits_free(&s->ut_digits);
   sim_scifi_digits_free(&s->scifi_digits);
+  sim_ecal_digits_free(&s->ecal_digits);
   sim_banks_free(&s->banks);
   sim_spectrometer_free(s->spectrometer);
   s->spectrometer = NULL;

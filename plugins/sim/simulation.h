@@ -21,11 +21,11 @@ enum {
 };
 
 /* Detectors that have a description, and a property of sim.source for it: D(name). */
-#define SIM_DESCRIBED(D) D(velo) D(ut) D(scifi)
+#define SIM_DESCRIBED(D) D(velo) D(ut) D(scifi) D(calo)
 
 /* Of banks; ids in the truth are those that decoding of these gives. */
 struct sim_versions {
-  uint32_t odin, superpixels, clusters, ut, scifi;
+  uint32_t odin, superpixels, clusters, ut, scifi, calo;
 };
 
 struct sim_simulation {
@@ -40,6 +40,7 @@ struct sim_simulation {
   struct sim_velo_digits velo_digits;
   struct sim_ut_digits ut_digits;
   struct sim_scifi_digits scifi_digits;
+  struct sim_ecal_digits ecal_digits;
   struct sim_bank_list banks; /* by ascending type, then sensor */
 };
 

@@ -5,6 +5,7 @@
  * which they would stand in a file, by ascending type and sensor. Ports and budgets are those of a reader of files
  * (io/bank_packer.h).
  */
+#include "calo_nominal_text.h"
 #include "io/bank_packer.h"
 #include "magnet.h"
 #include "scifi_nominal_text.h"
@@ -33,15 +34,18 @@
   M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
   M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
   M(STRING, scifi, "", "a description of the SciFi; empty: the nominal one")                                    \
+  M(STRING, calo, "", "a description of the calorimeter; empty: the nominal one")                               \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
   M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a sensor of the UT sees a track")                         \
   M(F32, scifi_efficiency, 0.98, 0, 1, "", "chance that a layer of the SciFi sees a track")                     \
+  M(F32, calo_background, 1, 0, 10, "", "of particles missing in the calorimeter: how many are made up")        \
   M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
   M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
   M(U32, superpixel_version, 2, 2, 4, "", "of the super-pixel banks")                                           \
   M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")              \
   M(U32, ut_version, 3, 3, 4, "", "of the UT's banks, and of the ids in the truth")                             \
-  M(U32, scifi_version, 5, 4, 8, "", "of the SciFi's banks, and of the ids in the truth")
+  M(U32, scifi_version, 5, 4, 8, "", "of the SciFi's banks, and of the ids in the truth")                       \
+  M(U32, calo_version, 2, 2, 5, "", "of the calorimeter's banks: 2, of type 21; 4 or 5, of type 77")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
@@ -95,6 +99,10 @@ static int source_check(const struct sl_services *s, const void *args_) {
                "luminosity_fraction: more than 1 together with beam_gas_fraction and empty_fraction: %g", (double)sum);
     status = SL_EINVAL;
   }
+  if (args->calo_version == 3) {
+    s->message(s->context, SL_ERROR, "calo_version: 3, expected 2, 4 or 5");
+    status = SL_EINVAL;
+  }
   struct sim_simulation *trial = (struct sim_simulation *)calloc(1, sizeof *trial); /* too large for a stack */
   const int described = trial ? load_descriptions(s, args, trial) : SL_ENOMEM;
   free(trial);
@@ -117,12 +125,14 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .efficiency = args->velo_efficiency,
                                                  .ut_efficiency = args->ut_efficiency,
                                                  .scifi_efficiency = args->scifi_efficiency,
+                                                 .calo_background = args->calo_background,
                                                  .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
   m->simulation.versions = (struct sim_versions){.odin = args->odin_version,
                                                  .superpixels = args->superpixel_version,
                                                  .clusters = args->cluster_version,
                                                  .ut = args->ut_version,
-                                                 .scifi = args->scifi_version};
+                                                 .scifi = args->scifi_version,
+                                                 .calo = args->calo_version};
   const int status = load_descriptions(s, args, &m->simulation);
   if (status == SL_OK) sim_near_make(&m->simulation.velo, &m->simulation.near);
   return status;

@@ -16,7 +16,7 @@ static void expect_digest(uint32_t version, uint64_t expected) {
   struct bank_fields f;
   uint64_t digest = 0xCBF29CE484222325ull;
   s->wanted = SIM_MAKE_UT;
-  s->ut_settings.version = version;
+  s->versions.ut = version;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     bank_fields_of(s, SIM_BANK_UT, &f);

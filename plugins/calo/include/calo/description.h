@@ -37,6 +37,8 @@ struct calo_area {
 struct calo_description {
   struct calo_area areas[CALO_AREAS];
   float cell, pedestal;
+  float front_z;                              /* local, of the front plane */
+  float local[2 * CALO_CELLS];                /* x and y of the centres */
   float xy[2 * CALO_CELLS], gain[CALO_CELLS]; /* from here on as in calo_geometry */
   float to_local[CALO_TRANSFORM_VALUES], planes[CALO_PLANES * CALO_PLANE_VALUES];
   uint16_t neighbours[CALO_NEIGHBOURS * CALO_CELLS];
@@ -245,6 +247,7 @@ static inline void calo_description_place(const struct calo_description_reader *
   const double sine = turn * (1 - square / 6 * (1 - square / 20 * (1 - square / 42)));
   const double cosine = 1 - square / 2 * (1 - square / 12 * (1 - square / 30 * (1 - square / 56)));
   calo_description_transform(r, d, sine, cosine);
+  d->front_z = r->plane_z[CALO_FRONT];
   for (uint32_t k = 0; k < CALO_AREAS; k++) {
     const struct calo_area *a = &d->areas[k];
     const double width = calo_description_width(d, k);
@@ -256,6 +259,8 @@ static inline void calo_description_place(const struct calo_description_reader *
         const double y = calo_description_middle(width, a->rows, row), distance = (double)r->gain_distance;
         const double sine_theta = sqrt((x * x + y * y) / (x * x + y * y + distance * distance));
         const double gain = ((double)r->gain_et / sine_theta + (double)r->gain_slope) / (double)r->gain_counts;
+        d->local[2 * cell] = (float)x;
+        d->local[2 * cell + 1] = (float)y;
         d->xy[2 * cell] = (float)x;
         d->xy[2 * cell + 1] = (float)((double)r->centre_y + cosine * y - sine * (double)a->z);
         d->gain[cell] = (float)((double)(uint32_t)(gain * 100 + 0.5) / 100);
@@ -361,6 +366,35 @@ static inline int calo_description_channels(const struct calo_description_reader
   snprintf(reason, reason_size, "%u cards have cells, expected %d", cards, CALO_CELLS / CALO_CARD_CHANNELS);
   return 0;
 }
+
+/* ---------------------------------------------------------------------------------------------- where cells are */
+
+static inline uint32_t calo_description_area_of(const struct calo_description *d, uint32_t cell) {
+  uint32_t area = CALO_AREAS - 1;
+  while (cell < d->areas[area].first) area--;
+  return area;
+}
+
+/* Where a cell is in the grid of its area. */
+struct calo_place {
+  uint32_t area, column, row;
+};
+
+/* The cell at a place in the local frame, and where that is; CALO_CELLS where there is none. */
+static inline uint32_t calo_description_cell_at(const struct calo_description *d, float x, float y,
+                                                struct calo_place *at) {
+  for (at->area = CALO_AREAS; at->area-- > 0;) {
+    const struct calo_area *a = &d->areas[at->area];
+    const float column = (x + a->half_x) / a->cell, row = (y + a->half_y) / a->cell;
+    if (!(column >= 0.0f && column < (float)a->columns && row >= 0.0f && row < (float)a->rows)) continue;
+    at->column = (uint32_t)column;
+    at->row = (uint32_t)row;
+    return a->cells[at->row][at->column];
+  }
+  return CALO_CELLS;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the text */
 
 /* Reads a description: 0, or the number of the line that is wrong (the last one, if something is missing or does not
  * fit the rest), with the reason. */
