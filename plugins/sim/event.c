@@ -16,6 +16,7 @@ int sim_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t entry_
 
 void sim_event_clear(struct sim_event *event) {
   event->vertices.count = event->particles.count = event->velo_hits.count = event->velo_ids.count = 0;
+  event->tracker_ids.count = 0;
   for (int i = 0; i < SIM_DETECTORS; i++) event->passages[i].count = event->links[i].count = 0;
 }
 
@@ -24,6 +25,7 @@ void sim_event_free(struct sim_event *event) {
   free(event->particles.at);
   free(event->velo_hits.at);
   free(event->velo_ids.at);
+  free(event->tracker_ids.at);
   for (int i = 0; i < SIM_DETECTORS; i++) {
     free(event->passages[i].at);
     free(event->links[i].at);

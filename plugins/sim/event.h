@@ -44,6 +44,13 @@ struct sim_state {
   float direction;
 };
 
+/* Detectors behind the VELO whose hits have LHCbIDs, the first of enum sim_detector; and a particle's part of the
+ * event's `tracker_ids`. */
+enum { SIM_TRACKERS = SIM_IN_SCIFI + 1 };
+struct sim_ids {
+  uint32_t first, count;
+};
+
 struct sim_particle {
   const struct sim_species *species;
   int32_t charge;
@@ -59,6 +66,7 @@ struct sim_particle {
   float end_p;                     /* MeV, there */
   uint32_t velo_first, velo_count; /* its ids in velo_ids */
   uint32_t velo_modules;           /* how many modules have a hit */
+  struct sim_ids ids[SIM_TRACKERS];
 };
 /* SIM_IS_UNDONE: not made after all, since its mother interacted before. */
 enum { SIM_FROM_SIGNAL = 1, SIM_IS_SECONDARY = 2, SIM_IS_DECAY = 4, SIM_IS_UNDONE = 8 };
@@ -106,7 +114,8 @@ struct sim_event {
   SIM_LIST(struct sim_vertex) vertices;
   SIM_LIST(struct sim_particle) particles;
   SIM_LIST(struct sim_velo_hit) velo_hits;
-  SIM_LIST(uint32_t) velo_ids; /* LHCbIDs, particle by particle */
+  SIM_LIST(uint32_t) velo_ids;    /* LHCbIDs, particle by particle */
+  SIM_LIST(uint32_t) tracker_ids; /* likewise, of the trackers behind the VELO */
   SIM_LIST(struct sim_passage) passages[SIM_DETECTORS];
   SIM_LIST(struct sim_id_link) links[SIM_DETECTORS]; /* of the UT and the SciFi; in any order, none twice */
 };

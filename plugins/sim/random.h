@@ -19,10 +19,9 @@ enum sim_purpose {
   SIM_FOR_CROSSING, /* kind of crossing, bunch, number of collisions */
   SIM_FOR_COLLISION,
   SIM_FOR_SIGNAL,
-  SIM_FOR_DECAY,     /* of a particle */
-  SIM_FOR_TRANSPORT, /* of a particle */
-  SIM_FOR_REACH,     /* of a particle: whether it comes to the trackers */
-  SIM_FOR_VELO_HIT,  /* of a hit */
+  SIM_FOR_DECAY,                            /* of a particle */
+  SIM_FOR_TRANSPORT,                        /* of a particle */
+  SIM_FOR_VELO_HIT = SIM_FOR_TRANSPORT + 2, /* of a hit; numbers depend on the value */
   SIM_FOR_VELO_NOISE,
   SIM_FOR_SCATTER,  /* of a particle behind the VELO: in each plane of material */
   SIM_FOR_FLIGHT,   /* likewise: decays, pairs, radiation, hadrons */

@@ -1,8 +1,8 @@
 /* truth.c: the truth about an event, in the format of truth's README.md.
  *
- * The trackers behind the magnet are not simulated. Whether a particle would be seen there is decided by its momentum
- * and acceptance, with a magnet that gives one kick, and a share that is lost in material on the way; the flags isLong
- * and so on say so, although the lists of hits in UT and SciFi are empty.
+ * Each particle has the identifiers of its hits in the VELO, the UT and the SciFi, and flags that say in which of them
+ * it is reconstructible: in the VELO with hits in three modules, in the UT with hits in both halves, of two layers
+ * each, in the SciFi with hits in an x and a stereo layer of each station.
  */
 #include "banks.h"
 
@@ -14,6 +14,82 @@ enum { MODULES_MIN = 3, TRACKS_MIN = 4, PDG_NONE = -999999, FLAGS = 9 };
 /* Places of the flags in a record. */
 enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, FROM_STRANGE, FROM_SIGNAL };
 
+/* -------------------------------------------------------------------------------------------------- trackers */
+
+/* Distributes the links of a detector among the particles, each of which then has its ids in no order. */
+static int distribute(struct sim_event *event, enum sim_detector detector) {
+  struct sim_particle *particles = event->particles.at;
+  const uint32_t link_count = event->links[detector].count;
+  const struct sim_id_link *links = event->links[detector].at;
+  uint32_t end = event->tracker_ids.count;
+  if (!sim_reserve((void **)&event->tracker_ids.at, &event->tracker_ids.capacity, end + link_count, sizeof(uint32_t)))
+    return SL_ENOMEM;
+  event->tracker_ids.count = end + link_count;
+  for (uint32_t i = 0; i < event->particles.count; i++) particles[i].ids[detector].count = 0;
+  for (uint32_t i = 0; i < link_count; i++) particles[links[i].particle].ids[detector].count++;
+  for (uint32_t i = 0; i < event->particles.count; i++) {
+    particles[i].ids[detector].first = end;
+    end += particles[i].ids[detector].count;
+    particles[i].ids[detector].count = 0;
+  }
+  for (uint32_t i = 0; i < link_count; i++) {
+    struct sim_ids *of = &particles[links[i].particle].ids[detector];
+    event->tracker_ids.at[of->first + of->count++] = links[i].id;
+  }
+  return SL_OK;
+}
+
+/* Puts a particle's ids, of which there are few, in order, and keeps one of each. */
+static void sort_ids(uint32_t *ids, uint32_t *count) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    const uint32_t id = ids[i];
+    uint32_t place = kept;
+    while (place > 0 && ids[place - 1] > id) place--;
+    if (place > 0 && ids[place - 1] == id) continue;
+    memmove(ids + place + 1, ids + place, (kept - place) * sizeof *ids);
+    ids[place] = id;
+    kept++;
+  }
+  *count = kept;
+}
+
+static int list_ids(struct sim_event *event) {
+  event->tracker_ids.count = 0;
+  for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++) {
+    if (distribute(event, (enum sim_detector)detector)) return SL_ENOMEM;
+    for (uint32_t i = 0; i < event->particles.count; i++) {
+      struct sim_ids *of = &event->particles.at[i].ids[detector];
+      sort_ids(event->tracker_ids.at + of->first, &of->count);
+    }
+  }
+  return SL_OK;
+}
+
+/* A bit for each layer that has a hit: bits 18 and 19 of an id say which one of the UT it is in, bits 16 to 19 of the
+ * SciFi: 4 times the station, from 1, and the layer there. */
+static uint32_t layers_hit(const struct sim_event *event, const struct sim_ids *ids, uint32_t low_bit, uint32_t mask) {
+  uint32_t layers = 0;
+  for (uint32_t i = 0; i < ids->count; i++) layers |= 1u << (event->tracker_ids.at[ids->first + i] >> low_bit & mask);
+  return layers;
+}
+
+static int has_ut(const struct sim_event *event, const struct sim_particle *p) {
+  const uint32_t layers = layers_hit(event, &p->ids[SIM_IN_UT], 18, 0x3);
+  return (layers & 0x3) && (layers & 0xC);
+}
+
+static int has_scifi(const struct sim_event *event, const struct sim_particle *p) {
+  const uint32_t x_layers = 0x9, stereo_layers = 0x6, layers = layers_hit(event, &p->ids[SIM_IN_SCIFI], 16, 0xF);
+  for (uint32_t station = 1; station <= 3; station++)
+    if (!(layers >> 4 * station & x_layers) || !(layers >> 4 * station & stereo_layers)) return 0;
+  return 1;
+}
+
+static int is_listed(const struct sim_particle *p) {
+  return p->velo_count > 0 || p->ids[SIM_IN_UT].count > 0 || p->ids[SIM_IN_SCIFI].count > 0;
+}
+
 /* --------------------------------------------------------------------------------------- clusters of particles */
 
 static int is_reconstructible(const struct sim_event *event, const struct sim_particle *p) {
@@ -24,6 +100,7 @@ static int is_reconstructible(const struct sim_event *event, const struct sim_pa
 
 int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uint32_t cluster_version) {
   event->velo_ids.count = 0;
+  if (list_ids(event)) return SL_ENOMEM;
   for (uint32_t i = 0, next; i < d->links.count; i = next) {
     struct sim_particle *p = &event->particles.at[d->links.at[i].particle];
     uint64_t modules = 0;
@@ -40,37 +117,6 @@ int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uin
     event->vertices.at[p->vertex].reconstructible += (uint32_t)is_reconstructible(event, p);
   }
   return SL_OK;
-}
-
-/* -------------------------------------------------------------------------------------------------- trackers */
-
-/* A toy of LHCb behind the VELO: planes, the magnet's kick, holes and sizes in mm, momenta in MeV; and how much is lost
- * before the last station (some 0.3 interaction lengths; electrons radiate). */
-static const float ut_z = 2480.0f, scifi_first_z = 7826.0f, scifi_last_z = 9403.0f, magnet_z = 5240.0f;
-static const float kick = 1200.0f, ut_p_min = 600.0f, scifi_p_min = 1400.0f, lost = 0.16f, lost_electrons = 0.22f;
-
-static int is_inside(float x, float y, float half_width, float half_height, float hole) {
-  const float ax = sl_abs_f32(x), ay = sl_abs_f32(y);
-  return ax < half_width && ay < half_height && (ax > hole || ay > hole);
-}
-
-static void look_behind(const struct sim_event *event, uint32_t index, uint8_t flags[FLAGS]) {
-  const struct sim_particle *p = &event->particles.at[index];
-  if (!p->reached_end || p->charge == 0) return;
-  struct sim_random r = sim_event_random(event, SIM_FOR_REACH, index);
-  const struct sim_state *s = &p->end;
-  const float loss = sim_uniform(&r), to_ut = ut_z - s->z;
-  flags[HAS_UT] = p->end_p > ut_p_min && loss > 0.25f * lost &&
-                  is_inside(s->x + s->tx * to_ut, s->y + s->ty * to_ut, 770.0f, 670.0f, 38.0f);
-  if (p->end_p < scifi_p_min || loss < (p->species == &sim_species[SIM_ELECTRON] ? lost_electrons : lost)) return;
-  const float bent = s->tx + (float)p->charge * kick / p->end_p;
-  int inside = 1;
-  for (int i = 0; i < 2; i++) {
-    const float z = i == 0 ? scifi_first_z : scifi_last_z;
-    const float x = s->x + s->tx * (magnet_z - s->z) + bent * (z - magnet_z), y = s->y + s->ty * (z - s->z);
-    inside = inside && is_inside(x, y, i == 0 ? 2650.0f : 3180.0f, 2400.0f, 120.0f);
-  }
-  flags[HAS_SCIFI] = (uint8_t)inside;
 }
 
 /* --------------------------------------------------------------------------------------------------- ancestry */
@@ -145,8 +191,9 @@ static struct particle_record describe(const struct sim_event *event, uint32_t i
   const float pt = sqrtf(p->px * p->px + p->py * p->py), size = sim_momentum(p);
   struct particle_record r = {.key = index, .pdg = pdg_of(p), .vertices = visible_vertices};
   r.kinematics = (float_7){{size, pt, pseudorapidity(size, p->pz), sl_atan2f(p->py, p->px), p->x, p->y, p->z}};
-  look_behind(event, index, r.flags.at);
   r.flags.at[HAS_VELO] = p->velo_modules >= MODULES_MIN;
+  r.flags.at[HAS_UT] = (uint8_t)has_ut(event, p);
+  r.flags.at[HAS_SCIFI] = (uint8_t)has_scifi(event, p);
   r.flags.at[IS_LONG] = r.flags.at[HAS_VELO] && r.flags.at[HAS_SCIFI];
   r.flags.at[IS_DOWN] = r.flags.at[HAS_UT] && r.flags.at[HAS_SCIFI];
   r.flags.at[FROM_STRANGE] = (uint8_t)is_from_strange(event, p);
@@ -169,26 +216,28 @@ static struct particle_record describe(const struct sim_event *event, uint32_t i
 static int put_particle(struct stream *s, const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
   const struct sim_particle *p = &event->particles.at[index];
   const struct particle_record r = describe(event, index, visible_vertices);
-  const uint32_t nothing = 0;
   int status = SL_OK;
 #define PUT(name, type) \
   if (status == SL_OK) status = put(s, &r.name, sizeof r.name);
   PARTICLE_RECORD(PUT)
   if (status == SL_OK) status = put(s, &p->velo_count, 4);
   if (status == SL_OK) status = put(s, event->velo_ids.at + p->velo_first, 4 * p->velo_count);
-  if (status == SL_OK) status = put(s, &nothing, 4); /* UT */
-  if (status == SL_OK) status = put(s, &nothing, 4); /* SciFi */
+  for (uint32_t detector = 0; detector < SIM_TRACKERS && status == SL_OK; detector++) {
+    const struct sim_ids *ids = &p->ids[detector];
+    status = put(s, &ids->count, 4);
+    if (status == SL_OK) status = put(s, event->tracker_ids.at + ids->first, 4 * ids->count);
+  }
   return status;
 }
 
 static int put_particles(struct stream *s, const struct sim_event *event) {
   uint32_t listed = 0, visible = 0;
-  for (uint32_t i = 0; i < event->particles.count; i++) listed += event->particles.at[i].velo_count > 0;
+  for (uint32_t i = 0; i < event->particles.count; i++) listed += (uint32_t)is_listed(&event->particles.at[i]);
   for (uint32_t i = 0; i < event->vertices.count; i++)
     visible += event->vertices.at[i].is_collision && event->vertices.at[i].reconstructible >= TRACKS_MIN;
   int status = put(s, &listed, sizeof listed);
   for (uint32_t i = 0; i < event->particles.count && status == SL_OK; i++)
-    if (event->particles.at[i].velo_count > 0) status = put_particle(s, event, i, visible);
+    if (is_listed(&event->particles.at[i])) status = put_particle(s, event, i, visible);
   return status;
 }
 

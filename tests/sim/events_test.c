@@ -218,10 +218,15 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
                                                 .first_word = f.first_word,
                                                 .payload = s->banks.words.at};
     assert_int_equal(mc_event_decode(&mc, &view, 0, &reason), 0);
-    uint32_t listed = 0;
-    for (uint32_t i = 0; i < s->event.particles.count; i++) listed += s->event.particles.at[i].velo_count > 0;
+    uint32_t listed = 0, ids = s->event.velo_ids.count;
+    for (uint32_t i = 0; i < s->event.particles.count; i++) {
+      const struct sim_particle *p = &s->event.particles.at[i];
+      const uint32_t tracker_ids = p->ids[SIM_IN_UT].count + p->ids[SIM_IN_SCIFI].count;
+      listed += p->velo_count + tracker_ids > 0;
+      ids += tracker_ids;
+    }
     assert_int_equal(mc.particle_count, listed);
-    assert_int_equal(mc.id_count, s->event.velo_ids.count);
+    assert_int_equal(mc.id_count, ids);
     for (uint32_t i = 0; i < mc.particle_count; i++) {
       const struct mc_particle *p = &mc.particles[i];
       const struct sim_particle *of = &s->event.particles.at[p->key];

@@ -19,6 +19,8 @@ struct true_particle {
   uint8_t flags[FLAG_COUNT];
   uint32_t hit_count;
   uint32_t hits[32];
+  uint32_t ut_count, scifi_count;
+  uint32_t ut_hits[8], scifi_hits[16];
 };
 
 struct mc_stream {
@@ -50,9 +52,10 @@ static inline void write_particles(struct mc_stream *s, uint32_t version, const 
     put_u32(s, 5);
     put_u32(s, p->hit_count);
     put(s, p->hits, 4 * p->hit_count);
-    put_u32(s, 1); /* UT: one hit */
-    put_u32(s, 0x30000000u + i);
-    put_u32(s, 0); /* SciFi: none */
+    put_u32(s, p->ut_count);
+    put(s, p->ut_hits, 4 * p->ut_count);
+    put_u32(s, p->scifi_count);
+    put(s, p->scifi_hits, 4 * p->scifi_count);
   }
 }
 

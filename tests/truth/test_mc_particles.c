@@ -19,8 +19,18 @@ static const struct true_particle three[] = {
      .eta = 3,
      .flags = {1, 0, 1, 0, 1, 0, 0, 1, 1},
      .hit_count = 3,
-     .hits = {1, 2, 3}},
-    {.key = 9, .pdg = 11, .p = 100, .eta = -2, .flags = {0, 1, 0, 1, 0, 1, 1, 0, 0}, .hit_count = 0},
+     .hits = {1, 2, 3},
+     .ut_count = 1,
+     .ut_hits = {0x30000000}},
+    {.key = 9,
+     .pdg = 11,
+     .p = 100,
+     .eta = -2,
+     .flags = {0, 1, 0, 1, 0, 1, 1, 0, 0},
+     .ut_count = 3,
+     .ut_hits = {0x30000001, 0x30040001, 0x300c0002},
+     .scifi_count = 2,
+     .scifi_hits = {0x50040001, 0x500f0002}},
     {.key = 1,
      .pdg = 13,
      .p = 1e5f,
@@ -67,9 +77,10 @@ static void assert_is_three(uint32_t version) {
     }
     assert_int_equal(p->velo.count, three[i].hit_count);
     assert_memory_equal(mc.ids + p->velo.first, three[i].hits, 4 * three[i].hit_count);
-    assert_int_equal(p->ut.count, 1);
-    assert_int_equal(mc.ids[p->ut.first], 0x30000000u + i);
-    assert_int_equal(p->scifi.count, 0);
+    assert_int_equal(p->ut.count, three[i].ut_count);
+    assert_memory_equal(mc.ids + p->ut.first, three[i].ut_hits, 4 * three[i].ut_count);
+    assert_int_equal(p->scifi.count, three[i].scifi_count);
+    assert_memory_equal(mc.ids + p->scifi.first, three[i].scifi_hits, 4 * three[i].scifi_count);
   }
 }
 
@@ -184,8 +195,25 @@ static uint32_t read_record(const uint8_t *record) {
 }
 
 struct totals {
-  uint64_t events, particles, long_particles, velo_ids;
+  uint64_t events, particles, long_particles, velo_ids, ut_ids, scifi_ids;
+  uint64_t not_by_hits; /* particles whose flags do not follow from their hits */
 };
+
+/* The flags as the hits have them: README.md, "Banks of truth". */
+static uint32_t flags_of_hits(const struct mc_particle *p) {
+  uint64_t modules = 0;
+  uint32_t ut = 0, scifi = 0, flags = MC_HAS_SCIFI;
+  for (uint32_t i = 0; i < p->velo.count; i++) modules |= 1ull << (mc.ids[p->velo.first + i] >> 20 & 0x3F);
+  for (uint32_t i = 0; i < p->ut.count; i++) ut |= 1u << (mc.ids[p->ut.first + i] >> 18 & 3);
+  for (uint32_t i = 0; i < p->scifi.count; i++) scifi |= 1u << (mc.ids[p->scifi.first + i] >> 16 & 15);
+  for (int station = 1; station <= 3; station++)
+    if (!(scifi >> 4 * station & 9) || !(scifi >> 4 * station & 6)) flags = 0;
+  if (__builtin_popcountll(modules) >= 3) flags |= MC_HAS_VELO;
+  if ((ut & 3) && (ut & 12)) flags |= MC_HAS_UT;
+  if ((flags & MC_HAS_VELO) && (flags & MC_HAS_SCIFI)) flags |= MC_IS_LONG;
+  if ((flags & MC_HAS_UT) && (flags & MC_HAS_SCIFI)) flags |= MC_IS_DOWN;
+  return flags;
+}
 
 /* 0 if there is no such file. */
 static int sum_file(const char *name, struct totals *totals) {
@@ -212,6 +240,10 @@ static int sum_file(const char *name, struct totals *totals) {
     for (uint32_t i = 0; i < mc.particle_count; i++) {
       totals->long_particles += (mc.particles[i].flags & MC_IS_LONG) != 0;
       totals->velo_ids += mc.particles[i].velo.count;
+      totals->ut_ids += mc.particles[i].ut.count;
+      totals->scifi_ids += mc.particles[i].scifi.count;
+      const uint32_t by_hits = MC_HAS_VELO | MC_HAS_UT | MC_HAS_SCIFI | MC_IS_LONG | MC_IS_DOWN;
+      totals->not_by_hits += (mc.particles[i].flags & by_hits) != flags_of_hits(&mc.particles[i]);
     }
   }
   free(bytes);
@@ -225,6 +257,9 @@ static void samples_have_the_published_particles(void **state) {
   assert_int_equal(totals.events, 6);
   assert_int_equal(totals.particles, 1934 + 599 + 690 + 717 + 896 + 458);
   assert_int_equal(totals.long_particles, 121 + 30 + 49 + 69 + 105 + 24);
+  assert_int_equal(totals.ut_ids, 5994);
+  assert_int_equal(totals.scifi_ids, 18872);
+  assert_int_equal(totals.not_by_hits, 0);
   if (!sum_file("velo/minbias_300.mdf", &totals)) skip();
   assert_int_equal(totals.events, 300);
   assert_int_equal(totals.particles, 80855);
