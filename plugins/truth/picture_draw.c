@@ -4,6 +4,7 @@
  * of the collisions in z and x, with x enlarged, where tracks are straight lines through their vertices. Colours are
  * those of Okabe and Ito, which people with any colour vision tell apart; what was missed is dashed as well.
  */
+#include "page.h"
 #include "picture.h"
 
 #include <inttypes.h>
@@ -28,12 +29,6 @@ static const struct {
 static int is_missed(uint32_t kind) { return kind == PICTURE_MISSED || kind == PICTURE_MISSED_OTHER; }
 
 static const char style[] =
-    "<style>\n"
-    "text{font:15px 'DejaVu Sans',Verdana,Arial,sans-serif;fill:#222}\n"
-    ".title{font-size:26px;font-weight:bold}.small{font-size:13px;fill:#555}.head{font-weight:bold}\n"
-    ".middle{text-anchor:middle}.end{text-anchor:end}\n"
-    "path,rect{fill:none}\n"
-    ".axis{stroke:#444}\n"
     ".sensor{stroke:#dbe2ea;stroke-width:2}.beam{stroke:#bbb;stroke-dasharray:2 4}\n"
     ".hits,.track-hits,.found-hits,.ghost-hits,.missed-hits,.missed-inner,.other-hits,.other-inner{stroke-linecap:"
     "round}\n"
@@ -86,17 +81,6 @@ struct panel {
   enum view view;
   const char *name; /* of the clip path */
 };
-
-static void begin_panel(struct svg *s, const struct panel *panel) {
-  svg_add(s, "<clipPath id='%s'><rect", panel->name);
-  svg_add_attribute(s, "x", panel->frame.left);
-  svg_add_attribute(s, "y", panel->frame.top);
-  svg_add_attribute(s, "width", panel->frame.width);
-  svg_add_attribute(s, "height", panel->frame.height);
-  svg_add(s, "/></clipPath>\n<g clip-path='url(#%s)'>\n", panel->name);
-}
-
-static void end_panel(struct svg *s) { svg_add(s, "</g>\n"); }
 
 static struct svg_point place(const struct panel *panel, struct picture_point p) {
   return svg_on_page(&panel->frame, look(panel->view, p));
@@ -224,31 +208,10 @@ static void add_line_path(const struct picture *p, struct svg_pen *pen, const st
   }
 }
 
-static void add_particle_name(struct svg *s, int32_t pdg) {
-  static const struct {
-    int32_t pdg;
-    const char *name, *antiname;
-  } names[] = {{11, "e⁻", "e⁺"}, {13, "μ⁻", "μ⁺"},   {211, "π⁺", "π⁻"},  {321, "K⁺", "K⁻"},
-               {2212, "p", "p̅"}, {3112, "Σ⁻", "Σ̅⁺"}, {3222, "Σ⁺", "Σ̅⁻"}, {3312, "Ξ⁻", "Ξ̅⁺"}};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (pdg == names[i].pdg || -pdg == names[i].pdg) {
-      svg_add(s, "%s", pdg > 0 ? names[i].name : names[i].antiname);
-      return;
-    }
-  svg_add(s, "PDG %" PRId32, pdg);
-}
-
 /* What a browser shows when the pointer is on the line. */
 static void add_tooltip(struct svg *s, const struct picture_line *line) {
   svg_add(s, "<title>%s%s", line->kind == PICTURE_GHOST ? "ghost, " : "", is_missed(line->kind) ? "missed: " : "");
-  if (line->pdg) {
-    add_particle_name(s, line->pdg);
-    svg_add(s, " ");
-    svg_add_number(s, (double)line->p_mev / 1000);
-    svg_add(s, " GeV, η ");
-    svg_add_number(s, (double)line->eta);
-    svg_add(s, ", ");
-  }
+  page_add_particle(s, line->pdg, line->p_mev, line->eta);
   svg_add(s, "%" PRIu32 " hits</title>", line->hit_count);
 }
 
@@ -338,20 +301,17 @@ static void draw_vertex_numbers(const struct picture *p, struct svg *s, const st
 
 static void draw_panel(const struct picture *p, struct svg *s, const struct panel *panel, double u_step, double v_step,
                        const char *u_label, const char *v_label) {
-  begin_panel(s, panel);
+  page_begin_clip(s, &panel->frame, panel->name);
   draw_detector(p, s, panel);
   if (panel->view != VIEW_ZX) draw_unused_hits(p, s, panel);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++) draw_kind(p, s, panel, kind);
   draw_vertices(p, s, panel);
-  end_panel(s);
+  page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, v_label);
 }
 
 static void draw_title(const struct picture *p, struct svg *s) {
-  svg_begin_text(s, 80, 42, "title");
-  svg_add(s, "VELO, run %" PRIu32 ", event %" PRIu64, p->run, p->number);
-  svg_end_text(s);
-  svg_begin_text(s, 80, 70, "");
+  svg_begin_text(s, PAGE_MARGIN, PAGE_SUBTITLE, "");
   const uint32_t tracks = p->counts[PICTURE_TRACK] + p->counts[PICTURE_FOUND] + p->counts[PICTURE_GHOST];
   if (p->has_truth)
     svg_add(s,
@@ -363,26 +323,6 @@ static void draw_title(const struct picture *p, struct svg *s) {
   else
     svg_add(s, "%" PRIu32 " tracks. The event has no Monte-Carlo truth: tracks are not judged.", tracks);
   svg_end_text(s);
-}
-
-struct legend {
-  struct svg *svg;
-  double left, baseline;
-};
-enum { LEGEND_SAMPLE = 40, LEGEND_STEP = 27 };
-
-static void add_entry(struct legend *l, const char *text, uint64_t count) {
-  svg_begin_text(l->svg, l->left + LEGEND_SAMPLE + 14, l->baseline, "");
-  svg_add(l->svg, "%s: %" PRIu64, text, count);
-  svg_end_text(l->svg);
-  l->baseline += LEGEND_STEP;
-}
-
-static void add_note(struct legend *l, const char *text) {
-  svg_begin_text(l->svg, l->left + LEGEND_SAMPLE + 14, l->baseline - 7, "small");
-  svg_add(l->svg, "%s", text);
-  svg_end_text(l->svg);
-  l->baseline += 15;
 }
 
 static void add_sample_hits(const struct legend *l, const char *class_name, const char *suffix) {
@@ -399,45 +339,39 @@ static void add_line_entry(struct legend *l, const struct picture *p, uint32_t k
   svg_add(l->svg, "h%d'/>\n", LEGEND_SAMPLE);
   add_sample_hits(l, kinds[kind].class_name, "-hits");
   if (is_missed(kind)) add_sample_hits(l, kinds[kind].class_name, "-inner");
-  add_entry(l, kinds[kind].text, p->counts[kind]);
+  legend_add_entry(l, kinds[kind].text, p->counts[kind]);
 }
 
 static void add_vertex_entry(struct legend *l, const struct picture *p, uint32_t kind, const char *text) {
   add_vertex_mark(l->svg, (struct svg_point){l->left + 0.5 * LEGEND_SAMPLE, l->baseline - 5}, kind, 7);
-  add_entry(l, text, p->vertex_counts[kind]);
+  legend_add_entry(l, text, p->vertex_counts[kind]);
 }
 
 static void draw_legend(const struct picture *p, struct svg *s, double left, double top) {
   struct legend l = {s, left, top + 14};
-  svg_begin_text(s, left, l.baseline, "head");
-  svg_add(s, "Tracks and particles");
-  svg_end_text(s);
-  l.baseline += LEGEND_STEP;
+  legend_add_head(&l, "Tracks and particles");
   if (p->has_truth) {
     add_line_entry(&l, p, PICTURE_FOUND);
     add_line_entry(&l, p, PICTURE_GHOST);
     add_line_entry(&l, p, PICTURE_MISSED);
-    add_note(&l, "2 &lt; η &lt; 5, no electrons");
+    legend_add_note(&l, "2 &lt; η &lt; 5, no electrons");
     add_line_entry(&l, p, PICTURE_MISSED_OTHER);
-    add_note(&l, "electrons, or other η");
+    legend_add_note(&l, "electrons, or other η");
   } else {
     add_line_entry(&l, p, PICTURE_TRACK);
-    add_note(&l, "not judged: no truth");
+    legend_add_note(&l, "not judged: no truth");
   }
   if (p->has_hits) {
     add_sample_hits(&l, "hits", "");
-    add_entry(&l, "hits on no track", p->hit_count);
+    legend_add_entry(&l, "hits on no track", p->hit_count);
   }
   if (!p->has_true_vertices && !p->has_found_vertices) return;
   l.baseline += 0.5 * LEGEND_STEP;
-  svg_begin_text(s, left, l.baseline, "head");
-  svg_add(s, "Vertices");
-  svg_end_text(s);
-  l.baseline += LEGEND_STEP;
+  legend_add_head(&l, "Vertices");
   if (p->has_true_vertices) {
     add_vertex_entry(&l, p, PICTURE_VERTEX_TRUE, "true, 4 tracks or more");
     add_vertex_entry(&l, p, PICTURE_VERTEX_FEW, "true, fewer tracks");
-    add_note(&l, "their tracks: above the panel");
+    legend_add_note(&l, "their tracks: above the panel");
   }
   if (p->has_found_vertices) add_vertex_entry(&l, p, PICTURE_VERTEX_FOUND, "reconstructed");
 }
@@ -455,11 +389,8 @@ static void set_z_range(const struct picture *p, struct svg_panel *frame) {
 }
 
 void picture_draw(const struct picture *p, struct svg *s) {
-  svg_add(s,
-          "<?xml version='1.0' encoding='UTF-8'?>\n"
-          "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n"
-          "<title>VELO, run %" PRIu32 ", event %" PRIu64 "</title>\n<rect width='%d' height='%d' style='fill:#fff'/>\n",
-          PAGE_WIDTH, PAGE_HEIGHT, PAGE_WIDTH, PAGE_HEIGHT, p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT);
+  const struct page page = {"VELO", p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT};
+  page_begin(s, &page);
   add_style(s);
   draw_title(p, s);
   const struct panel zr = {
