@@ -14,7 +14,6 @@
 #include "pv/event_model.h"
 #include "velo/event_model.h"
 
-#include <sluice/math.h>
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
@@ -153,29 +152,18 @@ static int compare_z(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* dz along the direction is positive for eta > 0; slopes of particles across the beam are cut off. */
-static void set_direction(struct picture_line *line, const struct mc_particle *particle) {
-  const float eta = particle->eta, size = eta < 0 ? -eta : eta;
-  const float sinh = 0.5f * (sl_expf(size < 20 ? size : 20) - sl_expf(size < 20 ? -size : -20));
-  const float transverse = 1 / (sinh > 1e-3f ? sinh : 1e-3f);
-  float sin_phi, cos_phi;
-  sl_sincosf(particle->phi, &sin_phi, &cos_phi);
-  line->is_backward = eta < 0;
-  line->tx = (eta < 0 ? -transverse : transverse) * cos_phi;
-  line->ty = (eta < 0 ? -transverse : transverse) * sin_phi;
-}
-
 static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
                       uint32_t kind) {
   /* Samples whose origins are not known have zeros there. */
   struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
                               .has_origin = particle->x != 0 || particle->y != 0 || particle->z != 0,
                               .kind = kind,
+                              .is_backward = particle->eta < 0,
                               .hit_count = particle->velo.count,
                               .pdg = particle->pdg,
                               .p_mev = particle->p,
                               .eta = particle->eta};
-  set_direction(&line, particle);
+  mc_slopes(particle, &line.tx, &line.ty);
   if (!picture_add_line(&c->picture, &line) ||
       !mc_reserve((void **)&c->scratch, &c->scratch_capacity, particle->velo.count, sizeof *c->scratch))
     return SL_ENOMEM;

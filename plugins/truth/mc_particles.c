@@ -1,6 +1,8 @@
 /* mc_particles.c: see mc_particles.h. The joined banks are read as one packed stream. */
 #include "mc_particles.h"
 
+#include <sluice/math.h>
+
 #include <stdlib.h>
 
 /* Fixed bytes of a particle: key, PDG id, 7 floats, 9 flags, 4 ints, 3 floats, the number of vertices, and three
@@ -12,6 +14,16 @@ void mc_event_free(struct mc_event *mc) {
   free(mc->ids);
   mc_joined_free(&mc->joined);
   *mc = (struct mc_event){0};
+}
+
+void mc_slopes(const struct mc_particle *particle, float *tx, float *ty) {
+  const float eta = particle->eta, size = eta < 0 ? -eta : eta;
+  const float sinh = 0.5f * (sl_expf(size < 20 ? size : 20) - sl_expf(size < 20 ? -size : -20));
+  const float transverse = 1 / (sinh > 1e-3f ? sinh : 1e-3f);
+  float sin_phi, cos_phi;
+  sl_sincosf(particle->phi, &sin_phi, &cos_phi);
+  *tx = (eta < 0 ? -transverse : transverse) * cos_phi;
+  *ty = (eta < 0 ? -transverse : transverse) * sin_phi;
 }
 
 static uint32_t take_flags(struct mc_cursor *c, uint32_t flag_count) {

@@ -46,6 +46,9 @@ static inline int mc_is_electron(const struct mc_particle *p) {
 /* Where the detectors behind the VELO are. */
 static inline int mc_in_acceptance(const struct mc_particle *p) { return p->eta > 2 && p->eta < 5; }
 
+/* dx/dz and dy/dz of its true momentum; those of particles across the beam are cut off at 1000. */
+void mc_slopes(const struct mc_particle *particle, float *tx, float *ty);
+
 struct mc_event {
   struct mc_particle *particles;
   uint32_t particle_count, particle_capacity;

@@ -1,0 +1,144 @@
+/* spectrometer_tracks.c: the true tracks through the hits of a struct spectrometer.
+ *
+ * A track is a line through the particle's points, by ascending z: its origin, its last hit in the VELO, those in the x
+ * layers of UT and SciFi. On its way through the magnet it is bent: a polynomial of third order from the point before
+ * to the point behind, with the slopes that the track has there. Slopes are those of the hits; a track whose first
+ * point is its origin has that of its true momentum there.
+ */
+#include "spectrometer.h"
+
+#include <sluice/math.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const float scifi_begin = 7800, bent_min = 1000; /* shorter ways into the SciFi are straight lines */
+static const float last_station = 9100;                 /* of the SciFi */
+static const float lever_min = 100;                     /* between hits that have a slope; more than a layer is deep */
+static const float slope_max = 2;
+enum { CURVE_STEPS = 12, NODES_MAX = 64, PDG_MUON = 13 };
+
+/* A particle's points before the magnet's curve is put in. */
+struct nodes {
+  struct spectrometer_point at[NODES_MAX];
+  uint32_t count;
+};
+
+static int compare_points(const void *left, const void *right) {
+  const struct spectrometer_point *a = (const struct spectrometer_point *)left;
+  const struct spectrometer_point *b = (const struct spectrometer_point *)right;
+  if (a->z != b->z) return a->z < b->z ? -1 : 1;
+  return a->x < b->x ? -1 : a->x > b->x;
+}
+
+static void add_node(struct nodes *n, float z, float x) {
+  if (n->count < NODES_MAX) n->at[n->count++] = (struct spectrometer_point){z, x};
+}
+
+/* The last hit in the VELO: before it all lines are straight. */
+static void add_velo_node(struct nodes *n, const struct spectrometer_hits *hits, const uint32_t *ids, uint32_t count,
+                          uint32_t mask) {
+  const struct spectrometer_hit *last = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct spectrometer_hit *hit = spectrometer_find_hit(hits, ids[i] & mask);
+    if (hit && (!last || hit->z > last->z)) last = hit;
+  }
+  if (last) add_node(n, last->z, last->x);
+}
+
+static void add_nodes(struct nodes *n, const struct spectrometer_hits *hits, const uint32_t *ids, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const struct spectrometer_hit *hit = spectrometer_find_hit(hits, ids[i]);
+    if (hit) add_node(n, hit->z, hit->x);
+  }
+}
+
+/* By ascending z, with the origin in front if it is known and lies there. */
+static void find_nodes(const struct spectrometer *p, const struct mc_event *mc, const struct mc_particle *particle,
+                       uint32_t velo_mask, struct nodes *n) {
+  const uint32_t *ids = mc->ids;
+  n->count = 0;
+  add_velo_node(n, &p->hits[SPECTROMETER_VELO], ids + particle->velo.first, particle->velo.count, velo_mask);
+  add_nodes(n, &p->hits[SPECTROMETER_UT], ids + particle->ut.first, particle->ut.count);
+  add_nodes(n, &p->hits[SPECTROMETER_SCIFI], ids + particle->scifi.first, particle->scifi.count);
+  if (n->count == 0) return;
+  qsort(n->at, n->count, sizeof n->at[0], compare_points);
+  const int is_known = particle->x != 0 || particle->y != 0 || particle->z != 0;
+  if (!is_known || particle->z >= n->at[0].z || n->count == NODES_MAX) return;
+  memmove(n->at + 1, n->at, n->count++ * sizeof n->at[0]);
+  n->at[0] = (struct spectrometer_point){particle->z, particle->x};
+}
+
+static float limited(float slope) { return slope > slope_max ? slope_max : slope < -slope_max ? -slope_max : slope; }
+
+/* The slope at a node, from it to the first node that is far enough from it, at lower or higher z (step -1 or 1). 0 if
+ * there is none. */
+static int find_slope(const struct nodes *n, uint32_t node, int step, float *slope) {
+  const struct spectrometer_point *a = &n->at[node];
+  for (int64_t i = (int64_t)node + step; i >= 0 && i < (int64_t)n->count; i += step) {
+    const struct spectrometer_point *b = &n->at[i];
+    if (sl_abs_f32(b->z - a->z) < lever_min) continue;
+    *slope = limited((b->x - a->x) / (b->z - a->z));
+    return 1;
+  }
+  return 0;
+}
+
+/* Hermite's polynomial between two nodes, which the caller adds. */
+static int add_curve(struct spectrometer *p, const struct spectrometer_point ends[2], const float slopes[2]) {
+  const float length = ends[1].z - ends[0].z;
+  for (int i = 1; i < CURVE_STEPS; i++) {
+    const float t = (float)i / CURVE_STEPS, u = 1 - t;
+    const float x = u * u * (1 + 2 * t) * ends[0].x + t * t * (1 + 2 * u) * ends[1].x +
+                    length * t * u * (u * slopes[0] - t * slopes[1]);
+    if (!spectrometer_add_point(p, ends[0].z + length * t, x)) return 0;
+  }
+  return 1;
+}
+
+static int add_line(struct spectrometer *p, const struct nodes *n, float origin_slope) {
+  for (uint32_t i = 0; i < n->count; i++) {
+    if (!spectrometer_add_point(p, n->at[i].z, n->at[i].x)) return 0;
+    if (i + 1 == n->count || n->at[i + 1].z < scifi_begin || n->at[i + 1].z - n->at[i].z < bent_min) continue;
+    float slopes[2] = {limited(origin_slope), 0};
+    find_slope(n, i, -1, &slopes[0]);
+    if (find_slope(n, i + 1, 1, &slopes[1]) && !add_curve(p, &n->at[i], slopes)) return 0;
+  }
+  return 1;
+}
+
+/* How it is seen; 0 if in no detector behind the VELO. */
+static int find_kind(const struct mc_particle *particle, enum spectrometer_kind *kind) {
+  const uint32_t flags = particle->flags;
+  if (flags & MC_IS_LONG)
+    *kind = SPECTROMETER_LONG;
+  else if (flags & MC_IS_DOWN)
+    *kind = SPECTROMETER_DOWNSTREAM;
+  else if (flags & MC_HAS_SCIFI)
+    *kind = SPECTROMETER_SCIFI_ALONE;
+  else if ((flags & MC_HAS_VELO) && (flags & MC_HAS_UT))
+    *kind = SPECTROMETER_UPSTREAM;
+  else
+    return 0;
+  return 1;
+}
+
+int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, uint32_t velo_mask) {
+  struct nodes nodes;
+  for (uint32_t i = 0; i < mc->particle_count; i++) {
+    const struct mc_particle *particle = &mc->particles[i];
+    struct spectrometer_track track = {.is_muon = particle->pdg == PDG_MUON || particle->pdg == -PDG_MUON,
+                                       .pdg = particle->pdg,
+                                       .p_mev = particle->p,
+                                       .eta = particle->eta};
+    float tx, ty;
+    if (!find_kind(particle, &track.kind)) continue;
+    find_nodes(p, mc, particle, velo_mask, &nodes);
+    if (nodes.count < 2) continue;
+    const uint32_t last = nodes.count - 1;
+    track.has_exit = nodes.at[last].z > last_station && find_slope(&nodes, last, -1, &track.exit_slope);
+    mc_slopes(particle, &tx, &ty);
+    if (!spectrometer_add_track(p, &track) || !add_line(p, &nodes, tx)) return 0;
+  }
+  return 1;
+}
