@@ -1,5 +1,5 @@
 /* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks and vertices in the VELO, and which
- * particles were missed.
+ * particles were missed; or true tracks and hits in the whole spectrometer.
  *
  * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
  * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
@@ -12,6 +12,7 @@
 #include "mc_vertices.h"
 #include "picture.h"
 #include "pv/event_model.h"
+#include "spectrometer_hits.h"
 #include "velo/event_model.h"
 
 #include <sluice/plugin.h>
@@ -22,6 +23,12 @@
 #include <string.h>
 
 #define BANK_FIELDS "offsets source_id version size_bytes first_word payload"
+#define UT_FIELDS   "x0 z0 dx_di dz_di lane_index lane_layer lane_channel"
+#define SCIFI_FIELDS                                                                                                  \
+  "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch die_gap " \
+  "sipm_pitch dxdy dzdy"
+#define MUON_FIELDS "format channel_first tiles tell40_links grid offset position_first x z width_first half_x"
+#define CALO_FIELDS "numbers pedestal channels xy gain cell_size card_index"
 
 #define SL_ARGS event_picture_args
 #define EVENT_PICTURE(M)                                                                                      \
@@ -32,6 +39,15 @@
   M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
   M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
   M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
+  M(OPTIONAL_IN, ut, ut_banks, BANK_FIELDS, "spectrometer: UT hits, with ut_geometry")                        \
+  M(WANTED_IN, ut_geometry, ut_geometry, UT_FIELDS, "where strips are")                                       \
+  M(OPTIONAL_IN, scifi, scifi_banks, BANK_FIELDS, "spectrometer: SciFi hits, with scifi_geometry")            \
+  M(WANTED_IN, scifi_geometry, scifi_geometry, SCIFI_FIELDS, "where fibres are")                              \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
+  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
+  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "where cells are")                                  \
+  M(ENUM, show, "velo", "the VELO, or the whole spectrometer", "velo spectrometer")                           \
   M(STRING, path, "", "file to write; empty: that of -o")                                                     \
   M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
   M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
@@ -39,6 +55,7 @@
 SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
 enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
+enum { SHOW_VELO, SHOW_SPECTROMETER };
 
 /* A hit of the event by its id. */
 struct hit_place {
@@ -54,9 +71,10 @@ struct event_picture {
   struct picture_point *scratch;
   uint64_t scratch_capacity;
   struct picture picture;
+  struct spectrometer spectrometer;
   uint64_t events_seen;
   struct svg svg;
-  uint32_t id_mask, is_drawn, is_busiest;
+  uint32_t id_mask, is_drawn, is_busiest, show;
   uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
   const struct sl_output_calls *to;
   struct sl_output *file;
@@ -253,6 +271,65 @@ static int fill_picture(struct event_picture *c, const struct event_picture_args
   return add_vertices(c, &args->vertices, e);
 }
 
+/* ------------------------------------------------------------------------------------------ the spectrometer */
+
+static int add_velo_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
+  if (!hits->offsets) return SL_OK;
+  c->spectrometer.hits[SPECTROMETER_VELO].is_read = 1;
+  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
+    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i] & c->id_mask};
+    if (!spectrometer_add_hit(&c->spectrometer, SPECTROMETER_VELO, &hit)) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static void warn_of_faults(const struct sl_services *s, const struct sl_event *event, const char *detector,
+                           const struct spectrometer_faults *faults) {
+  if (faults->count > 0)
+    s->message(s->context, SL_WARNING,
+               "run %" PRIu32 " event %" PRIu64 ": malformed %s banks are left out, %" PRIu32
+               " of them; of the last one, source %" PRIu32 ": %s",
+               event->run, event->number, detector, faults->count, faults->source_id, faults->text);
+}
+
+/* Banks tell nothing without the geometry. */
+static int has_geometry(const struct sl_services *s, const char *detector, const void *banks, const void *geometry) {
+  if (banks && !geometry)
+    s->message(s->context, SL_ERROR, "`%s` is connected, but not `%s_geometry`, which says where its hits are",
+               detector, detector);
+  return !banks || geometry;
+}
+
+static int read_detectors(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
+                          uint32_t e, const struct sl_event *event) {
+  struct spectrometer *p = &c->spectrometer;
+  struct spectrometer_faults ut = {0}, scifi = {0}, muon = {0}, calo = {0};
+  int error = add_velo_hits(c, &args->hits, e);
+  if (!error && args->ut.offsets) error = spectrometer_read_ut(p, &args->ut_geometry, &args->ut, e, &ut);
+  if (!error && args->scifi.offsets) error = spectrometer_read_scifi(p, &args->scifi_geometry, &args->scifi, e, &scifi);
+  if (!error && args->muon.offsets) error = spectrometer_read_muon(p, &args->muon_geometry, &args->muon, e, &muon);
+  if (!error && args->calo.offsets) spectrometer_read_calo(p, &args->calo_geometry, &args->calo, e, &calo);
+  warn_of_faults(s, event, "UT", &ut);
+  warn_of_faults(s, event, "SciFi", &scifi);
+  warn_of_faults(s, event, "muon", &muon);
+  warn_of_faults(s, event, "calorimeter", &calo);
+  return error;
+}
+
+static int draw_spectrometer(struct event_picture *c, const struct sl_services *s,
+                             const struct event_picture_args *args, uint32_t e, const struct sl_event *event) {
+  struct spectrometer *p = &c->spectrometer;
+  spectrometer_clear(p);
+  p->run = event->run;
+  p->number = event->number;
+  p->has_truth = c->picture.has_truth;
+  if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
+  spectrometer_sort_hits(p);
+  if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
+  spectrometer_draw(p, &c->svg);
+  return SL_OK;
+}
+
 static int draw(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args, uint32_t e,
                 const struct sl_event *event) {
   picture_clear(&c->picture);
@@ -263,7 +340,11 @@ static int draw(struct event_picture *c, const struct sl_services *s, const stru
   c->is_drawn = 1;
   if (read_truth(c, s, args, e, event) || fill_picture(c, args, e)) return SL_ENOMEM;
   c->svg.count = 0;
-  picture_draw(&c->picture, &c->svg);
+  if (c->show == SHOW_SPECTROMETER) {
+    if (draw_spectrometer(c, s, args, e, event)) return SL_ENOMEM;
+  } else {
+    picture_draw(&c->picture, &c->svg);
+  }
   return c->svg.failed ? SL_ENOMEM : SL_OK;
 }
 
@@ -274,6 +355,7 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
   struct event_picture *c = (struct event_picture *)state;
   *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
+                              .show = (uint32_t)args->show,
                               .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
   /* At once, so that a path that cannot be written costs no run. */
@@ -290,6 +372,11 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
+  if (!has_geometry(s, "ut", args->ut.offsets, args->ut_geometry.x0) ||
+      !has_geometry(s, "scifi", args->scifi.offsets, args->scifi_geometry.mirror_x) ||
+      !has_geometry(s, "muon", args->muon.offsets, args->muon_geometry.x) ||
+      !has_geometry(s, "calo", args->calo.offsets, args->calo_geometry.xy))
+    return SL_EINVAL;
   SL_FOR_BATCH (e, batch) {
     const uint32_t tracks = args->tracks.offsets[e + 1] - args->tracks.offsets[e];
     c->events_seen++;
@@ -301,6 +388,17 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
     return error;
   }
   return SL_OK;
+}
+
+static void report_spectrometer(const struct spectrometer *p, const struct sl_report *r) {
+  double energy = 0;
+  for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) energy += p->energy_mev[i];
+  r->integer(r->context, "true_tracks", (int64_t)p->track_count);
+  r->integer(r->context, "long_tracks", p->counts[SPECTROMETER_LONG]);
+  r->integer(r->context, "ut_hits", (int64_t)p->hits[SPECTROMETER_UT].count);
+  r->integer(r->context, "scifi_hits", (int64_t)p->hits[SPECTROMETER_SCIFI].count);
+  r->integer(r->context, "muon_hits", (int64_t)p->hits[SPECTROMETER_MUON].count);
+  r->number(r->context, "energy_gev", energy / 1000);
 }
 
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
@@ -331,6 +429,7 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "particles_found", p->particles_found);
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
+  if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
   r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
           p->number, c->events_seen, c->tracks_drawn, place);
   return SL_OK;
@@ -345,6 +444,7 @@ static void event_picture_close(void *state) {
   free(c->places);
   free(c->scratch);
   picture_free(&c->picture);
+  spectrometer_free(&c->spectrometer);
   svg_free(&c->svg);
 }
 

@@ -1,4 +1,4 @@
-/* spectrometer_draw.c: the drawing of a struct spectrometer: three panels and a legend on a page of 1600 by 1440.
+/* spectrometer_draw.c: the drawing of a struct spectrometer: three panels and a legend on a page of 1600 by 1600.
  *
  * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged. Kinds of tracks differ in colour
  * (Okabe's and Ito's) and in how their lines are broken, detectors in the shape of their hits.
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1440, TITLES_MAX = 1000 /* tracks; beyond, none has a tooltip */ };
+enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1600, TITLES_MAX = 1000 /* tracks; beyond, none has a tooltip */ };
 
 static const double metre = 1000;
 static const double ecal_z = 12.603, bar_longest = 1.9;          /* m */
@@ -26,14 +26,14 @@ static const struct {
 static const char style[] =
     ".detector{fill:#e9eef3}.field{fill:#f7f4ea}.label{font-size:13px;fill:#555;text-anchor:middle}\n"
     ".long{stroke:#0072b2;stroke-width:1}\n"
-    ".downstream{stroke:#d55e00;stroke-width:1.2;stroke-dasharray:8 4}\n"
-    ".upstream{stroke:#000;stroke-width:.9;stroke-dasharray:2 3}\n"
+    ".downstream{stroke:#d55e00;stroke-width:1.2;stroke-dasharray:12 4}\n"
+    ".upstream{stroke:#000;stroke-width:.9;stroke-dasharray:4 3}\n"
     ".alone{stroke:#009e73;stroke-width:.9;stroke-dasharray:9 3 2 3}\n"
     ".muon{stroke-width:2.6}\n"
-    ".exit{stroke:#777;stroke-width:.6;stroke-dasharray:1 4}.muon-exit{stroke:#000;stroke-width:1.2;stroke-dasharray:1 "
+    ".exit{stroke:#888;stroke-width:.6;stroke-dasharray:1 4}.muon-exit{stroke:#000;stroke-width:1.2;stroke-dasharray:1 "
     "4}\n"
-    ".dots{stroke:#777;stroke-width:1.2;stroke-linecap:round}\n"
-    ".ticks{stroke:#333;stroke-width:1}\n"
+    ".dots{stroke:#777;stroke-width:1.8;stroke-linecap:round}\n"
+    ".ticks{stroke:#222;stroke-width:.8}\n"
     ".pads{stroke:#333;stroke-width:3.4}\n"
     ".energy{fill:#e69f00;stroke:#7a5500;stroke-width:.6}\n"
     "</style>\n";
@@ -78,7 +78,7 @@ static void draw_parts(struct svg *s, const struct panel *panel) {
     const double half = parts[i].half > 0 ? parts[i].half : panel->frame.v_max;
     add_box(s, panel, parts[i].half > 0 ? "detector" : "field", (struct svg_point){parts[i].begin, -half},
             (struct svg_point){parts[i].end, half});
-    if (!panel->is_whole || !*parts[i].name) continue;
+    if (!*parts[i].name) continue;
     const double middle = 0.5 * (parts[i].begin + parts[i].end);
     svg_begin_text(s, svg_on_page(&panel->frame, (struct svg_point){middle, 0}).u, panel->frame.top + 18, "label");
     svg_add(s, "%s", parts[i].name);
@@ -199,7 +199,7 @@ static void draw_exits(const struct spectrometer *p, struct svg *s, const struct
 static void draw_panel(const struct spectrometer *p, struct svg *s, const struct panel *panel, double u_step,
                        double v_step, const char *u_label) {
   page_begin_clip(s, &panel->frame, panel->name);
-  draw_parts(s, panel);
+  if (panel->is_whole) draw_parts(s, panel);
   for (uint32_t of_muons = 0; of_muons <= 1; of_muons++) draw_exits(p, s, panel, of_muons);
   for (uint32_t kind = 0; kind < SPECTROMETER_KINDS; kind++) draw_tracks_of(p, s, panel, kind);
   draw_hits(p, s, panel);
@@ -211,7 +211,7 @@ static void draw_subtitle(const struct spectrometer *p, struct svg *s) {
   svg_begin_text(s, PAGE_MARGIN, PAGE_SUBTITLE, "");
   svg_add(s, "From above, in the plane in which the magnet bends: ");
   if (p->has_truth)
-    svg_add(s, "%" PRIu64 " true tracks, through their hits.", p->track_count);
+    svg_add(s, "true tracks through their hits: %" PRIu64 ".", p->track_count);
   else
     svg_add(s, "hits. The event has no Monte-Carlo truth, and no tracks.");
   svg_end_text(s);
@@ -231,7 +231,7 @@ static void draw_track_legend(const struct spectrometer *p, struct legend *l) {
   add_track_entry(l, "", "downstream", kinds[SPECTROMETER_DOWNSTREAM].text, p->counts[SPECTROMETER_DOWNSTREAM]);
   add_track_entry(l, "", "upstream", kinds[SPECTROMETER_UPSTREAM].text, p->counts[SPECTROMETER_UPSTREAM]);
   add_track_entry(l, "", "alone", kinds[SPECTROMETER_SCIFI_ALONE].text, p->counts[SPECTROMETER_SCIFI_ALONE]);
-  add_track_entry(l, "muon", "long", "muons among them", p->muons);
+  add_track_entry(l, "muon", "long", "muons of all kinds", p->muons);
   legend_add_note(l, "dotted: straight on");
   l->baseline += 0.5 * LEGEND_STEP;
 }
@@ -257,7 +257,8 @@ static void draw_hit_legend(const struct spectrometer *p, struct legend *l) {
     svg_add(l->svg, "<path class='pads' d='M");
     svg_add_point(l->svg, (struct svg_point){left + step, l->baseline - 13});
     svg_add(l->svg, "v10m5,-4v10'/>\n");
-    legend_add_entry(l, "muon pads and x strips", p->hits[SPECTROMETER_MUON].count);
+    legend_add_entry(l, "muon chambers", p->hits[SPECTROMETER_MUON].count);
+    legend_add_note(l, "pads, and strips fine in x");
   }
 }
 
@@ -282,9 +283,9 @@ void spectrometer_draw(const struct spectrometer *p, struct svg *s) {
   draw_subtitle(p, s);
   const struct panel whole = {{80, 92, 1490, 620, -0.4, 19.4, -6.1, 6.1}, "whole", 3, 1};
   draw_panel(p, s, &whole, 2, 2, "z (m)");
-  const struct panel ut = {{80, 800, 440, 570, 2.28, 2.69, -0.88, 0.88}, "ut", 12, 0};
+  const struct panel ut = {{80, 800, 440, 730, 2.28, 2.69, -0.88, 0.88}, "ut", 8, 0};
   draw_panel(p, s, &ut, 0.1, 0.2, "z (m), UT");
-  const struct panel scifi = {{600, 800, 680, 570, 7.78, 9.46, -3.25, 3.25}, "scifi", 10, 0};
+  const struct panel scifi = {{600, 800, 680, 730, 7.78, 9.46, -3.25, 3.25}, "scifi", 7, 0};
   draw_panel(p, s, &scifi, 0.2, 0.5, "z (m), SciFi");
   struct legend legend = {s, 1312, 814};
   if (p->has_truth) draw_track_legend(p, &legend);

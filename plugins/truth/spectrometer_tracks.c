@@ -102,7 +102,10 @@ static int add_line(struct spectrometer *p, const struct nodes *n, float origin_
     if (i + 1 == n->count || n->at[i + 1].z < scifi_begin || n->at[i + 1].z - n->at[i].z < bent_min) continue;
     float slopes[2] = {limited(origin_slope), 0};
     find_slope(n, i, -1, &slopes[0]);
-    if (find_slope(n, i + 1, 1, &slopes[1]) && !add_curve(p, &n->at[i], slopes)) return 0;
+    /* That of a parabola, where no further hits tell. */
+    if (!find_slope(n, i + 1, 1, &slopes[1]))
+      slopes[1] = limited(2 * (n->at[i + 1].x - n->at[i].x) / (n->at[i + 1].z - n->at[i].z) - slopes[0]);
+    if (!add_curve(p, &n->at[i], slopes)) return 0;
   }
   return 1;
 }

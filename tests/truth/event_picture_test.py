@@ -2,6 +2,7 @@
 """truth.event_picture in graphs over simulated events: the file is valid, small, and shows what the report and the check
 count; the event is the one asked for; what cannot be done is said, and leaves no file."""
 import json
+import os
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -10,6 +11,8 @@ from common import ROOT, Checks, call
 
 checks = Checks()
 GRAPH = ROOT / "graphs/velo_picture.yaml"
+SPECTROMETER = ROOT / "graphs/event_picture.yaml"
+DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")) / "lhcb"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -91,4 +94,37 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(kept.read_text() == "an older picture", "an older file stays where there is no new picture")
     by_property = json.loads(call("run", GRAPH, "-n", 1, "--json", "-", "--quiet", "--set", f"picture.path={nothing}").stdout)
     checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path goes before -o")
+# the whole spectrometer, in events of full simulation: hits of the x layers of UT and SciFi, pads and x strips of muon
+# chambers, the calorimeter's energy (GeV), as a decoder apart from this project counts them; tracks, as the truth does
+SAMPLE = {6001: (1047, 3227, 275, 2190.17, 121, 414), 6002: (388, 1100, 44, 544.37, 30, 104), 6003: (417, 1274, 135, 873.81, 49, 147),
+          6004: (464, 1614, 197, 818.19, 69, 195), 6005: (579, 1848, 188, 1251.17, 105, 246), 6006: (227, 1118, 64, 335.42, 24, 89)}
+
+
+def dots(root, name):
+    """Dots in each path of that class."""
+    return [path.get("d").count("m") for path in root.iter(f"{SVG}path") if path.get("class") == name]
+
+
+if (DATA / "minbias.mdf").exists():
+    sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "event.svg"
+        for event, (ut, scifi, muon, energy, long_tracks, true_tracks) in SAMPLE.items():
+            summary, root = draw(path, *sample, "--set", f"picture.event={event}", graph=SPECTROMETER)
+            picture = summary["results"]["picture"]
+            checks.that((picture["ut_hits"], picture["scifi_hits"], picture["muon_hits"]) == (ut, scifi, muon), f"event {event}: hits of UT, SciFi, muon chambers")
+            checks.that(abs(picture["energy_gev"] - energy) < 0.01, f"event {event}: energy")
+            checks.that((picture["long_tracks"], picture["true_tracks"]) == (long_tracks, true_tracks), f"event {event}: true tracks")
+            # in each of the three panels
+            checks.that(lines(root, "long") == 3 * long_tracks + 2, f"event {event}: a line for each long track, and two in the legend")
+            checks.that(dots(root, "ticks")[:6] == [ut, scifi] * 3, f"event {event}: a mark for each hit of the trackers, in each panel")
+            checks.that(dots(root, "pads")[0] == muon, f"event {event}: a mark for each hit of the muon chambers")
+            checks.that(shows(root, f"true tracks through their hits: {true_tracks}."), f"event {event}: the title")
+        busiest, root = draw(path, *sample, "--set", "picture.choose=busiest", graph=SPECTROMETER)
+        checks.that(busiest["results"]["picture"]["event"] == 6001 and path.stat().st_size < 450_000, f"the busiest event takes {path.stat().st_size} bytes, below 450,000")
+        again = Path(folder) / "again.svg"
+        draw(again, *sample, "--set", "picture.choose=busiest", "--slots", 2, "--slice-events", 1, graph=SPECTROMETER)
+        checks.that(again.read_bytes() == path.read_bytes(), "and is the same in other slices")
+else:
+    print(f"no shared data: {DATA} (set SLUICE_DATA)")
 checks.end()

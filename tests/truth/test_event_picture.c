@@ -159,6 +159,15 @@ static void malformed_truth_is_said_and_as_good_as_none(void **state) {
   assert_shows("track: 3<");
 }
 
+static void banks_without_the_detectors_geometry_are_refused(void **state) {
+  (void)state;
+  give_tracks(0);
+  end_event(banks);
+  set_banks("scifi");
+  assert_int_equal(sl_test_run(test), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(test), "`scifi` is connected, but not `scifi_geometry`"));
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
@@ -167,6 +176,7 @@ int main(void) {
       CASE(reconstructed_vertices_are_marked_apart_from_true_ones),
       CASE(what_is_no_number_leaves_a_valid_file),
       CASE(malformed_truth_is_said_and_as_good_as_none),
+      CASE(banks_without_the_detectors_geometry_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

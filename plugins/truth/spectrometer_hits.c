@@ -1,0 +1,221 @@
+/* spectrometer_hits.c: see spectrometer_hits.h. What the words mean is in the bank_words.h of each detector's plugin.
+ */
+#include "spectrometer_hits.h"
+
+#include "calo/bank_words.h"
+#include "muon/bank_words.h"
+#include "scifi/bank_words.h"
+#include "ut/bank_words.h"
+
+static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, const char *text) {
+  faults->count++;
+  faults->source_id = source_id;
+  faults->text = text;
+}
+
+/* ------------------------------------------------------------------------------------------------ UT */
+
+static int is_ut_x_layer(uint32_t layer) { return layer == 0 || layer == UT_LAYERS - 1; }
+
+static int add_ut_cluster(struct spectrometer *p, const struct ut_geometry_view *g, uint32_t version, uint32_t board,
+                          const struct ut_cluster *c) {
+  const uint32_t lane = UT_BOARD_LANES * board + c->lane, sector = g->lane_index[lane];
+  if (sector >= UT_SECTORS || !is_ut_x_layer(g->lane_layer[lane])) return 1;
+  const int is_flipped = version == 4 && g->z0[sector] < 0;
+  const float d = is_flipped ? (float)UT_SECTOR_STRIPS - c->place : c->place;
+  const struct spectrometer_hit hit = {.z = sl_abs_f32(g->z0[sector]) + d * g->dz_di[sector],
+                                       .x = g->x0[sector] + d * g->dx_di[sector],
+                                       .id = ut_id(version, g->lane_channel[lane], c->strip)};
+  return spectrometer_add_hit(p, SPECTROMETER_UT, &hit);
+}
+
+static int add_ut_bank(struct spectrometer *p, const struct ut_geometry_view *g, const uint32_t *words,
+                       uint32_t size_bytes, uint32_t version, uint32_t board) {
+  struct ut_cluster c;
+  if (version == 3) {
+    const uint32_t count = ut_v3_count(words);
+    for (uint32_t i = 0; i < count; i++) {
+      c = ut_v3_cluster(words, i);
+      if (!add_ut_cluster(p, g, version, board, &c)) return 0;
+    }
+    return 1;
+  }
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
+    const uint32_t count = ut_v4_count(words, size_bytes, lane);
+    for (uint32_t i = 0; ut_v4_next_cluster(words, lane, count, &i, &c);)
+      if (!add_ut_cluster(p, g, version, board, &c)) return 0;
+  }
+  return 1;
+}
+
+int spectrometer_read_ut(struct spectrometer *p, const struct ut_geometry_view *geometry,
+                         const struct ut_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
+#define TEXT(name, text) [name] = text,
+  static const char *const texts[] = {UT_BANK_FAULTS(TEXT)};
+#undef TEXT
+  p->hits[SPECTROMETER_UT].is_read = 1;
+  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
+    const uint32_t *words = banks->payload + banks->first_word[i];
+    const uint32_t size_bytes = banks->size_bytes[i], version = banks->version[i], source_id = banks->source_id[i];
+    const enum ut_bank_fault fault = ut_bank_fault(words, size_bytes, version, source_id);
+    if (fault != UT_BANK_FINE)
+      note_fault(faults, source_id, texts[fault]);
+    else if (!add_ut_bank(p, geometry, words, size_bytes, version, ut_board(source_id)))
+      return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ SciFi */
+
+/* Where the fibre's line meets y = 0; 1 as well if it is in no x layer, or in no mat. */
+static int add_scifi_cluster(struct spectrometer *p, const struct scifi_geometry_view *g,
+                             const struct scifi_cluster *c) {
+  const uint32_t layer = c->channel >> SCIFI_LAYER_BIT & (SCIFI_STATION_LAYERS - 1);
+  const uint32_t mat = (c->channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT, in_sipm = c->channel % SCIFI_SIPM_CHANNELS;
+  if ((layer != 0 && layer != SCIFI_STATION_LAYERS - 1) || mat >= SCIFI_MAT_TABLE) return 1;
+  const float half_pitches = (float)(2 * in_sipm + 1 + c->fraction);
+  const float sipm = (float)(c->channel >> SCIFI_SIPM_BIT & (SCIFI_MAT_SIPMS - 1));
+  const float u = g->u_begin[mat] + half_pitches * g->half_pitch[mat] +
+                  (in_sipm >= SCIFI_DIE_CHANNELS ? g->die_gap[mat] : 0) + sipm * g->sipm_pitch[mat];
+  const float y = g->mirror_y[mat] + u * g->direction_y[mat];
+  const struct spectrometer_hit hit = {.z = g->mirror_z[mat] + u * g->direction_z[mat] - y * g->dzdy[mat],
+                                       .x = g->mirror_x[mat] + u * g->direction_x[mat] - y * g->dxdy[mat],
+                                       .id = (uint32_t)SCIFI_LHCB_ID | c->channel};
+  return spectrometer_add_hit(p, SPECTROMETER_SCIFI, &hit);
+}
+
+int spectrometer_read_scifi(struct spectrometer *p, const struct scifi_geometry_view *geometry,
+                            const struct scifi_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
+#define TEXT(name, code, text) [name] = text,
+  static const char *const texts[] = {SCIFI_BANK_ERRORS(TEXT)};
+#undef TEXT
+  p->hits[SPECTROMETER_SCIFI].is_read = 1;
+  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
+    const uint32_t version = banks->version[i], row = scifi_bank_row(version, banks->source_id[i], geometry->source_id);
+    struct scifi_bank_words words;
+    uint32_t error = SCIFI_BAD_SOURCE;
+    if (row != SCIFI_NO_BANK)
+      error = scifi_bank_open(&words, version, geometry->link_channel + SCIFI_BANK_LINKS * row,
+                              banks->payload + banks->first_word[i], banks->size_bytes[i]);
+    if (error != SCIFI_NO_ERROR) {
+      note_fault(faults, banks->source_id[i], texts[error]);
+      continue;
+    }
+    struct scifi_bank_cursor cursor = scifi_bank_begin();
+    struct scifi_cluster cluster;
+    while (scifi_bank_next(&words, &cursor, &cluster))
+      if (!add_scifi_cluster(p, geometry, &cluster)) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ muon chambers */
+
+/* The first table whose grid is the tile's: pads that are read as such are strips of both kinds, too. */
+static uint32_t find_muon_table(const struct muon_geometry_view *g, uint32_t tile) {
+  for (uint32_t table = 0; table < MUON_TABLES; table++) {
+    const uint32_t *grid = g->grid + 2 * MUON_GRIDS * table + muon_tile_grid(tile);
+    if (grid[0] == muon_tile_grid_x(tile) && grid[MUON_GRIDS] == muon_tile_grid_y(tile)) return table;
+  }
+  return MUON_TABLES;
+}
+
+/* Of pads and strips that are fine in x. */
+static int add_muon_tile(struct spectrometer *p, const struct muon_geometry_view *g, uint32_t tile) {
+  const uint32_t x = muon_tile_x(tile), y = muon_tile_y(tile), grid = muon_tile_grid(tile);
+  const uint32_t grid_x = muon_tile_grid_x(tile), grid_y = muon_tile_grid_y(tile), table = find_muon_table(g, tile);
+  const int is_inside = x < 2 * grid_x && y < 2 * grid_y && (x >= grid_x || y >= grid_y);
+  if (table >= MUON_Y_STRIPS || !is_inside) return 1;
+  const uint32_t place =
+      g->position_first[MUON_STATIONS * table + muon_tile_station(tile)] + g->offset[MUON_GRIDS * table + grid] +
+      muon_tile_quarter(tile) * muon_quarter_size(grid_x, grid_y) + muon_running_number(x, y, grid_x, grid_y);
+  uint32_t width = g->width_first[table] + 6 * grid_y * muon_tile_quarter(tile);
+  for (uint32_t i = 0; i < grid; i++) width += 24 * g->grid[MUON_GRIDS * (2 * table + 1) + i];
+  const struct spectrometer_hit hit = {.z = g->z[place],
+                                       .x = g->x[place],
+                                       .half_x = g->half_x[width + muon_width_number(x, y, grid_x, grid_y)],
+                                       .id = tile};
+  return spectrometer_add_hit(p, SPECTROMETER_MUON, &hit);
+}
+
+int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_view *geometry,
+                           const struct muon_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
+  const struct muon_map map = {geometry->format[0], geometry->channel_first, geometry->tiles, geometry->tell40_links};
+  p->hits[SPECTROMETER_MUON].is_read = 1;
+  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
+    const struct muon_bank_words bank = {banks->payload + banks->first_word[i], banks->size_bytes[i], banks->version[i],
+                                         banks->source_id[i]};
+    const uint64_t before = p->hits[SPECTROMETER_MUON].count;
+    struct muon_reader reader;
+    struct muon_digit digit;
+    muon_reader_begin(&reader, &map, &bank);
+    while (muon_reader_next(&reader, &digit))
+      if (!add_muon_tile(p, geometry, digit.tile)) return SL_ENOMEM;
+    if (!reader.fault) continue;
+    p->hits[SPECTROMETER_MUON].count = before;
+    note_fault(faults, bank.source_id, muon_fault_text(reader.fault));
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ calorimeter */
+
+/* `card`: its place in the geometry's channels. */
+static void add_energy(struct spectrometer *p, const struct calo_geometry_view *g, uint32_t card, uint32_t channel,
+                       int32_t adc) {
+  const uint32_t cell = g->channels[CALO_CARD_CHANNELS * card + channel];
+  if (cell >= CALO_CELLS) return;
+  const float place = g->xy[2 * cell] / g->cell_size[0] + (float)SPECTROMETER_COLUMNS / 2;
+  if (place >= 0 && place < SPECTROMETER_COLUMNS)
+    p->energy_mev[(uint32_t)place] += (double)calo_energy(g->gain[cell], g->pedestal[0], adc);
+}
+
+static void add_packed_bank(struct spectrometer *p, const struct calo_geometry_view *g, const uint32_t *words,
+                            uint32_t size_bytes) {
+  const uint32_t count = size_bytes / 4;
+  struct calo_card card;
+  uint32_t fault;
+  for (uint32_t at = 0; at < count;) {
+    at = calo_card_read(words, count, at, &card, &fault);
+    for (uint32_t channel = 0; channel < CALO_CARD_CHANNELS; channel++)
+      add_energy(p, g, card.code - g->numbers[CALO_FIRST_CARD], channel, calo_card_adc(words, &card, channel));
+  }
+}
+
+static void add_boards_bank(struct spectrometer *p, const struct calo_geometry_view *g, const uint32_t *words,
+                            uint32_t version, uint32_t source_id) {
+  const int32_t *cards = g->card_index + CALO_BANK_CARDS * calo_source_number(source_id);
+  for (uint32_t board = 0; board < CALO_BANK_CARDS; board++)
+    for (uint32_t channel = 0; channel < CALO_CARD_CHANNELS && cards[board] >= 0 && cards[board] != CALO_NO_CARD;
+         channel++)
+      if (!calo_group_is_off(words, version, board, channel / CALO_GROUP_CHANNELS))
+        add_energy(p, g, (uint32_t)cards[board], channel, calo_board_adc(words, version, board, channel));
+}
+
+void spectrometer_read_calo(struct spectrometer *p, const struct calo_geometry_view *geometry,
+                            const struct calo_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
+#define TEXT(name, text) [CALO_BANK_##name] = text,
+  static const char *const texts[] = {CALO_BANK_FAULTS(TEXT)};
+#undef TEXT
+  const uint32_t *numbers = geometry->numbers;
+  p->has_energy = 1;
+  p->column_width = geometry->cell_size[0];
+  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
+    const uint32_t *words = banks->payload + banks->first_word[i];
+    const uint32_t size_bytes = banks->size_bytes[i], version = banks->version[i], source_id = banks->source_id[i];
+    const int is_packed = banks->type[i] == CALO_TYPE_PACKED;
+    if (!is_packed && !calo_source_is_ecal(source_id)) continue;
+    const uint32_t fault =
+        !is_packed ? calo_boards_fault(version, source_id, size_bytes, numbers[CALO_SOURCES])
+        : version > CALO_PACKED_VERSION_MAX
+            ? (uint32_t)CALO_BANK_VERSION
+            : calo_packed_fault(words, size_bytes, geometry->channels, numbers[CALO_FIRST_CARD], numbers[CALO_CARDS]);
+    if (fault != CALO_BANK_FINE)
+      note_fault(faults, source_id, texts[fault]);
+    else if (is_packed)
+      add_packed_bank(p, geometry, words, size_bytes);
+    else
+      add_boards_bank(p, geometry, words, version, source_id);
+  }
+}

@@ -1,0 +1,31 @@
+/* spectrometer_hits.h: raw banks of an event become hits of a struct spectrometer. One function a detector. */
+#ifndef TRUTH_SPECTROMETER_HITS_H
+#define TRUTH_SPECTROMETER_HITS_H
+
+#include "calo/event_model.h"
+#include "calo/raw_banks.h"
+#include "muon/event_model.h"
+#include "muon/raw_banks.h"
+#include "scifi/event_model.h"
+#include "scifi/raw_banks.h"
+#include "spectrometer.h"
+#include "ut/event_model.h"
+#include "ut/raw_banks.h"
+
+/* Banks that were left out. */
+struct spectrometer_faults {
+  uint32_t count, source_id; /* of the last one */
+  const char *text;          /* what is wrong with it */
+};
+
+/* 0 or SL_ENOMEM. Faults are added to what is there. */
+int spectrometer_read_ut(struct spectrometer *p, const struct ut_geometry_view *geometry,
+                         const struct ut_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
+int spectrometer_read_scifi(struct spectrometer *p, const struct scifi_geometry_view *geometry,
+                            const struct scifi_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
+int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_view *geometry,
+                           const struct muon_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
+void spectrometer_read_calo(struct spectrometer *p, const struct calo_geometry_view *geometry,
+                            const struct calo_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
+
+#endif

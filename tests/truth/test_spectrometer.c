@@ -1,0 +1,441 @@
+/* test_spectrometer.c: true tracks through hits made by hand, and raw banks that become hits. Places and slopes are
+ * worked out here from the formats once more. */
+#include "spectrometer_hits.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct spectrometer p;
+
+static int stop(void **state) {
+  (void)state;
+  spectrometer_free(&p);
+  return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ tracks */
+
+enum { IDS = 10 };
+static const uint32_t ids[IDS] = {0x20000001, 0x20000002, 0x30400001, 0x304c0001, 0x50040001,
+                                  0x50070001, 0x50080001, 0x500b0001, 0x500c0001, 0x500f0001};
+static const float hit_z[IDS] = {400, 600, 2330, 2640, 7826, 8036, 8508, 8718, 9193, 9403};
+
+static void add_hits(float (*x)(float z), uint32_t first, uint32_t end) {
+  for (uint32_t i = first; i < end; i++) {
+    const struct spectrometer_hit hit = {.z = hit_z[i], .x = x(hit_z[i]), .id = ids[i]};
+    assert_true(spectrometer_add_hit(&p,
+                                     i < 2   ? SPECTROMETER_VELO
+                                     : i < 4 ? SPECTROMETER_UT
+                                             : SPECTROMETER_SCIFI,
+                                     &hit));
+  }
+  spectrometer_sort_hits(&p);
+}
+
+/* One particle with all of these ids, those after `end` in no detector. */
+static void make_track(float (*x)(float z), struct mc_particle particle) {
+  uint32_t all[IDS];
+  memcpy(all, ids, sizeof all);
+  particle.velo = (struct mc_hits){0, 2};
+  particle.ut = (struct mc_hits){2, 2};
+  particle.scifi = (struct mc_hits){4, 6};
+  particle.x = x(particle.z);
+  const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = IDS};
+  assert_true(spectrometer_add_tracks(&p, &mc, ~0u));
+}
+
+static float straight(float z) { return 0.1f * z + 3; }
+
+/* In the magnet, from 2640 to 7826 mm, a parabola that takes the slope from 0.05 to -0.15. */
+static float bent(float z) {
+  const float begin = 2640, length = 7826 - begin;
+  if (z < begin) return 0.05f * z;
+  if (z > begin + length) return bent(begin + length) - 0.15f * (z - begin - length);
+  return 0.05f * z - 0.1f * (z - begin) * (z - begin) / length;
+}
+
+static void assert_on(float (*x)(float z)) {
+  const struct spectrometer_track *t = &p.tracks[0];
+  for (uint32_t i = 0; i < t->point_count; i++) {
+    const struct spectrometer_point *at = &p.points[t->first_point + i];
+    assert_true(fabsf(at->x - x(at->z)) < 0.01f);
+    assert_true(i == 0 || at->z > at[-1].z);
+  }
+}
+
+static void a_track_goes_through_its_hits_and_bends_in_the_magnet(void **state) {
+  (void)state;
+  float (*const lines[])(float z) = {straight, bent};
+  for (int i = 0; i < 2; i++) {
+    spectrometer_clear(&p);
+    add_hits(lines[i], 0, IDS);
+    make_track(lines[i], (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = -13});
+    assert_int_equal(p.track_count, 1);
+    assert_int_equal(p.tracks[0].kind, SPECTROMETER_LONG);
+    assert_true(p.muons == 1 && p.counts[SPECTROMETER_LONG] == 1);
+    /* The origin, the last hit in the VELO, two and six others; eleven in the magnet. */
+    assert_int_equal(p.tracks[0].point_count, 10 + 11);
+    assert_true(p.points[0].z == 50 && p.points[1].z == 600 && p.points[20].z == 9403);
+    assert_on(lines[i]);
+    assert_true(p.tracks[0].has_exit && fabsf(p.tracks[0].exit_slope - (i == 0 ? 0.1f : -0.15f)) < 1e-4f);
+  }
+}
+
+/* From its true direction to a single hit behind the magnet: the parabola that meets both. */
+static void without_further_hits_the_true_direction_and_the_last_hit_make_a_parabola(void **state) {
+  (void)state;
+  const float tx = 1 / sinhf(2.0f);
+  add_hits(straight, 4, 5);
+  make_track(straight, (struct mc_particle){.flags = MC_HAS_SCIFI, .z = 826, .eta = 2, .phi = 0});
+  assert_int_equal(p.track_count, 1);
+  assert_int_equal(p.tracks[0].kind, SPECTROMETER_SCIFI_ALONE);
+  assert_false(p.tracks[0].has_exit);
+  assert_int_equal(p.tracks[0].point_count, 2 + 11);
+  const struct spectrometer_point *middle = &p.points[6];
+  const float x0 = straight(826), x1 = straight(7826), bend = (x1 - x0 - tx * 7000) / (7000.0f * 7000.0f);
+  assert_true(middle->z == 826 + 3500 && fabsf(middle->x - (x0 + tx * 3500 + bend * 3500 * 3500)) < 0.1f);
+}
+
+static void kinds_follow_from_the_flags(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t flags;
+    enum spectrometer_kind kind;
+  } cases[] = {{MC_IS_LONG | MC_IS_DOWN | MC_HAS_VELO | MC_HAS_UT | MC_HAS_SCIFI, SPECTROMETER_LONG},
+               {MC_IS_LONG | MC_HAS_VELO | MC_HAS_SCIFI, SPECTROMETER_LONG},
+               {MC_IS_DOWN | MC_HAS_UT | MC_HAS_SCIFI, SPECTROMETER_DOWNSTREAM},
+               {MC_HAS_VELO | MC_HAS_UT, SPECTROMETER_UPSTREAM},
+               {MC_HAS_SCIFI, SPECTROMETER_SCIFI_ALONE},
+               {MC_HAS_VELO, SPECTROMETER_KINDS},
+               {MC_HAS_UT, SPECTROMETER_KINDS}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    spectrometer_clear(&p);
+    add_hits(straight, 0, IDS);
+    make_track(straight, (struct mc_particle){.flags = cases[i].flags, .eta = 3});
+    assert_int_equal(p.track_count, cases[i].kind != SPECTROMETER_KINDS);
+    if (p.track_count) assert_int_equal(p.tracks[0].kind, cases[i].kind);
+  }
+}
+
+static void a_particle_without_hits_or_of_which_only_one_is_there_has_no_line(void **state) {
+  (void)state;
+  make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3});
+  assert_int_equal(p.track_count, 0);
+  add_hits(straight, 2, 3);
+  make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 5000, .eta = 3}); /* begins behind it */
+  assert_int_equal(p.track_count, 0);
+  make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3});
+  assert_int_equal(p.track_count, 1);
+}
+
+static void velo_ids_are_compared_in_the_bits_of_the_mask(void **state) {
+  (void)state;
+  uint32_t all[2] = {0x24000001, 0x50040001};
+  struct mc_particle particle = {.flags = MC_IS_LONG, .velo = {0, 1}, .scifi = {1, 1}, .eta = 3};
+  const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = 2};
+  add_hits(straight, 0, 5);
+  assert_true(spectrometer_add_tracks(&p, &mc, ~0u));
+  assert_int_equal(p.track_count, 0); /* the SciFi's hit alone */
+  assert_true(spectrometer_add_tracks(&p, &mc, ~(3u << 26)));
+  assert_int_equal(p.track_count, 1);
+}
+
+/* ------------------------------------------------------------------------------------------------ banks */
+
+enum { BANKS = 3, WORDS = 128 };
+static uint32_t offsets[2], first_word[BANKS], payload[WORDS], word_count;
+static uint16_t source_id[BANKS], size_bytes[BANKS];
+static uint8_t type[BANKS], version[BANKS];
+static struct spectrometer_faults faults;
+
+#define VIEW(kind)                         \
+  ((struct kind){.offsets = offsets,       \
+                 .source_id = source_id,   \
+                 .type = type,             \
+                 .version = version,       \
+                 .size_bytes = size_bytes, \
+                 .first_word = first_word, \
+                 .payload = payload})
+
+static void add_bank(uint8_t bank_type, uint8_t bank_version, uint16_t source, const void *bytes, uint16_t size) {
+  const uint32_t i = offsets[1]++;
+  assert_true(i < BANKS && word_count + (size + 3u) / 4 <= WORDS);
+  source_id[i] = source;
+  type[i] = bank_type;
+  version[i] = bank_version;
+  size_bytes[i] = size;
+  first_word[i] = word_count;
+  memcpy(payload + word_count, bytes, size);
+  word_count += (size + 3u) / 4;
+}
+
+static int start(void **state) {
+  (void)state;
+  offsets[1] = word_count = 0;
+  memset(payload, 0, sizeof payload);
+  faults = (struct spectrometer_faults){0};
+  return 0;
+}
+
+static void assert_hit(enum spectrometer_detector detector, uint32_t i, float z, float x, uint32_t id) {
+  assert_true(i < p.hits[detector].count);
+  const struct spectrometer_hit *hit = &p.hits[detector].at[i];
+  assert_true(fabsf(hit->z - z) < 1e-3f && fabsf(hit->x - x) < 1e-3f);
+  assert_int_equal(hit->id, id);
+}
+
+/* Board 2: lane 0 in an x layer, 1 in a stereo layer, 2 in an x layer whose strips count backwards. */
+static void ut_banks_become_hits_of_the_x_layers(void **state) {
+  (void)state;
+  static float x0[UT_SECTORS], z0[UT_SECTORS], dx_di[UT_SECTORS], dz_di[UT_SECTORS];
+  static uint32_t lane_index[UT_LANES], lane_layer[UT_LANES], lane_channel[UT_LANES];
+  const struct ut_geometry_view geometry = {.x0 = x0,
+                                            .z0 = z0,
+                                            .dx_di = dx_di,
+                                            .dz_di = dz_di,
+                                            .lane_index = lane_index,
+                                            .lane_layer = lane_layer,
+                                            .lane_channel = lane_channel};
+  for (uint32_t i = 0; i < UT_LANES; i++) lane_index[i] = UT_SECTORS;
+  for (uint32_t lane = 0; lane < 3; lane++) {
+    lane_index[12 + lane] = 100 + lane;
+    lane_layer[12 + lane] = lane == 1 ? 1 : 3;
+    lane_channel[12 + lane] = 0x4c0000 + 512 * lane;
+    x0[100 + lane] = -50;
+    dx_di[100 + lane] = 0.2f;
+    z0[100 + lane] = lane == 2 ? -2640 : 2630;
+  }
+  /* Version 3: two clusters, strips 10 and a half in lane 0, 7 in lane 1; the bytes of ADC do not matter here. */
+  const uint16_t v3[] = {2, 0x80, 10 << 2 | 2, (512 + 7) << 2};
+  add_bank(66, 3, 2, v3, sizeof v3);
+  /* Version 4: strips 20 and 21 in lane 0, of like charge; strip 12 in lane 2. */
+  uint16_t v4[16] = {0};
+  v4[2] = 2;                   /* hits in lanes 0 and 1 */
+  v4[3] = 1;                   /* 2 and 3 */
+  v4[4 + 2 * 5] = 20 << 5 | 8; /* lane 0: first hit */
+  v4[4 + 2 * 5 + 1] = 21 << 5 | 8;
+  v4[4 + 2 * 3] = 12 << 5 | 5;
+  add_bank(66, 4, 2, v4, sizeof v4);
+  add_bank(66, 5, 2, v4, sizeof v4);
+  const struct ut_banks_view banks = VIEW(ut_banks_view);
+  assert_int_equal(spectrometer_read_ut(&p, &geometry, &banks, 0, &faults), 0);
+  assert_int_equal(p.hits[SPECTROMETER_UT].count, 3);
+  assert_hit(SPECTROMETER_UT, 0, 2630, -50 + 0.2f * 10.5f, 0x304c0000 + 10);
+  assert_hit(SPECTROMETER_UT, 1, 2630, -50 + 0.2f * 20.5f, 0x304c0000 + 21);
+  assert_hit(SPECTROMETER_UT, 2, 2640, -50 + 0.2f * (512 - 12), 0x304c0000 + 1024 + 12);
+  assert_int_equal(faults.count, 1);
+  assert_string_equal(faults.text, "its version is neither 3 nor 4");
+}
+
+static void scifi_banks_become_hits_of_the_x_layers(void **state) {
+  (void)state;
+  enum { MAT = 5 };
+  static float mirror[3][SCIFI_MAT_TABLE], direction[3][SCIFI_MAT_TABLE], u_begin[SCIFI_MAT_TABLE],
+      half_pitch[SCIFI_MAT_TABLE], die_gap[SCIFI_MAT_TABLE], sipm_pitch[SCIFI_MAT_TABLE], dxdy[SCIFI_MAT_TABLE],
+      dzdy[SCIFI_MAT_TABLE];
+  static uint32_t link_channel[SCIFI_BANKS * SCIFI_BANK_LINKS], source_ids[SCIFI_BANKS];
+  const struct scifi_geometry_view geometry = {.source_id = source_ids,
+                                               .link_channel = link_channel,
+                                               .mirror_x = mirror[0],
+                                               .mirror_y = mirror[1],
+                                               .mirror_z = mirror[2],
+                                               .direction_x = direction[0],
+                                               .direction_y = direction[1],
+                                               .direction_z = direction[2],
+                                               .u_begin = u_begin,
+                                               .half_pitch = half_pitch,
+                                               .die_gap = die_gap,
+                                               .sipm_pitch = sipm_pitch,
+                                               .dxdy = dxdy,
+                                               .dzdy = dzdy};
+  mirror[0][MAT] = 265;
+  mirror[1][MAT] = 10;
+  mirror[2][MAT] = 7826;
+  direction[0][MAT] = 1;
+  u_begin[MAT] = -65;
+  half_pitch[MAT] = 0.125f;
+  die_gap[MAT] = 0.22f;
+  sipm_pitch[MAT] = 32.7f;
+  dxdy[MAT] = 0.01f;
+  dzdy[MAT] = 0.1f;
+  /* Links 0 and 1 of bank 3: SiPM 2 of the mat; a SiPM of a stereo layer. */
+  const uint32_t channel = (SCIFI_FIRST_MAT + MAT) << 9 | 2 << 7;
+  link_channel[3 * SCIFI_BANK_LINKS] = channel;
+  link_channel[3 * SCIFI_BANK_LINKS + 1] = channel | 1 << 16;
+  const uint16_t words[] = {0, 0, 70 << 2 | 1 << 1, 1 << 9 | 5 << 2, 2 << 2, 0};
+  add_bank(64, 5, 3, words, sizeof words);
+  add_bank(64, 9, 3, words, sizeof words);
+  add_bank(64, 5, 300, words, sizeof words);
+  const struct scifi_banks_view banks = VIEW(scifi_banks_view);
+  assert_int_equal(spectrometer_read_scifi(&p, &geometry, &banks, 0, &faults), 0);
+  assert_int_equal(p.hits[SPECTROMETER_SCIFI].count, 2);
+  const float u = -65 + (2 * 70 + 2) * 0.125f + 0.22f + 2 * 32.7f;
+  assert_hit(SPECTROMETER_SCIFI, 0, 7826 - 1, 265 + u - 0.1f, 0x50000000 | (channel + 70));
+  assert_hit(SPECTROMETER_SCIFI, 1, 7826 - 1, 265 - 65 + 5 * 0.125f + 2 * 32.7f - 0.1f, 0x50000000 | (channel + 2));
+  assert_int_equal(faults.count, 2);
+  assert_int_equal(faults.source_id, 300);
+}
+
+/* Bank 1: a pad, an x strip and a y strip of region 0 in station 1; a grid of 2 x 1, and strips of 2 x 2 and 1 x 1. */
+static void muon_banks_become_pads_and_x_strips(void **state) {
+  (void)state;
+  enum { GRID = 4, QUARTER = 2 };
+  static uint32_t format[2] = {2, 2}, channel_first[MUON_BANKS + 1], tiles[4], grid[2 * MUON_GRIDS * MUON_TABLES],
+                  offset[MUON_GRIDS * MUON_TABLES], position_first[MUON_TABLES * MUON_STATIONS + 1], width_first[4];
+  static float x[200], z[200], half_x[400];
+  const struct muon_geometry_view geometry = {.format = format,
+                                              .channel_first = channel_first,
+                                              .tiles = tiles,
+                                              .grid = grid,
+                                              .offset = offset,
+                                              .position_first = position_first,
+                                              .x = x,
+                                              .z = z,
+                                              .width_first = width_first,
+                                              .half_x = half_x};
+  static const uint32_t grids[MUON_TABLES][2] = {{4, 2}, {4, 1}, {1, 2}};
+  for (uint32_t table = 0; table < MUON_TABLES; table++) {
+    grid[2 * MUON_GRIDS * table + GRID] = grids[table][0];
+    grid[2 * MUON_GRIDS * table + MUON_GRIDS + GRID] = grids[table][1];
+    const struct muon_place place = {.station = 1, .quarter = QUARTER, .x = table == 2 ? 1 : 5};
+    tiles[table] = muon_tile(&place, grids[table][0], grids[table][1]);
+  }
+  for (uint32_t bank = 2; bank <= MUON_BANKS; bank++) channel_first[bank] = 4;
+  position_first[1] = 3;                   /* pads of station 1 */
+  position_first[MUON_STATIONS + 1] = 100; /* and its x strips */
+  width_first[1] = 200;
+  /* Quarters of 3 x 4 x 2 pads and 3 x 4 x 1 strips; (5, 0) is the second one. Half-widths: 6 times 2 or 1 a quarter;
+   * that of (5, 0) is number 2 (5 - 4) / 4 = 0. */
+  x[3 + 24 * QUARTER + 1] = -120;
+  z[3 + 24 * QUARTER + 1] = 16400;
+  half_x[12 * QUARTER] = 3.5f;
+  x[100 + 12 * QUARTER + 1] = -130;
+  z[100 + 12 * QUARTER + 1] = 16500;
+  half_x[200 + 6 * QUARTER] = 4.5f;
+  /* No pads, two halfwords; batches of 3, 1, 0 and 0; address 3 is not connected. */
+  const uint16_t words[] = {0, 0, 3, 0, 1, 2, 1, 3, 0, 0};
+  add_bank(13, 2, 1, words, sizeof words);
+  const uint16_t cut[] = {0, 0, 3, 0, 1};
+  add_bank(13, 2, 1, cut, sizeof cut);
+  const struct muon_banks_view banks = VIEW(muon_banks_view);
+  assert_int_equal(spectrometer_read_muon(&p, &geometry, &banks, 0, &faults), 0);
+  assert_int_equal(p.hits[SPECTROMETER_MUON].count, 2);
+  assert_hit(SPECTROMETER_MUON, 0, 16400, -120, tiles[0]);
+  assert_hit(SPECTROMETER_MUON, 1, 16500, -130, tiles[1]);
+  assert_true(p.hits[SPECTROMETER_MUON].at[0].half_x == 3.5f && p.hits[SPECTROMETER_MUON].at[1].half_x == 4.5f);
+  assert_int_equal(faults.count, 1);
+  assert_string_equal(faults.text, "it ends within its own lengths");
+}
+
+/* A card of 32 channels of which two are cells, in the third column and the last. */
+static void calorimeter_banks_become_energy_in_columns(void **state) {
+  (void)state;
+  static uint32_t numbers[CALO_NUMBERS];
+  static uint16_t channels[CALO_CARD_CHANNELS];
+  static float pedestal[1] = {0.5f}, cell_size[1] = {100}, xy[2 * CALO_CELLS], gain[CALO_CELLS];
+  static int32_t card_index[CALO_BANK_CARDS] = {0, CALO_NO_CARD, CALO_NO_CARD};
+  const struct calo_geometry_view geometry = {.numbers = numbers,
+                                              .pedestal = pedestal,
+                                              .channels = channels,
+                                              .xy = xy,
+                                              .gain = gain,
+                                              .cell_size = cell_size,
+                                              .card_index = card_index};
+  numbers[CALO_FORMAT] = 4;
+  numbers[CALO_FIRST_CARD] = 129;
+  numbers[CALO_CARDS] = numbers[CALO_SOURCES] = 1;
+  for (uint32_t i = 0; i < CALO_CARD_CHANNELS; i++) channels[i] = CALO_CELLS;
+  channels[1] = 7;
+  channels[30] = 9;
+  xy[2 * 7] = -2950;
+  xy[2 * 9] = 3150;
+  gain[7] = 10;
+  gain[9] = 4;
+  /* Type 21: 4 bits each, 8 more than the value; 5 in channel 1, 7 in channel 30. */
+  uint32_t card[6] = {129 << 14 | 20 << 7, 0, 0x88888888, 0x88888888, 0x88888888, 0x88888888};
+  card[2] = 0x888888d8;
+  card[5] = 0x8f888888;
+  add_bank(21, 2, 0, card, sizeof card);
+  const struct calo_banks_view banks = VIEW(calo_banks_view);
+  spectrometer_read_calo(&p, &geometry, &banks, 0, &faults);
+  assert_true(p.has_energy && p.column_width == 100 && faults.count == 0);
+  assert_true(fabs(p.energy_mev[2] - 10 * 4.5) < 1e-4 && fabs(p.energy_mev[63] - 4 * 6.5) < 1e-4);
+  for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) assert_true(i == 2 || i == 63 || p.energy_mev[i] == 0);
+
+  /* Type 77, version 5: 12 bits each from the highest on, 256 more than the value: 1.5 channels of 5 in channel 1. Then
+   * the same of another detector, and one that is cut. */
+  uint32_t boards[39] = {0};
+  for (int i = 3; i < 15; i++) boards[i] = (uint32_t[]){0x10010010, 0x01001001, 0x00100100}[i % 3];
+  boards[3] = 0x10010510;
+  start(state);
+  spectrometer_clear(&p);
+  add_bank(77, 5, 11 << 11, boards, sizeof boards);
+  add_bank(77, 5, 11 << 11, boards, sizeof boards - 4);
+  const struct calo_banks_view more = VIEW(calo_banks_view);
+  spectrometer_read_calo(&p, &geometry, &more, 0, &faults);
+  assert_true(fabs(p.energy_mev[2] - 10 * 4.5) < 1e-4 && fabs(p.energy_mev[63] - 4 * -0.5) < 1e-4);
+  assert_int_equal(faults.count, 1);
+  source_id[0] = source_id[1] = 12 << 11;
+  spectrometer_clear(&p);
+  spectrometer_read_calo(&p, &geometry, &more, 0, &faults);
+  assert_true(p.energy_mev[2] == 0 && faults.count == 1);
+}
+
+/* ------------------------------------------------------------------------------------------------ the page */
+
+static struct svg svg;
+
+static int count_of(const char *text) {
+  int count = 0;
+  for (const char *at = svg.text; (at = strstr(at, text)); at++) count++;
+  return count;
+}
+
+static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state) {
+  (void)state;
+  add_hits(bent, 0, IDS);
+  make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = 13, .p = 5300});
+  p.has_truth = 1;
+  p.hits[SPECTROMETER_SCIFI].is_read = 1;
+  p.tracks[0].exit_slope = NAN;
+  svg.count = 0;
+  spectrometer_draw(&p, &svg);
+  assert_false(svg.failed);
+  assert_int_equal(count_of("nan"), 0);
+  assert_int_equal(count_of("<title>μ⁻ 5.3 GeV, η 3, long: VELO and SciFi</title>"), 1);
+  assert_int_equal(count_of("<path class='muon' d='m"), 3); /* in each panel */
+  assert_int_equal(count_of("SciFi, x layers: 6<"), 1);
+  assert_int_equal(count_of("UT, x layers"), 0); /* nobody gave its banks */
+  assert_int_equal(count_of("ECAL, longest"), 0);
+  assert_int_equal(count_of("true tracks through their hits: 1."), 1);
+  p.has_truth = 0;
+  p.has_energy = 1;
+  svg.count = 0;
+  spectrometer_draw(&p, &svg);
+  assert_int_equal(count_of("has no Monte-Carlo truth"), 1);
+  assert_int_equal(count_of("ECAL, longest: 0 GeV"), 1);
+  svg_free(&svg);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+  const struct CMUnitTest tests[] = {
+      CASE(a_track_goes_through_its_hits_and_bends_in_the_magnet),
+      CASE(without_further_hits_the_true_direction_and_the_last_hit_make_a_parabola),
+      CASE(kinds_follow_from_the_flags),
+      CASE(a_particle_without_hits_or_of_which_only_one_is_there_has_no_line),
+      CASE(velo_ids_are_compared_in_the_bits_of_the_mask),
+      CASE(ut_banks_become_hits_of_the_x_layers),
+      CASE(scifi_banks_become_hits_of_the_x_layers),
+      CASE(muon_banks_become_pads_and_x_strips),
+      CASE(calorimeter_banks_become_energy_in_columns),
+      CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
