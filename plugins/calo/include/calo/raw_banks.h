@@ -5,6 +5,6 @@
 
 #include "io/raw_banks.h"
 
-IO_RAW_BANKS(calo, calo_banks, "calorimeter banks (types 21 and 77)", 96, 2048, 4096, 131072, 21, 77);
+IO_RAW_BANKS(calo_digits, calo_banks, "calorimeter banks (types 21 and 77)", 96, 2048, 4096, 131072, 21, 77);
 
 #endif

@@ -5,6 +5,6 @@
 
 #include "io/raw_banks.h"
 
-IO_RAW_BANKS(muon, muon_banks, "muon banks (type 13)", 48, 256, 1024, 16384, 13);
+IO_RAW_BANKS(muon_digits, muon_banks, "muon banks (type 13)", 48, 256, 1024, 16384, 13);
 
 #endif

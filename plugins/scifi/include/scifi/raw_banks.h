@@ -5,6 +5,6 @@
 
 #include "io/raw_banks.h"
 
-IO_RAW_BANKS(scifi, scifi_banks, "SciFi cluster banks (type 64)", 256, 1024, 4096, 65536, 64);
+IO_RAW_BANKS(scifi_clusters, scifi_banks, "SciFi cluster banks (type 64)", 256, 1024, 4096, 65536, 64);
 
 #endif

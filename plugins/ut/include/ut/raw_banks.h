@@ -5,6 +5,6 @@
 
 #include "io/raw_banks.h"
 
-IO_RAW_BANKS(ut, ut_banks, "UT banks (type 66)", 256, 1024, 4096, 65536, 66);
+IO_RAW_BANKS(ut_clusters, ut_banks, "UT banks (type 66)", 256, 1024, 4096, 65536, 66);
 
 #endif
