@@ -7,17 +7,17 @@ from pathlib import Path
 from common import GEOMETRY, ROOT, Checks, call, run_simulated
 
 checks = Checks()
-WRITE = ROOT / "graphs/velo_geometry.yaml"
+WRITE = ROOT / "graphs/geometry.yaml"
 FILES = {"velo_geometry.bin": 16376, "beamline.bin": 8}
 
 
 def write(folder, geometry=""):
-    call("run", WRITE, "-o", folder, "--set", f"geometry={geometry}", "--quiet")
+    call("run", WRITE, "-o", folder, "--set", f"velo.path={geometry}", "--quiet")
     return {name: (folder / name).read_bytes() for name in FILES}
 
 
 def digests(geometry):
-    done = run_simulated("velo.yaml", "-n", 20, "--set", f"geometry={geometry}", "--digest")
+    done = run_simulated("velo.yaml", "-n", 20, "--set", f"geometry.path={geometry}", "--digest")
     return [o["digest"] for o in done["outputs"]]
 
 

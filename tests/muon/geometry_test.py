@@ -8,7 +8,7 @@ from pathlib import Path
 from common import GEOMETRY, ROOT, Checks, call
 
 checks = Checks()
-WRITE = ROOT / "graphs/muon_geometry.yaml"
+WRITE = ROOT / "graphs/geometry.yaml"
 NOMINAL = (ROOT / "plugins/muon/include/muon/nominal.muon").read_text()
 MAP, TABLES = "muon_geometry.bin", "muon_tables.bin"
 
@@ -56,7 +56,7 @@ def refuse_files(folder, good):
         for each, data in good.items():
             changed = bytearray(data)
             (bad / each).write_bytes(change(changed) or changed if each == name else data)
-        done = write(folder / "out", f"geometry={bad}", expect=2)
+        done = write(folder / "out", f"muon.path={bad}", expect=2)
         lacking = [t for t in (name, *texts) if t not in done.stderr]
         checks.that(not lacking, f"{name}: {texts}" + (f": {lacking} not in {done.stderr}" if lacking else ""))
 
@@ -89,7 +89,7 @@ def refuse_files(folder, good):
         for each, data in good.items():
             if each != name:
                 (lone / each).write_bytes(data)
-        done = write(folder / "out", f"geometry={lone}", expect=2)
+        done = write(folder / "out", f"muon.path={lone}", expect=2)
         checks.that(f"{name}: there is no such file" in done.stderr, f"a folder without {name} is refused")
 
 
@@ -98,7 +98,7 @@ def refuse_descriptions(folder):
         path = folder / "bad.muon"
         checks.that(old in NOMINAL, f"the description has {old!r}")
         path.write_text(NOMINAL.replace(old, new, count))
-        done = write(folder / "out", f"geometry={path}", expect=2)
+        done = write(folder / "out", f"muon.path={path}", expect=2)
         checks.that(text in done.stderr and "bad.muon:" in done.stderr, f"{new!r}: {text}: {done.stderr.splitlines()[0]}")
 
     says("station M2", "station M6", 'station is "M6", expected M2 to M5')
@@ -122,27 +122,27 @@ def refuse_descriptions(folder):
     says("columns M5 R4 C", "# columns M5 R4 C", "without region, and columns")
     few = folder / "few.muon"
     few.write_text(NOMINAL.replace("tell40s M2 10", "tell40s M2 5"))
-    done = write(folder / "out", f"geometry={few}", "format=3", expect=2)
+    done = write(folder / "out", f"muon.path={few}", "muon.format=3", expect=2)
     checks.that("few.muon: a station has more links" in done.stderr, "too few Tell40s for format 3 are refused")
 
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
-    nominal = {f: write(folder / f"nominal{f}", f"format={f}") for f in (2, 3)}
+    nominal = {f: write(folder / f"nominal{f}", f"muon.format={f}") for f in (2, 3)}
     for f in (2, 3):
-        checks.that(write(folder / "again", f"geometry={folder / f'nominal{f}'}") == nominal[f],
+        checks.that(write(folder / "again", f"muon.path={folder / f'nominal{f}'}") == nominal[f],
                     f"the nominal geometry of format {f}, written, read and written again, is the same")
         tiles = tiles_of(nominal[f][MAP])
         checks.that(len(tiles) == len(set(tiles)) == {2: 16704, 3: 23904}[f], f"format {f}: {len(tiles)} tiles, none twice")
     other = folder / "other.muon"
     other.write_text(NOMINAL.replace("station M4 z 17670", "station M4 z 17671"))
-    checks.that(write(folder / "other", f"geometry={other}")[TABLES] != nominal[2][TABLES],
+    checks.that(write(folder / "other", f"muon.path={other}")[TABLES] != nominal[2][TABLES],
                 "another description gives other tables")
     refuse_files(folder, nominal[2])
     refuse_descriptions(folder)
     if GEOMETRY.exists():
         sample = compare_with_samples(nominal[2])
-        checks.that(write(folder / "sample", f"geometry={GEOMETRY}") == sample,
+        checks.that(write(folder / "sample", f"muon.path={GEOMETRY}") == sample,
                     "the samples' files, read and written, are the same bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")

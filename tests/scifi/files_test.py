@@ -7,7 +7,7 @@ from pathlib import Path
 from common import GEOMETRY, ROOT, Checks, call
 
 checks = Checks()
-GRAPH = ROOT / "graphs/scifi_geometry.yaml"
+GRAPH = ROOT / "graphs/geometry.yaml"
 NOMINAL = ROOT / "plugins/scifi/include/scifi/nominal.scifi"
 NAME = "scifi_geometry.bin"
 FORMAT_0_BYTES, FORMAT_1_BYTES = 81064, 104104
@@ -21,24 +21,24 @@ with tempfile.TemporaryDirectory() as name:
 
     nominal = write("nominal")
     checks.that(len(nominal) == FORMAT_0_BYTES, f"nominal: {len(nominal)} bytes")
-    checks.that(write("text", "--set", f"geometry={NOMINAL}") == nominal, "the nominal description, named, is the same")
-    checks.that(write("again", "--set", f"geometry={folder / 'nominal'}") == nominal, "read back it is the same")
+    checks.that(write("text", "--set", f"scifi.path={NOMINAL}") == nominal, "the nominal description, named, is the same")
+    checks.that(write("again", "--set", f"scifi.path={folder / 'nominal'}") == nominal, "read back it is the same")
 
-    links = write("links", "--set", "write.format=format_1")
+    links = write("links", "--set", "write_scifi.format=format_1")
     checks.that(len(links) == FORMAT_1_BYTES, f"format 1: {len(links)} bytes")
-    checks.that(write("links_again", "--set", f"geometry={folder / 'links'}") == links, "format 1 read back is the same")
-    back = write("back", "--set", f"geometry={folder / 'links'}", "--set", "write.format=format_0")
+    checks.that(write("links_again", "--set", f"scifi.path={folder / 'links'}") == links, "format 1 read back is the same")
+    back = write("back", "--set", f"scifi.path={folder / 'links'}", "--set", "write_scifi.format=format_0")
     checks.that(back == nominal, "from format 1 to format 0")
 
     other = folder / "other.scifi"
     other.write_text(NOMINAL.read_text().replace("station 1 z 7931 ", "station 1 z 7930 "))
-    checks.that(write("other", "--set", f"geometry={other}") != nominal, "another description gives another file")
+    checks.that(write("other", "--set", f"scifi.path={other}") != nominal, "another description gives another file")
 
     if GEOMETRY.exists():
         sample = (GEOMETRY / NAME).read_bytes()
         checks.that(nominal == sample, "nominal: the bytes of the samples' file")
-        checks.that(write("sample", "--set", f"geometry={GEOMETRY}") == sample, "the samples' file written again")
-        checks.that(write("sample_links", "--set", f"geometry={GEOMETRY}", "--set", "write.format=format_1") == links,
+        checks.that(write("sample", "--set", f"scifi.path={GEOMETRY}") == sample, "the samples' file written again")
+        checks.that(write("sample_links", "--set", f"scifi.path={GEOMETRY}", "--set", "write_scifi.format=format_1") == links,
                     "the samples' file in format 1 is the nominal one")
     else:
         print(f"skipped: {GEOMETRY} is absent")

@@ -58,7 +58,7 @@ static void make_truth(void) {
   struct bank_fields f;
   const char *reason = "";
   sim_banks_clear(&s->banks);
-  assert_int_equal(sim_truth_make(&s->event, &s->velo_digits, s->cluster_version), 0);
+  assert_int_equal(sim_truth_make(&s->event, &s->velo_digits, s->versions.clusters), 0);
   assert_int_equal(sim_truth_banks(&s->banks, &s->event), 0);
   bank_fields_of(s, SIM_BANK_MC_PARTICLES, &f);
   const struct mc_particle_banks_view view = {.offsets = f.offsets,

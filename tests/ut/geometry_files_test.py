@@ -7,7 +7,7 @@ from pathlib import Path
 from common import GEOMETRY, ROOT, Checks, call
 
 checks = Checks()
-WRITE = ROOT / "graphs/ut_geometry.yaml"
+WRITE = ROOT / "graphs/geometry.yaml"
 FILES = {"ut_geometry.bin": 41924, "ut_boards.bin": 47048}
 TABLES = """sluice: 1
 description: the magnet's tables, from a folder to a folder
@@ -23,8 +23,9 @@ def read(folder, names=tuple(FILES)):
     return {name: (folder / name).read_bytes() for name in names}
 
 
-def write(folder, geometry="", graph=WRITE, names=tuple(FILES)):
-    call("run", graph, "-o", folder, "--set", f"geometry={geometry}", "--quiet")
+def write(folder, path="", graph=WRITE, names=tuple(FILES)):
+    node = "ut" if graph == WRITE else "tables"
+    call("run", graph, "-o", folder, "--set", f"{node}.path={path}", "--quiet")
     return read(folder, names)
 
 
