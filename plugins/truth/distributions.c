@@ -5,7 +5,8 @@
  * in the mean, and as `below` or `above`. Events with an error are left out. Pixels are those of the super-pixel banks:
  * an event without such banks makes no entry there.
  */
-#include "mc_particles.h"
+#include "distributions.h"
+
 #include "velo/event_model.h"
 #include "velo/raw_banks.h"
 
@@ -13,28 +14,8 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* H(name, what an entry is, bins, low, high, unit). */
-#define HISTOGRAMS(H)                                                                           \
-  H(clusters, "clusters of an event", 30, 0, 6000, "")                                          \
-  H(pixels, "pixels of an event", 30, 0, 12000, "")                                             \
-  H(superpixels, "super-pixels of an event", 30, 0, 9000, "")                                   \
-  H(pixels_per_superpixel, "pixels of a super-pixel", 8, 0.5, 8.5, "")                          \
-  H(modules, "module of a cluster", 52, -0.5, 51.5, "")                                         \
-  H(radii, "distance of a cluster from the beam", 60, 0, 60, "mm")                              \
-  H(tracks, "found tracks of an event", 30, 0, 900, "")                                         \
-  H(track_hits, "hits of a found track", 24, 2.5, 26.5, "")                                     \
-  H(vertices, "collisions of an event with 4 true tracks or more", 16, -0.5, 15.5, "")          \
-  H(particles, "particles of an event with hits in 3 modules", 30, 0, 900, "")                  \
-  H(particle_hits, "hits of such a particle", 30, 0.5, 30.5, "")                                \
-  H(particle_pt, "transverse momentum of such a particle", 60, 0, 3000, "MeV")                  \
-  H(particle_p, "log10 of the momentum of such a particle in MeV", 60, 1, 6, "")                \
-  H(particle_eta, "pseudorapidity of such a particle", 60, -6, 6, "")                           \
-  H(electron_eta, "pseudorapidity of such an electron", 60, -6, 6, "")                          \
-  H(long_pt, "transverse momentum of a long one, 2 < eta < 5, no electron", 60, 0, 3000, "MeV") \
-  H(origin_z, "z of the origin of such a particle", 60, -300, 300, "mm")                        \
-  H(flight, "distance of its origin from the beam, if above 0.5 mm", 60, 0, 60, "mm")
 
 #define SL_ARGS distributions_args
 #define DISTRIBUTIONS(M)                                                                                         \
@@ -42,13 +23,12 @@
   M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                 \
   M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none") \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                    \
+  M(OPTIONAL_IN, ut, ut_banks, "offsets source_id version size_bytes first_word payload", "with ut_geometry")    \
+  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")
 SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
-enum { BINS_MAX = 64, MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
-
-#define ENUM_(name, what, bins, low, high, unit) H_##name,
-enum { HISTOGRAMS(ENUM_) HISTOGRAM_COUNT };
+enum { MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
 
 #define ENTRY_(name, what, bins, low, high, unit) {#name, what, unit, bins, low, high},
 static const struct description {
@@ -60,18 +40,7 @@ static const struct description {
 #define CHECK_(name, what, bins, low, high, unit) SL_STATIC_ASSERT(bins <= BINS_MAX, "too many bins");
 HISTOGRAMS(CHECK_)
 
-struct histogram {
-  uint64_t entries, below, above, counts[BINS_MAX];
-  double sum, square_sum;
-};
-
-struct distributions {
-  struct mc_event mc;
-  uint64_t events, error_events, malformed_events;
-  struct histogram histograms[HISTOGRAM_COUNT];
-};
-
-static void fill(struct distributions *d, uint32_t which, double value) {
+void distributions_fill(struct distributions *d, uint32_t which, double value) {
   const struct description *of = &descriptions[which];
   struct histogram *h = &d->histograms[which];
   const double place = (value - of->low) / (of->high - of->low) * of->bins;
@@ -97,11 +66,11 @@ static void fill_clusters(struct distributions *d, const struct velo_clusters_vi
     total += c->pair_count[at];
     for (uint32_t i = first; i < first + c->pair_count[at]; i++) {
       const uint32_t module = (c->id[i] >> 18 & 0xff) / MODULE_SENSORS;
-      fill(d, H_modules, module);
-      fill(d, H_radii, distance(c->x[i], c->y[i]));
+      distributions_fill(d, H_modules, module);
+      distributions_fill(d, H_radii, distance(c->x[i], c->y[i]));
     }
   }
-  fill(d, H_clusters, total);
+  distributions_fill(d, H_clusters, total);
 }
 
 /* Words after the count of each bank (version 4: all of them); the low byte has the pixels. */
@@ -112,32 +81,33 @@ static void fill_pixels(struct distributions *d, const struct velo_superpixel_ba
     const uint32_t *words = b->payload + b->first_word[bank], count = b->size_bytes[bank] / 4u;
     for (uint32_t i = b->version[bank] < 4; i < count; i++) {
       const uint32_t here = (uint32_t)__builtin_popcount(words[i] & 0xff);
-      fill(d, H_pixels_per_superpixel, here);
+      distributions_fill(d, H_pixels_per_superpixel, here);
       pixels += here;
       superpixels++;
     }
   }
-  fill(d, H_pixels, pixels);
-  fill(d, H_superpixels, superpixels);
+  distributions_fill(d, H_pixels, pixels);
+  distributions_fill(d, H_superpixels, superpixels);
 }
 
 static void fill_tracks(struct distributions *d, const struct velo_tracks_view *t, uint32_t event) {
   for (uint32_t i = t->offsets[event]; i < t->offsets[event + 1]; i++)
-    fill(d, H_track_hits, t->hit_offsets[i + 1] - t->hit_offsets[i]);
-  fill(d, H_tracks, t->offsets[event + 1] - t->offsets[event]);
+    distributions_fill(d, H_track_hits, t->hit_offsets[i + 1] - t->hit_offsets[i]);
+  distributions_fill(d, H_tracks, t->offsets[event + 1] - t->offsets[event]);
 }
 
 static void fill_particle(struct distributions *d, const struct mc_particle *p) {
   const int is_electron = p->pdg == PDG_ELECTRON || p->pdg == -PDG_ELECTRON;
   const double radius = distance(p->x, p->y);
-  fill(d, H_particle_hits, p->velo.count);
-  fill(d, H_particle_pt, (double)p->pt);
-  fill(d, H_particle_p, (double)(0.43429448f * sl_logf(p->p)));
-  fill(d, H_particle_eta, (double)p->eta);
-  fill(d, H_origin_z, (double)p->z);
-  if (is_electron) fill(d, H_electron_eta, (double)p->eta);
-  if (radius > 0.5) fill(d, H_flight, radius);
-  if (p->flags & MC_IS_LONG && !is_electron && p->eta > 2 && p->eta < 5) fill(d, H_long_pt, (double)p->pt);
+  distributions_fill(d, H_particle_hits, p->velo.count);
+  distributions_fill(d, H_particle_pt, (double)p->pt);
+  distributions_fill(d, H_particle_p, (double)(0.43429448f * sl_logf(p->p)));
+  distributions_fill(d, H_particle_eta, (double)p->eta);
+  distributions_fill(d, H_origin_z, (double)p->z);
+  if (is_electron) distributions_fill(d, H_electron_eta, (double)p->eta);
+  if (radius > 0.5) distributions_fill(d, H_flight, radius);
+  if (p->flags & MC_IS_LONG && !is_electron && p->eta > 2 && p->eta < 5)
+    distributions_fill(d, H_long_pt, (double)p->pt);
 }
 
 static void fill_particles(struct distributions *d) {
@@ -147,7 +117,7 @@ static void fill_particles(struct distributions *d) {
     fill_particle(d, &d->mc.particles[i]);
     count++;
   }
-  fill(d, H_particles, count);
+  distributions_fill(d, H_particles, count);
 }
 
 /* i32 number of vertices; each i32 tracks, f64 x, y, z, packed (README.md). 0 where that does not fit. */
@@ -162,7 +132,7 @@ static int fill_vertices(struct distributions *d, const struct mc_vertex_banks_v
     memcpy(&tracks, at + sizeof count + VERTEX_BYTES * i, sizeof tracks);
     visible += tracks >= VERTEX_TRACKS_MIN;
   }
-  fill(d, H_vertices, visible);
+  distributions_fill(d, H_vertices, visible);
   return 1;
 }
 
@@ -178,6 +148,10 @@ static int distributions_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct distributions_args *args = (const struct distributions_args *)args_;
   struct distributions *d = (struct distributions *)state;
+  if (args->ut.offsets && !args->ut_geometry.x0) {
+    s->message(s->context, SL_ERROR, "ut is connected without ut_geometry");
+    return SL_EINVAL;
+  }
   SL_FOR_BATCH (event, batch) {
     const char *reason;
     if (batch->events[event].error != SL_EVENT_OK) {
@@ -195,7 +169,12 @@ static int distributions_consume(void *state, const struct sl_services *s, const
     fill_tracks(d, &args->tracks, event);
     if (status == SL_OK) fill_particles(d);
     const int has_vertices = fill_vertices(d, &args->mc_vertices, event);
-    d->malformed_events += status != SL_OK || !has_vertices;
+    const int ut_status = distributions_fill_ut(d, &args->ut, &args->ut_geometry, event);
+    if (ut_status < 0) {
+      s->message(s->context, SL_ERROR, "out of memory");
+      return ut_status;
+    }
+    d->malformed_events += status != SL_OK || !has_vertices || ut_status > 0;
   }
   return SL_OK;
 }
@@ -236,12 +215,16 @@ static int distributions_finish(void *state, const struct sl_services *s, const 
   for (uint32_t k = 0; k < HISTOGRAM_COUNT; k++) report_histogram(r, &descriptions[k], &d->histograms[k]);
   r->end_array(r->context);
   if (d->malformed_events > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC banks, which are left out",
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC or UT banks, which are left out",
                d->malformed_events);
   return SL_OK;
 }
 
-static void distributions_close(void *state) { mc_event_free(&((struct distributions *)state)->mc); }
+static void distributions_close(void *state) {
+  struct distributions *d = (struct distributions *)state;
+  mc_event_free(&d->mc);
+  free(d->ids);
+}
 
 static const struct sl_sink distributions_functions = {.open = distributions_open,
                                                        .consume = distributions_consume,

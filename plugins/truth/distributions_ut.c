@@ -1,0 +1,123 @@
+/* distributions_ut.c: the UT's part of truth.distributions: clusters as its banks have them, of either version
+ * (ut/bank_words.h), and which of them are in the truth.
+ */
+#include "distributions.h"
+#include "ut/bank_words.h"
+
+#include <stdlib.h>
+
+struct bank {
+  const struct ut_geometry_view *geometry;
+  const uint32_t *words;
+  uint32_t bytes, version, board;
+};
+
+static int compare_ids(const void *a, const void *b) {
+  const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return left < right ? -1 : left > right;
+}
+
+/* The ids in the particles' UT lists, sorted into d->ids: how many, or SL_ENOMEM. */
+static int64_t gather_true_ids(struct distributions *d) {
+  uint64_t count = 0, particles = 0;
+  if (d->id_capacity < d->mc.id_count) {
+    uint32_t *ids = (uint32_t *)realloc(d->ids, d->mc.id_count * sizeof *ids);
+    if (!ids) return SL_ENOMEM;
+    d->ids = ids;
+    d->id_capacity = d->mc.id_count;
+  }
+  for (uint32_t i = 0; i < d->mc.particle_count; i++) {
+    const struct mc_hits *hits = &d->mc.particles[i].ut;
+    if (hits->count == 0) continue;
+    particles++;
+    distributions_fill(d, H_ut_particle_hits, hits->count);
+    for (uint32_t k = 0; k < hits->count; k++) d->ids[count++] = d->mc.ids[hits->first + k];
+  }
+  distributions_fill(d, H_ut_particles, (double)particles);
+  if (count > 0) qsort(d->ids, count, sizeof *d->ids, compare_ids);
+  return (int64_t)count;
+}
+
+/* How many of the sorted ids are `id`. */
+static uint32_t count_parents(const struct distributions *d, uint64_t count, uint32_t id) {
+  uint64_t low = 0, high = count;
+  while (low < high) {
+    const uint64_t middle = (low + high) / 2;
+    if (d->ids[middle] < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  uint32_t parents = 0;
+  while (low + parents < count && d->ids[low + parents] == id) parents++;
+  return parents;
+}
+
+/* 0 where the cluster's lane is connected to nothing. */
+static int fill_cluster(struct distributions *d, const struct bank *b, const struct ut_cluster *c, uint32_t adc,
+                        uint64_t true_ids) {
+  const uint32_t lane = UT_BOARD_LANES * b->board + c->lane, sector = b->geometry->lane_index[lane];
+  if (sector >= UT_SECTORS) return 0;
+  const float x = b->geometry->x0[sector] + c->place * b->geometry->dx_di[sector];
+  const uint32_t id = ut_id(b->version, b->geometry->lane_channel[lane], c->strip);
+  distributions_fill(d, H_ut_layer, b->geometry->lane_layer[lane]);
+  distributions_fill(d, H_ut_x, (double)x);
+  distributions_fill(d, H_ut_strips, c->strips);
+  distributions_fill(d, H_ut_adc, adc);
+  distributions_fill(d, H_ut_parents, count_parents(d, true_ids, id));
+  return 1;
+}
+
+/* Returns the bank's clusters; what is wrong with it adds to *malformed. */
+static uint32_t fill_v3(struct distributions *d, const struct bank *b, uint64_t true_ids, int *malformed) {
+  const uint32_t count = ut_v3_count(b->words);
+  uint32_t at = ut_v3_adc_begin(b->words);
+  int fine = 1;
+  for (uint32_t i = 0; i < count && fine; i++) {
+    struct ut_cluster c = ut_v3_cluster(b->words, i);
+    struct ut_v3_adc adc = {0, 0, 0};
+    fine = ut_v3_next_adc(b->words, b->bytes, &at, &adc);
+    c.strips = adc.strips;
+    fine = fine && fill_cluster(d, b, &c, adc.sum, true_ids);
+  }
+  *malformed += !fine;
+  return count;
+}
+
+static uint32_t fill_v4(struct distributions *d, const struct bank *b, uint64_t true_ids, int *malformed) {
+  uint32_t clusters = 0;
+  int fine = 1;
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
+    const uint32_t count = ut_v4_count(b->words, b->bytes, lane);
+    struct ut_cluster c = {0, 0, 0, 0};
+    for (uint32_t i = 0; ut_v4_next_cluster(b->words, lane, count, &i, &c); clusters++) {
+      uint32_t adc = 0;
+      for (uint32_t k = i - c.strips; k < i; k++) adc += ut_v4_hit_adc(ut_v4_hit(b->words, lane, k));
+      fine = fine && fill_cluster(d, b, &c, adc, true_ids);
+    }
+  }
+  *malformed += !fine;
+  return clusters;
+}
+
+int distributions_fill_ut(struct distributions *d, const struct ut_banks_view *banks,
+                          const struct ut_geometry_view *geometry, uint32_t event) {
+  uint32_t clusters = 0, bytes = 0;
+  int malformed = 0;
+  if (!banks->offsets || banks->offsets[event] == banks->offsets[event + 1]) return 0;
+  const int64_t true_ids = gather_true_ids(d);
+  if (true_ids < 0) return SL_ENOMEM;
+  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
+    const struct bank b = {geometry, banks->payload + banks->first_word[i], banks->size_bytes[i], banks->version[i],
+                           ut_board(banks->source_id[i])};
+    bytes += b.bytes;
+    if (ut_bank_fault(b.words, b.bytes, b.version, banks->source_id[i]) != UT_BANK_FINE)
+      malformed++;
+    else
+      clusters += b.version == 3 ? fill_v3(d, &b, (uint64_t)true_ids, &malformed)
+                                 : fill_v4(d, &b, (uint64_t)true_ids, &malformed);
+  }
+  distributions_fill(d, H_ut_clusters, clusters);
+  distributions_fill(d, H_ut_bytes, bytes);
+  return malformed;
+}
