@@ -21,7 +21,7 @@ struct sim_scifi_cluster {
 struct sim_scifi_digits {
   SIM_LIST(struct sim_scifi_light) lights;
   SIM_LIST(struct sim_scifi_light) sorted; /* by SiPM */
-  SIM_LIST(uint16_t) shares;
+  SIM_LIST(uint32_t) shares;
   SIM_LIST(struct sim_scifi_cluster) clusters; /* by ascending channel */
 };
 
