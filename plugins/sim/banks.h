@@ -4,6 +4,7 @@
 
 #include "bank_list.h"
 #include "ecal_digits.h"
+#include "muon_digits.h"
 #include "scifi_digits.h"
 #include "ut_digits.h"
 #include "velo_digits.h"
@@ -26,6 +27,10 @@ int sim_ut_banks(struct sim_bank_list *list, const struct ut_description *ut, co
 /* scifi_banks.c: versions 4 to 8, 240 banks, empty ones too. */
 int sim_scifi_banks(struct sim_bank_list *list, const struct scifi_description *scifi,
                     const struct sim_scifi_digits *digits, uint32_t version);
+
+/* muon_banks.c: versions 2 and 3, which is that of the digits; ten or 44 banks, empty ones too. */
+int sim_muon_banks(struct sim_bank_list *list, const struct muon_description *muon,
+                   const struct sim_muon_digits *digits, uint32_t version);
 
 /* truth.c: which particles have which clusters, what they are reconstructible in, and how many there are of each
  * vertex. Then the banks: particles (32, version 2) and vertices (33, version 1). */

@@ -4,6 +4,7 @@
 
 #include "calo_nominal_text.h"
 #include "magnet.h"
+#include "muon_nominal_text.h"
 #include "scifi_nominal_text.h"
 #include "simulation.h"
 #include "ut_nominal_text.h"
@@ -31,8 +32,10 @@ static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, 
                                       .ut_efficiency = 0.998f,
                                       .scifi_efficiency = 0.98f,
                                       .calo_background = 1.0f,
+                                      .muon_efficiency = 0.99f,
                                       .polarity = SIM_POLARITY_DOWN};
-  s->versions = (struct sim_versions){.odin = 7, .superpixels = 2, .clusters = 3, .ut = 3, .scifi = 5, .calo = 2};
+  s->versions =
+      (struct sim_versions){.odin = 7, .superpixels = 2, .clusters = 3, .ut = 3, .scifi = 5, .calo = 2, .muon = 2};
   return 0;
 }
 

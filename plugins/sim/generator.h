@@ -15,6 +15,7 @@ struct sim_settings {
   int32_t polarity;       /* of the magnet: SIM_POLARITY_... */
   float ut_efficiency;    /* a track and sensor of the UT */
   float scifi_efficiency; /* a track and layer of the fibre tracker */
+  float muon_efficiency;  /* a track and chamber */
   float calo_background;  /* share of the energy that is made up in the calorimeter: 1, as full simulation has it */
 };
 

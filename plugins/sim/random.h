@@ -32,7 +32,9 @@ enum sim_purpose {
   SIM_FOR_SCIFI_NOISE,
   SIM_FOR_SOFT, /* of a kind of soft particles behind the VELO */
   SIM_FOR_ECAL, /* of a particle: its shower */
-  SIM_FOR_ECAL_NOISE
+  SIM_FOR_ECAL_NOISE,
+  SIM_FOR_MUON_HIT, /* of a particle in a station */
+  SIM_FOR_MUON_NOISE
 };
 
 struct sim_random {

@@ -32,13 +32,17 @@ static int make_digits(struct sim_simulation *s) {
     status = sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits);
   if (status == SL_OK && wants(s, SIM_MAKE_ECAL))
     status = sim_ecal_digitise(&s->calo, &s->settings, &s->event, &s->ecal_digits);
+  if (status == SL_OK && wants(s, SIM_MAKE_MUON))
+    status = sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, &s->event, &s->muon_digits);
   return status;
 }
 
 static int make_banks(struct sim_simulation *s) {
   struct sim_bank_list *banks = &s->banks;
   sim_banks_clear(banks);
-  int status = sim_odin_bank(banks, &s->event.crossing, s->versions.odin);
+  int status = SL_OK;
+  if (wants(s, SIM_MAKE_MUON)) status = sim_muon_banks(banks, &s->muon, &s->muon_digits, s->versions.muon);
+  if (status == SL_OK) status = sim_odin_bank(banks, &s->event.crossing, s->versions.odin);
   const int with_ecal = wants(s, SIM_MAKE_ECAL), ecal_is_packed = s->versions.calo <= CALO_PACKED_VERSION_MAX;
   if (status == SL_OK && with_ecal && ecal_is_packed)
     status = sim_ecal_banks(banks, &s->calo, &s->ecal_digits, s->versions.calo);
@@ -68,6 +72,7 @@ void sim_simulation_free(struct sim_simulation *s) {
   sim_ut_digits_free(&s->ut_digits);
   sim_scifi_digits_free(&s->scifi_digits);
   sim_ecal_digits_free(&s->ecal_digits);
+  sim_muon_digits_free(&s->muon_digits);
   sim_banks_free(&s->banks);
   sim_spectrometer_free(s->spectrometer);
   s->spectrometer = NULL;

@@ -21,11 +21,11 @@ enum {
 };
 
 /* Detectors that have a description, and a property of sim.source for it: D(name). */
-#define SIM_DESCRIBED(D) D(velo) D(ut) D(scifi) D(calo)
+#define SIM_DESCRIBED(D) D(velo) D(ut) D(scifi) D(calo) D(muon)
 
 /* Of banks; ids in the truth are those that decoding of these gives. */
 struct sim_versions {
-  uint32_t odin, superpixels, clusters, ut, scifi, calo;
+  uint32_t odin, superpixels, clusters, ut, scifi, calo, muon;
 };
 
 struct sim_simulation {
@@ -41,6 +41,7 @@ struct sim_simulation {
   struct sim_ut_digits ut_digits;
   struct sim_scifi_digits scifi_digits;
   struct sim_ecal_digits ecal_digits;
+  struct sim_muon_digits muon_digits;
   struct sim_bank_list banks; /* by ascending type, then sensor */
 };
 

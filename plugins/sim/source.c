@@ -8,6 +8,7 @@
 #include "calo_nominal_text.h"
 #include "io/bank_packer.h"
 #include "magnet.h"
+#include "muon_nominal_text.h"
 #include "scifi_nominal_text.h"
 #include "simulation.h"
 #include "ut_nominal_text.h"
@@ -35,9 +36,11 @@
   M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
   M(STRING, scifi, "", "a description of the SciFi; empty: the nominal one")                                    \
   M(STRING, calo, "", "a description of the calorimeter; empty: the nominal one")                               \
+  M(STRING, muon, "", "a description of the muon chambers; empty: the nominal one")                             \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
   M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a sensor of the UT sees a track")                         \
   M(F32, scifi_efficiency, 0.98, 0, 1, "", "chance that a layer of the SciFi sees a track")                     \
+  M(F32, muon_efficiency, 0.99, 0, 1, "", "chance that a muon chamber sees a track")                            \
   M(F32, calo_background, 1, 0, 10, "", "of particles missing in the calorimeter: how many are made up")        \
   M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
   M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
@@ -45,7 +48,8 @@
   M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")              \
   M(U32, ut_version, 3, 3, 4, "", "of the UT's banks, and of the ids in the truth")                             \
   M(U32, scifi_version, 5, 4, 8, "", "of the SciFi's banks, and of the ids in the truth")                       \
-  M(U32, calo_version, 2, 2, 5, "", "of the calorimeter's banks: 2, of type 21; 4 or 5, of type 77")
+  M(U32, calo_version, 2, 2, 5, "", "of the calorimeter's banks: 2, of type 21; 4 or 5, of type 77")            \
+  M(U32, muon_version, 2, 2, 3, "", "of the muon banks")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 struct source {
@@ -125,6 +129,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .efficiency = args->velo_efficiency,
                                                  .ut_efficiency = args->ut_efficiency,
                                                  .scifi_efficiency = args->scifi_efficiency,
+                                                 .muon_efficiency = args->muon_efficiency,
                                                  .calo_background = args->calo_background,
                                                  .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
   m->simulation.versions = (struct sim_versions){.odin = args->odin_version,
@@ -132,7 +137,8 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
                                                  .clusters = args->cluster_version,
                                                  .ut = args->ut_version,
                                                  .scifi = args->scifi_version,
-                                                 .calo = args->calo_version};
+                                                 .calo = args->calo_version,
+                                                 .muon = args->muon_version};
   const int status = load_descriptions(s, args, &m->simulation);
   if (status == SL_OK) sim_near_make(&m->simulation.velo, &m->simulation.near);
   return status;
