@@ -1,0 +1,161 @@
+/* main.c: calibrate: derives the constants of the reconstruction from simulated tracks, and compares constants.
+ *
+ *     calibrate derive FILE [SHOTS]     derives them from SHOTS shots of each sample (50000) and writes FILE
+ *     calibrate closure NOMINAL LHCB [SHOTS]     prints how well each describes tracks, as a table in Markdown
+ *
+ * The same SHOTS make the same bytes. scripts/calibrate calls both.
+ */
+#include "calibration/read.h"
+#include "closure.h"
+#include "fit.h"
+#include "write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOTS = 50000, SEED = 1, TEST_SEED = 2 };
+
+static void say(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void say(void *context, uint32_t severity, const char *format, ...) {
+  va_list arguments;
+  (void)context;
+  (void)severity;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "\n");
+}
+
+static int load(const char *path, struct calibration *c) {
+  const struct sl_services services = {.message = say};
+  return io_description_load(&services, path, "", "", calibration_read, c);
+}
+
+/* ------------------------------------------------------------------------------------------------ derivation */
+
+static int shoot_all(struct derivation *d, uint32_t shots) {
+  const struct gun_settings exact = {GUN_EXACT, SEED, 2500, 1e5, 2, 5, 60, 0};
+  const struct gun_settings ut = {GUN_EXACT, SEED + 100, 2500, 1e5, 1.7, 5, 120, 1};
+  const struct gun_settings simulated = {GUN_SIMULATED, SEED + 200, 3000, 1e5, 2, 5, 60, 0};
+  int status = gun_shoot(&exact, shots, &d->exact);
+  if (status == SL_OK) status = gun_shoot(&ut, shots, &d->ut);
+  return status == SL_OK ? gun_shoot(&simulated, shots, &d->simulated) : status;
+}
+
+static int derive_all(struct derivation *d) {
+  derive_begin(d->c);
+  int status = derive_ut(d);
+  if (status == SL_OK) status = derive_forward(d);
+  if (status == SL_OK) status = derive_seeding(d);
+  return status == SL_OK ? derive_matching(d) : status;
+}
+
+static int derive(const char *path, uint32_t shots) {
+  struct calibration *c = (struct calibration *)calloc(1, sizeof *c);
+  struct derivation d = {.c = c};
+  int status = c ? shoot_all(&d, shots) : SL_ENOMEM;
+  if (status == SL_OK) status = derive_all(&d);
+  FILE *file = status == SL_OK ? fopen(path, "w") : NULL;
+  if (file) {
+    fprintf(file,
+            "# Constants of the reconstruction for simulated events; made by scripts/calibrate from %u shots of each\n"
+            "# sample. README.md has the meaning of each.\n",
+            shots);
+    calibration_write(file, &d);
+    status = ferror(file) ? SL_EIO : SL_OK;
+    if (fclose(file) != 0) status = SL_EIO;
+  }
+  if (status == SL_OK && !file) status = SL_EIO;
+  printf("%u exact, %u UT and %u simulated tracks; terms that symmetry forbids are 0 within %.1f errors\n",
+         d.exact.count, d.ut.count, d.simulated.count, d.worst_forbidden);
+  free(d.exact.tracks);
+  free(d.ut.tracks);
+  free(d.simulated.tracks);
+  free(c);
+  return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- closure */
+
+/* A column of the table: constants, on tracks of a kind. */
+struct column {
+  const char *title;
+  uint32_t is_lhcb;
+  enum gun_kind kind;
+};
+static const struct column columns[] = {
+    {"LHCb's constants, tracks as LHCb has them", 1, GUN_DETECTOR},
+    {"LHCb's constants, exact simulated tracks", 1, GUN_EXACT},
+    {"nominal constants, exact simulated tracks", 0, GUN_EXACT},
+    {"LHCb's constants, with material and errors", 1, GUN_SIMULATED},
+    {"nominal constants, with material and errors", 0, GUN_SIMULATED},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* A bar would end the cell. */
+static void print_name(const struct closure_row *row) {
+  printf("| ");
+  for (const char *c = row->name; *c; c++) printf(*c == '|' ? "\\%c" : "%c", *c);
+  printf("%s%s ", row->unit[0] ? ", " : "", row->unit);
+}
+
+static void print_row(const struct closure *closures, uint32_t row) {
+  print_name(&closures[0].rows[row]);
+  for (int k = 0; k < COLUMNS; k++) {
+    const struct closure_row *r = &closures[k].rows[row];
+    if (r->is_window) {
+      printf("| %.1f %% inside ", 100 * r->inside);
+    } else {
+      printf("| %+.3g, %.3g ", r->median, r->width);
+    }
+  }
+  printf("|\n");
+}
+
+static int compare(const struct calibration *nominal, const struct calibration *lhcb, uint32_t shots) {
+  static struct closure closures[COLUMNS];
+  int status = SL_OK;
+  for (int k = 0; k < COLUMNS && status == SL_OK; k++) {
+    const struct gun_settings settings = {columns[k].kind, TEST_SEED, 3000, 1e5, 2, 4.9, 60, 0};
+    struct gun_sample sample;
+    status = gun_shoot(&settings, shots, &sample);
+    if (status == SL_OK) status = closure_measure(columns[k].is_lhcb ? lhcb : nominal, &sample, &closures[k]);
+    free(sample.tracks);
+  }
+  if (status < 0) return status;
+  printf("| median, width |");
+  for (int k = 0; k < COLUMNS; k++) printf(" %s |", columns[k].title);
+  printf("\n| --- |");
+  for (int k = 0; k < COLUMNS; k++) printf(" --- |");
+  printf("\n");
+  for (uint32_t i = 0; i < closures[0].count; i++) print_row(closures, i);
+  return SL_OK;
+}
+
+static int closure(const char *nominal_path, const char *lhcb_path, uint32_t shots) {
+  struct calibration *both = (struct calibration *)calloc(2, sizeof *both);
+  int status = both ? load(nominal_path, &both[0]) : SL_ENOMEM;
+  if (status == SL_OK) status = load(lhcb_path, &both[1]);
+  if (status == SL_OK) status = compare(&both[0], &both[1], shots);
+  free(both);
+  return status;
+}
+
+static uint32_t shots_of(int count, char **arguments, int index) {
+  const long shots = index < count ? strtol(arguments[index], NULL, 10) : SHOTS;
+  return shots >= 1000 && shots <= 10000000 ? (uint32_t)shots : 0;
+}
+
+int main(int count, char **arguments) {
+  const char *what = count > 1 ? arguments[1] : "";
+  int status = SL_EINVAL;
+  if (strcmp(what, "derive") == 0 && count >= 3 && shots_of(count, arguments, 3) > 0)
+    status = derive(arguments[2], shots_of(count, arguments, 3));
+  if (strcmp(what, "closure") == 0 && count >= 4 && shots_of(count, arguments, 4) > 0)
+    status = closure(arguments[2], arguments[3], shots_of(count, arguments, 4));
+  if (status < 0)
+    fprintf(stderr, "calibrate derive FILE [SHOTS] | calibrate closure NOMINAL LHCB [SHOTS]: %s\n",
+            status == SL_EINVAL ? "bad arguments, or too few tracks" : "failed");
+  return status < 0;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""The constants and the closure in the repository are what the program makes, byte for byte.
+
+scripts/calibrate makes them anew after a change that is meant.
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from common import ROOT, Checks
+
+checks = Checks()
+program = sys.argv[1]
+constants = ROOT / "plugins/calibration/include/calibration"
+
+with tempfile.TemporaryDirectory() as folder:
+    made = Path(folder) / "nominal.calibration"
+    subprocess.run([program, "derive", made], check=True)
+    checks.that(made.read_bytes() == (constants / "nominal.calibration").read_bytes(), "nominal.calibration is reproduced")
+    again = Path(folder) / "again.calibration"
+    subprocess.run([program, "derive", again, "1500"], check=True)
+    checks.that(again.read_bytes() != made.read_bytes(), "fewer tracks make other constants")
+
+closure = subprocess.run([program, "closure", constants / "nominal.calibration", constants / "lhcb.calibration"],
+                         check=True, capture_output=True).stdout
+checks.that(closure == (ROOT / "plugins/calibration/closure.md").read_bytes(), "closure.md is reproduced")
+
+for arguments in ([], ["derive"], ["derive", "/nowhere/file", "1500"], ["derive", "/dev/null", "12"],
+                  ["closure", "/nowhere", "/nowhere"]):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+    checks.that(done.returncode != 0 and done.stderr != "", f"refused: {arguments}")
+checks.end()
