@@ -2,6 +2,7 @@
 #include "closure.h"
 
 #include "formulas.h"
+#include "magnet.h"
 #include "support.h"
 
 #include <math.h>
@@ -140,6 +141,71 @@ static void lhcb_constants_describe_tracks_in_the_field(void **state) {
   HOLDS(&closure, limits);
 }
 
+/* --------------------------------------------------------------------------------------------- LHCb's tables */
+
+/* Mean, root mean square and largest of differences. */
+struct spread {
+  double sum, squares, largest, count;
+};
+static void add(struct spread *s, double difference) {
+  s->sum += difference;
+  s->squares += difference * difference;
+  s->largest = fmax(s->largest, fabs(difference));
+  s->count += 1;
+}
+
+/* By and its first moment along a line x = 0, y = ty (z - origin), to z = `end`, for polarity up: T m, T m mm. */
+static void integrate(double ty, double origin, double begin, double end, double *integral, double *moment) {
+  const int parts = (int)((end - begin) / 20) + 1;
+  const double step = (end - begin) / parts;
+  *integral = *moment = 0;
+  for (int i = 0; i < parts; i++) {
+    const double z = begin + (i + 0.5) * step, place[3] = {0, ty * (z - origin), z};
+    double field[3];
+    sim_magnet_field(SIM_POLARITY_UP, place, field);
+    *integral += 1e-3 * step * field[1];
+    *moment += 1e-3 * step * field[1] * (end - z);
+  }
+}
+
+/* The table of integrals is the field's along straight lines to the UT's middle. */
+static void lhcb_integrals_are_those_of_the_field(void **state) {
+  (void)state;
+  struct calibration *c = calibration_of("lhcb.calibration");
+  struct spread spread = {0};
+  for (uint32_t i = 0; i < 31 * 11 * 11; i++) {
+    const uint32_t column = i % 31, row = i / 31 % 11, slice = i / (31 * 11);
+    double integral, moment;
+    const double ty = -0.3 + 0.02 * column, origin = -250.0 + 50 * row, z_velo = 80.0 * slice;
+    if (fabs(ty) > 0.205) continue; /* beyond, and near the poles, the two part: by 0.01 T m in the corners */
+    integrate(ty, origin, z_velo, c->ut_z_mid, &integral, &moment);
+    add(&spread, integral - c->ut_integral.at[i]);
+  }
+  const double rms = sqrt(spread.squares / spread.count);
+  print_message("integrals: mean %.5f, rms %.5f, largest %.5f T m\n", spread.sum / spread.count, rms, spread.largest);
+  assert_true(fabs(spread.sum / spread.count) < 0.0001 && rms < 0.00065 && spread.largest < 0.0025);
+  free(c);
+}
+
+/* The table of deflections is that in the UT's middle over that in the layer, from a straight line through z = 0. */
+static void lhcb_deflections_are_those_of_the_field(void **state) {
+  (void)state;
+  struct calibration *c = calibration_of("lhcb.calibration");
+  struct spread spread = {0};
+  for (uint32_t i = 0; i < 31 * UT_LAYERS; i++) {
+    const uint32_t row = i / UT_LAYERS;
+    const double ty = 0.01 * row;
+    double integral, middle, layer;
+    integrate(ty, 0, 0, c->ut_z_mid, &integral, &middle);
+    integrate(ty, 0, 0, c->ut_z_layer[i % UT_LAYERS], &integral, &layer);
+    add(&spread, middle / layer - c->ut_deflection.at[i]);
+  }
+  const double rms = sqrt(spread.squares / spread.count);
+  print_message("deflections: rms %.4f, largest %.4f\n", rms, spread.largest);
+  assert_true(rms < 0.012 && spread.largest < 0.03);
+  free(c);
+}
+
 /* ------------------------------------------------------------------------------------------------ symmetry */
 
 static void mirror(struct gun_state *s, double x, double y) {
@@ -202,6 +268,8 @@ int main(void) {
       cmocka_unit_test(nominal_constants_describe_exact_tracks),
       cmocka_unit_test(nominal_constants_describe_simulated_tracks),
       cmocka_unit_test(lhcb_constants_describe_tracks_in_the_field),
+      cmocka_unit_test(lhcb_integrals_are_those_of_the_field),
+      cmocka_unit_test(lhcb_deflections_are_those_of_the_field),
       cmocka_unit_test(momenta_are_symmetric),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
