@@ -162,8 +162,10 @@ static int32_t pdg_of(const struct sim_particle *p) {
   return p->species->is_own_antiparticle ? p->species->pdg : p->sign * p->species->pdg;
 }
 
-static float pseudorapidity(float p, float pz) {
-  return 0.5f * (sl_logf(sl_max_f32(p + pz, 1e-6f)) - sl_logf(sl_max_f32(p - pz, 1e-6f)));
+/* asinh(pz / pt), without the cancellation of p - |pz|. */
+static float pseudorapidity(float pt, float pz) {
+  const float slope = sl_abs_f32(pz) / sl_max_f32(pt, 1e-6f), eta = sl_logf(slope + sqrtf(1.0f + slope * slope));
+  return pz < 0.0f ? -eta : eta;
 }
 
 #define PARTICLE_RECORD(F) \
@@ -190,7 +192,7 @@ static struct particle_record describe(const struct sim_event *event, uint32_t i
   const struct sim_particle *p = &event->particles.at[index];
   const float pt = sqrtf(p->px * p->px + p->py * p->py), size = sim_momentum(p);
   struct particle_record r = {.key = index, .pdg = pdg_of(p), .vertices = visible_vertices};
-  r.kinematics = (float_7){{size, pt, pseudorapidity(size, p->pz), sl_atan2f(p->py, p->px), p->x, p->y, p->z}};
+  r.kinematics = (float_7){{size, pt, pseudorapidity(pt, p->pz), sl_atan2f(p->py, p->px), p->x, p->y, p->z}};
   r.flags.at[HAS_VELO] = p->velo_modules >= MODULES_MIN;
   r.flags.at[HAS_UT] = (uint8_t)has_ut(event, p);
   r.flags.at[HAS_SCIFI] = (uint8_t)has_scifi(event, p);
