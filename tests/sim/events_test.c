@@ -205,6 +205,7 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   struct mc_event mc = {0};
+  uint32_t in_ut = 0, in_scifi = 0;
   s->settings.signal = sim_signal_species[SIM_SIGNAL_Jpsi_mumu];
   for (uint64_t event = 0; event < 10; event++) {
     struct bank_fields f;
@@ -233,6 +234,8 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
       uint64_t modules = 0;
       for (uint32_t k = 0; k < p->velo.count; k++) modules |= 1ull << (mc.ids[p->velo.first + k] >> 20 & 0x3F);
       assert_int_equal((p->flags & MC_HAS_VELO) != 0, __builtin_popcountll(modules) >= 3);
+      in_ut += (p->flags & MC_HAS_UT) != 0;
+      in_scifi += (p->flags & MC_HAS_SCIFI) != 0;
       assert_int_equal((p->flags & MC_IS_LONG) != 0, (p->flags & MC_HAS_VELO) && (p->flags & MC_HAS_SCIFI));
       assert_int_equal((p->flags & MC_FROM_SIGNAL) != 0, (of->flags & SIM_FROM_SIGNAL) != 0);
       assert_true(fabsf(p->p * p->p - p->pt * p->pt - of->pz * of->pz) <= 1e-4f * p->p * p->p);
@@ -240,6 +243,8 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
       assert_true(fabsf(sinhf(p->eta) - of->pz / p->pt) <= 0.02f * (1 + fabsf(of->pz / p->pt)));
     }
   }
+  /* Of truth.c's own rules, truth_test.c has the test. */
+  assert_true(in_ut > 800 && in_scifi > 800);
   mc_event_free(&mc);
   simulation_free(s);
 }

@@ -105,6 +105,14 @@ def dots(root, name):
     return [path.get("d").count("m") for path in root.iter(f"{SVG}path") if path.get("class") == name]
 
 
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "event.svg"
+    summary, root = draw(path, "-n", 20, "--set", "picture.choose=busiest", graph=SPECTROMETER)
+    picture = summary["results"]["picture"]
+    checks.that(picture["ut_hits"] > 300 and picture["scifi_hits"] > 1000, f"a simulated event has {picture['ut_hits']} and {picture['scifi_hits']} hits in UT and SciFi")
+    checks.that(picture["true_tracks"] > picture["long_tracks"] > 50, f"of {picture['true_tracks']} true tracks {picture['long_tracks']} are long")
+    checks.that(lines(root, "long") == 3 * picture["long_tracks"] + 2, "each long track is drawn")
+
 if (DATA / "minbias.mdf").exists():
     sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
     with tempfile.TemporaryDirectory() as folder:
