@@ -34,8 +34,9 @@ def first_of(name, folders):
 
 
 def is_embedded(name, part):
-    """Is it a header that the build makes of a text, as the part's CMakeLists.txt says?"""
-    made = EMBEDDED.findall((part / "CMakeLists.txt").read_text()) if (part / "CMakeLists.txt").is_file() else []
+    """Is it a header that the build makes of a text, as the part's CMakeLists.txt says, or a file that it includes?"""
+    files = [part / "CMakeLists.txt", *sorted(part.glob("*.cmake"))]
+    made = EMBEDDED.findall("".join(path.read_text() for path in files if path.is_file()))
     return any(re.fullmatch(re.sub(r"\\\$\\\{\w+\\\}", r"\\w+", re.escape(symbol)) + r"\.h", name) for symbol in made)
 
 
@@ -93,6 +94,8 @@ RIGHT = {
     "runtime/cli/CMakeLists.txt": "sluice_embed_text(embedded templates/${file}.in template_${name})\n",
     "runtime/cli/new.c": '#include "template_graph.h"\n',
     "plugins/velo/include/velo/event_model.h": "#include <sluice/plugin.h>\n",
+    "plugins/velo/parts.cmake": "sluice_embed_text(embedded\n  nominal.${detector} ${detector}_nominal_text)\n",
+    "plugins/velo/geometry.c": '#include "velo_nominal_text.h"\n',
     "plugins/velo/position.h": '#include "velo/event_model.h"\n',
     "plugins/pv/fit.h": '#include "velo/event_model.h"\n',
     "plugins/pv/finder.cu": '#include "fit.h"\n#include <sluice/plugin.h>\n',
