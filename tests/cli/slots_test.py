@@ -11,7 +11,7 @@ import tempfile
 from common import ROOT, Checks
 
 EVENTS = 24
-WRITE = {"copy", "event_picture", "lumi", "lumi_banks", "scifi_geometry", "simulate", "velo_geometry", "velo_picture",
+WRITE = {"copy", "event_picture", "geometry", "lumi", "lumi_banks", "simulate", "velo_picture",
          "velo_sample"}  # what -o names
 checks = Checks()
 check = checks.that

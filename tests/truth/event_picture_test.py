@@ -110,6 +110,7 @@ with tempfile.TemporaryDirectory() as folder:
     summary, root = draw(path, "-n", 20, "--set", "picture.choose=busiest", graph=SPECTROMETER)
     picture = summary["results"]["picture"]
     checks.that(picture["ut_hits"] > 300 and picture["scifi_hits"] > 1000, f"a simulated event has {picture['ut_hits']} and {picture['scifi_hits']} hits in UT and SciFi")
+    checks.that(picture["muon_hits"] > 50 and picture["energy_gev"] > 200, f"and {picture['muon_hits']} in the muon chambers, and {picture['energy_gev']:.0f} GeV in the calorimeter")
     checks.that(picture["true_tracks"] > picture["long_tracks"] > 50, f"of {picture['true_tracks']} true tracks {picture['long_tracks']} are long")
     checks.that(lines(root, "long") == 3 * picture["long_tracks"] + 2, "each long track is drawn")
 
