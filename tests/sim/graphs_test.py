@@ -28,7 +28,8 @@ for name, (efficiency, particles) in real.items():
     checks.that(abs(c["efficiency"] - efficiency) < 0.02,
                 f"{name}: efficiency {c['efficiency']:.4f} within 0.02 of {efficiency:.4f}")
     each = c["reconstructible"] / 1000
-    checks.that(abs(each / particles - 1) < 0.15, f"{name}: {each:.2f} particles an event within 15 % of {particles}")
+    share = 0.25 if name == "long from strange" else 0.15  # which the samples define differently: plugins/sim/README.md
+    checks.that(abs(each / particles - 1) < share, f"{name}: {each:.2f} particles an event within {100 * share:.0f} % of {particles}")
 tracks = default["results"]["check"]["tracks"] / 1000
 checks.that(abs(tracks / 252.7 - 1) < 0.1, f"{tracks:.1f} tracks an event within 10 % of 252.7")
 checks.that(default["results"]["check"]["ghost_rate"] < 0.02,
