@@ -11,8 +11,8 @@
 
 enum { SECTORS_MAX = 6, SPREAD_STRIPS = 24 };
 
-static const float mode = 21.3f;           /* ADC counts, the most probable charge of a straight crossing */
-static const float landau_width = 1.65f;   /* ADC counts, a unit of Landau's distribution */
+static const float mode = 20.9f;           /* ADC counts, the most probable charge of a straight crossing */
+static const float landau_width = 1.55f;   /* ADC counts, a unit of Landau's distribution */
 static const float diffusion = 0.005f;     /* mm: how far charge comes at most, with a triangle's distribution */
 static const float coupled = 0.045f;       /* of a strip's charge, to each side */
 static const float beta2_min = 0.05f;      /* what is slower stops there */

@@ -32,12 +32,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0xCFEBC981C956179Full);
+  expect_digest(3, 0x824EBE0F4D578E72ull);
 }
 
 static void banks_of_version_4_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(4, 0x1D67E15FC596B20Eull);
+  expect_digest(4, 0x3F6D15585595C38Dull);
 }
 
 int main(void) {
