@@ -11,14 +11,14 @@
 
 enum { SECTORS_MAX = 6, SPREAD_STRIPS = 24 };
 
-static const float mode = 20.9f;           /* ADC counts, the most probable charge of a straight crossing */
-static const float landau_width = 1.55f;   /* ADC counts, a unit of Landau's distribution */
-static const float diffusion = 0.005f;     /* mm: how far charge comes at most, with a triangle's distribution */
-static const float coupled = 0.045f;       /* of a strip's charge, to each side */
-static const float beta2_min = 0.05f;      /* what is slower stops there */
-static const float electron_from = 15.0f;  /* ADC counts above the mode, for a knocked-out electron's track to matter */
-static const float electron_range = 0.02f; /* mm, of one with so many: some 50 keV */
-static const float electron_range_max = 0.6f;
+static const float mode = 20.9f;          /* ADC counts, the most probable charge of a straight crossing */
+static const float landau_width = 1.55f;  /* ADC counts, a unit of Landau's distribution */
+static const float diffusion = 0.005f;    /* mm: how far charge comes at most, with a triangle's distribution */
+static const float coupled = 0.045f;      /* of a strip's charge, to each side */
+static const float beta2_min = 0.05f;     /* what is slower stops there */
+static const float electron_from = 15.0f; /* ADC counts above the mode, for a knocked-out electron's track to matter */
+static const float electron_range = 0.009f; /* mm to the side, of one with so many: some 50 keV */
+static const float electron_range_max = 0.3f;
 static const float charge_kept = 0.15f;    /* ADC counts; smaller shares are dropped */
 static const float noise_clusters = 66.8f; /* an event, in the whole detector */
 static const float noise_higher = 0.078f;  /* of them: one count more than the threshold */
