@@ -125,9 +125,9 @@ static int32_t adc_beside(const struct sim_ut_digits *d, struct noise *n, uint32
 /* The ADC's weighted mean in quarters of a strip, rounded, but never up to the next strip. */
 static struct sim_ut_cluster make_cluster(const struct sim_ut_digits *d, struct noise *n, uint32_t first,
                                           uint32_t end) {
-  struct sim_ut_cluster c = {.first = first, .count = end - first};
+  struct sim_ut_cluster c = {.first = first, .count = end - first, .sum = d->strips.at[first].adc};
   int32_t moment = 0;
-  for (uint32_t i = first; i < end; i++) {
+  for (uint32_t i = first + 1; i < end; i++) {
     c.sum += d->strips.at[i].adc;
     moment += d->strips.at[i].adc * (int32_t)(i - first);
   }
@@ -197,7 +197,7 @@ static int link_runs(const struct ut_description *ut, struct sim_event *event, c
       weight += (uint32_t)d->strips.at[k].adc;
       sum += (uint32_t)d->strips.at[k].adc * sim_ut_strip(d->strips.at[k].address);
     }
-    if (end - i > UT_V4_CLUSTER_STRIPS_MAX) continue;
+    if (end - i > UT_V4_CLUSTER_STRIPS_MAX || weight == 0) continue;
     const uint32_t channel = ut->sectors[sim_ut_sector(d->strips.at[i].address)].channel;
     status = link_strips(event, d, i, end, ut_id(4, channel, (2 * sum + weight) / (2 * weight)));
   }

@@ -131,13 +131,13 @@ static void assert_refused(const char *constant, int status, const char *first, 
 }
 
 /* The same after four bytes of a file have been changed. */
-static void assert_change_refused(const char *name, size_t at, uint32_t bits, const char *first, const char *second) {
+static void assert_change_refused(const char *name, size_t at, uint32_t bits, const char *found, const char *wanted) {
   const int is_boards = strcmp(name, "ut_boards.bin") == 0, is_tables = strcmp(name, "ut_tables.bin") == 0;
   unsigned char *bytes = is_boards ? good_boards() : is_tables ? good_tables() : good_sectors();
   write_good_files();
   put_u32(bytes + at, bits);
   write_file(name, bytes, is_boards ? BOARDS_BYTES : is_tables ? TABLES_BYTES : GEOMETRY_BYTES);
-  assert_refused(is_tables ? "magnet_tables" : "geometry", SL_EFORMAT, name, first, second);
+  assert_refused(is_tables ? "magnet_tables" : "geometry", SL_EFORMAT, name, found, wanted);
 }
 
 static uint32_t bits_of(float value) {

@@ -1,5 +1,5 @@
 /* raw_banks.h: the raw banks of the UT. A minimum-bias event has on average (at most) 180 banks and 1,400 (2,600) words
- * of version 3; of version 4 some 2,600. */
+ * of version 3; of version 4 some 2,700. */
 #ifndef UT_RAW_BANKS_H
 #define UT_RAW_BANKS_H
 
