@@ -107,6 +107,7 @@ static void a_muon_is_seen_where_it_passes(void **state) {
         const float tx = 0.028f * (float)i + 0.003f, ty = 0.022f * (float)k + 0.002f;
         if (fabsf(tx) < 0.025f && fabsf(ty) < 0.02f) continue; /* the beam pipe */
         uint32_t stations = 0;
+        s->event.crossing.number = tracks; /* other random numbers */
         pass(s, tx, ty);
         for (uint32_t j = 0; j < s->muon_digits.digits.count; j++) {
           const struct sim_muon_digit *d = &s->muon_digits.digits.at[j];
