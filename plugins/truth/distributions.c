@@ -18,14 +18,16 @@
 #include <string.h>
 
 #define SL_ARGS distributions_args
-#define DISTRIBUTIONS(M)                                                                                         \
-  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                            \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                 \
-  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none") \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                    \
-  M(OPTIONAL_IN, ut, ut_banks, "offsets source_id version size_bytes first_word payload", "with ut_geometry")    \
-  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")
+#define DISTRIBUTIONS(M)                                                                                            \
+  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                               \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                    \
+  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")    \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")    \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                       \
+  M(OPTIONAL_IN, ut, ut_banks, "offsets source_id version size_bytes first_word payload", "with ut_geometry")       \
+  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")         \
+  M(OPTIONAL_IN, muon, muon_banks, "offsets source_id version size_bytes first_word payload", "with muon_geometry") \
+  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of channels")
 SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
 enum { MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
@@ -152,6 +154,10 @@ static int distributions_consume(void *state, const struct sl_services *s, const
     s->message(s->context, SL_ERROR, "ut is connected without ut_geometry");
     return SL_EINVAL;
   }
+  if (args->muon.offsets && !args->muon_geometry.format) {
+    s->message(s->context, SL_ERROR, "muon is connected without muon_geometry");
+    return SL_EINVAL;
+  }
   SL_FOR_BATCH (event, batch) {
     const char *reason;
     if (batch->events[event].error != SL_EVENT_OK) {
@@ -174,7 +180,8 @@ static int distributions_consume(void *state, const struct sl_services *s, const
       s->message(s->context, SL_ERROR, "out of memory");
       return ut_status;
     }
-    d->malformed_events += status != SL_OK || !has_vertices || ut_status > 0;
+    const int muon_malformed = distributions_fill_muon(d, &args->muon, &args->muon_geometry, event);
+    d->malformed_events += status != SL_OK || !has_vertices || ut_status > 0 || muon_malformed > 0;
   }
   return SL_OK;
 }
@@ -215,7 +222,7 @@ static int distributions_finish(void *state, const struct sl_services *s, const 
   for (uint32_t k = 0; k < HISTOGRAM_COUNT; k++) report_histogram(r, &descriptions[k], &d->histograms[k]);
   r->end_array(r->context);
   if (d->malformed_events > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC or UT banks, which are left out",
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC, UT or muon banks, which are left out",
                d->malformed_events);
   return SL_OK;
 }

@@ -5,6 +5,8 @@
 #define TRUTH_DISTRIBUTIONS_H
 
 #include "mc_particles.h"
+#include "muon/event_model.h"
+#include "muon/raw_banks.h"
 #include "ut/event_model.h"
 #include "ut/raw_banks.h"
 
@@ -42,7 +44,14 @@
   H(ut_particles, "particles of an event with UT clusters", 30, 0, 900, "") \
   H(ut_particle_hits, "UT clusters of such a particle", 20, 0.5, 20.5, "")
 
-#define HISTOGRAMS(H) VELO_HISTOGRAMS(H) UT_HISTOGRAMS(H)
+#define MUON_HISTOGRAMS(H)                                                        \
+  H(muon_tiles, "muon tiles of an event", 30, 0, 900, "")                         \
+  H(muon_hits, "muon pads and crossings of strips of an event", 30, 0, 1200, "")  \
+  H(muon_bytes, "bytes of the muon banks of an event", 30, 0, 3000, "")           \
+  H(muon_area, "4 (station - 2) + region - 1 of a muon tile", 16, -0.5, 15.5, "") \
+  H(muon_time, "time of a muon tile, in 25 ns / 16", 16, -0.5, 15.5, "")
+
+#define HISTOGRAMS(H) VELO_HISTOGRAMS(H) UT_HISTOGRAMS(H) MUON_HISTOGRAMS(H)
 
 enum { BINS_MAX = 64 };
 
@@ -69,5 +78,9 @@ void distributions_fill(struct distributions *d, uint32_t which, double value);
  * malformed, or SL_ENOMEM. Nothing is filled where none are connected, or the event has none. */
 int distributions_fill_ut(struct distributions *d, const struct ut_banks_view *banks,
                           const struct ut_geometry_view *geometry, uint32_t event);
+
+/* distributions_muon.c: the same of the muon banks. */
+int distributions_fill_muon(struct distributions *d, const struct muon_banks_view *banks,
+                            const struct muon_geometry_view *geometry, uint32_t event);
 
 #endif

@@ -33,6 +33,8 @@ def check_sums(name, found):
     checks.that(total(found["particles"]) == found["particle_pt"]["entries"], f"{name}: particles are counted alike")
     for h in ("ut_layer", "ut_x", "ut_strips", "ut_adc", "ut_parents"):
         checks.that(total(found["ut_clusters"]) == found[h]["entries"], f"{name}: {h}: UT clusters are counted alike")
+    for h in ("muon_area", "muon_time"):
+        checks.that(total(found["muon_tiles"]) == found[h]["entries"], f"{name}: {h}: muon tiles are counted alike")
     checks.that(total(found["ut_particles"]) == found["ut_particle_hits"]["entries"],
                 f"{name}: particles in the UT are counted alike")
 
@@ -47,6 +49,13 @@ checks.that(simulated["particle_pt"]["entries"] - simulated["electron_eta"]["ent
             "and all others")
 checks.that(simulated["ut_clusters"]["entries"] == 60 and simulated["ut_clusters"]["mean"] > 300,
             "simulated events have UT banks")
+checks.that(simulated["muon_tiles"]["entries"] == 60 and 150 < simulated["muon_tiles"]["mean"] < 350,
+            "simulated events have muon tiles")
+version_3 = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", "raw.muon_version=3",
+                                     "--set", "muon_geometry.format=3"))
+check_sums("muon banks of version 3", version_3)
+checks.that(0.9 < version_3["muon_tiles"]["mean"] / simulated["muon_tiles"]["mean"] < 1.05,
+            "and nearly as many where more regions are read out by pads")
 version_4 = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", "raw.ut_version=4"))
 check_sums("version 4", version_4)
 checks.that(0.95 < version_4["ut_clusters"]["mean"] / simulated["ut_clusters"]["mean"] <= 1,
@@ -62,6 +71,8 @@ if MANY.exists() and SIX.exists():
                     f"{name}: {clusters} clusters, {tracks} tracks")
     checks.that(total(found["ut_clusters"]) == 6295 and found["ut_parents"]["counts"][0] == 401,
                 "six events: 6295 UT clusters, 401 of them without a true particle")
+    checks.that(total(found["muon_tiles"]) == 1421 and found["muon_area"]["counts"][0] == 413,
+                "six events: 1421 muon tiles, 413 in M2 R1")
     checks.that(total(found["ut_bytes"]) + 6 * 180 * 8 == 41624, "six events: bytes of the UT's banks")
     checks.that(found["pixels"]["entries"] == 6 and found["vertices"]["mean"] > 4,
                 "six events: they have super-pixels and vertices")
