@@ -14,11 +14,14 @@
 static const float photons = 16.0f;      /* of a straight crossing: the most probable number */
 static const float photons_width = 2.5f; /* of its distribution */
 static const float photons_max = 400.0f;
-static const float spread = 0.195f;        /* mm: how far light gets from its place */
+static const float spread = 0.205f;        /* mm: how far light gets from its place */
 static const float knock_on = 0.04f;       /* of the crossings: an electron takes light farther */
 static const float knock_on_length = 0.3f; /* mm, on either side, on average */
-static const float noise_clusters = 445;   /* an event */
-static const float noise_singles = 0.23f;  /* of them: a channel; else two */
+static const float slow = 1000.0f;         /* MeV: below, particles bend and scatter in a mat, some along it */
+static const float flat = 0.15f;           /* of the crossings by such a particle, likewise */
+static const float flat_length = 0.8f;
+static const float noise_clusters = 449;  /* an event */
+static const float noise_singles = 0.23f; /* of them: a channel; else two */
 
 /* A layer, in float. */
 struct layer {
@@ -228,11 +231,16 @@ static int light_passage(struct light_maker *m, const struct portion *portion, u
   return status;
 }
 
-/* One uniform number says whether a passage is seen and, the smallest ones, how far a knocked-on electron gets. */
+/* One uniform number says whether a passage is seen and, the smallest ones, how far light gets besides. */
 static void draw(const struct sim_event *event, float efficiency, struct portion *p) {
   const struct sim_random r = sim_event_random(event, SIM_FOR_SCIFI_HIT, p->first);
-  const float knocks = efficiency * knock_on;
-  float seen[PORTION], amount[PORTION];
+  const struct sim_passage *passages = event->passages[SIM_IN_SCIFI].at + p->first;
+  float seen[PORTION], amount[PORTION], farther_below[PORTION], length[PORTION];
+  for (uint32_t k = 0; k < PORTION; k++) {
+    const int is_slow = k < p->count && passages[k].p < slow;
+    farther_below[k] = sl_max_f32(efficiency * (is_slow ? flat : knock_on), 1e-9f);
+    length[k] = is_slow ? flat_length : knock_on_length;
+  }
   for (uint32_t k = 0; k < PORTION; k++) {
     const uint32_t counter[4] = {0, r.counter[1] + k, r.counter[2], r.counter[3]};
     uint32_t numbers[4];
@@ -245,7 +253,7 @@ static void draw(const struct sim_event *event, float efficiency, struct portion
   for (uint32_t k = 0; k < PORTION; k++) {
     const float more = -sl_logf(-sl_logf(amount[k])); /* Gumbel's distribution: mode 0, width 1 */
     p->photons[k] = sl_max_f32(photons + photons_width * more, 1.0f);
-    p->farther[k] = -knock_on_length * sl_logf(sl_min_f32(seen[k] / sl_max_f32(knocks, 1e-9f), 1.0f));
+    p->farther[k] = -length[k] * sl_logf(sl_min_f32(seen[k] / farther_below[k], 1.0f));
     p->is_seen[k] = seen[k] < efficiency;
   }
 }
