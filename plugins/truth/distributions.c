@@ -18,16 +18,23 @@
 #include <string.h>
 
 #define SL_ARGS distributions_args
-#define DISTRIBUTIONS(M)                                                                                            \
-  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                               \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                    \
-  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")    \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")    \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                       \
-  M(OPTIONAL_IN, ut, ut_banks, "offsets source_id version size_bytes first_word payload", "with ut_geometry")       \
-  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")         \
-  M(OPTIONAL_IN, muon, muon_banks, "offsets source_id version size_bytes first_word payload", "with muon_geometry") \
-  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of channels")
+#define BANKS   "offsets source_id type version size_bytes first_word payload"
+#define DISTRIBUTIONS(M)                                                                                           \
+  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                              \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                   \
+  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")   \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")   \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                      \
+  M(OPTIONAL_IN, ut, ut_banks, BANKS, "with ut_geometry")                                                          \
+  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")        \
+  M(OPTIONAL_IN, scifi, scifi_banks, BANKS, "with scifi_geometry")                                                 \
+  M(WANTED_IN, scifi_geometry, scifi_geometry,                                                                     \
+    "source_id link_channel mirror_x mirror_y direction_x direction_y u_begin half_pitch die_gap sipm_pitch dxdy", \
+    "where channels are")                                                                                          \
+  M(OPTIONAL_IN, muon, muon_banks, BANKS, "with muon_geometry")                                                    \
+  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of channels")    \
+  M(OPTIONAL_IN, calo, calo_banks, BANKS, "with calo_geometry")                                                    \
+  M(WANTED_IN, calo_geometry, calo_geometry, "", "whose value is which cell's, and what it means")
 SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
 enum { MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
@@ -55,6 +62,48 @@ void distributions_fill(struct distributions *d, uint32_t which, double value) {
     h->above++;
   else
     h->counts[(uint32_t)place]++;
+}
+
+/* ---------------------------------------------------------------------------------------------- true clusters */
+
+static int compare_ids(const void *a, const void *b) {
+  const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return left < right ? -1 : left > right;
+}
+
+int64_t distributions_gather_ids(struct distributions *d, const struct distributions_lists *lists) {
+  uint64_t count = 0, particles = 0;
+  if (d->id_capacity < d->mc.id_count) {
+    uint32_t *ids = (uint32_t *)realloc(d->ids, d->mc.id_count * sizeof *ids);
+    if (!ids) return SL_ENOMEM;
+    d->ids = ids;
+    d->id_capacity = d->mc.id_count;
+  }
+  for (uint32_t i = 0; i < d->mc.particle_count; i++) {
+    const struct mc_hits *hits =
+        (const struct mc_hits *)(const void *)((const char *)&d->mc.particles[i] + lists->offset);
+    if (hits->count == 0) continue;
+    particles++;
+    distributions_fill(d, lists->hits, hits->count);
+    for (uint32_t k = 0; k < hits->count; k++) d->ids[count++] = d->mc.ids[hits->first + k];
+  }
+  distributions_fill(d, lists->particles, (double)particles);
+  if (count > 0) qsort(d->ids, count, sizeof *d->ids, compare_ids);
+  return (int64_t)count;
+}
+
+uint32_t distributions_parents(const struct distributions *d, uint64_t count, uint32_t id) {
+  uint64_t low = 0, high = count;
+  while (low < high) {
+    const uint64_t middle = (low + high) / 2;
+    if (d->ids[middle] < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  uint32_t parents = 0;
+  while (low + parents < count && d->ids[low + parents] == id) parents++;
+  return parents;
 }
 
 /* ------------------------------------------------------------------------------------------------ one event */
@@ -146,18 +195,37 @@ static int distributions_open(void *state, const struct sl_services *s, const vo
   return SL_OK;
 }
 
+/* Detectors whose banks may be connected: D(name, a field of their geometry). */
+#define DETECTORS(D) D(ut, x0) D(scifi, source_id) D(muon, format) D(calo, xy)
+
+static int has_geometries(const struct sl_services *s, const struct distributions_args *args) {
+  int has = 1;
+#define CHECK_GEOMETRY(detector, field)                                                         \
+  if (args->detector.offsets && !args->detector##_geometry.field) {                             \
+    s->message(s->context, SL_ERROR, #detector " is connected without " #detector "_geometry"); \
+    has = 0;                                                                                    \
+  }
+  DETECTORS(CHECK_GEOMETRY)
+  return has;
+}
+
+/* What the detectors behind the VELO sent: how many banks are malformed, or SL_ENOMEM. */
+static int fill_detectors(struct distributions *d, const struct distributions_args *args, uint32_t event) {
+  int malformed = 0;
+#define FILL_DETECTOR(detector, field)                                                                      \
+  if (malformed >= 0) {                                                                                     \
+    const int found = distributions_fill_##detector(d, &args->detector, &args->detector##_geometry, event); \
+    malformed = found < 0 ? found : malformed + found;                                                      \
+  }
+  DETECTORS(FILL_DETECTOR)
+  return malformed;
+}
+
 static int distributions_consume(void *state, const struct sl_services *s, const void *args_,
                                  const struct sl_batch *batch) {
   const struct distributions_args *args = (const struct distributions_args *)args_;
   struct distributions *d = (struct distributions *)state;
-  if (args->ut.offsets && !args->ut_geometry.x0) {
-    s->message(s->context, SL_ERROR, "ut is connected without ut_geometry");
-    return SL_EINVAL;
-  }
-  if (args->muon.offsets && !args->muon_geometry.format) {
-    s->message(s->context, SL_ERROR, "muon is connected without muon_geometry");
-    return SL_EINVAL;
-  }
+  if (!has_geometries(s, args)) return SL_EINVAL;
   SL_FOR_BATCH (event, batch) {
     const char *reason;
     if (batch->events[event].error != SL_EVENT_OK) {
@@ -175,13 +243,12 @@ static int distributions_consume(void *state, const struct sl_services *s, const
     fill_tracks(d, &args->tracks, event);
     if (status == SL_OK) fill_particles(d);
     const int has_vertices = fill_vertices(d, &args->mc_vertices, event);
-    const int ut_status = distributions_fill_ut(d, &args->ut, &args->ut_geometry, event);
-    if (ut_status < 0) {
+    const int malformed = fill_detectors(d, args, event);
+    if (malformed < 0) {
       s->message(s->context, SL_ERROR, "out of memory");
-      return ut_status;
+      return malformed;
     }
-    const int muon_malformed = distributions_fill_muon(d, &args->muon, &args->muon_geometry, event);
-    d->malformed_events += status != SL_OK || !has_vertices || ut_status > 0 || muon_malformed > 0;
+    d->malformed_events += status != SL_OK || !has_vertices || malformed > 0;
   }
   return SL_OK;
 }

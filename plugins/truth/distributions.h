@@ -4,9 +4,13 @@
 #ifndef TRUTH_DISTRIBUTIONS_H
 #define TRUTH_DISTRIBUTIONS_H
 
+#include "calo/event_model.h"
+#include "calo/raw_banks.h"
 #include "mc_particles.h"
 #include "muon/event_model.h"
 #include "muon/raw_banks.h"
+#include "scifi/event_model.h"
+#include "scifi/raw_banks.h"
 #include "ut/event_model.h"
 #include "ut/raw_banks.h"
 
@@ -51,7 +55,32 @@
   H(muon_area, "4 (station - 2) + region - 1 of a muon tile", 16, -0.5, 15.5, "") \
   H(muon_time, "time of a muon tile, in 25 ns / 16", 16, -0.5, 15.5, "")
 
-#define HISTOGRAMS(H) VELO_HISTOGRAMS(H) UT_HISTOGRAMS(H) MUON_HISTOGRAMS(H)
+#define SCIFI_HISTOGRAMS(H)                                                                   \
+  H(scifi_clusters, "SciFi clusters of an event", 30, 0, 9000, "")                            \
+  H(scifi_bytes, "bytes of the SciFi's banks of an event", 30, 0, 24000, "")                  \
+  H(scifi_layer, "layer of a SciFi cluster", 12, -0.5, 11.5, "")                              \
+  H(scifi_x, "x of a SciFi cluster at y = 0", 64, -3200, 3200, "mm")                          \
+  H(scifi_size, "channels of a SciFi cluster, 4 for up to 4, 0 of a piece", 9, -0.5, 8.5, "") \
+  H(scifi_fraction, "fraction of a SciFi cluster of up to 4 channels", 2, -0.5, 1.5, "")      \
+  H(scifi_parents, "true particles of a SciFi cluster", 5, -0.5, 4.5, "")                     \
+  H(scifi_particles, "particles of an event with SciFi clusters", 30, 0, 1500, "")            \
+  H(scifi_particle_hits, "SciFi clusters of such a particle", 30, 0.5, 30.5, "")
+
+/* Cells of an event over 5 counts, and clusters, in an area of the ECAL. */
+#define CALO_AREA_HISTOGRAMS(H, area, cells_max, clusters_max)                                       \
+  H(ecal_cells_##area, "ECAL cells of an event over 5 counts, " #area " area", 30, 0, cells_max, "") \
+  H(ecal_clusters_##area, "ECAL clusters of an event, " #area " area", 30, 0, clusters_max, "")
+#define CALO_HISTOGRAMS(H)                                                       \
+  CALO_AREA_HISTOGRAMS(H, outer, 900, 120)                                       \
+  CALO_AREA_HISTOGRAMS(H, middle, 900, 90)                                       \
+  CALO_AREA_HISTOGRAMS(H, inner, 1500, 90)                                       \
+  H(ecal_energy, "energy in the ECAL", 40, 0, 4, "TeV")                          \
+  H(ecal_long, "ECAL values of an event in 12 bits", 30, 0, 3000, "")            \
+  H(ecal_adc, "value of an ECAL cell", 64, -8.5, 55.5, "counts")                 \
+  H(ecal_cluster_et, "transverse energy of an ECAL cluster", 60, 0, 3000, "MeV") \
+  H(ecal_cluster_seed, "highest cell's share of an ECAL cluster", 50, 0, 1, "")
+
+#define HISTOGRAMS(H) VELO_HISTOGRAMS(H) UT_HISTOGRAMS(H) SCIFI_HISTOGRAMS(H) MUON_HISTOGRAMS(H) CALO_HISTOGRAMS(H)
 
 enum { BINS_MAX = 64 };
 
@@ -65,14 +94,28 @@ struct histogram {
 
 struct distributions {
   struct mc_event mc; /* of the event at hand */
-  uint32_t *ids;      /* of its UT clusters in the truth, sorted, one for each particle */
+  uint32_t *ids;      /* of a detector's clusters in the truth, sorted, one for each particle */
   uint64_t id_capacity;
+  int16_t calo_adc[CALO_CELLS]; /* of its cells */
   uint64_t events, error_events, malformed_events;
   struct histogram histograms[HISTOGRAM_COUNT];
 };
 
 /* An entry into histogram H_... */
 void distributions_fill(struct distributions *d, uint32_t which, double value);
+
+/* The truth of a detector: where its lists are in a struct mc_particle, and the histograms of who has one, and how long
+ * it is. */
+struct distributions_lists {
+  size_t offset;
+  uint32_t particles, hits;
+};
+
+/* Fills these histograms, and d->ids with the ids in the lists: how many, or SL_ENOMEM. */
+int64_t distributions_gather_ids(struct distributions *d, const struct distributions_lists *lists);
+
+/* In how many of the `count` gathered lists is the id? */
+uint32_t distributions_parents(const struct distributions *d, uint64_t count, uint32_t id);
 
 /* distributions_ut.c: the clusters of the event's UT banks, by the truth that is at hand. Returns how many banks are
  * malformed, or SL_ENOMEM. Nothing is filled where none are connected, or the event has none. */
@@ -82,5 +125,13 @@ int distributions_fill_ut(struct distributions *d, const struct ut_banks_view *b
 /* distributions_muon.c: the same of the muon banks. */
 int distributions_fill_muon(struct distributions *d, const struct muon_banks_view *banks,
                             const struct muon_geometry_view *geometry, uint32_t event);
+/* distributions_scifi.c: the same of the SciFi. */
+int distributions_fill_scifi(struct distributions *d, const struct scifi_banks_view *banks,
+                             const struct scifi_geometry_view *geometry, uint32_t event);
+
+/* distributions_calo.c: the cells and clusters of the event's calorimeter. Returns how many banks are malformed; then,
+ * and where none are connected, or the event has none, nothing is filled. */
+int distributions_fill_calo(struct distributions *d, const struct calo_banks_view *banks,
+                            const struct calo_geometry_view *geometry, uint32_t event);
 
 #endif

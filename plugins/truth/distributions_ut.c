@@ -4,54 +4,16 @@
 #include "distributions.h"
 #include "ut/bank_words.h"
 
-#include <stdlib.h>
+#include <stddef.h>
+
+static const struct distributions_lists ut_lists = {offsetof(struct mc_particle, ut), H_ut_particles,
+                                                    H_ut_particle_hits};
 
 struct bank {
   const struct ut_geometry_view *geometry;
   const uint32_t *words;
   uint32_t bytes, version, board;
 };
-
-static int compare_ids(const void *a, const void *b) {
-  const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-  return left < right ? -1 : left > right;
-}
-
-/* The ids in the particles' UT lists, sorted into d->ids: how many, or SL_ENOMEM. */
-static int64_t gather_true_ids(struct distributions *d) {
-  uint64_t count = 0, particles = 0;
-  if (d->id_capacity < d->mc.id_count) {
-    uint32_t *ids = (uint32_t *)realloc(d->ids, d->mc.id_count * sizeof *ids);
-    if (!ids) return SL_ENOMEM;
-    d->ids = ids;
-    d->id_capacity = d->mc.id_count;
-  }
-  for (uint32_t i = 0; i < d->mc.particle_count; i++) {
-    const struct mc_hits *hits = &d->mc.particles[i].ut;
-    if (hits->count == 0) continue;
-    particles++;
-    distributions_fill(d, H_ut_particle_hits, hits->count);
-    for (uint32_t k = 0; k < hits->count; k++) d->ids[count++] = d->mc.ids[hits->first + k];
-  }
-  distributions_fill(d, H_ut_particles, (double)particles);
-  if (count > 0) qsort(d->ids, count, sizeof *d->ids, compare_ids);
-  return (int64_t)count;
-}
-
-/* How many of the sorted ids are `id`. */
-static uint32_t count_parents(const struct distributions *d, uint64_t count, uint32_t id) {
-  uint64_t low = 0, high = count;
-  while (low < high) {
-    const uint64_t middle = (low + high) / 2;
-    if (d->ids[middle] < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  uint32_t parents = 0;
-  while (low + parents < count && d->ids[low + parents] == id) parents++;
-  return parents;
-}
 
 /* 0 where the cluster's lane is connected to nothing. */
 static int fill_cluster(struct distributions *d, const struct bank *b, const struct ut_cluster *c, uint32_t adc,
@@ -64,7 +26,7 @@ static int fill_cluster(struct distributions *d, const struct bank *b, const str
   distributions_fill(d, H_ut_x, (double)x);
   distributions_fill(d, H_ut_strips, c->strips);
   distributions_fill(d, H_ut_adc, adc);
-  distributions_fill(d, H_ut_parents, count_parents(d, true_ids, id));
+  distributions_fill(d, H_ut_parents, distributions_parents(d, true_ids, id));
   return 1;
 }
 
@@ -105,7 +67,7 @@ int distributions_fill_ut(struct distributions *d, const struct ut_banks_view *b
   uint32_t clusters = 0, bytes = 0;
   int malformed = 0;
   if (!banks->offsets || banks->offsets[event] == banks->offsets[event + 1]) return 0;
-  const int64_t true_ids = gather_true_ids(d);
+  const int64_t true_ids = distributions_gather_ids(d, &ut_lists);
   if (true_ids < 0) return SL_ENOMEM;
   for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
     const struct bank b = {geometry, banks->payload + banks->first_word[i], banks->size_bytes[i], banks->version[i],

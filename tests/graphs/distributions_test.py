@@ -37,6 +37,11 @@ def check_sums(name, found):
         checks.that(total(found["muon_tiles"]) == found[h]["entries"], f"{name}: {h}: muon tiles are counted alike")
     checks.that(total(found["ut_particles"]) == found["ut_particle_hits"]["entries"],
                 f"{name}: particles in the UT are counted alike")
+    for h in ("scifi_layer", "scifi_x", "scifi_size", "scifi_parents"):
+        checks.that(total(found["scifi_clusters"]) == found[h]["entries"], f"{name}: {h}: SciFi clusters are counted alike")
+    checks.that(found["scifi_fraction"]["entries"] == found["scifi_size"]["counts"][4], f"{name}: small ones have a fraction")
+    checks.that(total(found["scifi_particles"]) == found["scifi_particle_hits"]["entries"],
+                f"{name}: particles in the SciFi are counted alike")
 
 
 simulated = histograms(run_simulated("velo_distributions.yaml", "-n", 60))
@@ -60,6 +65,13 @@ version_4 = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set
 check_sums("version 4", version_4)
 checks.that(0.95 < version_4["ut_clusters"]["mean"] / simulated["ut_clusters"]["mean"] <= 1,
             "of UT banks of version 4 there are as many clusters, or fewer, as longer ones are not cut")
+checks.that(simulated["scifi_clusters"]["entries"] == 60 and simulated["scifi_clusters"]["mean"] > 1000,
+            "simulated events have SciFi banks")
+for version in (4, 6, 7, 8):
+    other = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", f"raw.scifi_version={version}"))
+    check_sums(f"SciFi banks of version {version}", other)
+    checks.that(1 < other["scifi_clusters"]["mean"] / simulated["scifi_clusters"]["mean"] < (1.3 if version == 4 else 1.1),
+                f"SciFi banks of version {version} have the first pieces of wide clusters, too")
 checks.that(3 < simulated["vertices"]["mean"] < 7, "there are as many vertices as collisions are asked for")
 
 if MANY.exists() and SIX.exists():
@@ -74,6 +86,9 @@ if MANY.exists() and SIX.exists():
     checks.that(total(found["muon_tiles"]) == 1421 and found["muon_area"]["counts"][0] == 413,
                 "six events: 1421 muon tiles, 413 in M2 R1")
     checks.that(total(found["ut_bytes"]) + 6 * 180 * 8 == 41624, "six events: bytes of the UT's banks")
+    checks.that(total(found["scifi_clusters"]) == 20261 and found["scifi_parents"]["counts"][0] == 2614,
+                "six events: 20261 SciFi clusters, 2614 of them without a true particle")
+    checks.that(total(found["scifi_bytes"]) == 51620, "six events: bytes of the SciFi's banks")
     checks.that(found["pixels"]["entries"] == 6 and found["vertices"]["mean"] > 4,
                 "six events: they have super-pixels and vertices")
 else:

@@ -46,7 +46,8 @@ with tempfile.TemporaryDirectory() as name:
                 ("velo.yaml", ("--set", "raw.cluster_version=2", "--set", "raw.odin_version=6")),
                 ("velo.yaml", ("--set", "raw.cluster_version=4", "--set", "raw.signal=Bs_phiphi")),
                 ("velo_superpixels.yaml",
-                 ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5"))]
+                 ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5")),
+                ("velo_distributions.yaml", ()), ("velo_distributions.yaml", ("--set", "raw.scifi_version=8"))]
     for graph, settings in versions:
         text = f"{graph} {' '.join(settings)}"
         direct = outcome(graph, *COUNT, *settings)
