@@ -31,6 +31,10 @@ def check_sums(name, found):
                 f"{name}: super-pixels are counted alike")
     checks.that(total(found["pixels"]) == total(found["pixels_per_superpixel"]), f"{name}: pixels are counted alike")
     checks.that(total(found["particles"]) == found["particle_pt"]["entries"], f"{name}: particles are counted alike")
+    calo = sum(total(found[f"ecal_clusters_{area}"]) for area in ("outer", "middle", "inner"))
+    checks.that(calo == found["ecal_cluster_et"]["entries"] == found["ecal_cluster_seed"]["entries"],
+                f"{name}: clusters of the ECAL are counted alike")
+    checks.that(found["ecal_adc"]["entries"] == 6016 * found["ecal_energy"]["entries"], f"{name}: all cells are read")
     for h in ("ut_layer", "ut_x", "ut_strips", "ut_adc", "ut_parents"):
         checks.that(total(found["ut_clusters"]) == found[h]["entries"], f"{name}: {h}: UT clusters are counted alike")
     for h in ("muon_area", "muon_time"):
@@ -72,6 +76,9 @@ for version in (4, 6, 7, 8):
     check_sums(f"SciFi banks of version {version}", other)
     checks.that(1 < other["scifi_clusters"]["mean"] / simulated["scifi_clusters"]["mean"] < (1.3 if version == 4 else 1.1),
                 f"SciFi banks of version {version} have the first pieces of wide clusters, too")
+energies = [histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", f"raw.calo_version={version}"))
+            for version in (4, 5)]
+checks.that(all(e == simulated for e in energies), "banks of the calorimeter say the same in every version")
 checks.that(3 < simulated["vertices"]["mean"] < 7, "there are as many vertices as collisions are asked for")
 
 if MANY.exists() and SIX.exists():
@@ -89,6 +96,9 @@ if MANY.exists() and SIX.exists():
     checks.that(total(found["scifi_clusters"]) == 20261 and found["scifi_parents"]["counts"][0] == 2614,
                 "six events: 20261 SciFi clusters, 2614 of them without a true particle")
     checks.that(total(found["scifi_bytes"]) == 51620, "six events: bytes of the SciFi's banks")
+    # Clusters as an independent implementation finds them, the energy as another reading of the banks has it.
+    checks.that(found["ecal_cluster_et"]["entries"] == 552, "six events: 552 clusters of the ECAL")
+    checks.that(abs(6e6 * found["ecal_energy"]["mean"] - 6013131) < 300, "six events: their energy is 6.013 TeV")
     checks.that(found["pixels"]["entries"] == 6 and found["vertices"]["mean"] > 4,
                 "six events: they have super-pixels and vertices")
 else:
