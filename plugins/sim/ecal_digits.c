@@ -19,10 +19,10 @@ enum { PROFILE_MM = 192 };
 struct profile {
   float sum[PROFILE_MM + 1][PROFILE_MM + 1];
 };
-enum { NOISE_VALUES = 4096 };
+enum { NORMAL_VALUES = 4096 };
 struct sim_ecal_tables {
   struct profile electromagnetic, hadronic;
-  float noise[NOISE_VALUES];     /* quantiles of a normal distribution */
+  float normal[NORMAL_VALUES];   /* quantiles of a normal distribution */
   float whole[CALO_AREAS];       /* over what a photon's cell and the eight around it collect */
   uint8_t is_inside[CALO_CELLS]; /* the eight around a cell are of its area */
 };
@@ -34,8 +34,8 @@ static const float mip_energy = 290.0f, mip_width = 25.0f; /* MeV of a photon's,
 static const float mip_loss = 220.0f;                      /* MeV that it really loses */
 static const float hadron_seen_min = 0.10f, hadron_seen_max = 0.90f;
 static const float neutral_share = 0.16f; /* neutrons and K_L, of the charged hadrons */
-static const float soft_again = 1.1f, hadron_again = 0.25f;
-static const float soft_count = 1.35f, soft_energy = 180.0f, soft_radius_min = 250.0f, soft_radius = 420.0f;
+static const float soft_again = 0.9f, hadron_again = 0.20f;
+static const float soft_count = 1.2f, soft_energy = 180.0f, soft_width = 650.0f, soft_height = 450.0f;
 static const float noise_adc = 1.17f;
 static const float gev = 1000.0f;
 
@@ -78,9 +78,9 @@ static float normal_tail(float x) {
   return 0.398942280f * sl_expf(-0.5f * x * x) * sum;
 }
 
-static void make_noise(float noise[NOISE_VALUES]) {
-  for (int i = 0; i < NOISE_VALUES / 2; i++) {
-    const float share = ((float)i + 0.5f) / NOISE_VALUES;
+static void make_normal(float normal[NORMAL_VALUES]) {
+  for (int i = 0; i < NORMAL_VALUES / 2; i++) {
+    const float share = ((float)i + 0.5f) / NORMAL_VALUES;
     float low = 0.0f, high = 8.0f;
     for (int k = 0; k < 30; k++) {
       const float middle = 0.5f * (low + high);
@@ -89,8 +89,8 @@ static void make_noise(float noise[NOISE_VALUES]) {
       else
         high = middle;
     }
-    noise[i] = -0.5f * (low + high);
-    noise[NOISE_VALUES - 1 - i] = 0.5f * (low + high);
+    normal[i] = -0.5f * (low + high);
+    normal[NORMAL_VALUES - 1 - i] = 0.5f * (low + high);
   }
 }
 
@@ -121,12 +121,15 @@ static void find_inside(const struct calo_description *d, uint8_t *is_inside) {
   }
 }
 
+/* By the 12 lowest bits of a random number. */
+static float normal(const struct sim_ecal_tables *t, uint32_t bits) { return t->normal[bits & (NORMAL_VALUES - 1)]; }
+
 static struct sim_ecal_tables *make_tables(const struct calo_description *d) {
   struct sim_ecal_tables *t = (struct sim_ecal_tables *)malloc(sizeof *t);
   if (!t) return NULL;
   make_profile(&t->electromagnetic, 0.88f, 5.0f, 22.0f);
   make_profile(&t->hadronic, 0.5f, 9.0f, 45.0f);
-  make_noise(t->noise);
+  make_normal(t->normal);
   for (uint32_t i = 0; i < CALO_AREAS; i++) t->whole[i] = whole_over_collected(&t->electromagnetic, d->areas[i].cell);
   find_inside(d, t->is_inside);
   return t;
@@ -176,9 +179,9 @@ static void share_cell(const struct shower *s, const struct profile *p, uint32_t
       energy * (corner(p, right, high) - corner(p, left, high) - corner(p, right, low) + corner(p, left, low));
 }
 
-static float smeared(struct sim_random *r, float energy) {
+static float smeared(struct shower *s, float energy) {
   const float width = sqrtf(stochastic * stochastic * gev / energy + constant * constant);
-  return sl_max_f32(energy * (1.0f + width * sim_normal(r)), 0.0f);
+  return sl_max_f32(energy * (1.0f + width * normal(s->tables, sim_random_u32(&s->random))), 0.0f);
 }
 
 static void share(struct shower *s, const struct profile *p, float depth, float energy) {
@@ -187,7 +190,7 @@ static void share(struct shower *s, const struct profile *p, float depth, float 
   struct calo_place at;
   const uint32_t cell = calo_description_cell_at(d, x, y, &at);
   if (cell == CALO_CELLS) return;
-  const float seen = smeared(&s->random, energy) * s->tables->whole[at.area];
+  const float seen = smeared(s, energy) * s->tables->whole[at.area];
   if (s->tables->is_inside[cell]) {
     share_grid(s, p, &at, x, y, seen);
     return;
@@ -263,13 +266,12 @@ static void add_particle(struct shower *s, const struct sim_particle *p, float m
     add_hadron(s, kinetic, p->charge != 0);
 }
 
-/* Soft particles from the showers of others, more of them close to the beam. */
+/* Soft particles, more of them close to the beam. */
 static void add_soft(struct shower *s) {
   for (float u = sim_uniform(&s->random); u < soft_count * s->background; u = u + 1.0f) {
-    float sine, cosine;
-    sl_sincosf(6.28318531f * sim_uniform(&s->random), &sine, &cosine);
-    const float radius = soft_radius_min + soft_radius * sim_exponential(&s->random);
-    add(s, radius * cosine, radius * sine, soft_energy * sim_exponential(&s->random));
+    const uint32_t bits = sim_random_u32(&s->random);
+    const float x = soft_width * normal(s->tables, bits), y = soft_height * normal(s->tables, bits >> 16);
+    add(s, x, y, soft_energy * sim_exponential(&s->random));
   }
 }
 
@@ -304,7 +306,7 @@ static void read_out(const struct calo_description *d, const struct sim_event *e
   for (uint32_t cell = 0; cell < CALO_CELLS; cell += 2) {
     const uint32_t bits = sim_random_u32(&r);
     for (uint32_t k = 0; k < 2; k++) {
-      const float noise = noise_adc * digits->tables->noise[bits >> 16 * k & (NOISE_VALUES - 1)];
+      const float noise = noise_adc * normal(digits->tables, bits >> 16 * k);
       const float counts = digits->energy[cell + k] / d->gain[cell + k] + d->pedestal + noise;
       const float low = (float)SIM_ECAL_ADC_MIN, in_range = sl_clamp_f32(counts, low, (float)SIM_ECAL_ADC_MAX);
       digits->adc[cell + k] = (int16_t)((int32_t)(in_range - low + 0.5f) + SIM_ECAL_ADC_MIN);
