@@ -142,8 +142,8 @@ static int parse_sources(struct io_geometry_file *f, const struct sl_services *s
   const uint32_t slots_max = CALO_SOURCES_MAX * CALO_BANK_CARDS;
   uint32_t sources = 0;
   int status = has_sources ? read_count(f, CALO_BANK_CARDS, slots_max, "card numbers", &sources) : SL_OK;
-  if (status == SL_OK) status = make_sources(s, sources, g);
-  if (status < 0 || !has_sources) return status;
+  if (status < 0) return status;
+  if ((status = make_sources(s, sources, g)) < 0 || !has_sources) return status;
   const size_t slots = (size_t)sources * CALO_BANK_CARDS;
   if ((status = io_geometry_take(f, g->card_number, slots * sizeof *g->card_number, "card numbers")) < 0) return status;
   if ((status = io_geometry_length_u32(f, (uint32_t)slots, "card indices")) < 0) return status;
@@ -159,7 +159,7 @@ static int parse_sources(struct io_geometry_file *f, const struct sl_services *s
 static int parse(struct io_geometry_file *f, const struct sl_services *s) {
   uint32_t numbers[CALO_NUMBERS] = {0};
   struct calo_geometry g;
-  float pedestal;
+  float pedestal = 0;
   int status;
   if ((status = parse_head(f, numbers, &pedestal)) < 0) return status;
   if ((status = make_arrays(s, numbers, &g)) < 0) return status;

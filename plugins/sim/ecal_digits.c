@@ -3,9 +3,11 @@
  * A photon or electron showers: its energy, with the calorimeter's resolution, is shared among the cell that it hits
  * and those that touch it, by a lateral profile at the depth of the shower's maximum. A muon leaves the energy of a
  * minimum ionising particle in the cells along its way. So does a hadron until it interacts, if it does; its shower is
- * wider, and a random part of it is seen. Collisions here have no neutrons and K_L: some hadrons come a second time,
- * from the same place and with the same momentum, as a neutral one at another azimuth. Soft particles, of which too few
- * come (README.md), are made up by small energies all over, the more the more energy there is.
+ * wider, and a random part of it is seen.
+ *
+ * What is missing is made up (README.md): some hadrons come a second time as neutral ones, since collisions here have
+ * no neutrons and K_L; particles come again at another place, since too few are made behind the VELO; and each brings
+ * soft energies, more of them close to the beam.
  *
  * Then each cell gets noise, the pedestal and its gain. All sums are in the order of the passages.
  */
@@ -33,10 +35,14 @@ static const float stochastic = 0.10f, constant = 0.01f;   /* of the resolution:
 static const float mip_energy = 290.0f, mip_width = 25.0f; /* MeV of a photon's, Moyal's distribution */
 static const float mip_loss = 220.0f;                      /* MeV that it really loses */
 static const float hadron_seen_min = 0.10f, hadron_seen_max = 0.90f;
-static const float neutral_share = 0.16f; /* neutrons and K_L, of the charged hadrons */
-static const float soft_again = 0.9f, hadron_again = 0.20f;
-static const float soft_count = 1.2f, soft_energy = 180.0f, soft_width = 650.0f, soft_height = 450.0f;
+static const float hadron_core = 0.5f, hadron_core_mm = 9.0f, hadron_halo_mm = 45.0f; /* of the profiles */
+static const float photon_core = 0.88f, photon_core_mm = 5.0f, photon_halo_mm = 22.0f;
 static const float noise_adc = 1.17f;
+
+/* What is made up, a charged hadron; a photon or electron, a hadron; a passage of any, around the beam. */
+static const float neutral_share = 0.16f;
+static const float photon_again = 0.9f, hadron_again = 0.20f, again_min = 0.1f, again_max = 1.3f;
+static const float soft_count = 1.2f, soft_energy = 180.0f, soft_width = 650.0f, soft_height = 450.0f;
 static const float gev = 1000.0f;
 
 /* ------------------------------------------------------------------------------------------------ the tables */
@@ -127,8 +133,8 @@ static float normal(const struct sim_ecal_tables *t, uint32_t bits) { return t->
 static struct sim_ecal_tables *make_tables(const struct calo_description *d) {
   struct sim_ecal_tables *t = (struct sim_ecal_tables *)malloc(sizeof *t);
   if (!t) return NULL;
-  make_profile(&t->electromagnetic, 0.88f, 5.0f, 22.0f);
-  make_profile(&t->hadronic, 0.5f, 9.0f, 45.0f);
+  make_profile(&t->electromagnetic, photon_core, photon_core_mm, photon_halo_mm);
+  make_profile(&t->hadronic, hadron_core, hadron_core_mm, hadron_halo_mm);
   make_normal(t->normal);
   for (uint32_t i = 0; i < CALO_AREAS; i++) t->whole[i] = whole_over_collected(&t->electromagnetic, d->areas[i].cell);
   find_inside(d, t->is_inside);
@@ -241,7 +247,7 @@ static void place(struct shower *s, float x, float y, float z) {
   s->y = m[5] * y + m[6] * z + m[7] + s->ty * to_front;
 }
 
-/* The neutral one that comes as often as not with a charged hadron: its momentum at the origin, turned around z. */
+/* A neutral hadron instead of a charged one: with the momentum at its origin, turned around z. */
 static void add_neutral(struct shower *s, const struct sim_particle *p, const struct sim_passage *passage) {
   if (p->pz <= 0.0f || sim_uniform(&s->random) > neutral_share * s->background) return;
   float sine, cosine;
@@ -266,9 +272,13 @@ static void add_particle(struct shower *s, const struct sim_particle *p, float m
     add_hadron(s, kinetic, p->charge != 0);
 }
 
+/* A whole number with this mean, next to it. */
+static uint32_t times(struct sim_random *r, float mean) { return sl_to_u32(mean + sim_uniform(r)); }
+
 /* Soft particles, more of them close to the beam. */
 static void add_soft(struct shower *s) {
-  for (float u = sim_uniform(&s->random); u < soft_count * s->background; u = u + 1.0f) {
+  const uint32_t count = times(&s->random, soft_count * s->background);
+  for (uint32_t i = 0; i < count; i++) {
     const uint32_t bits = sim_random_u32(&s->random);
     const float x = soft_width * normal(s->tables, bits), y = soft_height * normal(s->tables, bits >> 16);
     add(s, x, y, soft_energy * sim_exponential(&s->random));
@@ -282,7 +292,7 @@ static void add_again(struct shower *s, const struct sim_particle *p, const stru
   s->tx = sign_x * passage->tx;
   s->ty = sign_y * passage->ty;
   place(s, sign_x * passage->x, sign_y * passage->y, passage->z);
-  add_particle(s, p, passage->p * sim_uniform_in(&s->random, 0.1f, 1.3f));
+  add_particle(s, p, passage->p * sim_uniform_in(&s->random, again_min, again_max));
 }
 
 static void add_passage(struct shower *s, const struct sim_event *event, const struct sim_passage *passage) {
@@ -292,11 +302,11 @@ static void add_passage(struct shower *s, const struct sim_event *event, const s
   s->ty = passage->ty;
   place(s, passage->x, passage->y, passage->z);
   add_particle(s, p, passage->p);
-  if (p->species->is_hadron && p->charge != 0) add_neutral(s, p, passage);
-  const float again = s->background * (p->species->is_hadron ? hadron_again : soft_again);
   if (p->flags & SIM_FROM_SIGNAL || p->species == &sim_species[SIM_MUON]) return;
+  if (p->species->is_hadron && p->charge != 0) add_neutral(s, p, passage);
   add_soft(s);
-  for (float u = sim_uniform(&s->random); u < again; u = u + 1.0f) add_again(s, p, passage);
+  const uint32_t again = times(&s->random, s->background * (p->species->is_hadron ? hadron_again : photon_again));
+  for (uint32_t i = 0; i < again; i++) add_again(s, p, passage);
 }
 
 /* ------------------------------------------------------------------------------------------------ the readout */

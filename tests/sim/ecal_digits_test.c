@@ -38,7 +38,7 @@ static void measure(struct sim_simulation *s, enum sim_species_id id, float p, u
   double sum = 0, squares = 0;
   const float size = s->calo.areas[calo_description_area_of(&s->calo, cell)].cell;
   for (uint32_t i = 0; i < TIMES; i++) {
-    const float dx = size * ((float)(i % 20) / 20.0f - 0.475f), dy = size * ((float)(i / 20) / 20.0f - 0.475f);
+    const float dx = size * ((float)(i % 20) / 20.0f - 0.475f), dy = size * ((float)(i - i % 20) / 400.0f - 0.475f);
     shoot(s, id, p, s->calo.xy[2 * cell] + dx, s->calo.xy[2 * cell + 1] + dy, i);
     const double energy = energy_of(s);
     sum += energy;
@@ -71,10 +71,11 @@ static void photons_and_electrons_have_their_energy_and_resolution(void **state)
 static void muons_are_minimum_ionising_at_any_momentum(void **state) {
   (void)state;
   struct sim_simulation *s = quiet_new();
-  for (float p = 2000; p < 100000; p *= 4)
+  static const float momenta[] = {2000, 8000, 32000, 100000};
+  for (uint32_t i = 0; i < 4; i++)
     for (uint32_t area = 0; area < 3; area++) {
       double mean, width;
-      measure(s, SIM_MUON, p, inside[area], &mean, &width);
+      measure(s, SIM_MUON, momenta[i], inside[area], &mean, &width);
       assert_true(mean > 280 && mean < 380 && width > 20 && width < 120);
     }
   simulation_free(s);

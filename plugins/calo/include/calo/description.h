@@ -201,7 +201,7 @@ static inline double calo_description_width(const struct calo_description *d, ui
 
 /* Local x of the middle of a column, or y of a row. */
 static inline double calo_description_middle(double width, uint32_t count, uint32_t place) {
-  return (place + 0.5 - count / 2) * width;
+  return (place + 0.5 - 0.5 * count) * width;
 }
 
 /* Numbers the cells by row and column; returns how many there are. */
@@ -272,7 +272,7 @@ static inline void calo_description_place(const struct calo_description_reader *
 /* The columns, or rows, of a grid that touch [middle - half, middle + half]: first and end. */
 static inline void calo_description_touching(double middle, double half, double width, uint32_t count,
                                              uint32_t range[2]) {
-  const double touch = 0.01, edge = width * (count / 2);
+  const double touch = 0.01, edge = 0.5 * width * count;
   const double first = (middle - half - touch + edge) / width, last = (middle + half + touch + edge) / width;
   range[0] = first < 0 ? 0 : first > count ? count : (uint32_t)first;
   range[1] = last < 0 ? 0 : last >= count ? count : (uint32_t)last + 1;
