@@ -1,6 +1,6 @@
 /* closure.h: how well constants describe tracks of known momentum. */
-#ifndef CALIBRATION_CLOSURE_H
-#define CALIBRATION_CLOSURE_H
+#ifndef SIM_CALIBRATE_CLOSURE_H
+#define SIM_CALIBRATE_CLOSURE_H
 
 #include "calibration/calibration.h"
 #include "gun.h"

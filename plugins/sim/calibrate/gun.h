@@ -3,8 +3,8 @@
  * 1/p is uniform, eta and phi too, both charges are equally frequent, and the origin is on the axis, with some
  * spread along it. A track is a function of seed and number. Polarity is down; up is the same with the other charge.
  */
-#ifndef CALIBRATION_GUN_H
-#define CALIBRATION_GUN_H
+#ifndef SIM_CALIBRATE_GUN_H
+#define SIM_CALIBRATE_GUN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* fit.h: the constants, derived from tracks of known momentum. */
-#ifndef CALIBRATION_FIT_H
-#define CALIBRATION_FIT_H
+#ifndef SIM_CALIBRATE_FIT_H
+#define SIM_CALIBRATE_FIT_H
 
 #include "calibration/calibration.h"
 #include "gun.h"

@@ -1,6 +1,6 @@
 /* formulas.h: what the reconstruction computes with the constants, on a track whose hits are known (README.md). */
-#ifndef CALIBRATION_FORMULAS_H
-#define CALIBRATION_FORMULAS_H
+#ifndef SIM_CALIBRATE_FORMULAS_H
+#define SIM_CALIBRATE_FORMULAS_H
 
 #include "calibration/calibration.h"
 #include "gun.h"

@@ -1,6 +1,6 @@
 /* write.h: a calibration as text. */
-#ifndef CALIBRATION_WRITE_H
-#define CALIBRATION_WRITE_H
+#ifndef SIM_CALIBRATE_WRITE_H
+#define SIM_CALIBRATE_WRITE_H
 
 #include "fit.h"
 

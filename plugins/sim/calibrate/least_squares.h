@@ -1,6 +1,6 @@
 /* least_squares.h: linear regression, and quantiles. Sums are in the order of the points: the same bits everywhere. */
-#ifndef CALIBRATION_LEAST_SQUARES_H
-#define CALIBRATION_LEAST_SQUARES_H
+#ifndef SIM_CALIBRATE_LEAST_SQUARES_H
+#define SIM_CALIBRATE_LEAST_SQUARES_H
 
 #include "calibration/calibration.h"
 
