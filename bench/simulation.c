@@ -41,6 +41,21 @@ static double time_scifi(struct sim_simulation *s, uint64_t events) {
   return seconds / (double)events;
 }
 
+/* The same of the muon chambers. */
+static double time_muon(struct sim_simulation *s, uint64_t events) {
+  double seconds = 0;
+  s->wanted = SIM_MAKE_TRUTH;
+  for (uint64_t i = 0; i < events; i++) {
+    if (sim_simulate(s, i) < 0) exit(1);
+    sim_banks_clear(&s->banks);
+    const double begin = seconds_now();
+    if (sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, &s->event, &s->muon_digits) < 0) exit(1);
+    if (sim_muon_banks(&s->banks, &s->muon, &s->muon_digits, s->versions.muon) < 0) exit(1);
+    seconds += seconds_now() - begin;
+  }
+  return seconds / (double)events;
+}
+
 /* 200 tracks of 5 GeV through all nodes. */
 static double time_tracks(struct sim_spectrometer *s) {
   enum { TRACKS = 200 };
@@ -67,11 +82,12 @@ int main(int count, char **words) {
   static struct sim_simulation s;
   char reason[256];
   if (sim_set_defaults(&s, reason, sizeof reason)) return 1;
-  double with = 1e9, without = 1e9, track = 1e9, make = 1e9, scifi = 1e9;
+  double with = 1e9, without = 1e9, track = 1e9, make = 1e9, scifi = 1e9, muon = 1e9;
   for (int i = 0; i < times; i++) {
     with = less(with, time_events(&s, SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_SUPERPIXELS, events));
     without = less(without, time_events(&s, 0, events));
     scifi = less(scifi, time_scifi(&s, events));
+    muon = less(muon, time_muon(&s, events));
     track = less(track, time_tracks(s.spectrometer));
     const double begin = seconds_now();
     sim_spectrometer_free(sim_spectrometer_new(SIM_POLARITY_UP));
@@ -79,7 +95,8 @@ int main(int count, char **words) {
   }
   printf("VELO alone %.3f ms an event (%.0f/s), with the spectrometer %.3f ms (%.0f/s)\n", 1e3 * without, 1 / without,
          1e3 * with, 1 / with);
-  printf("of it digits and banks of the fibre tracker: %.3f ms\n", 1e3 * scifi);
+  printf("of it digits and banks of the fibre tracker: %.3f ms, of the muon chambers: %.3f ms\n", 1e3 * scifi,
+         1e3 * muon);
   printf("a track through %u steps %.2f us; planes of the field made in %.2f ms\n", s.spectrometer->node_count - 1,
          1e6 * track, 1e3 * make);
   sim_simulation_free(&s);
