@@ -255,6 +255,37 @@ static void times_of_a_link_come_with_their_hits(void **state) {
   simulation_free(s);
 }
 
+/* Memory that is exactly as long as the payload, which sanitizers watch. */
+static void any_payload_ends_with_digits_of_the_map_or_a_fault(void **state) {
+  (void)state;
+  uint32_t fine = 0, refused = 0;
+  for (uint32_t version = 2; version <= 3; version++) {
+    struct sim_simulation *s = muon_simulation(version);
+    assert_int_equal(sim_simulate(s, 0), 0);
+    const struct muon_map map = map_of(s);
+    for (uint32_t i = 0; i < 20000; i++) {
+      struct sim_random random = sim_random_begin(1, i, SIM_FOR_MUON_NOISE, version);
+      const uint32_t bytes = sim_random_u32(&random) % 60, words = (bytes + 3) / 4;
+      uint32_t *payload = malloc(words * sizeof *payload + (words == 0));
+      assert_non_null(payload);
+      for (uint32_t k = 0; k < words; k++) /* mostly small numbers, for lengths that fit */
+        payload[k] = sim_random_u32(&random) & (sim_random_u32(&random) % 3 ? 0x00030003u : UINT32_MAX);
+      const struct muon_bank_words bank = {payload, bytes, version, i % 12};
+      struct muon_reader r;
+      struct muon_digit d;
+      uint32_t count = 0;
+      muon_reader_begin(&r, &map, &bank);
+      for (; muon_reader_next(&r, &d); count++) assert_true(d.tile != 0 && d.time < 16);
+      assert_true(count <= 48 * bytes && muon_reader_next(&r, &d) == 0);
+      fine += r.fault == MUON_FINE;
+      refused += r.fault != MUON_FINE;
+      free(payload);
+    }
+    simulation_free(s);
+  }
+  assert_true(fine > 100 && refused > 100);
+}
+
 /* ------------------------------------------------------------------------------------------------ full simulation */
 
 struct tally {
@@ -297,6 +328,7 @@ int main(void) {
                                      cmocka_unit_test(chambers_without_efficiency_see_nothing),
                                      cmocka_unit_test(payloads_that_are_wrong_are_refused_with_the_reason),
                                      cmocka_unit_test(times_of_a_link_come_with_their_hits),
+                                     cmocka_unit_test(any_payload_ends_with_digits_of_the_map_or_a_fault),
                                      cmocka_unit_test(events_of_full_simulation_have_their_tiles)};
   return cmocka_run_group_tests_name("muon", tests, NULL, NULL);
 }
