@@ -2,7 +2,7 @@
  *
  *   build/cpu-release/bench_simulation [EVENTS] [TIMES]
  *
- * Default events of seed 1, processor time of this process, the least of TIMES. The two kinds of events take turns.
+ * Default events of seed 1, processor time of this process, the least of TIMES. All take turns.
  */
 #include "defaults.h"
 
@@ -25,36 +25,28 @@ static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t ev
   return (seconds_now() - begin) / (double)events;
 }
 
-/* The fibre tracker's digits and banks of events whose passages are made. */
-static double time_scifi(struct sim_simulation *s, uint64_t events) {
-  double seconds = 0;
-  s->wanted = SIM_MAKE_TRUTH;
-  for (uint64_t i = 0; i < events; i++) {
-    if (sim_simulate(s, i) < 0) exit(1);
-    s->event.links[SIM_IN_SCIFI].count = 0;
-    sim_banks_clear(&s->banks);
-    const double begin = seconds_now();
-    if (sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits) < 0) exit(1);
-    if (sim_scifi_banks(&s->banks, &s->scifi, &s->scifi_digits, s->versions.scifi) < 0) exit(1);
-    seconds += seconds_now() - begin;
+/* Digits and banks of a detector, of events whose passages are made. */
+#define TIME_DETECTOR(name, digitise, put_banks)                         \
+  static double time_##name(struct sim_simulation *s, uint64_t events) { \
+    double seconds = 0;                                                  \
+    s->wanted = SIM_MAKE_TRUTH;                                          \
+    for (uint64_t i = 0; i < events; i++) {                              \
+      if (sim_simulate(s, i) < 0) exit(1);                               \
+      sim_banks_clear(&s->banks);                                        \
+      const double begin = seconds_now();                                \
+      if ((digitise) < 0 || (put_banks) < 0) exit(1);                    \
+      seconds += seconds_now() - begin;                                  \
+    }                                                                    \
+    return seconds / (double)events;                                     \
   }
-  return seconds / (double)events;
-}
-
-/* The same of the muon chambers. */
-static double time_muon(struct sim_simulation *s, uint64_t events) {
-  double seconds = 0;
-  s->wanted = SIM_MAKE_TRUTH;
-  for (uint64_t i = 0; i < events; i++) {
-    if (sim_simulate(s, i) < 0) exit(1);
-    sim_banks_clear(&s->banks);
-    const double begin = seconds_now();
-    if (sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, &s->event, &s->muon_digits) < 0) exit(1);
-    if (sim_muon_banks(&s->banks, &s->muon, &s->muon_digits, s->versions.muon) < 0) exit(1);
-    seconds += seconds_now() - begin;
-  }
-  return seconds / (double)events;
-}
+TIME_DETECTOR(ut, sim_ut_digitise(&s->ut, &s->settings, s->versions.ut, &s->event, &s->ut_digits),
+              sim_ut_banks(&s->banks, &s->ut, &s->ut_digits, s->versions.ut))
+TIME_DETECTOR(scifi, sim_scifi_digitise(&s->scifi, &s->settings, s->versions.scifi, &s->event, &s->scifi_digits),
+              sim_scifi_banks(&s->banks, &s->scifi, &s->scifi_digits, s->versions.scifi))
+TIME_DETECTOR(ecal, sim_ecal_digitise(&s->calo, &s->settings, &s->event, &s->ecal_digits),
+              sim_ecal_banks(&s->banks, &s->calo, &s->ecal_digits, s->versions.calo))
+TIME_DETECTOR(muon, sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, &s->event, &s->muon_digits),
+              sim_muon_banks(&s->banks, &s->muon, &s->muon_digits, s->versions.muon))
 
 /* 200 tracks of 5 GeV through all nodes. */
 static double time_tracks(struct sim_spectrometer *s) {
@@ -82,21 +74,23 @@ int main(int count, char **words) {
   static struct sim_simulation s;
   char reason[256];
   if (sim_set_defaults(&s, reason, sizeof reason)) return 1;
-  double with = 1e9, without = 1e9, track = 1e9, make = 1e9, scifi = 1e9, muon = 1e9;
+  static double (*const detectors[])(struct sim_simulation *, uint64_t) = {time_ut, time_scifi, time_ecal, time_muon};
+  enum { DETECTORS = sizeof detectors / sizeof detectors[0] };
+  double all = 1e9, tracks = 1e9, velo = 1e9, track = 1e9, make = 1e9, digits[DETECTORS] = {1e9, 1e9, 1e9, 1e9};
   for (int i = 0; i < times; i++) {
-    with = less(with, time_events(&s, SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_SUPERPIXELS, events));
-    without = less(without, time_events(&s, 0, events));
-    scifi = less(scifi, time_scifi(&s, events));
-    muon = less(muon, time_muon(&s, events));
+    all = less(all, time_events(&s, SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_SUPERPIXELS, events));
+    tracks = less(tracks, time_events(&s, SIM_MAKE_TRUTH, events));
+    velo = less(velo, time_events(&s, 0, events));
+    for (int d = 0; d < DETECTORS; d++) digits[d] = less(digits[d], detectors[d](&s, events));
     track = less(track, time_tracks(s.spectrometer));
     const double begin = seconds_now();
     sim_spectrometer_free(sim_spectrometer_new(SIM_POLARITY_UP));
     make = less(make, seconds_now() - begin);
   }
-  printf("VELO alone %.3f ms an event (%.0f/s), with the spectrometer %.3f ms (%.0f/s)\n", 1e3 * without, 1 / without,
-         1e3 * with, 1 / with);
-  printf("of it digits and banks of the fibre tracker: %.3f ms, of the muon chambers: %.3f ms\n", 1e3 * scifi,
-         1e3 * muon);
+  printf("VELO alone %.3f ms an event (%.0f/s), with truth %.3f (%.0f/s), everything %.3f (%.0f/s)\n", 1e3 * velo,
+         1 / velo, 1e3 * tracks, 1 / tracks, 1e3 * all, 1 / all);
+  printf("of it digits and banks: UT %.3f, SciFi %.3f, ECAL %.3f, muon %.3f ms\n", 1e3 * digits[0], 1e3 * digits[1],
+         1e3 * digits[2], 1e3 * digits[3]);
   printf("a track through %u steps %.2f us; planes of the field made in %.2f ms\n", s.spectrometer->node_count - 1,
          1e6 * track, 1e3 * make);
   sim_simulation_free(&s);
