@@ -48,6 +48,20 @@ with tempfile.TemporaryDirectory() as name:
                 ("velo_superpixels.yaml",
                  ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5")),
                 ("velo_distributions.yaml", ()), ("velo_distributions.yaml", ("--set", "raw.scifi_version=8"))]
+    # Histograms of what the detectors' banks say, in every version of them.
+    everything = "velo_distributions.yaml"
+    for settings, reading in ((("ut_version=3", "scifi_version=5", "muon_version=2", "calo_version=2"), ()),
+                              (("ut_version=4", "scifi_version=6", "muon_version=3", "calo_version=4"),
+                               ("--set", "muon_geometry.format=3")),
+                              (("scifi_version=8", "calo_version=5"), ()), (("scifi_version=4",), ()), (("scifi_version=7",), ())):
+        text = f"{everything} {' '.join(settings)}"
+        making = [word for s in settings for word in ("--set", f"raw.{s}")]
+        direct = outcome(everything, "-n", 40, *making, *reading)
+        checks.that(direct[2] == 0 and direct[1]["distributions"]["malformed_events"] == 0, f"{text}: direct, no errors")
+        write(mdf, "-n", 40, *making)
+        checks.that(outcome(everything, "-i", mdf, *reading) == direct, f"{text}: MDF")
+        write(mep, "-n", 40, *making, *MEP_SINK, "--set", "write.events=15")
+        checks.that(outcome(everything, "-i", mep, *reading) == direct, f"{text}: MEP")
     for graph, settings in versions:
         text = f"{graph} {' '.join(settings)}"
         direct = outcome(graph, *COUNT, *settings)
