@@ -94,22 +94,38 @@ static void find_sectors(const struct ut_description *ut, const struct sim_passa
 
 /* -------------------------------------------------------------------------------------------------- the charge */
 
+/* Uniform numbers in (0, 1) of a crossing, all of one block: what a sensor sees, its charge, and where a knocked-out
+ * electron goes. */
+struct chances {
+  float seen, charge, side;
+};
+
+static struct chances chances_of(const struct sim_event *event, uint32_t passage, uint32_t crossing) {
+  struct sim_random r = sim_event_random(event, SIM_FOR_UT_HIT, passage);
+  uint32_t words[4];
+  float uniform[4];
+  r.counter[0] = crossing;
+  philox_4x32_10(r.key, r.counter, words);
+  for (int i = 0; i < 4; i++) uniform[i] = ((float)(words[i] >> 9) + 0.5f) * 0x1p-23f;
+  return (struct chances){uniform[0], uniform[1], uniform[2]};
+}
+
 /* Landau's distribution: its variable at quantiles of n / 32 (the first at 1/256), from an integral of the density;
  * beyond the last one it grows as the reciprocal of what is left. */
-static float landau(struct sim_random *r) {
+static float landau(float u) {
   enum { PARTS = 32 };
   static const float quantiles[PARTS] = {-2.35f,  -1.711f, -1.382f, -1.136f, -0.926f, -0.735f, -0.553f, -0.378f,
                                          -0.205f, -0.031f, 0.145f,  0.324f,  0.51f,   0.704f,  0.908f,  1.124f,
                                          1.356f,  1.606f,  1.878f,  2.179f,  2.515f,  2.895f,  3.332f,  3.844f,
                                          4.458f,  5.217f,  6.188f,  7.494f,  9.376f,  12.394f, 18.2f,   34.97f};
   const float beyond_last = 2.97f, at_mode = 0.223f;
-  const float u = sim_uniform(r), place = u * PARTS;
+  const float place = u * PARTS;
   const int32_t k = (int32_t)place;
   if (k == PARTS - 1) return 1.0f / (1.0f - u) + beyond_last + at_mode;
   return quantiles[k] + (place - (float)k) * (quantiles[k + 1] - quantiles[k]) + at_mode;
 }
 
-/* Charge of a particle by strip, those from `first` on; two strips before and after what it crossed are for coupling.
+/* Charge of a particle by strip, those from `first` on; a strip before and after what it crossed is for coupling.
  */
 struct spread {
   int32_t first, count;
@@ -124,12 +140,12 @@ static float smooth_step_integral(float s) {
 
 /* Adds `charge`, spread evenly from a to b, and by diffusion; all in strips. */
 static void spread_charge(struct spread *to, float a, float b, float blur, float charge) {
-  const float shortest = 0.25f * blur, middle = 0.5f * (a + b);
+  const float shortest = 0.25f * blur, middle = 0.5f * (a + b) - (float)to->first, widths = 1.0f / blur;
   const float half = sl_max_f32(0.5f * sl_abs_f32(b - a), shortest);
-  const float low = (middle - half) / blur, high = (middle + half) / blur, scale = charge * blur / (2.0f * half);
+  const float low = (middle - half) * widths, high = (middle + half) * widths, scale = charge * blur / (2.0f * half);
   float before = 0;
   for (int32_t k = 0; k < to->count; k++) {
-    const float border = (float)(to->first + k + 1) / blur;
+    const float border = (float)(k + 1) * widths;
     const float up_to = smooth_step_integral(border - low) - smooth_step_integral(border - high);
     to->own[k] = to->own[k] + (up_to - before) * scale;
     before = up_to;
@@ -138,8 +154,8 @@ static void spread_charge(struct spread *to, float a, float b, float blur, float
 
 /* Strips from `low` to `high`, with room for what is coupled; as many as there is room for. */
 static void begin_spread(struct spread *to, float low, float high) {
-  to->first = (int32_t)(low + 1000.0f) - 1000 - 2; /* rounded down */
-  to->count = (int32_t)(high + 1000.0f) - 1000 + 3 - to->first;
+  to->first = (int32_t)(low + 1000.0f) - 1000 - 1; /* rounded down */
+  to->count = (int32_t)(high + 1000.0f) - 1000 + 2 - to->first;
   if (to->count > SPREAD_STRIPS) to->count = SPREAD_STRIPS;
   for (int32_t k = 0; k < to->count; k++) to->own[k] = 0;
 }
@@ -159,19 +175,19 @@ static void keep_charges(const struct spread *from, uint32_t sector, uint32_t pa
 }
 
 static void charge_sector(const struct ut_description *ut, const struct sim_event *event, const struct sim_passage *p,
-                          const struct crossing *c, struct sim_random *r, struct sim_ut_digits *d) {
+                          const struct crossing *c, const struct chances *r, struct sim_ut_digits *d) {
   const struct ut_sector_description *s = &ut->sectors[c->sector];
   const struct ut_layer_description *layer = &ut->layers[s->layer];
   const float mass = event->particles.at[p->particle].species->mass, p2 = p->p * p->p;
   const float beta2 = sl_max_f32(p2 / (p2 + mass * mass), beta2_min);
   const float path = sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty) / beta2;
-  const float more = landau_width * landau(r), knocked = more > electron_from ? more : 0.0f;
+  const float more = landau_width * landau(r->charge), knocked = more > electron_from ? more : 0.0f;
   const float strips = 1.0f / s->pitch, slope = p->tx * layer->across[0] + p->ty * layer->across[1];
   const float middle = (c->across + s->half_width) * strips, half = 0.5f * ut->thickness * slope * strips;
   const float blur = diffusion * strips;
   const float range =
       sl_min_f32(electron_range * (knocked / electron_from) * sqrtf(knocked / electron_from), electron_range_max);
-  const float end = knocked > 0.0f ? middle + sim_uniform_in(r, -range, range) * strips : middle;
+  const float end = knocked > 0.0f ? middle + (2.0f * r->side - 1.0f) * range * strips : middle;
   const float low = sl_min_f32(middle - sl_abs_f32(half), end), high = sl_max_f32(middle + sl_abs_f32(half), end);
   struct spread spread;
   begin_spread(&spread, low - blur, high + blur);
@@ -204,9 +220,10 @@ int sim_ut_charge(const struct ut_description *ut, float efficiency, const struc
     find_sectors(ut, p, &found);
     if (found.count == 0) continue;
     if (!sim_reserve((void **)&d->charges.at, &d->charges.capacity, room, sizeof *d->charges.at)) return SL_ENOMEM;
-    struct sim_random r = sim_event_random(event, SIM_FOR_UT_HIT, i);
-    for (uint32_t k = 0; k < found.count; k++)
-      if (sim_uniform(&r) < efficiency) charge_sector(ut, event, p, &found.at[k], &r, d);
+    for (uint32_t k = 0; k < found.count; k++) {
+      const struct chances r = chances_of(event, i, k);
+      if (r.seen < efficiency) charge_sector(ut, event, p, &found.at[k], &r, d);
+    }
   }
   return add_noise(event, d);
 }
