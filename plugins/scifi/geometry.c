@@ -92,7 +92,7 @@ static int expect_sipm(const struct io_geometry_file *f, uint32_t channel, size_
 }
 
 static int parse_first_channels(struct io_geometry_file *f, struct scifi_geometry *g) {
-  uint32_t first[SCIFI_BANKS];
+  uint32_t first[SCIFI_BANKS] = {0};
   const size_t at = f->position;
   int status = io_geometry_take(f, first, sizeof first, "first channels of banks");
   for (uint32_t bank = 0; bank < SCIFI_BANKS && status == SL_OK; bank++) {
