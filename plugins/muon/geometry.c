@@ -104,7 +104,7 @@ static int read_positions(struct io_geometry_file *f, const struct muon_geometry
   static const char what[] = "coordinate of a position";
   if (!g->x) return skip(f, (size_t)12 * count, what);
   for (uint32_t i = first; i < first + count; i++) {
-    float xyz[3];
+    float xyz[3] = {0, 0, 0};
     const int status = io_geometry_floats(f, xyz, 3, largest_length, what);
     if (status < 0) return status;
     g->x[i] = xyz[0];
@@ -253,7 +253,7 @@ static int make_from_open_files(const struct sl_services *s, struct io_geometry_
 }
 
 static int make_from_files(const struct sl_services *s, const char *folder) {
-  struct io_geometry_file map, tables;
+  struct io_geometry_file map = {.services = s}, tables = {.services = s};
   int status = io_geometry_require(s, folder, MUON_GEOMETRY_FILE, 0, &map);
   if (status < 0) return status;
   status = io_geometry_require(s, folder, MUON_TABLES_FILE, 0, &tables);

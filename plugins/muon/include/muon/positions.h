@@ -98,14 +98,14 @@ static inline void muon_outline_make(const struct muon_description *d, const str
                                      uint32_t grid_y, struct muon_outline *o) {
   const struct muon_station *station = &d->station[at->station];
   const struct muon_region *region = &d->region[at->station][at->region];
+  *o = (struct muon_outline){1e9, -1e9, 1e9, -1e9, 1e9, -1e9};
   const uint32_t pads_x = region->grid_x[MUON_PADS], pads_y = region->grid_y[MUON_PADS];
   const uint32_t columns = 2 * pads_x / muon_chamber_columns(at->region); /* of pads in a chamber */
   const uint32_t rows = 2 * pads_y / muon_chamber_rows(at->region);
-  const uint32_t wide = pads_x / grid_x, high = pads_y / grid_y; /* the strip's, in pads */
+  const uint32_t wide = grid_x ? pads_x / grid_x : 0, high = grid_y ? pads_y / grid_y : 0; /* the strip's, in pads */
   const uint32_t x0 = at->x * wide, x1 = x0 + wide, y0 = at->y * high, y1 = y0 + high;
   const double sign_x = muon_side_of_quarter(at->quarter) ? -1.0 : 1.0,
                sign_y = muon_is_above(at->quarter) ? 1.0 : -1.0;
-  *o = (struct muon_outline){1e9, -1e9, 1e9, -1e9, 1e9, -1e9};
   for (uint32_t row = y0 / rows; row * rows < y1; row++) {
     for (uint32_t column = x0 / columns; column * columns < x1; column++) {
       struct muon_chamber c;
