@@ -25,14 +25,17 @@ static void interpolate(double *values, int stride) {
   for (int i = 0; i < TERMS; i++) values[i * stride] = power[i];
 }
 
-static void interpolate_plane(double values[TERMS][TERMS]) {
+static void interpolate_plane(double values[TERMS][TERMS], float coefficients[TERMS][TERMS]) {
   for (int j = 0; j < TERMS; j++) interpolate(values[j], 1);
   for (int i = 0; i < TERMS; i++) interpolate(&values[0][i], TERMS);
+  for (int j = 0; j < TERMS; j++)
+    for (int i = 0; i < TERMS; i++) coefficients[j][i] = (float)values[j][i];
 }
 
 void sim_field_plane_make(double z, struct sim_field_plane *plane) {
   const double size_x = SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT;
   const double size_y = SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;
+  double bx[TERMS][TERMS], by[TERMS][TERMS], bz[TERMS][TERMS];
   plane->z = z;
   plane->scale_x = 1 / (size_x * size_x);
   plane->scale_y = 1 / (size_y * size_y);
@@ -41,12 +44,12 @@ void sim_field_plane_make(double z, struct sim_field_plane *plane) {
       const double place[3] = {size_x * sqrt(places[i]), size_y * sqrt(places[j]), z};
       double field[3];
       sim_magnet_field(SIM_POLARITY_UP, place, field);
-      plane->bx[j][i] = field[0] / (place[0] * place[1]);
-      plane->by[j][i] = field[1];
-      plane->bz[j][i] = field[2] / place[1];
+      bx[j][i] = field[0] / (place[0] * place[1]);
+      by[j][i] = field[1];
+      bz[j][i] = field[2] / place[1];
     }
   }
-  interpolate_plane(plane->bx);
-  interpolate_plane(plane->by);
-  interpolate_plane(plane->bz);
+  interpolate_plane(bx, plane->bx);
+  interpolate_plane(by, plane->by);
+  interpolate_plane(bz, plane->bz);
 }

@@ -14,10 +14,11 @@ enum { SIM_FIELD_TERMS = 6 }; /* of x^2, and of y^2 */
 struct sim_field_plane {
   double z;
   double scale_x, scale_y; /* 1 / size^2 of the aperture */
-  /* Coefficient [j][i] goes with the i-th power of scale_x x^2 and the j-th of scale_y y^2. */
-  double bx[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
-  double by[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
-  double bz[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
+  /* Single precision: errors of 1e-6 T. Coefficient [j][i] goes with the i-th power of scale_x x^2 and the j-th of
+   * scale_y y^2. */
+  float bx[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
+  float by[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
+  float bz[SIM_FIELD_TERMS][SIM_FIELD_TERMS];
 };
 
 /* Polarity up. Outside of the model's range all is zero. */

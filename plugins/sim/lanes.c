@@ -20,11 +20,11 @@ static const float mm_a_ns = 299.792458f;
 /* ------------------------------------------------------------------------------------------------ the step */
 
 /* A polynomial with these coefficients; unrolled, so that loops over lanes around it become vector instructions. */
-static inline double polynomial(const double (*coefficients)[TERMS], double u, double v) {
-  double sum = 0;
+static inline float polynomial(const float (*coefficients)[TERMS], float u, float v) {
+  float sum = 0;
 #pragma GCC unroll 6
   for (int j = TERMS - 1; j >= 0; j--) {
-    double part = 0;
+    float part = 0;
 #pragma GCC unroll 6
     for (int i = TERMS - 1; i >= 0; i--) part = part * u + coefficients[j][i];
     sum = sum * v + part;
@@ -34,19 +34,21 @@ static inline double polynomial(const double (*coefficients)[TERMS], double u, d
 
 /* The field of each lane, at (x, y) of the plane. */
 struct lane_fields {
-  double x[LANES], y[LANES], z[LANES];
+  float x[LANES], y[LANES], z[LANES];
 };
 
 static inline void evaluate(const struct sim_field_plane *plane, const double *x, const double *y,
                             struct lane_fields *field) {
-  double u[LANES], v[LANES];
+  float u[LANES], v[LANES], xy[LANES], just_y[LANES];
   for (int l = 0; l < LANES; l++) {
-    u[l] = plane->scale_x * (x[l] * x[l]);
-    v[l] = plane->scale_y * (y[l] * y[l]);
+    u[l] = (float)(plane->scale_x * (x[l] * x[l]));
+    v[l] = (float)(plane->scale_y * (y[l] * y[l]));
+    xy[l] = (float)(x[l] * y[l]);
+    just_y[l] = (float)y[l];
   }
-  for (int l = 0; l < LANES; l++) field->x[l] = polynomial(plane->bx, u[l], v[l]) * (x[l] * y[l]);
+  for (int l = 0; l < LANES; l++) field->x[l] = polynomial(plane->bx, u[l], v[l]) * xy[l];
   for (int l = 0; l < LANES; l++) field->y[l] = polynomial(plane->by, u[l], v[l]);
-  for (int l = 0; l < LANES; l++) field->z[l] = polynomial(plane->bz, u[l], v[l]) * y[l];
+  for (int l = 0; l < LANES; l++) field->z[l] = polynomial(plane->bz, u[l], v[l]) * just_y[l];
 }
 
 /* d(tx, ty) / dz of a lane. */
@@ -64,7 +66,8 @@ struct stages {
 
 static void begin_step(const struct sim_lanes *a, double h, struct stages *s) {
   for (int l = 0; l < LANES; l++) {
-    const double slope[2] = {a->tx[l], a->ty[l]}, field[3] = {a->field_x[l], a->field_y[l], a->field_z[l]};
+    const double slope[2] = {a->tx[l], a->ty[l]};
+    const double field[3] = {(double)a->field_x[l], (double)a->field_y[l], (double)a->field_z[l]};
     double first[2];
     bend(a->bend[l], slope, field, first);
     s->first_x[l] = first[0];
@@ -76,7 +79,7 @@ static void begin_step(const struct sim_lanes *a, double h, struct stages *s) {
 
 static void middle_of_step(const struct sim_lanes *a, double h, const struct lane_fields *there, struct stages *s) {
   for (int l = 0; l < LANES; l++) {
-    const double field[3] = {there->x[l], there->y[l], there->z[l]};
+    const double field[3] = {(double)there->x[l], (double)there->y[l], (double)there->z[l]};
     const double slope[2] = {a->tx[l] + 0.5 * h * s->first_x[l], a->ty[l] + 0.5 * h * s->first_y[l]};
     double second[2], third[2];
     bend(a->bend[l], slope, field, second);
@@ -93,7 +96,7 @@ static void middle_of_step(const struct sim_lanes *a, double h, const struct lan
 
 static void end_step(struct sim_lanes *a, double h, const struct lane_fields *there, const struct stages *s) {
   for (int l = 0; l < LANES; l++) {
-    const double field[3] = {there->x[l], there->y[l], there->z[l]};
+    const double field[3] = {(double)there->x[l], (double)there->y[l], (double)there->z[l]};
     const double slope[2] = {a->tx[l] + h * s->third_x[l], a->ty[l] + h * s->third_y[l]};
     const double x = a->x[l], y = a->y[l], sixth = h / 6;
     double fourth[2];
@@ -148,16 +151,16 @@ int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, 
     for (int i = 0; i < LANES; i++) added->p[i] = 1.0f; /* lanes without a track fly too */
   }
   struct sim_lanes *a = &flock->blocks.at[flock->count++ / LANES];
-  const double u = plane->scale_x * (t->x * t->x), v = plane->scale_y * (t->y * t->y);
+  const float u = (float)(plane->scale_x * (t->x * t->x)), v = (float)(plane->scale_y * (t->y * t->y));
   a->x[l] = t->x;
   a->y[l] = t->y;
   a->tx[l] = t->tx;
   a->ty[l] = t->ty;
   a->charge[l] = t->charge;
   a->bend[l] = bend_of(t->charge, (double)t->p);
-  a->field_x[l] = polynomial(plane->bx, u, v) * (t->x * t->y);
+  a->field_x[l] = polynomial(plane->bx, u, v) * (float)(t->x * t->y);
   a->field_y[l] = polynomial(plane->by, u, v);
-  a->field_z[l] = polynomial(plane->bz, u, v) * t->y;
+  a->field_z[l] = polynomial(plane->bz, u, v) * (float)t->y;
   a->path[l] = 0;
   a->p[l] = t->p;
   a->mass[l] = t->mass;

@@ -31,9 +31,9 @@ enum { SIM_LANES = 8 };
   F(double, charge)        \
   F(double, bend)          \
   F(double, path)          \
-  F(double, field_x)       \
-  F(double, field_y)       \
-  F(double, field_z)       \
+  F(float, field_x)        \
+  F(float, field_y)        \
+  F(float, field_z)        \
   F(float, p)              \
   F(float, mass) F(float, time_ns) F(float, to_decay) F(float, unstable) F(uint32_t, particle) F(uint32_t, kind)
 struct sim_lanes {

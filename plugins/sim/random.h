@@ -45,16 +45,26 @@ struct sim_random {
   float normal;
 };
 
+enum { SIM_PHILOX_ROUNDS = 10 };
+
+static inline void philox_round(const uint32_t key[2], uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3) {
+  const uint64_t first = 0xD2511F53ull * *c0, second = 0xCD9E8D57ull * *c2;
+  *c0 = (uint32_t)(second >> 32) ^ *c1 ^ key[0];
+  *c1 = (uint32_t)second;
+  *c2 = (uint32_t)(first >> 32) ^ *c3 ^ key[1];
+  *c3 = (uint32_t)first;
+}
+
+static inline void philox_next_key(uint32_t key[2]) {
+  key[0] += 0x9E3779B9u;
+  key[1] += 0xBB67AE85u;
+}
+
 static inline void philox_4x32_10(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]) {
-  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; round++) {
-    const uint64_t first = 0xD2511F53ull * c0, second = 0xCD9E8D57ull * c2;
-    c0 = (uint32_t)(second >> 32) ^ c1 ^ k0;
-    c1 = (uint32_t)second;
-    c2 = (uint32_t)(first >> 32) ^ c3 ^ k1;
-    c3 = (uint32_t)first;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k[2] = {key[0], key[1]};
+  for (int round = 0; round < SIM_PHILOX_ROUNDS; round++) {
+    philox_round(k, &c0, &c1, &c2, &c3);
+    philox_next_key(k);
   }
   out[0] = c0;
   out[1] = c1;

@@ -41,7 +41,7 @@ struct soft_kind {
   { SIM_IN_##detector, SIM_IN_##from, SIM_##species, first, __VA_ARGS__ }
 static const struct soft_kind kinds[] = {
     /* Curls up in the UT. */
-    KIND(UT, UT, ELECTRON, IN_ANY, 0.0125f, {0.2f, 3, 0.5f, 0.6f, 0.6f, 0.58f}, {20, 20, 0.05f, 0.58f},
+    KIND(UT, UT, ELECTRON, IN_ANY, 0.0108f, {0.2f, 3, 0.5f, 0.6f, 0.6f, 0.63f}, {20, 20, 0.05f, 0.58f},
          {1.8f, 1.9f, 2000}),
     /* Out of its box. */
     KIND(UT, UT, ELECTRON, AT_FIRST, 0.0075f, {0, 100, 0.6f, 0.7f, 0.5f, 0.5f}, {20, 20, 0.05f, 0.58f},
@@ -53,13 +53,13 @@ static const struct soft_kind kinds[] = {
     /* Back from the supports of the pipe in the magnet. */
     KIND(UT, UT, PROTON, AT_LAST, 0.0043f, {1, 500, 0.9f, 0.9f, 0.8f, 0}, {200, 150, 0, 0.9f}, {150, 0.6f, 1500}),
     /* Curls up in the SciFi. */
-    KIND(SCIFI, SCIFI, ELECTRON, IN_ANY, 0.0440f, {0.14f, 3, 0.46f, 0.9f, 0.1f, 0.44f}, {200, 150, 0.15f, 0.58f},
+    KIND(SCIFI, SCIFI, ELECTRON, IN_ANY, 0.0405f, {0.14f, 3, 0.46f, 0.9f, 0.1f, 0.44f}, {200, 150, 0.15f, 0.58f},
          {1.8f, 1.9f, 2000}),
     /* From the last supports in the magnet. */
     KIND(SCIFI, SCIFI, ELECTRON, AT_FIRST, 0.0014f, {0, 600, 0.9f, 0.9f, 0.1f, 0.6f}, {200, 150, 0, 0.58f},
          {20, 1.5f, 800}),
     /* Knocked out in the SciFi. */
-    KIND(SCIFI, SCIFI, PROTON, IN_ANY, 0.0155f, {0.25f, 3, 0.75f, 0.9f, 0.6f, 0}, {50, 50, 0.15f, 0.7f},
+    KIND(SCIFI, SCIFI, PROTON, IN_ANY, 0.0150f, {0.25f, 3, 0.75f, 0.9f, 0.6f, 0}, {50, 50, 0.15f, 0.7f},
          {180, 0.9f, 4000}),
     /* Back from RICH2 and the calorimeters, both. */
     KIND(SCIFI, ECAL, ELECTRON, AT_LAST, 0.0070f, {1, 3000, 0.55f, 0.7f, 0.5f, 0.15f}, {200, 200, 0.2f, 0.6f},

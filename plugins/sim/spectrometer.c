@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const double begin_z = 770.0; /* the VELO's end */
-static const double strong_field[] = {1400.0, 9500.0}, step_max = 250.0, step_max_outside = 1000.0;
+static const double strong_field[] = {1400.0, 9500.0}, step_max = 190.0, step_max_outside = 1000.0;
 static const double slope_max = 2.0;     /* steeper tracks end */
 static const float charged_p_min = 2.0f; /* MeV */
 static const float photon_min = 10.0f;   /* MeV: no pairs below, and nothing to see in the ECAL */
@@ -150,8 +150,9 @@ static int fly_photon(struct sim_spectrometer *s, struct sim_event *event, struc
   struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, t->particle);
   double to_pair = 9.0 / 7.0 * (double)sim_exponential(&r) / slant;
   for (uint32_t node = b->node + b->is_behind; node < s->node_count; node++) {
+    if (!s->nodes[node].plane) continue;
     const double dz = s->nodes[node].end.z - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
-    if (!s->nodes[node].plane || !meets(s->nodes[node].plane, x, y)) continue;
+    if (!meets(s->nodes[node].plane, x, y)) continue;
     to_pair -= (double)s->nodes[node].plane->radiation_lengths;
     if (to_pair > 0) continue;
     move_straight(t, s->nodes[node].end.z);
@@ -268,19 +269,38 @@ static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t l
   return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
 }
 
-/* Tracks that hit the magnet end, and those that decay. */
+/* Which lanes of a block end: those that hit the magnet, and those that decay. */
+struct ends {
+  int32_t is_gone[SIM_LANES], decays[SIM_LANES];
+};
+
+/* How many; lanes without a track count too. */
+static int32_t find_ends(const struct sim_lanes *a, double z, struct ends *e) {
+  const double x_max = SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT;
+  const double y_max = SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;
+  int32_t count = 0;
+  for (int l = 0; l < SIM_LANES; l++) {
+    const int is_inside = (fabs(a->x[l]) < x_max) & (fabs(a->y[l]) < y_max);
+    e->is_gone[l] = !(is_inside & (fabs(a->tx[l]) <= slope_max) & (fabs(a->ty[l]) <= slope_max));
+    e->decays[l] = (a->unstable[l] > 0.0f) & (a->to_decay[l] <= 0.0f);
+    count += e->is_gone[l] | e->decays[l];
+  }
+  return count;
+}
+
+/* Ends tracks; the last one first, so that what takes its place is done already. */
 static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
   const double z = s->nodes[node].end.z;
-  for (uint32_t i = s->flock.count; i-- > 0;) {
-    const struct sim_lanes *a = &s->flock.blocks.at[i / SIM_LANES];
-    const uint32_t l = i % SIM_LANES;
-    const int is_steep = fabs(a->tx[l]) > slope_max || fabs(a->ty[l]) > slope_max;
-    const int is_gone = !is_in_aperture(a->x[l], a->y[l], z) || is_steep;
-    const int decays = a->unstable[l] > 0.0f && a->to_decay[l] <= 0.0f;
-    if (!is_gone && !decays) continue;
-    const int status = decays && !is_gone ? decay(s, event, i, node) : SL_OK;
-    if (status < 0) return status;
-    sim_flock_remove(&s->flock, i);
+  for (uint32_t block = (s->flock.count + SIM_LANES - 1) / SIM_LANES; block-- > 0;) {
+    struct ends ends;
+    if (find_ends(&s->flock.blocks.at[block], z, &ends) == 0) continue;
+    for (uint32_t l = SIM_LANES; l-- > 0;) {
+      const uint32_t i = block * SIM_LANES + l;
+      if (i >= s->flock.count || !(ends.is_gone[l] | ends.decays[l])) continue;
+      const int status = ends.is_gone[l] ? SL_OK : decay(s, event, i, node);
+      if (status < 0) return status;
+      sim_flock_remove(&s->flock, i);
+    }
   }
   return SL_OK;
 }

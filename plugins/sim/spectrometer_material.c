@@ -24,22 +24,34 @@ static const float least_quantum = 0.01f, log_of_quanta = 4.60517f, quanta = 6.1
 
 /* ----------------------------------------------------------------------------------------------- every lane */
 
-/* What is drawn for each lane: two numbers with the normal distribution, and one uniform in (0, 1). */
+/* What is drawn for each lane: two numbers with the normal distribution, and two uniform in (0, 1). */
 struct chances {
-  float a[LANES], b[LANES], choice[LANES];
+  float a[LANES], b[LANES], choice[LANES], quanta[LANES];
 };
 
 static float uniform_of(uint32_t word) { return ((float)(int32_t)(word >> 9) + 0.5f) * 0x1p-23f; }
 
-/* Philox's first four words of each lane, from the counter that its number in the event and the node make. */
-static void draw_words(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node,
-                       uint32_t words[4][LANES]) {
+/* Philox's first four words of each lane, from the counter that its number in the event and the node make. In arrays of
+ * its own and apart from what follows, for the compiler to see that it may take all lanes at once. */
+static __attribute__((noinline)) void draw_words(const struct sim_event *event, const struct sim_lanes *lanes,
+                                                 uint32_t node, uint32_t words[4][LANES]) {
   const struct sim_random r = sim_event_random(event, SIM_FOR_SCATTER, 0);
+  uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES], key[2] = {r.key[0], r.key[1]};
   for (int l = 0; l < LANES; l++) {
-    const uint32_t counter[4] = {node, r.counter[1] | lanes->particle[l], r.counter[2], r.counter[3]};
-    uint32_t out[4];
-    philox_4x32_10(r.key, counter, out);
-    for (int i = 0; i < 4; i++) words[i][l] = out[i];
+    c0[l] = node;
+    c1[l] = r.counter[1] | lanes->particle[l];
+    c2[l] = r.counter[2];
+    c3[l] = r.counter[3];
+  }
+  for (int round = 0; round < SIM_PHILOX_ROUNDS; round++) {
+    for (int l = 0; l < LANES; l++) philox_round(key, &c0[l], &c1[l], &c2[l], &c3[l]);
+    philox_next_key(key);
+  }
+  for (int l = 0; l < LANES; l++) {
+    words[0][l] = c0[l];
+    words[1][l] = c1[l];
+    words[2][l] = c2[l];
+    words[3][l] = c3[l];
   }
 }
 
@@ -53,6 +65,7 @@ static void draw(const struct sim_event *event, const struct sim_lanes *lanes, u
     c->a[l] = size * cosine;
     c->b[l] = size * sine;
     c->choice[l] = uniform_of(words[2][l]);
+    c->quanta[l] = uniform_of(words[3][l]);
   }
 }
 
@@ -148,13 +161,15 @@ static struct sim_maker maker_of(struct sim_event *event, const struct sim_track
   return m;
 }
 
-/* Photons along the flight, with Bethe and Heitler's spectrum (1 - x + 3/4 x^2) / x of their share x of the energy.
- * Returns the electron's momentum after it, or an error. */
-static int radiate(struct sim_event *event, const struct sim_track *t, float crossed, struct sim_random *r, float *p) {
+/* Photons along the flight, with Bethe and Heitler's spectrum (1 - x + 3/4 x^2) / x of their share x of the energy;
+ * their number has Poisson's distribution, from products of uniforms, the first of which is `chance`. Returns the
+ * electron's momentum after it, or an error. */
+static int radiate(struct sim_event *event, const struct sim_track *t, float crossed, float chance,
+                   struct sim_random *r, float *p) {
   const struct sim_maker maker = maker_of(event, t, r);
-  const uint32_t count = sim_poisson(r, quanta * crossed);
+  const float none = sl_expf(-quanta * crossed);
   *p = t->p;
-  for (uint32_t i = 0; i < count; i++) {
+  for (; chance > none; chance = chance * sim_uniform(r)) {
     const float share = least_quantum * sl_expf(log_of_quanta * sim_uniform(r));
     if (sim_uniform(r) >= 1.0f - share + 0.75f * share * share) continue;
     const float energy = share * *p;
@@ -165,17 +180,39 @@ static int radiate(struct sim_event *event, const struct sim_track *t, float cro
   return SL_OK;
 }
 
+/* A lane interacts if its `choice` is below the first, or knocks out an electron if below the second. */
+struct chance_of {
+  float interaction[LANES], any[LANES];
+  uint32_t is_rare[LANES]; /* this, or it ends, or may radiate: exp(-x) > 1 - x */
+};
+
+/* How many lanes that is. */
+static uint32_t find_rare(const struct sim_lanes *a, const struct crossed *c, const struct chances *chances,
+                          struct chance_of *of) {
+  uint32_t count = 0;
+  for (int l = 0; l < LANES; l++) {
+    const float m = a->mass[l] / a->p[l];
+    const int interacts = ((a->kind[l] & SIM_LANE_HADRON) != 0) & (a->p[l] > interaction_p_min);
+    of->interaction[l] = interacts ? c->interaction[l] : 0.0f;
+    of->any[l] = of->interaction[l] + knock_rate / knock_min * c->radiation[l] * (1.0f + m * m);
+  }
+  for (int l = 0; l < LANES; l++) {
+    const int radiates =
+        ((a->kind[l] & SIM_LANE_ELECTRON) != 0) & (chances->quanta[l] > 1.0f - quanta * c->radiation[l]);
+    of->is_rare[l] = (uint32_t)((chances->choice[l] < of->any[l]) | (a->p[l] < momentum_min) | radiates);
+    count += of->is_rare[l];
+  }
+  return count;
+}
+
 /* What the track at `lane` does beside scattering: 1 if it ends, 0 if not, or an error. */
 static int do_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node,
-                   const struct crossed *c, const struct chances *chances) {
+                   const struct crossed *c, const struct chances *chances, const struct chance_of *of) {
   struct sim_lanes *a = &s->flock.blocks.at[lane / LANES];
   const uint32_t l = lane % LANES;
   if (a->p[l] < momentum_min) return 1;
-  const float m = a->mass[l] / a->p[l], choice = chances->choice[l];
-  const float interacts = (a->kind[l] & SIM_LANE_HADRON) && a->p[l] > interaction_p_min ? c->interaction[l] : 0.0f;
-  const float knocks = knock_rate / knock_min * c->radiation[l] * (1.0f + m * m);
+  const float choice = chances->choice[l], interacts = of->interaction[l];
   const int is_electron = (a->kind[l] & SIM_LANE_ELECTRON) != 0;
-  if (choice >= interacts + knocks && !is_electron) return 0;
   struct sim_track t;
   sim_flock_get(&s->flock, lane, s->nodes[node].end.z, &t);
   struct sim_random r = rare_random(event, t.particle, node);
@@ -185,9 +222,9 @@ static int do_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t
   int status = SL_OK;
   if (choice < interacts)
     status = sim_make_hadrons(&maker, secondaries);
-  else if (choice < interacts + knocks)
+  else if (choice < of->any[l])
     status = sim_make_knocked(&maker, knock_min);
-  if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], &r, &p);
+  if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], chances->quanta[l], &r, &p);
   if (status == SL_OK) status = sim_spectrometer_add(s, event, &birth);
   a->p[l] = p;
   return status < 0 ? status : choice < interacts || p < momentum_min;
@@ -200,12 +237,14 @@ static int cross_block(struct sim_spectrometer *s, struct sim_event *event, uint
   const uint32_t first = block * LANES, rest = s->flock.count - first, count = rest < LANES ? rest : LANES;
   struct crossed crossed;
   struct chances chances;
+  struct chance_of of;
   if (!measure(lanes, &s->nodes[node], &crossed)) return SL_OK;
   draw(event, lanes, node, &chances);
   scatter(lanes, &crossed, &chances);
   lose_energy(lanes, &crossed);
-  for (uint32_t l = count; l-- > 0;) {
-    const int ends = do_rare(s, event, first + l, node, &crossed, &chances);
+  const uint32_t rare = find_rare(lanes, &crossed, &chances, &of);
+  for (uint32_t l = rare > 0 ? count : 0; l-- > 0;) {
+    const int ends = of.is_rare[l] ? do_rare(s, event, first + l, node, &crossed, &chances, &of) : 0;
     if (ends < 0) return ends;
     if (ends) sim_flock_remove(&s->flock, first + l);
   }

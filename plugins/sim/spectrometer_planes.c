@@ -1,7 +1,7 @@
 /* spectrometer_planes.c: see spectrometer_planes.h. Where the numbers are from is in README.md, "Material". */
 #include "spectrometer_planes.h"
 
-/* Steps of equal length through the magnet, 244.1 mm, are far better than others, since the errors of one cancel those
+/* Steps of equal length through the magnet, 189.86 mm, are far better than others, since the errors of one cancel those
  * of the next: so what stands there, and may as well stand some cm from there, stands at the ends of steps. */
 
 /* Name, z; radiation lengths, of which scattering knows, and interaction lengths. */
@@ -32,12 +32,12 @@ const struct sim_plane sim_planes[] = {
     LAYER(UT, 2, 2597.5, 0.011f, 0.003f),
     LAYER(UT, 3, 2642.5, 0.011f, 0.003f),
     PLANE("UT box", 2700.0, 0.005f, 0.005f, 0.002f),
-    RING("pipe support", 2944.1, 1.0f, 0.30f, 0.0f, 0.0130f),
-    RING("pipe support", 3188.2, 1.0f, 0.30f, 0.0f, 0.0130f),
-    PLANE("air in the magnet", 5141.0, 0.017f, 0.017f, 0.007f),
-    RING("pipe support", 6605.6, 1.2f, 0.30f, 0.0f, 0.0136f),
-    RING("pipe support", 7093.8, 1.2f, 0.34f, 0.0f, 0.0136f),
-    RING("pipe support", 7337.9, 1.2f, 0.34f, 0.0f, 0.0136f),
+    RING("pipe support", 2889.86, 1.0f, 0.30f, 0.0f, 0.0130f),
+    RING("pipe support", 3079.71, 1.0f, 0.30f, 0.0f, 0.0130f),
+    PLANE("air in the magnet", 5168.12, 0.017f, 0.017f, 0.007f),
+    RING("pipe support", 6876.82, 1.2f, 0.36f, 0.0f, 0.0131f),
+    RING("pipe support", 7066.68, 1.2f, 0.40f, 0.0f, 0.0131f),
+    RING("pipe support", 7256.53, 1.2f, 0.40f, 0.0f, 0.0131f),
     LAYER(SCIFI, 0, 7826.1, 0.011f, 0.006f),
     LAYER(SCIFI, 1, 7895.9, 0.011f, 0.006f),
     LAYER(SCIFI, 2, 7966.1, 0.011f, 0.006f),

@@ -255,14 +255,15 @@ static void the_shift_in_the_ut_is_as_known(void **state) {
 /* ------------------------------------------------------------------------------------------------- blocks */
 
 /* A plane in which By is the same everywhere. */
-static struct sim_field_plane uniform_plane(double z, double by) {
+static struct sim_field_plane uniform_plane(double z, float by) {
   return (struct sim_field_plane){.z = z, .scale_x = 1e-6, .scale_y = 1e-6, .by = {{by}}};
 }
 
 /* In a uniform By the way seen from above is a circle, of radius p / (SIM_BENDING B) for what has no slope in y. */
 static void in_a_uniform_field_the_way_is_a_circle(void **state) {
   (void)state;
-  const double by = 1.2, step = 100;
+  const float by = 1.25f;
+  const double step = 100;
   struct sim_flock flock = {.count = 0};
   for (int l = 0; l < 11; l++) { /* in two blocks */
     const struct sim_field_plane begin = uniform_plane(0, by);
@@ -278,7 +279,7 @@ static void in_a_uniform_field_the_way_is_a_circle(void **state) {
     struct sim_track t;
     sim_flock_get(&flock, l, 40 * step, &t);
     const double ty0 = l == 0 ? 0 : 0.01 * l, flat = 1 / sqrt(1 + ty0 * ty0); /* of p, in the plane of the circle */
-    const double radius = (double)t.p * flat / (SIM_BENDING * by), sine = t.z / radius;
+    const double radius = (double)t.p * flat / (SIM_BENDING * (double)by), sine = t.z / radius;
     const double x = l + radius * (1 - sqrt(1 - sine * sine)), y = radius * asin(sine) * ty0;
     assert_true(fabs(t.x - x) < 2e-3 && fabs(t.y - y) < 2e-3);
     assert_true(fabs(t.tx - sine / sqrt(1 - sine * sine)) < 2e-6);

@@ -134,7 +134,7 @@ static void steps_are_good_to_a_hundredth_of_a_millimetre(void **state) {
     }
     print_message("%6.0f to %6.0f MeV: %d tracks, error %.4f mm on average, %.4f mm at most, %.2g of the slope\n",
                   edges[bin], edges[bin + 1], count, sum / (count ? count : 1), largest, slope);
-    assert_true(count >= 10 && largest > 0 && largest < (edges[bin] < 1500 ? 0.03 : 0.01));
+    assert_true(count >= 10 && largest > 0 && largest < 0.01);
   }
   sim_spectrometer_free(s);
 }
