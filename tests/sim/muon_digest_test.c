@@ -33,12 +33,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_2_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(2, 0x10B57D754BA0E6FDull);
+  expect_digest(2, 0x1AA307E98570472Aull);
 }
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0xF7BA7FAE5A410517ull);
+  expect_digest(3, 0x46857FE0A6C33765ull);
 }
 
 /* Every pad of M2 R3, in the quarter with the chambers that are turned. */

@@ -32,12 +32,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0x0594E8148808A4F4ull);
+  expect_digest(3, 0x09DA99E20DBF8DE0ull);
 }
 
 static void banks_of_version_4_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(4, 0xAECBEC2A2EC83C0Bull);
+  expect_digest(4, 0x2D12A2B5992F73D2ull);
 }
 
 int main(void) {
