@@ -32,12 +32,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0x09DA99E20DBF8DE0ull);
+  expect_digest(3, 0x677394D7334BE10Cull);
 }
 
 static void banks_of_version_4_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(4, 0x2D12A2B5992F73D2ull);
+  expect_digest(4, 0xB7C2E8BF77216BC3ull);
 }
 
 int main(void) {
