@@ -21,7 +21,7 @@ install(TARGETS sluice_testing_shared EXPORT SluiceTargets)
 
 install(DIRECTORY runtime/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 file(GLOB plugin_includes CONFIGURE_DEPENDS plugins/*/include/*)
-install(DIRECTORY ${plugin_includes} DESTINATION ${SLUICE_PLUGIN_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.velo" PATTERN "*.calo"
+install(DIRECTORY ${plugin_includes} DESTINATION ${SLUICE_PLUGIN_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "nominal.*"
         PATTERN "*.calibration")
 install(DIRECTORY graphs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/graphs FILES_MATCHING PATTERN "*.yaml")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

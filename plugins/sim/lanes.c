@@ -55,7 +55,7 @@ static inline void evaluate(const struct sim_field_plane *plane, const double *x
 static inline void bend(double k, const double slope[2], const double field[3], double change[2]) {
   const double tx = slope[0], ty = slope[1], n = k * sqrt(1 + tx * tx + ty * ty);
   change[0] = n * (ty * (tx * field[0] + field[2]) - (1 + tx * tx) * field[1]);
-  change[1] = n * (-tx * (ty * field[1] + field[2]) + (1 + ty * ty) * field[0]);
+  change[1] = n * ((1 + ty * ty) * field[0] - tx * (ty * field[1] + field[2]));
 }
 
 /* Changes of the slopes: at the begin, at the middle (twice), and where the field there is taken. */

@@ -8,7 +8,7 @@ from common import GEOMETRY, ROOT, Checks, call, run_simulated
 
 checks = Checks()
 WRITE = ROOT / "graphs/geometry.yaml"
-FILES = {"velo_geometry.bin": 16376, "beamline.bin": 8}
+FILES = {"velo_geometry.bin": 16376, "beamline.bin": 8, "polarity.bin": 4}
 
 
 def write(folder, geometry=""):

@@ -1,0 +1,9 @@
+/* plugin.c: what the magnet plugin offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(polarity);
+SL_DECLARE(polarity_sink);
+
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(polarity), SL_ENTRY(polarity_sink)};
+
+SL_PLUGIN("magnet", "0.1.0", "the dipole's polarity");

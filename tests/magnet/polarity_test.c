@@ -1,0 +1,96 @@
+/* magnet.polarity: who says which polarity, and files that are wrong. */
+#include "scratch.h"
+
+#include <sluice/testing.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char folder[SCRATCH_PATH_MAX];
+
+static int make_folder(void **state) {
+  (void)state;
+  scratch_folder(folder);
+  return 0;
+}
+
+static void write_polarity(const void *bytes, size_t size) {
+  char path[SCRATCH_PATH_MAX + 32];
+  snprintf(path, sizeof path, "%s/polarity.bin", folder);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  fclose(file);
+}
+
+static struct sl_test *test_of(const char *path, const char *polarity) {
+  struct sl_test *t = sl_test_new(MAGNET_PLUGIN, "polarity");
+  sl_test_set_text(t, "path", path);
+  if (polarity) sl_test_set_text(t, "polarity", polarity);
+  return t;
+}
+
+static void assert_sign(const char *path, const char *polarity, float expected) {
+  struct sl_test *t = test_of(path, polarity);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "magnet", "sign"), 1);
+  assert_memory_equal(sl_test_output(t, "magnet", "sign"), &expected, sizeof expected);
+  sl_test_free(t);
+}
+
+static void assert_refused(int status, const char *text) {
+  struct sl_test *t = test_of(folder, NULL);
+  assert_int_equal(sl_test_run(t), status);
+  if (!strstr(sl_test_messages(t), text) || !strstr(sl_test_messages(t), "polarity.bin"))
+    fail_msg("expected %s in: %s", text, sl_test_messages(t));
+  sl_test_free(t);
+}
+
+static void without_a_word_it_is_down(void **state) {
+  (void)state;
+  assert_sign("", NULL, -1.0f);
+  assert_sign(__FILE__, NULL, -1.0f); /* a description has no polarity */
+}
+
+static void a_folder_says_it_unless_the_property_does(void **state) {
+  (void)state;
+  const float up = 1.0f, down = -1.0f;
+  write_polarity(&up, sizeof up);
+  assert_sign(folder, NULL, 1.0f);
+  assert_sign(folder, "geometry", 1.0f);
+  assert_sign(folder, "down", -1.0f);
+  write_polarity(&down, sizeof down);
+  assert_sign(folder, NULL, -1.0f);
+  assert_sign(folder, "up", 1.0f);
+  assert_sign("", "up", 1.0f);
+}
+
+static void wrong_files_are_refused(void **state) {
+  (void)state;
+  const float zero = 0.0f, two[2] = {1.0f, 1.0f}, large = 1e9f;
+  write_polarity(&zero, sizeof zero);
+  assert_refused(SL_EFORMAT, "polarity is 0, expected -1 (down) or 1 (up)");
+  write_polarity(&large, sizeof large);
+  assert_refused(SL_EFORMAT, "is 1e+09, expected a number between -1 and 1");
+  write_polarity("", 0);
+  assert_refused(SL_EFORMAT, "has 0 bytes, expected 4");
+  write_polarity(two, sizeof two);
+  assert_refused(SL_EFORMAT, "more than the 4 bytes");
+  scratch_folder(folder);
+  assert_refused(SL_EIO, "there is no such file");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_a_word_it_is_down),
+      cmocka_unit_test(a_folder_says_it_unless_the_property_does),
+      cmocka_unit_test(wrong_files_are_refused),
+  };
+  return cmocka_run_group_tests(tests, make_folder, NULL);
+}

@@ -1,0 +1,20 @@
+# cmake -DOBJDUMP=objdump -P fused_arithmetic.cmake FOLDER...: no plugin there has a fused multiply-add that nobody wrote.
+# gcc 12 makes some in spite of -ffp-contract=off, where sums and differences of products stand side by side (see
+# docs/determinism.md); these have instructions of their own.
+set(files)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE 4 ${last})
+  file(GLOB found ${CMAKE_ARGV${i}}/*.so)
+  list(APPEND files ${found})
+endforeach()
+if(NOT files)
+  message(FATAL_ERROR "no plugins found")
+endif()
+foreach(file ${files})
+  execute_process(COMMAND ${OBJDUMP} -d --no-show-raw-insn ${file} OUTPUT_VARIABLE code COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "vfm(addsub|subadd)[^\n]*" fused "${code}")
+  if(fused)
+    message(FATAL_ERROR "${file}: ${fused}")
+  endif()
+  message(STATUS "${file}: nothing is fused")
+endforeach()
