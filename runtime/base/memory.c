@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 /* Files of groups have their names in the path, which may be long. */
-enum { THREAD_BYTES = (8 + 64) << 20 }; /* a usual stack, and what the C library sets aside for a heap */
+/* A usual stack, and what the C library sets aside for a heap without using it. */
+enum { STACK_BYTES = 8 << 20, HEAP_BYTES = 64 << 20 };
 enum { PATH_BYTES = PATH_MAX + 256, LINE_BYTES = PATH_MAX + 64 };
 
 static FILE *open_file(const char *root, const char *folder, const char *name) {
@@ -121,11 +122,15 @@ static void limit_by_process(struct sl_room *room, const char *root) {
   if (file) fclose(file);
   if (!known) return;
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  if (has_data) limit(room, less(data.rlim_cur, page * data_pages), "RLIMIT_DATA, ulimit -d");
+  const uint64_t data_left = has_data ? less(data.rlim_cur, page * data_pages) : UINT64_MAX;
+  if (data_left < room->bytes) {
+    limit(room, data_left, "RLIMIT_DATA, ulimit -d");
+    room->thread_bytes = STACK_BYTES;
+  }
   const uint64_t left = has_space ? less(space.rlim_cur, page * pages) : UINT64_MAX;
   if (left >= room->bytes) return;
   limit(room, left, "RLIMIT_AS, ulimit -v");
-  room->thread_bytes = THREAD_BYTES;
+  room->thread_bytes = STACK_BYTES + HEAP_BYTES;
 }
 
 struct sl_room sl_memory_room(const char *root) {

@@ -8,7 +8,7 @@
 
 struct sl_room {
   uint64_t bytes;        /* UINT64_MAX: nobody knows of a limit */
-  uint64_t thread_bytes; /* that each thread more takes of it: in an address space, for its stack and its heap */
+  uint64_t thread_bytes; /* that each thread more takes of it: for its stack and, of an address space, its heap */
   const char *why;       /* what limits it, for a message: "MemAvailable"; "" where nothing does */
 };
 

@@ -164,7 +164,8 @@ int sl_fit_kept(struct sl_session *s) {
   if (s->reading.room_bytes < bytes) {
     struct sl_room room = sl_memory_room("");
     leave_some(&room);
-    s->reading.room_bytes = room.bytes;
+    /* The source takes memory, too, while it reads: half way it is time to look again. */
+    s->reading.room_bytes = room.bytes / 2 < bytes ? room.bytes : room.bytes / 2;
     if (room.bytes < bytes) {
       char there[32];
       sl_memory_text(room.bytes, there, sizeof there);
