@@ -11,7 +11,7 @@ from common import ROOT, Checks, call
 
 checks = Checks()
 GRAPH = ROOT / "graphs/velo_picture.yaml"
-SPECTROMETER = ROOT / "graphs/event_picture.yaml"
+SPECTROMETER = ROOT / "graphs/spectrometer_picture.yaml"
 DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")) / "lhcb"
 SVG = "{http://www.w3.org/2000/svg}"
 
