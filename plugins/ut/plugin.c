@@ -1,12 +1,21 @@
 /* plugin.c: what the UT plugin offers. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 SL_DECLARE(magnet_tables);
 SL_DECLARE(magnet_tables_sink);
+SL_DECLARE(sector_groups);
+#endif
+SL_DECLARE(decode);
 
-static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(geometry), SL_ENTRY(geometry_sink),
-                                                        SL_ENTRY(magnet_tables), SL_ENTRY(magnet_tables_sink)};
+static const struct sl_algorithm *const algorithms[] = {
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(geometry),      SL_ENTRY(geometry_sink), SL_ENTRY(magnet_tables), SL_ENTRY(magnet_tables_sink),
+    SL_ENTRY(sector_groups),
+#endif
+    SL_ENTRY(decode),
+};
 
-SL_PLUGIN("ut", "0.1.0", "LHCb's upstream tracker: geometry and raw banks");
+SL_PLUGIN("ut", "0.1.0", "LHCb's upstream tracker: hits and tracks");

@@ -12,7 +12,6 @@
 
 /* Why a payload is refused. */
 #define UT_BANK_FAULTS(F)                                         \
-  F(UT_BANK_FINE, "nothing is wrong")                             \
   F(UT_BANK_NO_VERSION, "its version is neither 3 nor 4")         \
   F(UT_BANK_NO_BOARD, "its source id names no board")             \
   F(UT_BANK_TOO_SHORT, "it is shorter than its header")           \
@@ -20,7 +19,7 @@
   F(UT_BANK_NO_LANE, "a channel lies beyond the sixth lane")      \
   F(UT_BANK_MARKED, "the readout marked it as bad, by a count of 255 in a lane")
 #define UT_BANK_FAULT_NAME_(name, text) name,
-enum ut_bank_fault { UT_BANK_FAULTS(UT_BANK_FAULT_NAME_) UT_BANK_FAULT_COUNT };
+enum ut_bank_fault { UT_BANK_FINE, UT_BANK_FAULTS(UT_BANK_FAULT_NAME_) UT_BANK_FAULT_COUNT };
 
 enum {
   UT_ID = 3 << 28, /* an LHCbID of the UT is this and the channel */

@@ -60,4 +60,37 @@ SL_COLLECTION(ut_geometry, UT_GEOMETRY_FIELDS, "UT sectors and readout boards");
   F(field_integral, f32, ARRAY, "", "by z in the VELO, z of the origin, dy/dz, the last fastest: 11 x 11 x 31")
 SL_COLLECTION(ut_magnet_tables, UT_MAGNET_TABLES_FIELDS, "what the magnet does up to the UT");
 
+/* Sectors of a layer that begin at about the same x, side by side in y, are a group: where a track passes a layer, it
+ * can have hits of few groups only. */
+enum {
+  UT_GROUPS_MAX = 127,
+  UT_NO_GROUP = 255, /* of a lane that nothing is connected to */
+  UT_HITS_MAX = 32767
+};
+
+#define UT_SECTOR_GROUPS_FIELDS(F)                                                                         \
+  F(lane_sector, u16, ARRAY, "", "of each lane, 6 x board + lane: its sector; 1048: nothing is connected") \
+  F(lane_group, u8, ARRAY, "", "of each lane: its sector's group; 255: nothing is connected")              \
+  F(layer_first, u32, ARRAY, "", "first group of each of the four layers; then the number of groups")      \
+  F(x, f32, ARRAY, "mm", "of each group, ascending in a layer: smallest x0 of its sectors")                \
+  F(x_least, f32, ARRAY, "mm", "smallest x at y = 0 that a strip of the group has")                        \
+  F(x_most, f32, ARRAY, "mm", "largest x at y = 0 that a strip of the group has")                          \
+  F(length, f32, ARRAY, "mm", "longest strip of the group, in y")                                          \
+  F(layer_z, f32, ARRAY, "mm", "of each layer: mean z of its sectors")                                     \
+  F(layer_depth, f32, ARRAY, "mm", "how far from that a sector is, at most")                               \
+  F(layer_slope, f32, ARRAY, "", "dx/dy of its strips")
+SL_COLLECTION(ut_sector_groups, UT_SECTOR_GROUPS_FIELDS, "UT sectors by layer and x");
+
+/* Hits by group, in a group by (y, id), which no two hits share. */
+#define UT_HITS_FIELDS(F)                                                                                       \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                       \
+  F(group_first, u16, PER_EVENT_OF(128), "", "first hit of each group, relative to the event's; then how many") \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                                                            \
+  F(x, f32, PER_ITEM, "mm", "x of the strip's line at y = 0")                                                   \
+  F(y, f32, PER_ITEM, "mm", "y of the strip's lower end")                                                       \
+  F(y_end, f32, PER_ITEM, "mm", "y of its upper end")                                                           \
+  F(z, f32, PER_ITEM, "mm", "z of the strip")                                                                   \
+  F(sector, u16, PER_ITEM, "", "the strip's sector, by which the geometry has its pitch")
+SL_COLLECTION(ut_hits, UT_HITS_FIELDS, "UT hits by event and group, sorted by y");
+
 #endif
