@@ -9,13 +9,18 @@ SL_DECLARE(magnet_tables_sink);
 SL_DECLARE(sector_groups);
 #endif
 SL_DECLARE(decode);
+SL_DECLARE(select_velo_tracks);
+SL_DECLARE(search_windows);
+SL_DECLARE(compass);
+SL_DECLARE(consolidate);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(geometry),      SL_ENTRY(geometry_sink), SL_ENTRY(magnet_tables), SL_ENTRY(magnet_tables_sink),
+    SL_ENTRY(geometry),      SL_ENTRY(geometry_sink),      SL_ENTRY(magnet_tables),  SL_ENTRY(magnet_tables_sink),
     SL_ENTRY(sector_groups),
 #endif
-    SL_ENTRY(decode),
+    SL_ENTRY(decode),        SL_ENTRY(select_velo_tracks), SL_ENTRY(search_windows), SL_ENTRY(compass),
+    SL_ENTRY(consolidate),
 };
 
 SL_PLUGIN("ut", "0.1.0", "LHCb's upstream tracker: hits and tracks");

@@ -93,4 +93,47 @@ SL_COLLECTION(ut_sector_groups, UT_SECTOR_GROUPS_FIELDS, "UT sectors by layer an
   F(sector, u16, PER_ITEM, "", "the strip's sector, by which the geometry has its pitch")
 SL_COLLECTION(ut_hits, UT_HITS_FIELDS, "UT hits by event and group, sorted by y");
 
+/* VELO tracks that are looked for in the UT. */
+#define UT_SELECTED_TRACKS_FIELDS(F)                               \
+  F(offsets, u32, OFFSETS, "", "first selected track of an event") \
+  F(track, u32, PER_ITEM, "", "the VELO track, by its place in the event")
+SL_COLLECTION(ut_selected_tracks, UT_SELECTED_TRACKS_FIELDS, "VELO tracks that may have hits in the UT");
+
+/* Where their hits may be: for each layer in five groups, the one that a straight line would pass, then those left,
+ * right, left and right of it. A window goes from the first to the last hit of the group that the track may have;
+ * between them can be others. Window w of layer l is the (5 l + w)th. */
+enum { UT_LAYER_WINDOWS = 5, UT_WINDOWS = UT_LAYER_WINDOWS * UT_LAYERS };
+#define UT_WINDOWS_FIELDS(F)                                                                         \
+  F(offsets, u32, OFFSETS, "", "first selected track of an event")                                   \
+  F(first, u16, PER_ITEM_OF(20), "", "first hit of each window, relative to the event's; unused: 0") \
+  F(count, u16, PER_ITEM_OF(20), "", "number of its hits")
+SL_COLLECTION(ut_windows, UT_WINDOWS_FIELDS, "where UT hits of VELO tracks may be");
+
+/* What was found for each selected track. Position and slope are those of the straight line through the UT at
+ * z = UT_MIDDLE_Z. */
+enum { UT_TRACK_HITS_MAX = UT_LAYERS };
+static const float UT_MIDDLE_Z SL_UNUSED = 2484.6f; /* mm */
+#define UT_TRACK_CANDIDATES_FIELDS(F)                                                            \
+  F(offsets, u32, OFFSETS, "", "first selected track of an event")                               \
+  F(hit_count, u8, PER_ITEM, "", "number of hits: 3, 4, or 0, where no track was found")         \
+  F(hits, u16, PER_ITEM_OF(4), "", "the hits by layer, by their places in the event; unused: 0") \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                                         \
+  F(x, f32, PER_ITEM, "mm", "x in the middle of the UT")                                         \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")
+SL_COLLECTION(ut_track_candidates, UT_TRACK_CANDIDATES_FIELDS, "what was found in the UT for selected VELO tracks");
+
+#define UT_TRACKS_FIELDS(F)                                                     \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                     \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each track")              \
+  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event") \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                        \
+  F(x, f32, PER_ITEM, "mm", "x in the middle of the UT, z = 2484.6 mm")         \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                                 \
+  F(hit_id, u32, PER_SUBITEM, "", "LHCbID, by layer")                           \
+  F(hit_x, f32, PER_SUBITEM, "mm", "x of the strip's line at y = 0")            \
+  F(hit_y, f32, PER_SUBITEM, "mm", "y of the strip's lower end")                \
+  F(hit_z, f32, PER_SUBITEM, "mm", "z of the strip")                            \
+  F(hit_sector, u16, PER_SUBITEM, "", "the strip's sector")
+SL_COLLECTION(ut_tracks, UT_TRACKS_FIELDS, "tracks through VELO and UT, with a first momentum");
+
 #endif

@@ -1,0 +1,150 @@
+/* compass_fit.h: the two fits of ut.compass, and what the magnet does between them (README.md, "Reconstruction"). */
+#ifndef UT_COMPASS_FIT_H
+#define UT_COMPASS_FIT_H
+
+#include "ut/event_model.h"
+
+#include <sluice/kernel.h>
+
+/* A VELO track at the end of the VELO. */
+struct compass_line {
+  float x, y, z, tx, ty;
+};
+
+/* Hits of a candidate, with x where the track is in y. */
+struct compass_hits {
+  float x[UT_TRACK_HITS_MAX], z[UT_TRACK_HITS_MAX], weight[UT_TRACK_HITS_MAX];
+  float slope[UT_TRACK_HITS_MAX]; /* of the strips, dx/dy */
+  uint32_t count;
+};
+
+/* A line through the UT, and how well it fits. */
+struct compass_fit {
+  float x, tx; /* in the UT's middle */
+  float y_offset;
+  float kick; /* change of the sine of the angle, by a magnet in a plane */
+  float chi2;
+};
+
+/* From metres to mm: slopes are fitted as metres a metre, so that the numbers of a matrix are of one size. */
+static const float compass_metre = 1e-3f;
+/* Where the first fit takes the magnet to be, mm; how well the VELO's slope is known. */
+static const float compass_kick_z = 1780.0f;
+
+/* The sine of the angle between a line and the z axis. */
+static SL_DEVICE float compass_sine(float tx, float ty2) { return tx * sqrtf(1.0f + tx * tx + ty2); }
+
+/* Fits x and slope in the UT to the hits and to where the VELO track passes the magnet's plane. */
+static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *line, const struct compass_hits *hits,
+                                                     float sigma_slope) {
+  struct compass_fit f;
+  const float lever = compass_kick_z - line->z, kick_x = line->x + line->tx * lever;
+  const float kick_u = compass_metre * (compass_kick_z - UT_MIDDLE_Z), kick_weight = 1.0f / (sigma_slope * lever);
+  float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
+  float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u;
+  for (uint32_t h = 0; h < hits->count; h++) {
+    const float u = compass_metre * (hits->z[h] - UT_MIDDLE_Z), w = hits->weight[h];
+    m00 += w;
+    m01 += w * u;
+    m11 += w * u * u;
+    r0 += w * hits->x[h];
+    r1 += w * hits->x[h] * u;
+  }
+  const float determinant = m00 * m11 - m01 * m01;
+  f.x = (r0 * m11 - r1 * m01) / determinant;
+  f.tx = compass_metre * ((m00 * r1 - m01 * r0) / determinant);
+  f.y_offset = 0.0f;
+  const float velo_tx = (f.x + f.tx * (compass_kick_z - UT_MIDDLE_Z) - line->x) / lever;
+  const float pull = (line->tx - velo_tx) / sigma_slope;
+  f.chi2 = pull * pull;
+  for (uint32_t h = 0; h < hits->count; h++) {
+    const float d = f.x + f.tx * (hits->z[h] - UT_MIDDLE_Z) - hits->x[h];
+    f.chi2 += hits->weight[h] * d * d;
+  }
+  f.chi2 /= (float)(hits->count - 1);
+  f.kick = compass_sine(velo_tx, 0.0f) - compass_sine(f.tx, 0.0f);
+  return f;
+}
+
+/* Along one axis of the table: which bin, how far into it in bins, and how far the next entry is; that is 0 beyond the
+ * axis' ends and in the last entry. */
+struct compass_bin {
+  uint32_t index, next;
+  float part;
+};
+
+static SL_DEVICE struct compass_bin compass_find_bin(float value, float low, float high, uint32_t entries) {
+  struct compass_bin bin;
+  const float bins = (float)(entries - 1), step = (high - low) / bins;
+  const float scaled = (value - low) / (high - low) * bins;
+  const uint32_t index = sl_to_u32(scaled);
+  bin.index = index < entries - 1 ? index : entries - 1;
+  bin.next = bin.index < entries - 1 && value >= low && value <= high ? 1u : 0u;
+  bin.part = (value - (low + step * (float)bin.index)) / step;
+  return bin;
+}
+
+/* The field integral in units of the table, for tracks that come from near the beam. */
+static SL_DEVICE float compass_field_integral(const float *table, const struct compass_line *line) {
+  const float y_slope_least = 0.001f, last_ty = 0.3f, last_origin = 250.0f, last_depth = 800.0f;
+  const int is_steep = sl_abs_f32(line->ty) > y_slope_least;
+  const float origin = line->z - (is_steep ? line->y / line->ty : line->tx != 0.0f ? line->x / line->tx : line->z);
+  const struct compass_bin ty = compass_find_bin(line->ty, -last_ty, last_ty, UT_INTEGRAL_SLOPES);
+  const struct compass_bin o = compass_find_bin(origin, -last_origin, last_origin, UT_INTEGRAL_ORIGINS);
+  const struct compass_bin v = compass_find_bin(line->z, 0.0f, last_depth, UT_INTEGRAL_DEPTHS);
+  const float *at = table + (v.index * UT_INTEGRAL_ORIGINS + o.index) * UT_INTEGRAL_SLOPES + ty.index;
+  const float here = at[0];
+  float sum = here;
+  if (ty.next) sum += (at[1] - here) * ty.part;
+  if (o.next) sum += (at[UT_INTEGRAL_SLOPES] - here) * o.part;
+  if (v.next) sum += (at[UT_INTEGRAL_SLOPES * UT_INTEGRAL_ORIGINS] - here) * v.part;
+  return sum;
+}
+
+/* Fits once more, with the magnet's plane where it is for the track's dy/dz and with what q/p is by now, and with the
+ * track free to be off in y. */
+static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *line, const struct compass_hits *hits,
+                                                     float qop) {
+  struct compass_fit f;
+  const float ty2 = line->ty * line->ty, kick_z = 2010.0f + 2240.0f * ty2 + 71330.0f * ty2 * ty2;
+  const float kick_x = line->x + line->tx * (kick_z - line->z);
+  const float size = sl_max_f32(sl_abs_f32(qop), 1e-9f) * sqrtf(1.0f + ty2);
+  const float error_1 = 0.14f + 1e4f * size, error_2 = 0.12f + 3e3f * size;
+  const float kick_weight = 1.0f / (error_1 * error_1 + error_2 * error_2);
+  const float kick_u = compass_metre * (kick_z - UT_MIDDLE_Z);
+  /* symmetric: rows x, slope, offset */
+  float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
+  float m02 = 0.0f, m12 = 0.0f, m22 = 0.0f;
+  float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u, r2 = 0.0f;
+  float s[UT_TRACK_HITS_MAX];
+  for (uint32_t h = 0; h < hits->count; h++) {
+    const float u = compass_metre * (hits->z[h] - UT_MIDDLE_Z), w = hits->weight[h];
+    s[h] = -hits->slope[h] / sqrtf(1.0f + hits->slope[h] * hits->slope[h]);
+    m00 += w;
+    m01 += w * u;
+    m11 += w * u * u;
+    m02 += w * s[h];
+    m12 += w * s[h] * u;
+    m22 += w * s[h] * s[h];
+    r0 += w * hits->x[h];
+    r1 += w * hits->x[h] * u;
+    r2 += w * hits->x[h] * s[h];
+  }
+  const float a00 = m11 * m22 - m12 * m12, a01 = m02 * m12 - m01 * m22, a02 = m01 * m12 - m02 * m11;
+  const float a11 = m00 * m22 - m02 * m02, a12 = m01 * m02 - m00 * m12, a22 = m00 * m11 - m01 * m01;
+  const float determinant = m00 * a00 + m01 * a01 + m02 * a02;
+  f.x = (a00 * r0 + a01 * r1 + a02 * r2) / determinant;
+  f.tx = compass_metre * ((a01 * r0 + a11 * r1 + a12 * r2) / determinant);
+  f.y_offset = (a02 * r0 + a12 * r1 + a22 * r2) / determinant;
+  const float at_kick = f.x + f.tx * (kick_z - UT_MIDDLE_Z), off = kick_x - at_kick, turned = 1.0f + f.tx * f.tx;
+  f.chi2 = kick_weight * (off * off / turned + f.y_offset * f.y_offset / (1.0f + ty2));
+  for (uint32_t h = 0; h < hits->count; h++) {
+    const float d = hits->x[h] - f.x - f.tx * (hits->z[h] - UT_MIDDLE_Z) - f.y_offset * s[h];
+    f.chi2 += hits->weight[h] * d * d / turned;
+  }
+  const float velo_tx = (0.5f * (at_kick + kick_x) - line->x) / (kick_z - line->z);
+  f.kick = compass_sine(velo_tx, ty2) - compass_sine(f.tx, ty2);
+  return f;
+}
+
+#endif

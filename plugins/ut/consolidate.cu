@@ -1,0 +1,77 @@
+/* ut.consolidate: those selected VELO tracks for which hits in the UT were found, with these hits.
+ *
+ * Count, scan, write: a block an event, a thread a candidate. There is room for every candidate with four hits, so that
+ * nothing overflows. Reads 21 bytes a candidate, writes 20 a track and 18 a hit.
+ */
+#include "ut/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS consolidate_args
+#define CONSOLIDATE(M)                                                                                    \
+  M(IN, selected, ut_selected_tracks, "", "which VELO track each candidate is of")                        \
+  M(IN, candidates, ut_track_candidates, "hit_count hits qop x tx", "from the search")                    \
+  M(IN, hits, ut_hits, "offsets id x y z sector", "the hits that were searched")                          \
+  M(OUT, tracks, ut_tracks, "in the order of the VELO tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(selected))), \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(selected, UT_TRACK_HITS_MAX, 1, 0))))                              \
+  M(SCRATCH, from, u32, "which candidate each track is", SL_ONE(SL_ITEMS_TERM(selected)))
+SL_ARGUMENTS(consolidate, CONSOLIDATE);
+
+SL_KERNEL(consolidate_count, struct consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t i = a.selected.offsets[event] + threadIdx.x; i < a.selected.offsets[event + 1]; i += blockDim.x)
+      count += a.candidates.hit_count[i] > 0 ? 1u : 0u;
+    count = sl_block_sum_u32(count);
+    if (threadIdx.x == 0) a.tracks.offsets[event] = count;
+  }
+}
+
+/* Tracks have their places; their numbers of hits wait to be summed. */
+SL_KERNEL(consolidate_tracks, struct consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
+    const uint32_t to = a.tracks.offsets[event], is_empty = a.tracks.offsets[event + 1] == to;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
+      const uint32_t from = first + i, wanted = i < count && a.candidates.hit_count[from] > 0;
+      const uint32_t place = to + sl_block_append(wanted, &length);
+      if (!wanted) continue;
+      a.tracks.velo_track[place] = a.selected.track[from];
+      a.tracks.qop[place] = a.candidates.qop[from];
+      a.tracks.x[place] = a.candidates.x[from];
+      a.tracks.tx[place] = a.candidates.tx[from];
+      a.tracks.hit_offsets[place] = a.candidates.hit_count[from];
+      a.from[place] = from;
+    }
+  }
+}
+
+SL_KERNEL(consolidate_hits, struct consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t event_hits = a.hits.offsets[event];
+    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
+      const uint32_t to = a.tracks.hit_offsets[i], count = a.tracks.hit_offsets[i + 1] - to;
+      const uint16_t *hits = a.candidates.hits + UT_TRACK_HITS_MAX * (size_t)a.from[i];
+      for (uint32_t h = 0; h < count; h++) {
+        const uint32_t hit = event_hits + hits[h];
+        a.tracks.hit_id[to + h] = a.hits.id[hit];
+        a.tracks.hit_x[to + h] = a.hits.x[hit];
+        a.tracks.hit_y[to + h] = a.hits.y[hit];
+        a.tracks.hit_z[to + h] = a.hits.z[hit];
+        a.tracks.hit_sector[to + h] = a.hits.sector[hit];
+      }
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct consolidate_args *a) {
+  int error = SL_LAUNCH(l, consolidate_count, SL_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
+  if (!error) error = SL_LAUNCH(l, consolidate_tracks, SL_PER_EVENT, *a);
+  if (!error) error = l->scan_items(l, a->tracks.hit_offsets, a->tracks.offsets, &a->tracks.hit_offsets_bound);
+  if (!error) error = SL_LAUNCH(l, consolidate_hits, SL_PER_EVENT, *a);
+  return error;
+}
+
+SL_ALGORITHM(consolidate, "VELO tracks with their hits in the UT", 128, run);

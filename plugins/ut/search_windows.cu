@@ -1,0 +1,158 @@
+/* ut.search_windows: in each layer, where the hits of a VELO track may be (README.md, "Reconstruction").
+ *
+ * A track is a straight line from the end of the VELO. The magnet moves it in x by up to what a particle of the
+ * smallest momentum would be moved, so that a window in x has that half-width; in y it goes straight on. Hits of a
+ * group are sorted by y, so that a binary search finds where to begin, and they are tried one by one until y is beyond
+ * the track. Groups that no hit within the window in x can be of are not looked at; of five, three or four of a layer.
+ *
+ * A thread a track and layer. Reads 20 bytes a track and some 20 hits of 16 bytes, which stay in the caches; writes 80
+ * bytes a track.
+ */
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS search_windows_args
+#define SEARCH_WINDOWS(M)                                                                                              \
+  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                                      \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
+  M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
+  M(IN, tables, ut_magnet_tables, "deflection", "what the magnet does")                                                \
+  M(OUT, windows, ut_windows, "for each selected track", SL_SHARES_OFFSETS(selected))                                  \
+  M(F32, min_momentum, 1250.0, 100.0, 1e6, "MeV", "smallest momentum that is searched for")                            \
+  M(F32, min_pt, 275.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is searched for")                          \
+  M(F32, y_tolerance, 0.5, 0.0, 100.0, "mm", "how far beyond a strip's end a track may be")                            \
+  M(F32, y_tolerance_slope, 0.08, 0.0, 10.0, "", "so much more for each mm that the hit is away in x")
+SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
+
+/* 1 / (MeV mm): a particle of momentum p is moved by 1 / (this p deflection). */
+static const float distance_to_momentum = 4.0212e-5f;
+static const float largest_inverse_slope = 500.0f;
+
+/* A track in a layer. */
+struct passage {
+  float x, y, z, tx, ty; /* a place on the line */
+  float slope;           /* of the strips, dx/dy */
+  float width;           /* half of the window in x */
+  float tolerance, tolerance_per_x;
+};
+
+static SL_DEVICE struct passage open_passage(const struct search_windows_args *a, uint32_t state, uint32_t layer) {
+  struct passage p;
+  p.x = a->states.x[state];
+  p.y = a->states.y[state];
+  p.z = a->states.z[state];
+  p.tx = a->states.tx[state];
+  p.ty = a->states.ty[state];
+  p.slope = a->groups.layer_slope[layer];
+  const float steepness = sqrtf(p.tx * p.tx + p.ty * p.ty);
+  const float inverse = steepness * largest_inverse_slope > 1.0f ? 1.0f / steepness : largest_inverse_slope;
+  const float momentum = sl_max_f32(a->min_pt * inverse, a->min_momentum);
+  const uint32_t wanted_bin = sl_to_u32(100.0f * sl_abs_f32(p.ty) + 0.5f), last = UT_DEFLECTION_BINS - 1;
+  const uint32_t bin = wanted_bin < last ? wanted_bin : last;
+  const float deflection = a->tables.deflection[UT_LAYERS * bin + layer];
+  p.width = 1.0f / (distance_to_momentum * momentum * deflection);
+  p.tolerance = a->y_tolerance;
+  p.tolerance_per_x = a->y_tolerance_slope / deflection;
+  return p;
+}
+
+/* The first of values in ascending order that is at least this, or `end`. */
+static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (values[middle] < least)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+/* Without a branch, so that compilers can make vectors of it. */
+static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, float hit_y, float hit_y_end,
+                                        float hit_z) {
+  const float dz = hit_z - p->z, y = p->y + p->ty * dz;
+  const float distance = sl_abs_f32(hit_x + y * p->slope - (p->x + p->tx * dz));
+  const float tolerance = p->tolerance + p->tolerance_per_x * distance;
+  return (uint32_t)(distance <= p->width) & (uint32_t)(hit_y - tolerance <= y) & (uint32_t)(y <= hit_y_end + tolerance);
+}
+
+struct window {
+  uint32_t first, count;
+};
+
+/* The first and the last hit of [begin, end) that the track may have. Their y is between two values. */
+static SL_DEVICE struct window search_hits(const struct search_windows_args *a, const struct passage *p, uint32_t begin,
+                                           uint32_t end, float y_least, float y_most) {
+  const float *x = a->hits.x, *y = a->hits.y, *y_end = a->hits.y_end, *z = a->hits.z;
+  uint32_t first = UINT32_MAX, last = 0;
+#if defined(SL_TARGET_CPU) /* to try all of them, eight at a time, is faster than to find out where to begin */
+  (void)y_least, (void)y_most;
+  for (uint32_t i = begin; i < end; i++) {
+    const uint32_t mask = 0u - is_compatible(p, x[i], y[i], y_end[i], z[i]), or_most = i | ~mask, or_0 = i & mask;
+    first = or_most < first ? or_most : first;
+    last = or_0 > last ? or_0 : last;
+  }
+#else
+  for (uint32_t i = lower_bound(y, begin, end, y_least); i < end && y[i] <= y_most; i++) {
+    if (!is_compatible(p, x[i], y[i], y_end[i], z[i])) continue;
+    if (first == UINT32_MAX) first = i;
+    last = i;
+  }
+#endif
+  const struct window found = {first == UINT32_MAX ? begin : first, first == UINT32_MAX ? 0 : last - first + 1};
+  return found;
+}
+
+/* `x` and `y`: of the track at the middle of the layer; a sector can be `depth` before and behind it. */
+static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
+                                            uint32_t event, uint32_t group, float x, float y, float depth) {
+  const struct window none = {0, 0};
+  const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
+  const uint32_t event_first = a->hits.offsets[event];
+  const float reach_x = p->width + depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
+  const float at_0 = x - y * p->slope;
+  if (at_0 + reach_x < a->groups.x_least[group] || at_0 - reach_x > a->groups.x_most[group]) return none;
+  const float reach_y = p->tolerance + p->tolerance_per_x * p->width + depth * sl_abs_f32(p->ty);
+  struct window found = search_hits(a, p, event_first + group_first[0], event_first + group_first[1],
+                                    y - reach_y - a->groups.length[group], y + reach_y);
+  found.first -= event_first;
+  return found.count > 0 ? found : none;
+}
+
+/* Windows go from the group that the line would pass, if all were at y = 0, to the left and the right. */
+static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
+                                   uint32_t layer, uint16_t *firsts, uint16_t *counts) {
+  const int32_t begin = (int32_t)a->groups.layer_first[layer], end = (int32_t)a->groups.layer_first[layer + 1];
+  const float dz = a->groups.layer_z[layer] - p->z, x = p->x + p->tx * dz, y = p->y + p->ty * dz;
+  const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)end, x) - 1;
+  for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
+    const int32_t group = w % 2 ? middle - (w + 1) / 2 : middle + w / 2;
+    struct window found = {0, 0};
+    if (group >= begin && group < end)
+      found = search_group(a, p, event, (uint32_t)group, x, y, a->groups.layer_depth[layer]);
+    firsts[w] = (uint16_t)found.first;
+    counts[w] = (uint16_t)found.count;
+  }
+}
+
+SL_KERNEL(search_windows_search, struct search_windows_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
+    for (uint32_t i = threadIdx.x; i < UT_LAYERS * count; i += blockDim.x) {
+      const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
+      const struct passage p = open_passage(&a, a.states.offsets[event] + a.selected.track[item], layer);
+      const size_t place = (size_t)item * UT_WINDOWS + layer * UT_LAYER_WINDOWS;
+      search_layer(&a, &p, event, layer, a.windows.first + place, a.windows.count + place);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct search_windows_args *a) {
+  return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 256, run);

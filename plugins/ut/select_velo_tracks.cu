@@ -1,0 +1,57 @@
+/* ut.select_velo_tracks: VELO tracks that go forward and pass the UT: at its middle not within the hole around the
+ * beam, and not so steep that they miss it. Their lines are those from where they are nearest to the beam.
+ *
+ * A thread a track decides, and the block of the event gives places in the order of the tracks. Reads 21 bytes a track,
+ * twice.
+ */
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS select_velo_tracks_args
+#define SELECT_VELO_TRACKS(M)                                                                                     \
+  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of all VELO tracks")                       \
+  M(OUT, selected, ut_selected_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(states))))     \
+  M(F32, hole_radius, 33.0, 0.0, 1000.0, "mm", "tracks are at least this far from the z axis at the UT's middle") \
+  M(F32, max_tx, 0.35, 0.0, 10.0, "", "largest slope |dx/dz|")                                                    \
+  M(F32, max_ty, 0.3, 0.0, 10.0, "", "largest slope |dy/dz|")
+SL_ARGUMENTS(select_velo_tracks, SELECT_VELO_TRACKS);
+
+static SL_DEVICE uint32_t is_wanted(const struct select_velo_tracks_args *a, uint32_t i) {
+  const float tx = a->states.tx[i], ty = a->states.ty[i], dz = UT_MIDDLE_Z - a->states.z[i];
+  const float x = a->states.x[i] + tx * dz, y = a->states.y[i] + ty * dz;
+  return a->states.backward[i] == 0 && x * x + y * y >= a->hole_radius * a->hole_radius &&
+                 sl_abs_f32(tx) <= a->max_tx && sl_abs_f32(ty) <= a->max_ty
+             ? 1u
+             : 0u;
+}
+
+SL_KERNEL(select_velo_tracks_count, struct select_velo_tracks_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t i = a.states.offsets[event] + threadIdx.x; i < a.states.offsets[event + 1]; i += blockDim.x)
+      count += is_wanted(&a, i);
+    count = sl_block_sum_u32(count);
+    if (threadIdx.x == 0) a.selected.offsets[event] = count;
+  }
+}
+
+SL_KERNEL(select_velo_tracks_write, struct select_velo_tracks_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
+    const uint32_t to = a.selected.offsets[event], is_empty = a.selected.offsets[event + 1] == to;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
+      const uint32_t wanted = i < count && is_wanted(&a, first + i);
+      const uint32_t place = to + sl_block_append(wanted, &length);
+      if (wanted) a.selected.track[place] = i;
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct select_velo_tracks_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, select_velo_tracks_count, select_velo_tracks_write, a->selected, *a);
+}
+
+SL_ALGORITHM(select_velo_tracks, "VELO tracks that may have hits in the UT", 128, run);

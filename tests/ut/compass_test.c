@@ -1,0 +1,244 @@
+/* compass_test.c: ut.compass on a track that a magnet of known strength bends, with hits more and less.
+ *
+ * The track goes up from (0, 0, 0) with dx/dz = 0.05 and dy/dz = 0.1, and is bent at z = 2010 + 22.4 + 7.133 = 2039.533
+ * mm, where the search's second fit has the magnet for this dy/dz. The field integral is 0.1 everywhere, so that q/p is
+ * -0.033356 of the kick, of 0.0003 for 90 GeV.
+ */
+#include "ut_support.h"
+#include "velo/event_model.h"
+
+#include <math.h>
+
+enum { HITS_MAX = 64 };
+static const float velo_tx = 0.05f, velo_ty = 0.1f, bend_z = 2039.533f;
+static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f};
+static const float slopes[] = {0, 0.08748866f, -0.0874886f, 0};
+
+static struct {
+  uint32_t offsets[2], count, layers[HITS_MAX];
+  float x[HITS_MAX], z[HITS_MAX];
+  uint16_t sector[HITS_MAX];
+} hits;
+
+static int start(void **state) {
+  (void)state;
+  memset(&hits, 0, sizeof hits);
+  return 0;
+}
+
+/* x of the track behind the magnet, where its slope is less by `kick`. */
+static float x_at(float z, float kick) { return velo_tx * z - kick * (z - bend_z); }
+
+/* A hit in a layer, at `off` from the track. Hits are added by layer. */
+static void add_hit(uint32_t layer, float kick, float off) {
+  const uint32_t i = hits.count++;
+  hits.layers[i] = layer;
+  hits.z[i] = layer_z[layer];
+  hits.x[i] = x_at(layer_z[layer], kick) + off - velo_ty * layer_z[layer] * slopes[layer];
+  hits.sector[i] = 0;
+}
+
+static struct sl_test *compass_new(void) {
+  static float pitch[UT_SECTORS], integral[UT_INTEGRALS];
+  const uint32_t offsets[] = {0, 1}, track = 0;
+  const float x = 770 * velo_tx, y = 770 * velo_ty, z = 770;
+  uint16_t first[UT_WINDOWS] = {0}, count[UT_WINDOWS] = {0};
+  struct sl_test *t = sl_test_new(UT_PLUGIN, "compass");
+  for (uint32_t i = 0; i < UT_SECTORS; i++) pitch[i] = 0.19f;
+  for (uint32_t i = 0; i < UT_INTEGRALS; i++) integral[i] = 0.1f;
+  for (uint32_t i = 0; i < hits.count; i++) {
+    const uint32_t w = UT_LAYER_WINDOWS * hits.layers[i];
+    if (count[w]++ == 0) first[w] = (uint16_t)i;
+  }
+  hits.offsets[1] = hits.count;
+  sl_test_events(t, 1);
+  sl_test_input(t, "selected", "offsets", offsets, 2);
+  sl_test_input(t, "selected", "track", &track, 1);
+  sl_test_input(t, "windows", "first", first, UT_WINDOWS);
+  sl_test_input(t, "windows", "count", count, UT_WINDOWS);
+  sl_test_input(t, "states", "offsets", offsets, 2);
+  sl_test_input(t, "states", "x", &x, 1);
+  sl_test_input(t, "states", "y", &y, 1);
+  sl_test_input(t, "states", "z", &z, 1);
+  sl_test_input(t, "states", "tx", &velo_tx, 1);
+  sl_test_input(t, "states", "ty", &velo_ty, 1);
+  sl_test_input(t, "hits", "offsets", hits.offsets, 2);
+  sl_test_input(t, "hits", "x", hits.x, hits.count);
+  sl_test_input(t, "hits", "z", hits.z, hits.count);
+  sl_test_input(t, "hits", "sector", hits.sector, hits.count);
+  sl_test_input(t, "geometry", "pitch", pitch, UT_SECTORS);
+  sl_test_input(t, "groups", "layer_slope", slopes, UT_LAYERS);
+  sl_test_input(t, "tables", "field_integral", integral, UT_INTEGRALS);
+  return t;
+}
+
+/* What was found for the one track. */
+struct found {
+  uint32_t count;
+  uint16_t hits[UT_TRACK_HITS_MAX];
+  float qop, x, tx;
+};
+static struct found found_by(struct sl_test *t) {
+  struct found f;
+  assert_int_equal(sl_test_run(t), 0);
+  f.count = *(const uint8_t *)sl_test_output(t, "candidates", "hit_count");
+  memcpy(f.hits, sl_test_output(t, "candidates", "hits"), sizeof f.hits);
+  f.qop = *(const float *)sl_test_output(t, "candidates", "qop");
+  f.x = *(const float *)sl_test_output(t, "candidates", "x");
+  f.tx = *(const float *)sl_test_output(t, "candidates", "tx");
+  sl_test_free(t);
+  return f;
+}
+
+static void assert_hits(const struct found *f, uint32_t count, uint16_t a, uint16_t b, uint16_t c, uint16_t d) {
+  const uint16_t expected[] = {a, b, c, d};
+  assert_int_equal(f->count, count);
+  assert_memory_equal(f->hits, expected, sizeof expected);
+}
+
+/* Of a particle of 20 GeV: the kick is 5e-5 / 0.033356 = 0.0015. */
+static const float kick = 0.0015f;
+
+static void a_bent_track_has_its_four_hits_and_momentum(void **state) {
+  (void)state;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    start(state);
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, (float)sign * kick, 0);
+    const struct found f = found_by(compass_new());
+    assert_hits(&f, 4, 0, 1, 2, 3);
+    /* the kick is that of the sines' sizes, a little more than of slopes */
+    assert_true(fabsf(f.qop / ((float)-sign * 5e-5f) - 1) < 0.03f);
+    assert_true(fabsf(f.x - x_at(2484.6f, (float)sign * kick)) < 0.2f);
+    assert_true(fabsf(f.tx - (velo_tx - (float)sign * kick)) < 2e-4f);
+  }
+}
+
+static void a_magnet_that_points_up_has_the_other_charge(void **state) {
+  (void)state;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
+  const struct found down = found_by(compass_new());
+  struct sl_test *t = compass_new();
+  sl_test_set_text(t, "polarity", "up");
+  const struct found up = found_by(t);
+  assert_int_equal(up.count, 4);
+  assert_true(up.qop == -down.qop && up.x == down.x);
+}
+
+/* Any layer may lack its hit. Without layer 0 or 2 the pair is of layers 3 and 1. */
+static void three_hits_are_enough_and_two_are_not(void **state) {
+  (void)state;
+  for (uint32_t missing = 0; missing < UT_LAYERS; missing++) {
+    start(state);
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
+      if (layer != missing) add_hit(layer, kick, 0);
+    struct found f = found_by(compass_new());
+    assert_hits(&f, 3, 0, 1, 2, 0);
+    hits.count = 2;
+    f = found_by(compass_new());
+    assert_hits(&f, 0, 0, 0, 0, 0);
+    assert_true(f.qop == 0 && f.x == 0 && f.tx == 0);
+  }
+}
+
+/* A hit that is further than 0.8 mm from the pair's line is none of the track's. */
+static void further_hits_are_near_the_line_of_the_pair(void **state) {
+  (void)state;
+  const float inside = 0.75f, outside = 0.85f;
+  for (uint32_t is_outside = 0; is_outside < 2; is_outside++) {
+    start(state);
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
+      add_hit(layer, kick, layer != 1 ? 0 : is_outside ? outside : inside);
+    struct sl_test *t = compass_new();
+    sl_test_set(t, "max_pairs", 1);     /* that of layers 0 and 2 */
+    sl_test_set(t, "min_quality", -10); /* whatever the chi2 */
+    const struct found f = found_by(t);
+    if (is_outside)
+      assert_hits(&f, 3, 0, 2, 3, 0);
+    else
+      assert_hits(&f, 4, 0, 1, 2, 3);
+  }
+}
+
+/* The nearest hit completes a pair; of two that are as near, the first. */
+static void the_nearest_hit_is_taken(void **state) {
+  (void)state;
+  add_hit(0, kick, 0);
+  add_hit(1, kick, -0.3f);
+  add_hit(1, kick, 0.2f);
+  add_hit(1, kick, 0.2f);
+  add_hit(2, kick, 0);
+  add_hit(3, kick, 0);
+  struct sl_test *t = compass_new();
+  sl_test_set(t, "max_pairs", 1); /* that of layers 0 and 2 */
+  const struct found f = found_by(t);
+  assert_hits(&f, 4, 0, 2, 4, 5);
+}
+
+/* A candidate of four hits stands before one of three, though that has the smaller chi2; of as many the smaller chi2
+ * stands. */
+static void more_hits_come_before_chi2(void **state) {
+  (void)state;
+  add_hit(0, kick, 0);
+  add_hit(0, kick, 5); /* its pair has no hit beside */
+  add_hit(1, kick, 0.4f);
+  add_hit(2, kick, 0);
+  add_hit(3, kick, 0.4f);
+  struct found f = found_by(compass_new());
+  assert_hits(&f, 4, 0, 2, 3, 4);
+  start(state);
+  add_hit(0, kick, 0.5f);
+  add_hit(0, kick, 0);
+  add_hit(1, kick, 0);
+  add_hit(2, kick, 0);
+  add_hit(3, kick, 0);
+  f = found_by(compass_new());
+  assert_hits(&f, 4, 1, 2, 3, 4);
+  struct sl_test *t = compass_new(); /* the second pair is not tried */
+  sl_test_set(t, "max_pairs", 1);
+  f = found_by(t);
+  assert_hits(&f, 4, 0, 2, 3, 4);
+}
+
+/* 20 GeV and a slope of 0.112 are 1.3 x 20 and 2.9 GeV in the cuts' measure. */
+static void tracks_of_small_momentum_are_not_kept(void **state) {
+  (void)state;
+  const struct {
+    const char *name;
+    double kept, dropped;
+  } limits[] = {{"min_momentum", 24000, 28000}, {"min_pt", 2700, 3100}};
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
+  for (size_t i = 0; i < 2; i++) {
+    struct sl_test *t = compass_new();
+    sl_test_set(t, limits[i].name, limits[i].kept);
+    assert_int_equal(found_by(t).count, 4);
+    t = compass_new();
+    sl_test_set(t, limits[i].name, limits[i].dropped);
+    assert_int_equal(found_by(t).count, 0);
+  }
+}
+
+static void a_pair_has_about_the_slope_of_the_track(void **state) {
+  (void)state;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
+  struct sl_test *t = compass_new();
+  sl_test_set(t, "max_slope_difference", 0.0014);
+  assert_int_equal(found_by(t).count, 0);
+  t = compass_new();
+  sl_test_set(t, "max_slope_difference", 0.0016);
+  assert_int_equal(found_by(t).count, 4);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup(name, start)
+  const struct CMUnitTest tests[] = {
+      TEST(a_bent_track_has_its_four_hits_and_momentum),
+      TEST(a_magnet_that_points_up_has_the_other_charge),
+      TEST(three_hits_are_enough_and_two_are_not),
+      TEST(further_hits_are_near_the_line_of_the_pair),
+      TEST(the_nearest_hit_is_taken),
+      TEST(more_hits_come_before_chi2),
+      TEST(tracks_of_small_momentum_are_not_kept),
+      TEST(a_pair_has_about_the_slope_of_the_track),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
