@@ -15,7 +15,8 @@ struct id_of_particle {
 /* A particle that a track shares hits with. */
 struct match {
   uint32_t particle;
-  uint32_t shared_hits;
+  uint32_t shared_hits;    /* in the VELO */
+  uint32_t shared_ut_hits; /* 0 where a track has none */
 };
 
 struct association {
@@ -25,10 +26,11 @@ struct association {
   uint32_t bucket_bits;
   uint32_t id_mask;      /* bits of the ids that are compared */
   uint32_t *shared;      /* per particle: hits shared with the track at hand; 0 between tracks */
+  uint32_t *shared_ut;   /* the same in the UT */
   uint32_t *tracks;      /* per particle: tracks that matched it so far */
-  struct match *matches; /* result of the last association_match_velo */
+  struct match *matches; /* result of the last association_match_... */
   uint32_t match_count, particle_capacity;
-  uint32_t known_hits; /* of that track: those of any particle */
+  uint32_t known_hits; /* of that track: in the VELO, those of any particle */
 };
 
 /* All bits of VELO ids, or all but bits 26 and 27, which only retina clusters have. */
@@ -42,6 +44,10 @@ int association_begin(struct association *a, const struct mc_event *mc, uint32_t
 /* Finds the particles that a VELO track matches: those with at least 70 % of its hits, in ascending order. Each has one
  * track more then. */
 void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count);
+
+/* The same for a track with hits in the UT, of which all but one have to be the particle's too. */
+void association_match_ut(struct association *a, const uint32_t *velo_ids, uint32_t velo_count, const uint32_t *ut_ids,
+                          uint32_t ut_count);
 
 void association_free(struct association *a);
 

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""UT hits and VELO-UT tracks of six real events against Monte-Carlo truth, against figures of an independent implementation
+of the same method, and against what LHCb's own first-level trigger finds in them."""
+import csv
+import json
+import lzma
+import statistics
+import tempfile
+from pathlib import Path
+
+from common import DATA, GEOMETRY, ROOT, SIX, Checks, call, need_data, run
+
+need_data()
+checks = Checks()
+SIX_PAIRS = ("--set", "ut_search.max_pairs=6")  # as the others try them
+
+
+def reconstructed(result, name):
+    return next(c for c in result["categories"] if c["name"] == name)["reconstructed"]
+
+
+def figures(result):
+    return (result["tracks"], result["ghosts"], reconstructed(result, "long"), reconstructed(result, "long, p > 5 GeV"), result["hits"])
+
+
+def by_event(*arguments):
+    """Those figures of each event: of the first n, less those of the first n - 1."""
+    sums = [(0,) * 5] + [figures(run("velo_ut.yaml", SIX, "-n", n, *arguments)["results"]["ut_check"]) for n in range(1, 7)]
+    return [tuple(b - a for a, b in zip(before, now)) for before, now in zip(sums, sums[1:])]
+
+
+# Hits: all that the truth has, none twice.
+six = run("velo_ut.yaml", SIX)["results"]["ut_check"]
+checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["hits_twice"]) == (6295, 5894, 5894, 0), "all true hits are found, none twice")
+
+# Tracks (ghosts), matched long ones and those of p > 5 GeV. The independent implementation, in double precision and with
+# the true hits of VELO tracks, has what stands second. With real VELO tracks it was within one track and two ghosts of
+# that; ours differs besides in the sectors at a layer's rim, which are searched too (a track of event 0), in the first
+# fit's weights, and in taking four hits before three.
+expected = [((100, 11, 69, 57), (99, 13, 68, 56)), ((15, 0, 11, 6), (15, 0, 11, 6)), ((40, 0, 28, 24), (39, 1, 28, 24)),
+            ((45, 3, 28, 25), (45, 2, 29, 25)), ((76, 6, 50, 36), (78, 5, 52, 36)), ((13, 0, 13, 6), (13, 0, 13, 6))]
+for event, (found, (ours, other)) in enumerate(zip(by_event(*SIX_PAIRS), expected)):
+    checks.that(found[:4] == ours, f"event {event}, 6 pairs: {found[:4]} (expected {ours}; elsewhere {other})")
+    checks.that(all(abs(a - b) <= 2 for a, b in zip(found, other)), f"event {event}, 6 pairs: within two of {other}")
+hits = [event[4] for event in by_event()]
+checks.that(hits == [2108, 780, 835, 969, 1170, 433], f"hits of the events: {hits}")
+
+# With 16 pairs, the way it is run.
+checks.that((six["tracks"], six["ghosts"]) == (294, 23), f"tracks and ghosts: {six['tracks']}, {six['ghosts']}")
+checks.that(six["ghost_rate"] <= 0.0785, f"ghost rate {six['ghost_rate']:.4f}, at most LHCb's 0.0785 on ten such events")
+for name, found, of in (("long", 201, 342), ("long, p > 5 GeV", 156, 223), ("long, p > 3 GeV, pt > 0.5 GeV", 112, 120),
+                        ("velo and UT, p > 5 GeV", 185, 264), ("long electrons", 9, 28)):
+    c = next(c for c in six["categories"] if c["name"] == name)
+    checks.that((c["reconstructed"], c["reconstructible"]) == (found, of), f"{name}: {c['reconstructed']} / {c['reconstructible']} (expected {found} / {of})")
+every = next(m for m in six["momentum"] if m["name"] == "all")
+checks.that(0.16 <= every["width"] <= 0.22 and every["right_charge"] >= 0.99, f"q/p: width {every['width']:.4f}, charge right {every['right_charge']:.4f}")
+
+
+# LHCb's trigger, track by track: VELO tracks are those whose states at the end of the VELO agree.
+def tables(folder, *arguments):
+    graph = folder / "tables.yaml"
+    graph.write_text(f"""sluice: 1
+description: tables of tracks and states
+include: [{ROOT / 'graphs/velo_ut.yaml'}]
+nodes:
+  write_tracks: {{ use: io.csv_sink, set: {{ output: ut_tracks, path: {folder / 'tracks.csv'} }} }}
+  write_states: {{ use: io.csv_sink, set: {{ output: fit.end_states, path: {folder / 'states.csv'} }} }}
+outputs: [ut_hits, ut_tracks, fit.end_states]
+""")
+    call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *arguments)
+    states, tracks = {}, {}
+    for row in csv.DictReader((folder / "states.csv").open()):
+        states.setdefault(int(row["event"]), []).append((float(row["x"]), float(row["y"])))
+    for row in csv.DictReader((folder / "tracks.csv").open()):
+        tracks.setdefault(int(row["event"]), {})[int(row["velo_track"])] = float(row["qop"])
+    return states, tracks
+
+
+reference = DATA / "lhcb/reference.json.xz"
+if not reference.exists():
+    print(f"skipped: {reference} is absent, and with it the comparison track by track")
+else:
+    events = json.load(lzma.open(reference))["sequences"]["hlt1_pp_default"]["events"]
+    with tempfile.TemporaryDirectory() as folder:
+        states, tracks = tables(Path(folder), *SIX_PAIRS)
+    both = theirs = ours = 0
+    ratios = []
+    for event in events:
+        number, found = event["event"], {}
+        for track in event["ut_tracks"]:
+            at = event["velo_tracks"][track["velo_index"]]["endvelo_state"]
+            distance, velo = min((abs(x - at["x"]) + abs(y - at["y"]), i) for i, (x, y) in enumerate(states[number]))
+            checks.that(distance < 0.2, f"event {number}: there is a VELO track at {distance:.3f} mm") if distance >= 0.2 else None
+            found[velo] = track["qop"]
+        same = set(found) & set(tracks[number])
+        both, theirs, ours = both + len(same), theirs + len(set(found) - same), ours + len(set(tracks[number]) - same)
+        ratios += [tracks[number][velo] / found[velo] for velo in same]
+    # Theirs alone: one that has three hits where four are taken here; one that the discriminant refuses by 0.03; the
+    # others are open. Ours alone: one at a layer's rim, which is not searched there; nine for which no cut is near, and
+    # neither the weights of the first fit, the order of candidates, chi2 as an integer nor the range in y brings them.
+    checks.that((both, theirs, ours) == (279, 6, 10), f"tracks of both, theirs alone, ours alone: {both}, {theirs}, {ours}")
+    off = sorted(abs(ratio - 1) for ratio in ratios)
+    checks.that(statistics.median(off) < 0.001, f"q/p of these: half agree to {statistics.median(off):.5f}")
+    checks.that(sum(o < 0.01 for o in off) >= 0.8 * len(off), f"q/p of these: {sum(o < 0.01 for o in off)} of {len(off)} agree to 1 %")
+
+checks.end()
