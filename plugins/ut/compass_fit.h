@@ -39,7 +39,8 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
                                                      float sigma_slope) {
   struct compass_fit f;
   const float lever = compass_kick_z - line->z, kick_x = line->x + line->tx * lever;
-  const float kick_u = compass_metre * (compass_kick_z - UT_MIDDLE_Z), kick_weight = 1.0f / (sigma_slope * lever);
+  const float kick_error = sigma_slope * lever, kick_weight = 1.0f / (kick_error * kick_error);
+  const float kick_u = compass_metre * (compass_kick_z - UT_MIDDLE_Z);
   float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
   float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u;
   for (uint32_t h = 0; h < hits->count; h++) {
