@@ -25,7 +25,7 @@ enum { COMPASS_DOWN, COMPASS_UP };
   M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
   M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
   M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
-  M(IN, tables, ut_magnet_tables, "field_integral", "what the magnet does")                       \
+  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
   M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
   M(ENUM, polarity, "down", "of the magnet", "down up")                                           \
   M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
@@ -118,7 +118,7 @@ static SL_DEVICE void try_pair(const struct compass_args *a, struct compass_sear
   chosen[behind] = nearest_hit(a, s, behind, second->x, second->z, tx);
   const struct compass_hits hits = gather(a, s, chosen);
   if (hits.count < 3 || hits.count < s->best_count) return;
-  const float chi2 = compass_kick_fit(&s->line, &hits, a->sigma_slope).chi2;
+  const float chi2 = compass_kick_fit(&s->line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope).chi2;
   if (chi2 < a->max_chi2 && (hits.count > s->best_count || chi2 < s->best_chi2)) {
     s->best_count = hits.count;
     s->best_chi2 = chi2;
@@ -171,10 +171,9 @@ static SL_DEVICE uint32_t is_from_the_pipe(const struct compass_fit *fit, float 
 }
 
 /* Tells true tracks from others by momentum and chi2: a linear discriminant for each number of hits. */
-static SL_DEVICE float quality(uint32_t hits, float p, float pt, float chi2) {
-  const float log_p = sl_logf(p), log_pt = sl_logf(pt), log_chi2 = sl_logf(chi2);
-  if (hits == 3) return 0.162880166f - 0.107081173f * log_p + 0.134153124f * log_pt - 0.137764854f * log_chi2;
-  return 0.235010729f - 0.0938323617f * log_p + 0.110823681f * log_pt - 0.170467110f * log_chi2;
+static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, float pt, float chi2) {
+  const float *c = constants + (hits == 3 ? UT_DISCRIMINANT_3 : UT_DISCRIMINANT_4);
+  return c[0] + c[1] * sl_logf(p) + c[2] * sl_logf(pt) + c[3] * sl_logf(chi2);
 }
 
 static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
@@ -187,19 +186,20 @@ static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
 
 /* Fits the best candidate again, and writes it if it passes. */
 static SL_DEVICE void finish_track(const struct compass_args *a, const struct compass_search *s, uint32_t item) {
-  const float kick_to_qop = 3.3356e-3f, momentum_scale = 1.3f, least_integral = 1e-8f;
+  const float momentum_scale = 1.3f, least_integral = 1e-8f;
   const struct compass_hits hits = gather(a, s, s->best);
-  const struct compass_fit kick = compass_kick_fit(&s->line, &hits, a->sigma_slope);
+  const struct compass_fit kick =
+      compass_kick_fit(&s->line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope);
   const float integral = compass_field_integral(a->tables.field_integral, &s->line);
   if (sl_abs_f32(integral) < least_integral) return write_none(a, item); /* no momentum */
-  const float down = -kick_to_qop / integral;
-  const struct compass_fit fit = compass_fast_fit(&s->line, &hits, kick.kick * down);
+  const float down = -a->tables.constants[UT_KICK_TO_MOMENTUM] / integral;
+  const struct compass_fit fit = compass_fast_fit(&s->line, &hits, a->tables.constants, kick.kick * down);
   const float qop = fit.kick * down; /* of a magnet that points down */
   const float steepness = sqrtf(s->line.tx * s->line.tx + s->line.ty * s->line.ty);
   const float p = momentum_scale / sl_max_f32(sl_abs_f32(qop), 1e-9f), pt = p * steepness;
   const float y = s->line.y + s->line.ty * (UT_MIDDLE_Z - s->line.z) + fit.y_offset;
   if (!(p >= a->min_momentum && pt >= a->min_pt) || is_from_the_pipe(&fit, y, -qop, pt) ||
-      !(quality(hits.count, p, pt, fit.chi2) >= a->min_quality))
+      !(quality(a->tables.constants, hits.count, p, pt, fit.chi2) >= a->min_quality))
     return write_none(a, item);
   uint32_t place = 0;
   uint16_t *to = a->candidates.hits + UT_TRACK_HITS_MAX * (size_t)item;

@@ -28,19 +28,18 @@ struct compass_fit {
 
 /* From metres to mm: slopes are fitted as metres a metre, so that the numbers of a matrix are of one size. */
 static const float compass_metre = 1e-3f;
-/* Where the first fit takes the magnet to be, mm; how well the VELO's slope is known. */
-static const float compass_kick_z = 1780.0f;
 
 /* The sine of the angle between a line and the z axis. */
 static SL_DEVICE float compass_sine(float tx, float ty2) { return tx * sqrtf(1.0f + tx * tx + ty2); }
 
-/* Fits x and slope in the UT to the hits and to where the VELO track passes the magnet's plane. */
+/* Fits x and slope in the UT to the hits and to where the VELO track passes the magnet's plane at kick_z, given how
+ * well its slope is known. */
 static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *line, const struct compass_hits *hits,
-                                                     float sigma_slope) {
+                                                     float kick_z, float sigma_slope) {
   struct compass_fit f;
-  const float lever = compass_kick_z - line->z, kick_x = line->x + line->tx * lever;
+  const float lever = kick_z - line->z, kick_x = line->x + line->tx * lever;
   const float kick_error = sigma_slope * lever, kick_weight = 1.0f / (kick_error * kick_error);
-  const float kick_u = compass_metre * (compass_kick_z - UT_MIDDLE_Z);
+  const float kick_u = compass_metre * (kick_z - UT_MIDDLE_Z);
   float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
   float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u;
   for (uint32_t h = 0; h < hits->count; h++) {
@@ -55,7 +54,7 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   f.x = (r0 * m11 - r1 * m01) / determinant;
   f.tx = compass_metre * ((m00 * r1 - m01 * r0) / determinant);
   f.y_offset = 0.0f;
-  const float velo_tx = (f.x + f.tx * (compass_kick_z - UT_MIDDLE_Z) - line->x) / lever;
+  const float velo_tx = (f.x + f.tx * (kick_z - UT_MIDDLE_Z) - line->x) / lever;
   const float pull = (line->tx - velo_tx) / sigma_slope;
   f.chi2 = pull * pull;
   for (uint32_t h = 0; h < hits->count; h++) {
@@ -105,12 +104,14 @@ static SL_DEVICE float compass_field_integral(const float *table, const struct c
 /* Fits once more, with the magnet's plane where it is for the track's dy/dz and with what q/p is by now, and with the
  * track free to be off in y. */
 static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *line, const struct compass_hits *hits,
-                                                     float qop) {
+                                                     const float *constants, float qop) {
   struct compass_fit f;
-  const float ty2 = line->ty * line->ty, kick_z = 2010.0f + 2240.0f * ty2 + 71330.0f * ty2 * ty2;
+  const float *z = constants + UT_SECOND_KICK_Z, *errors = constants + UT_KICK_ERRORS;
+  const float *errors_per_p = constants + UT_KICK_ERRORS_PER_P;
+  const float ty2 = line->ty * line->ty, kick_z = z[0] + z[1] * ty2 + z[2] * ty2 * ty2;
   const float kick_x = line->x + line->tx * (kick_z - line->z);
   const float size = sl_max_f32(sl_abs_f32(qop), 1e-9f) * sqrtf(1.0f + ty2);
-  const float error_1 = 0.14f + 1e4f * size, error_2 = 0.12f + 3e3f * size;
+  const float error_1 = errors[0] + errors_per_p[0] * size, error_2 = errors[1] + errors_per_p[1] * size;
   const float kick_weight = 1.0f / (error_1 * error_1 + error_2 * error_2);
   const float kick_u = compass_metre * (kick_z - UT_MIDDLE_Z);
   /* symmetric: rows x, slope, offset */

@@ -72,7 +72,7 @@ SL_ARGUMENTS(decode, DECODE);
 
 static int prepare(const struct sl_services *s, void *args) {
   struct decode_args *a = (struct decode_args *)args;
-  float *lanes = (float *)s->make_table(s->context, "lanes", UT_LANES * RECORD_FLOATS);
+  float *lanes = (float *)s->make_table(s->context, "lanes", (uint32_t)UT_LANES * RECORD_FLOATS);
   if (!lanes) return SL_ENOMEM;
   for (uint32_t i = 0; i < UT_LANES; i++) {
     const uint32_t k = a->groups.lane_sector[i];

@@ -19,7 +19,7 @@
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
   M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
-  M(IN, tables, ut_magnet_tables, "deflection", "what the magnet does")                                                \
+  M(IN, tables, ut_magnet_tables, "deflection constants", "what the magnet does")                                      \
   M(OUT, windows, ut_windows, "for each selected track", SL_SHARES_OFFSETS(selected))                                  \
   M(F32, min_momentum, 1250.0, 100.0, 1e6, "MeV", "smallest momentum that is searched for")                            \
   M(F32, min_pt, 275.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is searched for")                          \
@@ -27,8 +27,6 @@
   M(F32, y_tolerance_slope, 0.08, 0.0, 10.0, "", "so much more for each mm that the hit is away in x")
 SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
 
-/* 1 / (MeV mm): a particle of momentum p is moved by 1 / (this p deflection). */
-static const float distance_to_momentum = 4.0212e-5f;
 static const float largest_inverse_slope = 500.0f;
 
 /* A track in a layer. */
@@ -53,7 +51,7 @@ static SL_DEVICE struct passage open_passage(const struct search_windows_args *a
   const uint32_t wanted_bin = sl_to_u32(100.0f * sl_abs_f32(p.ty) + 0.5f), last = UT_DEFLECTION_BINS - 1;
   const uint32_t bin = wanted_bin < last ? wanted_bin : last;
   const float deflection = a->tables.deflection[UT_LAYERS * bin + layer];
-  p.width = 1.0f / (distance_to_momentum * momentum * deflection);
+  p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * momentum * deflection);
   p.tolerance = a->y_tolerance;
   p.tolerance_per_x = a->y_tolerance_slope / deflection;
   return p;

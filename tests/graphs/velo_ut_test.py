@@ -8,7 +8,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from common import DATA, GEOMETRY, ROOT, SIX, Checks, call, need_data, run
+from common import DATA, GEOMETRY, ROOT, SIX, Checks, call, need_data, run, run_simulated
 
 need_data()
 checks = Checks()
@@ -37,19 +37,19 @@ checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["hits_tw
 # the true hits of VELO tracks, has what stands second. With real VELO tracks it was within one track and two ghosts of
 # that; ours differs besides in the sectors at a layer's rim, which are searched too (a track of event 0), in the first
 # fit's weights, and in taking four hits before three.
-expected = [((100, 11, 69, 57), (99, 13, 68, 56)), ((15, 0, 11, 6), (15, 0, 11, 6)), ((40, 0, 28, 24), (39, 1, 28, 24)),
-            ((45, 3, 28, 25), (45, 2, 29, 25)), ((76, 6, 50, 36), (78, 5, 52, 36)), ((13, 0, 13, 6), (13, 0, 13, 6))]
+expected = [((100, 12, 69, 57), (99, 13, 68, 56)), ((14, 0, 10, 6), (15, 0, 11, 6)), ((40, 0, 28, 24), (39, 1, 28, 24)),
+            ((45, 2, 29, 25), (45, 2, 29, 25)), ((78, 6, 51, 36), (78, 5, 52, 36)), ((13, 0, 13, 6), (13, 0, 13, 6))]
 for event, (found, (ours, other)) in enumerate(zip(by_event(*SIX_PAIRS), expected)):
     checks.that(found[:4] == ours, f"event {event}, 6 pairs: {found[:4]} (expected {ours}; elsewhere {other})")
-    checks.that(all(abs(a - b) <= 2 for a, b in zip(found, other)), f"event {event}, 6 pairs: within two of {other}")
+    checks.that(all(abs(a - b) <= 1 for a, b in zip(found, other)), f"event {event}, 6 pairs: within one of {other}")
 hits = [event[4] for event in by_event()]
 checks.that(hits == [2108, 780, 835, 969, 1170, 433], f"hits of the events: {hits}")
 
 # With 16 pairs, the way it is run.
-checks.that((six["tracks"], six["ghosts"]) == (294, 23), f"tracks and ghosts: {six['tracks']}, {six['ghosts']}")
+checks.that((six["tracks"], six["ghosts"]) == (294, 22), f"tracks and ghosts: {six['tracks']}, {six['ghosts']}")
 checks.that(six["ghost_rate"] <= 0.0785, f"ghost rate {six['ghost_rate']:.4f}, at most LHCb's 0.0785 on ten such events")
-for name, found, of in (("long", 201, 342), ("long, p > 5 GeV", 156, 223), ("long, p > 3 GeV, pt > 0.5 GeV", 112, 120),
-                        ("velo and UT, p > 5 GeV", 185, 264), ("long electrons", 9, 28)):
+for name, found, of in (("long", 202, 342), ("long, p > 5 GeV", 156, 223), ("long, p > 3 GeV, pt > 0.5 GeV", 112, 120),
+                        ("velo and UT, p > 5 GeV", 184, 264), ("long electrons", 9, 28)):
     c = next(c for c in six["categories"] if c["name"] == name)
     checks.that((c["reconstructed"], c["reconstructible"]) == (found, of), f"{name}: {c['reconstructed']} / {c['reconstructible']} (expected {found} / {of})")
 every = next(m for m in six["momentum"] if m["name"] == "all")
@@ -95,12 +95,20 @@ else:
         same = set(found) & set(tracks[number])
         both, theirs, ours = both + len(same), theirs + len(set(found) - same), ours + len(set(tracks[number]) - same)
         ratios += [tracks[number][velo] / found[velo] for velo in same]
-    # Theirs alone: one that has three hits where four are taken here; one that the discriminant refuses by 0.03; the
-    # others are open. Ours alone: one at a layer's rim, which is not searched there; nine for which no cut is near, and
-    # neither the weights of the first fit, the order of candidates, chi2 as an integer nor the range in y brings them.
-    checks.that((both, theirs, ours) == (279, 6, 10), f"tracks of both, theirs alone, ours alone: {both}, {theirs}, {ours}")
+    # Theirs alone: one that has three hits where four are taken here, the others are open. Ours alone: one at a layer's
+    # rim, which is not searched there; seven for which no cut is near, and neither the weights of the first fit, the
+    # order of candidates, chi2 as an integer nor the range in y brings them.
+    checks.that((both, theirs, ours) == (282, 3, 8), f"tracks of both, theirs alone, ours alone: {both}, {theirs}, {ours}")
     off = sorted(abs(ratio - 1) for ratio in ratios)
-    checks.that(statistics.median(off) < 0.001, f"q/p of these: half agree to {statistics.median(off):.5f}")
+    checks.that(statistics.median(off) < 0.0002, f"q/p of these: half agree to {statistics.median(off):.6f}")
     checks.that(sum(o < 0.01 for o in off) >= 0.8 * len(off), f"q/p of these: {sum(o < 0.01 for o in off)} of {len(off)} agree to 1 %")
 
+# Simulated events: all true hits, none twice, whatever the version, and about as many tracks. They are not the same, since
+# version 3 has places in quarters of a strip, rounded down.
+versions = [run_simulated("velo_ut.yaml", "-n", 100, "--set", f"raw.ut_version={version}")["results"]["ut_check"] for version in (3, 4)]
+for version, result in zip((3, 4), versions):
+    checks.that(result["true_hits"] > 50000 and result["true_hits_found"] == result["true_hits"] and result["hits_twice"] == 0,
+                f"version {version}: {result['true_hits_found']} of {result['true_hits']} true hits, {result['hits_twice']} twice")
+counts = [result["tracks"] for result in versions]
+checks.that(counts[0] > 3000 and abs(counts[1] / counts[0] - 1) < 0.02, f"tracks of versions 3 and 4: {counts}")
 checks.end()

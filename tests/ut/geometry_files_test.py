@@ -42,15 +42,19 @@ with tempfile.TemporaryDirectory() as name:
     checks.that(other["ut_boards.bin"] == nominal["ut_boards.bin"], "and the same boards")
     graph = folder / "tables.yaml"
     graph.write_text(TABLES)
-    done = call("run", graph, "-o", folder / "none", "--quiet", expect=2)
-    checks.that("expected a folder with ut_tables.bin" in done.stderr, "tables are not made up")
+    tables = ("ut_tables.bin",)
+    nominal_tables = write(folder / "tables", "", graph, tables)
+    checks.that(write(folder / "tables_again", folder / "tables", graph, tables) == nominal_tables,
+                "the nominal tables, written, read and written again, are the same")
+    lhcb = ROOT / "plugins/calibration/include/calibration/lhcb.calibration"
+    of_lhcb = write(folder / "lhcb", lhcb, graph, tables)
+    checks.that(of_lhcb != nominal_tables, "another calibration gives other tables")
     if GEOMETRY.exists():
         sample = read(GEOMETRY)
         checks.that(nominal == sample, "the nominal geometry is that of the samples, byte for byte")
         checks.that(write(folder / "sample", GEOMETRY) == sample,
                     "the sample's files, read and written, are the same bytes")
-        tables = ("ut_tables.bin",)
-        checks.that(write(folder / "tables", GEOMETRY, graph, tables) == read(GEOMETRY, tables),
+        checks.that(write(folder / "sample_tables", GEOMETRY, graph, tables) == read(GEOMETRY, tables),
                     "the sample's tables, read and written, are the same bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")

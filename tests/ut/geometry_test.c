@@ -220,12 +220,38 @@ static void boards_that_contradict_themselves_are_refused(void **state) {
   assert_change_refused("ut_boards.bin", AT_CHANNEL, 0x410000, "channel is 4259840", "expected 4317184");
 }
 
-static void tables_need_a_folder(void **state) {
+static void constants_go_with_the_tables(void **state) {
   (void)state;
-  struct sl_test *t = test_of("magnet_tables", "");
-  assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "expected a folder with ut_tables.bin"));
+  struct sl_test *own = test_of("magnet_tables", ""), *lhcb = test_of("magnet_tables", folder);
+  write_good_files();
+  assert_int_equal(sl_test_run(own), 0);
+  assert_int_equal(sl_test_run(lhcb), 0);
+  const float *of_nominal = sl_test_output(own, "tables", "constants");
+  const float *of_lhcb = sl_test_output(lhcb, "tables", "constants");
+  assert_true(of_lhcb[UT_DISTANCE_TO_MOMENTUM] == 4.0212e-5f && of_lhcb[UT_KICK_TO_MOMENTUM] == 3.3356e-3f);
+  assert_true(of_lhcb[UT_FIRST_KICK_Z] == 1780 && of_lhcb[UT_SECOND_KICK_Z + 2] == 71330);
+  assert_true(of_lhcb[UT_KICK_ERRORS] == 0.14f && of_lhcb[UT_KICK_ERRORS_PER_P + 1] == 3000);
+  assert_true(of_lhcb[UT_DISCRIMINANT_3] == 0.162880166f && of_lhcb[UT_DISCRIMINANT_4 + 3] == -0.170467110f);
+  assert_true(of_nominal[UT_DISTANCE_TO_MOMENTUM] > 3e-5f && of_nominal[UT_DISTANCE_TO_MOMENTUM] < 1e-4f);
+  const float *deflection = sl_test_output(own, "tables", "deflection");
+  const float *integral = sl_test_output(own, "tables", "field_integral");
+  for (uint32_t i = 0; i < UT_DEFLECTIONS; i++) assert_true(deflection[i] > 0.5f && deflection[i] < 2);
+  assert_true(integral[UT_INTEGRALS / 2] > 0.05f && integral[UT_INTEGRALS / 2] < 0.2f); /* of a flat track */
+  sl_test_free(own);
+  sl_test_free(lhcb);
+}
+
+static void a_broken_calibration_is_refused(void **state) {
+  (void)state;
+  static const char text[] = "calibration 1 mine\nvalue ut.z_mid much\n";
+  char path[2 * SCRATCH_PATH_MAX];
+  write_file("broken.calibration", text, sizeof text - 1);
+  snprintf(path, sizeof path, "%s/broken.calibration", folder);
+  struct sl_test *t = test_of("magnet_tables", path);
+  assert_int_equal(sl_test_run(t), SL_EFORMAT);
+  assert_non_null(strstr(sl_test_messages(t), "broken.calibration:2"));
   sl_test_free(t);
+  remove_file("broken.calibration");
 }
 
 static int make_folder(void **state) {
@@ -242,7 +268,8 @@ int main(void) {
       cmocka_unit_test(wrong_lengths_and_formats_are_refused),
       cmocka_unit_test(values_that_are_no_usable_numbers_are_refused),
       cmocka_unit_test(boards_that_contradict_themselves_are_refused),
-      cmocka_unit_test(tables_need_a_folder),
+      cmocka_unit_test(constants_go_with_the_tables),
+      cmocka_unit_test(a_broken_calibration_is_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);
 }

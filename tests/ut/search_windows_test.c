@@ -56,6 +56,8 @@ static struct sl_test *search_new(const struct sl_test *decoder) {
   sl_test_input(t, "states", "tx", in.tx, in.count);
   sl_test_input(t, "states", "ty", in.ty, in.count);
   sl_test_input(t, "tables", "deflection", deflection, UT_DEFLECTIONS);
+  const float constants[UT_FORMULA_CONSTANTS] = {[UT_DISTANCE_TO_MOMENTUM] = 4.0212e-5f};
+  sl_test_input(t, "tables", "constants", constants, UT_FORMULA_CONSTANTS);
   give(t, "hits", decoder, "hits", "offsets group_first x y y_end z");
   give(t, "groups", detector.groups, "groups", "layer_first x x_least x_most length layer_z layer_depth layer_slope");
   return t;

@@ -55,9 +55,23 @@ enum {
 #define UT_GEOMETRY_FIELDS(F) UT_SECTOR_FIELDS(F) UT_BOARD_FIELDS(F)
 SL_COLLECTION(ut_geometry, UT_GEOMETRY_FIELDS, "UT sectors and readout boards");
 
-#define UT_MAGNET_TABLES_FIELDS(F)                                                        \
-  F(deflection, f32, ARRAY, "", "by bin of |dy/dz| and layer, the layer fastest: 31 x 4") \
-  F(field_integral, f32, ARRAY, "", "by z in the VELO, z of the origin, dy/dz, the last fastest: 11 x 11 x 31")
+/* Constants of the formulas that go with the tables: where each stands. README.md, "Tracks". */
+enum {
+  UT_DISTANCE_TO_MOMENTUM,                      /* 1 / (MeV mm) */
+  UT_KICK_TO_MOMENTUM,                          /* q/p of a kick over the field integral, 1 / MeV, less its sign */
+  UT_FIRST_KICK_Z,                              /* mm: where the magnet is in the first fit */
+  UT_SECOND_KICK_Z,                             /* and in the second, by powers 0, 2 and 4 of dy/dz */
+  UT_KICK_ERRORS = UT_SECOND_KICK_Z + 3,        /* mm: two, of the place there */
+  UT_KICK_ERRORS_PER_P = UT_KICK_ERRORS + 2,    /* and what is added to each for 1 / MeV */
+  UT_DISCRIMINANT_3 = UT_KICK_ERRORS_PER_P + 2, /* of 1, ln p, ln pt, ln chi2 for 3 hits */
+  UT_DISCRIMINANT_4 = UT_DISCRIMINANT_3 + 4,    /* and for 4 */
+  UT_FORMULA_CONSTANTS = UT_DISCRIMINANT_4 + 4
+};
+
+#define UT_MAGNET_TABLES_FIELDS(F)                                                                              \
+  F(deflection, f32, ARRAY, "", "by bin of |dy/dz| and layer, the layer fastest: 31 x 4")                       \
+  F(field_integral, f32, ARRAY, "", "by z in the VELO, z of the origin, dy/dz, the last fastest: 11 x 11 x 31") \
+  F(constants, f32, ARRAY, "", "of the formulas, 19 values")
 SL_COLLECTION(ut_magnet_tables, UT_MAGNET_TABLES_FIELDS, "what the magnet does up to the UT");
 
 /* Sectors of a layer that begin at about the same x, side by side in y, are a group: where a track passes a layer, it
