@@ -50,18 +50,18 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
     r0 += w * hits->x[h];
     r1 += w * hits->x[h] * u;
   }
-  const float determinant = m00 * m11 - m01 * m01;
-  f.x = (r0 * m11 - r1 * m01) / determinant;
-  f.tx = compass_metre * ((m00 * r1 - m01 * r0) / determinant);
+  const float inverse = 1.0f / (m00 * m11 - m01 * m01);
+  f.x = (r0 * m11 - r1 * m01) * inverse;
+  f.tx = compass_metre * ((m00 * r1 - m01 * r0) * inverse);
   f.y_offset = 0.0f;
-  const float velo_tx = (f.x + f.tx * (kick_z - UT_MIDDLE_Z) - line->x) / lever;
-  const float pull = (line->tx - velo_tx) / sigma_slope;
-  f.chi2 = pull * pull;
+  const float bend = f.x + f.tx * (kick_z - UT_MIDDLE_Z) - kick_x; /* in the magnet's plane */
+  f.chi2 = kick_weight * (bend * bend);
   for (uint32_t h = 0; h < hits->count; h++) {
     const float d = f.x + f.tx * (hits->z[h] - UT_MIDDLE_Z) - hits->x[h];
     f.chi2 += hits->weight[h] * d * d;
   }
-  f.chi2 /= (float)(hits->count - 1);
+  f.chi2 *= hits->count == 4 ? 1.0f / 3.0f : 0.5f;
+  const float velo_tx = line->tx + bend / lever;
   f.kick = compass_sine(velo_tx, 0.0f) - compass_sine(f.tx, 0.0f);
   return f;
 }
@@ -134,10 +134,10 @@ static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *
   }
   const float a00 = m11 * m22 - m12 * m12, a01 = m02 * m12 - m01 * m22, a02 = m01 * m12 - m02 * m11;
   const float a11 = m00 * m22 - m02 * m02, a12 = m01 * m02 - m00 * m12, a22 = m00 * m11 - m01 * m01;
-  const float determinant = m00 * a00 + m01 * a01 + m02 * a02;
-  f.x = (a00 * r0 + a01 * r1 + a02 * r2) / determinant;
-  f.tx = compass_metre * ((a01 * r0 + a11 * r1 + a12 * r2) / determinant);
-  f.y_offset = (a02 * r0 + a12 * r1 + a22 * r2) / determinant;
+  const float inverse = 1.0f / (m00 * a00 + m01 * a01 + m02 * a02);
+  f.x = (a00 * r0 + a01 * r1 + a02 * r2) * inverse;
+  f.tx = compass_metre * ((a01 * r0 + a11 * r1 + a12 * r2) * inverse);
+  f.y_offset = (a02 * r0 + a12 * r1 + a22 * r2) * inverse;
   const float at_kick = f.x + f.tx * (kick_z - UT_MIDDLE_Z), off = kick_x - at_kick, turned = 1.0f + f.tx * f.tx;
   f.chi2 = kick_weight * (off * off / turned + f.y_offset * f.y_offset / (1.0f + ty2));
   for (uint32_t h = 0; h < hits->count; h++) {

@@ -36,7 +36,7 @@ enum {
 #define UT_DECODE_FAULT_(name, text) {name, 0, "a UT bank is refused: " text " (detail: its source id)"},
 static const struct sl_event_error decode_errors[] = {
     UT_BANK_FAULTS(UT_DECODE_FAULT_){UT_DECODE_TWO_BANKS, 0, "two UT banks of one board (detail: its number)"},
-    {UT_DECODE_TWO_HITS, 0, "a UT bank has a strip twice (detail: its source id)"},
+    {UT_DECODE_TWO_HITS, 0, "a UT bank has a strip twice (detail: the number of its board)"},
     {UT_DECODE_TOO_MANY, 0, "more than 32767 UT hits in an event (detail: how many)"},
     {UT_DECODE_MARKED, 0,
      "a UT bank is left out, which the readout marked as bad by a count of 255 in a lane (detail: its source id)"},
@@ -46,9 +46,7 @@ enum {
   BANK_SLOTS = 256, /* UT_BOARDS, and one at the end, up to a power of two */
   BOARD_WORDS = (UT_BOARDS + 31) / 32,
   STAGED_HITS = 2560, /* keys of so many are in shared memory: all of most events */
-  GROUP_SLOTS = UT_GROUPS_MAX + 1,
-  INDEX_BITS = 15, /* of a hit in its bank */
-  GROUP_SHIFT = 23 /* 8 bits: the bank */
+  GROUP_SLOTS = UT_GROUPS_MAX + 1
 };
 
 /* What a lane's sector does to a strip's place, in the lane's record. */
@@ -65,7 +63,9 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
   M(SCRATCH, bank_place, u16, "number of each bank's first hit", SL_ONE(SL_ITEMS_TERM(banks)))                        \
   M(SCRATCH, keys, u64, "of hits that there is no room for in shared memory",                                         \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX)))                          \
-  M(SCRATCH, sources, u32, "where these come from",                                                                   \
+  M(SCRATCH, key_lanes, u16, "lanes of these",                                                                        \
+    SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX)))                          \
+  M(SCRATCH, key_strips, f32, "and their places in strips",                                                           \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX)))                          \
   M(TABLE, lanes, f32, "a record of 8 values for each lane")
 SL_ARGUMENTS(decode, DECODE);
@@ -265,8 +265,9 @@ static SL_DEVICE float strips_from_first(const float *record, uint32_t version, 
 
 /* An event's hits, being sorted. */
 struct sorting {
-  uint64_t *keys;    /* ordered y, id */
-  uint32_t *sources; /* group, bank, number in the bank */
+  uint64_t *keys; /* ordered y, id */
+  uint16_t *lanes;
+  float *strips; /* from the first one of the sector */
   uint16_t *place;
   uint32_t *next;         /* of each group: where the next one is put */
   const uint16_t *groups; /* where they begin */
@@ -298,43 +299,49 @@ static SL_DEVICE void put_keys(const struct decode_args *a, const struct sorting
     const uint32_t lane = b.board * UT_BOARD_LANES + c.lane, group = a->groups.lane_group[lane];
     if (group == UT_NO_GROUP) continue;
     const float *record = a->lanes + RECORD_FLOATS * lane;
-    const float y = record[Y0] + strips_from_first(record, b.version, &c) * record[DY_DI];
+    const float strips = strips_from_first(record, b.version, &c), y = record[Y0] + strips * record[DY_DI];
     const uint32_t slot = atomicAdd(&s->next[group], 1u);
     s->keys[slot] = (uint64_t)ordered(y) << 32 | ut_id(b.version, a->geometry.lane_channel[lane], c.strip);
-    s->sources[slot] = group << GROUP_SHIFT | bank << INDEX_BITS | (i - s->place[bank]);
+    s->lanes[slot] = (uint16_t)lane;
+    s->strips[slot] = strips;
   }
 }
 
-/* Writes the hit whose key stands at `slot`, at its rank in the group. */
-static SL_DEVICE void write_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
-  const uint32_t source = s->sources[slot], group = source >> GROUP_SHIFT;
+/* Writes the hit whose key stands at `slot`, at its rank in the group. Returns its place in the event. */
+static SL_DEVICE uint32_t write_hit(const struct decode_args *a, const struct sorting *s, uint32_t event,
+                                    uint32_t slot) {
+  const uint32_t lane = s->lanes[slot], group = a->groups.lane_group[lane];
   const uint32_t first = s->groups[group], end = s->groups[group + 1];
-  const struct bank b = open_bank(a, s->banks_begin + (source >> INDEX_BITS & (BANK_SLOTS - 1)));
-  const uint64_t key = s->keys[slot];
-  struct ut_cluster c = {0, 0, 0, 0.0f};
-  uint32_t rank = 0, equal = 0;
-  for (uint32_t i = first; i < end; i++) {
-    rank += s->keys[i] < key ? 1u : 0u;
-    equal += s->keys[i] == key ? 1u : 0u;
-  }
-  if (equal > 1) sl_event_fail(&a->events, event, UT_DECODE_TWO_HITS, b.source_id);
-  cluster_at(&b, source & ((1u << INDEX_BITS) - 1), &c);
-  const uint32_t lane = b.board * UT_BOARD_LANES + c.lane;
+  const uint64_t *keys = s->keys, key = keys[slot];
   const float *record = a->lanes + RECORD_FLOATS * lane;
-  const float strips = strips_from_first(record, b.version, &c), y = unordered((uint32_t)(key >> 32));
+  uint32_t rank = 0;
+  for (uint32_t i = first; i < end; i++) rank += keys[i] < key ? 1u : 0u;
   const uint32_t to = a->hits.offsets[event] + first + rank;
+  const float strips = s->strips[slot], y = unordered((uint32_t)(key >> 32));
   a->hits.id[to] = (uint32_t)key;
   a->hits.x[to] = record[X0] + strips * record[DX_DI];
   a->hits.y[to] = y;
   a->hits.y_end[to] = y + record[LENGTH];
   a->hits.z[to] = record[Z0] + strips * record[DZ_DI];
   a->hits.sector[to] = a->groups.lane_sector[lane];
+  return first + rank;
+}
+
+/* Refuses the event for each key that there is twice. */
+static SL_DEVICE void refuse_equal_keys(const struct decode_args *a, const struct sorting *s, uint32_t event) {
+  for (uint32_t slot = threadIdx.x; slot < s->hits; slot += blockDim.x) {
+    const uint32_t group = a->groups.lane_group[s->lanes[slot]];
+    for (uint32_t i = s->groups[group]; i < s->groups[group + 1]; i++)
+      if (i != slot && s->keys[i] == s->keys[slot])
+        sl_event_fail(&a->events, event, UT_DECODE_TWO_HITS, s->lanes[slot] / UT_BOARD_LANES);
+  }
 }
 
 SL_KERNEL(decode_write, struct decode_args) {
   __shared__ uint64_t staged_keys[STAGED_HITS];
-  __shared__ uint32_t staged_sources[STAGED_HITS], next[GROUP_SLOTS];
-  __shared__ uint16_t place[BANK_SLOTS];
+  __shared__ float staged_strips[STAGED_HITS];
+  __shared__ uint16_t staged_lanes[STAGED_HITS], place[BANK_SLOTS];
+  __shared__ uint32_t next[GROUP_SLOTS];
   SL_FOR_EVENTS (event, a.events) {
     struct sorting s;
     const uint32_t first = a.hits.offsets[event];
@@ -345,7 +352,8 @@ SL_KERNEL(decode_write, struct decode_args) {
       continue;
     }
     s.keys = s.hits > STAGED_HITS ? a.keys + first : staged_keys;
-    s.sources = s.hits > STAGED_HITS ? a.sources + first : staged_sources;
+    s.lanes = s.hits > STAGED_HITS ? a.key_lanes + first : staged_lanes;
+    s.strips = s.hits > STAGED_HITS ? a.key_strips + first : staged_strips;
     s.place = place;
     s.next = next;
     s.groups = a.hits.group_first + (size_t)event * GROUP_SLOTS;
@@ -354,7 +362,10 @@ SL_KERNEL(decode_write, struct decode_args) {
     const uint32_t raw_hits = load_places(&a, &s);
     put_keys(&a, &s, raw_hits);
     __syncthreads();
-    for (uint32_t slot = threadIdx.x; slot < s.hits; slot += blockDim.x) write_hit(&a, &s, event, slot);
+    uint32_t places = 0;
+    for (uint32_t slot = threadIdx.x; slot < s.hits; slot += blockDim.x) places += write_hit(&a, &s, event, slot);
+    /* Each place is taken once, or, where keys are equal, some lower one twice. */
+    if (sl_block_sum_u32(places) != s.hits * (s.hits - 1) / 2) refuse_equal_keys(&a, &s, event);
     __syncthreads(); /* the keys are free */
   }
 }

@@ -28,6 +28,29 @@
 SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
 
 static const float largest_inverse_slope = 500.0f;
+/* mm: so much more is searched than what follows from the tolerances, since these are rounded. */
+static const float slack = 0.01f;
+
+struct track {
+  float x, y, z, tx, ty; /* a place on the line */
+  float momentum;        /* the smallest one that is searched for */
+  uint32_t bin;          /* of the table */
+};
+
+static SL_DEVICE struct track open_track(const struct search_windows_args *a, uint32_t state) {
+  struct track t;
+  t.x = a->states.x[state];
+  t.y = a->states.y[state];
+  t.z = a->states.z[state];
+  t.tx = a->states.tx[state];
+  t.ty = a->states.ty[state];
+  const float steepness = sqrtf(t.tx * t.tx + t.ty * t.ty);
+  const float inverse = steepness * largest_inverse_slope > 1.0f ? 1.0f / steepness : largest_inverse_slope;
+  t.momentum = sl_max_f32(a->min_pt * inverse, a->min_momentum);
+  const uint32_t bin = sl_to_u32(100.0f * sl_abs_f32(t.ty) + 0.5f), last = UT_DEFLECTION_BINS - 1;
+  t.bin = bin < last ? bin : last;
+  return t;
+}
 
 /* A track in a layer. */
 struct passage {
@@ -37,21 +60,17 @@ struct passage {
   float tolerance, tolerance_per_x;
 };
 
-static SL_DEVICE struct passage open_passage(const struct search_windows_args *a, uint32_t state, uint32_t layer) {
+static SL_DEVICE struct passage open_passage(const struct search_windows_args *a, const struct track *t,
+                                             uint32_t layer) {
   struct passage p;
-  p.x = a->states.x[state];
-  p.y = a->states.y[state];
-  p.z = a->states.z[state];
-  p.tx = a->states.tx[state];
-  p.ty = a->states.ty[state];
+  p.x = t->x;
+  p.y = t->y;
+  p.z = t->z;
+  p.tx = t->tx;
+  p.ty = t->ty;
   p.slope = a->groups.layer_slope[layer];
-  const float steepness = sqrtf(p.tx * p.tx + p.ty * p.ty);
-  const float inverse = steepness * largest_inverse_slope > 1.0f ? 1.0f / steepness : largest_inverse_slope;
-  const float momentum = sl_max_f32(a->min_pt * inverse, a->min_momentum);
-  const uint32_t wanted_bin = sl_to_u32(100.0f * sl_abs_f32(p.ty) + 0.5f), last = UT_DEFLECTION_BINS - 1;
-  const uint32_t bin = wanted_bin < last ? wanted_bin : last;
-  const float deflection = a->tables.deflection[UT_LAYERS * bin + layer];
-  p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * momentum * deflection);
+  const float deflection = a->tables.deflection[UT_LAYERS * t->bin + layer];
+  p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * t->momentum * deflection);
   p.tolerance = a->y_tolerance;
   p.tolerance_per_x = a->y_tolerance_slope / deflection;
   return p;
@@ -59,6 +78,11 @@ static SL_DEVICE struct passage open_passage(const struct search_windows_args *a
 
 /* The first of values in ascending order that is at least this, or `end`. */
 static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
+#if defined(SL_TARGET_CPU) /* eight at a time, which is faster for the few that there are */
+  uint32_t below = 0;
+  for (uint32_t i = begin; i < end; i++) below += values[i] < least ? 1u : 0u;
+  return begin + below;
+#else
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
     if (values[middle] < least)
@@ -67,6 +91,7 @@ static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint3
       end = middle;
   }
   return begin;
+#endif
 }
 
 /* Without a branch, so that compilers can make vectors of it. */
@@ -78,32 +103,63 @@ static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, fl
   return (uint32_t)(distance <= p->width) & (uint32_t)(hit_y - tolerance <= y) & (uint32_t)(y <= hit_y_end + tolerance);
 }
 
+/* The first and the last hit of [begin, end) that the track may have, and one behind it; begin > end: none. */
+struct range {
+  uint32_t begin, end;
+};
+
+#if defined(SL_TARGET_CPU)
+enum { LANES = 8 };
+
+/* Tries the hits between the two values of y, eight at a time; of few hits all, which is faster than to find these. The
+ * last eight come first, and the last turn may begin before `begin`, at other hits of the event. */
+static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p,
+                                          uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
+                                          float y_most) {
+  (void)y_least, (void)y_most;
+  uint32_t first[LANES], last[LANES], base = end;
+  struct range r = {UINT32_MAX, 0};
+  for (uint32_t j = 0; j < LANES; j++) first[j] = UINT32_MAX, last[j] = 0;
+  for (; base > begin && base >= event_first + LANES; base -= LANES) {
+    const float *x = a->hits.x + base - LANES, *y = a->hits.y + base - LANES;
+    const float *y_end = a->hits.y_end + base - LANES, *z = a->hits.z + base - LANES;
+    for (uint32_t j = 0; j < LANES; j++) {
+      const uint32_t i = base - LANES + j;
+      const uint32_t mask = 0u - (is_compatible(p, x[j], y[j], y_end[j], z[j]) & (uint32_t)(i >= begin));
+      const uint32_t or_most = i | ~mask, or_0 = (i + 1) & mask;
+      first[j] = or_most < first[j] ? or_most : first[j];
+      last[j] = or_0 > last[j] ? or_0 : last[j];
+    }
+  }
+  for (uint32_t i = begin; i < base; i++) { /* the event's first hits */
+    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
+    first[0] = i < first[0] ? i : first[0];
+    last[0] = i + 1 > last[0] ? i + 1 : last[0];
+  }
+  for (uint32_t j = 0; j < LANES; j++) {
+    r.begin = first[j] < r.begin ? first[j] : r.begin;
+    r.end = last[j] > r.end ? last[j] : r.end;
+  }
+  return r;
+}
+#else
+static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p,
+                                          uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
+                                          float y_most) {
+  (void)event_first;
+  struct range r = {UINT32_MAX, 0};
+  for (uint32_t i = lower_bound(a->hits.y, begin, end, y_least); i < end && a->hits.y[i] < y_most; i++) {
+    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
+    if (r.begin == UINT32_MAX) r.begin = i;
+    r.end = i + 1;
+  }
+  return r;
+}
+#endif
+
 struct window {
   uint32_t first, count;
 };
-
-/* The first and the last hit of [begin, end) that the track may have. Their y is between two values. */
-static SL_DEVICE struct window search_hits(const struct search_windows_args *a, const struct passage *p, uint32_t begin,
-                                           uint32_t end, float y_least, float y_most) {
-  const float *x = a->hits.x, *y = a->hits.y, *y_end = a->hits.y_end, *z = a->hits.z;
-  uint32_t first = UINT32_MAX, last = 0;
-#if defined(SL_TARGET_CPU) /* to try all of them, eight at a time, is faster than to find out where to begin */
-  (void)y_least, (void)y_most;
-  for (uint32_t i = begin; i < end; i++) {
-    const uint32_t mask = 0u - is_compatible(p, x[i], y[i], y_end[i], z[i]), or_most = i | ~mask, or_0 = i & mask;
-    first = or_most < first ? or_most : first;
-    last = or_0 > last ? or_0 : last;
-  }
-#else
-  for (uint32_t i = lower_bound(y, begin, end, y_least); i < end && y[i] <= y_most; i++) {
-    if (!is_compatible(p, x[i], y[i], y_end[i], z[i])) continue;
-    if (first == UINT32_MAX) first = i;
-    last = i;
-  }
-#endif
-  const struct window found = {first == UINT32_MAX ? begin : first, first == UINT32_MAX ? 0 : last - first + 1};
-  return found;
-}
 
 /* `x` and `y`: of the track at the middle of the layer; a sector can be `depth` before and behind it. */
 static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
@@ -114,11 +170,12 @@ static SL_DEVICE struct window search_group(const struct search_windows_args *a,
   const float reach_x = p->width + depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
   const float at_0 = x - y * p->slope;
   if (at_0 + reach_x < a->groups.x_least[group] || at_0 - reach_x > a->groups.x_most[group]) return none;
+  const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
   const float reach_y = p->tolerance + p->tolerance_per_x * p->width + depth * sl_abs_f32(p->ty);
-  struct window found = search_hits(a, p, event_first + group_first[0], event_first + group_first[1],
-                                    y - reach_y - a->groups.length[group], y + reach_y);
-  found.first -= event_first;
-  return found.count > 0 ? found : none;
+  const float y_least = y - reach_y - a->groups.length[group], y_most = y + reach_y + slack;
+  const struct range r = search_hits(a, p, event_first, begin, end, y_least - slack, y_most);
+  const struct window found = {r.begin - event_first, r.end - r.begin};
+  return r.begin < r.end ? found : none;
 }
 
 /* Windows go from the group that the line would pass, if all were at y = 0, to the left and the right. */
@@ -140,9 +197,11 @@ static SL_DEVICE void search_layer(const struct search_windows_args *a, const st
 SL_KERNEL(search_windows_search, struct search_windows_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
+    struct track t = {0, 0, 0, 0, 0, 0, 0};
     for (uint32_t i = threadIdx.x; i < UT_LAYERS * count; i += blockDim.x) {
       const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
-      const struct passage p = open_passage(&a, a.states.offsets[event] + a.selected.track[item], layer);
+      if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
+      const struct passage p = open_passage(&a, &t, layer);
       const size_t place = (size_t)item * UT_WINDOWS + layer * UT_LAYER_WINDOWS;
       search_layer(&a, &p, event, layer, a.windows.first + place, a.windows.count + place);
     }
