@@ -57,6 +57,8 @@ struct passage {
   float x, y, z, tx, ty; /* a place on the line */
   float slope;           /* of the strips, dx/dy */
   float width;           /* half of the window in x */
+  float y_0;             /* y at z = 0 */
+  float away_0, away_z;  /* a hit of x at y = 0 is x + away_0 + away_z z away from the line */
   float tolerance, tolerance_per_x;
 };
 
@@ -71,6 +73,9 @@ static SL_DEVICE struct passage open_passage(const struct search_windows_args *a
   p.slope = a->groups.layer_slope[layer];
   const float deflection = a->tables.deflection[UT_LAYERS * t->bin + layer];
   p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * t->momentum * deflection);
+  p.y_0 = p.y - p.ty * p.z;
+  p.away_0 = p.y_0 * p.slope - (p.x - p.tx * p.z);
+  p.away_z = p.ty * p.slope - p.tx;
   p.tolerance = a->y_tolerance;
   p.tolerance_per_x = a->y_tolerance_slope / deflection;
   return p;
@@ -94,11 +99,9 @@ static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint3
 #endif
 }
 
-/* Without a branch, so that compilers can make vectors of it. */
 static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, float hit_y, float hit_y_end,
                                         float hit_z) {
-  const float dz = hit_z - p->z, y = p->y + p->ty * dz;
-  const float distance = sl_abs_f32(hit_x + y * p->slope - (p->x + p->tx * dz));
+  const float y = p->y_0 + p->ty * hit_z, distance = sl_abs_f32(hit_x + (p->away_0 + p->away_z * hit_z));
   const float tolerance = p->tolerance + p->tolerance_per_x * distance;
   return (uint32_t)(distance <= p->width) & (uint32_t)(hit_y - tolerance <= y) & (uint32_t)(y <= hit_y_end + tolerance);
 }
@@ -110,35 +113,55 @@ struct range {
 
 #if defined(SL_TARGET_CPU)
 enum { LANES = 8 };
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef int32_t i32x8 __attribute__((vector_size(32)));
+typedef int16_t i16x8 __attribute__((vector_size(16)));
 
-/* Tries the hits between the two values of y, eight at a time; of few hits all, which is faster than to find these. The
- * last eight come first, and the last turn may begin before `begin`, at other hits of the event. */
-static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p,
-                                          uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
-                                          float y_most) {
-  (void)y_least, (void)y_most;
-  uint32_t first[LANES], last[LANES], base = end;
+static inline f32x8 load(const float *values) {
+  f32x8 v;
+  memcpy(&v, values, sizeof v);
+  return v;
+}
+
+/* A bit of each of four lanes that are 0 or -1, the first one lowest. */
+static inline uint32_t bits_of_four(uint64_t lanes) {
+  const uint64_t picked = lanes & 0x0008000400020001u, folded = picked | picked >> 32;
+  return (uint32_t)(folded | folded >> 16) & 0xF;
+}
+
+/* is_compatible of eight hits, the first of which is `hit`: a bit each, the first one lowest. */
+static inline uint32_t are_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
+  const f32x8 z = load(a->hits.z + hit), y = p->y_0 + p->ty * z;
+  const f32x8 away = load(a->hits.x + hit) + (p->away_0 + p->away_z * z);
+  const f32x8 distance = (f32x8)((i32x8)away & INT32_MAX), tolerance = p->tolerance + p->tolerance_per_x * distance;
+  const i32x8 found =
+      (distance <= p->width) & (load(a->hits.y + hit) - tolerance <= y) & (y <= load(a->hits.y_end + hit) + tolerance);
+  const i16x8 narrow = __builtin_convertvector(found, i16x8);
+  uint64_t lanes[2];
+  memcpy(lanes, &narrow, sizeof lanes);
+  return bits_of_four(lanes[0]) | bits_of_four(lanes[1]) << 4;
+}
+
+/* Tries the hits between the two values of y, eight at a time, from the last ones on; the last turn may begin before
+ * `begin`, at other hits of the event. */
+static inline struct range search_hits(const struct search_windows_args *a, const struct passage *p,
+                                       uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
+                                       float y_most) {
   struct range r = {UINT32_MAX, 0};
-  for (uint32_t j = 0; j < LANES; j++) first[j] = UINT32_MAX, last[j] = 0;
-  for (; base > begin && base >= event_first + LANES; base -= LANES) {
-    const float *x = a->hits.x + base - LANES, *y = a->hits.y + base - LANES;
-    const float *y_end = a->hits.y_end + base - LANES, *z = a->hits.z + base - LANES;
-    for (uint32_t j = 0; j < LANES; j++) {
-      const uint32_t i = base - LANES + j;
-      const uint32_t mask = 0u - (is_compatible(p, x[j], y[j], y_end[j], z[j]) & (uint32_t)(i >= begin));
-      const uint32_t or_most = i | ~mask, or_0 = (i + 1) & mask;
-      first[j] = or_most < first[j] ? or_most : first[j];
-      last[j] = or_0 > last[j] ? or_0 : last[j];
-    }
+  uint32_t base = end;
+  while (base >= begin + LANES && a->hits.y[base - LANES] > y_most) base -= LANES;
+  for (; base > begin && a->hits.y[base - 1] >= y_least && base >= event_first + LANES; base -= LANES) {
+    const uint32_t first = base - LANES;
+    uint32_t bits = are_compatible(a, p, first);
+    if (first < begin) bits &= ~0u << (begin - first);
+    if (bits == 0) continue;
+    r.begin = first + (uint32_t)__builtin_ctz(bits);
+    if (r.end == 0) r.end = first + 32 - (uint32_t)__builtin_clz(bits);
   }
-  for (uint32_t i = begin; i < base; i++) { /* the event's first hits */
+  for (uint32_t i = base; i-- > begin && a->hits.y[i] >= y_least;) { /* the event's first hits */
     if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
-    first[0] = i < first[0] ? i : first[0];
-    last[0] = i + 1 > last[0] ? i + 1 : last[0];
-  }
-  for (uint32_t j = 0; j < LANES; j++) {
-    r.begin = first[j] < r.begin ? first[j] : r.begin;
-    r.end = last[j] > r.end ? last[j] : r.end;
+    r.begin = i;
+    if (r.end == 0) r.end = i + 1;
   }
   return r;
 }
