@@ -56,13 +56,14 @@ static void take_constants(const struct calibration *c, float *constants) {
 /* What a calibration's tables have at the entries of those of the files. */
 static void take_tables(const struct calibration *c, float *deflection, float *field_integral) {
   for (uint32_t i = 0; i < UT_DEFLECTIONS; i++) {
-    const double at[CALIBRATION_AXES] = {i % UT_LAYERS, 0.01 * (i / UT_LAYERS)};
+    const uint32_t layer = i % UT_LAYERS, bin = i / UT_LAYERS;
+    const double at[CALIBRATION_AXES] = {layer, 0.01 * bin};
     deflection[i] = (float)calibration_look_up(&c->ut_deflection, at);
   }
   for (uint32_t i = 0; i < UT_INTEGRALS; i++) {
     const uint32_t slope = i % UT_INTEGRAL_SLOPES, rest = i / UT_INTEGRAL_SLOPES;
-    const double at[CALIBRATION_AXES] = {-0.3 + 0.02 * slope, -250.0 + 50.0 * (rest % UT_INTEGRAL_ORIGINS),
-                                         80.0 * (rest / UT_INTEGRAL_ORIGINS)};
+    const uint32_t origin = rest % UT_INTEGRAL_ORIGINS, depth = rest / UT_INTEGRAL_ORIGINS;
+    const double at[CALIBRATION_AXES] = {-0.3 + 0.02 * slope, -250.0 + 50.0 * origin, 80.0 * depth};
     field_integral[i] = (float)calibration_look_up(&c->ut_integral, at);
   }
 }

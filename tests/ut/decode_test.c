@@ -269,13 +269,12 @@ static void broken_banks_refuse_their_event(void **state) {
   const uint32_t announces_3[] = {3, 0}, beyond_lanes[] = {1, 6 * 512 << 2};
   const uint16_t v4_too_short[16] = {[2] = 3};
   const struct {
-    uint32_t fault, source_id;
-    uint8_t version;
     const void *payload;
-    uint32_t bytes;
-  } cases[] = {{UT_BANK_NO_VERSION, 3, 5, announces_3, 8}, {UT_BANK_NO_BOARD, 240, 3, announces_3, 8},
-               {UT_BANK_TOO_SHORT, 3, 3, announces_3, 2},  {UT_BANK_COUNT, 5, 3, announces_3, 8},
-               {UT_BANK_NO_LANE, 3, 3, beyond_lanes, 8},   {UT_BANK_COUNT, 11, 4, v4_too_short, 32}};
+    uint32_t bytes, fault, source_id;
+    uint8_t version, reserved[3];
+  } cases[] = {{announces_3, 8, UT_BANK_NO_VERSION, 3, 5, {0}}, {announces_3, 8, UT_BANK_NO_BOARD, 240, 3, {0}},
+               {announces_3, 2, UT_BANK_TOO_SHORT, 3, 3, {0}},  {announces_3, 8, UT_BANK_COUNT, 5, 3, {0}},
+               {beyond_lanes, 8, UT_BANK_NO_LANE, 3, 3, {0}},   {v4_too_short, 32, UT_BANK_COUNT, 11, 4, {0}}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     memset(&banks, 0, sizeof banks);
