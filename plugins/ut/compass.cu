@@ -1,5 +1,5 @@
 /* ut.compass: for each VELO track the hits in the UT that go with it best, and from the kick between the two a first
- * momentum (README.md, "Reconstruction").
+ * momentum (README.md, "Tracks").
  *
  * Pairs of hits of layers 0 and 2 whose line has about the slope of the VELO track, and if these are few those of
  * layers 3 and 1, are completed by the nearest hits of the other two layers, and fitted together with the track. Of all

@@ -1,4 +1,4 @@
-/* compass_fit.h: the two fits of ut.compass, and what the magnet does between them (README.md, "Reconstruction"). */
+/* compass_fit.h: the two fits of ut.compass, and what the magnet does between them (README.md, "Tracks"). */
 #ifndef UT_COMPASS_FIT_H
 #define UT_COMPASS_FIT_H
 

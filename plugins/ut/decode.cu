@@ -1,4 +1,4 @@
-/* ut.decode: UT hits from raw banks of versions 3 and 4, by groups of sectors, sorted (README.md, "Reconstruction").
+/* ut.decode: UT hits from raw banks of versions 3 and 4, by groups of sectors, sorted (README.md, "Hits").
  *
  * A thread a hit: some 7 hits a bank, and up to 60 in one, would leave most lanes idle if banks were dealt out. Hits
  * are numbered through the banks of an event by a sum over their headers; a thread finds its hit's bank by a binary
@@ -6,14 +6,12 @@
  * its own.
  *
  * Count, scan, write:
- * 1. decode_count checks the headers, a thread a bank, and numbers the hits; then, a thread a hit, counts the clusters
- * of
- *    each group of sectors. Exclusive sums of these are the groups' places.
+ * 1. decode_count checks the headers, a thread a bank, and numbers the hits; then, a thread a hit, counts the
+ *    clusters of each group of sectors. Exclusive sums of these are the groups' places.
  * 2. The scan makes offsets of the events' sums.
  * 3. decode_write decodes again and puts each cluster's key, (y, id), into its group, at a place that depends on the
- * order
- *    of threads. A hit's rank among the keys of its group does not, since no two keys are equal; there it is written.
- *    Where two keys are equal, a strip was hit twice, and the event is refused.
+ *    order of threads. A hit's rank among the keys of its group does not, since no two keys are equal; there it is
+ *    written. Where two keys are equal, a strip was hit twice, and the event is refused.
  *
  * Reads 2 bytes a hit twice, and 3 kB of headers; writes 22 bytes a hit. What a strip's place follows from stands in
  * one record of 32 bytes by lane.

@@ -1,4 +1,4 @@
-/* ut.search_windows: in each layer, where the hits of a VELO track may be (README.md, "Reconstruction").
+/* ut.search_windows: in each layer, where the hits of a VELO track may be (README.md, "Tracks").
  *
  * A track is a straight line from the end of the VELO. The magnet moves it in x by up to what a particle of the
  * smallest momentum would be moved, so that a window in x has that half-width; in y it goes straight on. Hits of a
