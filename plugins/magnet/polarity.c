@@ -6,10 +6,10 @@
 #include "polarity_file.h"
 
 #define SL_ARGS polarity_args
-#define POLARITY(M)                                                                                            \
-  M(STRING, path, "", "folder with polarity.bin; empty, or a description: there is none")                      \
-  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down",          \
-    "geometry down up")                                                                                        \
+#define POLARITY(M)                                                                                   \
+  M(STRING, path, "", "folder with polarity.bin; empty, or a description: there is none")             \
+  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down", \
+    "geometry down up")                                                                               \
   M(OUT, magnet, magnet_polarity, "the polarity")
 SL_HOST_ARGUMENTS(polarity, POLARITY);
 
@@ -21,7 +21,8 @@ static int read_polarity(const struct sl_services *s, const char *folder, float 
   if (status < 0) return status;
   status = io_geometry_floats(&file, sign, 1, 1.0f, "polarity");
   if (status == SL_OK && *sign != -1.0f && *sign != 1.0f)
-    status = io_geometry_error(&file, SL_EFORMAT, "byte 0: polarity is %g, expected -1 (down) or 1 (up)", (double)*sign);
+    status =
+        io_geometry_error(&file, SL_EFORMAT, "byte 0: polarity is %g, expected -1 (down) or 1 (up)", (double)*sign);
   io_geometry_free(&file);
   return status;
 }

@@ -11,11 +11,10 @@
  * track.
  */
 #include "compass_fit.h"
+#include "magnet/event_model.h"
 #include "velo/event_model.h"
 
 enum { COMPASS_LIST = 1024 }; /* tracks listed at a time */
-/* Magnets down and up, as in the property. */
-enum { COMPASS_DOWN, COMPASS_UP };
 
 #define SL_ARGS compass_args
 #define COMPASS(M)                                                                                \
@@ -26,8 +25,8 @@ enum { COMPASS_DOWN, COMPASS_UP };
   M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
   M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
   M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                   \
   M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
-  M(ENUM, polarity, "down", "of the magnet", "down up")                                           \
   M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
   M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")   \
   M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")          \
@@ -207,7 +206,7 @@ static SL_DEVICE void finish_track(const struct compass_args *a, const struct co
     if (s->best[layer] != NO_HIT) to[place++] = s->best[layer];
   for (; place < UT_TRACK_HITS_MAX; place++) to[place] = 0;
   a->candidates.hit_count[item] = (uint8_t)hits.count;
-  a->candidates.qop[item] = a->polarity == COMPASS_UP ? -qop : qop;
+  a->candidates.qop[item] = qop * -a->magnet.sign[0];
   a->candidates.x[item] = kick.x;
   a->candidates.tx[item] = kick.tx;
 }

@@ -38,7 +38,7 @@ static void add_hit(uint32_t layer, float kick, float off) {
   hits.sector[i] = 0;
 }
 
-static struct sl_test *compass_new(void) {
+static struct sl_test *compass_at(float polarity) {
   static float pitch[UT_SECTORS], integral[UT_INTEGRALS];
   const float constants[UT_FORMULA_CONSTANTS] = {
       [UT_KICK_TO_MOMENTUM] = 3.3356e-3f, [UT_FIRST_KICK_Z] = 1780,         [UT_SECOND_KICK_Z] = 2010,
@@ -60,6 +60,7 @@ static struct sl_test *compass_new(void) {
   }
   hits.offsets[1] = hits.count;
   sl_test_events(t, 1);
+  sl_test_input(t, "magnet", "sign", &polarity, 1);
   sl_test_input(t, "selected", "offsets", offsets, 2);
   sl_test_input(t, "selected", "track", &track, 1);
   sl_test_input(t, "windows", "first", first, UT_WINDOWS);
@@ -80,6 +81,8 @@ static struct sl_test *compass_new(void) {
   sl_test_input(t, "tables", "constants", constants, UT_FORMULA_CONSTANTS);
   return t;
 }
+
+static struct sl_test *compass_new(void) { return compass_at(-1.0f); }
 
 /* What was found for the one track. */
 struct found {
@@ -126,8 +129,7 @@ static void a_magnet_that_points_up_has_the_other_charge(void **state) {
   (void)state;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
   const struct found down = found_by(compass_new());
-  struct sl_test *t = compass_new();
-  sl_test_set_text(t, "polarity", "up");
+  struct sl_test *t = compass_at(1.0f);
   const struct found up = found_by(t);
   assert_int_equal(up.count, 4);
   assert_true(up.qop == -down.qop && up.x == down.x);
