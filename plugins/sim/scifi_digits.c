@@ -51,11 +51,13 @@ static void add_up(struct sipm *s) {
   }
 }
 
-/* What a particle left in so many channels. */
+/* What a particle left in so many channels; most that lie in the same SiPM are elsewhere. */
 static uint32_t light_in(const struct sipm *s, const struct sim_scifi_light *light, uint32_t channel, uint32_t width) {
+  const uint32_t *shares = s->digits->shares.at + light->first_share;
+  const uint32_t first = light->first_channel, end = first + light->count;
+  const uint32_t from = channel > first ? channel : first, to = channel + width < end ? channel + width : end;
   uint32_t sum = 0;
-  for (uint32_t k = 0; k < light->count; k++)
-    if (light->first_channel + k - channel < width) sum += s->digits->shares.at[light->first_share + k];
+  for (uint32_t k = from; k < to; k++) sum += shares[k - first];
   return sum;
 }
 

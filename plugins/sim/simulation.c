@@ -62,7 +62,8 @@ int sim_simulate(struct sim_simulation *s, uint64_t number) {
   int status = make_particles(s, number);
   if (status == SL_OK && wants(s, SIM_NEED_SPECTROMETER)) status = make_passages(s);
   if (status == SL_OK) status = make_digits(s);
-  if (status == SL_OK) status = sim_truth_make(&s->event, &s->velo_digits, s->versions.clusters);
+  if (status == SL_OK && wants(s, SIM_MAKE_TRUTH))
+    status = sim_truth_make(&s->event, &s->velo_digits, s->versions.clusters);
   return status == SL_OK ? make_banks(s) : status;
 }
 

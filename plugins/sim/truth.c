@@ -16,27 +16,25 @@ enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, F
 
 /* -------------------------------------------------------------------------------------------------- trackers */
 
-/* Distributes the links of a detector among the particles, each of which then has its ids in no order. */
-static int distribute(struct sim_event *event, enum sim_detector detector) {
+/* Each particle's part of `tracker_ids`: how many links it has, and where they begin. */
+static int place_ids(struct sim_event *event) {
   struct sim_particle *particles = event->particles.at;
-  const uint32_t link_count = event->links[detector].count;
-  const struct sim_id_link *links = event->links[detector].at;
-  uint32_t end = event->tracker_ids.count;
-  if (!sim_reserve((void **)&event->tracker_ids.at, &event->tracker_ids.capacity, end + link_count, sizeof(uint32_t)))
-    return SL_ENOMEM;
-  event->tracker_ids.count = end + link_count;
-  for (uint32_t i = 0; i < event->particles.count; i++) particles[i].ids[detector].count = 0;
-  for (uint32_t i = 0; i < link_count; i++) particles[links[i].particle].ids[detector].count++;
-  for (uint32_t i = 0; i < event->particles.count; i++) {
-    particles[i].ids[detector].first = end;
-    end += particles[i].ids[detector].count;
-    particles[i].ids[detector].count = 0;
-  }
-  for (uint32_t i = 0; i < link_count; i++) {
-    struct sim_ids *of = &particles[links[i].particle].ids[detector];
-    event->tracker_ids.at[of->first + of->count++] = links[i].id;
-  }
-  return SL_OK;
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < event->particles.count; i++)
+    for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++) particles[i].ids[detector].count = 0;
+  for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++)
+    for (uint32_t i = 0; i < event->links[detector].count; i++)
+      particles[event->links[detector].at[i].particle].ids[detector].count++;
+  for (uint32_t i = 0; i < event->particles.count; i++)
+    for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++) {
+      struct sim_ids *of = &particles[i].ids[detector];
+      of->first = end;
+      end += of->count;
+      of->count = 0;
+    }
+  event->tracker_ids.count = end;
+  return sim_reserve((void **)&event->tracker_ids.at, &event->tracker_ids.capacity, end, sizeof(uint32_t)) ? SL_OK
+                                                                                                           : SL_ENOMEM;
 }
 
 /* Puts a particle's ids, of which there are few, in order, and keeps one of each. */
@@ -54,15 +52,21 @@ static void sort_ids(uint32_t *ids, uint32_t *count) {
   *count = kept;
 }
 
+/* Distributes the links of the trackers among the particles. */
 static int list_ids(struct sim_event *event) {
-  event->tracker_ids.count = 0;
-  for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++) {
-    if (distribute(event, (enum sim_detector)detector)) return SL_ENOMEM;
-    for (uint32_t i = 0; i < event->particles.count; i++) {
-      struct sim_ids *of = &event->particles.at[i].ids[detector];
-      sort_ids(event->tracker_ids.at + of->first, &of->count);
+  struct sim_particle *particles = event->particles.at;
+  if (place_ids(event)) return SL_ENOMEM;
+  for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++)
+    for (uint32_t i = 0; i < event->links[detector].count; i++) {
+      const struct sim_id_link *link = &event->links[detector].at[i];
+      struct sim_ids *of = &particles[link->particle].ids[detector];
+      event->tracker_ids.at[of->first + of->count++] = link->id;
     }
-  }
+  for (uint32_t i = 0; i < event->particles.count; i++)
+    for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++) {
+      struct sim_ids *of = &particles[i].ids[detector];
+      if (of->count > 1) sort_ids(event->tracker_ids.at + of->first, &of->count);
+    }
   return SL_OK;
 }
 
@@ -146,16 +150,24 @@ static int is_from_strange(const struct sim_event *event, const struct sim_parti
 
 /* ----------------------------------------------------------------------------------------------------- banks */
 
-/* Packed bytes, from which the banks are then cut. */
+/* Packed bytes, from which the banks are then cut. Whoever puts something has made room. */
 struct stream {
   SIM_LIST(uint8_t) bytes;
 };
 
-static int put(struct stream *s, const void *from, uint32_t bytes) {
-  if (!sim_reserve((void **)&s->bytes.at, &s->bytes.capacity, s->bytes.count + bytes, 1)) return SL_ENOMEM;
+static int make_room(struct stream *s, uint32_t bytes) {
+  s->bytes.count = 0;
+  return sim_reserve((void **)&s->bytes.at, &s->bytes.capacity, bytes, 1) ? SL_OK : SL_ENOMEM;
+}
+
+static inline void put(struct stream *s, const void *from, uint32_t bytes) {
   memcpy(s->bytes.at + s->bytes.count, from, bytes);
   s->bytes.count += bytes;
-  return SL_OK;
+}
+
+static inline void put_ids(struct stream *s, const uint32_t *ids, uint32_t count) {
+  put(s, &count, sizeof count);
+  for (uint32_t i = 0; i < count; i++) put(s, &ids[i], sizeof ids[i]);
 }
 
 static int32_t pdg_of(const struct sim_particle *p) {
@@ -215,54 +227,50 @@ static struct particle_record describe(const struct sim_event *event, uint32_t i
 }
 
 /* Packed, unlike the struct. */
-static int put_particle(struct stream *s, const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
+static void put_particle(struct stream *s, const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
   const struct sim_particle *p = &event->particles.at[index];
   const struct particle_record r = describe(event, index, visible_vertices);
-  int status = SL_OK;
-#define PUT(name, type) \
-  if (status == SL_OK) status = put(s, &r.name, sizeof r.name);
+#define PUT(name, type) put(s, &r.name, sizeof r.name);
   PARTICLE_RECORD(PUT)
-  if (status == SL_OK) status = put(s, &p->velo_count, 4);
-  if (status == SL_OK) status = put(s, event->velo_ids.at + p->velo_first, 4 * p->velo_count);
-  for (uint32_t detector = 0; detector < SIM_TRACKERS && status == SL_OK; detector++) {
-    const struct sim_ids *ids = &p->ids[detector];
-    status = put(s, &ids->count, 4);
-    if (status == SL_OK) status = put(s, event->tracker_ids.at + ids->first, 4 * ids->count);
-  }
-  return status;
+  put_ids(s, event->velo_ids.at + p->velo_first, p->velo_count);
+  for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++)
+    put_ids(s, event->tracker_ids.at + p->ids[detector].first, p->ids[detector].count);
 }
 
 static int put_particles(struct stream *s, const struct sim_event *event) {
+  const uint32_t most = sizeof(struct particle_record) + (1 + SIM_TRACKERS) * sizeof(uint32_t); /* without ids */
   uint32_t listed = 0, visible = 0;
   for (uint32_t i = 0; i < event->particles.count; i++) listed += (uint32_t)is_listed(&event->particles.at[i]);
   for (uint32_t i = 0; i < event->vertices.count; i++)
     visible += event->vertices.at[i].is_collision && event->vertices.at[i].reconstructible >= TRACKS_MIN;
-  int status = put(s, &listed, sizeof listed);
-  for (uint32_t i = 0; i < event->particles.count && status == SL_OK; i++)
-    if (is_listed(&event->particles.at[i])) status = put_particle(s, event, i, visible);
-  return status;
+  if (make_room(s, 4 + listed * most + 4 * (event->velo_ids.count + event->tracker_ids.count))) return SL_ENOMEM;
+  put(s, &listed, sizeof listed);
+  for (uint32_t i = 0; i < event->particles.count; i++)
+    if (is_listed(&event->particles.at[i])) put_particle(s, event, i, visible);
+  return SL_OK;
 }
 
 static int put_vertices(struct stream *s, const struct sim_event *event) {
+  const uint32_t each = sizeof(int32_t) + 3 * sizeof(double);
   int32_t listed = 0;
   for (uint32_t i = 0; i < event->vertices.count; i++) listed += event->vertices.at[i].is_collision != 0;
-  int status = put(s, &listed, sizeof listed);
-  for (uint32_t i = 0; i < event->vertices.count && status == SL_OK; i++) {
+  if (make_room(s, 4 + (uint32_t)listed * each)) return SL_ENOMEM;
+  put(s, &listed, sizeof listed);
+  for (uint32_t i = 0; i < event->vertices.count; i++) {
     const struct sim_vertex *v = &event->vertices.at[i];
     const int32_t tracks = (int32_t)v->reconstructible;
     const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
     if (!v->is_collision) continue;
-    status = put(s, &tracks, sizeof tracks);
-    if (status == SL_OK) status = put(s, place, sizeof place);
+    put(s, &tracks, sizeof tracks);
+    put(s, place, sizeof place);
   }
-  return status;
+  return SL_OK;
 }
 
 int sim_truth_banks(struct sim_bank_list *list, const struct sim_event *event) {
   struct stream s = {.bytes = {0}};
   int status = put_particles(&s, event);
   if (status == SL_OK) status = sim_banks_add_parts(list, SIM_BANK_MC_PARTICLES, 2, s.bytes.at, s.bytes.count);
-  s.bytes.count = 0;
   if (status == SL_OK) status = put_vertices(&s, event);
   if (status == SL_OK) status = sim_banks_add_parts(list, SIM_BANK_MC_VERTICES, 1, s.bytes.at, s.bytes.count);
   free(s.bytes.at);
