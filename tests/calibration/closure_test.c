@@ -72,8 +72,8 @@ static void nominal_constants_describe_exact_tracks(void **state) {
       {"UT p, |ty| < 0.05", 0, 0.3, 1.2},
       {"UT p, |ty| 0.1-0.2", 0, 1.5, 5},
       {"UT p, |ty| > 0.2", 0, 2, 6},
-      {"UT deflection, layer 0", 0, 1, 1.5},
-      {"UT deflection, layer 3", 0, 1, 1.5},
+      {"UT deflection, layer 0", -38.7, 1, 1}, /* of half a window */
+      {"UT deflection, layer 3", -38.7, 1, 1},
       {"x in UT layer 3 by matching's p", 0, 0.05, 0.6},
       {"seed's p", 0, 0.1, 0.5},
       {"seeding 1/p", -1.7, 0.5, 4},

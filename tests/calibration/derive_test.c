@@ -45,12 +45,26 @@ static void few_tracks_give_nearly_the_same_constants(void **state) {
   assert_true(d.worst_forbidden > 0 && d.worst_forbidden < 5);
   assert_true(fabs(d.c->forward_z_magnet - nominal->forward_z_magnet) < 5);
   assert_true(fabs(d.c->seeding_d_ratio / nominal->seeding_d_ratio - 1) < 0.01);
-  assert_true(fabs(d.c->ut_dist_to_momentum / nominal->ut_dist_to_momentum - 1) < 0.01);
+  assert_true(fabs(d.c->ut_dist_to_momentum / nominal->ut_dist_to_momentum - 1) < 0.1); /* of the rarest 1 % */
   assert_true(fabs(d.c->seeding_three_hit[1] / nominal->seeding_three_hit[1] - 1) < 0.02);
   for (int k = 0; k < 3; k++) assert_true(fabs(d.c->matching_weights[k] / nominal->matching_weights[k] - 1) < 0.3);
   for (int l = 0; l < 4; l++) assert_true(fabs(d.c->ut_deflection.at[l] / nominal->ut_deflection.at[l] - 1) < 0.01);
   free(nominal);
   end(&d);
+}
+
+/* The discriminants are LHCb's, and cut on a chi2 of these errors. */
+static void the_kink_errors_go_with_the_discriminants(void **state) {
+  (void)state;
+  struct calibration *nominal = calibration_of("nominal.calibration"), *lhcb = calibration_of("lhcb.calibration");
+  for (int k = 0; k < 4; k++) {
+    assert_true(fabs(nominal->ut_discriminant_3[k] - lhcb->ut_discriminant_3[k]) < 1e-9);
+    assert_true(fabs(nominal->ut_discriminant_4[k] - lhcb->ut_discriminant_4[k]) < 1e-9);
+  }
+  assert_memory_equal(nominal->ut_kink_error, lhcb->ut_kink_error, sizeof lhcb->ut_kink_error);
+  assert_memory_equal(nominal->ut_kink_error_per_p, lhcb->ut_kink_error_per_p, sizeof lhcb->ut_kink_error_per_p);
+  free(nominal);
+  free(lhcb);
 }
 
 /* The file has what was derived, to nine digits, and the tables to six. */
@@ -94,6 +108,7 @@ static void too_few_tracks_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(few_tracks_give_nearly_the_same_constants),
+      cmocka_unit_test(the_kink_errors_go_with_the_discriminants),
       cmocka_unit_test(what_is_written_is_read),
       cmocka_unit_test(too_few_tracks_are_refused),
   };

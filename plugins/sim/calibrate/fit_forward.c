@@ -234,16 +234,19 @@ static void largest_misses(const struct calibration *c, const struct gun_track *
 }
 
 /* A window leaves out 2.5 % of the simulated tracks on the side that they bend from, and, with more room, 2.5 % on the
- * other. As many are outside of LHCb's: UT momenta are rough, and 99 % would be half of the detector. */
+ * other. As many are outside of LHCb's: UT momenta are rough, and 99 % would be half of the detector. Tracks that seem
+ * to be slower than the sample's slowest do not count: none of these is what it seems. */
 static int derive_x_window(struct derivation *d) {
   const double share = 0.975;
   struct pairs inner = {0};
   struct numbers outer = {0};
-  double line[2] = {0}, miss[2];
+  double line[2] = {0}, miss[2], largest = 0;
   int status = SL_OK;
+  for (uint32_t i = 0; i < d->simulated.count; i++) largest = fmax(largest, 1 / d->simulated.tracks[i].p);
   for (uint32_t i = 0; i < d->simulated.count && status == SL_OK; i++) {
     const struct gun_track *t = &d->simulated.tracks[i];
     const double found = ut_q_over_p(d->c, t);
+    if (fabs(found) > largest) continue;
     largest_misses(d->c, t, found, miss);
     status = pairs_add(&inner, fabs(found), miss[1]);
   }
@@ -251,6 +254,7 @@ static int derive_x_window(struct derivation *d) {
   for (uint32_t i = 0; i < d->simulated.count && status == SL_OK; i++) {
     const struct gun_track *t = &d->simulated.tracks[i];
     const double found = ut_q_over_p(d->c, t);
+    if (fabs(found) > largest) continue;
     largest_misses(d->c, t, found, miss);
     status = numbers_add(&outer, miss[0] - line[0] - line[1] * fabs(found));
   }

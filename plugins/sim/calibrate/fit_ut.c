@@ -5,6 +5,7 @@
 #include <sluice/plugin.h>
 
 #include <math.h>
+#include <string.h>
 
 /* The straight line nearest to the true places in the four layers. */
 static struct line true_line(const struct calibration *c, const struct gun_track *t) {
@@ -50,7 +51,6 @@ static int derive_deflection(struct derivation *d) {
     if (status < 0) return status;
     mean += calibration_coefficient(&shifts[l], 0) / UT_LAYERS;
   }
-  c->ut_dist_to_momentum = 1 / mean;
   c->ut_deflection.axes[0] = (struct calibration_axis){0, 3, UT_LAYERS, 0};
   c->ut_deflection.axes[1] = (struct calibration_axis){0, 0.3, 31, 0};
   c->ut_deflection.axes[2] = (struct calibration_axis){0, 0, 1, 0};
@@ -61,6 +61,31 @@ static int derive_deflection(struct derivation *d) {
   }
   fit_note(d, "ut.deflection", "%u tracks, polynomials of ty^2", d->ut.count);
   return SL_OK;
+}
+
+/* A window is made for the least momentum that is searched for, and has to have the hits of the tracks that are kept,
+ * with what they scatter and the VELO's errors: all four of 99 %. */
+static int derive_window(struct derivation *d) {
+  const double share = 0.99, searched_p = 1250, searched_pt = 275; /* ut.search_windows */
+  const double kept_pt = 400 / 1.3;                                /* ut.compass */
+  struct numbers widest = {0};
+  int status = SL_OK;
+  for (uint32_t i = 0; i < d->simulated.count && status == SL_OK; i++) {
+    const struct gun_track *t = &d->simulated.tracks[i];
+    const double slope = hypot(t->velo.tx, t->velo.ty), p = fmax(searched_p, searched_pt / slope);
+    double most = 0;
+    if (t->p * slope < kept_pt) continue;
+    for (uint32_t l = 0; l < UT_LAYERS; l++) {
+      const double at[CALIBRATION_AXES] = {l, fabs(t->velo.ty)};
+      const double shift = fabs(ut_hit_x(d->c, t, l) - velo_x(t, d->c->ut_z_layer[l]));
+      most = fmax(most, shift * p * calibration_look_up(&d->c->ut_deflection, at));
+    }
+    status = numbers_add(&widest, most);
+  }
+  d->c->ut_dist_to_momentum = 1 / quantile(&widest, share);
+  fit_note(d, "ut.dist_to_momentum", "%.0f %% of %zu simulated tracks", 100 * share, widest.count);
+  numbers_free(&widest);
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------------ kink and integral */
@@ -83,25 +108,12 @@ static int derive_kink(struct derivation *d) {
   return status;
 }
 
-/* How far the VELO's line misses the true one behind the kink, at the kink: 68 % against 1/p. */
-static int derive_kink_error(struct derivation *d) {
-  struct pairs pairs = {0};
-  int status = SL_OK;
-  double line[2] = {0};
-  for (uint32_t i = 0; i < d->simulated.count && status == SL_OK; i++) {
-    const struct gun_track *t = &d->simulated.tracks[i];
-    const struct line behind = true_line(d->c, t);
-    const double z = calibration_sum(d->c->ut_z_kink_of_ty, &t->velo.ty);
-    const double miss = velo_x(t, z) - behind.x - behind.slope * (z - behind.z);
-    status = pairs_add(&pairs, 1 / t->p, fabs(miss));
-  }
-  if (status == SL_OK) status = quantile_line(&pairs, 0.68, line);
-  d->c->ut_kink_error[0] = line[0];
-  d->c->ut_kink_error_per_p[0] = line[1];
-  d->c->ut_kink_error[1] = d->c->ut_kink_error_per_p[1] = 0;
-  fit_note(d, "ut.kink_error", "68 %% of %zu simulated tracks", pairs.count);
-  pairs_free(&pairs);
-  return status;
+/* LHCb's, since they go with its discriminant: that is cut on a chi2 which counts in these errors. */
+static void take_kink_error(struct derivation *d) {
+  static const double error[2] = {0.14, 0.12}, error_per_p[2] = {10000, 3000};
+  memcpy(d->c->ut_kink_error, error, sizeof error);
+  memcpy(d->c->ut_kink_error_per_p, error_per_p, sizeof error_per_p);
+  fit_note(d, "ut.kink_error", "LHCb's, as the discriminants, which were trained with these errors");
 }
 
 /* Of the slope ty, and of the height in the UT over that of a track from z = 0: tracks from elsewhere are as much
@@ -168,6 +180,7 @@ static int derive_integral(struct derivation *d) {
 int derive_ut(struct derivation *d) {
   int status = derive_deflection(d);
   if (status == SL_OK) status = derive_kink(d);
-  if (status == SL_OK) status = derive_kink_error(d);
+  if (status == SL_OK) status = derive_window(d);
+  take_kink_error(d);
   return status == SL_OK ? derive_integral(d) : status;
 }

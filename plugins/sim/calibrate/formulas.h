@@ -24,6 +24,8 @@ double crossing(const struct line *a, const struct line *b);
 struct ut_line {
   double x, slope, kink;
 };
+/* The measured hit of a layer, as it is seen at the y of the VELO's line. */
+double ut_hit_x(const struct calibration *c, const struct gun_track *t, uint32_t layer);
 /* The first fit: VELO's line at ut.z_kink, and hits. */
 void ut_first_fit(const struct calibration *c, const struct gun_track *t, struct ut_line *line);
 /* The second one: kink at ut.z_kink_of_ty, with a shift in y. Its kink has ty in it. */

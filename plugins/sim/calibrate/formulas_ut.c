@@ -47,8 +47,7 @@ static void solve(struct normal *n, int count, double *c) {
 
 static const double slope_error = 1e-4, hit_weight = 12 / (0.19 * 0.19), metre = 1e-3;
 
-/* Hits as they are seen at the y of the VELO's line. */
-static double hit_x(const struct calibration *c, const struct gun_track *t, uint32_t layer) {
+double ut_hit_x(const struct calibration *c, const struct gun_track *t, uint32_t layer) {
   return t->ut_measured[layer] + velo_y(t, c->ut_z_layer[layer]) * c->ut_dxdy[layer];
 }
 
@@ -60,7 +59,7 @@ void ut_first_fit(const struct calibration *c, const struct gun_track *t, struct
   add_row(&n, kink_row, velo_x(t, c->ut_z_kink), 1 / (error * error));
   for (uint32_t l = 0; l < UT_LAYERS; l++) {
     const double row[UNKNOWNS] = {1, metre * (c->ut_z_layer[l] - c->ut_z_mid), 0};
-    add_row(&n, row, hit_x(c, t, l), hit_weight);
+    add_row(&n, row, ut_hit_x(c, t, l), hit_weight);
   }
   double found[UNKNOWNS];
   solve(&n, 2, found);
@@ -97,7 +96,7 @@ void ut_second_fit(const struct calibration *c, const struct gun_track *t, struc
   for (uint32_t l = 0; l < UT_LAYERS; l++) {
     const double tilt = -c->ut_dxdy[l] / sqrt(1 + c->ut_dxdy[l] * c->ut_dxdy[l]);
     const double row[UNKNOWNS] = {1, metre * (c->ut_z_layer[l] - c->ut_z_mid), tilt};
-    add_row(&n, row, hit_x(c, t, l), hit_weight);
+    add_row(&n, row, ut_hit_x(c, t, l), hit_weight);
   }
   double found[UNKNOWNS];
   solve(&n, UNKNOWNS, found);
