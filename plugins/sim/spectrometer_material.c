@@ -169,13 +169,15 @@ static int radiate(struct sim_event *event, const struct sim_track *t, float cro
   const struct sim_maker maker = maker_of(event, t, r);
   const float none = sl_expf(-quanta * crossed);
   *p = t->p;
-  for (; chance > none; chance = chance * sim_uniform(r)) {
+  while (chance > none) {
     const float share = least_quantum * sl_expf(log_of_quanta * sim_uniform(r));
-    if (sim_uniform(r) >= 1.0f - share + 0.75f * share * share) continue;
-    const float energy = share * *p;
-    *p = *p - energy;
-    if (energy > photon_min && sim_make(&maker, &sim_species[SIM_PHOTON], 1, maker.flight, energy) < 0)
-      return SL_ENOMEM;
+    if (sim_uniform(r) < 1.0f - share + 0.75f * share * share) {
+      const float energy = share * *p;
+      *p = *p - energy;
+      if (energy > photon_min && sim_make(&maker, &sim_species[SIM_PHOTON], 1, maker.flight, energy) < 0)
+        return SL_ENOMEM;
+    }
+    chance = chance * sim_uniform(r);
   }
   return SL_OK;
 }

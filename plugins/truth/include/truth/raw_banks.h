@@ -1,4 +1,4 @@
-/* raw_banks.h: the raw banks of the Monte-Carlo truth. A minimum-bias event has 8,000 to 26,000 (at most 56,000) words
+/* raw_banks.h: the raw banks of the Monte-Carlo truth. A minimum-bias event has some 25,000 (at most 82,000) words
  * of particles. */
 #ifndef TRUTH_RAW_BANKS_H
 #define TRUTH_RAW_BANKS_H
