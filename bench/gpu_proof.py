@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of both vertex finders and
-of luminosity summaries, one factor varied at a time.
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT,
+of both vertex finders and of luminosity summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -18,6 +18,7 @@ from common import MANY, SIX, call, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
 LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
+UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -62,6 +63,13 @@ def main():
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):
             compare(f"six events, {label}, blocks of {threads}", graph, SIX, expected, *blocks(threads))
+    expected = digests("velo_ut.yaml", SIX)
+    compare("six events, UT", "velo_ut.yaml", SIX, expected)
+    for threads in (32, 64, 128, 256):
+        compare(f"six events, UT, blocks of {threads}", "velo_ut.yaml", SIX, expected, *blocks(threads, UT_NODES))
+    for events in (1, 2, 5):
+        compare(f"six events, UT, slices of {events}", "velo_ut.yaml", SIX, expected, "--slice-events", events)
+    compare("six events, UT, --guard, 3 slots", "velo_ut.yaml", SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
     if not options.quick:
         expected = digests("velo.yaml", MANY)
         compare("300 events", "velo.yaml", MANY, expected)

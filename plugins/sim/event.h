@@ -34,7 +34,7 @@ struct sim_crossing {
 struct sim_vertex {
   float x, y, z;
   uint32_t is_collision;    /* proton-proton: listed in the truth */
-  uint32_t reconstructible; /* tracks, once the detectors are done */
+  uint32_t reconstructible; /* tracks, once the truth is made */
   uint32_t first, count;    /* its particles, without those of decays */
 };
 
