@@ -113,6 +113,10 @@ for version, result in zip((3, 4), versions):  # with the nominal constants; LHC
     c = next(c for c in result["categories"] if c["name"] == "long, p > 3 GeV, pt > 0.5 GeV")
     checks.that(c["reconstructed"] >= 0.965 * c["reconstructible"], f"version {version}: {c['reconstructed']} of {c['reconstructible']} long tracks of p > 3 GeV, pt > 0.5 GeV")
     checks.that(result["ghost_rate"] <= 0.075, f"version {version}: ghost rate {result['ghost_rate']:.4f}")
+# A magnet turned over bends the other way; told so, the momentum has the same sign.
+up = run_simulated("velo_ut.yaml", "-n", 50, "--set", "raw.polarity=up", "--set", "magnet.polarity=up")["results"]["ut_check"]
+charge = next(m["right_charge"] for m in up["momentum"] if m["name"] == "all")
+checks.that(charge > 0.98, f"polarity up: the charge of {100 * charge:.1f} % is right")
 counts = [result["tracks"] for result in versions]
 checks.that(counts[0] > 3000 and abs(counts[1] / counts[0] - 1) < 0.02, f"tracks of versions 3 and 4: {counts}")
 checks.end()
