@@ -1,71 +1,8 @@
 /* calo.geometry from descriptions: an empty path is the nominal one, and wrong ones are refused with the line and the
  * reason. That the nominal detector is the samples' is in files_test.py. */
+#define DESCRIBED CALO_PLUGIN
 #include "calo/event_model.h"
-#include "scratch.h"
-
-#include <sluice/testing.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-enum { TEXT_MAX = 16384 };
-
-static char edited[SCRATCH_PATH_MAX];
-
-static struct sl_test *run(const char *path, int expected) {
-  struct sl_test *t = sl_test_new(CALO_PLUGIN, "geometry");
-  sl_test_set_text(t, "path", path);
-  const int status = sl_test_run(t);
-  if (status != expected) print_message("%s\n", sl_test_messages(t));
-  assert_int_equal(status, expected);
-  return t;
-}
-
-/* The nominal description with `from` replaced by `to`. Returns the line of `from`. */
-static uint32_t edit(const char *from, const char *to) {
-  static char text[TEXT_MAX];
-  FILE *file = fopen(NOMINAL, "rb");
-  assert_non_null(file);
-  const size_t size = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  assert_true(size > 0 && size < sizeof text - 1);
-  text[size] = '\0';
-  char *at = strstr(text, from);
-  assert_non_null(at);
-  uint32_t line = 1;
-  for (const char *c = text; c < at; c++) line += *c == '\n';
-  file = fopen(edited, "wb");
-  assert_non_null(file);
-  fwrite(text, 1, (size_t)(at - text), file);
-  fprintf(file, "%s%s", to, at + strlen(from));
-  fclose(file);
-  return line;
-}
-
-static void assert_refused(const char *from, const char *to, const char *reason) {
-  char place[SCRATCH_PATH_MAX + 32];
-  const uint32_t line = edit(from, to);
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  snprintf(place, sizeof place, "%s:%u: ", edited, line);
-  if (!strstr(sl_test_messages(t), place) || !strstr(sl_test_messages(t), reason))
-    fail_msg("'%s' and '%s' are expected in: %s", place, reason, sl_test_messages(t));
-  sl_test_free(t);
-}
-
-/* What is wrong with the whole, and not with a line. */
-static void assert_whole_refused(const char *from, const char *to, const char *reason) {
-  edit(from, to);
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  if (!strstr(sl_test_messages(t), reason)) fail_msg("'%s' is expected in: %s", reason, sl_test_messages(t));
-  sl_test_free(t);
-}
+#include "edited_description.h"
 
 static void an_empty_path_is_the_nominal_description(void **state) {
   (void)state;
@@ -142,12 +79,6 @@ static void a_description_that_does_not_fit_together_is_refused(void **state) {
   assert_whole_refused("bank 27 cards 264 to 269", "", "card 264 is in no bank");
   assert_whole_refused("outer column   8 row 0", "outer column   0 row 0", "another's cell");
   assert_whole_refused("sources 250", "sources 62", "no source left");
-}
-
-static int begin(void **state) {
-  (void)state;
-  scratch_file(edited);
-  return 0;
 }
 
 int main(void) {

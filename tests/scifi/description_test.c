@@ -1,69 +1,8 @@
 /* scifi.geometry from descriptions: the nominal one follows its rules, and wrong ones are refused with the line and the
  * reason. That the nominal one has the bytes of the samples is in files_test.py. */
+#define DESCRIBED SCIFI_PLUGIN
+#include "edited_description.h"
 #include "scifi/event_model.h"
-#include "scratch.h"
-
-#include <sluice/testing.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-enum { TEXT_MAX = 16384 };
-
-static char edited[SCRATCH_PATH_MAX];
-
-static struct sl_test *run(const char *path, int expected) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "geometry");
-  sl_test_set_text(t, "path", path);
-  const int status = sl_test_run(t);
-  if (status != expected) print_message("%s\n", sl_test_messages(t));
-  assert_int_equal(status, expected);
-  return t;
-}
-
-/* The nominal description with `from` replaced by `to`; NULL for `from`: cut at `to`. */
-static void edit(const char *from, const char *to) {
-  static char text[TEXT_MAX];
-  FILE *file = fopen(NOMINAL, "rb");
-  assert_non_null(file);
-  const size_t size = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  assert_true(size > 0 && size < sizeof text - 1);
-  text[size] = '\0';
-  char *at = strstr(text, from ? from : to);
-  assert_non_null(at);
-  file = fopen(edited, "wb");
-  assert_non_null(file);
-  fwrite(text, 1, (size_t)(at - text), file);
-  if (from) fprintf(file, "%s%s", to, at + strlen(from));
-  fclose(file);
-}
-
-static uint32_t line_of(const char *part) {
-  char line[256];
-  FILE *file = fopen(NOMINAL, "rb");
-  uint32_t number = 1;
-  while (fgets(line, sizeof line, file) && !strstr(line, part)) number++;
-  fclose(file);
-  return number;
-}
-
-static void assert_refused(const char *from, const char *to, const char *reason) {
-  char place[SCRATCH_PATH_MAX + 32];
-  edit(from, to);
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  snprintf(place, sizeof place, "%s:%u: ", edited, line_of(from));
-  if (!strstr(sl_test_messages(t), place) || !strstr(sl_test_messages(t), reason))
-    fail_msg("'%s' and '%s' are expected in: %s", place, reason, sl_test_messages(t));
-  sl_test_free(t);
-}
 
 static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   (void)state;
@@ -87,10 +26,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
 
 static void an_incomplete_description_is_refused(void **state) {
   (void)state;
-  edit(NULL, "sipms begin");
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  assert_non_null(strstr(sl_test_messages(t), "ends without"));
-  sl_test_free(t);
+  assert_whole_refused(NULL, "sipms begin", "ends without");
 }
 
 /* Bank 166 is the second of quarter 1 in station 3, layer 0: all of module 1, then the first mat of module 2. */
@@ -111,12 +47,6 @@ static void links_go_on_from_bank_to_bank_and_end_with_the_quarter(void **state)
   assert_int_equal(ids[160], 8 << 11 | 80);
   assert_int_equal(ids[239], 7 << 11 | 119);
   sl_test_free(t);
-}
-
-static int begin(void **state) {
-  (void)state;
-  scratch_file(edited);
-  return 0;
 }
 
 int main(void) {

@@ -1,87 +1,17 @@
 /* ut.geometry from descriptions: the nominal one is the detector of the samples, and wrong ones are refused with the
  * line and the reason. */
+#define DESCRIBED UT_PLUGIN
 #include "ut/description.h"
 
+#include "edited_description.h"
 #include "sample.h"
-#include "scratch.h"
 
-#include <sluice/testing.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-enum { TEXT_MAX = 16384, FIELDS = 20 };
+enum { FIELDS = 20 };
 
 static const char *const fields[FIELDS] = {"first_strip",  "pitch",       "dy",          "dx_di",        "dy_di",
                                            "dz_di",        "x0",          "y0",          "z0",           "cosine",
                                            "board_strips", "lane_sector", "lane_module", "lane_face",    "lane_stave",
                                            "lane_layer",   "lane_side",   "lane_type",   "lane_channel", "lane_index"};
-
-static char edited[SCRATCH_PATH_MAX];
-
-static struct sl_test *run(const char *path, int expected) {
-  struct sl_test *t = sl_test_new(UT_PLUGIN, "geometry");
-  sl_test_set_text(t, "path", path);
-  const int status = sl_test_run(t);
-  if (status != expected) print_message("%s\n", sl_test_messages(t));
-  assert_int_equal(status, expected);
-  return t;
-}
-
-static char *text_of(const char *path) {
-  static char text[TEXT_MAX];
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  const size_t size = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  assert_true(size > 0 && size < sizeof text - 1);
-  text[size] = '\0';
-  return text;
-}
-
-/* The description in `path` with `from` replaced by `to`; NULL for `from`: cut at `to`. */
-static void edit(const char *path, const char *from, const char *to) {
-  const char *text = text_of(path);
-  char *at = strstr(text, from ? from : to);
-  assert_non_null(at);
-  FILE *file = fopen(edited, "wb");
-  assert_non_null(file);
-  fwrite(text, 1, (size_t)(at - text), file);
-  if (from) fprintf(file, "%s%s", to, at + strlen(from));
-  fclose(file);
-}
-
-static uint32_t line_of(const char *part) {
-  uint32_t number = 1;
-  const char *text = text_of(NOMINAL), *at = strstr(text, part);
-  for (const char *c = text; c < at; c++) number += *c == '\n';
-  return number;
-}
-
-static void assert_refused(const char *from, const char *to, const char *reason) {
-  char place[SCRATCH_PATH_MAX + 32];
-  edit(NOMINAL, from, to);
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  snprintf(place, sizeof place, "%s:%u: ", edited, line_of(from));
-  if (!strstr(sl_test_messages(t), place) || !strstr(sl_test_messages(t), reason))
-    fail_msg("'%s' and '%s' are expected in: %s", place, reason, sl_test_messages(t));
-  sl_test_free(t);
-}
-
-/* What is wrong with the whole is said at its end. */
-static void assert_whole_refused(const char *from, const char *to, const char *reason) {
-  edit(NOMINAL, from, to);
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  if (!strstr(sl_test_messages(t), reason)) fail_msg("'%s' is expected in: %s", reason, sl_test_messages(t));
-  sl_test_free(t);
-}
 
 static void assert_equal(const struct sl_test *a, const struct sl_test *b) {
   for (int i = 0; i < FIELDS; i++) {
@@ -186,31 +116,19 @@ static void descriptions_of_another_number_of_sectors_are_refused(void **state) 
 /* As many sectors, but the last layer needs more boards than it has. */
 static void descriptions_that_need_more_boards_are_refused(void **state) {
   (void)state;
-  edit(NOMINAL, "staves 8", "staves 7");
-  edit(edited, "staves 9", "staves 8");
+  edit_file(NOMINAL, "staves 8", "staves 7");
+  edit_file(edited, "staves 9", "staves 8");
   for (int i = 0; i < 7; i++) {
     char line[64];
     snprintf(line, sizeof line, "\nhalves stave %d row %d first inner\nstep 96", i / 4, i % 4);
-    edit(edited, "\nstep 96", line);
+    edit_file(edited, "\nstep 96", line);
   }
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  if (!strstr(sl_test_messages(t), "more than the 240 readout boards"))
-    fail_msg("boards are expected in: %s", sl_test_messages(t));
-  sl_test_free(t);
+  assert_edited_is_refused("", "more than the 240 readout boards");
 }
 
 static void an_incomplete_description_is_refused(void **state) {
   (void)state;
-  edit(NOMINAL, NULL, "layer 3");
-  struct sl_test *t = run(edited, SL_EFORMAT);
-  assert_non_null(strstr(sl_test_messages(t), "ends without"));
-  sl_test_free(t);
-}
-
-static int begin(void **state) {
-  (void)state;
-  scratch_file(edited);
-  return 0;
+  assert_whole_refused(NULL, "layer 3", "ends without");
 }
 
 int main(void) {
