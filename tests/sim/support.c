@@ -31,3 +31,14 @@ void bank_fields_of(const struct sim_simulation *s, uint8_t type, struct bank_fi
   f->offsets[0] = 0;
   f->offsets[1] = f->count;
 }
+
+uint64_t digest_bytes(const void *from, size_t count, uint64_t digest) {
+  const unsigned char *bytes = from;
+  for (size_t i = 0; i < count; i++) digest = (digest ^ bytes[i]) * 0x100000001B3ull;
+  return digest;
+}
+
+void assert_digest(uint64_t digest, uint64_t expected) {
+  print_message("digest 0x%016llX\n", (unsigned long long)digest);
+  assert_true(digest == expected);
+}

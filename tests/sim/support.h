@@ -29,4 +29,10 @@ struct bank_fields {
 };
 void bank_fields_of(const struct sim_simulation *s, uint8_t type, struct bank_fields *fields);
 
+/* FNV-1a over bytes, for what must have the same bits in every build. */
+static const uint64_t digest_begin = 0xCBF29CE484222325ull;
+uint64_t digest_bytes(const void *from, size_t count, uint64_t digest);
+/* Prints the digest, too, for who accepts a change. */
+void assert_digest(uint64_t digest, uint64_t expected);
+
 #endif
