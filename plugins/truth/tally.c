@@ -44,3 +44,29 @@ void tally_warn(const struct tally *t, const struct sl_services *s) {
     s->message(s->context, SL_WARNING, "%" PRIu64 " events without %s were not checked", t->events_without_truth,
                t->truth);
 }
+
+void category_add(struct category_counts *n, uint32_t tracks) {
+  n->reconstructible++;
+  if (tracks == 0) return;
+  n->reconstructed++;
+  n->clones += tracks - 1;
+}
+
+void category_report(const struct category_counts *n, const char *name, const struct sl_report *r) {
+  const double efficiency = ratio((double)n->reconstructed, (double)n->reconstructible);
+  const double purity = ratio(n->purity_sum, (double)n->matches);
+  const double hit_efficiency = ratio(n->hit_efficiency_sum, (double)n->matches);
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", name);
+  r->integer(r->context, "reconstructible", (int64_t)n->reconstructible);
+  r->integer(r->context, "reconstructed", (int64_t)n->reconstructed);
+  r->integer(r->context, "clones", (int64_t)n->clones);
+  r->number(r->context, "efficiency", efficiency);
+  r->number(r->context, "purity", purity);
+  r->number(r->context, "hit_efficiency", hit_efficiency);
+  r->end_object(r->context);
+  if (n->reconstructible == 0) return;
+  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%",
+          name, n->reconstructed, n->reconstructible, 100 * efficiency,
+          100 * ratio((double)n->clones, (double)(n->reconstructed + n->clones)), 100 * purity, 100 * hit_efficiency);
+}

@@ -23,6 +23,17 @@ void tally_report(const struct tally *t, const struct sl_report *r);
 /* A warning for each kind of event that was not checked. */
 void tally_warn(const struct tally *t, const struct sl_services *s);
 
+/* Particles of a category of them, and their tracks. */
+struct category_counts {
+  uint64_t reconstructible, reconstructed, clones, matches;
+  double purity_sum, hit_efficiency_sum; /* over matches */
+};
+
+/* A particle of the category, with so many tracks. */
+void category_add(struct category_counts *n, uint32_t tracks);
+/* An object of the report's array, and a line if there are any. */
+void category_report(const struct category_counts *n, const char *name, const struct sl_report *r);
+
 /* 0 where there is nothing to divide by. */
 static inline double ratio(double numerator, double denominator) {
   return denominator > 0 ? numerator / denominator : 0;

@@ -65,11 +65,6 @@ static int belongs(const struct category *c, const struct mc_particle *p) {
          mc_in_acceptance(p);
 }
 
-struct category_counts {
-  uint64_t reconstructible, reconstructed, clones, matches;
-  double purity_sum, hit_efficiency_sum; /* over matches */
-};
-
 /* Bins of the true momentum, MeV. */
 static const struct {
   const char *name;
@@ -191,14 +186,8 @@ static void count_match(struct ut_check *c, const struct match *match, uint32_t 
 
 static void count_particles(struct ut_check *c) {
   for (uint32_t i = 0; i < c->mc.particle_count; i++)
-    for (uint32_t k = 0; k < CATEGORIES; k++) {
-      if (!belongs(&categories[k], &c->mc.particles[i])) continue;
-      c->counts[k].reconstructible++;
-      const uint32_t tracks = c->association.tracks[i];
-      if (tracks == 0) continue;
-      c->counts[k].reconstructed++;
-      c->counts[k].clones += tracks - 1;
-    }
+    for (uint32_t k = 0; k < CATEGORIES; k++)
+      if (belongs(&categories[k], &c->mc.particles[i])) category_add(&c->counts[k], c->association.tracks[i]);
 }
 
 /* Whether a track has p > 3 GeV and pT > 0.5 GeV. */
@@ -253,26 +242,6 @@ static int ut_check_consume(void *state, const struct sl_services *s, const void
 
 /* ----------------------------------------------------------------------------------------------- the report */
 
-static void report_category(const struct sl_report *r, const struct category *category,
-                            const struct category_counts *n) {
-  const double efficiency = ratio((double)n->reconstructed, (double)n->reconstructible);
-  const double purity = ratio(n->purity_sum, (double)n->matches);
-  const double hit_efficiency = ratio(n->hit_efficiency_sum, (double)n->matches);
-  r->begin_object(r->context, NULL);
-  r->text(r->context, "name", category->name);
-  r->integer(r->context, "reconstructible", (int64_t)n->reconstructible);
-  r->integer(r->context, "reconstructed", (int64_t)n->reconstructed);
-  r->integer(r->context, "clones", (int64_t)n->clones);
-  r->number(r->context, "efficiency", efficiency);
-  r->number(r->context, "purity", purity);
-  r->number(r->context, "hit_efficiency", hit_efficiency);
-  r->end_object(r->context);
-  if (n->reconstructible == 0) return;
-  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%",
-          category->name, n->reconstructed, n->reconstructible, 100 * efficiency,
-          100 * ratio((double)n->clones, (double)(n->reconstructed + n->clones)), 100 * purity, 100 * hit_efficiency);
-}
-
 static void report_momentum(const struct sl_report *r, const struct ut_check *c, uint32_t bin) {
   const char *name = bin == ALL ? "all" : momenta[bin].name;
   const struct spread *residuals = &c->residuals[bin];
@@ -322,7 +291,7 @@ static int ut_check_finish(void *state, const struct sl_services *s, const struc
   else
     r->line(r->context, "VELO-UT tracks: %" PRIu64, c->tracks);
   r->begin_array(r->context, "categories");
-  for (uint32_t k = 0; k < CATEGORIES; k++) report_category(r, &categories[k], &c->counts[k]);
+  for (uint32_t k = 0; k < CATEGORIES; k++) category_report(&c->counts[k], categories[k].name, r);
   r->end_array(r->context);
   r->begin_array(r->context, "momentum");
   for (uint32_t bin = 0; bin <= MOMENTA; bin++) report_momentum(r, c, bin);

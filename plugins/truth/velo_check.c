@@ -55,11 +55,6 @@ static int belongs(const struct category *c, const struct mc_particle *p) {
          ((c->choice & ANY_ETA) || mc_in_acceptance(p));
 }
 
-struct category_counts {
-  uint64_t reconstructible, reconstructed, clones, matches;
-  double purity_sum, hit_efficiency_sum; /* over matches */
-};
-
 /* ----------------------------------------------------------------------------------------------- the check */
 
 struct velo_check {
@@ -98,14 +93,8 @@ static void count_match(struct velo_check *c, const struct match *match, uint32_
 
 static void count_particles(struct velo_check *c) {
   for (uint32_t i = 0; i < c->mc.particle_count; i++)
-    for (uint32_t k = 0; k < CATEGORIES; k++) {
-      if (!belongs(&categories[k], &c->mc.particles[i])) continue;
-      c->counts[k].reconstructible++;
-      const uint32_t tracks = c->association.tracks[i];
-      if (tracks == 0) continue;
-      c->counts[k].reconstructed++;
-      c->counts[k].clones += tracks - 1;
-    }
+    for (uint32_t k = 0; k < CATEGORIES; k++)
+      if (belongs(&categories[k], &c->mc.particles[i])) category_add(&c->counts[k], c->association.tracks[i]);
 }
 
 /* Compares the tracks of an event with the particles in c->mc. */
@@ -146,26 +135,6 @@ static int velo_check_consume(void *state, const struct sl_services *s, const vo
 
 /* ----------------------------------------------------------------------------------------------- the report */
 
-static void report_category(const struct sl_report *r, const struct category *category,
-                            const struct category_counts *n) {
-  const double efficiency = ratio((double)n->reconstructed, (double)n->reconstructible);
-  const double purity = ratio(n->purity_sum, (double)n->matches);
-  const double hit_efficiency = ratio(n->hit_efficiency_sum, (double)n->matches);
-  r->begin_object(r->context, NULL);
-  r->text(r->context, "name", category->name);
-  r->integer(r->context, "reconstructible", (int64_t)n->reconstructible);
-  r->integer(r->context, "reconstructed", (int64_t)n->reconstructed);
-  r->integer(r->context, "clones", (int64_t)n->clones);
-  r->number(r->context, "efficiency", efficiency);
-  r->number(r->context, "purity", purity);
-  r->number(r->context, "hit_efficiency", hit_efficiency);
-  r->end_object(r->context);
-  if (n->reconstructible == 0) return;
-  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%",
-          category->name, n->reconstructed, n->reconstructible, 100 * efficiency,
-          100 * ratio((double)n->clones, (double)(n->reconstructed + n->clones)), 100 * purity, 100 * hit_efficiency);
-}
-
 static int velo_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct velo_check *c = (struct velo_check *)state;
   const int is_comparable = c->hits == 0 || c->known_hits > 0;
@@ -184,7 +153,7 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
             "VELO tracks of %" PRIu64 " events: %" PRIu64 ", of whose %" PRIu64 " hits none is in the truth",
             c->tally.events, c->tracks, c->hits);
   r->begin_array(r->context, "categories");
-  for (uint32_t k = 0; k < CATEGORIES; k++) report_category(r, &categories[k], &c->counts[k]);
+  for (uint32_t k = 0; k < CATEGORIES; k++) category_report(&c->counts[k], categories[k].name, r);
   r->end_array(r->context);
   tally_warn(&c->tally, s);
   if (!is_comparable)
