@@ -219,7 +219,7 @@ static inline uint32_t calo_description_cells(struct calo_description *d) {
       for (uint32_t column = 0; column < CALO_GRID_MAX; column++) {
         const int is_hole = column - left < a->hole_columns && row - below < a->hole_rows;
         const int is_cell = row < a->rows && column < a->columns && !is_hole;
-        a->cells[row][column] = (uint16_t)(is_cell && count < CALO_CELLS ? count : CALO_CELLS);
+        a->cells[row][column] = (uint16_t)(is_cell && count < CALO_CELLS ? count : (uint32_t)CALO_CELLS);
         count += (uint32_t)is_cell;
       }
     }

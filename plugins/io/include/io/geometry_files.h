@@ -7,6 +7,10 @@
 #ifndef IO_GEOMETRY_FILES_H
 #define IO_GEOMETRY_FILES_H
 
+#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* files, where the compiler keeps to the C standard */
+#endif
+
 #include <sluice/plugin.h>
 
 #include <errno.h>
@@ -49,7 +53,8 @@ static inline int io_geometry_error(const struct io_geometry_file *f, int status
 static inline int io_geometry_read(const struct sl_services *s, const char *folder, const char *name, size_t expected,
                                    struct io_geometry_file *f) {
   struct stat about;
-  *f = (struct io_geometry_file){.services = s};
+  memset(f, 0, sizeof *f);
+  f->services = s;
   const int length = snprintf(f->path, sizeof f->path, "%s/%s", folder, name);
   if (length < 0 || (size_t)length >= sizeof f->path) {
     s->message(s->context, SL_ERROR, "path: longer than %zu characters", sizeof f->path - 1);

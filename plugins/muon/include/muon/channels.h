@@ -81,8 +81,8 @@ static inline uint32_t muon_tile_by_number(const struct muon_description *d, con
 struct muon_link_place {
   uint32_t half, link;
 };
-static inline struct muon_link_place muon_link_place(const struct muon_description *d, uint32_t station,
-                                                     uint32_t number) {
+static inline struct muon_link_place muon_find_link(const struct muon_description *d, uint32_t station,
+                                                    uint32_t number) {
   const uint32_t halves = MUON_HALVES * d->station[station].tell40s, links = muon_station_links(d, station);
   uint32_t half = number * halves / links;
   while ((half + 1) * links / halves <= number) half++;
@@ -113,7 +113,7 @@ static inline int muon_links_fill(const struct muon_description *d, const struct
     for (at.quarter = 0; at.quarter < MUON_QUARTERS; at.quarter++)
       for (at.region = 0; at.region < MUON_REGIONS; at.region++)
         for (uint32_t k = 0; k < muon_link_count(&d->region[station][at.region]); k++) {
-          const struct muon_link_place place = muon_link_place(d, station, number++);
+          const struct muon_link_place place = muon_find_link(d, station, number++);
           if (place.link >= MUON_LINKS) return 0;
           muon_link_fill(d, &at, k * MUON_LINK_CHANNELS, &place, g);
         }

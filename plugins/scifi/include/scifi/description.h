@@ -230,7 +230,7 @@ static inline void scifi_make_banks(struct scifi_description *d, const struct sc
 
 static inline void scifi_description_complete(struct scifi_description *d) {
   uint32_t bank = 0;
-  for (struct scifi_place p = {0}; p.station < SCIFI_STATIONS; p.station++) {
+  for (struct scifi_place p = {0, 0, 0, 0, 0}; p.station < SCIFI_STATIONS; p.station++) {
     for (p.layer = 0; p.layer < SCIFI_STATION_LAYERS; p.layer++) {
       for (p.quarter = 0; p.quarter < SCIFI_LAYER_QUARTERS; p.quarter++, bank += SCIFI_QUARTER_BANKS) {
         p.module = p.mat = 0;

@@ -238,7 +238,12 @@ static inline uint32_t ut_add_sectors(struct ut_description *d) {
         const uint32_t stave = side == UT_DOWN ? d->layers[layer].staves - 1 - k : k;
         uint16_t *first = d->first_sector[layer][side][stave];
         for (uint32_t row = 0; row < UT_ROWS; row++) {
-          const struct ut_sector_description s = {.layer = layer, .side = side, .stave = stave, .row = row};
+          struct ut_sector_description s;
+          memset(&s, 0, sizeof s);
+          s.layer = layer;
+          s.side = side;
+          s.stave = stave;
+          s.row = row;
           first[row] = (uint16_t)count;
           if (!ut_add_sensor(d, s, &count)) return 0;
         }
