@@ -14,12 +14,12 @@ from common import ROOT, Checks, call
 checks = Checks()
 found = {}
 DECISIONS = ROOT / "graphs/decisions.yaml"
-SIMULATED = ("-n", 400, "--set", "raw.luminosity_fraction=0.4")
+SIMULATED = ("--set", "raw.luminosity_fraction=0.4")
 NAMES = ("luminosity", "no_beam", "one_beam", "colliding")
 
 
-def outputs(graph, *arguments):
-    done = call("run", graph, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
+def outputs(graph, *arguments, events=400):
+    done = call("run", graph, "-n", events, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
     summary = json.loads(done.stdout)
     found = {o["port"]: (o["digest"], o["items"]) for o in summary["outputs"]}
     if "decisions.decisions" in found:
@@ -91,17 +91,17 @@ with tempfile.TemporaryDirectory() as folder:
 
 # A field that the graph names: of items, of subitems, by event.
 GAS = ROOT / "graphs/gas_vertices.yaml"
-WITH_GAS = ("--set", "raw.beam_gas_fraction=0.2")
+WITH_GAS = ("--set", "raw.beam_gas_fraction=0.5")
 FIELDS = {"vertices in the gas cell": (),
           "hits far away": ("--set", "gas.of=tracks.hit_z", "--set", "gas.minimum=600", "--set", "gas.maximum=1e6", "--set", "gas.count=40"),
           "crossings of two bunches": ("--set", "gas.of=odin.crossing_type", "--set", "gas.minimum=3", "--set", "gas.maximum=3")}
 for what, options in FIELDS.items():
-    reference = outputs(GAS, *WITH_GAS, *options)["gas"]
+    reference = outputs(GAS, *WITH_GAS, *options, events=150)["gas"]
     found[what] = reference[0]
-    checks.that(0 < reference[1] < 400, f"{what}: {reference[1]} events of 400")
+    checks.that(0 < reference[1] < 150, f"{what}: {reference[1]} events of 150")
     for variation in [("--slots", 3), ("--slice-events", 17, "--slots", 2), ("--guard",)] + simt[:2]:
         variation = tuple(str(option).replace("decisions.", "gas.") for option in variation)
-        checks.that(outputs(GAS, *WITH_GAS, *options, *variation)["gas"] == reference, f"{what} {' '.join(variation)}")
+        checks.that(outputs(GAS, *WITH_GAS, *options, *variation, events=150)["gas"] == reference, f"{what} {' '.join(variation)}")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

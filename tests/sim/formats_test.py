@@ -13,7 +13,7 @@ from common import ROOT, SLUICE, Checks, call, run_simulated
 checks = Checks()
 COPY = ROOT / "graphs/copy.yaml"
 MEP_SINK, MEP_SOURCE = ("--use", "write=io.mep_sink"), ("--use", "raw=io.mep_source")
-COUNT = ("-n", 120)
+COUNT = ("-n", 60)
 
 
 def outcome(graph, *arguments):
@@ -56,11 +56,11 @@ with tempfile.TemporaryDirectory() as name:
                               (("scifi_version=8", "calo_version=5"), ()), (("scifi_version=4",), ()), (("scifi_version=7",), ())):
         text = f"{everything} {' '.join(settings)}"
         making = [word for s in settings for word in ("--set", f"raw.{s}")]
-        direct = outcome(everything, "-n", 40, *making, *reading)
+        direct = outcome(everything, "-n", 20, *making, *reading)
         checks.that(direct[2] == 0 and direct[1]["distributions"]["malformed_events"] == 0, f"{text}: direct, no errors")
-        write(mdf, "-n", 40, *making)
+        write(mdf, "-n", 20, *making)
         checks.that(outcome(everything, "-i", mdf, *reading) == direct, f"{text}: MDF")
-        write(mep, "-n", 40, *making, *MEP_SINK, "--set", "write.events=15")
+        write(mep, "-n", 20, *making, *MEP_SINK, "--set", "write.events=7")
         checks.that(outcome(everything, "-i", mep, *reading) == direct, f"{text}: MEP")
     for graph, settings in versions:
         text = f"{graph} {' '.join(settings)}"
@@ -69,9 +69,9 @@ with tempfile.TemporaryDirectory() as name:
         write(mdf, *COUNT, *settings, "--slots", 2)
         checks.that(outcome(graph, "-i", mdf) == direct, f"{text}: MDF")
         write(folder / "small.mdf", *COUNT, *settings, "--set", "write.codec=zstd", "--set", "write.compression=1")
-        checks.that(outcome(graph, "-i", folder / "small.mdf", "--slice-events", 50) == direct,
+        checks.that(outcome(graph, "-i", folder / "small.mdf", "--slice-events", 25) == direct,
                     f"{text}: compressed MDF")
-        write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=50")
+        write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=25")
         checks.that(outcome(graph, "-i", mep, *MEP_SOURCE, "--slots", 2) == direct, f"{text}: MEP")
         checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, found by its first bytes")
     write(mdf, *COUNT)
