@@ -424,15 +424,6 @@ static inline uint32_t calo_description_read(const char *text, size_t bytes, str
   return fine ? 0 : lines;
 }
 
-static inline uint32_t calo_description_read_(const char *text, size_t bytes, void *d, char *reason,
-                                              size_t reason_size) {
-  return calo_description_read(text, bytes, (struct calo_description *)d, reason, reason_size);
-}
-
-/* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
-static inline int calo_description_load(const struct sl_services *s, const char *path, const char *nominal,
-                                        struct calo_description *d) {
-  return io_description_load(s, path, nominal, "nominal.calo", calo_description_read_, d);
-}
+IO_DESCRIPTION(calo)
 
 #endif

@@ -207,4 +207,17 @@ static inline int io_description_load(const struct sl_services *s, const char *p
   return SL_EFORMAT;
 }
 
+/* What a description's header ends with, after `uint32_t NAME_description_read(text, bytes, struct NAME_description *,
+ * reason, reason_size)`, a reader as above but for the type: NAME_description_load(services, path, nominal,
+ * description) is io_description_load with it and the name "nominal.NAME". */
+#define IO_DESCRIPTION(name_)                                                                                       \
+  static inline uint32_t name_##_description_read_(const char *text, size_t bytes, void *description, char *reason, \
+                                                   size_t reason_size) {                                            \
+    return name_##_description_read(text, bytes, (struct name_##_description *)description, reason, reason_size);   \
+  }                                                                                                                 \
+  static inline int name_##_description_load(const struct sl_services *s, const char *path, const char *nominal,    \
+                                             struct name_##_description *d) {                                       \
+    return io_description_load(s, path, nominal, "nominal." #name_, name_##_description_read_, d);                  \
+  }
+
 #endif

@@ -436,15 +436,6 @@ static inline uint32_t muon_description_read(const char *text, size_t bytes, str
   return lines;
 }
 
-static inline uint32_t muon_description_read_(const char *text, size_t bytes, void *d, char *reason,
-                                              size_t reason_size) {
-  return muon_description_read(text, bytes, (struct muon_description *)d, reason, reason_size);
-}
-
-/* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
-static inline int muon_description_load(const struct sl_services *s, const char *path, const char *nominal,
-                                        struct muon_description *d) {
-  return io_description_load(s, path, nominal, "nominal.muon", muon_description_read_, d);
-}
+IO_DESCRIPTION(muon)
 
 #endif

@@ -261,15 +261,6 @@ static inline uint32_t scifi_description_read(const char *text, size_t bytes, st
   return 0;
 }
 
-static inline uint32_t scifi_description_read_(const char *text, size_t bytes, void *d, char *reason,
-                                               size_t reason_size) {
-  return scifi_description_read(text, bytes, (struct scifi_description *)d, reason, reason_size);
-}
-
-/* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
-static inline int scifi_description_load(const struct sl_services *s, const char *path, const char *nominal,
-                                         struct scifi_description *d) {
-  return io_description_load(s, path, nominal, "nominal.scifi", scifi_description_read_, d);
-}
+IO_DESCRIPTION(scifi)
 
 #endif

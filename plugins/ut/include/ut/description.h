@@ -317,14 +317,6 @@ static inline uint32_t ut_description_read(const char *text, size_t bytes, struc
   return lines;
 }
 
-static inline uint32_t ut_description_read_(const char *text, size_t bytes, void *d, char *reason, size_t reason_size) {
-  return ut_description_read(text, bytes, (struct ut_description *)d, reason, reason_size);
-}
-
-/* The description in file `path`, or `nominal` where the path is empty: 0, or an error with its message. */
-static inline int ut_description_load(const struct sl_services *s, const char *path, const char *nominal,
-                                      struct ut_description *d) {
-  return io_description_load(s, path, nominal, "nominal.ut", ut_description_read_, d);
-}
+IO_DESCRIPTION(ut)
 
 #endif
