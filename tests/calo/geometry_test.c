@@ -78,15 +78,6 @@ static void make_good(void) {
   }
 }
 
-static void write_file(size_t size) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/ecal_geometry.bin", folder);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
 static struct sl_test *run(int expected) {
   struct sl_test *t = sl_test_new(CALO_PLUGIN, "geometry");
   sl_test_set_text(t, "path", folder);
@@ -97,7 +88,7 @@ static struct sl_test *run(int expected) {
 
 /* The file is refused with a message that has its name and both texts in it; then it is good again. */
 static void assert_refused(size_t size, const char *first, const char *second) {
-  write_file(size);
+  scratch_write(folder, "ecal_geometry.bin", bytes, size);
   struct sl_test *t = run(SL_EFORMAT);
   const char *messages = sl_test_messages(t);
   if (!strstr(messages, "ecal_geometry.bin") || !strstr(messages, first) || !strstr(messages, second))
@@ -113,7 +104,7 @@ static void assert_arrived(struct sl_test *t, const char *field, size_t at, size
 
 static void every_value_arrives_at_its_place(void **state) {
   (void)state;
-  write_file(FILE_BYTES);
+  scratch_write(folder, "ecal_geometry.bin", bytes, FILE_BYTES);
   struct sl_test *t = run(SL_OK);
   const uint32_t *numbers = sl_test_output(t, "geometry", "numbers");
   assert_true(numbers[CALO_FORMAT] == 4 && numbers[CALO_FIRST_CARD] == 100 && numbers[CALO_CARDS] == CARDS &&
@@ -135,7 +126,7 @@ static void every_value_arrives_at_its_place(void **state) {
 static void format_3_has_no_sources(void **state) {
   (void)state;
   put_u32(0, 3);
-  write_file(AT_CARD_NUMBER);
+  scratch_write(folder, "ecal_geometry.bin", bytes, AT_CARD_NUMBER);
   struct sl_test *t = run(SL_OK);
   const uint32_t *numbers = sl_test_output(t, "geometry", "numbers");
   const int32_t *index = sl_test_output(t, "geometry", "card_index");

@@ -20,15 +20,6 @@ static int make_folder(void **state) {
   return 0;
 }
 
-static void write_polarity(const void *bytes, size_t size) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/polarity.bin", folder);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
 static struct sl_test *test_of(const char *path, const char *polarity) {
   struct sl_test *t = sl_test_new(MAGNET_PLUGIN, "polarity");
   sl_test_set_text(t, "path", path);
@@ -66,11 +57,11 @@ static void without_a_word_it_is_down(void **state) {
 static void a_folder_says_it_unless_the_property_does(void **state) {
   (void)state;
   const float up = 1.0f, down = -1.0f;
-  write_polarity(&up, sizeof up);
+  scratch_write(folder, "polarity.bin", &up, sizeof up);
   assert_sign(folder, NULL, 1.0f);
   assert_sign(folder, "geometry", 1.0f);
   assert_sign(folder, "down", -1.0f);
-  write_polarity(&down, sizeof down);
+  scratch_write(folder, "polarity.bin", &down, sizeof down);
   assert_sign(folder, NULL, -1.0f);
   assert_sign(folder, "up", 1.0f);
   assert_sign("", "up", 1.0f);
@@ -79,13 +70,13 @@ static void a_folder_says_it_unless_the_property_does(void **state) {
 static void wrong_files_are_refused(void **state) {
   (void)state;
   const float zero = 0.0f, two[2] = {1.0f, 1.0f}, large = 1e9f;
-  write_polarity(&zero, sizeof zero);
+  scratch_write(folder, "polarity.bin", &zero, sizeof zero);
   assert_refused(SL_EFORMAT, "polarity is 0, expected -1 (down) or 1 (up)");
-  write_polarity(&large, sizeof large);
+  scratch_write(folder, "polarity.bin", &large, sizeof large);
   assert_refused(SL_EFORMAT, "is 1e+09, expected a number between -1 and 1");
-  write_polarity("", 0);
+  scratch_write(folder, "polarity.bin", "", 0);
   assert_refused(SL_EFORMAT, "has 0 bytes, expected 4");
-  write_polarity(two, sizeof two);
+  scratch_write(folder, "polarity.bin", two, sizeof two);
   assert_refused(SL_EFORMAT, "more than the 4 bytes");
   scratch_folder(folder);
   assert_refused(SL_EIO, "there is no such file");

@@ -31,15 +31,6 @@ enum {
 
 static char folder[SCRATCH_PATH_MAX];
 
-static void write_file(const void *bytes, size_t size) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/scifi_geometry.bin", folder);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
 static unsigned char *put_u32(unsigned char *at, uint32_t value) {
   memcpy(at, &value, sizeof value);
   return at + sizeof value;
@@ -101,7 +92,7 @@ static void assert_mats(const struct sl_test *t, const unsigned char *table) {
 
 static void every_value_of_format_0_arrives_at_its_place(void **state) {
   (void)state;
-  write_file(good_bytes(0), BYTES_0);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(0), BYTES_0);
   struct sl_test *t = run(SL_OK);
   assert_mats(t, good_bytes(0) + AT_TABLE_0 + 4);
   const uint32_t *links = sl_test_output(t, "geometry", "link_channel");
@@ -119,7 +110,7 @@ static void every_value_of_format_0_arrives_at_its_place(void **state) {
 
 static void every_value_of_format_1_arrives_at_its_place(void **state) {
   (void)state;
-  write_file(good_bytes(1), BYTES_1);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(1), BYTES_1);
   struct sl_test *t = run(SL_OK);
   assert_mats(t, good_bytes(1) + AT_TABLE_1 + 4);
   assert_memory_equal(sl_test_output(t, "geometry", "source_id"), good_bytes(1) + AT_BANK, 240 * 4);
@@ -138,13 +129,13 @@ static void a_folder_without_the_file_is_an_error(void **state) {
 
 static void a_file_of_another_size_is_refused(void **state) {
   (void)state;
-  write_file(good_bytes(0), BYTES_0 - 1);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(0), BYTES_0 - 1);
   assert_refused(SL_EFORMAT, "ends at byte 81063", "fibre_dy");
-  write_file(good_bytes(0), BYTES_0 + 1);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(0), BYTES_0 + 1);
   assert_refused(SL_EFORMAT, "has 81065 bytes", "expected 81064");
-  write_file(good_bytes(0), 0);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(0), 0);
   assert_refused(SL_EFORMAT, "ends at byte 0", "stations");
-  write_file(good_bytes(1), BYTES_0);
+  scratch_write(folder, "scifi_geometry.bin", good_bytes(1), BYTES_0);
   assert_refused(SL_EFORMAT, "ends at byte 81064", "sipm_pitch");
 }
 
@@ -164,7 +155,7 @@ static void a_wrong_number_is_refused_with_what_was_found_and_expected(void **st
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     unsigned char *bytes = good_bytes(0);
     put_u32(bytes + numbers[i].at, 4711);
-    write_file(bytes, BYTES_0);
+    scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_0);
     assert_refused(SL_EFORMAT, "4711", numbers[i].expected);
   }
 }
@@ -175,16 +166,16 @@ static void sipms_that_do_not_exist_are_refused(void **state) {
   for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
     unsigned char *bytes = good_bytes(0);
     put_u32(bytes + AT_BANK + 4 * 7, channels[i]);
-    write_file(bytes, BYTES_0);
+    scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_0);
     assert_refused(SL_EFORMAT, "bank 7", "does not exist");
     bytes = good_bytes(1);
     put_u32(bytes + AT_LINK + 4 * (24 * 9 + 23), channels[i]);
-    write_file(bytes, BYTES_1);
+    scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_1);
     assert_refused(SL_EFORMAT, "bank 9", "does not exist");
   }
   unsigned char *bytes = good_bytes(1);
   put_u32(bytes + AT_BANK, 65536);
-  write_file(bytes, BYTES_1);
+  scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_1);
   assert_refused(SL_EFORMAT, "source id of bank", "65536");
 }
 
@@ -195,11 +186,11 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     unsigned char *bytes = good_bytes(0);
     put_u32(bytes + places[i], not_a_number);
-    write_file(bytes, BYTES_0);
+    scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_0);
     assert_refused(SL_EFORMAT, "nan", "expected");
     bytes = good_bytes(0);
     put_f32(bytes + places[i], 1e30f);
-    write_file(bytes, BYTES_0);
+    scratch_write(folder, "scifi_geometry.bin", bytes, BYTES_0);
     assert_refused(SL_EFORMAT, "1e+30", "expected");
   }
 }

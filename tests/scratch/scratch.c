@@ -47,3 +47,18 @@ void scratch_file(char path[SCRATCH_PATH_MAX]) {
   scratch_folder(path);
   strcat(path, "/file");
 }
+
+void scratch_write(const char *folder, const char *name, const void *bytes, size_t size) {
+  char path[2 * SCRATCH_PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "wb");
+  require(file != NULL, path);
+  require(fwrite(bytes, 1, size, file) == size, path);
+  require(fclose(file) == 0, path);
+}
+
+void scratch_remove(const char *folder, const char *name) {
+  char path[2 * SCRATCH_PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  remove(path);
+}

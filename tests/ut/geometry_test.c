@@ -40,21 +40,6 @@ enum {
 
 static char folder[SCRATCH_PATH_MAX];
 
-static void write_file(const char *name, const void *bytes, size_t size) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
-static void remove_file(const char *name) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  remove(path);
-}
-
 static void put_u32(unsigned char *at, uint32_t value) { memcpy(at, &value, sizeof value); }
 static void put_f32(unsigned char *at, float value) { memcpy(at, &value, sizeof value); }
 
@@ -109,9 +94,9 @@ static unsigned char *good_tables(void) {
 }
 
 static void write_good_files(void) {
-  write_file("ut_geometry.bin", good_sectors(), GEOMETRY_BYTES);
-  write_file("ut_boards.bin", good_boards(), BOARDS_BYTES);
-  write_file("ut_tables.bin", good_tables(), TABLES_BYTES);
+  scratch_write(folder, "ut_geometry.bin", good_sectors(), GEOMETRY_BYTES);
+  scratch_write(folder, "ut_boards.bin", good_boards(), BOARDS_BYTES);
+  scratch_write(folder, "ut_tables.bin", good_tables(), TABLES_BYTES);
 }
 
 static struct sl_test *test_of(const char *constant, const char *path) {
@@ -136,7 +121,7 @@ static void assert_change_refused(const char *name, size_t at, uint32_t bits, co
   unsigned char *bytes = is_boards ? good_boards() : is_tables ? good_tables() : good_sectors();
   write_good_files();
   put_u32(bytes + at, bits);
-  write_file(name, bytes, is_boards ? BOARDS_BYTES : is_tables ? TABLES_BYTES : GEOMETRY_BYTES);
+  scratch_write(folder, name, bytes, is_boards ? BOARDS_BYTES : is_tables ? TABLES_BYTES : GEOMETRY_BYTES);
   assert_refused(is_tables ? "magnet_tables" : "geometry", SL_EFORMAT, name, found, wanted);
 }
 
@@ -170,7 +155,7 @@ static void a_missing_file_is_named(void **state) {
   static const char *const names[] = {"ut_geometry.bin", "ut_boards.bin", "ut_tables.bin"};
   for (int i = 0; i < 3; i++) {
     write_good_files();
-    remove_file(names[i]);
+    scratch_remove(folder, names[i]);
     assert_refused(i == 2 ? "magnet_tables" : "geometry", SL_EIO, folder, names[i], "no such file");
   }
 }
@@ -178,13 +163,13 @@ static void a_missing_file_is_named(void **state) {
 static void a_file_of_another_size_is_refused_with_both_sizes(void **state) {
   (void)state;
   write_good_files();
-  write_file("ut_geometry.bin", good_sectors(), GEOMETRY_BYTES - 1);
+  scratch_write(folder, "ut_geometry.bin", good_sectors(), GEOMETRY_BYTES - 1);
   assert_refused("geometry", SL_EFORMAT, "ut_geometry.bin", "41923", "41924");
   write_good_files();
-  write_file("ut_boards.bin", good_boards(), BOARDS_BYTES + 1);
+  scratch_write(folder, "ut_boards.bin", good_boards(), BOARDS_BYTES + 1);
   assert_refused("geometry", SL_EFORMAT, "ut_boards.bin", "more than", "47048");
   write_good_files();
-  write_file("ut_tables.bin", good_tables(), 0);
+  scratch_write(folder, "ut_tables.bin", good_tables(), 0);
   assert_refused("magnet_tables", SL_EFORMAT, "ut_tables.bin", "0 bytes", "15544");
 }
 
@@ -245,13 +230,13 @@ static void a_broken_calibration_is_refused(void **state) {
   (void)state;
   static const char text[] = "calibration 1 mine\nvalue ut.z_mid much\n";
   char path[2 * SCRATCH_PATH_MAX];
-  write_file("broken.calibration", text, sizeof text - 1);
+  scratch_write(folder, "broken.calibration", text, sizeof text - 1);
   snprintf(path, sizeof path, "%s/broken.calibration", folder);
   struct sl_test *t = test_of("magnet_tables", path);
   assert_int_equal(sl_test_run(t), SL_EFORMAT);
   assert_non_null(strstr(sl_test_messages(t), "broken.calibration:2"));
   sl_test_free(t);
-  remove_file("broken.calibration");
+  scratch_remove(folder, "broken.calibration");
 }
 
 static int make_folder(void **state) {

@@ -29,21 +29,6 @@ enum {
 
 static char folder[SCRATCH_PATH_MAX];
 
-static void write_file(const char *name, const void *bytes, size_t size) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
-static void remove_file(const char *name) {
-  char path[SCRATCH_PATH_MAX + 32];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  remove(path);
-}
-
 static void put_u64(unsigned char *at, uint64_t value) { memcpy(at, &value, sizeof value); }
 static void put_f32(unsigned char *at, float value) { memcpy(at, &value, sizeof value); }
 
@@ -87,8 +72,8 @@ static int make_folder(void **state) {
 static void every_value_arrives_at_its_place(void **state) {
   (void)state;
   const float beam[2] = {0.25f, -0.5f};
-  write_file("velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
-  write_file("beamline.bin", beam, sizeof beam);
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
+  scratch_write(folder, "beamline.bin", beam, sizeof beam);
   struct sl_test *t = test_of(folder);
   assert_int_equal(sl_test_run(t), 0);
   assert_string_equal(sl_test_messages(t), "");
@@ -107,8 +92,8 @@ static void every_value_arrives_at_its_place(void **state) {
 static void without_a_beamline_file_the_beam_is_at_zero_and_a_note_says_so(void **state) {
   (void)state;
   const float zero[2] = {0, 0};
-  write_file("velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
-  remove_file("beamline.bin");
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
+  scratch_remove(folder, "beamline.bin");
   struct sl_test *t = test_of(folder);
   assert_int_equal(sl_test_run(t), 0);
   assert_memory_equal(sl_test_output(t, "geometry", "beam"), zero, sizeof zero);
@@ -119,17 +104,17 @@ static void without_a_beamline_file_the_beam_is_at_zero_and_a_note_says_so(void 
 
 static void a_path_that_leads_nowhere_is_an_error(void **state) {
   (void)state;
-  remove_file("velo_geometry.bin");
+  scratch_remove(folder, "velo_geometry.bin");
   assert_refused(SL_EIO, folder, "velo_geometry.bin", "no such file");
 }
 
 static void a_file_of_another_size_is_refused_with_both_sizes(void **state) {
   (void)state;
-  write_file("velo_geometry.bin", good_bytes(), GEOMETRY_BYTES - 1);
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES - 1);
   assert_refused(SL_EFORMAT, "velo_geometry.bin", "16375", "16376");
-  write_file("velo_geometry.bin", good_bytes(), 0);
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), 0);
   assert_refused(SL_EFORMAT, "velo_geometry.bin", "0 bytes", "16376");
-  write_file("velo_geometry.bin", good_bytes(), GEOMETRY_BYTES + 1);
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES + 1);
   assert_refused(SL_EFORMAT, "velo_geometry.bin", "more than", "16376");
 }
 
@@ -143,7 +128,7 @@ static void a_wrong_length_is_refused_with_what_was_found_and_expected(void **st
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     unsigned char *bytes = good_bytes();
     put_u64(bytes + lengths[i].at, 4711);
-    write_file("velo_geometry.bin", bytes, GEOMETRY_BYTES);
+    scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
     assert_refused(SL_EFORMAT, "velo_geometry.bin", "4711", lengths[i].expected);
   }
 }
@@ -155,11 +140,11 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     unsigned char *bytes = good_bytes();
     memcpy(bytes + places[i], &not_a_number, sizeof not_a_number);
-    write_file("velo_geometry.bin", bytes, GEOMETRY_BYTES);
+    scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
     assert_refused(SL_EFORMAT, "velo_geometry.bin", "nan", "expected");
     bytes = good_bytes();
     put_f32(bytes + places[i], 1e30f);
-    write_file("velo_geometry.bin", bytes, GEOMETRY_BYTES);
+    scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
     assert_refused(SL_EFORMAT, "velo_geometry.bin", "1e+30", "expected");
   }
 }
@@ -168,23 +153,23 @@ static void modules_and_columns_that_do_not_ascend_are_refused(void **state) {
   (void)state;
   unsigned char *bytes = good_bytes();
   put_f32(bytes + AT_MODULE_Z + 4 * 7, -94.0f); /* as module 6 */
-  write_file("velo_geometry.bin", bytes, GEOMETRY_BYTES);
+  scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
   assert_refused(SL_EFORMAT, "z of module number 7", "-94", "ascend");
   bytes = good_bytes();
   put_f32(bytes + AT_LOCAL_X + 4 * 300, 0.0f);
-  write_file("velo_geometry.bin", bytes, GEOMETRY_BYTES);
+  scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
   assert_refused(SL_EFORMAT, "x of column number 300", "0 after 149.5", "ascend");
 }
 
 static void a_beamline_file_that_is_wrong_is_refused(void **state) {
   (void)state;
   const float beam[3] = {0.0f, 1e9f, 0.0f};
-  write_file("velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
-  write_file("beamline.bin", beam, 7);
+  scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
+  scratch_write(folder, "beamline.bin", beam, 7);
   assert_refused(SL_EFORMAT, "beamline.bin", "7 bytes", "expected 8");
-  write_file("beamline.bin", beam, 12);
+  scratch_write(folder, "beamline.bin", beam, 12);
   assert_refused(SL_EFORMAT, "beamline.bin", "more than", "8");
-  write_file("beamline.bin", beam, 8);
+  scratch_write(folder, "beamline.bin", beam, 8);
   assert_refused(SL_EFORMAT, "beamline.bin", "1e+09", "expected");
 }
 
