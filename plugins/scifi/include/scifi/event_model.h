@@ -64,4 +64,90 @@ enum {
   SCIFI_MAT_FIELDS(F)
 SL_COLLECTION(scifi_geometry, SCIFI_GEOMETRY_FIELDS, "geometry of the fibre tracker, and what its banks' links are");
 
+/* Half a layer, y < 0 or y > 0, is a zone: zone 2 l + 1 is the upper half of layer l. Hits of an event stand by zone,
+ * in a zone by x, which no two share; those of different channels of a zone have different x. */
+enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
+#define SCIFI_HITS_FIELDS(F)                                                                                 \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                    \
+  F(zone_first, u16, PER_EVENT_OF(25), "", "first hit of each zone, relative to the event's; then how many") \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                                                         \
+  F(x, f32, PER_ITEM, "mm", "x at y = 0 of the line that the fibres are")                                    \
+  F(z, f32, PER_ITEM, "mm", "its z there")                                                                   \
+  F(pseudo_size, u8, PER_ITEM, "", "channels of a wide cluster, 4 of one of up to four, 0 of a piece of one")
+SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
+
+/* Tracks to go on with behind the magnet. */
+#define SCIFI_NO_TRACK UINT32_MAX
+#define SCIFI_FORWARD_INPUTS_FIELDS(F)                                                             \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                        \
+  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event")                    \
+  F(ut_track, u32, PER_ITEM, "", "the VELO-UT track, by its place in the event; UINT32_MAX: none") \
+  F(x, f32, PER_ITEM, "mm", "x where the UT ends, z = 2642 mm")                                    \
+  F(y, f32, PER_ITEM, "mm", "y there")                                                             \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                                                    \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                          \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum; 0: not known")
+SL_COLLECTION(scifi_forward_inputs, SCIFI_FORWARD_INPUTS_FIELDS, "tracks to look for in the fibre tracker");
+
+/* Where their hits may be. Of the i-th of the six x layers (0, 3, 4, 7, 8, 11), windows 4 i and 4 i + 1 are in it, and
+ * 4 i + 2 and 4 i + 3 in the stereo layer beside it (1, 2, 5, 6, 9, 10); the second of each two is for tracks of
+ * unknown momentum, on the right of the straight line, and the first one on its left. */
+enum { SCIFI_X_LAYERS = 6, SCIFI_LAYER_WINDOWS = 4, SCIFI_WINDOWS = SCIFI_X_LAYERS * SCIFI_LAYER_WINDOWS };
+#define SCIFI_WINDOWS_FIELDS(F)                                                                      \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                          \
+  F(first, u16, PER_ITEM_OF(24), "", "first hit of each window, relative to the event's; unused: 0") \
+  F(count, u16, PER_ITEM_OF(24), "", "number of its hits")
+SL_COLLECTION(scifi_windows, SCIFI_WINDOWS_FIELDS, "where SciFi hits of tracks may be");
+
+/* Three hits in x layers of three stations, the best ones of each track, best first. */
+enum { SCIFI_TRIPLETS_MAX = 20 };
+#define SCIFI_TRIPLETS_FIELDS(F)                                                   \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                        \
+  F(count, u8, PER_ITEM, "", "number of triplets")                                 \
+  F(triplet, u32, PER_ITEM_OF(20), "",                                             \
+    "bits 0 to 5, 6 to 11, 12 to 17: hits of the last, middle and first station, " \
+    "by places in their windows; 18: which x layers; 19: right windows")
+SL_COLLECTION(scifi_triplets, SCIFI_TRIPLETS_FIELDS, "triplets of SciFi hits of tracks");
+
+/* Tracks behind the magnet: x = c + b s + a s^2 (1 + r s), s = z - 8520 mm. */
+enum { SCIFI_TRACK_HITS_MAX = SCIFI_LAYERS };
+#define SCIFI_CANDIDATES_FIELDS(F)                                                                       \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                              \
+  F(hit_count, u8, PER_ITEM_OF(20), "", "of each triplet: hits of the track that grew from it; 0: none") \
+  F(hits, u16, PER_ITEM_OF(240), "", "their places in the event, twelve of each triplet; unused: 0")     \
+  F(a, f32, PER_ITEM_OF(20), "1/mm", "curvature")                                                        \
+  F(b, f32, PER_ITEM_OF(20), "", "slope at 8520 mm")                                                     \
+  F(c, f32, PER_ITEM_OF(20), "mm", "x there")                                                            \
+  F(r, f32, PER_ITEM_OF(20), "1/mm", "change of the curvature")                                          \
+  F(quality, f32, PER_ITEM_OF(20), "", "sum of squares of what the hits are off, each over its limit")
+SL_COLLECTION(scifi_candidates, SCIFI_CANDIDATES_FIELDS, "tracks that grew from triplets");
+
+#define SCIFI_BEST_CANDIDATES_FIELDS(F)                                            \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                        \
+  F(hit_count, u8, PER_ITEM, "", "number of hits, or 0, where no track was found") \
+  F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0")        \
+  F(a, f32, PER_ITEM, "1/mm", "curvature")                                         \
+  F(b, f32, PER_ITEM, "", "slope at 8520 mm")                                      \
+  F(c, f32, PER_ITEM, "mm", "x there")                                             \
+  F(r, f32, PER_ITEM, "1/mm", "change of the curvature")                           \
+  F(y, f32, PER_ITEM, "mm", "y at z = 0 of the line through its stereo hits")      \
+  F(ty, f32, PER_ITEM, "", "its slope dy/dz")                                      \
+  F(quality, f32, PER_ITEM, "", "what the best was chosen by: the less, the better")
+SL_COLLECTION(scifi_best_candidates, SCIFI_BEST_CANDIDATES_FIELDS, "the best of each track");
+
+/* Tracks through the whole detector, however they were found. The state is that at z = 9410 mm. */
+#define LONG_TRACKS_FIELDS(F)                                                                      \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                        \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first SciFi hit of each track")                           \
+  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event")                    \
+  F(ut_track, u32, PER_ITEM, "", "the VELO-UT track, by its place in the event; UINT32_MAX: none") \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                                           \
+  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm")                             \
+  F(y, f32, PER_ITEM, "mm", "y there")                                                             \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                                                    \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                                                    \
+  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event")                             \
+  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the fibre tracker");
+
 #endif
