@@ -76,6 +76,44 @@ enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
   F(pseudo_size, u8, PER_ITEM, "", "channels of a wide cluster, 4 of one of up to four, 0 of a piece of one")
 SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
 
+/* What the magnet does to tracks on their way to the fibre tracker, and what their shape is there: constants, whose
+ * meaning README.md has ("Forward tracks"), as forward_math.h works with them. */
+enum {
+  SCIFI_KICK_POWERS = 5, /* of tx, and of ty: that of tx^i ty^j is at 5 i + j */
+  SCIFI_KICK_TERMS = SCIFI_KICK_POWERS * SCIFI_KICK_POWERS,
+  SCIFI_Y_TERMS = 18,
+  SCIFI_BEND_EVEN_TERMS = 11, /* with powers 0, 2 and 4 of the change of direction */
+  SCIFI_BEND_ODD_TERMS = 14,  /* with powers 1 and 3 */
+  SCIFI_BEND_TERMS = 3 * SCIFI_BEND_EVEN_TERMS + 2 * SCIFI_BEND_ODD_TERMS,
+  SCIFI_BORDER_TERMS = 8
+};
+
+/* Where numbers of `constants` stand. */
+enum {
+  SCIFI_Z_UT,                            /* mm: where tracks begin */
+  SCIFI_Z_MAGNET,                        /* mm: where they are bent */
+  SCIFI_Z_REFERENCE,                     /* mm: where the polynomial in z has its origin */
+  SCIFI_Z_END,                           /* mm: where tracks leave */
+  SCIFI_DZDY,                            /* slope of the layers */
+  SCIFI_X_WINDOW,                        /* mm, mm MeV, mm: half a window, more for 1 / p, and more on one side */
+  SCIFI_X_RANGE = SCIFI_X_WINDOW + 3,    /* mm: two, of the distance in the magnet, for a q/p of 0 */
+  SCIFI_X_RANGE_QOP = SCIFI_X_RANGE + 2, /* 1 / MeV: and for this */
+  SCIFI_SAGITTA,                         /* of the two kinds of triplets */
+  SCIFI_X_MAGNET = SCIFI_SAGITTA + 2,    /* by powers 0 to 3 of the slope */
+  SCIFI_D_RATIO = SCIFI_X_MAGNET + 4,    /* by powers 0 to 2 of the radius */
+  SCIFI_BORDER = SCIFI_D_RATIO + 3,      /* half a window without momentum */
+  SCIFI_FORWARD_CONSTANTS = SCIFI_BORDER + SCIFI_BORDER_TERMS
+};
+
+#define SCIFI_LOOKING_FORWARD_FIELDS(F)                                                    \
+  F(z_layer, f32, ARRAY, "mm", "of each layer, at y = 0")                                  \
+  F(dxdy, f32, ARRAY, "", "slope of its fibres")                                           \
+  F(kick, f32, ARRAY, "", "change of dx/dz per q/p in MeV, by station: 3 x 25")            \
+  F(y_shift, f32, ARRAY, "", "of y for a shift in x, by layer: 12 x 18")                   \
+  F(bend, f32, ARRAY, "", "what the change of direction is divided by for q/p: 61 values") \
+  F(constants, f32, ARRAY, "", "numbers of the formulas, 27 values")
+SL_COLLECTION(scifi_looking_forward, SCIFI_LOOKING_FORWARD_FIELDS, "what the magnet does up to the fibre tracker");
+
 /* Tracks to go on with behind the magnet. */
 #define SCIFI_NO_TRACK UINT32_MAX
 #define SCIFI_FORWARD_INPUTS_FIELDS(F)                                                             \
