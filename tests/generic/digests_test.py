@@ -15,10 +15,11 @@ checks = Checks()
 found = {}
 DECISIONS = ROOT / "graphs/decisions.yaml"
 SIMULATED = ("--set", "raw.luminosity_fraction=0.4")
+EVENTS = 200
 NAMES = ("luminosity", "no_beam", "one_beam", "colliding")
 
 
-def outputs(graph, *arguments, events=400):
+def outputs(graph, *arguments, events=EVENTS):
     done = call("run", graph, "-n", events, *SIMULATED, "--digest", "--json", "-", "--quiet", *arguments)
     summary = json.loads(done.stdout)
     found = {o["port"]: (o["digest"], o["items"]) for o in summary["outputs"]}
@@ -62,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
     # An overlay adds a list, and takes one away.
     error = "  error: { use: odin.filter, set: { error_states: 3 } }\n"
     more = decisions(lists(folder, "more.yaml", "{ every: error }", error))
-    checks.that(more[1] == reference[1] + 400, "one more list, which holds all events")
+    checks.that(more[1] == reference[1] + EVENTS, "one more list, which holds all events")
     fewer = decisions(lists(folder, "fewer.yaml", "{ every: error, colliding: null }", error))
     ends = decisions(lists(folder, "ends.yaml", "[luminosity, no_beam, one_beam, error]", error))
     checks.that(fewer == ends and fewer[1] < more[1], "and one taken away")
@@ -83,11 +84,12 @@ with tempfile.TemporaryDirectory() as folder:
     every = lists(folder, "every.yaml", "all", filters + removed)
     reference = decisions(thousand)
     found["a thousand"] = reference[0]
-    checks.that(reference[1] > 10000, f"a thousand lists: {reference[1]} items")
+    checks.that(reference[1] > 5000, f"a thousand lists: {reference[1]} items")
     checks.that(decisions(every) == reference, "a thousand: all")
     checks.that(decisions(every, "--slice-events", 33, "--slots", 2) == reference, "a thousand: other slices")
     if has_simt:
-        checks.that(decisions(thousand, "--device", "simt") == reference, "a thousand: simt")
+        few = ("-n", 20)
+        checks.that(decisions(thousand, "--device", "simt", *few) == decisions(thousand, *few), "a thousand: simt")
 
 # A field that the graph names: of items, of subitems, by event.
 GAS = ROOT / "graphs/gas_vertices.yaml"

@@ -18,9 +18,9 @@ def digests(graph, *arguments):
     return {o["port"]: o["digest"] for o in json.loads(done.stdout)["outputs"]}
 
 
-cases = [("velo.yaml", ("-n", 200, "--set", "seed=1")), ("velo.yaml", ("-n", 200, "--set", "seed=18446744073709551615")),
-         ("velo_superpixels.yaml", ("-n", 200, "--set", "seed=1")),
-         ("velo.yaml", ("-n", 100, "--set", "raw.signal=Bs_phiphi", "--set", "raw.cluster_version=4"))]
+cases = [("velo.yaml", ("-n", 60, "--set", "seed=1")), ("velo.yaml", ("-n", 60, "--set", "seed=18446744073709551615")),
+         ("velo_superpixels.yaml", ("-n", 60, "--set", "seed=1")),
+         ("velo.yaml", ("-n", 40, "--set", "raw.signal=Bs_phiphi", "--set", "raw.cluster_version=4"))]
 for graph, arguments in cases:
     reference = digests(graph, *arguments)
     for port, digest in reference.items():
