@@ -1,14 +1,20 @@
 /* plugin.c: what the SciFi plugin offers. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 SL_DECLARE(looking_forward);
+#endif
+SL_DECLARE(decode);
 
 static const struct sl_algorithm *const algorithms[] = {
+#ifdef SL_TARGET_CPU
     SL_ENTRY(geometry),
     SL_ENTRY(geometry_sink),
     SL_ENTRY(looking_forward),
+#endif
+    SL_ENTRY(decode),
 };
 
 SL_PLUGIN("scifi", "0.1.0", "LHCb's scintillating fibre tracker");

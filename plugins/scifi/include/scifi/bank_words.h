@@ -155,26 +155,58 @@ SL_MATH_FUNCTION void scifi_pair_of_ends(uint32_t begin, uint32_t c, uint32_t c2
   }
 }
 
-/* What two halfwords with a flag and the same link are: takes one or both of them. */
-SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint32_t begin, uint32_t c, uint32_t c2,
-                                      struct scifi_bank_cursor *cursor) {
+/* Whether two halfwords, one after the other, are looked at together. */
+SL_MATH_FUNCTION uint32_t scifi_may_pair(const struct scifi_bank_words *words, uint32_t c, uint32_t c2) {
+  return scifi_flag_of(c) && words->version > 4 && scifi_link_of(c) == scifi_link_of(c2) &&
+         (words->version > 5 || scifi_flag_of(c2)) && scifi_link_begin(words, c) != SCIFI_NOT_CONNECTED;
+}
+
+SL_MATH_FUNCTION uint32_t scifi_is_start(uint32_t version, uint32_t c) {
+  return scifi_fraction_of(c) == (version == 7 ? 0u : 1u);
+}
+
+/* Whether two that are looked at together are a cluster. */
+SL_MATH_FUNCTION uint32_t scifi_is_pair(uint32_t version, uint32_t c, uint32_t c2) {
   const uint32_t channel = scifi_channel_of(c), channel2 = scifi_channel_of(c2);
-  const uint32_t is_start = scifi_fraction_of(c) == (words->version == 7 ? 0u : 1u);
-  const uint32_t is_end = scifi_flag_of(c2) && (words->version == 7 || scifi_fraction_of(c2) == 0);
+  if (version == 5) return channel2 >= channel + SCIFI_SMALL - 1 && channel > 0;
+  return channel2 > channel && channel > 0 && scifi_is_start(version, c) && scifi_flag_of(c2) &&
+         (version == 7 || scifi_fraction_of(c2) == 0);
+}
+
+/* Whether the second of two that are looked at together is done with the first: as its partner, or left out too. */
+SL_MATH_FUNCTION uint32_t scifi_takes_both(uint32_t version, uint32_t c, uint32_t c2) {
+  if (version == 5) return scifi_is_pair(version, c, c2);
+  return scifi_channel_of(c2) <= scifi_channel_of(c) || scifi_is_start(version, c);
+}
+
+/* Whether a halfword is done with the one before it, so that no cluster begins with it: for who does not come from the
+ * bank's first one. Where halfwords follow each other that would each take the next, those an even number before the
+ * last one of these do not. */
+SL_MATH_FUNCTION uint32_t scifi_is_taken(const struct scifi_bank_words *words, uint32_t index) {
+  uint32_t c2 = scifi_halfword(words->payload, index), is_taken = 0;
+  for (; index > SCIFI_HEADER; index--) {
+    const uint32_t c = scifi_halfword(words->payload, index - 1);
+    if (!scifi_may_pair(words, c, c2) || !scifi_takes_both(words->version, c, c2)) break;
+    is_taken ^= 1;
+    c2 = c;
+  }
+  return is_taken;
+}
+
+/* What two halfwords are that are looked at together: takes one or both of them. */
+SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint32_t c, uint32_t c2,
+                                      struct scifi_bank_cursor *cursor) {
+  const uint32_t version = words->version, begin = scifi_link_begin(words, c);
+  cursor->next += scifi_takes_both(version, c, c2);
   cursor->has_last = 1;
-  if (words->version == 5 && channel2 >= channel + SCIFI_SMALL - 1 && channel > 0) {
+  if (!scifi_is_pair(version, c, c2)) {
+    cursor->faults |= SCIFI_BAD_PAIR;
+    cursor->has_last = version == 5;
+    cursor->last = scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), 0);
+  } else if (version == 5) {
     scifi_pair_of_middles(begin, c, c2, cursor);
-    cursor->next++;
-  } else if (words->version == 5) {
-    cursor->last = scifi_cluster_at(begin + channel, scifi_fraction_of(c), 0);
-    cursor->faults |= SCIFI_BAD_PAIR;
-  } else if (channel2 > channel && channel > 0 && is_start && is_end) {
-    scifi_pair_of_ends(begin, c, c2, cursor);
-    cursor->next++;
   } else {
-    cursor->has_last = 0;
-    cursor->faults |= SCIFI_BAD_PAIR;
-    cursor->next += channel2 <= channel || is_start;
+    scifi_pair_of_ends(begin, c, c2, cursor);
   }
 }
 
@@ -182,12 +214,12 @@ SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint
 SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor) {
   const uint32_t c = scifi_halfword(words->payload, cursor->next++);
   const uint32_t begin = scifi_link_begin(words, c);
-  const uint32_t c2 = cursor->next < words->end ? scifi_halfword(words->payload, cursor->next) : 0;
-  const uint32_t has_partner = cursor->next < words->end && scifi_link_of(c2) == scifi_link_of(c);
+  const uint32_t has_next = cursor->next < words->end;
+  const uint32_t c2 = has_next ? scifi_halfword(words->payload, cursor->next) : 0;
   if (begin == SCIFI_NOT_CONNECTED) {
     cursor->faults |= SCIFI_NO_SUCH_LINK;
-  } else if (scifi_flag_of(c) && words->version > 4 && has_partner && (words->version > 5 || scifi_flag_of(c2))) {
-    scifi_take_pair(words, begin, c, c2, cursor);
+  } else if (has_next && scifi_may_pair(words, c, c2)) {
+    scifi_take_pair(words, c, c2, cursor);
   } else {
     cursor->last =
         scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), scifi_flag_of(c) ? 0 : SCIFI_SMALL);
@@ -195,10 +227,8 @@ SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, 
   }
 }
 
-/* The next cluster of the bank: 0 if there is none. */
-SL_MATH_FUNCTION uint32_t scifi_bank_next(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor,
-                                          struct scifi_cluster *cluster) {
-  while (cursor->pieces == 0 && !cursor->has_last && cursor->next < words->end) scifi_take_halfword(words, cursor);
+/* The next cluster of what was taken: 0 if there is none. */
+SL_MATH_FUNCTION uint32_t scifi_taken_next(struct scifi_bank_cursor *cursor, struct scifi_cluster *cluster) {
   if (cursor->pieces > 0) {
     *cluster = cursor->piece;
     cursor->piece.channel += SCIFI_SMALL;
@@ -209,6 +239,13 @@ SL_MATH_FUNCTION uint32_t scifi_bank_next(const struct scifi_bank_words *words, 
   const uint32_t is_there = cursor->has_last;
   cursor->has_last = 0;
   return is_there;
+}
+
+/* The next cluster of the bank: 0 if there is none. */
+SL_MATH_FUNCTION uint32_t scifi_bank_next(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor,
+                                          struct scifi_cluster *cluster) {
+  while (cursor->pieces == 0 && !cursor->has_last && cursor->next < words->end) scifi_take_halfword(words, cursor);
+  return scifi_taken_next(cursor, cluster);
 }
 
 #endif

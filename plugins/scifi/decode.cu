@@ -1,0 +1,395 @@
+/* scifi.decode: SciFi hits from raw banks of versions 4 to 8, by zone, sorted by x (README.md, "Hits").
+ *
+ * A few threads a bank, and a halfword each: whether one belongs to a pair with the one before it follows from those
+ * right before it (bank_words.h). Hits are sorted by the mat's place among all mats, by zone and x, and by the channel
+ * in the mat: no two have both in common, or the event is refused.
+ *
+ * Count, scan, write:
+ * 1. decode_count checks the banks, and counts the clusters of each mat. Exclusive sums of these are the mats' places.
+ * 2. The scan makes offsets of the events' sums.
+ * 3. decode_write decodes again and puts each cluster's key, mat and channel, into the mat's part, at a place that
+ *    depends on the order of threads. Its rank among the keys of its mat does not; there the hit is written, counted
+ *    from the other end where x descends as channels ascend. A thread alone has no use for ranks: it keeps each mat's
+ *    keys in order as it puts them, which nearly always they are in anyhow.
+ *
+ * Reads 2 bytes a hit twice, and 5 kB of headers; writes 13 bytes a hit, and 2 kB of places. Where x and z follow from
+ * stands in one record of 32 bytes by mat.
+ */
+#include "scifi/bank_words.h"
+#include "scifi/raw_banks.h"
+
+#include <sluice/kernel.h>
+
+/* Why an event is refused; beside those of bank_words.h. */
+enum {
+  SCIFI_TWO_BANKS = 5,
+  SCIFI_TWO_HITS,
+  SCIFI_TOO_MANY_HITS,
+  SCIFI_LOST_LINK, /* these refuse nothing */
+  SCIFI_LOST_PAIR
+};
+
+#define DECODE_ERROR_(name, code, text) {code, 0, text},
+static const struct sl_event_error decode_errors[] = {
+    SCIFI_BANK_ERRORS(DECODE_ERROR_){SCIFI_TWO_BANKS, 0, "two SciFi banks of one source (detail: its source id)"},
+    {SCIFI_TWO_HITS, 0, "SciFi banks have two clusters at one channel (detail: the channel)"},
+    {SCIFI_TOO_MANY_HITS, 0, "more than 65535 SciFi hits in an event (detail: how many)"},
+    {SCIFI_LOST_LINK, 0,
+     "SciFi clusters are left out that are of links which are not connected (detail: their bank's source id)"},
+    {SCIFI_LOST_PAIR, 0,
+     "flags, channels or fractions of a SciFi bank's clusters do not go together (detail: its source id)"}};
+
+enum {
+  BANK_LANES = 8, /* threads a bank */
+  CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
+  STAGED_HITS = 5120, /* keys of so many are in shared memory: all of most events */
+  ZONE_SLOTS = SCIFI_ZONES + 1,
+  SOURCE_IDS = 65536,
+  NO_ROW = 255
+};
+
+/* A key: from bit 14 on the mat's place, 9 bits of channel, the fraction, 4 bits of pseudo-size. */
+enum { KEY_SIZE_BITS = 4, KEY_CHANNEL_BIT = 5, KEY_MAT_BIT = 14, MAT_CHANNELS = 1 << SCIFI_MAT_BIT };
+
+/* Of a mat, u counted from where its first channel begins: x and z of that fibre line at y = 0, and how they grow with
+ * u; and the first channel's LHCbID, by its bits. */
+enum { X, DX_DU, Z, DZ_DU, HALF_PITCH, DIE_GAP, SIPM_PITCH, FIRST_ID, RECORD_FLOATS };
+
+#define SL_ARGS decode_args
+#define DECODE(M)                                                                                                     \
+  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order")   \
+  M(IN, geometry, scifi_geometry, "", "mats, and links of banks")                                                     \
+  M(OUT, hits, scifi_hits, "by zone and x",                                                                           \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))            \
+  M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                              \
+  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                   \
+  M(SCRATCH, mat_first, u16, "first hit of each mat, relative to the event's", SL_ONE(SL_EVENTS_TERM(SCIFI_MATS, 0))) \
+  M(SCRATCH, keys, u32, "of hits that there is no room for in shared memory",                                         \
+    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                      \
+  M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                              \
+  M(TABLE, mat_place, u16, "places of mats, by zone and x")                                                           \
+  M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                        \
+  M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
+SL_ARGUMENTS(decode, DECODE);
+
+/* --------------------------------------------------------------------------------------------- the detector */
+
+/* As kernels have it. */
+static SL_DEVICE float u_of(const float *record, uint32_t channel, uint32_t fraction) {
+  const uint32_t halves = 2 * (channel % SCIFI_SIPM_CHANNELS) + 1 + fraction;
+  const uint32_t die = channel / SCIFI_DIE_CHANNELS % 2, sipm = channel / SCIFI_SIPM_CHANNELS;
+  return (float)halves * record[HALF_PITCH] + (float)die * record[DIE_GAP] + (float)sipm * record[SIPM_PITCH];
+}
+static SL_DEVICE float x_of(const float *record, float u) { return record[X] + u * record[DX_DU]; }
+static SL_DEVICE float z_of(const float *record, float u) { return record[Z] + u * record[DZ_DU]; }
+static SL_DEVICE uint32_t is_reversed(const float *record) { return record[DX_DU] < 0.0f ? 1u : 0u; }
+
+static void fill_record(const struct scifi_geometry_view *g, uint32_t mat, float *record) {
+  const double dxdy = (double)g->dxdy[mat], dzdy = (double)g->dzdy[mat], begin = (double)g->u_begin[mat];
+  const double dx_du = (double)g->direction_x[mat] - dxdy * (double)g->direction_y[mat];
+  const double dz_du = (double)g->direction_z[mat] - dzdy * (double)g->direction_y[mat];
+  record[X] = (float)((double)g->mirror_x[mat] - dxdy * (double)g->mirror_y[mat] + begin * dx_du);
+  record[DX_DU] = (float)dx_du;
+  record[Z] = (float)((double)g->mirror_z[mat] - dzdy * (double)g->mirror_y[mat] + begin * dz_du);
+  record[DZ_DU] = (float)dz_du;
+  record[HALF_PITCH] = g->half_pitch[mat];
+  record[DIE_GAP] = g->die_gap[mat];
+  record[SIPM_PITCH] = g->sipm_pitch[mat];
+  record[FIRST_ID] = sl_f32_from_bits((uint32_t)SCIFI_LHCB_ID | (mat + SCIFI_FIRST_MAT) << SCIFI_MAT_BIT);
+}
+
+static uint32_t mat_of(const float *record) {
+  return ((sl_bits_from_f32(record[FIRST_ID]) & ~(uint32_t)SCIFI_LHCB_ID) >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
+}
+static uint32_t zone_of(uint32_t mat) { return mat >> (SCIFI_QUARTER_BIT - SCIFI_MAT_BIT + 1); }
+
+/* Where the `i`-th die of a mat begins or ends, by ascending x. */
+static float edge_x(const float *record, uint32_t i) {
+  const uint32_t from_first = is_reversed(record) ? 2 * MAT_CHANNELS / SCIFI_DIE_CHANNELS - 1 - i : i;
+  const uint32_t is_end = from_first % 2;
+  return x_of(record,
+              u_of(record, from_first / 2 * SCIFI_DIE_CHANNELS + (is_end ? SCIFI_DIE_CHANNELS - 1 : 0), is_end));
+}
+
+/* Whether x ascends through all mats of a zone. */
+static int check_order(const struct sl_services *s, const float *mats, uint32_t count) {
+  float last = 0;
+  for (uint32_t place = 0; place < count; place++) {
+    const float *record = mats + (size_t)RECORD_FLOATS * place;
+    const uint32_t mat = mat_of(record),
+                   is_first = place == 0 || zone_of(mat_of(record - RECORD_FLOATS)) != zone_of(mat);
+    for (uint32_t i = 0; i < 2 * MAT_CHANNELS / SCIFI_DIE_CHANNELS; i++) {
+      const float x = edge_x(record, i);
+      if (!(is_first && i == 0) && !(x > last)) {
+        s->message(s->context, SL_ERROR, "the geometry's mat %u lies over another, or channels of its own", mat);
+        return SL_EINVAL;
+      }
+      last = x;
+    }
+  }
+  return SL_OK;
+}
+
+/* Records of the mats that are connected, by zone and x. Returns how many there are. */
+static uint32_t sort_mats(const struct scifi_geometry_view *g, float *mats) {
+  uint8_t is_used[SCIFI_MAT_TABLE] = {0};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) {
+    const uint32_t mat = (g->link_channel[i] >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT; /* wraps where nothing is connected */
+    if (mat < SCIFI_MAT_TABLE) is_used[mat] = 1;
+  }
+  for (uint32_t mat = 0; mat < SCIFI_MAT_TABLE; mat++) {
+    float record[RECORD_FLOATS];
+    if (!is_used[mat]) continue;
+    uint32_t to = count++;
+    fill_record(g, mat, record);
+    for (; to > 0; to--) {
+      const float *before = mats + (size_t)RECORD_FLOATS * (to - 1);
+      if (zone_of(mat_of(before)) != zone_of(mat) || edge_x(before, 0) <= edge_x(record, 0)) break;
+      memcpy(mats + (size_t)RECORD_FLOATS * to, before, sizeof record);
+    }
+    memcpy(mats + (size_t)RECORD_FLOATS * to, record, sizeof record);
+  }
+  return count;
+}
+
+static int prepare(const struct sl_services *s, void *args) {
+  struct decode_args *a = (struct decode_args *)args;
+  float *mats = (float *)s->make_table(s->context, "mats", (uint64_t)RECORD_FLOATS * SCIFI_MAT_TABLE);
+  uint16_t *mat_place = (uint16_t *)s->make_table(s->context, "mat_place", SCIFI_MAT_TABLE);
+  uint32_t *zone_mat = (uint32_t *)s->make_table(s->context, "zone_mat", ZONE_SLOTS);
+  uint8_t *source_row = (uint8_t *)s->make_table(s->context, "source_row", SOURCE_IDS);
+  if (!mats || !mat_place || !zone_mat || !source_row) return SL_ENOMEM;
+  const uint32_t count = sort_mats(&a->geometry, mats);
+  if (count > SCIFI_MATS) {
+    s->message(s->context, SL_ERROR, "the geometry's links have SiPMs of %u mats, more than %u", count,
+               (uint32_t)SCIFI_MATS);
+    return SL_EINVAL;
+  }
+  for (uint32_t place = 0; place < count; place++) {
+    const uint32_t mat = mat_of(mats + (size_t)RECORD_FLOATS * place);
+    mat_place[mat] = (uint16_t)place;
+    for (uint32_t zone = zone_of(mat) + 1; zone < ZONE_SLOTS; zone++) zone_mat[zone] = place + 1;
+  }
+  memset(source_row, NO_ROW, SOURCE_IDS);
+  for (uint32_t row = SCIFI_BANKS; row-- > 0;)
+    if (a->geometry.source_id[row] < SOURCE_IDS) source_row[a->geometry.source_id[row]] = (uint8_t)row;
+  return check_order(s, mats, count);
+}
+
+/* ----------------------------------------------------------------------------------------------------- banks */
+
+struct bank {
+  uint32_t row, source_id, version, bytes;
+  const uint32_t *payload;
+};
+
+static SL_DEVICE struct bank open_bank(const struct decode_args *a, uint32_t index) {
+  struct bank b;
+  b.source_id = a->banks.source_id[index];
+  b.version = a->banks.version[index];
+  b.bytes = a->banks.size_bytes[index];
+  b.payload = a->banks.payload + a->banks.first_word[index];
+  if (b.version < 7)
+    b.row = b.source_id < SCIFI_BANKS ? b.source_id : (uint32_t)NO_ROW;
+  else
+    b.row = a->source_row[b.source_id];
+  if (b.version == 5 && a->version_5_as_4) b.version = 4;
+  return b;
+}
+
+/* Its halfwords; or, with an error, what it is refused for. */
+static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct bank *b,
+                                     struct scifi_bank_words *words) {
+  const uint32_t row = b->row == NO_ROW ? 0 : b->row;
+  const uint32_t error =
+      scifi_bank_open(words, b->version, a->geometry.link_channel + row * SCIFI_BANK_LINKS, b->payload, b->bytes);
+  return error == SCIFI_NO_ERROR && b->row == NO_ROW ? (uint32_t)SCIFI_BAD_SOURCE : error;
+}
+
+/* What halfword `i` means, if it is not the business of the one before it. */
+static SL_DEVICE struct scifi_bank_cursor take(const struct scifi_bank_words *words, uint32_t i) {
+  struct scifi_bank_cursor cursor = scifi_bank_begin();
+  if (scifi_is_taken(words, i)) return cursor;
+  cursor.next = i;
+  scifi_take_halfword(words, &cursor);
+  return cursor;
+}
+
+static SL_DEVICE uint32_t place_of(const struct decode_args *a, uint32_t channel) {
+  return a->mat_place[(channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT];
+}
+
+/* ----------------------------------------------------------------------------------------------------- count */
+
+/* Counts the clusters of a bank by mat, those of this thread's halfwords; tells what is lost. */
+static SL_DEVICE void count_bank(const struct decode_args *a, uint32_t event, const struct bank *b,
+                                 const struct scifi_bank_words *words, uint32_t *counts) {
+  uint32_t faults = 0;
+  for (uint32_t i = SCIFI_HEADER + sl_group_lane(BANK_LANES); i < words->end; i += SL_GROUP(BANK_LANES)) {
+    struct scifi_bank_cursor cursor = take(words, i);
+    struct scifi_cluster cluster;
+    while (scifi_taken_next(&cursor, &cluster)) atomicAdd(&counts[place_of(a, cluster.channel)], 1u);
+    faults |= cursor.faults;
+  }
+  if (faults & SCIFI_NO_SUCH_LINK) sl_event_cut(&a->events, event, SCIFI_LOST_LINK, b->source_id);
+  if (faults & SCIFI_BAD_PAIR) sl_event_cut(&a->events, event, SCIFI_LOST_PAIR, b->source_id);
+}
+
+/* Counts the clusters of each mat, some threads a bank. Returns whether the thread saw a bank that is refused.
+ * `claims`: a bit for each row. */
+static SL_DEVICE uint32_t count_mats(const struct decode_args *a, uint32_t event, uint32_t *counts, uint32_t *claims) {
+  const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
+  uint32_t wrong = 0;
+  SL_FOR_GROUPS (i, banks, BANK_LANES) {
+    struct scifi_bank_words words;
+    if (i >= banks) continue;
+    const struct bank b = open_bank(a, begin + i);
+    const uint32_t error = open_words(a, &b, &words);
+    if (error != SCIFI_NO_ERROR) {
+      sl_event_fail(&a->events, event, error, b.source_id);
+      wrong = 1;
+      continue;
+    }
+    if (sl_group_lane(BANK_LANES) == 0 && atomicOr(&claims[b.row / 32], 1u << b.row % 32) >> b.row % 32 & 1) {
+      sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.source_id);
+      wrong = 1;
+    }
+    count_bank(a, event, &b, &words, counts);
+  }
+  return wrong;
+}
+
+/* Writes where each mat and each zone begins. Returns how many hits there are. */
+static SL_DEVICE uint32_t place_mats(const struct decode_args *a, uint32_t event, const uint32_t *counts) {
+  uint16_t *mat_first = a->mat_first + (size_t)event * SCIFI_MATS;
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (place, SCIFI_MATS) {
+    uint32_t total;
+    const uint32_t first = sum + sl_block_exclusive_scan(place < SCIFI_MATS ? counts[place] : 0u, &total);
+    if (place < SCIFI_MATS) mat_first[place] = (uint16_t)first;
+    sum += total;
+  }
+  __syncthreads();
+  for (uint32_t zone = threadIdx.x; zone < ZONE_SLOTS; zone += blockDim.x) {
+    const uint32_t place = a->zone_mat[zone];
+    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] = place < SCIFI_MATS ? mat_first[place] : (uint16_t)sum;
+  }
+  return sum;
+}
+
+SL_KERNEL(decode_count, struct decode_args) {
+  __shared__ uint32_t counts[SCIFI_MATS], claims[CLAIM_WORDS];
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) counts[i] = 0;
+    for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) claims[i] = 0;
+    __syncthreads();
+    const uint32_t wrong = sl_block_sum_u32(count_mats(&a, event, counts, claims));
+    const uint32_t hits = place_mats(&a, event, counts);
+    if (threadIdx.x == 0) {
+      a.hits.offsets[event] = wrong > 0 || hits > SCIFI_HITS_MAX ? 0 : hits;
+      if (hits > SCIFI_HITS_MAX) sl_event_fail(&a.events, event, SCIFI_TOO_MANY_HITS, hits);
+    }
+    __syncthreads();
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------- write */
+
+/* An event's hits, being sorted. Mat m's keys stand from `first[m]` on; `next[m]` is where the next one is put, and
+ * so, at last, where the mat ends. */
+struct sorting {
+  uint32_t *keys, *next;
+  const uint16_t *first;
+};
+
+static SL_DEVICE void put_key(const struct decode_args *a, const struct sorting *s,
+                              const struct scifi_cluster *cluster) {
+  const uint32_t place = place_of(a, cluster->channel), channel = cluster->channel % MAT_CHANNELS;
+  const uint32_t key =
+      place << KEY_MAT_BIT | channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
+  uint32_t slot = atomicAdd(&s->next[place], 1u);
+  if (blockDim.x == 1)
+    for (; slot > s->first[place] && s->keys[slot - 1] > key; slot--) s->keys[slot] = s->keys[slot - 1];
+  s->keys[slot] = key;
+}
+
+static SL_DEVICE void put_keys(const struct decode_args *a, uint32_t event, const struct sorting *s) {
+  const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
+  SL_FOR_GROUPS (bank, banks, BANK_LANES) {
+    struct scifi_bank_words words;
+    if (bank >= banks) continue;
+    const struct bank b = open_bank(a, begin + bank);
+    if (open_words(a, &b, &words) != SCIFI_NO_ERROR) continue; /* no event with one comes here */
+    for (uint32_t i = SCIFI_HEADER + sl_group_lane(BANK_LANES); i < words.end; i += SL_GROUP(BANK_LANES)) {
+      struct scifi_bank_cursor cursor = take(&words, i);
+      struct scifi_cluster cluster;
+      while (scifi_taken_next(&cursor, &cluster)) put_key(a, s, &cluster);
+    }
+  }
+}
+
+/* How many keys of the mat, which stand in [first, end), come before the one at `slot`; and whether another one has its
+ * channel. */
+static SL_DEVICE uint32_t rank_of(const uint32_t *keys, uint32_t first, uint32_t end, uint32_t slot,
+                                  uint32_t *is_twice) {
+  const uint32_t channel = keys[slot] >> KEY_CHANNEL_BIT;
+  if (blockDim.x == 1) {
+    *is_twice = slot > first && keys[slot - 1] >> KEY_CHANNEL_BIT == channel;
+    return slot - first;
+  }
+  uint32_t before = 0, equal = 0;
+  for (uint32_t i = first; i < end; i++) {
+    before += keys[i] >> KEY_CHANNEL_BIT < channel ? 1u : 0u;
+    equal += keys[i] >> KEY_CHANNEL_BIT == channel ? 1u : 0u;
+  }
+  *is_twice = equal > 1;
+  return before;
+}
+
+/* Writes the hit whose key stands at `slot` to its place in the event. */
+static SL_DEVICE void write_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
+  const uint32_t key = s->keys[slot], place = key >> KEY_MAT_BIT;
+  const uint32_t first = place > 0 ? s->next[place - 1] : 0, end = s->next[place];
+  const uint32_t channel = key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = key >> KEY_SIZE_BITS & 1;
+  const float *record = a->mats + (size_t)RECORD_FLOATS * place;
+  uint32_t is_twice;
+  const uint32_t rank = rank_of(s->keys, first, end, slot, &is_twice);
+  const uint32_t to = a->hits.offsets[event] + (is_reversed(record) ? end - 1 - rank : first + rank);
+  const uint32_t id = sl_bits_from_f32(record[FIRST_ID]) + channel;
+  const float u = u_of(record, channel, fraction);
+  a->hits.id[to] = id;
+  a->hits.x[to] = x_of(record, u);
+  a->hits.z[to] = z_of(record, u);
+  a->hits.pseudo_size[to] = (uint8_t)(key & ((1u << KEY_SIZE_BITS) - 1));
+  if (is_twice) sl_event_fail(&a->events, event, SCIFI_TWO_HITS, id & ((1u << SCIFI_CHANNEL_BITS) - 1));
+}
+
+SL_KERNEL(decode_write, struct decode_args) {
+  __shared__ uint32_t staged_keys[STAGED_HITS], next[SCIFI_MATS];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - first;
+    struct sorting s;
+    if (hits == 0) { /* none, or refused, or the slice overflowed */
+      for (uint32_t i = threadIdx.x; i < ZONE_SLOTS; i += blockDim.x)
+        a.hits.zone_first[(size_t)event * ZONE_SLOTS + i] = 0;
+      continue;
+    }
+    s.keys = hits > STAGED_HITS ? a.keys + first : staged_keys;
+    s.next = next;
+    s.first = a.mat_first + (size_t)event * SCIFI_MATS;
+    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) next[i] = s.first[i];
+    __syncthreads();
+    put_keys(&a, event, &s);
+    __syncthreads();
+    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) write_hit(&a, &s, event, slot);
+    __syncthreads(); /* the keys are free */
+  }
+}
+
+static int run(const struct sl_launch *l, const struct decode_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, decode_count, decode_write, a->hits, *a);
+}
+
+SL_ALGORITHM(decode, "SciFi hits from raw banks, by zone, sorted by x", 256, run, SL_ERRORS_OF(decode_errors),
+             SL_PREPARE(prepare));
