@@ -10,13 +10,17 @@ static int compare_matches(const void *left, const void *right) {
   return a->particle < b->particle ? -1 : a->particle > b->particle;
 }
 
+static void free_particles(struct association *a) {
+  free(a->shared);
+  free(a->tracks);
+  free(a->candidates);
+  free(a->matches);
+}
+
 void association_free(struct association *a) {
   free(a->ids);
   free(a->buckets);
-  free(a->shared);
-  free(a->shared_ut);
-  free(a->tracks);
-  free(a->matches);
+  free_particles(a);
   *a = (struct association){0};
 }
 
@@ -36,15 +40,12 @@ static int reserve_ids(struct association *a, uint32_t count) {
 
 static int reserve_particles(struct association *a, uint32_t count) {
   if (count <= a->particle_capacity) return SL_OK;
-  free(a->shared);
-  free(a->shared_ut);
-  free(a->tracks);
-  free(a->matches);
-  a->shared = (uint32_t *)calloc(count, sizeof *a->shared);
-  a->shared_ut = (uint32_t *)calloc(count, sizeof *a->shared_ut);
+  free_particles(a);
+  a->shared = (struct hit_counts *)calloc(count, sizeof *a->shared);
   a->tracks = (uint32_t *)calloc(count, sizeof *a->tracks);
+  a->candidates = (uint32_t *)calloc(count, sizeof *a->candidates);
   a->matches = (struct match *)calloc(count, sizeof *a->matches);
-  a->particle_capacity = a->shared && a->shared_ut && a->tracks && a->matches ? count : 0;
+  a->particle_capacity = a->shared && a->tracks && a->candidates && a->matches ? count : 0;
   return a->particle_capacity == count ? SL_OK : SL_ENOMEM;
 }
 
@@ -61,62 +62,88 @@ static void add_id(struct association *a, uint32_t id, uint32_t particle) {
   *bucket = a->id_count;
 }
 
-int association_begin(struct association *a, const struct mc_event *mc, uint32_t id_mask) {
+int association_begin(struct association *a, const struct mc_event *mc, uint32_t id_mask, uint32_t last_detector) {
   a->id_count = a->match_count = 0;
   a->id_mask = id_mask;
+  a->mc = mc;
   if (reserve_ids(a, mc->id_count > 0 ? mc->id_count : 1) || reserve_particles(a, mc->particle_count)) return SL_ENOMEM;
   memset(a->buckets, 0, sizeof a->buckets[0] << a->bucket_bits);
   if (mc->particle_count) memset(a->tracks, 0, mc->particle_count * sizeof a->tracks[0]);
   for (uint32_t particle = 0; particle < mc->particle_count; particle++) {
-    const struct mc_hits *velo = &mc->particles[particle].velo, *ut = &mc->particles[particle].ut;
-    for (uint32_t i = 0; i < velo->count; i++) add_id(a, mc->ids[velo->first + i] & id_mask, particle);
-    for (uint32_t i = 0; i < ut->count; i++) add_id(a, mc->ids[ut->first + i] & id_mask, particle);
+    for (uint32_t detector = 0; detector <= last_detector; detector++) {
+      const struct mc_hits *hits = mc_hits_in(&mc->particles[particle], detector);
+      for (uint32_t i = 0; i < hits->count; i++) add_id(a, mc->ids[hits->first + i] & id_mask, particle);
+    }
   }
   return SL_OK;
 }
 
-/* 70 %, compared in integers: as a ratio of floats, 7 of 10 hits can fall below. */
-static int is_match(uint32_t shared_hits, uint32_t hit_count) {
-  return hit_count <= 2 || 10ull * shared_hits >= 7ull * hit_count;
+static int is_candidate(const struct hit_counts *shared) {
+  return shared->in[MC_VELO] + shared->in[MC_UT] + shared->in[MC_SCIFI] > 0;
 }
 
-/* Counts the hits that the track shares with each particle into `shared`, and lists the particles that are not among
- * the `candidates` yet. Returns how many hits are of any. */
-static uint32_t count_shared(struct association *a, const uint32_t *hit_ids, uint32_t hit_count, uint32_t *shared,
-                             uint32_t *candidates) {
-  uint32_t known = 0;
-  for (uint32_t i = 0; i < hit_count; i++) {
-    const uint32_t id = hit_ids[i] & a->id_mask;
+/* Counts the hits that the track has in common with each particle, and lists these. */
+static void count_shared(struct association *a, const struct hit_ids *hits, uint32_t detector) {
+  for (uint32_t i = 0; i < hits->count; i++) {
+    const uint32_t id = hits->ids[i] & a->id_mask;
     uint32_t is_known = 0;
     for (uint32_t at = *bucket_of(a, id); at; at = a->ids[at - 1].next) {
       const struct id_of_particle *entry = &a->ids[at - 1];
       if (entry->id != id) continue;
+      struct hit_counts *shared = &a->shared[entry->particle];
+      if (!is_candidate(shared)) a->candidates[a->candidate_count++] = entry->particle;
+      shared->in[detector]++;
       is_known = 1;
-      if (a->shared[entry->particle] + a->shared_ut[entry->particle] == 0)
-        a->matches[(*candidates)++].particle = entry->particle;
-      shared[entry->particle]++;
     }
-    known += is_known;
+    a->known.in[detector] += is_known;
   }
-  return known;
 }
 
-void association_match_ut(struct association *a, const uint32_t *velo_ids, uint32_t velo_count, const uint32_t *ut_ids,
-                          uint32_t ut_count) {
-  uint32_t candidates = 0;
-  a->known_hits = count_shared(a, velo_ids, velo_count, a->shared, &candidates);
-  count_shared(a, ut_ids, ut_count, a->shared_ut, &candidates);
-  a->match_count = 0;
-  for (uint32_t i = 0; i < candidates; i++) {
-    const uint32_t particle = a->matches[i].particle, shared = a->shared[particle], shared_ut = a->shared_ut[particle];
-    a->shared[particle] = a->shared_ut[particle] = 0;
-    if (!is_match(shared, velo_count) || shared_ut + 2 <= ut_count) continue;
-    a->matches[a->match_count++] = (struct match){particle, shared, shared_ut};
+/* Whether the track goes on with hits in the SciFi of a daughter of the particle whose hits it has in the VELO. */
+static int goes_on(const struct association *a, uint32_t mother, uint32_t daughter) {
+  const struct mc_particle *m = &a->mc->particles[mother], *d = &a->mc->particles[daughter];
+  return mother != daughter && d->mother_key == m->key && a->shared[mother].in[MC_VELO] > 0 &&
+         a->shared[daughter].in[MC_SCIFI] > 0;
+}
+
+/* Hits of a particle on the track, with those of its daughters and mother, in which it goes on. */
+static struct hit_counts shared_with_family(const struct association *a, uint32_t particle,
+                                            const struct track_hits *t) {
+  struct hit_counts sums = a->shared[particle];
+  for (uint32_t i = 0; i < a->candidate_count; i++) {
+    const uint32_t other = a->candidates[i];
+    if (!goes_on(a, particle, other) && !goes_on(a, other, particle)) continue;
+    for (uint32_t detector = 0; detector < MC_DETECTORS; detector++) sums.in[detector] += a->shared[other].in[detector];
+  }
+  for (uint32_t detector = 0; detector < MC_DETECTORS; detector++)
+    if (sums.in[detector] > t->in[detector].count) sums.in[detector] = t->in[detector].count;
+  return sums;
+}
+
+enum { FEW_HITS = 2, FOREIGN_UT_HITS = 1 }; /* that prove nothing; that a track may have */
+
+/* 70 %, compared in integers: as a ratio of floats, 7 of 10 hits can fall below. */
+static int is_most(uint32_t shared, uint32_t count) { return count <= FEW_HITS || 10ull * shared >= 7ull * count; }
+
+void association_match(struct association *a, const struct track_hits *t) {
+  const uint32_t velo = t->in[MC_VELO].count, ut = t->in[MC_UT].count, scifi = t->in[MC_SCIFI].count;
+  const int is_long = velo > FEW_HITS && scifi > FEW_HITS;
+  a->match_count = a->candidate_count = 0;
+  a->known = (struct hit_counts){{0, 0, 0}};
+  for (uint32_t detector = 0; detector < MC_DETECTORS; detector++) count_shared(a, &t->in[detector], detector);
+  for (uint32_t i = 0; i < a->candidate_count; i++) {
+    const uint32_t particle = a->candidates[i];
+    const struct hit_counts sums = is_long ? shared_with_family(a, particle, t) : a->shared[particle];
+    if (!is_most(sums.in[MC_VELO], velo) || !is_most(sums.in[MC_SCIFI], scifi)) continue;
+    if (!is_long && sums.in[MC_UT] + FOREIGN_UT_HITS < ut) continue;
+    a->matches[a->match_count++] = (struct match){particle, a->shared[particle]};
     a->tracks[particle]++;
   }
+  for (uint32_t i = 0; i < a->candidate_count; i++) a->shared[a->candidates[i]] = (struct hit_counts){{0, 0, 0}};
   if (a->match_count > 1) qsort(a->matches, a->match_count, sizeof a->matches[0], compare_matches);
 }
 
 void association_match_velo(struct association *a, const uint32_t *hit_ids, uint32_t hit_count) {
-  association_match_ut(a, hit_ids, hit_count, NULL, 0);
+  const struct track_hits track = {.in = {[MC_VELO] = {hit_ids, hit_count}}};
+  association_match(a, &track);
 }

@@ -39,6 +39,12 @@ struct mc_particle {
   struct mc_hits velo, ut, scifi;
 };
 
+/* Detectors, in the order in which tracks pass them. */
+enum { MC_VELO, MC_UT, MC_SCIFI, MC_DETECTORS };
+static inline const struct mc_hits *mc_hits_in(const struct mc_particle *p, uint32_t detector) {
+  return detector == MC_VELO ? &p->velo : detector == MC_UT ? &p->ut : &p->scifi;
+}
+
 enum { MC_PDG_ELECTRON = 11 };
 static inline int mc_is_electron(const struct mc_particle *p) {
   return p->pdg == MC_PDG_ELECTRON || p->pdg == -MC_PDG_ELECTRON;

@@ -34,3 +34,5 @@ double spread_width(const struct spread *s, double range) {
   if (s->count == 0) return 0;
   return (quantile(s, range, 1 - below_minus_sigma) - quantile(s, range, below_minus_sigma)) / 2;
 }
+
+double spread_median(const struct spread *s, double range) { return s->count ? quantile(s, range, 0.5) : 0; }

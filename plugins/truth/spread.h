@@ -22,5 +22,6 @@ void spread_add(struct spread *s, double range, double value);
 double spread_mean(const struct spread *s);
 double spread_rms(const struct spread *s); /* about the mean */
 double spread_width(const struct spread *s, double range);
+double spread_median(const struct spread *s, double range);
 
 #endif

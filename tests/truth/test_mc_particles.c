@@ -275,7 +275,7 @@ static void associate(const struct true_particle *particles, uint32_t count, uin
   const char *reason;
   add_event(banks, particles, count);
   assert_int_equal(decode(banks->event_count - 1, &reason), 0);
-  assert_int_equal(association_begin(&association, &mc, id_mask), 0);
+  assert_int_equal(association_begin(&association, &mc, id_mask, MC_VELO), 0);
 }
 
 static int stop_association(void **state) {
@@ -290,13 +290,13 @@ static void seven_hits_of_ten_match_and_six_do_not(void **state) {
   associate(&particle, 1, ~0u);
   association_match_velo(&association, hits, 10);
   assert_int_equal(association.match_count, 1);
-  assert_int_equal(association.matches[0].shared_hits, 7);
+  assert_int_equal(association.matches[0].shared.in[MC_VELO], 7);
   hits[0] = 103;
   association_match_velo(&association, hits, 10);
   assert_int_equal(association.match_count, 0);
   association_match_velo(&association, hits + 1, 3); /* what was counted before is forgotten */
   assert_int_equal(association.match_count, 1);
-  assert_int_equal(association.matches[0].shared_hits, 3);
+  assert_int_equal(association.matches[0].shared.in[MC_VELO], 3);
   /* The rule in integers, up to the longest track: ceil(0.7 n) hits are enough, one less is not. */
   for (uint32_t count = 3; count <= 7; count++) {
     const uint32_t needed = (7 * count + 9) / 10;
@@ -319,7 +319,7 @@ static void one_id_may_belong_to_several_particles(void **state) {
   assert_int_equal(association.match_count, 2);
   assert_int_equal(association.matches[0].particle, 0);
   assert_int_equal(association.matches[1].particle, 2);
-  assert_int_equal(association.matches[1].shared_hits, 3);
+  assert_int_equal(association.matches[1].shared.in[MC_VELO], 3);
 }
 
 static void fraction_bits_can_be_masked_and_count_once(void **state) {
@@ -329,10 +329,10 @@ static void fraction_bits_can_be_masked_and_count_once(void **state) {
   associate(&particle, 1, ~0u);
   association_match_velo(&association, hits, 3);
   assert_int_equal(association.match_count, 0);
-  assert_int_equal(association_begin(&association, &mc, ~(3u << 26)), 0);
+  assert_int_equal(association_begin(&association, &mc, ~(3u << 26), MC_VELO), 0);
   association_match_velo(&association, hits, 3);
   assert_int_equal(association.match_count, 1);
-  assert_int_equal(association.matches[0].shared_hits, 3); /* two ids of the particle became one */
+  assert_int_equal(association.matches[0].shared.in[MC_VELO], 3); /* two ids of the particle became one */
 }
 
 static void track_without_hits_matches_nothing(void **state) {

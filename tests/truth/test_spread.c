@@ -40,7 +40,7 @@ static void add_gaussian(uint32_t count, double range, double mean, double sigma
 
 static void no_values_have_no_spread(void **state) {
   (void)state;
-  assert_true(spread_mean(&s) == 0 && spread_rms(&s) == 0 && spread_width(&s, 1) == 0);
+  assert_true(spread_mean(&s) == 0 && spread_rms(&s) == 0 && spread_width(&s, 1) == 0 && spread_median(&s, 1) == 0);
 }
 
 static void one_value_is_narrower_than_a_cell(void **state) {
@@ -60,10 +60,11 @@ static void width_of_a_gaussian_is_its_sigma(void **state) {
     assert_near(spread_mean(&s), 0.03, 1e-6);
     assert_near(spread_rms(&s), sigmas[i], 0.003 * sigmas[i]);
     assert_near(spread_width(&s, 1), sigmas[i], 0.01 * sigmas[i]);
+    assert_near(spread_median(&s, 1), 0.03, 2.0 / SPREAD_CELLS);
   }
 }
 
-static void tails_move_the_rms_and_not_the_width(void **state) {
+static void tails_move_mean_and_rms_and_not_median_and_width(void **state) {
   (void)state;
   add_gaussian(2000, 1, 0, 0.05);
   const double width = spread_width(&s, 1);
@@ -71,6 +72,9 @@ static void tails_move_the_rms_and_not_the_width(void **state) {
   assert_int_equal(s.count, 2010);
   assert_near(spread_width(&s, 1), width, 0.01 * width);
   assert_near(spread_rms(&s), sqrt((2000 * 0.05 * 0.05 + 10 * 900) / 2010), 1e-3);
+  for (int i = 0; i < 10; i++) spread_add(&s, 1, 30);
+  assert_near(spread_mean(&s), 300.0 / 2020, 1e-6);
+  assert_near(spread_median(&s, 1), 0, 0.01 * width);
 }
 
 int main(void) {
@@ -78,7 +82,7 @@ int main(void) {
       cmocka_unit_test_setup(no_values_have_no_spread, start),
       cmocka_unit_test_setup(one_value_is_narrower_than_a_cell, start),
       cmocka_unit_test_setup(width_of_a_gaussian_is_its_sigma, start),
-      cmocka_unit_test_setup(tails_move_the_rms_and_not_the_width, start),
+      cmocka_unit_test_setup(tails_move_mean_and_rms_and_not_median_and_width, start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
