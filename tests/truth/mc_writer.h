@@ -13,7 +13,7 @@ enum { WRITER_BYTES = 1 << 16, WRITER_BANKS = 16, WRITER_EVENTS = 8 };
 enum { LONG, DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, BEAUTY, CHARM, STRANGE, SIGNAL, FLAG_COUNT };
 
 struct true_particle {
-  uint32_t key;
+  uint32_t key, mother; /* 0: none */
   int32_t pdg;
   float p, eta;
   uint8_t flags[FLAG_COUNT];
@@ -42,7 +42,7 @@ static inline void write_particles(struct mc_stream *s, uint32_t version, const 
   for (uint32_t i = 0; i < count; i++) {
     const struct true_particle *p = &particles[i];
     const float kinematics[7] = {p->p, p->p / 10, p->eta, 0.5f, 0.25f, -0.25f, 12}, origin_and_charge[3] = {-1, -1, 1};
-    const int32_t ancestors[4] = {(int32_t)p->key, p->pdg, (int32_t)p->key, -999999};
+    const int32_t ancestors[4] = {(int32_t)(p->mother ? p->mother : p->key), p->pdg, (int32_t)p->key, -999999};
     put_u32(s, p->key);
     put(s, &p->pdg, 4);
     put(s, kinematics, sizeof kinematics);
