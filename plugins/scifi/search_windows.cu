@@ -1,0 +1,223 @@
+/* scifi.search_windows: in each layer of the fibre tracker, on the track's side in y, where its hits may be (README.md,
+ * "Windows").
+ *
+ * The hits of a zone are sorted by x, so that a window is found by binary searches. Of a track with momentum, the one
+ * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. Windows of
+ * a track that has too few to be found are emptied.
+ *
+ * Eight threads a track, of which six take an x layer each, and the stereo layer beside it. Reads 24 bytes a track and
+ * some 30 hits of each of 12 zones, which stay in the caches; writes 96 bytes a track.
+ */
+#include "forward_math.h"
+#include "magnet/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS search_windows_args
+#define SEARCH_WINDOWS(M)                                                                                      \
+  M(IN, inputs, scifi_forward_inputs, "offsets x y tx ty qop", "tracks to search for")                         \
+  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                           \
+  M(IN, forward, scifi_looking_forward, "z_layer dxdy kick constants", "what the magnet does")                 \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                \
+  M(OUT, windows, scifi_windows, "for each track", SL_SHARES_OFFSETS(inputs))                                  \
+  M(U32, max_hits, 32, 2, 64, "", "hits of a window in an x layer, at most")                                   \
+  M(F32, stereo_half_width, 800.0, 0.0, 1e4, "mm", "of windows in stereo layers")                              \
+  M(F32, overlap, 5.0, 0.0, 1e4, "mm", "without momentum: left and right windows go so far beyond the middle") \
+  M(F32, border_factor, 1.0, 0.0, 100.0, "", "without momentum: windows are so many times wider")              \
+  M(F32, min_momentum, 5000.0, 1.0, 1e6, "MeV", "without momentum: smallest momentum that is looked for")      \
+  M(F32, min_pt, 1000.0, 1.0, 1e6, "MeV", "without momentum: smallest transverse momentum")
+SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
+
+enum { TRACK_THREADS = 8 };
+
+/* Hits of a zone, or some of them, by their places in the slice. */
+struct hit_range {
+  uint32_t begin, end;
+};
+
+struct window {
+  uint32_t first, count;
+};
+
+/* A track, and what of it is the same in all layers. */
+struct search {
+  struct scifi_state state;
+  float qop;
+  float below, above;          /* how far from where the track should be its hits are, at most */
+  const uint16_t *zone_first;  /* of the event */
+  uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
+};
+
+/* The first hit in [begin, end) at x or beyond, or end. */
+static SL_DEVICE uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
+  uint32_t count = end - begin;
+  while (count > 0) {
+    const uint32_t half = count / 2;
+    const uint32_t is_before = hit_x[begin + half] < x;
+    begin = is_before ? begin + half + 1 : begin;
+    count = is_before ? count - half - 1 : half;
+  }
+  return begin;
+}
+
+/* The first hit in [begin, end) beyond x, or end. */
+static SL_DEVICE uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
+  uint32_t count = end - begin;
+  while (count > 0) {
+    const uint32_t half = count / 2;
+    const uint32_t is_before = hit_x[begin + half] <= x;
+    begin = is_before ? begin + half + 1 : begin;
+    count = is_before ? count - half - 1 : half;
+  }
+  return begin;
+}
+
+static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
+  const uint16_t *first = s->zone_first + 2 * layer + s->upper;
+  const struct hit_range z = {s->event_first + first[0], s->event_first + first[1]};
+  return z;
+}
+
+static SL_DEVICE struct search open_search(const struct search_windows_args *a, uint32_t event, uint32_t item) {
+  struct search s;
+  const float *window = a->forward.constants + SCIFI_X_WINDOW;
+  s.state.x = a->inputs.x[item];
+  s.state.y = a->inputs.y[item];
+  s.state.z = a->forward.constants[SCIFI_Z_UT];
+  s.state.tx = a->inputs.tx[item];
+  s.state.ty = a->inputs.ty[item];
+  s.qop = a->inputs.qop[item];
+  s.upper = scifi_line_y(&a->forward, &s.state, a->forward.z_layer[0]) >= 0.0f ? 1u : 0u;
+  s.zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
+  s.event_first = a->hits.offsets[event];
+  if (s.qop != 0.0f) {
+    const float width = window[0] + window[1] * sl_abs_f32(s.qop);
+    const uint32_t bends_up = -a->magnet.sign[0] * s.qop > 0.0f;
+    s.below = bends_up ? width : width + window[2];
+    s.above = bends_up ? width + window[2] : width;
+  } else {
+    const float to_inverse_gev = 1e3f, theta2 = s.state.tx * s.state.tx + s.state.ty * s.state.ty;
+    const float of_pt = sqrtf(theta2 / (1.0f + theta2)) / a->min_pt; /* the sine of the angle to the beam */
+    const float inverse = to_inverse_gev * sl_min_f32(1.0f / a->min_momentum, of_pt);
+    s.below = scifi_border(&a->forward, inverse, s.state.tx, s.state.ty) * a->border_factor;
+    s.above = s.below;
+  }
+  return s;
+}
+
+/* Of the hits that the track may have, max_hits around where it should be. */
+static SL_DEVICE struct window around(const struct search_windows_args *a, const struct search *s,
+                                      struct hit_range zone, float x) {
+  const uint32_t half = a->max_hits / 2, middle = first_from(a->hits.x, zone.begin, zone.end, x);
+  const uint32_t least = middle - zone.begin < half ? zone.begin : middle - half;
+  const uint32_t first = first_from(a->hits.x, least, middle, x - s->below);
+  const uint32_t most = zone.end - first < a->max_hits ? zone.end : first + a->max_hits;
+  const struct window found = {first, first_beyond(a->hits.x, middle, most, x + s->above) - first};
+  return found;
+}
+
+/* The hits left of x, and a little beyond, and those right of it: of each the max_hits nearest. */
+static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_range range, float x, struct window *left,
+                             struct window *right) {
+  const uint32_t left_end = first_from(a->hits.x, range.begin, range.end, x + a->overlap);
+  const uint32_t left_size = left_end - range.begin;
+  left->count = left_size < a->max_hits ? left_size : a->max_hits;
+  left->first = left_end - left->count;
+  right->first = first_beyond(a->hits.x, range.begin, left_end, x - a->overlap);
+  const uint32_t right_size = range.end - right->first;
+  right->count = right_size < a->max_hits ? right_size : a->max_hits;
+}
+
+static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
+                                           float high) {
+  struct hit_range range;
+  range.begin = first_from(a->hits.x, zone.begin, zone.end, low);
+  range.end = first_beyond(a->hits.x, range.begin, zone.end, high);
+  return range;
+}
+
+/* The windows of the i-th x layer, and of the stereo layer beside it, if that one has hits. */
+static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, const struct search *s, uint32_t i,
+                                           struct window *found) {
+  const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
+  const float z = a->forward.z_layer[x_layer], stereo_z = a->forward.z_layer[stereo_layer];
+  const float slope = scifi_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
+  const float x = scifi_bent_x(&a->forward, &s->state, slope, z);
+  found[0] = around(a, s, zone_of(s, x_layer), x);
+  if (found[0].count == 0) return;
+  const float y = scifi_line_y(&a->forward, &s->state, stereo_z);
+  const float stereo_x = x + slope * (stereo_z - z) + -y * a->forward.dxdy[stereo_layer];
+  const struct hit_range range =
+      range_of(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width);
+  found[2].first = range.begin;
+  found[2].count = range.end - range.begin;
+}
+
+static SL_DEVICE void search_without_momentum(const struct search_windows_args *a, const struct search *s, uint32_t i,
+                                              struct window *found) {
+  const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
+  const float dz = a->forward.z_layer[x_layer] - s->state.z, stereo_dz = a->forward.z_layer[stereo_layer] - s->state.z;
+  const float x = s->state.x + s->state.tx * dz;
+  const struct hit_range x_range = range_of(a, zone_of(s, x_layer), x - s->below, x + s->above);
+  if (x_range.begin == x_range.end) return;
+  beside(a, x_range, x, &found[0], &found[1]);
+  const float y = s->state.y + s->state.ty * stereo_dz;
+  const float stereo_x = s->state.x + s->state.tx * stereo_dz + -y * a->forward.dxdy[stereo_layer];
+  const struct hit_range range =
+      range_of(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width);
+  beside(a, range, stereo_x, &found[2], &found[3]);
+}
+
+/* Writes the windows of the i-th x layer and its neighbour; returns bit i if it has hits, and bit 8 + i if that has. */
+static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, const struct search *s, uint32_t item,
+                                        uint32_t i) {
+  struct window found[SCIFI_LAYER_WINDOWS] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  if (s->qop != 0.0f)
+    search_with_momentum(a, s, i, found);
+  else
+    search_without_momentum(a, s, i, found);
+  const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i;
+  SL_UNROLL
+  for (uint32_t w = 0; w < SCIFI_LAYER_WINDOWS; w++) {
+    a->windows.first[place + w] = (uint16_t)(found[w].count > 0 ? found[w].first - s->event_first : 0);
+    a->windows.count[place + w] = (uint16_t)found[w].count;
+  }
+  return (found[0].count + found[1].count > 0 ? 1u << i : 0u) | (found[2].count + found[3].count > 0 ? 256u << i : 0u);
+}
+
+/* Whether a triplet of x layers, and a stereo layer in each station, have hits. */
+static SL_DEVICE uint32_t is_enough(uint32_t has_hits) {
+  const uint32_t first_seed = 0x15, second_seed = 0x2A, stations = 0x15;
+  const uint32_t stereo = has_hits >> 8, either = stereo | stereo >> 1;
+  const uint32_t has_seed = (has_hits & first_seed) == first_seed || (has_hits & second_seed) == second_seed;
+  return has_seed && (either & stations) == stations;
+}
+
+SL_KERNEL(search_windows_search, struct search_windows_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.inputs.offsets[event], count = a.inputs.offsets[event + 1] - begin;
+    SL_FOR_GROUPS (t, count, TRACK_THREADS) {
+      const uint32_t item = begin + t;
+      uint32_t has_hits = 0;
+      if (t < count) {
+        const struct search s = open_search(&a, event, item);
+        for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
+          has_hits |= search_layers(&a, &s, item, i);
+      }
+      has_hits = sl_group_sum_u32(has_hits, TRACK_THREADS); /* each bit is one thread's */
+      if (t >= count || is_enough(has_hits)) continue;
+      for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
+        for (uint32_t w = 0; w < SCIFI_LAYER_WINDOWS; w++) {
+          const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i + w;
+          a.windows.first[place] = 0;
+          a.windows.count[place] = 0;
+        }
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct search_windows_args *a) {
+  return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run);
