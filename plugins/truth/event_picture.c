@@ -1,5 +1,5 @@
 /* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks and vertices in the VELO, and which
- * particles were missed; or true tracks and hits in the whole spectrometer.
+ * particles were missed; or hits, true tracks and found ones in the whole spectrometer.
  *
  * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
  * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
@@ -12,6 +12,7 @@
 #include "mc_vertices.h"
 #include "picture.h"
 #include "pv/event_model.h"
+#include "spectrometer_found.h"
 #include "spectrometer_hits.h"
 #include "velo/event_model.h"
 
@@ -22,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BANK_FIELDS "offsets source_id version size_bytes first_word payload"
-#define UT_FIELDS   "x0 z0 dx_di dz_di lane_index lane_layer lane_channel"
+#define BANK_FIELDS     "offsets source_id version size_bytes first_word payload"
+#define UT_TRACK_FIELDS "offsets hit_offsets velo_track qop x tx hit_id"
 #define SCIFI_FIELDS                                                                                                  \
   "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch die_gap " \
   "sipm_pitch dxdy dzdy"
@@ -39,8 +40,8 @@
   M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
   M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
   M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
-  M(OPTIONAL_IN, ut, ut_banks, BANK_FIELDS, "spectrometer: UT hits, with ut_geometry")                        \
-  M(WANTED_IN, ut_geometry, ut_geometry, UT_FIELDS, "where strips are")                                       \
+  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: all hits of the UT")                        \
+  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
   M(OPTIONAL_IN, scifi, scifi_banks, BANK_FIELDS, "spectrometer: SciFi hits, with scifi_geometry")            \
   M(WANTED_IN, scifi_geometry, scifi_geometry, SCIFI_FIELDS, "where fibres are")                              \
   M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
@@ -304,13 +305,12 @@ static int has_geometry(const struct sl_services *s, const char *detector, const
 static int read_detectors(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
                           uint32_t e, const struct sl_event *event) {
   struct spectrometer *p = &c->spectrometer;
-  struct spectrometer_faults ut = {0}, scifi = {0}, muon = {0}, calo = {0};
+  struct spectrometer_faults scifi = {0}, muon = {0}, calo = {0};
   int error = add_velo_hits(c, &args->hits, e);
-  if (!error && args->ut.offsets) error = spectrometer_read_ut(p, &args->ut_geometry, &args->ut, e, &ut);
+  if (!error && args->ut_hits.offsets) error = spectrometer_take_ut(p, &args->ut_hits, e);
   if (!error && args->scifi.offsets) error = spectrometer_read_scifi(p, &args->scifi_geometry, &args->scifi, e, &scifi);
   if (!error && args->muon.offsets) error = spectrometer_read_muon(p, &args->muon_geometry, &args->muon, e, &muon);
   if (!error && args->calo.offsets) spectrometer_read_calo(p, &args->calo_geometry, &args->calo, e, &calo);
-  warn_of_faults(s, event, "UT", &ut);
   warn_of_faults(s, event, "SciFi", &scifi);
   warn_of_faults(s, event, "muon", &muon);
   warn_of_faults(s, event, "calorimeter", &calo);
@@ -327,6 +327,8 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
   spectrometer_sort_hits(p);
   if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
+  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks};
+  if (spectrometer_take_tracks(p, &found, e, &c->mc, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
   spectrometer_draw(p, &c->svg);
   return SL_OK;
 }
@@ -373,8 +375,7 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
-  if (!has_geometry(s, "ut", args->ut.offsets, args->ut_geometry.x0) ||
-      !has_geometry(s, "scifi", args->scifi.offsets, args->scifi_geometry.mirror_x) ||
+  if (!has_geometry(s, "scifi", args->scifi.offsets, args->scifi_geometry.mirror_x) ||
       !has_geometry(s, "muon", args->muon.offsets, args->muon_geometry.x) ||
       !has_geometry(s, "calo", args->calo.offsets, args->calo_geometry.xy))
     return SL_EINVAL;
@@ -394,12 +395,14 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
 static void report_spectrometer(const struct spectrometer *p, const struct sl_report *r) {
   double energy = 0;
   for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) energy += p->energy_mev[i];
-  r->integer(r->context, "true_tracks", (int64_t)p->track_count);
+  r->integer(r->context, "true_tracks", p->true_tracks);
   r->integer(r->context, "long_tracks", p->counts[SPECTROMETER_LONG]);
   r->integer(r->context, "ut_hits", (int64_t)p->hits[SPECTROMETER_UT].count);
   r->integer(r->context, "scifi_hits", (int64_t)p->hits[SPECTROMETER_SCIFI].count);
   r->integer(r->context, "muon_hits", (int64_t)p->hits[SPECTROMETER_MUON].count);
   r->number(r->context, "energy_gev", energy / 1000);
+  r->integer(r->context, "found_ut_tracks", p->found[SPECTROMETER_TO_UT].tracks);
+  r->integer(r->context, "ut_ghosts", p->found[SPECTROMETER_TO_UT].ghosts);
 }
 
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {

@@ -72,5 +72,11 @@ int spectrometer_add_track(struct spectrometer *p, const struct spectrometer_tra
   added->point_count = 0;
   p->counts[track->kind]++;
   p->muons += track->is_muon;
+  if (spectrometer_is_true(track->kind)) {
+    p->true_tracks++;
+  } else {
+    p->found[track->reach].tracks++;
+    p->found[track->reach].ghosts += track->kind == SPECTROMETER_GHOST;
+  }
   return 1;
 }

@@ -3,7 +3,8 @@
  *
  * Of the UT and the SciFi these are hits of the x layers: a strip or fibre of the other layers is at no x, but at one
  * for each y. A struct spectrometer is used again for another event; its memory only grows. Zero-initialise it. Hits
- * come first (spectrometer_hits.c), then the true tracks through them (spectrometer_tracks.c).
+ * come first (spectrometer_hits.c), then the true tracks through them (spectrometer_tracks.c), and tracks that were
+ * found (spectrometer_found.c).
  */
 #ifndef TRUTH_SPECTROMETER_H
 #define TRUTH_SPECTROMETER_H
@@ -34,22 +35,36 @@ struct spectrometer_hits {
   uint32_t reserved;
 };
 
-/* The kinds of true tracks, in the order in which they are drawn. */
+/* The kinds of tracks, in the order in which they are drawn: those that are matched lie under the true ones. */
 enum spectrometer_kind {
+  SPECTROMETER_MATCHED, /* found, and matches a particle */
   SPECTROMETER_SCIFI_ALONE,
   SPECTROMETER_UPSTREAM,   /* VELO and UT */
   SPECTROMETER_LONG,       /* VELO and SciFi */
   SPECTROMETER_DOWNSTREAM, /* UT and SciFi */
+  SPECTROMETER_UNJUDGED,   /* found, where there is no truth */
+  SPECTROMETER_GHOST,      /* found, and matches none */
   SPECTROMETER_KINDS
+};
+static inline int spectrometer_is_true(enum spectrometer_kind kind) {
+  return kind >= SPECTROMETER_SCIFI_ALONE && kind <= SPECTROMETER_DOWNSTREAM;
+}
+
+/* Found tracks, by where they go. */
+enum spectrometer_reach { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETER_REACHES };
+struct spectrometer_found {
+  uint32_t is_read; /* somebody gave such tracks */
+  uint32_t tracks, ghosts;
 };
 
 struct spectrometer_point {
   float z, x;
 };
 
-/* A particle: from its origin through its hits. */
+/* A particle: from its origin through its hits; or a track that was found, with what it matches. */
 struct spectrometer_track {
   enum spectrometer_kind kind;
+  enum spectrometer_reach reach; /* of a found one */
   uint32_t is_muon, has_exit;
   uint32_t first_point, point_count;
   float exit_slope; /* behind its last hit, if has_exit */
@@ -68,7 +83,8 @@ struct spectrometer {
   struct spectrometer_point *points;
   uint64_t track_count, track_capacity, point_count, point_capacity;
   uint32_t counts[SPECTROMETER_KINDS]; /* of tracks */
-  uint32_t muons;                      /* among them */
+  uint32_t true_tracks, muons;         /* among them */
+  struct spectrometer_found found[SPECTROMETER_REACHES];
   uint32_t has_truth, has_energy;
   float column_width;
   double energy_mev[SPECTROMETER_COLUMNS];
@@ -91,6 +107,10 @@ int spectrometer_add_point(struct spectrometer *p, float z, float x);
 /* The tracks of an event's particles; 0 if there is no memory. Ids of VELO hits are compared in the bits of the mask.
  */
 int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, uint32_t velo_mask);
+/* A found track through points by ascending z, the first of them its origin, with its slope there; 0 if there is no
+ * memory. Its way through the magnet is made as that of true tracks. */
+int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_track *track,
+                           const struct spectrometer_point *points, uint32_t count, float origin_slope);
 
 /* The whole SVG file. */
 void spectrometer_draw(const struct spectrometer *p, struct svg *svg);

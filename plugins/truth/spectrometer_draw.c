@@ -1,14 +1,16 @@
-/* spectrometer_draw.c: the drawing of a struct spectrometer: three panels and a legend on a page of 1600 by 1600.
+/* spectrometer_draw.c: the drawing of a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
  *
- * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged. Kinds of tracks differ in colour
- * (Okabe's and Ito's) and in how their lines are broken, detectors in the shape of their hits.
+ * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged; between them, if tracks were looked
+ * for in the UT, the way there. Kinds of true tracks differ in colour (Okabe's and Ito's) and in how their lines are
+ * broken, detectors in the shape of their hits. A found track that matches is a band under the true one, so that a line
+ * on a band is found, one without is missed, and a ghost is a line of a colour of its own.
  */
 #include "page.h"
 #include "spectrometer.h"
 
 #include <inttypes.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1600, TITLES_MAX = 1000 /* tracks; beyond, none has a tooltip */ };
+enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1600, WAY_HEIGHT = 800, TITLES_MAX = 1000 /* tracks; beyond, no tooltips */ };
 
 static const double metre = 1000;
 static const double ecal_z = 12.603, bar_longest = 1.9;          /* m */
@@ -17,10 +19,13 @@ static const double muons_end = 19.1, other_tracks_end = 12.603; /* where lines 
 static const struct {
   const char *class_name, *text;
 } kinds[SPECTROMETER_KINDS] = {
+    [SPECTROMETER_MATCHED] = {"matched", "found"},
     [SPECTROMETER_SCIFI_ALONE] = {"alone", "in the SciFi alone"},
     [SPECTROMETER_UPSTREAM] = {"upstream", "VELO and UT alone"},
     [SPECTROMETER_LONG] = {"long", "long: VELO and SciFi"},
     [SPECTROMETER_DOWNSTREAM] = {"downstream", "UT and SciFi, not VELO"},
+    [SPECTROMETER_UNJUDGED] = {"unjudged", "found"},
+    [SPECTROMETER_GHOST] = {"ghost", "ghost"},
 };
 
 static const char style[] =
@@ -30,6 +35,9 @@ static const char style[] =
     ".upstream{stroke:#000;stroke-width:.9;stroke-dasharray:4 3}\n"
     ".alone{stroke:#009e73;stroke-width:.9;stroke-dasharray:9 3 2 3}\n"
     ".muon{stroke-width:2.6}\n"
+    ".matched{stroke:#f0e442;stroke-width:4.5}\n"
+    ".unjudged{stroke:#0072b2;stroke-width:1}\n"
+    ".ghost{stroke:#e6007e;stroke-width:1.5}\n"
     ".exit{stroke:#888;stroke-width:.6;stroke-dasharray:1 4}.muon-exit{stroke:#000;stroke-width:1.2;stroke-dasharray:1 "
     "4}\n"
     ".dots{stroke:#777;stroke-width:1.8;stroke-linecap:round}\n"
@@ -40,12 +48,16 @@ static const char style[] =
 
 /* ------------------------------------------------------------------------------------------------ panels */
 
+enum view { VIEW_WHOLE, VIEW_TO_UT, VIEW_UT, VIEW_SCIFI };
+
 struct panel {
   struct svg_panel frame; /* m */
   const char *name;
-  int tick;     /* length of a mark of a hit */
-  int is_whole; /* all of the spectrometer */
+  int tick; /* length of a mark of a hit */
+  enum view view;
 };
+
+static int has_scifi(const struct panel *panel) { return panel->view == VIEW_WHOLE || panel->view == VIEW_SCIFI; }
 
 static struct svg_point place(const struct panel *panel, float z, float x) {
   return svg_on_page(&panel->frame, (struct svg_point){(double)z / metre, (double)x / metre});
@@ -141,39 +153,70 @@ static void draw_energy(const struct spectrometer *p, struct svg *s, const struc
 }
 
 static void draw_hits(const struct spectrometer *p, struct svg *s, const struct panel *panel) {
-  if (panel->is_whole) draw_dots(s, panel, &p->hits[SPECTROMETER_VELO]);
-  draw_ticks(s, panel, &p->hits[SPECTROMETER_UT]);
-  draw_ticks(s, panel, &p->hits[SPECTROMETER_SCIFI]);
-  if (!panel->is_whole) return;
+  if (panel->view == VIEW_WHOLE || panel->view == VIEW_TO_UT) draw_dots(s, panel, &p->hits[SPECTROMETER_VELO]);
+  if (panel->view != VIEW_SCIFI) draw_ticks(s, panel, &p->hits[SPECTROMETER_UT]);
+  if (has_scifi(panel)) draw_ticks(s, panel, &p->hits[SPECTROMETER_SCIFI]);
+  if (panel->view != VIEW_WHOLE) return;
   if (p->has_energy) draw_energy(p, s, panel);
   draw_pads(s, panel, &p->hits[SPECTROMETER_MUON]);
 }
 
 /* ------------------------------------------------------------------------------------------------ tracks */
 
-static void add_path(const struct spectrometer *p, struct svg *s, const struct panel *panel,
-                     const struct spectrometer_track *track) {
+/* Of a track's points, those that the panel shows, and one before and behind them; 0 if no line is in it. */
+static int find_seen(const struct spectrometer *p, const struct panel *panel, const struct spectrometer_track *track,
+                     const struct spectrometer_point **first, const struct spectrometer_point **end) {
+  const struct spectrometer_point *a = p->points + track->first_point, *b = a + track->point_count;
+  while (b - a > 1 && (double)a[1].z <= panel->frame.u_min * metre) a++;
+  while (b - a > 1 && (double)b[-2].z >= panel->frame.u_max * metre) b--;
+  *first = a;
+  *end = b;
+  return b - a > 1;
+}
+
+static void add_path(struct svg *s, const struct panel *panel, const struct spectrometer_point *first,
+                     const struct spectrometer_point *end) {
   struct svg_pen pen = svg_pen_start(s);
-  const struct spectrometer_point *points = p->points + track->first_point;
-  svg_add(s, "<path%s d='", track->is_muon ? " class='muon'" : "");
-  svg_pen_move(&pen, place(panel, points[0].z, points[0].x));
-  for (uint32_t i = 1; i < track->point_count; i++) svg_pen_line(&pen, place(panel, points[i].z, points[i].x));
-  svg_add(s, "'");
+  svg_pen_move(&pen, place(panel, first->z, first->x));
+  for (const struct spectrometer_point *at = first + 1; at < end; at++) svg_pen_line(&pen, place(panel, at->z, at->x));
+}
+
+/* Each where it can be seen, and was looked for. */
+static int is_in_view(const struct spectrometer_track *track, enum view view) {
+  const int is_before_magnet = view == VIEW_TO_UT || view == VIEW_UT;
+  if (spectrometer_is_true(track->kind)) return track->kind != SPECTROMETER_SCIFI_ALONE || !is_before_magnet;
+  return (track->reach == SPECTROMETER_TO_UT) == is_before_magnet;
+}
+
+static void add_tooltip(struct svg *s, const struct spectrometer_track *track) {
+  static const char *const reaches[SPECTROMETER_REACHES] = {"VELO-UT track", "long track"};
+  svg_add(s, "><title>");
+  if (spectrometer_is_true(track->kind)) {
+    page_add_particle(s, track->pdg, track->p_mev, track->eta);
+    svg_add(s, "%s", kinds[track->kind].text);
+  } else {
+    svg_add(s, "%s: %s, ", reaches[track->reach], kinds[track->kind].text);
+    svg_add_number(s, (double)track->p_mev / 1000);
+    svg_add(s, " GeV");
+  }
+  svg_add(s, "</title></path>\n");
 }
 
 static void draw_tracks_of(const struct spectrometer *p, struct svg *s, const struct panel *panel, uint32_t kind) {
-  svg_add(s, "<g class='%s'%s>\n", kinds[kind].class_name, panel->is_whole ? "" : " style='stroke-width:.7'");
+  const int is_thin = panel->view != VIEW_WHOLE && spectrometer_is_true(kind);
+  const int has_tooltips = p->track_count <= TITLES_MAX && (panel->view == VIEW_WHOLE || panel->view == VIEW_TO_UT);
+  const struct spectrometer_point *first, *end;
+  svg_add(s, "<g class='%s'%s>\n", kinds[kind].class_name, is_thin ? " style='stroke-width:.7'" : "");
   for (uint64_t i = 0; i < p->track_count; i++) {
     const struct spectrometer_track *track = &p->tracks[i];
-    if (track->kind != kind) continue;
-    add_path(p, s, panel, track);
-    if (p->track_count > TITLES_MAX || !panel->is_whole) {
+    if (track->kind != kind || !is_in_view(track, panel->view) || !find_seen(p, panel, track, &first, &end)) continue;
+    svg_add(s, "<path%s d='", track->is_muon ? " class='muon'" : "");
+    add_path(s, panel, first, end);
+    svg_add(s, "'");
+    if (has_tooltips)
+      add_tooltip(s, track);
+    else
       svg_add(s, "/>\n");
-      continue;
-    }
-    svg_add(s, "><title>");
-    page_add_particle(s, track->pdg, track->p_mev, track->eta);
-    svg_add(s, "%s</title></path>\n", kinds[kind].text);
   }
   svg_add(s, "</g>\n");
 }
@@ -199,8 +242,8 @@ static void draw_exits(const struct spectrometer *p, struct svg *s, const struct
 static void draw_panel(const struct spectrometer *p, struct svg *s, const struct panel *panel, double u_step,
                        double v_step, const char *u_label) {
   page_begin_clip(s, &panel->frame, panel->name);
-  if (panel->is_whole) draw_parts(s, panel);
-  for (uint32_t of_muons = 0; of_muons <= 1; of_muons++) draw_exits(p, s, panel, of_muons);
+  if (panel->view == VIEW_WHOLE) draw_parts(s, panel);
+  for (uint32_t of_muons = 0; of_muons <= 1 && has_scifi(panel); of_muons++) draw_exits(p, s, panel, of_muons);
   for (uint32_t kind = 0; kind < SPECTROMETER_KINDS; kind++) draw_tracks_of(p, s, panel, kind);
   draw_hits(p, s, panel);
   page_end_clip(s);
@@ -211,9 +254,9 @@ static void draw_subtitle(const struct spectrometer *p, struct svg *s) {
   svg_begin_text(s, PAGE_MARGIN, PAGE_SUBTITLE, "");
   svg_add(s, "From above, in the plane in which the magnet bends: ");
   if (p->has_truth)
-    svg_add(s, "true tracks through their hits: %" PRIu64 ".", p->track_count);
+    svg_add(s, "true tracks through their hits: %" PRIu32 ".", p->true_tracks);
   else
-    svg_add(s, "hits. The event has no Monte-Carlo truth, and no tracks.");
+    svg_add(s, "hits. The event has no Monte-Carlo truth, and no true tracks.");
   svg_end_text(s);
 }
 
@@ -276,19 +319,43 @@ static void draw_energy_legend(const struct spectrometer *p, struct legend *l) {
   legend_add_note(l, "energy in columns of a module");
 }
 
+static void draw_found_legend(const struct spectrometer *p, struct legend *l) {
+  static const char *const matched[SPECTROMETER_REACHES] = {"VELO-UT, matched", "long, matched"};
+  static const char *const ghosts[SPECTROMETER_REACHES] = {"VELO-UT, ghosts", "long, ghosts"};
+  static const char *const unjudged[SPECTROMETER_REACHES] = {"VELO-UT", "long"};
+  if (!p->found[SPECTROMETER_TO_UT].is_read && !p->found[SPECTROMETER_TO_SCIFI].is_read) return;
+  legend_add_head(l, "Found tracks");
+  for (uint32_t reach = 0; reach < SPECTROMETER_REACHES; reach++) {
+    const struct spectrometer_found *found = &p->found[reach];
+    if (!found->is_read) continue;
+    if (!p->has_truth) {
+      add_track_entry(l, "", "unjudged", unjudged[reach], found->tracks);
+      continue;
+    }
+    add_track_entry(l, "", "matched", matched[reach], found->tracks - found->ghosts);
+    add_track_entry(l, "", "ghost", ghosts[reach], found->ghosts);
+  }
+  if (p->has_truth) legend_add_note(l, "lines on a band are found");
+  l->baseline += 0.5 * LEGEND_STEP;
+}
+
 void spectrometer_draw(const struct spectrometer *p, struct svg *s) {
-  const struct page page = {"Spectrometer", p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT};
+  const double lower = p->found[SPECTROMETER_TO_UT].is_read ? WAY_HEIGHT : 0;
+  const struct page page = {"Spectrometer", p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT + (int32_t)lower};
   page_begin(s, &page);
   svg_add(s, "%s", style);
   draw_subtitle(p, s);
-  const struct panel whole = {{80, 92, 1490, 620, -0.4, 19.4, -6.1, 6.1}, "whole", 3, 1};
+  const struct panel whole = {{80, 92, 1490, 620, -0.4, 19.4, -6.1, 6.1}, "whole", 3, VIEW_WHOLE};
   draw_panel(p, s, &whole, 2, 2, "z (m)");
-  const struct panel ut = {{80, 800, 440, 730, 2.28, 2.69, -0.88, 0.88}, "ut", 8, 0};
+  const struct panel way = {{80, 800, 1490, 700, -0.3, 2.72, -0.32, 0.32}, "way", 8, VIEW_TO_UT};
+  if (p->found[SPECTROMETER_TO_UT].is_read) draw_panel(p, s, &way, 0.2, 0.1, "z (m), VELO and UT");
+  const struct panel ut = {{80, lower + 800, 440, 730, 2.28, 2.69, -0.88, 0.88}, "ut", 8, VIEW_UT};
   draw_panel(p, s, &ut, 0.1, 0.2, "z (m), UT");
-  const struct panel scifi = {{600, 800, 680, 730, 7.78, 9.46, -3.25, 3.25}, "scifi", 7, 0};
+  const struct panel scifi = {{600, lower + 800, 680, 730, 7.78, 9.46, -3.25, 3.25}, "scifi", 7, VIEW_SCIFI};
   draw_panel(p, s, &scifi, 0.2, 0.5, "z (m), SciFi");
-  struct legend legend = {s, 1312, 814};
+  struct legend legend = {s, 1312, lower + 814};
   if (p->has_truth) draw_track_legend(p, &legend);
+  draw_found_legend(p, &legend);
   draw_hit_legend(p, &legend);
   if (p->has_energy) draw_energy_legend(p, &legend);
   svg_add(s, "</svg>\n");

@@ -5,7 +5,6 @@
 #include "calo/bank_words.h"
 #include "muon/bank_words.h"
 #include "scifi/bank_words.h"
-#include "ut/bank_words.h"
 
 static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, const char *text) {
   faults->count++;
@@ -15,53 +14,16 @@ static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, c
 
 /* ------------------------------------------------------------------------------------------------ UT */
 
-static int is_ut_x_layer(uint32_t layer) { return layer == 0 || layer == UT_LAYERS - 1; }
-
-static int add_ut_cluster(struct spectrometer *p, const struct ut_geometry_view *g, uint32_t version, uint32_t board,
-                          const struct ut_cluster *c) {
-  const uint32_t lane = UT_BOARD_LANES * board + c->lane, sector = g->lane_index[lane];
-  if (sector >= UT_SECTORS || !is_ut_x_layer(g->lane_layer[lane])) return 1;
-  const int is_flipped = version == 4 && g->z0[sector] < 0;
-  const float d = is_flipped ? (float)UT_SECTOR_STRIPS - c->place : c->place;
-  const struct spectrometer_hit hit = {.z = sl_abs_f32(g->z0[sector]) + d * g->dz_di[sector],
-                                       .x = g->x0[sector] + d * g->dx_di[sector],
-                                       .id = ut_id(version, g->lane_channel[lane], c->strip)};
-  return spectrometer_add_hit(p, SPECTROMETER_UT, &hit);
+static int is_ut_x_layer(uint32_t id) {
+  const uint32_t layer = id >> UT_LAYER_BIT & (UT_LAYERS - 1);
+  return layer == 0 || layer == UT_LAYERS - 1;
 }
 
-static int add_ut_bank(struct spectrometer *p, const struct ut_geometry_view *g, const uint32_t *words,
-                       uint32_t size_bytes, uint32_t version, uint32_t board) {
-  struct ut_cluster c;
-  if (version == 3) {
-    const uint32_t count = ut_v3_count(words);
-    for (uint32_t i = 0; i < count; i++) {
-      c = ut_v3_cluster(words, i);
-      if (!add_ut_cluster(p, g, version, board, &c)) return 0;
-    }
-    return 1;
-  }
-  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
-    const uint32_t count = ut_v4_count(words, size_bytes, lane);
-    for (uint32_t i = 0; ut_v4_next_cluster(words, lane, count, &i, &c);)
-      if (!add_ut_cluster(p, g, version, board, &c)) return 0;
-  }
-  return 1;
-}
-
-int spectrometer_read_ut(struct spectrometer *p, const struct ut_geometry_view *geometry,
-                         const struct ut_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
-#define TEXT(name, text) [name] = text,
-  static const char *const texts[] = {UT_BANK_FAULTS(TEXT)};
-#undef TEXT
+int spectrometer_take_ut(struct spectrometer *p, const struct ut_hits_view *hits, uint32_t event) {
   p->hits[SPECTROMETER_UT].is_read = 1;
-  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
-    const uint32_t *words = banks->payload + banks->first_word[i];
-    const uint32_t size_bytes = banks->size_bytes[i], version = banks->version[i], source_id = banks->source_id[i];
-    const enum ut_bank_fault fault = ut_bank_fault(words, size_bytes, version, source_id);
-    if (fault != UT_BANK_FINE)
-      note_fault(faults, source_id, texts[fault]);
-    else if (!add_ut_bank(p, geometry, words, size_bytes, version, ut_board(source_id)))
-      return SL_ENOMEM;
+  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
+    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i]};
+    if (is_ut_x_layer(hit.id) && !spectrometer_add_hit(p, SPECTROMETER_UT, &hit)) return SL_ENOMEM;
   }
   return SL_OK;
 }

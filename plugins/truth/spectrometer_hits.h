@@ -1,4 +1,5 @@
-/* spectrometer_hits.h: raw banks of an event become hits of a struct spectrometer. One function a detector. */
+/* spectrometer_hits.h: hits as decoded, or raw banks, of an event become hits of a struct spectrometer. One function a
+ * detector. */
 #ifndef TRUTH_SPECTROMETER_HITS_H
 #define TRUTH_SPECTROMETER_HITS_H
 
@@ -10,7 +11,6 @@
 #include "scifi/raw_banks.h"
 #include "spectrometer.h"
 #include "ut/event_model.h"
-#include "ut/raw_banks.h"
 
 /* Banks that were left out. */
 struct spectrometer_faults {
@@ -18,9 +18,9 @@ struct spectrometer_faults {
   const char *text;          /* what is wrong with it */
 };
 
+/* 0 or SL_ENOMEM. */
+int spectrometer_take_ut(struct spectrometer *p, const struct ut_hits_view *hits, uint32_t event);
 /* 0 or SL_ENOMEM. Faults are added to what is there. */
-int spectrometer_read_ut(struct spectrometer *p, const struct ut_geometry_view *geometry,
-                         const struct ut_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
 int spectrometer_read_scifi(struct spectrometer *p, const struct scifi_geometry_view *geometry,
                             const struct scifi_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
 int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_view *geometry,

@@ -1,4 +1,4 @@
-/* spectrometer_tracks.c: the true tracks through the hits of a struct spectrometer.
+/* spectrometer_tracks.c: the ways of tracks, and the true ones through the hits of a struct spectrometer.
  *
  * A track is a line through the particle's points, by ascending z: its origin, its last hit in the VELO, those in the x
  * layers of UT and SciFi. On its way through the magnet it is bent: a polynomial of third order from the point before
@@ -144,4 +144,11 @@ int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, u
     if (!spectrometer_add_track(p, &track) || !add_line(p, &nodes, tx)) return 0;
   }
   return 1;
+}
+
+int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_track *track,
+                           const struct spectrometer_point *points, uint32_t count, float origin_slope) {
+  struct nodes nodes = {.count = 0};
+  for (uint32_t i = 0; i < count; i++) add_node(&nodes, points[i].z, points[i].x);
+  return spectrometer_add_track(p, track) && add_line(p, &nodes, origin_slope);
 }

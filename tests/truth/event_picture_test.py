@@ -112,7 +112,13 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(picture["ut_hits"] > 300 and picture["scifi_hits"] > 1000, f"a simulated event has {picture['ut_hits']} and {picture['scifi_hits']} hits in UT and SciFi")
     checks.that(picture["muon_hits"] > 50 and picture["energy_gev"] > 200, f"and {picture['muon_hits']} in the muon chambers, and {picture['energy_gev']:.0f} GeV in the calorimeter")
     checks.that(picture["true_tracks"] > picture["long_tracks"] > 50, f"of {picture['true_tracks']} true tracks {picture['long_tracks']} are long")
-    checks.that(lines(root, "long") == 3 * picture["long_tracks"] + 2, "each long track is drawn")
+    checks.that(lines(root, "long") == 4 * picture["long_tracks"] + 2, "each long track is drawn")
+    summary, root = draw(path, "-n", 1, "--set", "seed=3", graph=SPECTROMETER)
+    picture, check = summary["results"]["picture"], summary["results"]["ut_check"]
+    checks.that((picture["found_ut_tracks"], picture["ut_ghosts"]) == (check["tracks"], check["ghosts"]), "VELO-UT tracks and ghosts of the check")
+    matched = picture["found_ut_tracks"] - picture["ut_ghosts"]
+    checks.that(matched > 100 and picture["ut_ghosts"] > 10 and lines(root, "matched") == 2 * matched + 1, "each matched one is a band in two panels, and one in the legend")
+    checks.that(lines(root, "ghost") == 2 * picture["ut_ghosts"] + 1, "and each ghost a line")
 
 if (DATA / "minbias.mdf").exists():
     sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
@@ -124,9 +130,9 @@ if (DATA / "minbias.mdf").exists():
             checks.that((picture["ut_hits"], picture["scifi_hits"], picture["muon_hits"]) == (ut, scifi, muon), f"event {event}: hits of UT, SciFi, muon chambers")
             checks.that(abs(picture["energy_gev"] - energy) < 0.01, f"event {event}: energy")
             checks.that((picture["long_tracks"], picture["true_tracks"]) == (long_tracks, true_tracks), f"event {event}: true tracks")
-            # in each of the three panels
-            checks.that(lines(root, "long") == 3 * long_tracks + 2, f"event {event}: a line for each long track, and two in the legend")
-            checks.that(dots(root, "ticks")[:6] == [ut, scifi] * 3, f"event {event}: a mark for each hit of the trackers, in each panel")
+            # in each of the four panels
+            checks.that(lines(root, "long") == 4 * long_tracks + 2, f"event {event}: a line for each long track, and two in the legend")
+            checks.that(dots(root, "ticks")[:5] == [ut, scifi, ut, ut, scifi], f"event {event}: a mark for each hit of the trackers, in each panel")
             checks.that(dots(root, "pads")[0] == muon, f"event {event}: a mark for each hit of the muon chambers")
             checks.that(shows(root, f"true tracks through their hits: {true_tracks}."), f"event {event}: the title")
         busiest, root = draw(path, *sample, "--set", "picture.choose=busiest", graph=SPECTROMETER)

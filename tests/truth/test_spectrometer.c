@@ -1,5 +1,6 @@
-/* test_spectrometer.c: true tracks through hits made by hand, and raw banks that become hits. Places and slopes are
- * worked out here from the formats once more. */
+/* test_spectrometer.c: true and found tracks through hits made by hand, and raw banks that become hits. Places and
+ * slopes are worked out here from the formats once more. */
+#include "spectrometer_found.h"
 #include "spectrometer_hits.h"
 
 #include <math.h>
@@ -146,6 +147,70 @@ static void velo_ids_are_compared_in_the_bits_of_the_mask(void **state) {
   assert_int_equal(p.track_count, 1);
 }
 
+/* ------------------------------------------------------------------------------------------------ found tracks */
+
+/* Two VELO tracks of event 1, which is the second of two; the second one goes on in the UT. Hits by descending z. */
+static const uint32_t track_offsets[3] = {0, 1, 3}, velo_hit_offsets[4] = {0, 3, 6, 9};
+static const uint32_t velo_ids[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+static const float velo_x[9] = {0, 0, 0, 0, 0, 0, 32, 22, 12}, velo_z[9] = {0, 0, 0, 0, 0, 0, 300, 200, 100};
+static const float state_x[3] = {0, 0, 2.5f}, state_z[3] = {0, 0, 5}, state_tx[3] = {0, 0, 0.1f};
+static const uint32_t ut_offsets[3] = {0, 0, 1}, ut_hit_offsets[2] = {0, 3}, ut_velo[1] = {1};
+static const uint32_t ut_ids[3] = {0x30400001, 0x30440001, 0x304c0001};
+static const float ut_qop[1] = {-1.0f / 4000}, ut_x[1] = {250}, ut_tx[1] = {0.12f};
+static const struct spectrometer_inputs inputs = {
+    .velo = {.offsets = track_offsets,
+             .hit_offsets = velo_hit_offsets,
+             .hit_id = velo_ids,
+             .hit_x = velo_x,
+             .hit_z = velo_z},
+    .states = {.offsets = track_offsets, .x = state_x, .z = state_z, .tx = state_tx},
+    .ut = {.offsets = ut_offsets,
+           .hit_offsets = ut_hit_offsets,
+           .velo_track = ut_velo,
+           .qop = ut_qop,
+           .x = ut_x,
+           .tx = ut_tx,
+           .hit_id = ut_ids}};
+
+/* As found with a particle that has the track's VELO hits and that many of its hits in the UT. */
+static enum spectrometer_kind kind_with(uint32_t ut_hits) {
+  uint32_t all[6] = {7, 8, 9};
+  memcpy(all + 3, ut_ids, sizeof ut_ids);
+  struct mc_particle particle = {.velo = {0, 3}, .ut = {3, ut_hits}, .pdg = 211};
+  const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = 6};
+  struct association association = {.match_count = 0};
+  spectrometer_clear(&p);
+  assert_int_equal(association_begin(&association, &mc, ~0u), 0);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, &mc, &association), 0);
+  association_free(&association);
+  assert_int_equal(p.track_count, 1);
+  return p.tracks[0].kind;
+}
+
+static void a_velo_ut_track_goes_to_the_end_of_the_ut(void **state) {
+  (void)state;
+  static const float z[4] = {5, 300, 2320, 2650};
+  static const float x[4] = {2.5f, 32, 250 + 0.12f * (2320 - 2484.6f), 250 + 0.12f * (2650 - 2484.6f)};
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 0, NULL, NULL), 0);
+  assert_true(p.track_count == 0 && p.found[SPECTROMETER_TO_UT].is_read);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL, NULL), 0);
+  assert_int_equal(p.track_count, 1);
+  assert_int_equal(p.tracks[0].kind, SPECTROMETER_UNJUDGED);
+  assert_true(fabsf(p.tracks[0].p_mev - 4000) < 0.01f);
+  assert_int_equal(p.tracks[0].point_count, 4);
+  for (uint32_t i = 0; i < 4; i++) assert_true(p.points[i].z == z[i] && fabsf(p.points[i].x - x[i]) < 1e-3f);
+}
+
+static void a_found_track_that_matches_no_particle_is_a_ghost(void **state) {
+  (void)state;
+  assert_int_equal(kind_with(3), SPECTROMETER_MATCHED);
+  assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_UT].ghosts == 0);
+  assert_int_equal(kind_with(2), SPECTROMETER_MATCHED);
+  assert_int_equal(kind_with(1), SPECTROMETER_GHOST);
+  assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_UT].ghosts == 1);
+  assert_true(p.true_tracks == 0 && p.counts[SPECTROMETER_GHOST] == 1);
+}
+
 /* ------------------------------------------------------------------------------------------------ banks */
 
 enum { BANKS = 3, WORDS = 128 };
@@ -190,47 +255,17 @@ static void assert_hit(enum spectrometer_detector detector, uint32_t i, float z,
   assert_int_equal(hit->id, id);
 }
 
-/* Board 2: lane 0 in an x layer, 1 in a stereo layer, 2 in an x layer whose strips count backwards. */
-static void ut_banks_become_hits_of_the_x_layers(void **state) {
+static void ut_hits_of_the_x_layers_are_taken(void **state) {
   (void)state;
-  static float x0[UT_SECTORS], z0[UT_SECTORS], dx_di[UT_SECTORS], dz_di[UT_SECTORS];
-  static uint32_t lane_index[UT_LANES], lane_layer[UT_LANES], lane_channel[UT_LANES];
-  const struct ut_geometry_view geometry = {.x0 = x0,
-                                            .z0 = z0,
-                                            .dx_di = dx_di,
-                                            .dz_di = dz_di,
-                                            .lane_index = lane_index,
-                                            .lane_layer = lane_layer,
-                                            .lane_channel = lane_channel};
-  for (uint32_t i = 0; i < UT_LANES; i++) lane_index[i] = UT_SECTORS;
-  for (uint32_t lane = 0; lane < 3; lane++) {
-    lane_index[12 + lane] = 100 + lane;
-    lane_layer[12 + lane] = lane == 1 ? 1 : 3;
-    lane_channel[12 + lane] = 0x4c0000 + 512 * lane;
-    x0[100 + lane] = -50;
-    dx_di[100 + lane] = 0.2f;
-    z0[100 + lane] = lane == 2 ? -2640 : 2630;
-  }
-  /* Version 3: two clusters, strips 10 and a half in lane 0, 7 in lane 1; the bytes of ADC do not matter here. */
-  const uint16_t v3[] = {2, 0x80, 10 << 2 | 2, (512 + 7) << 2};
-  add_bank(66, 3, 2, v3, sizeof v3);
-  /* Version 4: strips 20 and 21 in lane 0, of like charge; strip 12 in lane 2. */
-  uint16_t v4[16] = {0};
-  v4[2] = 2;                   /* hits in lanes 0 and 1 */
-  v4[3] = 1;                   /* 2 and 3 */
-  v4[4 + 2 * 5] = 20 << 5 | 8; /* lane 0: first hit */
-  v4[4 + 2 * 5 + 1] = 21 << 5 | 8;
-  v4[4 + 2 * 3] = 12 << 5 | 5;
-  add_bank(66, 4, 2, v4, sizeof v4);
-  add_bank(66, 5, 2, v4, sizeof v4);
-  const struct ut_banks_view banks = VIEW(ut_banks_view);
-  assert_int_equal(spectrometer_read_ut(&p, &geometry, &banks, 0, &faults), 0);
-  assert_int_equal(p.hits[SPECTROMETER_UT].count, 3);
-  assert_hit(SPECTROMETER_UT, 0, 2630, -50 + 0.2f * 10.5f, 0x304c0000 + 10);
-  assert_hit(SPECTROMETER_UT, 1, 2630, -50 + 0.2f * 20.5f, 0x304c0000 + 21);
-  assert_hit(SPECTROMETER_UT, 2, 2640, -50 + 0.2f * (512 - 12), 0x304c0000 + 1024 + 12);
-  assert_int_equal(faults.count, 1);
-  assert_string_equal(faults.text, "its version is neither 3 nor 4");
+  static const uint32_t hit_offsets[3] = {0, 1, 5};
+  static const uint32_t hit_ids[5] = {0x30400009, 0x30400001, 0x30440001, 0x30480001, 0x304c0001};
+  static const float x[5] = {1, 2, 3, 4, 5}, z[5] = {2327, 2328, 2372, 2597, 2642};
+  const struct ut_hits_view hits = {.offsets = hit_offsets, .id = hit_ids, .x = x, .z = z};
+  assert_int_equal(spectrometer_take_ut(&p, &hits, 1), 0);
+  assert_true(p.hits[SPECTROMETER_UT].is_read);
+  assert_int_equal(p.hits[SPECTROMETER_UT].count, 2);
+  assert_hit(SPECTROMETER_UT, 0, 2328, 2, 0x30400001);
+  assert_hit(SPECTROMETER_UT, 1, 2642, 5, 0x304c0001);
 }
 
 static void scifi_banks_become_hits_of_the_x_layers(void **state) {
@@ -423,6 +458,35 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   svg_free(&svg);
 }
 
+/* Bands under the true tracks and ghosts above them, where the way to the UT is seen, and where the UT is. */
+static void found_tracks_stand_out_and_are_counted(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t ut_hits;
+    const char *entry, *tooltip;
+  } cases[] = {{3, "VELO-UT, matched: 1<", "<title>VELO-UT track: found, 4 GeV</title>"},
+               {1, "VELO-UT, ghosts: 1<", "<title>VELO-UT track: ghost, 4 GeV</title>"}};
+  for (int i = 0; i < 2; i++) {
+    kind_with(cases[i].ut_hits);
+    p.has_truth = 1;
+    svg.count = 0;
+    spectrometer_draw(&p, &svg);
+    assert_int_equal(count_of(cases[i].entry), 1);
+    assert_int_equal(count_of(cases[i].tooltip), 1);
+    assert_int_equal(count_of(i == 0 ? "<g class='matched'>\n<path d='m" : "<g class='ghost'>\n<path d='m"), 2);
+    const char *band = strstr(svg.text, "<g class='matched'>"), *ghost = strstr(svg.text, "<g class='ghost'>");
+    const char *true_one = strstr(svg.text, "<g class='long'>");
+    assert_true(band && ghost && true_one && band < true_one && true_one < ghost);
+  }
+  spectrometer_clear(&p);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL, NULL), 0);
+  svg.count = 0;
+  spectrometer_draw(&p, &svg);
+  assert_int_equal(count_of("VELO-UT: 1<"), 1);
+  assert_int_equal(count_of("<g class='unjudged'>\n<path d='m"), 2);
+  svg_free(&svg);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
@@ -431,11 +495,14 @@ int main(void) {
       CASE(kinds_follow_from_the_flags),
       CASE(a_particle_without_hits_or_of_which_only_one_is_there_has_no_line),
       CASE(velo_ids_are_compared_in_the_bits_of_the_mask),
-      CASE(ut_banks_become_hits_of_the_x_layers),
+      CASE(a_velo_ut_track_goes_to_the_end_of_the_ut),
+      CASE(a_found_track_that_matches_no_particle_is_a_ghost),
+      CASE(ut_hits_of_the_x_layers_are_taken),
       CASE(scifi_banks_become_hits_of_the_x_layers),
       CASE(muon_banks_become_pads_and_x_strips),
       CASE(calorimeter_banks_become_energy_in_columns),
       CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
+      CASE(found_tracks_stand_out_and_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ struct ut_description {
 };
 
 static inline uint32_t ut_channel_of(const struct ut_sector_description *s) {
-  return (uint32_t)UT_CHANNEL_TYPE << 21 | s->side << 20 | s->layer << 18 | s->stave << 14 | s->face << 13 |
+  return (uint32_t)UT_CHANNEL_TYPE << 21 | s->side << 20 | s->layer << UT_LAYER_BIT | s->stave << 14 | s->face << 13 |
          s->module << 10 | s->sector << 9;
 }
 

@@ -13,7 +13,8 @@ enum {
   UT_BOARDS = 240,
   UT_BOARD_LANES = 6,
   UT_LANES = UT_BOARDS * UT_BOARD_LANES,
-  UT_CHANNEL_TYPE = 2 /* of a lane in use */
+  UT_CHANNEL_TYPE = 2, /* of a lane in use */
+  UT_LAYER_BIT = 18    /* of an LHCbID; the layer has two bits */
 };
 
 /* Tables of the momentum estimate: bins of a straight track's |dy/dz| in steps of 0.01 by layer; bins of dy/dz, of

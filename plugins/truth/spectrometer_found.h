@@ -1,0 +1,23 @@
+/* spectrometer_found.h: tracks that were found become tracks of a struct spectrometer, judged by truth if there is
+ * some.
+ */
+#ifndef TRUTH_SPECTROMETER_FOUND_H
+#define TRUTH_SPECTROMETER_FOUND_H
+
+#include "association.h"
+#include "spectrometer.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+/* What a graph gives. Those without offsets are not there. */
+struct spectrometer_inputs {
+  struct velo_tracks_view velo;
+  struct velo_beamline_states_view states;
+  struct ut_tracks_view ut;
+};
+
+/* SL_OK or SL_ENOMEM. `association` has begun with the event's particles; NULL where there is no truth. */
+int spectrometer_take_tracks(struct spectrometer *p, const struct spectrometer_inputs *inputs, uint32_t event,
+                             const struct mc_event *mc, struct association *association);
+
+#endif
