@@ -6,7 +6,7 @@
 enum { RANDOM_HITS = 12000 };
 
 static struct detector detector;
-static struct ut_banks_case banks;
+static struct banks_case banks;
 
 static int start(void **state) {
   (void)state;

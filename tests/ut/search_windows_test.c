@@ -9,7 +9,7 @@
 enum { TRACKS = 400, HIT_GROUP_SLOTS = UT_GROUPS_MAX + 1 };
 
 static struct detector detector;
-static struct ut_banks_case banks;
+static struct banks_case banks;
 static float deflection[UT_DEFLECTIONS];
 
 /* Tracks at z = 770 mm. */

@@ -22,32 +22,7 @@ const uint32_t *detector_words(const struct detector *d, const char *field) {
   return sl_test_output(d->geometry, "geometry", field);
 }
 
-void give(struct sl_test *to, const char *port, const struct sl_test *from, const char *output, const char *fields) {
-  char names[256], *rest = names;
-  snprintf(names, sizeof names, "%s", fields);
-  for (const char *field; (field = strtok_r(rest, " ", &rest));)
-    sl_test_input(to, port, field, sl_test_output(from, output, field), sl_test_output_count(from, output, field));
-}
-
-void banks_event(struct ut_banks_case *b) {
-  assert_true(b->event_count < TEST_EVENTS_MAX);
-  b->offsets[++b->event_count] = b->bank_count;
-}
-
-void banks_add(struct ut_banks_case *b, uint8_t version, uint16_t source_id, const void *payload, uint32_t bytes) {
-  const uint32_t words = (bytes + 3) / 4, bank = b->bank_count++;
-  assert_true(bank < TEST_BANKS_MAX && b->word_count + words <= TEST_WORDS_MAX && bytes <= UINT16_MAX);
-  b->version[bank] = version;
-  b->type[bank] = 66;
-  b->source_id[bank] = source_id;
-  b->size_bytes[bank] = (uint16_t)bytes;
-  b->first_word[bank] = b->word_count;
-  if (bytes) memcpy(b->payload + b->word_count, payload, bytes);
-  b->word_count += words;
-  b->offsets[b->event_count] = b->bank_count;
-}
-
-void banks_add_v3(struct ut_banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count) {
+void banks_add_v3(struct banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count) {
   uint16_t words[4096] = {(uint16_t)count, 0x80};
   assert_true(count + 2 <= sizeof words / sizeof words[0]);
   for (uint32_t i = 0; i < count; i++)
@@ -55,7 +30,7 @@ void banks_add_v3(struct ut_banks_case *b, uint16_t source_id, const struct lane
   banks_add(b, 3, source_id, words, 4 * ((count + 1) / 2 + 1));
 }
 
-void banks_add_v4(struct ut_banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count) {
+void banks_add_v4(struct banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count) {
   static uint16_t halfwords[16 * 128 + 16];
   uint8_t counts[UT_BOARD_LANES] = {0};
   uint32_t rows = 1;
@@ -71,15 +46,9 @@ void banks_add_v4(struct ut_banks_case *b, uint16_t source_id, const struct lane
   banks_add(b, 4, source_id, halfwords, 32 * rows);
 }
 
-struct sl_test *decoder_new(const struct detector *d, const struct ut_banks_case *b) {
+struct sl_test *decoder_new(const struct detector *d, const struct banks_case *b) {
   struct sl_test *t = sl_test_new(UT_PLUGIN, "decode");
-  sl_test_events(t, b->event_count);
-  sl_test_input(t, "banks", "offsets", b->offsets, b->event_count + 1);
-  sl_test_input(t, "banks", "source_id", b->source_id, b->bank_count);
-  sl_test_input(t, "banks", "version", b->version, b->bank_count);
-  sl_test_input(t, "banks", "size_bytes", b->size_bytes, b->bank_count);
-  sl_test_input(t, "banks", "first_word", b->first_word, b->bank_count);
-  sl_test_input(t, "banks", "payload", b->payload, b->word_count);
+  banks_give(t, "banks", b);
   give(t, "geometry", d->geometry, "geometry", "lane_channel dy x0 dx_di y0 dy_di z0 dz_di");
   give(t, "groups", d->groups, "groups", "lane_sector lane_group");
   return t;
