@@ -58,7 +58,10 @@ enum { X, DX_DU, Z, DZ_DU, HALF_PITCH, DIE_GAP, SIPM_PITCH, FIRST_ID, RECORD_FLO
 #define SL_ARGS decode_args
 #define DECODE(M)                                                                                                     \
   M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order")   \
-  M(IN, geometry, scifi_geometry, "", "mats, and links of banks")                                                     \
+  M(IN, geometry, scifi_geometry,                                                                                     \
+    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "       \
+    "die_gap sipm_pitch dxdy dzdy",                                                                                   \
+    "mats, and links of banks")                                                                                       \
   M(OUT, hits, scifi_hits, "by zone and x",                                                                           \
     SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))            \
   M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                              \
@@ -329,8 +332,8 @@ static SL_DEVICE void put_keys(const struct decode_args *a, uint32_t event, cons
   }
 }
 
-/* How many keys of the mat, which stand in [first, end), come before the one at `slot`; and whether another one has its
- * channel. */
+/* How many keys of the mat, which stand in [first, end), come before the one at `slot`; and whether another one has
+ * its channel. */
 static SL_DEVICE uint32_t rank_of(const uint32_t *keys, uint32_t first, uint32_t end, uint32_t slot,
                                   uint32_t *is_twice) {
   const uint32_t channel = keys[slot] >> KEY_CHANNEL_BIT;
