@@ -6,35 +6,53 @@
  * the best is kept: by number of hits, chi2, and the order of the pairs. It is fitted once more, and kept if its
  * momentum and the quality of the fit are what true tracks have.
  *
- * A thread a track that has windows enough, of which a block lists an event's, so that no lane waits for tracks
- * without. Reads 100 bytes a track and some 15 hits of 14 bytes, again and again but from the caches; writes 21 bytes a
- * track.
+ * A block takes an event. It lists the tracks that have windows enough, and for as many of these as fit side by side
+ * does each step with a thread an item of its own, since tracks differ much in what they have: on average 97 tracks of
+ * an event have 650 hits in their windows, 580 combinations of hits, and 410 pairs; 80 have a candidate.
+ * 1. A thread a hit puts the tracks' hits into shared memory, by track and layer, with x where the track is in y.
+ * 2. A thread a combination of two hits looks at its slope. Pairs are listed in the order of tracks and hits.
+ * 3. A thread a pair completes and fits it. The best of a track has the smallest of keys that are all different, so
+ * that
+ *    it does not depend on the order of threads.
+ * 4. A thread a track fits that again.
+ * On cpu fits are made for 32 pairs or tracks at a time, in vectors.
+ *
+ * Reads 100 bytes a track, and 10 bytes a hit of its windows; writes 21 bytes a track.
  */
 #include "compass_fit.h"
 #include "magnet/event_model.h"
 #include "velo/event_model.h"
 
-enum { COMPASS_LIST = 1024 }; /* tracks listed at a time */
+enum {
+  LISTED = 1024, /* tracks with windows, listed at a time */
+  TRACKS = 128,  /* worked on at a time */
+  HITS = 1024,   /* in shared memory: of these tracks */
+  PAIRS = 1024,  /* tried at a time; not less than the threads of a block */
+  NO_HIT = UINT16_MAX
+};
 
 #define SL_ARGS compass_args
-#define COMPASS(M)                                                                                \
-  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
-  M(IN, windows, ut_windows, "first count", "where to search")                                    \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                     \
-  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
-  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
-  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
-  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                   \
-  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
-  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
-  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")   \
-  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")          \
-  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")            \
-  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")    \
-  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                 \
-  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")             \
-  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")     \
+#define COMPASS(M)                                                                                           \
+  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                            \
+  M(IN, windows, ut_windows, "first count", "where to search")                                               \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                \
+  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                           \
+  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                                     \
+  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                            \
+  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")                        \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                              \
+  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected))            \
+  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")                     \
+  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")              \
+  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")                     \
+  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")                       \
+  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")               \
+  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                            \
+  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")                        \
+  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")                \
+  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory", SL_ONE(SL_ITEMS_TERM(hits))) \
+  M(SCRATCH, hit_z, f32, "and their z", SL_ONE(SL_ITEMS_TERM(hits)))                                         \
+  M(SCRATCH, hit, u16, "and which they are", SL_ONE(SL_ITEMS_TERM(hits)))                                    \
   M(TABLE, weights, f32, "of a hit by sector, 1/mm2")
 SL_ARGUMENTS(compass, COMPASS);
 
@@ -46,115 +64,286 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- search */
+/* ------------------------------------------------------------------------------------------------------ tracks */
 
-/* What is searched for a track, and the best so far. */
-struct compass_search {
-  struct compass_line line;
-  const uint16_t *first, *count; /* windows */
-  const float *x, *z;            /* of the event's hits */
-  const uint16_t *sector;
-  uint32_t pairs;
-  uint32_t best_count;
-  float best_chi2;
-  uint16_t best[UT_LAYERS]; /* hits by layer, or NO_HIT */
+/* Tracks of an event that a block works on side by side. */
+struct compass_shared {
+  uint16_t list[LISTED]; /* those with windows */
+  float x[TRACKS], y[TRACKS], z[TRACKS], tx[TRACKS], ty[TRACKS];
+  uint32_t hit_first[(uint32_t)UT_LAYERS * TRACKS + 1]; /* of each track and layer, in their order */
+  uint32_t candidate_first[TRACKS + 1];                 /* of all combinations of hits that can be pairs */
+  uint32_t pair_first[TRACKS];                          /* of those that are */
+  uint64_t best[TRACKS];                                /* pair of each track; see pair_key */
+  float hit_x[HITS], hit_z[HITS];
+  uint16_t hit[HITS];
+  uint32_t pair[PAIRS];
+  uint8_t pair_track[PAIRS];
 };
-enum { NO_HIT = UINT16_MAX };
 
-/* x of a hit where the track is in y. */
-static SL_DEVICE float compass_x(const struct compass_args *a, const struct compass_search *s, uint32_t layer,
-                                 uint32_t hit) {
-  return s->x[hit] + (s->line.y + s->line.ty * (s->z[hit] - s->line.z)) * a->groups.layer_slope[layer];
+struct compass_search {
+  struct compass_shared *shared;
+  uint32_t event, first_item; /* of the list */
+  const uint16_t *list;       /* the tracks worked on */
+  uint32_t tracks;
+  float *hit_x, *hit_z; /* of these tracks' windows; x where the track is in y */
+  uint16_t *hit;        /* and which they are of the event */
+  uint32_t hits;
+};
+
+static SL_DEVICE struct compass_line line_of(const struct compass_shared *s, uint32_t track) {
+  struct compass_line line;
+  line.x = s->x[track];
+  line.y = s->y[track];
+  line.z = s->z[track];
+  line.tx = s->tx[track];
+  line.ty = s->ty[track];
+  return line;
 }
 
-/* The hit of a layer's windows that is nearest to the line, or NO_HIT. */
-static SL_DEVICE uint16_t nearest_hit(const struct compass_args *a, const struct compass_search *s, uint32_t layer,
-                                      float x, float z, float tx) {
-  float nearest = a->max_distance;
-  uint16_t found = NO_HIT;
-  for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++) {
-    const uint32_t end = s->first[w] + s->count[w];
-    for (uint32_t hit = s->first[w]; hit < end; hit++) {
-      const float distance = sl_abs_f32(compass_x(a, s, layer, hit) - (x + tx * (s->z[hit] - z)));
-      if (distance >= nearest) continue;
-      nearest = distance;
-      found = (uint16_t)hit;
+/* The last of `count` ranges that does not begin after i: the one that i is in. A thread alone goes on from its last.
+ */
+static SL_DEVICE uint32_t find_range(const uint32_t *first, uint32_t count, uint32_t i, uint32_t last) {
+  if (blockDim.x == 1) {
+    while (first[last + 1] <= i) last++;
+    return last;
+  }
+  uint32_t begin = 0, end = count;
+  while (end - begin > 1) {
+    const uint32_t middle = (begin + end) / 2;
+    if (first[middle] <= i)
+      begin = middle;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+/* Gives the hits of the next tracks their places. Returns how many tracks fit in shared memory, or 1. */
+static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compass_search *s, uint32_t tracks) {
+  struct compass_shared *shared = s->shared;
+  uint32_t sum = 0, fitting = 0;
+  if (threadIdx.x == 0) shared->hit_first[0] = 0;
+  SL_FOR_BLOCK (i, UT_LAYERS * tracks) {
+    uint32_t hits = 0, total;
+    if (i < UT_LAYERS * tracks) {
+      const size_t item = s->first_item + s->list[i / UT_LAYERS];
+      const uint16_t *count = a->windows.count + item * UT_WINDOWS + i % UT_LAYERS * UT_LAYER_WINDOWS;
+      for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) hits += count[w];
     }
+    const uint32_t end = sum + sl_block_exclusive_scan(hits, &total) + hits;
+    if (i < UT_LAYERS * tracks) {
+      shared->hit_first[i + 1] = end;
+      if (i % UT_LAYERS == UT_LAYERS - 1 && end <= HITS) fitting++;
+    }
+    sum += total;
+  }
+  fitting = sl_block_sum_u32(fitting);
+  return fitting > 0 ? fitting : 1;
+}
+
+/* Loads the tracks' lines, and counts the combinations of their hits. Returns how many there are. */
+static SL_DEVICE uint32_t open_tracks(const struct compass_args *a, const struct compass_search *s) {
+  struct compass_shared *shared = s->shared;
+  uint32_t sum = 0;
+  if (threadIdx.x == 0) shared->candidate_first[0] = 0;
+  SL_FOR_BLOCK (t, s->tracks) {
+    uint32_t candidates = 0, total;
+    if (t < s->tracks) {
+      const uint32_t state = a->states.offsets[s->event] + a->selected.track[s->first_item + s->list[t]];
+      const uint32_t *first = shared->hit_first + (size_t)UT_LAYERS * t;
+      shared->x[t] = a->states.x[state];
+      shared->y[t] = a->states.y[state];
+      shared->z[t] = a->states.z[state];
+      shared->tx[t] = a->states.tx[state];
+      shared->ty[t] = a->states.ty[state];
+      shared->pair_first[t] = UINT32_MAX;
+      shared->best[t] = UINT64_MAX;
+      candidates = (first[1] - first[0]) * (first[3] - first[2]) + (first[4] - first[3]) * (first[2] - first[1]);
+    }
+    const uint32_t end = sum + sl_block_exclusive_scan(candidates, &total) + candidates;
+    if (t < s->tracks) shared->candidate_first[t + 1] = end;
+    sum += total;
+  }
+  return sum;
+}
+
+/* Puts the tracks' hits side by side, a thread a hit. */
+static SL_DEVICE void stage_hits(const struct compass_args *a, const struct compass_search *s) {
+  const uint32_t *first = s->shared->hit_first, event_first = a->hits.offsets[s->event];
+  uint32_t range = 0;
+  for (uint32_t i = threadIdx.x; i < s->hits; i += blockDim.x) {
+    range = find_range(first, UT_LAYERS * s->tracks, i, range);
+    const uint32_t track = range / UT_LAYERS, layer = range % UT_LAYERS;
+    size_t window = (size_t)(s->first_item + s->list[track]) * UT_WINDOWS + (size_t)layer * UT_LAYER_WINDOWS;
+    uint32_t place = i - first[range];
+    for (; place >= a->windows.count[window]; window++) place -= a->windows.count[window];
+    const uint32_t hit = a->windows.first[window] + place;
+    const struct compass_line line = line_of(s->shared, track);
+    const float x = a->hits.x[event_first + hit], z = a->hits.z[event_first + hit];
+    s->hit_x[i] = x + (line.y + line.ty * (z - line.z)) * a->groups.layer_slope[layer];
+    s->hit_z[i] = z;
+    s->hit[i] = (uint16_t)hit;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------- pairs */
+
+/* A pair is the places of its two hits: those of layers 0 and 2, or, where they come later, 3 and 1. So a track's pairs
+ * ascend. */
+static SL_DEVICE uint32_t candidate_at(const uint32_t *first, uint32_t i) {
+  const uint32_t partners = first[3] - first[2], ahead = (first[1] - first[0]) * partners;
+  if (i < ahead) return (first[0] + i / partners) << 16 | (first[2] + i % partners);
+  const uint32_t others = first[2] - first[1];
+  return (first[3] + (i - ahead) / others) << 16 | (first[1] + (i - ahead) % others);
+}
+
+/* dx/dz of a pair. */
+static SL_DEVICE float pair_slope(const struct compass_search *s, uint32_t pair) {
+  const uint32_t first = pair >> 16, second = pair & UINT16_MAX;
+  return (s->hit_x[second] - s->hit_x[first]) / (s->hit_z[second] - s->hit_z[first]);
+}
+
+/* The nearest to a line of the hits from `begin` on, or NO_HIT. */
+static SL_DEVICE uint32_t nearest_hit(const struct compass_args *a, const struct compass_search *s, uint32_t begin,
+                                      uint32_t end, uint32_t from, float tx) {
+  const float x = s->hit_x[from], z = s->hit_z[from];
+  float nearest = a->max_distance;
+  uint32_t found = NO_HIT;
+  for (uint32_t i = begin; i < end; i++) {
+    const float distance = sl_abs_f32(s->hit_x[i] - (x + tx * (s->hit_z[i] - z)));
+    found = distance < nearest ? i : found;
+    nearest = distance < nearest ? distance : nearest;
   }
   return found;
 }
 
-static SL_DEVICE struct compass_hits gather(const struct compass_args *a, const struct compass_search *s,
-                                            const uint16_t *chosen) {
-  struct compass_hits hits;
-  hits.count = 0;
+/* A pair with the nearest hits of the other layers. */
+struct compass_candidate {
+  uint32_t place[UT_LAYERS]; /* of a hit, or NO_HIT */
+  uint32_t count;
+};
+
+static SL_DEVICE struct compass_candidate complete(const struct compass_args *a, const struct compass_search *s,
+                                                   uint32_t track, uint32_t pair) {
+  struct compass_candidate c;
+  const uint32_t *layer_first = s->shared->hit_first + (size_t)UT_LAYERS * track;
+  const uint32_t first = pair >> 16, second = pair & UINT16_MAX, is_back = first >= layer_first[3] ? 1u : 0u;
+  const uint32_t *between_first = layer_first + (is_back ? 2 : 1), *behind_first = layer_first + (is_back ? 0 : 3);
+  const float tx = pair_slope(s, pair);
+  const uint32_t between = nearest_hit(a, s, between_first[0], between_first[1], first, tx);
+  const uint32_t behind = nearest_hit(a, s, behind_first[0], behind_first[1], second, tx);
+  c.place[0] = is_back ? behind : first;
+  c.place[1] = is_back ? second : between;
+  c.place[2] = is_back ? between : second;
+  c.place[3] = is_back ? first : behind;
+  c.count = 2u + (between != NO_HIT ? 1u : 0u) + (behind != NO_HIT ? 1u : 0u);
+  return c;
+}
+
+/* Candidates that are fitted side by side: on cpu 32, else the thread's own. */
+struct compass_lanes {
+  float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
+  float hit_x[UT_LAYERS][SL_LANES32], hit_z[UT_LAYERS][SL_LANES32], weight[UT_LAYERS][SL_LANES32];
+  uint32_t count[SL_LANES32];
+  float integral[SL_LANES32]; /* of the field; see finish_tracks */
+};
+
+static SL_DEVICE void fill_lane(const struct compass_args *a, const struct compass_search *s, uint32_t track,
+                                const struct compass_candidate *c, struct compass_lanes *l, uint32_t lane) {
+  const uint32_t event_first = a->hits.offsets[s->event];
+  l->x[lane] = s->shared->x[track];
+  l->y[lane] = s->shared->y[track];
+  l->z[lane] = s->shared->z[track];
+  l->tx[lane] = s->shared->tx[track];
+  l->ty[lane] = s->shared->ty[track];
+  l->count[lane] = c->count;
+  SL_UNROLL
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-    const uint32_t hit = chosen[layer];
-    if (hit == NO_HIT) continue;
-    hits.x[hits.count] = compass_x(a, s, layer, hit);
-    hits.z[hits.count] = s->z[hit];
-    hits.weight[hits.count] = a->weights[s->sector[hit]];
-    hits.slope[hits.count] = a->groups.layer_slope[layer];
-    hits.count++;
+    const uint32_t place = c->place[layer], is_hit = place != NO_HIT ? 1u : 0u;
+    l->hit_x[layer][lane] = is_hit ? s->hit_x[place] : 0.0f;
+    l->hit_z[layer][lane] = is_hit ? s->hit_z[place] : UT_MIDDLE_Z;
+    l->weight[layer][lane] = is_hit ? a->weights[a->hits.sector[event_first + s->hit[place]]] : 0.0f;
   }
+}
+
+static SL_DEVICE struct compass_line lane_line(const struct compass_lanes *l, uint32_t lane) {
+  const struct compass_line line = {l->x[lane], l->y[lane], l->z[lane], l->tx[lane], l->ty[lane]};
+  return line;
+}
+
+static SL_DEVICE struct compass_hits lane_hits(const struct compass_lanes *l, uint32_t lane) {
+  struct compass_hits hits;
+  SL_UNROLL
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+    hits.x[layer] = l->hit_x[layer][lane];
+    hits.z[layer] = l->hit_z[layer][lane];
+    hits.weight[layer] = l->weight[layer][lane];
+  }
+  hits.count = l->count[lane];
   return hits;
 }
 
-/* A pair's first hit, or its second. */
-struct compass_point {
-  uint32_t layer, hit;
-  float x, z;
-};
-
-/* Completes the pair, fits it and keeps it if it is the best. */
-static SL_DEVICE void try_pair(const struct compass_args *a, struct compass_search *s,
-                               const struct compass_point *first, const struct compass_point *second, float tx) {
-  uint16_t chosen[UT_LAYERS];
-  const uint32_t between = first->layer == 0 ? 1 : 2, behind = first->layer == 0 ? 3 : 0;
-  chosen[first->layer] = (uint16_t)first->hit;
-  chosen[second->layer] = (uint16_t)second->hit;
-  chosen[between] = nearest_hit(a, s, between, first->x, first->z, tx);
-  chosen[behind] = nearest_hit(a, s, behind, second->x, second->z, tx);
-  const struct compass_hits hits = gather(a, s, chosen);
-  if (hits.count < 3 || hits.count < s->best_count) return;
-  const float chi2 = compass_kick_fit(&s->line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope).chi2;
-  if (chi2 < a->max_chi2 && (hits.count > s->best_count || chi2 < s->best_chi2)) {
-    s->best_count = hits.count;
-    s->best_chi2 = chi2;
-    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) s->best[layer] = chosen[layer];
-  }
+/* The smallest is the best: most hits, then the least chi2, then the first pair. */
+static SL_DEVICE uint64_t pair_key(uint32_t hits, float chi2, uint32_t pair) {
+  return (uint64_t)(hits == 4 ? 0u : 1u) << 63 | (uint64_t)sl_bits_from_f32(chi2) << 32 | pair;
 }
 
-/* Tries the hits of a layer with a first hit, until there were enough pairs. */
-static SL_DEVICE void pair_up(const struct compass_args *a, struct compass_search *s, const struct compass_point *first,
-                              uint32_t layer) {
-  struct compass_point second;
-  second.layer = layer;
-  for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++) {
-    const uint32_t end = s->first[w] + s->count[w];
-    for (second.hit = s->first[w]; second.hit < end && s->pairs < a->max_pairs; second.hit++) {
-      second.x = compass_x(a, s, layer, second.hit);
-      second.z = s->z[second.hit];
-      const float tx = (second.x - first->x) / (second.z - first->z);
-      if (!(sl_abs_f32(tx - s->line.tx) <= a->max_slope_difference)) continue;
-      s->pairs++;
-      try_pair(a, s, first, &second, tx);
+/* Completes and fits the pairs of the list, and keeps each track's best. `before`: pairs that were tried before. */
+static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compass_search *s, uint32_t before,
+                                uint32_t pairs) {
+  struct compass_shared *shared = s->shared;
+  struct compass_lanes l;
+  memset(&l, 0, sizeof l);
+  SL_FOR_GROUPS (g, (pairs + 31) / 32, 32) {
+    const uint32_t base = 32 * g, count = base < pairs ? pairs - base : 0;
+    float chi2[SL_LANES32] = {0.0f};
+    SL_FOR_LANES32_BELOW (j, count) {
+      const uint32_t track = shared->pair_track[base + j];
+      const struct compass_candidate c = complete(a, s, track, shared->pair[base + j]);
+      fill_lane(a, s, track, &c, &l, SL_LANE32(j));
+      if (before + base + j - shared->pair_first[track] >= a->max_pairs) l.count[SL_LANE32(j)] = 0;
+    }
+    SL_FOR_LANES32_OF (j, count) {
+      const struct compass_line line = lane_line(&l, SL_LANE32(j));
+      const struct compass_hits hits = lane_hits(&l, SL_LANE32(j));
+      chi2[SL_LANE32(j)] = compass_kick_fit(&line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope).chi2;
+    }
+    SL_FOR_LANES32_BELOW (j, count) {
+      const uint32_t hits = l.count[SL_LANE32(j)];
+      if (hits < 3 || !(chi2[SL_LANE32(j)] < a->max_chi2)) continue;
+      const uint64_t key = pair_key(hits, chi2[SL_LANE32(j)], shared->pair[base + j]);
+      atomicMin((sl_atomic_u64 *)&shared->best[shared->pair_track[base + j]], (sl_atomic_u64)key);
     }
   }
 }
 
-static SL_DEVICE void search_from(const struct compass_args *a, struct compass_search *s, uint32_t layer,
-                                  uint32_t partner) {
-  struct compass_point first;
-  first.layer = layer;
-  for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++) {
-    const uint32_t end = s->first[w] + s->count[w];
-    for (first.hit = s->first[w]; first.hit < end && s->pairs < a->max_pairs; first.hit++) {
-      first.x = compass_x(a, s, layer, first.hit);
-      first.z = s->z[first.hit];
-      pair_up(a, s, &first, partner);
+/* Lists the pairs in the order of tracks and hits, a thread a combination, and tries them whenever the list is full. */
+static SL_DEVICE void search_pairs(const struct compass_args *a, const struct compass_search *s, uint32_t candidates) {
+  struct compass_shared *shared = s->shared;
+  uint32_t track = 0, before = 0, pairs = 0;
+  SL_FOR_BLOCK (i, candidates) {
+    uint32_t pair = 0, wanted = 0;
+    if (i < candidates) {
+      track = find_range(shared->candidate_first, s->tracks, i, track);
+      pair = candidate_at(shared->hit_first + (size_t)UT_LAYERS * track, i - shared->candidate_first[track]);
+      wanted = sl_abs_f32(pair_slope(s, pair) - shared->tx[track]) <= a->max_slope_difference ? 1u : 0u;
     }
+    const uint32_t place = sl_block_append(wanted, &pairs);
+    if (wanted) {
+      shared->pair[place] = pair;
+      shared->pair_track[place] = (uint8_t)track;
+      atomicMin(&shared->pair_first[track], before + place);
+    }
+    if (pairs + blockDim.x <= PAIRS) continue;
+    __syncthreads();
+    try_pairs(a, s, before, pairs);
+    __syncthreads(); /* the list is free */
+    before += pairs;
+    pairs = 0;
   }
+  __syncthreads();
+  try_pairs(a, s, before, pairs);
+  __syncthreads();
 }
 
 /* ------------------------------------------------------------------------------------------------- selection */
@@ -163,16 +352,17 @@ static SL_DEVICE void search_from(const struct compass_args *a, struct compass_s
  * the sign of the kick. */
 static SL_DEVICE uint32_t is_from_the_pipe(const struct compass_fit *fit, float y, float bend, float pt) {
   const float half_width = 48.0f, half_height = 33.0f, steepest = 0.09f + 3e-4f * pt;
-  const uint32_t beside = sl_abs_f32(y) < half_height;
-  if (bend < 0.0f) return (beside && fit->x > -half_width && fit->x < 0.0f) || fit->tx > steepest;
-  if (bend > 0.0f) return (beside && fit->x > 0.0f && fit->x < half_width) || fit->tx < -steepest;
-  return 0;
+  const float x = bend < 0.0f ? -fit->x : fit->x, tx = bend < 0.0f ? -fit->tx : fit->tx; /* of a track that bends up */
+  const uint32_t is_close = (uint32_t)(sl_abs_f32(y) < half_height) & (uint32_t)(x > 0.0f) & (uint32_t)(x < half_width);
+  return ((uint32_t)(bend < 0.0f) | (uint32_t)(bend > 0.0f)) & (is_close | (uint32_t)(tx < -steepest));
 }
 
 /* Tells true tracks from others by momentum and chi2: a linear discriminant for each number of hits. */
 static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, float pt, float chi2) {
-  const float *c = constants + (hits == 3 ? UT_DISCRIMINANT_3 : UT_DISCRIMINANT_4);
-  return c[0] + c[1] * sl_logf(p) + c[2] * sl_logf(pt) + c[3] * sl_logf(chi2);
+  const float *c3 = constants + UT_DISCRIMINANT_3, *c4 = constants + UT_DISCRIMINANT_4;
+  const uint32_t is_3 = hits == 3 ? 1u : 0u;
+  return (is_3 ? c3[0] : c4[0]) + (is_3 ? c3[1] : c4[1]) * sl_logf(p) + (is_3 ? c3[2] : c4[2]) * sl_logf(pt) +
+         (is_3 ? c3[3] : c4[3]) * sl_logf(chi2);
 }
 
 static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
@@ -183,32 +373,77 @@ static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
   a->candidates.tx[item] = 0.0f;
 }
 
-/* Fits the best candidate again, and writes it if it passes. */
-static SL_DEVICE void finish_track(const struct compass_args *a, const struct compass_search *s, uint32_t item) {
-  const float momentum_scale = 1.3f, least_integral = 1e-8f;
-  const struct compass_hits hits = gather(a, s, s->best);
-  const struct compass_fit kick =
-      compass_kick_fit(&s->line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope);
-  const float integral = compass_field_integral(a->tables.field_integral, &s->line);
-  if (sl_abs_f32(integral) < least_integral) return write_none(a, item); /* no momentum */
-  const float down = -a->tables.constants[UT_KICK_TO_MOMENTUM] / integral;
-  const struct compass_fit fit = compass_fast_fit(&s->line, &hits, a->tables.constants, kick.kick * down);
-  const float qop = fit.kick * down; /* of a magnet that points down */
-  const float steepness = sqrtf(s->line.tx * s->line.tx + s->line.ty * s->line.ty);
-  const float p = momentum_scale / sl_max_f32(sl_abs_f32(qop), 1e-9f), pt = p * steepness;
-  const float y = s->line.y + s->line.ty * (UT_MIDDLE_Z - s->line.z) + fit.y_offset;
-  if (!(p >= a->min_momentum && pt >= a->min_pt) || is_from_the_pipe(&fit, y, -qop, pt) ||
-      !(quality(a->tables.constants, hits.count, p, pt, fit.chi2) >= a->min_quality))
-    return write_none(a, item);
+/* What fits give for a candidate. */
+struct compass_result {
+  float x[SL_LANES32], tx[SL_LANES32], qop[SL_LANES32]; /* of a magnet that points down */
+  uint32_t passes[SL_LANES32];
+};
+
+/* Fits a lane's candidate again, and sees whether it is as true tracks are. */
+static SL_DEVICE void fit_again(const struct compass_args *a, const struct compass_lanes *l, uint32_t lane,
+                                struct compass_result *r) {
+  const float momentum_scale = 1.3f, least_integral = 1e-8f; /* less gives no momentum */
+  const float *constants = a->tables.constants;
+  const struct compass_line line = lane_line(l, lane);
+  const struct compass_hits hits = lane_hits(l, lane);
+  const struct compass_fit kick = compass_kick_fit(&line, &hits, constants[UT_FIRST_KICK_Z], a->sigma_slope);
+  const float down = -constants[UT_KICK_TO_MOMENTUM] / l->integral[lane];
+  const struct compass_fit fit = compass_fast_fit(&line, &hits, a->groups.layer_slope, constants, kick.kick * down);
+  const float qop = fit.kick * down, p = momentum_scale / sl_max_f32(sl_abs_f32(qop), 1e-9f);
+  const float pt = p * sqrtf(line.tx * line.tx + line.ty * line.ty);
+  const float y = line.y + line.ty * (UT_MIDDLE_Z - line.z) + fit.y_offset;
+  r->x[lane] = kick.x;
+  r->tx[lane] = kick.tx;
+  r->qop[lane] = qop;
+  r->passes[lane] = (uint32_t)(sl_abs_f32(l->integral[lane]) >= least_integral) & (uint32_t)(p >= a->min_momentum) &
+                    (uint32_t)(pt >= a->min_pt) & (is_from_the_pipe(&fit, y, -qop, pt) ^ 1u) &
+                    (uint32_t)(quality(constants, hits.count, p, pt, fit.chi2) >= a->min_quality);
+}
+
+static SL_DEVICE void write_track(const struct compass_args *a, const struct compass_search *s, uint32_t item,
+                                  const struct compass_candidate *c) {
   uint32_t place = 0;
   uint16_t *to = a->candidates.hits + UT_TRACK_HITS_MAX * (size_t)item;
+  SL_UNROLL
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
-    if (s->best[layer] != NO_HIT) to[place++] = s->best[layer];
+    if (c->place[layer] != NO_HIT) to[place++] = s->hit[c->place[layer]];
   for (; place < UT_TRACK_HITS_MAX; place++) to[place] = 0;
-  a->candidates.hit_count[item] = (uint8_t)hits.count;
-  a->candidates.qop[item] = qop * -a->magnet.sign[0];
-  a->candidates.x[item] = kick.x;
-  a->candidates.tx[item] = kick.tx;
+  a->candidates.hit_count[item] = (uint8_t)c->count;
+}
+
+/* Fits the tracks' best candidates again, and writes those that pass. */
+static SL_DEVICE void finish_tracks(const struct compass_args *a, const struct compass_search *s) {
+  struct compass_lanes l;
+  struct compass_result r;
+  struct compass_candidate best[SL_LANES32];
+  memset(&l, 0, sizeof l); /* there are lanes beside the last track */
+  memset(&r, 0, sizeof r);
+  memset(best, 0, sizeof best);
+  SL_FOR_GROUPS (g, (s->tracks + 31) / 32, 32) {
+    const uint32_t base = 32 * g, count = base < s->tracks ? s->tracks - base : 0;
+    SL_FOR_LANES32_BELOW (j, count) {
+      const uint32_t lane = SL_LANE32(j), track = base + j;
+      const uint64_t key = s->shared->best[track];
+      l.count[lane] = 0;
+      if (key == UINT64_MAX) continue;
+      best[lane] = complete(a, s, track, (uint32_t)key);
+      fill_lane(a, s, track, &best[lane], &l, lane);
+      const struct compass_line line = lane_line(&l, lane);
+      l.integral[lane] = compass_field_integral(a->tables.field_integral, &line);
+    }
+    SL_FOR_LANES32_OF (j, count) fit_again(a, &l, SL_LANE32(j), &r);
+    SL_FOR_LANES32_BELOW (j, count) {
+      const uint32_t lane = SL_LANE32(j), item = s->first_item + s->list[base + j];
+      if (l.count[lane] == 0 || !r.passes[lane]) {
+        write_none(a, item);
+        continue;
+      }
+      write_track(a, s, item, &best[lane]);
+      a->candidates.qop[item] = r.qop[lane] * -a->magnet.sign[0];
+      a->candidates.x[item] = r.x[lane];
+      a->candidates.tx[item] = r.tx[lane];
+    }
+  }
 }
 
 /* Whether a track can have three hits, of which two make a pair. */
@@ -222,47 +457,44 @@ static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t ite
   return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
 }
 
-static SL_DEVICE void find_track(const struct compass_args *a, uint32_t event, uint32_t item) {
-  struct compass_search s;
-  const uint32_t state = a->states.offsets[event] + a->selected.track[item], hits = a->hits.offsets[event];
-  s.line.x = a->states.x[state];
-  s.line.y = a->states.y[state];
-  s.line.z = a->states.z[state];
-  s.line.tx = a->states.tx[state];
-  s.line.ty = a->states.ty[state];
-  s.first = a->windows.first + (size_t)item * UT_WINDOWS;
-  s.count = a->windows.count + (size_t)item * UT_WINDOWS;
-  s.x = a->hits.x + hits;
-  s.z = a->hits.z + hits;
-  s.sector = a->hits.sector + hits;
-  s.pairs = 0;
-  s.best_count = 0;
-  s.best_chi2 = a->max_chi2;
-  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) s.best[layer] = NO_HIT;
-  search_from(a, &s, 0, 2);
-  search_from(a, &s, 3, 1);
-  if (s.best_count == 0)
-    write_none(a, item);
-  else
-    finish_track(a, &s, item);
+/* Works on the first of the tracks listed, as many as fit. */
+static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
+  struct compass_shared *shared = s->shared;
+  s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
+  s->hits = shared->hit_first[UT_LAYERS * s->tracks];
+  const uint32_t event_first = a->hits.offsets[s->event], is_staged = s->hits <= HITS;
+  s->hit_x = is_staged ? shared->hit_x : a->hit_x + event_first;
+  s->hit_z = is_staged ? shared->hit_z : a->hit_z + event_first;
+  s->hit = is_staged ? shared->hit : a->hit + event_first;
+  const uint32_t candidates = open_tracks(a, s);
+  stage_hits(a, s);
+  __syncthreads();
+  search_pairs(a, s, candidates);
+  finish_tracks(a, s);
+  __syncthreads(); /* the tracks' memory is free */
 }
 
 SL_KERNEL(compass_find, struct compass_args) {
-  __shared__ uint32_t list[COMPASS_LIST];
+  __shared__ struct compass_shared shared;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
-    for (uint32_t done = begin; done < end; done += COMPASS_LIST) { /* mostly once */
-      const uint32_t count = end - done < COMPASS_LIST ? end - done : COMPASS_LIST;
+    struct compass_search s;
+    s.shared = &shared;
+    s.event = event;
+    for (s.first_item = begin; s.first_item < end; s.first_item += LISTED) { /* mostly once */
+      const uint32_t count = end - s.first_item < LISTED ? end - s.first_item : LISTED;
       uint32_t length = 0;
       SL_FOR_BLOCK (i, count) {
-        const uint32_t wanted = i < count && has_windows(&a, done + i);
+        const uint32_t wanted = i < count && has_windows(&a, s.first_item + i);
         const uint32_t place = sl_block_append(wanted, &length);
-        if (wanted) list[place] = done + i;
-        if (i < count && !wanted) write_none(&a, done + i);
+        if (wanted) shared.list[place] = (uint16_t)i;
+        if (i < count && !wanted) write_none(&a, s.first_item + i);
       }
       __syncthreads();
-      for (uint32_t i = threadIdx.x; i < length; i += blockDim.x) find_track(&a, event, list[i]);
-      __syncthreads(); /* the list is free */
+      for (uint32_t done = 0; done < length; done += s.tracks) {
+        s.list = shared.list + done;
+        find_tracks(&a, &s, length - done);
+      }
     }
   }
 }

@@ -11,11 +11,11 @@ struct compass_line {
   float x, y, z, tx, ty;
 };
 
-/* Hits of a candidate, with x where the track is in y. */
+/* Hits of a candidate by layer, with x where the track is in y. A layer without one has a hit of weight 0 in the UT's
+ * middle: it adds zeros to sums, so that these are those of the others, and all lanes do the same. */
 struct compass_hits {
-  float x[UT_TRACK_HITS_MAX], z[UT_TRACK_HITS_MAX], weight[UT_TRACK_HITS_MAX];
-  float slope[UT_TRACK_HITS_MAX]; /* of the strips, dx/dy */
-  uint32_t count;
+  float x[UT_LAYERS], z[UT_LAYERS], weight[UT_LAYERS];
+  uint32_t count; /* of those that there are */
 };
 
 /* A line through the UT, and how well it fits. */
@@ -42,7 +42,8 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   const float kick_u = compass_metre * (kick_z - UT_MIDDLE_Z);
   float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
   float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u;
-  for (uint32_t h = 0; h < hits->count; h++) {
+  SL_UNROLL
+  for (uint32_t h = 0; h < UT_LAYERS; h++) {
     const float u = compass_metre * (hits->z[h] - UT_MIDDLE_Z), w = hits->weight[h];
     m00 += w;
     m01 += w * u;
@@ -56,7 +57,8 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   f.y_offset = 0.0f;
   const float bend = f.x + f.tx * (kick_z - UT_MIDDLE_Z) - kick_x; /* in the magnet's plane */
   f.chi2 = kick_weight * (bend * bend);
-  for (uint32_t h = 0; h < hits->count; h++) {
+  SL_UNROLL
+  for (uint32_t h = 0; h < UT_LAYERS; h++) {
     const float d = f.x + f.tx * (hits->z[h] - UT_MIDDLE_Z) - hits->x[h];
     f.chi2 += hits->weight[h] * d * d;
   }
@@ -102,9 +104,9 @@ static SL_DEVICE float compass_field_integral(const float *table, const struct c
 }
 
 /* Fits once more, with the magnet's plane where it is for the track's dy/dz and with what q/p is by now, and with the
- * track free to be off in y. */
+ * track free to be off in y. `slope`: of each layer's strips, dx/dy. */
 static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *line, const struct compass_hits *hits,
-                                                     const float *constants, float qop) {
+                                                     const float *slope, const float *constants, float qop) {
   struct compass_fit f;
   const float *z = constants + UT_SECOND_KICK_Z, *errors = constants + UT_KICK_ERRORS;
   const float *errors_per_p = constants + UT_KICK_ERRORS_PER_P;
@@ -118,10 +120,11 @@ static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *
   float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
   float m02 = 0.0f, m12 = 0.0f, m22 = 0.0f;
   float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u, r2 = 0.0f;
-  float s[UT_TRACK_HITS_MAX];
-  for (uint32_t h = 0; h < hits->count; h++) {
+  float s[UT_LAYERS];
+  SL_UNROLL
+  for (uint32_t h = 0; h < UT_LAYERS; h++) {
     const float u = compass_metre * (hits->z[h] - UT_MIDDLE_Z), w = hits->weight[h];
-    s[h] = -hits->slope[h] / sqrtf(1.0f + hits->slope[h] * hits->slope[h]);
+    s[h] = -slope[h] / sqrtf(1.0f + slope[h] * slope[h]);
     m00 += w;
     m01 += w * u;
     m11 += w * u * u;
@@ -140,7 +143,8 @@ static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *
   f.y_offset = (a02 * r0 + a12 * r1 + a22 * r2) * inverse;
   const float at_kick = f.x + f.tx * (kick_z - UT_MIDDLE_Z), off = kick_x - at_kick, turned = 1.0f + f.tx * f.tx;
   f.chi2 = kick_weight * (off * off / turned + f.y_offset * f.y_offset / (1.0f + ty2));
-  for (uint32_t h = 0; h < hits->count; h++) {
+  SL_UNROLL
+  for (uint32_t h = 0; h < UT_LAYERS; h++) {
     const float d = hits->x[h] - f.x - f.tx * (hits->z[h] - UT_MIDDLE_Z) - f.y_offset * s[h];
     f.chi2 += hits->weight[h] * d * d / turned;
   }
