@@ -264,7 +264,7 @@ static int read_truth(struct event_picture *c, const struct sl_services *s, cons
 
 static int fill_picture(struct event_picture *c, const struct event_picture_args *args, uint32_t e) {
   if (index_hits(c, &args->hits, e) ||
-      (c->picture.has_truth && association_begin(&c->association, &c->mc, c->id_mask, MC_VELO)))
+      (c->picture.has_truth && association_begin(&c->association, &c->mc, c->id_mask, MC_SCIFI)))
     return SL_ENOMEM;
   for (uint32_t track = args->tracks.offsets[e]; track < args->tracks.offsets[e + 1]; track++)
     if (add_track(c, args, track)) return SL_ENOMEM;

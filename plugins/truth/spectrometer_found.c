@@ -49,9 +49,9 @@ static int take_ut_tracks(struct spectrometer *p, const struct spectrometer_inpu
   for (uint32_t i = ut->offsets[event]; i < ut->offsets[event + 1]; i++) {
     const uint32_t velo = in->velo.offsets[event] + ut->velo_track[i];
     const uint32_t *velo_hits = in->velo.hit_offsets + velo, *ut_hits = ut->hit_offsets + i;
-    if (association)
-      association_match_ut(association, in->velo.hit_id + velo_hits[0], velo_hits[1] - velo_hits[0],
-                           ut->hit_id + ut_hits[0], ut_hits[1] - ut_hits[0]);
+    const struct track_hits hits = {.in = {[MC_VELO] = {in->velo.hit_id + velo_hits[0], velo_hits[1] - velo_hits[0]},
+                                           [MC_UT] = {ut->hit_id + ut_hits[0], ut_hits[1] - ut_hits[0]}}};
+    if (association) association_match(association, &hits);
     const struct spectrometer_track track = judge(mc, association, SPECTROMETER_TO_UT, ut->qop[i]);
     begin_way(&way, in, velo);
     cross_ut(&way, ut, i);

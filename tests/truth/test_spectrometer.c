@@ -180,7 +180,7 @@ static enum spectrometer_kind kind_with(uint32_t ut_hits) {
   const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = 6};
   struct association association = {.match_count = 0};
   spectrometer_clear(&p);
-  assert_int_equal(association_begin(&association, &mc, ~0u), 0);
+  assert_int_equal(association_begin(&association, &mc, ~0u, MC_UT), 0);
   assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, &mc, &association), 0);
   association_free(&association);
   assert_int_equal(p.track_count, 1);
