@@ -77,15 +77,15 @@ SL_ARGUMENTS(decode, DECODE);
 
 /* --------------------------------------------------------------------------------------------- the detector */
 
-/* As kernels have it. */
-static SL_DEVICE float u_of(const float *record, uint32_t channel, uint32_t fraction) {
+/* For kernels, and for the checks of the host. */
+SL_MATH_FUNCTION float u_of(const float *record, uint32_t channel, uint32_t fraction) {
   const uint32_t halves = 2 * (channel % SCIFI_SIPM_CHANNELS) + 1 + fraction;
   const uint32_t die = channel / SCIFI_DIE_CHANNELS % 2, sipm = channel / SCIFI_SIPM_CHANNELS;
   return (float)halves * record[HALF_PITCH] + (float)die * record[DIE_GAP] + (float)sipm * record[SIPM_PITCH];
 }
-static SL_DEVICE float x_of(const float *record, float u) { return record[X] + u * record[DX_DU]; }
-static SL_DEVICE float z_of(const float *record, float u) { return record[Z] + u * record[DZ_DU]; }
-static SL_DEVICE uint32_t is_reversed(const float *record) { return record[DX_DU] < 0.0f ? 1u : 0u; }
+SL_MATH_FUNCTION float x_of(const float *record, float u) { return record[X] + u * record[DX_DU]; }
+SL_MATH_FUNCTION float z_of(const float *record, float u) { return record[Z] + u * record[DZ_DU]; }
+SL_MATH_FUNCTION uint32_t is_reversed(const float *record) { return record[DX_DU] < 0.0f ? 1u : 0u; }
 
 static void fill_record(const struct scifi_geometry_view *g, uint32_t mat, float *record) {
   const double dxdy = (double)g->dxdy[mat], dzdy = (double)g->dzdy[mat], begin = (double)g->u_begin[mat];
