@@ -26,33 +26,35 @@
 enum {
   LISTED = 1024, /* tracks with windows, listed at a time */
   TRACKS = 128,  /* worked on at a time */
-  HITS = 1024,   /* in shared memory: of these tracks */
+  HITS = 1024,   /* in shared memory: of these tracks, after NO_HIT */
   PAIRS = 1024,  /* tried at a time; not less than the threads of a block */
-  NO_HIT = UINT16_MAX
+  NO_HIT = 0     /* the place of what stands for a missing hit: of weight 0, in the UT's middle */
 };
 
 #define SL_ARGS compass_args
-#define COMPASS(M)                                                                                           \
-  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                            \
-  M(IN, windows, ut_windows, "first count", "where to search")                                               \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                \
-  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                           \
-  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                                     \
-  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                            \
-  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")                        \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                              \
-  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected))            \
-  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")                     \
-  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")              \
-  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")                     \
-  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")                       \
-  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")               \
-  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                            \
-  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")                        \
-  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")                \
-  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory", SL_ONE(SL_ITEMS_TERM(hits))) \
-  M(SCRATCH, hit_z, f32, "and their z", SL_ONE(SL_ITEMS_TERM(hits)))                                         \
-  M(SCRATCH, hit, u16, "and which they are", SL_ONE(SL_ITEMS_TERM(hits)))                                    \
+#define COMPASS(M)                                                                                \
+  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
+  M(IN, windows, ut_windows, "first count", "where to search")                                    \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                     \
+  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
+  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
+  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
+  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                   \
+  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
+  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
+  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")   \
+  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")          \
+  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")            \
+  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")    \
+  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                 \
+  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")             \
+  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")     \
+  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory",                   \
+    SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))                                            \
+  M(SCRATCH, hit_z, f32, "and their z", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))        \
+  M(SCRATCH, hit_weight, f32, "and weights", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
+  M(SCRATCH, hit, u16, "and which they are", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
   M(TABLE, weights, f32, "of a hit by sector, 1/mm2")
 SL_ARGUMENTS(compass, COMPASS);
 
@@ -74,8 +76,8 @@ struct compass_shared {
   uint32_t candidate_first[TRACKS + 1];                 /* of all combinations of hits that can be pairs */
   uint32_t pair_first[TRACKS];                          /* of those that are */
   uint64_t best[TRACKS];                                /* pair of each track; see pair_key */
-  float hit_x[HITS], hit_z[HITS];
-  uint16_t hit[HITS];
+  float hit_x[HITS + 1], hit_z[HITS + 1], hit_weight[HITS + 1];
+  uint16_t hit[HITS + 1];
   uint32_t pair[PAIRS];
   uint8_t pair_track[PAIRS];
 };
@@ -85,9 +87,9 @@ struct compass_search {
   uint32_t event, first_item; /* of the list */
   const uint16_t *list;       /* the tracks worked on */
   uint32_t tracks;
-  float *hit_x, *hit_z; /* of these tracks' windows; x where the track is in y */
-  uint16_t *hit;        /* and which they are of the event */
-  uint32_t hits;
+  float *hit_x, *hit_z, *hit_weight; /* of these tracks' windows; x where the track is in y */
+  uint16_t *hit;                     /* and which they are of the event */
+  uint32_t hits_end;
 };
 
 static SL_DEVICE struct compass_line line_of(const struct compass_shared *s, uint32_t track) {
@@ -122,7 +124,7 @@ static SL_DEVICE uint32_t find_range(const uint32_t *first, uint32_t count, uint
 static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compass_search *s, uint32_t tracks) {
   struct compass_shared *shared = s->shared;
   uint32_t sum = 0, fitting = 0;
-  if (threadIdx.x == 0) shared->hit_first[0] = 0;
+  if (threadIdx.x == 0) shared->hit_first[0] = NO_HIT + 1;
   SL_FOR_BLOCK (i, UT_LAYERS * tracks) {
     uint32_t hits = 0, total;
     if (i < UT_LAYERS * tracks) {
@@ -130,10 +132,10 @@ static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compas
       const uint16_t *count = a->windows.count + item * UT_WINDOWS + i % UT_LAYERS * UT_LAYER_WINDOWS;
       for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) hits += count[w];
     }
-    const uint32_t end = sum + sl_block_exclusive_scan(hits, &total) + hits;
+    const uint32_t end = NO_HIT + 1 + sum + sl_block_exclusive_scan(hits, &total) + hits;
     if (i < UT_LAYERS * tracks) {
       shared->hit_first[i + 1] = end;
-      if (i % UT_LAYERS == UT_LAYERS - 1 && end <= HITS) fitting++;
+      if (i % UT_LAYERS == UT_LAYERS - 1 && end <= HITS + 1) fitting++;
     }
     sum += total;
   }
@@ -171,7 +173,12 @@ static SL_DEVICE uint32_t open_tracks(const struct compass_args *a, const struct
 static SL_DEVICE void stage_hits(const struct compass_args *a, const struct compass_search *s) {
   const uint32_t *first = s->shared->hit_first, event_first = a->hits.offsets[s->event];
   uint32_t range = 0;
-  for (uint32_t i = threadIdx.x; i < s->hits; i += blockDim.x) {
+  if (threadIdx.x == 0) {
+    s->hit_x[NO_HIT] = 0.0f;
+    s->hit_z[NO_HIT] = UT_MIDDLE_Z;
+    s->hit_weight[NO_HIT] = 0.0f;
+  }
+  for (uint32_t i = NO_HIT + 1 + threadIdx.x; i < s->hits_end; i += blockDim.x) {
     range = find_range(first, UT_LAYERS * s->tracks, i, range);
     const uint32_t track = range / UT_LAYERS, layer = range % UT_LAYERS;
     size_t window = (size_t)(s->first_item + s->list[track]) * UT_WINDOWS + (size_t)layer * UT_LAYER_WINDOWS;
@@ -182,6 +189,7 @@ static SL_DEVICE void stage_hits(const struct compass_args *a, const struct comp
     const float x = a->hits.x[event_first + hit], z = a->hits.z[event_first + hit];
     s->hit_x[i] = x + (line.y + line.ty * (z - line.z)) * a->groups.layer_slope[layer];
     s->hit_z[i] = z;
+    s->hit_weight[i] = a->weights[a->hits.sector[event_first + hit]];
     s->hit[i] = (uint16_t)hit;
   }
 }
@@ -248,9 +256,8 @@ struct compass_lanes {
   float integral[SL_LANES32]; /* of the field; see finish_tracks */
 };
 
-static SL_DEVICE void fill_lane(const struct compass_args *a, const struct compass_search *s, uint32_t track,
-                                const struct compass_candidate *c, struct compass_lanes *l, uint32_t lane) {
-  const uint32_t event_first = a->hits.offsets[s->event];
+static SL_DEVICE void fill_lane(const struct compass_search *s, uint32_t track, const struct compass_candidate *c,
+                                struct compass_lanes *l, uint32_t lane) {
   l->x[lane] = s->shared->x[track];
   l->y[lane] = s->shared->y[track];
   l->z[lane] = s->shared->z[track];
@@ -259,10 +266,9 @@ static SL_DEVICE void fill_lane(const struct compass_args *a, const struct compa
   l->count[lane] = c->count;
   SL_UNROLL
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-    const uint32_t place = c->place[layer], is_hit = place != NO_HIT ? 1u : 0u;
-    l->hit_x[layer][lane] = is_hit ? s->hit_x[place] : 0.0f;
-    l->hit_z[layer][lane] = is_hit ? s->hit_z[place] : UT_MIDDLE_Z;
-    l->weight[layer][lane] = is_hit ? a->weights[a->hits.sector[event_first + s->hit[place]]] : 0.0f;
+    l->hit_x[layer][lane] = s->hit_x[c->place[layer]];
+    l->hit_z[layer][lane] = s->hit_z[c->place[layer]];
+    l->weight[layer][lane] = s->hit_weight[c->place[layer]];
   }
 }
 
@@ -300,7 +306,7 @@ static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compa
     SL_FOR_LANES32_BELOW (j, count) {
       const uint32_t track = shared->pair_track[base + j];
       const struct compass_candidate c = complete(a, s, track, shared->pair[base + j]);
-      fill_lane(a, s, track, &c, &l, SL_LANE32(j));
+      fill_lane(s, track, &c, &l, SL_LANE32(j));
       if (before + base + j - shared->pair_first[track] >= a->max_pairs) l.count[SL_LANE32(j)] = 0;
     }
     SL_FOR_LANES32_OF (j, count) {
@@ -360,9 +366,10 @@ static SL_DEVICE uint32_t is_from_the_pipe(const struct compass_fit *fit, float 
 /* Tells true tracks from others by momentum and chi2: a linear discriminant for each number of hits. */
 static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, float pt, float chi2) {
   const float *c3 = constants + UT_DISCRIMINANT_3, *c4 = constants + UT_DISCRIMINANT_4;
-  const uint32_t is_3 = hits == 3 ? 1u : 0u;
-  return (is_3 ? c3[0] : c4[0]) + (is_3 ? c3[1] : c4[1]) * sl_logf(p) + (is_3 ? c3[2] : c4[2]) * sl_logf(pt) +
-         (is_3 ? c3[3] : c4[3]) * sl_logf(chi2);
+  const float log_p = sl_logf(p), log_pt = sl_logf(pt), log_chi2 = sl_logf(chi2);
+  const float of_3 = c3[0] + c3[1] * log_p + c3[2] * log_pt + c3[3] * log_chi2;
+  const float of_4 = c4[0] + c4[1] * log_p + c4[2] * log_pt + c4[3] * log_chi2;
+  return hits == 3 ? of_3 : of_4;
 }
 
 static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
@@ -427,7 +434,7 @@ static SL_DEVICE void finish_tracks(const struct compass_args *a, const struct c
       l.count[lane] = 0;
       if (key == UINT64_MAX) continue;
       best[lane] = complete(a, s, track, (uint32_t)key);
-      fill_lane(a, s, track, &best[lane], &l, lane);
+      fill_lane(s, track, &best[lane], &l, lane);
       const struct compass_line line = lane_line(&l, lane);
       l.integral[lane] = compass_field_integral(a->tables.field_integral, &line);
     }
@@ -461,11 +468,12 @@ static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t ite
 static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
   struct compass_shared *shared = s->shared;
   s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
-  s->hits = shared->hit_first[UT_LAYERS * s->tracks];
-  const uint32_t event_first = a->hits.offsets[s->event], is_staged = s->hits <= HITS;
-  s->hit_x = is_staged ? shared->hit_x : a->hit_x + event_first;
-  s->hit_z = is_staged ? shared->hit_z : a->hit_z + event_first;
-  s->hit = is_staged ? shared->hit : a->hit + event_first;
+  s->hits_end = shared->hit_first[UT_LAYERS * s->tracks];
+  const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u, first = a->hits.offsets[s->event] + s->event;
+  s->hit_x = is_staged ? shared->hit_x : a->hit_x + first;
+  s->hit_z = is_staged ? shared->hit_z : a->hit_z + first;
+  s->hit_weight = is_staged ? shared->hit_weight : a->hit_weight + first;
+  s->hit = is_staged ? shared->hit : a->hit + first;
   const uint32_t candidates = open_tracks(a, s);
   stage_hits(a, s);
   __syncthreads();
