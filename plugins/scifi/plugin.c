@@ -10,12 +10,14 @@ SL_DECLARE(decode);
 SL_DECLARE(forward_from_ut);
 SL_DECLARE(forward_from_velo);
 SL_DECLARE(search_windows);
+SL_DECLARE(triplet_seeding);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(geometry), SL_ENTRY(geometry_sink),   SL_ENTRY(looking_forward),
+    SL_ENTRY(geometry),       SL_ENTRY(geometry_sink),   SL_ENTRY(looking_forward),
 #endif
-    SL_ENTRY(decode),   SL_ENTRY(forward_from_ut), SL_ENTRY(forward_from_velo), SL_ENTRY(search_windows),
+    SL_ENTRY(decode),         SL_ENTRY(forward_from_ut), SL_ENTRY(forward_from_velo),
+    SL_ENTRY(search_windows), SL_ENTRY(triplet_seeding),
 };
 
 SL_PLUGIN("scifi", "0.1.0", "LHCb's scintillating fibre tracker");
