@@ -147,17 +147,19 @@ enum { SCIFI_TRIPLETS_MAX = 20 };
     "by places in their windows; 18: which x layers; 19: right windows")
 SL_COLLECTION(scifi_triplets, SCIFI_TRIPLETS_FIELDS, "triplets of SciFi hits of tracks");
 
-/* Tracks behind the magnet: x = c + b s + a s^2 (1 + r s), s = z - 8520 mm. */
+/* Tracks behind the magnet: x = c + b s + a s^2 (1 + r s), s = z - 8520 mm. One grows from each triplet; they stand by
+ * track, and those of a track in the order of its triplets. Hits stand by layer. */
 enum { SCIFI_TRACK_HITS_MAX = SCIFI_LAYERS };
-#define SCIFI_CANDIDATES_FIELDS(F)                                                                       \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                                              \
-  F(hit_count, u8, PER_ITEM_OF(20), "", "of each triplet: hits of the track that grew from it; 0: none") \
-  F(hits, u16, PER_ITEM_OF(240), "", "their places in the event, twelve of each triplet; unused: 0")     \
-  F(a, f32, PER_ITEM_OF(20), "1/mm", "curvature")                                                        \
-  F(b, f32, PER_ITEM_OF(20), "", "slope at 8520 mm")                                                     \
-  F(c, f32, PER_ITEM_OF(20), "mm", "x there")                                                            \
-  F(r, f32, PER_ITEM_OF(20), "1/mm", "change of the curvature")                                          \
-  F(quality, f32, PER_ITEM_OF(20), "", "sum of squares of what the hits are off, each over its limit")
+#define SCIFI_CANDIDATES_FIELDS(F)                                            \
+  F(offsets, u32, OFFSETS, "", "first candidate of each event")               \
+  F(track, u32, PER_ITEM, "", "of what it is one, by its place in the event") \
+  F(hit_count, u8, PER_ITEM, "", "number of hits")                            \
+  F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0")   \
+  F(a, f32, PER_ITEM, "1/mm", "curvature")                                    \
+  F(b, f32, PER_ITEM, "", "slope at 8520 mm")                                 \
+  F(c, f32, PER_ITEM, "mm", "x there")                                        \
+  F(r, f32, PER_ITEM, "1/mm", "change of the curvature")                      \
+  F(quality, f32, PER_ITEM, "", "sum of squares of what the hits that were added are off, each over its limit")
 SL_COLLECTION(scifi_candidates, SCIFI_CANDIDATES_FIELDS, "tracks that grew from triplets");
 
 #define SCIFI_BEST_CANDIDATES_FIELDS(F)                                            \

@@ -1,0 +1,115 @@
+/* scifi.forward_consolidate: the tracks that were found in the fibre tracker, with their hits, momentum, and state
+ * behind it (README.md, "Forward tracks").
+ *
+ * Count, scan, write: a block an event, a thread a track. There is room for every track with twelve hits, so that
+ * nothing overflows. Reads 57 bytes a track, and its state in the VELO; writes 32 a track and 6 a hit.
+ */
+#include "forward_math.h"
+#include "magnet/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS forward_consolidate_args
+#define FORWARD_CONSOLIDATE(M)                                                                         \
+  M(IN, inputs, scifi_forward_inputs, "offsets velo_track ut_track", "tracks before the magnet")       \
+  M(IN, best, scifi_best_candidates, "hit_count hits a b c r y ty", "what was found for each of them") \
+  M(IN, hits, scifi_hits, "offsets id", "that were searched")                                          \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                          \
+  M(IN, forward, scifi_looking_forward, "bend constants", "what the magnet does")                      \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                        \
+  M(OUT, tracks, long_tracks, "in the order of the inputs", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(inputs))),   \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRACK_HITS_MAX, 1, 0))))                          \
+  M(SCRATCH, from, u32, "which input each track is", SL_ONE(SL_ITEMS_TERM(inputs)))
+SL_ARGUMENTS(forward_consolidate, FORWARD_CONSOLIDATE);
+
+SL_KERNEL(forward_consolidate_count, struct forward_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t i = a.inputs.offsets[event] + threadIdx.x; i < a.inputs.offsets[event + 1]; i += blockDim.x)
+      count += a.best.hit_count[i] > 0 ? 1u : 0u;
+    count = sl_block_sum_u32(count);
+    if (threadIdx.x == 0) a.tracks.offsets[event] = count;
+  }
+}
+
+/* Tracks have their places; their numbers of hits wait to be summed. */
+SL_KERNEL(forward_consolidate_list, struct forward_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.inputs.offsets[event], count = a.inputs.offsets[event + 1] - first;
+    const uint32_t to = a.tracks.offsets[event], is_empty = a.tracks.offsets[event + 1] == to;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
+      const uint32_t from = first + i, wanted = i < count && a.best.hit_count[from] > 0;
+      const uint32_t place = to + sl_block_append(wanted, &length);
+      if (!wanted) continue;
+      a.tracks.hit_offsets[place] = a.best.hit_count[from];
+      a.from[place] = from;
+    }
+  }
+}
+
+static SL_DEVICE struct scifi_state velo_state(const struct forward_consolidate_args *a, uint32_t i) {
+  struct scifi_state s;
+  s.x = a->states.x[i];
+  s.y = a->states.y[i];
+  s.z = a->states.z[i];
+  s.tx = a->states.tx[i];
+  s.ty = a->states.ty[i];
+  return s;
+}
+
+static SL_DEVICE void write_track(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {
+  const uint32_t from = a->from[track], velo_track = a->inputs.velo_track[from];
+  const float *constants = a->forward.constants, z_reference = constants[SCIFI_Z_REFERENCE];
+  const float d = constants[SCIFI_Z_END] - z_reference;
+  const struct scifi_state velo = velo_state(a, a->states.offsets[event] + velo_track);
+  struct scifi_curve curve;
+  struct scifi_state scifi;
+  curve.a = a->best.a[from];
+  curve.b = a->best.b[from];
+  curve.c = a->best.c[from];
+  curve.r = a->best.r[from];
+  scifi.x = curve.c;
+  scifi.y = a->best.y[from];
+  scifi.z = z_reference;
+  scifi.tx = curve.b;
+  scifi.ty = a->best.ty[from];
+  a->tracks.velo_track[track] = velo_track;
+  a->tracks.ut_track[track] = a->inputs.ut_track[from];
+  a->tracks.qop[track] = scifi_qop(&a->forward, &velo, &scifi, a->magnet.sign[0]);
+  a->tracks.x[track] = scifi_curve_x(&curve, d);
+  a->tracks.y[track] = scifi.y + scifi.ty * constants[SCIFI_Z_END];
+  a->tracks.tx[track] = scifi_curve_slope(&curve, d);
+  a->tracks.ty[track] = scifi.ty;
+}
+
+static SL_DEVICE void write_hits(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {
+  const uint16_t *hits = a->best.hits + SCIFI_TRACK_HITS_MAX * (size_t)a->from[track];
+  const uint32_t to = a->tracks.hit_offsets[track], count = a->tracks.hit_offsets[track + 1] - to;
+  const uint32_t event_hits = a->hits.offsets[event];
+  for (uint32_t h = 0; h < count; h++) {
+    a->tracks.hit[to + h] = hits[h];
+    a->tracks.hit_id[to + h] = a->hits.id[event_hits + hits[h]];
+  }
+}
+
+SL_KERNEL(forward_consolidate_write, struct forward_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
+      write_track(&a, event, i);
+      write_hits(&a, event, i);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct forward_consolidate_args *a) {
+  int error = SL_LAUNCH(l, forward_consolidate_count, SL_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
+  if (!error) error = SL_LAUNCH(l, forward_consolidate_list, SL_PER_EVENT, *a);
+  if (!error) error = l->scan_items(l, a->tracks.hit_offsets, a->tracks.offsets, &a->tracks.hit_offsets_bound);
+  if (!error) error = SL_LAUNCH(l, forward_consolidate_write, SL_PER_EVENT, *a);
+  return error;
+}
+
+SL_ALGORITHM(forward_consolidate, "tracks with their hits in the fibre tracker, and their momentum", 128, run);

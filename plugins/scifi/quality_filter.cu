@@ -1,0 +1,183 @@
+/* scifi.quality_filter: of the candidates of each track the best one, if it is good enough (README.md, "Forward
+ * tracks").
+ *
+ * The stereo hits of a candidate say where it is in y; a straight line through these must go where the track went. Of
+ * what passes, the least Q is the best; of the same, what comes first.
+ *
+ * A thread a candidate of enough hits, of which a block lists an event's: the least key of Q and place is the track's.
+ * Then a thread a track fits its best one once more, and writes it. Reads a byte of each candidate, and of those that
+ * are long another 44 and ten bytes of each hit; writes 57 bytes a track.
+ */
+#include "forward_math.h"
+
+#include <sluice/kernel.h>
+
+enum { QUALITY_LIST = 1024 }; /* candidates listed at a time */
+
+/* Three points make a line in y, and four hit counts have factors of their own, from nine hits on. */
+enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
+
+#define SL_ARGS quality_filter_args
+#define QUALITY_FILTER(M)                                                                                          \
+  M(IN, inputs, scifi_forward_inputs, "offsets ty", "tracks before the magnet")                                    \
+  M(IN, hits, scifi_hits, "offsets id x z", "which the candidates have")                                           \
+  M(IN, candidates, scifi_candidates, "", "of these tracks")                                                       \
+  M(IN, forward, scifi_looking_forward, "dxdy constants", "of the detector")                                       \
+  M(OUT, best, scifi_best_candidates, "for each track", SL_SHARES_OFFSETS(inputs))                                 \
+  M(U32, min_hits, 9, 9, 12, "", "least number of hits")                                                           \
+  M(U32, min_hits_any_slope, 11, 9, 13, "", "from so many hits on, any slope in y will do")                        \
+  M(F32, max_slope_difference, 0.02, 0.0, 10.0, "", "in y, to the track before the magnet, of candidates of less") \
+  M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "what the mean square in y is divided by")                         \
+  M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "of Q, for 9, 10, 11 and 12 hits")              \
+  M(F32, max_quality, 0.5, 0.0, 1e9, "", "Q is less")                                                              \
+  M(SCRATCH, keys, u64, "of the best candidate of each track so far: Q and place", SL_ONE(SL_ITEMS_TERM(inputs)))
+SL_ARGUMENTS(quality_filter, QUALITY_FILTER);
+
+static const uint64_t no_key = UINT64_MAX;
+
+/* A straight line in y, with its value at z = 0, and how well it fits. */
+struct y_line {
+  float y, ty;
+  float chi2; /* mean square of what the hits are off, over the number of hits more than the line needs */
+  uint32_t has_all_stations;
+};
+
+static SL_DEVICE uint32_t layer_of(uint32_t id) { return (id >> SCIFI_LAYER_BIT & 15) - SCIFI_STATION_LAYERS; }
+
+/* A hit of a stereo layer: where a track of this x is in y. */
+static SL_DEVICE float y_of_hit(const struct quality_filter_args *a, const struct scifi_curve *curve, uint32_t hit,
+                                float d) {
+  const float dxdy = a->forward.dxdy[layer_of(a->hits.id[hit])];
+  return (scifi_curve_x(curve, d) - a->hits.x[hit]) / dxdy;
+}
+
+static SL_DEVICE struct scifi_curve curve_of(const struct quality_filter_args *a, uint32_t candidate) {
+  struct scifi_curve curve;
+  curve.a = a->candidates.a[candidate];
+  curve.b = a->candidates.b[candidate];
+  curve.c = a->candidates.c[candidate];
+  curve.r = a->candidates.r[candidate];
+  return curve;
+}
+
+/* Least squares. d is z less the reference plane's, so that the numbers are small. */
+static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
+  struct y_line line;
+  const struct scifi_curve curve = curve_of(a, candidate);
+  const uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
+  const uint32_t event_hits = a->hits.offsets[event], count = a->candidates.hit_count[candidate];
+  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  float points = 0.0f, sum_d = 0.0f, sum_y = 0.0f, sum_dd = 0.0f, sum_dy = 0.0f, squares = 0.0f;
+  uint32_t stations = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t hit = event_hits + hits[i], layer = layer_of(a->hits.id[hit]);
+    if (a->forward.dxdy[layer] == 0.0f) continue;
+    const float d = a->hits.z[hit] - z_reference, y = y_of_hit(a, &curve, hit, d);
+    stations |= 1u << (layer / SCIFI_STATION_LAYERS);
+    points += 1.0f;
+    sum_d += d;
+    sum_y += y;
+    sum_dd += d * d;
+    sum_dy += d * y;
+  }
+  line.has_all_stations = stations == (1u << SCIFI_STATIONS) - 1;
+  line.y = line.ty = line.chi2 = 0.0f;
+  if (!line.has_all_stations) return line;
+  const float mean_d = sum_d / points, mean_y = sum_y / points;
+  line.ty = (sum_dy - mean_d * sum_y) / (sum_dd - mean_d * sum_d);
+  const float y_reference = mean_y - line.ty * mean_d;
+  line.y = y_reference - line.ty * z_reference;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t hit = event_hits + hits[i];
+    if (a->forward.dxdy[layer_of(a->hits.id[hit])] == 0.0f) continue;
+    const float d = a->hits.z[hit] - z_reference;
+    const float off = y_of_hit(a, &curve, hit, d) - (y_reference + line.ty * d);
+    squares += off * off;
+  }
+  line.chi2 = squares / (points - (float)LINE_HITS);
+  return line;
+}
+
+/* Of a candidate that may be kept; else max_quality. */
+static SL_DEVICE float quality_of(const struct quality_filter_args *a, const struct y_line *line, uint32_t candidate,
+                                  float ty) {
+  const uint32_t hits = a->candidates.hit_count[candidate];
+  const uint32_t is_straight = sl_abs_f32(line->ty - ty) < a->max_slope_difference;
+  if (!line->has_all_stations || !(hits >= a->min_hits_any_slope || is_straight)) return a->max_quality;
+  const float x_quality = a->candidates.quality[candidate] / (float)(hits - 3);
+  return a->factors[hits - FIRST_FACTOR] * (x_quality + line->chi2 / a->y_chi2_scale);
+}
+
+static SL_DEVICE void judge(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
+  const uint32_t item = a->inputs.offsets[event] + a->candidates.track[candidate];
+  const struct y_line line = fit_y(a, event, candidate);
+  const float quality = quality_of(a, &line, candidate, a->inputs.ty[item]);
+  if (!(quality < a->max_quality)) return;
+  /* Q is not negative, so that its bits are in its order. */
+  const uint64_t key = (uint64_t)sl_bits_from_f32(quality) << 32 | (candidate - a->candidates.offsets[event]);
+  atomicMin((sl_atomic_u64 *)&a->keys[item], (sl_atomic_u64)key);
+}
+
+/* Those candidates of an event that have hits enough, so that no lane waits for the others. */
+static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t event, uint32_t *list) {
+  const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];
+  for (uint32_t done = begin; done < end; done += QUALITY_LIST) { /* mostly once */
+    const uint32_t count = end - done < QUALITY_LIST ? end - done : QUALITY_LIST;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, count) {
+      const uint32_t wanted = i < count && a->candidates.hit_count[done + i] >= a->min_hits;
+      const uint32_t place = sl_block_append(wanted, &length);
+      if (wanted) list[place] = done + i;
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < length; i += blockDim.x) judge(a, event, list[i]);
+    __syncthreads(); /* the list is free, the keys are there */
+  }
+}
+
+static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t item) {
+  const struct scifi_best_candidates *b = &a->best;
+  b->hit_count[item] = 0;
+  for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) b->hits[SCIFI_TRACK_HITS_MAX * (size_t)item + i] = 0;
+  b->a[item] = b->b[item] = b->c[item] = b->r[item] = b->y[item] = b->ty[item] = b->quality[item] = 0.0f;
+}
+
+static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t event, uint32_t item, uint64_t key) {
+  const struct scifi_best_candidates *b = &a->best;
+  const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
+  const struct y_line line = fit_y(a, event, candidate);
+  const struct scifi_curve curve = curve_of(a, candidate);
+  b->hit_count[item] = a->candidates.hit_count[candidate];
+  for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++)
+    b->hits[SCIFI_TRACK_HITS_MAX * (size_t)item + i] = a->candidates.hits[SCIFI_TRACK_HITS_MAX * (size_t)candidate + i];
+  b->a[item] = curve.a;
+  b->b[item] = curve.b;
+  b->c[item] = curve.c;
+  b->r[item] = curve.r;
+  b->y[item] = line.y;
+  b->ty[item] = line.ty;
+  b->quality[item] = sl_f32_from_bits((uint32_t)(key >> 32));
+}
+
+SL_KERNEL(quality_filter_choose, struct quality_filter_args) {
+  __shared__ uint32_t list[QUALITY_LIST];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.inputs.offsets[event], end = a.inputs.offsets[event + 1];
+    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) a.keys[i] = no_key;
+    __syncthreads();
+    judge_all(&a, event, list);
+    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+      const uint64_t key = a.keys[i];
+      if (key == no_key)
+        write_none(&a, i);
+      else
+        write_best(&a, event, i, key);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct quality_filter_args *a) {
+  return SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 128, run);
