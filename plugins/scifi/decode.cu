@@ -48,8 +48,15 @@ enum {
   NO_ROW = 255
 };
 
-/* A key: from bit 14 on the mat's place, 9 bits of channel, the fraction, 4 bits of pseudo-size. */
-enum { KEY_SIZE_BITS = 4, KEY_CHANNEL_BIT = 5, KEY_MAT_BIT = 14, MAT_CHANNELS = 1 << SCIFI_MAT_BIT };
+/* Here a channel has the mat's place in its upper bits, and ONE_MORE, so that no link's first one is
+ * SCIFI_NOT_CONNECTED. A key is the channel, the fraction, and 4 bits of pseudo-size. */
+enum {
+  MAT_CHANNELS = 1 << SCIFI_MAT_BIT,
+  ONE_MORE = SCIFI_MATS << SCIFI_MAT_BIT,
+  KEY_SIZE_BITS = 4,
+  KEY_CHANNEL_BIT = KEY_SIZE_BITS + 1,
+  KEY_MAT_BIT = KEY_CHANNEL_BIT + SCIFI_MAT_BIT
+};
 
 /* Of a mat, u counted from where its first channel begins: x and z of that fibre line at y = 0, and how they grow with
  * u; and the first channel's LHCbID, by its bits. */
@@ -70,7 +77,7 @@ enum { X, DX_DU, Z, DZ_DU, HALF_PITCH, DIE_GAP, SIPM_PITCH, FIRST_ID, RECORD_FLO
   M(SCRATCH, keys, u32, "of hits that there is no room for in shared memory",                                         \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                      \
   M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                              \
-  M(TABLE, mat_place, u16, "places of mats, by zone and x")                                                           \
+  M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                      \
   M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                        \
   M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
 SL_ARGUMENTS(decode, DECODE);
@@ -156,24 +163,35 @@ static uint32_t sort_mats(const struct scifi_geometry_view *g, float *mats) {
   return count;
 }
 
+/* Links' first channels, by the mats' places; and where each zone's mats begin. */
+static void number_mats(const struct scifi_geometry_view *g, const float *mats, uint32_t count, uint32_t *links,
+                        uint32_t *zone_mat) {
+  uint32_t mat_first[SCIFI_MAT_TABLE] = {0};
+  for (uint32_t place = 0; place < count; place++) {
+    const uint32_t mat = mat_of(mats + (size_t)RECORD_FLOATS * place);
+    mat_first[mat] = (uint32_t)ONE_MORE | place << SCIFI_MAT_BIT;
+    for (uint32_t zone = zone_of(mat) + 1; zone < ZONE_SLOTS; zone++) zone_mat[zone] = place + 1;
+  }
+  for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) {
+    const uint32_t channel = g->link_channel[i], mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
+    links[i] = mat < SCIFI_MAT_TABLE ? mat_first[mat] | (channel & (MAT_CHANNELS - 1)) : (uint32_t)SCIFI_NOT_CONNECTED;
+  }
+}
+
 static int prepare(const struct sl_services *s, void *args) {
   struct decode_args *a = (struct decode_args *)args;
   float *mats = (float *)s->make_table(s->context, "mats", (uint64_t)RECORD_FLOATS * SCIFI_MAT_TABLE);
-  uint16_t *mat_place = (uint16_t *)s->make_table(s->context, "mat_place", SCIFI_MAT_TABLE);
+  uint32_t *links = (uint32_t *)s->make_table(s->context, "links", SCIFI_BANKS * SCIFI_BANK_LINKS);
   uint32_t *zone_mat = (uint32_t *)s->make_table(s->context, "zone_mat", ZONE_SLOTS);
   uint8_t *source_row = (uint8_t *)s->make_table(s->context, "source_row", SOURCE_IDS);
-  if (!mats || !mat_place || !zone_mat || !source_row) return SL_ENOMEM;
+  if (!mats || !links || !zone_mat || !source_row) return SL_ENOMEM;
   const uint32_t count = sort_mats(&a->geometry, mats);
   if (count > SCIFI_MATS) {
     s->message(s->context, SL_ERROR, "the geometry's links have SiPMs of %u mats, more than %u", count,
                (uint32_t)SCIFI_MATS);
     return SL_EINVAL;
   }
-  for (uint32_t place = 0; place < count; place++) {
-    const uint32_t mat = mat_of(mats + (size_t)RECORD_FLOATS * place);
-    mat_place[mat] = (uint16_t)place;
-    for (uint32_t zone = zone_of(mat) + 1; zone < ZONE_SLOTS; zone++) zone_mat[zone] = place + 1;
-  }
+  number_mats(&a->geometry, mats, count, links, zone_mat);
   memset(source_row, NO_ROW, SOURCE_IDS);
   for (uint32_t row = SCIFI_BANKS; row-- > 0;)
     if (a->geometry.source_id[row] < SOURCE_IDS) source_row[a->geometry.source_id[row]] = (uint8_t)row;
@@ -205,43 +223,57 @@ static SL_DEVICE struct bank open_bank(const struct decode_args *a, uint32_t ind
 static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct bank *b,
                                      struct scifi_bank_words *words) {
   const uint32_t row = b->row == NO_ROW ? 0 : b->row;
-  const uint32_t error =
-      scifi_bank_open(words, b->version, a->geometry.link_channel + row * SCIFI_BANK_LINKS, b->payload, b->bytes);
+  const uint32_t error = scifi_bank_open(words, b->version, a->links + row * SCIFI_BANK_LINKS, b->payload, b->bytes);
   return error == SCIFI_NO_ERROR && b->row == NO_ROW ? (uint32_t)SCIFI_BAD_SOURCE : error;
 }
 
-/* What halfword `i` means, if it is not the business of the one before it. */
-static SL_DEVICE struct scifi_bank_cursor take(const struct scifi_bank_words *words, uint32_t i) {
-  struct scifi_bank_cursor cursor = scifi_bank_begin();
-  if (scifi_is_taken(words, i)) return cursor;
-  cursor.next = i;
-  scifi_take_halfword(words, &cursor);
-  return cursor;
+/* ------------------------------------------------------------------------------------------------------ keys */
+
+/* An event's hits, being sorted. Mat m's keys stand from `first[m]` on; `next[m]` is where the next one is put, and
+ * so, at last, where the mat ends. Without `keys` they are counted there. */
+struct sorting {
+  uint32_t *keys, *next;
+  const uint16_t *first;
+};
+
+static SL_DEVICE uint32_t mat_of_key(uint32_t key) { return key >> KEY_MAT_BIT & (SCIFI_MATS - 1); }
+
+static SL_DEVICE void take_key(const struct sorting *s, const struct scifi_cluster *cluster) {
+  const uint32_t key = cluster->channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
+  const uint32_t mat = mat_of_key(key);
+  uint32_t slot = atomicAdd(&s->next[mat], 1u);
+  if (!s->keys) return;
+  if (blockDim.x == 1)
+    for (; slot > s->first[mat] && s->keys[slot - 1] > key; slot--) s->keys[slot] = s->keys[slot - 1];
+  s->keys[slot] = key;
 }
 
-static SL_DEVICE uint32_t place_of(const struct decode_args *a, uint32_t channel) {
-  return a->mat_place[(channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT];
+/* Takes the clusters of a bank, those of this thread's halfwords. Returns what is wrong with these. */
+static SL_DEVICE uint32_t take_bank(const struct sorting *s, const struct scifi_bank_words *words) {
+  uint32_t faults = 0;
+  for (uint32_t i = SCIFI_HEADER + sl_group_lane(BANK_LANES); i < words->end; i += SL_GROUP(BANK_LANES)) {
+    const uint32_t c = scifi_halfword(words->payload, i), begin = scifi_link_begin(words, c);
+    const uint32_t has_flag = scifi_flag_of(c) | scifi_flag_of(scifi_halfword(words->payload, i - 1));
+    struct scifi_cluster cluster = scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
+    if (!has_flag && begin != SCIFI_NOT_CONNECTED) { /* most are such: a cluster by themselves */
+      take_key(s, &cluster);
+    } else if (!scifi_is_taken(words, i)) {
+      struct scifi_bank_cursor cursor = scifi_bank_begin();
+      cursor.next = i;
+      scifi_take_halfword(words, &cursor);
+      while (scifi_taken_next(&cursor, &cluster)) take_key(s, &cluster);
+      faults |= cursor.faults;
+    }
+  }
+  return faults;
 }
 
 /* ----------------------------------------------------------------------------------------------------- count */
 
-/* Counts the clusters of a bank by mat, those of this thread's halfwords; tells what is lost. */
-static SL_DEVICE void count_bank(const struct decode_args *a, uint32_t event, const struct bank *b,
-                                 const struct scifi_bank_words *words, uint32_t *counts) {
-  uint32_t faults = 0;
-  for (uint32_t i = SCIFI_HEADER + sl_group_lane(BANK_LANES); i < words->end; i += SL_GROUP(BANK_LANES)) {
-    struct scifi_bank_cursor cursor = take(words, i);
-    struct scifi_cluster cluster;
-    while (scifi_taken_next(&cursor, &cluster)) atomicAdd(&counts[place_of(a, cluster.channel)], 1u);
-    faults |= cursor.faults;
-  }
-  if (faults & SCIFI_NO_SUCH_LINK) sl_event_cut(&a->events, event, SCIFI_LOST_LINK, b->source_id);
-  if (faults & SCIFI_BAD_PAIR) sl_event_cut(&a->events, event, SCIFI_LOST_PAIR, b->source_id);
-}
-
 /* Counts the clusters of each mat, some threads a bank. Returns whether the thread saw a bank that is refused.
  * `claims`: a bit for each row. */
-static SL_DEVICE uint32_t count_mats(const struct decode_args *a, uint32_t event, uint32_t *counts, uint32_t *claims) {
+static SL_DEVICE uint32_t count_mats(const struct decode_args *a, uint32_t event, const struct sorting *s,
+                                     uint32_t *claims) {
   const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
   uint32_t wrong = 0;
   SL_FOR_GROUPS (i, banks, BANK_LANES) {
@@ -258,7 +290,9 @@ static SL_DEVICE uint32_t count_mats(const struct decode_args *a, uint32_t event
       sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.source_id);
       wrong = 1;
     }
-    count_bank(a, event, &b, &words, counts);
+    const uint32_t faults = take_bank(s, &words);
+    if (faults & SCIFI_NO_SUCH_LINK) sl_event_cut(&a->events, event, SCIFI_LOST_LINK, b.source_id);
+    if (faults & SCIFI_BAD_PAIR) sl_event_cut(&a->events, event, SCIFI_LOST_PAIR, b.source_id);
   }
   return wrong;
 }
@@ -283,11 +317,12 @@ static SL_DEVICE uint32_t place_mats(const struct decode_args *a, uint32_t event
 
 SL_KERNEL(decode_count, struct decode_args) {
   __shared__ uint32_t counts[SCIFI_MATS], claims[CLAIM_WORDS];
+  const struct sorting s = {NULL, counts, NULL};
   SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) counts[i] = 0;
     for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) claims[i] = 0;
     __syncthreads();
-    const uint32_t wrong = sl_block_sum_u32(count_mats(&a, event, counts, claims));
+    const uint32_t wrong = sl_block_sum_u32(count_mats(&a, event, &s, claims));
     const uint32_t hits = place_mats(&a, event, counts);
     if (threadIdx.x == 0) {
       a.hits.offsets[event] = wrong > 0 || hits > SCIFI_HITS_MAX ? 0 : hits;
@@ -299,24 +334,6 @@ SL_KERNEL(decode_count, struct decode_args) {
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* An event's hits, being sorted. Mat m's keys stand from `first[m]` on; `next[m]` is where the next one is put, and
- * so, at last, where the mat ends. */
-struct sorting {
-  uint32_t *keys, *next;
-  const uint16_t *first;
-};
-
-static SL_DEVICE void put_key(const struct decode_args *a, const struct sorting *s,
-                              const struct scifi_cluster *cluster) {
-  const uint32_t place = place_of(a, cluster->channel), channel = cluster->channel % MAT_CHANNELS;
-  const uint32_t key =
-      place << KEY_MAT_BIT | channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
-  uint32_t slot = atomicAdd(&s->next[place], 1u);
-  if (blockDim.x == 1)
-    for (; slot > s->first[place] && s->keys[slot - 1] > key; slot--) s->keys[slot] = s->keys[slot - 1];
-  s->keys[slot] = key;
-}
-
 static SL_DEVICE void put_keys(const struct decode_args *a, uint32_t event, const struct sorting *s) {
   const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
   SL_FOR_GROUPS (bank, banks, BANK_LANES) {
@@ -324,11 +341,7 @@ static SL_DEVICE void put_keys(const struct decode_args *a, uint32_t event, cons
     if (bank >= banks) continue;
     const struct bank b = open_bank(a, begin + bank);
     if (open_words(a, &b, &words) != SCIFI_NO_ERROR) continue; /* no event with one comes here */
-    for (uint32_t i = SCIFI_HEADER + sl_group_lane(BANK_LANES); i < words.end; i += SL_GROUP(BANK_LANES)) {
-      struct scifi_bank_cursor cursor = take(&words, i);
-      struct scifi_cluster cluster;
-      while (scifi_taken_next(&cursor, &cluster)) put_key(a, s, &cluster);
-    }
+    take_bank(s, &words);
   }
 }
 
@@ -352,7 +365,7 @@ static SL_DEVICE uint32_t rank_of(const uint32_t *keys, uint32_t first, uint32_t
 
 /* Writes the hit whose key stands at `slot` to its place in the event. */
 static SL_DEVICE void write_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
-  const uint32_t key = s->keys[slot], place = key >> KEY_MAT_BIT;
+  const uint32_t key = s->keys[slot], place = mat_of_key(key);
   const uint32_t first = place > 0 ? s->next[place - 1] : 0, end = s->next[place];
   const uint32_t channel = key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = key >> KEY_SIZE_BITS & 1;
   const float *record = a->mats + (size_t)RECORD_FLOATS * place;
