@@ -190,4 +190,17 @@ SL_COLLECTION(scifi_best_candidates, SCIFI_BEST_CANDIDATES_FIELDS, "the best of 
   F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
 SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the fibre tracker");
 
+/* Tracks in the fibre tracker alone. The state is that at z = 9410 mm. */
+#define SCIFI_SEEDS_FIELDS(F)                                          \
+  F(offsets, u32, OFFSETS, "", "first seed of each event")             \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each seed")      \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum, roughly")      \
+  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm") \
+  F(y, f32, PER_ITEM, "mm", "y there")                                 \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                        \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                        \
+  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event") \
+  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+SL_COLLECTION(scifi_seeds, SCIFI_SEEDS_FIELDS, "tracks in the fibre tracker");
+
 #endif
