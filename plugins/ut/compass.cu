@@ -34,7 +34,7 @@ enum {
 #define SL_ARGS compass_args
 #define COMPASS(M)                                                                                \
   M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
-  M(IN, windows, ut_windows, "first count", "where to search")                                    \
+  M(IN, windows, ut_windows, "first count hits", "where to search")                               \
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                     \
   M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
   M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
@@ -129,8 +129,7 @@ static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compas
     uint32_t hits = 0, total;
     if (i < UT_LAYERS * tracks) {
       const size_t item = s->first_item + s->list[i / UT_LAYERS];
-      const uint16_t *count = a->windows.count + item * UT_WINDOWS + i % UT_LAYERS * UT_LAYER_WINDOWS;
-      for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) hits += count[w];
+      hits = a->windows.hits[UT_LAYERS * item + i % UT_LAYERS];
     }
     const uint32_t end = NO_HIT + 1 + sum + sl_block_exclusive_scan(hits, &total) + hits;
     if (i < UT_LAYERS * tracks) {
@@ -455,12 +454,7 @@ static SL_DEVICE void finish_tracks(const struct compass_args *a, const struct c
 
 /* Whether a track can have three hits, of which two make a pair. */
 static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t item) {
-  const uint16_t *count = a->windows.count + (size_t)item * UT_WINDOWS;
-  uint32_t has[UT_LAYERS];
-  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-    has[layer] = 0;
-    for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) has[layer] |= count[UT_LAYER_WINDOWS * layer + w];
-  }
+  const uint16_t *has = a->windows.hits + UT_LAYERS * (size_t)item;
   return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
 }
 

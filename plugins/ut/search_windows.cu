@@ -112,10 +112,9 @@ struct range {
 };
 
 #if defined(SL_TARGET_CPU)
-enum { LANES = 8 };
+enum { LANES = 8, SKIPPED = 64 };
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
-typedef int16_t i16x8 __attribute__((vector_size(16)));
 
 static inline f32x8 load(const float *values) {
   f32x8 v;
@@ -123,42 +122,51 @@ static inline f32x8 load(const float *values) {
   return v;
 }
 
-/* A bit of each of four lanes that are 0 or -1, the first one lowest. */
-static inline uint32_t bits_of_four(uint64_t lanes) {
-  const uint64_t picked = lanes & 0x0008000400020001u, folded = picked | picked >> 32;
-  return (uint32_t)(folded | folded >> 16) & 0xF;
-}
-
-/* is_compatible of eight hits, the first of which is `hit`: a bit each, the first one lowest. */
-static inline uint32_t are_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
+/* is_compatible of eight hits, the first of which is `hit`: -1 or 0. */
+static inline i32x8 are_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
   const f32x8 z = load(a->hits.z + hit), y = p->y_0 + p->ty * z;
   const f32x8 away = load(a->hits.x + hit) + (p->away_0 + p->away_z * z);
   const f32x8 distance = (f32x8)((i32x8)away & INT32_MAX), tolerance = p->tolerance + p->tolerance_per_x * distance;
-  const i32x8 found =
-      (distance <= p->width) & (load(a->hits.y + hit) - tolerance <= y) & (y <= load(a->hits.y_end + hit) + tolerance);
-  const i16x8 narrow = __builtin_convertvector(found, i16x8);
-  uint64_t lanes[2];
-  memcpy(lanes, &narrow, sizeof lanes);
-  return bits_of_four(lanes[0]) | bits_of_four(lanes[1]) << 4;
+  return (distance <= p->width) & (load(a->hits.y + hit) - tolerance <= y) &
+         (y <= load(a->hits.y_end + hit) + tolerance);
 }
 
-/* Tries the hits between the two values of y, eight at a time, from the last ones on; the last turn may begin before
- * `begin`, at other hits of the event. */
+static inline i32x8 larger(i32x8 a, i32x8 b) {
+  const i32x8 is_a = a > b;
+  return (a & is_a) | (b & ~is_a);
+}
+
+static inline uint32_t largest(i32x8 v) {
+  const i32x8 halves = {4, 5, 6, 7, 0, 1, 2, 3}, pairs = {2, 3, 0, 1, 6, 7, 4, 5}, ones = {1, 0, 3, 2, 5, 4, 7, 6};
+  v = larger(v, __builtin_shuffle(v, halves));
+  v = larger(v, __builtin_shuffle(v, pairs));
+  v = larger(v, __builtin_shuffle(v, ones));
+  return (uint32_t)v[0];
+}
+
+/* Tries the hits eight at a time, from the last ones on; those of a vector that come before `begin` are other hits of
+ * the event. Few are beyond the two values of y, and these are skipped in large steps: branches that depend on the hits
+ * cost more than hits. */
 static inline struct range search_hits(const struct search_windows_args *a, const struct passage *p,
                                        uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
                                        float y_most) {
+  const i32x8 place = {0, 1, 2, 3, 4, 5, 6, 7};
+  i32x8 ends = {0}, begins = {0}; /* of hits that were found, from `begin` and back from `end`; 0: none */
   struct range r = {UINT32_MAX, 0};
   uint32_t base = end;
-  while (base >= begin + LANES && a->hits.y[base - LANES] > y_most) base -= LANES;
-  for (; base > begin && a->hits.y[base - 1] >= y_least && base >= event_first + LANES; base -= LANES) {
-    const uint32_t first = base - LANES;
-    uint32_t bits = are_compatible(a, p, first);
-    if (first < begin) bits &= ~0u << (begin - first);
-    if (bits == 0) continue;
-    r.begin = first + (uint32_t)__builtin_ctz(bits);
-    if (r.end == 0) r.end = first + 32 - (uint32_t)__builtin_clz(bits);
+  while (base >= begin + SKIPPED && a->hits.y[base - SKIPPED] > y_most) base -= SKIPPED;
+  while (base >= begin + SKIPPED && a->hits.y[begin + SKIPPED - 1] < y_least) begin += SKIPPED;
+  const uint32_t last = base;
+  for (; base > begin && base >= event_first + LANES; base -= LANES) {
+    const i32x8 from_begin = place + (int32_t)(base - LANES + 1 - begin);
+    const i32x8 found = are_compatible(a, p, base - LANES) & (from_begin > 0);
+    ends = larger(ends, from_begin & found);
+    begins = larger(begins, ((int32_t)(last + 1 - begin) - from_begin) & found);
   }
-  for (uint32_t i = base; i-- > begin && a->hits.y[i] >= y_least;) { /* the event's first hits */
+  const uint32_t found_end = largest(ends), found_begin = last - largest(begins);
+  r.end = found_end > 0 ? begin + found_end : 0;
+  r.begin = found_end > 0 ? found_begin : UINT32_MAX;
+  for (uint32_t i = base; i-- > begin;) { /* the event's first hits */
     if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
     r.begin = i;
     if (r.end == 0) r.end = i + 1;
@@ -181,40 +189,67 @@ static SL_DEVICE struct range search_hits(const struct search_windows_args *a, c
 #endif
 
 struct window {
-  uint32_t first, count;
+  uint32_t first, count; /* without hits 0, 0 */
 };
 
-/* `x` and `y`: of the track at the middle of the layer; a sector can be `depth` before and behind it. */
-static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
-                                            uint32_t event, uint32_t group, float x, float y, float depth) {
-  const struct window none = {0, 0};
-  const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
-  const uint32_t event_first = a->hits.offsets[event];
-  const float reach_x = p->width + depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
-  const float at_0 = x - y * p->slope;
-  if (at_0 + reach_x < a->groups.x_least[group] || at_0 - reach_x > a->groups.x_most[group]) return none;
-  const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
-  const float reach_y = p->tolerance + p->tolerance_per_x * p->width + depth * sl_abs_f32(p->ty);
-  const float y_least = y - reach_y - a->groups.length[group], y_most = y + reach_y + slack;
-  const struct range r = search_hits(a, p, event_first, begin, end, y_least - slack, y_most);
-  const struct window found = {r.begin - event_first, r.end - r.begin};
-  return r.begin < r.end ? found : none;
+/* A track at the middle of a layer; a sector can be `depth` before and behind it. */
+struct crossing {
+  float x, y, depth;
+};
+
+/* Whether a group can have hits that are not further away in x than the window is wide. */
+static SL_DEVICE uint32_t is_in_reach(const struct search_windows_args *a, const struct passage *p,
+                                      const struct crossing *c, uint32_t group) {
+  const float reach = p->width + c->depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
+  const float at_0 = c->x - c->y * p->slope;
+  return (uint32_t)(at_0 + reach >= a->groups.x_least[group]) & (uint32_t)(at_0 - reach <= a->groups.x_most[group]);
 }
 
-/* Windows go from the group that the line would pass, if all were at y = 0, to the left and the right. */
+static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
+                                            const struct crossing *c, uint32_t event, uint32_t group) {
+  const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
+  const uint32_t event_first = a->hits.offsets[event];
+  const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
+  const float reach_y = p->tolerance + p->tolerance_per_x * p->width + c->depth * sl_abs_f32(p->ty);
+  const float y_least = c->y - reach_y - a->groups.length[group], y_most = c->y + reach_y + slack;
+  const struct range r = search_hits(a, p, event_first, begin, end, y_least - slack, y_most);
+  struct window found;
+  found.first = r.begin < r.end ? r.begin - event_first : 0;
+  found.count = r.begin < r.end ? r.end - r.begin : 0;
+  return found;
+}
+
+/* The group of a layer's window: those from the one that the line would pass, if all were at y = 0, to the left and the
+ * right. */
+static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
+  return window % 2 ? middle - (window + 1) / 2 : middle + window / 2;
+}
+
 static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
-                                   uint32_t layer, uint16_t *firsts, uint16_t *counts) {
-  const int32_t begin = (int32_t)a->groups.layer_first[layer], end = (int32_t)a->groups.layer_first[layer + 1];
-  const float dz = a->groups.layer_z[layer] - p->z, x = p->x + p->tx * dz, y = p->y + p->ty * dz;
-  const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)end, x) - 1;
+                                   uint32_t layer, size_t place) {
+  const int32_t begin = (int32_t)a->groups.layer_first[layer], last = (int32_t)a->groups.layer_first[layer + 1] - 1;
+  const float dz = a->groups.layer_z[layer] - p->z;
+  const struct crossing c = {p->x + p->tx * dz, p->y + p->ty * dz, a->groups.layer_depth[layer]};
+  const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)last + 1, c.x) - 1;
+  uint16_t *first = a->windows.first + place * UT_LAYER_WINDOWS, *count = a->windows.count + place * UT_LAYER_WINDOWS;
+  uint32_t in_reach = 0, filled = 0, hits = 0;
+  SL_UNROLL
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
-    const int32_t group = w % 2 ? middle - (w + 1) / 2 : middle + w / 2;
-    struct window found = {0, 0};
-    if (group >= begin && group < end)
-      found = search_group(a, p, event, (uint32_t)group, x, y, a->groups.layer_depth[layer]);
-    firsts[w] = (uint16_t)found.first;
-    counts[w] = (uint16_t)found.count;
+    const int32_t group = group_of(middle, w), inside = group < begin ? begin : group > last ? last : group;
+    const uint32_t is_one = (uint32_t)(group == inside) & is_in_reach(a, p, &c, (uint32_t)inside);
+    in_reach |= is_one << w;
+    first[w] = 0;
+    count[w] = 0;
   }
+  for (; in_reach > 0; in_reach &= in_reach - 1) {
+    const int32_t w = (int32_t)sl_count_bits((in_reach & (0u - in_reach)) - 1u);
+    const struct window found = search_group(a, p, &c, event, (uint32_t)group_of(middle, w));
+    first[filled] = (uint16_t)found.first;
+    count[filled] = (uint16_t)found.count;
+    filled += found.count > 0 ? 1u : 0u;
+    hits += found.count;
+  }
+  a->windows.hits[place] = (uint16_t)hits;
 }
 
 SL_KERNEL(search_windows_search, struct search_windows_args) {
@@ -225,8 +260,7 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
       const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
       if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
       const struct passage p = open_passage(&a, &t, layer);
-      const size_t place = (size_t)item * UT_WINDOWS + layer * UT_LAYER_WINDOWS;
-      search_layer(&a, &p, event, layer, a.windows.first + place, a.windows.count + place);
+      search_layer(&a, &p, event, layer, (size_t)item * UT_LAYERS + layer);
     }
   }
 }

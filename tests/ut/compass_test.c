@@ -50,13 +50,14 @@ static struct sl_test *compass_at(float polarity) {
   };
   const uint32_t offsets[] = {0, 1}, track = 0;
   const float x = 770 * velo_tx, y = 770 * velo_ty, z = 770;
-  uint16_t first[UT_WINDOWS] = {0}, count[UT_WINDOWS] = {0};
+  uint16_t first[UT_WINDOWS] = {0}, count[UT_WINDOWS] = {0}, in_layer[UT_LAYERS] = {0};
   struct sl_test *t = sl_test_new(UT_PLUGIN, "compass");
   for (uint32_t i = 0; i < UT_SECTORS; i++) pitch[i] = 0.19f;
   for (uint32_t i = 0; i < UT_INTEGRALS; i++) integral[i] = 0.1f;
   for (uint32_t i = 0; i < hits.count; i++) {
     const uint32_t w = UT_LAYER_WINDOWS * hits.layers[i];
     if (count[w]++ == 0) first[w] = (uint16_t)i;
+    in_layer[hits.layers[i]]++;
   }
   hits.offsets[1] = hits.count;
   sl_test_events(t, 1);
@@ -65,6 +66,7 @@ static struct sl_test *compass_at(float polarity) {
   sl_test_input(t, "selected", "track", &track, 1);
   sl_test_input(t, "windows", "first", first, UT_WINDOWS);
   sl_test_input(t, "windows", "count", count, UT_WINDOWS);
+  sl_test_input(t, "windows", "hits", in_layer, UT_LAYERS);
   sl_test_input(t, "states", "offsets", offsets, 2);
   sl_test_input(t, "states", "x", &x, 1);
   sl_test_input(t, "states", "y", &y, 1);

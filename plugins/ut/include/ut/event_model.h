@@ -116,12 +116,14 @@ SL_COLLECTION(ut_selected_tracks, UT_SELECTED_TRACKS_FIELDS, "VELO tracks that m
 
 /* Where their hits may be: for each layer in five groups, the one that a straight line would pass, then those left,
  * right, left and right of it. A window goes from the first to the last hit of the group that the track may have;
- * between them can be others. Window w of layer l is the (5 l + w)th. */
+ * between them can be others. Those that have hits come first, in this order: window w of layer l is the (5 l + w)th.
+ */
 enum { UT_LAYER_WINDOWS = 5, UT_WINDOWS = UT_LAYER_WINDOWS * UT_LAYERS };
 #define UT_WINDOWS_FIELDS(F)                                                                         \
   F(offsets, u32, OFFSETS, "", "first selected track of an event")                                   \
   F(first, u16, PER_ITEM_OF(20), "", "first hit of each window, relative to the event's; unused: 0") \
-  F(count, u16, PER_ITEM_OF(20), "", "number of its hits")
+  F(count, u16, PER_ITEM_OF(20), "", "number of its hits")                                           \
+  F(hits, u16, PER_ITEM_OF(4), "", "hits of all windows of each layer")
 SL_COLLECTION(ut_windows, UT_WINDOWS_FIELDS, "where UT hits of VELO tracks may be");
 
 /* What was found for each selected track. Position and slope are those of the straight line through the UT at
