@@ -23,13 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BANK_FIELDS     "offsets source_id version size_bytes first_word payload"
-#define UT_TRACK_FIELDS "offsets hit_offsets velo_track qop x tx hit_id"
-#define SCIFI_FIELDS                                                                                                  \
-  "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch die_gap " \
-  "sipm_pitch dxdy dzdy"
-#define MUON_FIELDS "format channel_first tiles tell40_links grid offset position_first x z width_first half_x"
-#define CALO_FIELDS "numbers pedestal channels xy gain cell_size card_index"
+#define BANK_FIELDS       "offsets source_id version size_bytes first_word payload"
+#define UT_TRACK_FIELDS   "offsets hit_offsets velo_track qop x tx hit_id"
+#define LONG_TRACK_FIELDS "offsets hit_offsets velo_track ut_track qop x tx hit_id"
+#define MUON_FIELDS       "format channel_first tiles tell40_links grid offset position_first x z width_first half_x"
+#define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
 
 #define SL_ARGS event_picture_args
 #define EVENT_PICTURE(M)                                                                                      \
@@ -42,8 +40,8 @@
   M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
   M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: all hits of the UT")                        \
   M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
-  M(OPTIONAL_IN, scifi, scifi_banks, BANK_FIELDS, "spectrometer: SciFi hits, with scifi_geometry")            \
-  M(WANTED_IN, scifi_geometry, scifi_geometry, SCIFI_FIELDS, "where fibres are")                              \
+  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: all hits of the SciFi")               \
+  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: found tracks through the SciFi")   \
   M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
   M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
   M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
@@ -305,13 +303,12 @@ static int has_geometry(const struct sl_services *s, const char *detector, const
 static int read_detectors(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
                           uint32_t e, const struct sl_event *event) {
   struct spectrometer *p = &c->spectrometer;
-  struct spectrometer_faults scifi = {0}, muon = {0}, calo = {0};
+  struct spectrometer_faults muon = {0}, calo = {0};
   int error = add_velo_hits(c, &args->hits, e);
   if (!error && args->ut_hits.offsets) error = spectrometer_take_ut(p, &args->ut_hits, e);
-  if (!error && args->scifi.offsets) error = spectrometer_read_scifi(p, &args->scifi_geometry, &args->scifi, e, &scifi);
+  if (!error && args->scifi_hits.offsets) error = spectrometer_take_scifi(p, &args->scifi_hits, e);
   if (!error && args->muon.offsets) error = spectrometer_read_muon(p, &args->muon_geometry, &args->muon, e, &muon);
   if (!error && args->calo.offsets) spectrometer_read_calo(p, &args->calo_geometry, &args->calo, e, &calo);
-  warn_of_faults(s, event, "SciFi", &scifi);
   warn_of_faults(s, event, "muon", &muon);
   warn_of_faults(s, event, "calorimeter", &calo);
   return error;
@@ -327,8 +324,8 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
   spectrometer_sort_hits(p);
   if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
-  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks};
-  if (spectrometer_take_tracks(p, &found, e, &c->mc, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
+  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks};
+  if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
   spectrometer_draw(p, &c->svg);
   return SL_OK;
 }
@@ -375,8 +372,7 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
                                  const struct sl_batch *batch) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
-  if (!has_geometry(s, "scifi", args->scifi.offsets, args->scifi_geometry.mirror_x) ||
-      !has_geometry(s, "muon", args->muon.offsets, args->muon_geometry.x) ||
+  if (!has_geometry(s, "muon", args->muon.offsets, args->muon_geometry.x) ||
       !has_geometry(s, "calo", args->calo.offsets, args->calo_geometry.xy))
     return SL_EINVAL;
   SL_FOR_BATCH (e, batch) {
@@ -403,6 +399,8 @@ static void report_spectrometer(const struct spectrometer *p, const struct sl_re
   r->number(r->context, "energy_gev", energy / 1000);
   r->integer(r->context, "found_ut_tracks", p->found[SPECTROMETER_TO_UT].tracks);
   r->integer(r->context, "ut_ghosts", p->found[SPECTROMETER_TO_UT].ghosts);
+  r->integer(r->context, "found_long_tracks", p->found[SPECTROMETER_TO_SCIFI].tracks);
+  r->integer(r->context, "long_ghosts", p->found[SPECTROMETER_TO_SCIFI].ghosts);
 }
 
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {

@@ -78,12 +78,6 @@ static int has_a_hit_twice(const struct hit_ids *hits) {
   return 0;
 }
 
-static struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track) {
-  if (!tracks->offsets || track == SCIFI_NO_TRACK) return (struct hit_ids){NULL, 0};
-  const uint32_t item = tracks->offsets[event] + track, first = tracks->hit_offsets[item];
-  return (struct hit_ids){tracks->hit_id + first, tracks->hit_offsets[item + 1] - first};
-}
-
 static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
   struct long_check *c = (struct long_check *)tracks_check;
   const struct long_check_args *args = (const struct long_check_args *)args_;

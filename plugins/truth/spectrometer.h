@@ -107,8 +107,8 @@ int spectrometer_add_point(struct spectrometer *p, float z, float x);
 /* The tracks of an event's particles; 0 if there is no memory. Ids of VELO hits are compared in the bits of the mask.
  */
 int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, uint32_t velo_mask);
-/* A found track through points by ascending z, the first of them its origin, with its slope there; 0 if there is no
- * memory. Its way through the magnet is made as that of true tracks. */
+/* A found track through points, the one with the least z its origin, with its slope there; 0 if there is no memory. Its
+ * way through the magnet is made as that of true tracks. */
 int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_track *track,
                            const struct spectrometer_point *points, uint32_t count, float origin_slope);
 

@@ -5,6 +5,7 @@
 #define TRUTH_SPECTROMETER_FOUND_H
 
 #include "association.h"
+#include "scifi/event_model.h"
 #include "spectrometer.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
@@ -14,10 +15,12 @@ struct spectrometer_inputs {
   struct velo_tracks_view velo;
   struct velo_beamline_states_view states;
   struct ut_tracks_view ut;
+  struct long_tracks_view longs;
 };
 
-/* SL_OK or SL_ENOMEM. `association` has begun with the event's particles; NULL where there is no truth. */
+/* Once hits are there, and sorted. SL_OK or SL_ENOMEM. `association` has begun with the event's particles; NULL where
+ * there is no truth. */
 int spectrometer_take_tracks(struct spectrometer *p, const struct spectrometer_inputs *inputs, uint32_t event,
-                             const struct mc_event *mc, struct association *association);
+                             struct association *association);
 
 #endif

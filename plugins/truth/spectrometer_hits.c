@@ -4,7 +4,6 @@
 
 #include "calo/bank_words.h"
 #include "muon/bank_words.h"
-#include "scifi/bank_words.h"
 
 static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, const char *text) {
   faults->count++;
@@ -12,64 +11,39 @@ static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, c
   faults->text = text;
 }
 
-/* ------------------------------------------------------------------------------------------------ UT */
+/* ------------------------------------------------------------------------------------------------ UT, SciFi */
 
-static int is_ut_x_layer(uint32_t id) {
-  const uint32_t layer = id >> UT_LAYER_BIT & (UT_LAYERS - 1);
-  return layer == 0 || layer == UT_LAYERS - 1;
+/* Hits as decoded, and where the layer stands in their ids. */
+struct tracker_hits {
+  enum spectrometer_detector detector;
+  uint32_t layer_bit;
+  const uint32_t *offsets, *id;
+  const float *x, *z;
+};
+
+/* Of the four layers of the UT, and of a station of the SciFi, the first and the last one are x layers. */
+static int is_in_x_layer(uint32_t id, uint32_t layer_bit) {
+  const uint32_t last = 3, layer = id >> layer_bit & last;
+  return layer == 0 || layer == last;
+}
+
+static int take_hits(struct spectrometer *p, const struct tracker_hits *hits, uint32_t event) {
+  p->hits[hits->detector].is_read = 1;
+  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
+    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i]};
+    if (is_in_x_layer(hit.id, hits->layer_bit) && !spectrometer_add_hit(p, hits->detector, &hit)) return SL_ENOMEM;
+  }
+  return SL_OK;
 }
 
 int spectrometer_take_ut(struct spectrometer *p, const struct ut_hits_view *hits, uint32_t event) {
-  p->hits[SPECTROMETER_UT].is_read = 1;
-  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
-    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i]};
-    if (is_ut_x_layer(hit.id) && !spectrometer_add_hit(p, SPECTROMETER_UT, &hit)) return SL_ENOMEM;
-  }
-  return SL_OK;
+  const struct tracker_hits ut = {SPECTROMETER_UT, UT_LAYER_BIT, hits->offsets, hits->id, hits->x, hits->z};
+  return take_hits(p, &ut, event);
 }
 
-/* ------------------------------------------------------------------------------------------------ SciFi */
-
-/* Where the fibre's line meets y = 0; 1 as well if it is in no x layer, or in no mat. */
-static int add_scifi_cluster(struct spectrometer *p, const struct scifi_geometry_view *g,
-                             const struct scifi_cluster *c) {
-  const uint32_t layer = c->channel >> SCIFI_LAYER_BIT & (SCIFI_STATION_LAYERS - 1);
-  const uint32_t mat = (c->channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT, in_sipm = c->channel % SCIFI_SIPM_CHANNELS;
-  if ((layer != 0 && layer != SCIFI_STATION_LAYERS - 1) || mat >= SCIFI_MAT_TABLE) return 1;
-  const float half_pitches = (float)(2 * in_sipm + 1 + c->fraction);
-  const float sipm = (float)(c->channel >> SCIFI_SIPM_BIT & (SCIFI_MAT_SIPMS - 1));
-  const float u = g->u_begin[mat] + half_pitches * g->half_pitch[mat] +
-                  (in_sipm >= SCIFI_DIE_CHANNELS ? g->die_gap[mat] : 0) + sipm * g->sipm_pitch[mat];
-  const float y = g->mirror_y[mat] + u * g->direction_y[mat];
-  const struct spectrometer_hit hit = {.z = g->mirror_z[mat] + u * g->direction_z[mat] - y * g->dzdy[mat],
-                                       .x = g->mirror_x[mat] + u * g->direction_x[mat] - y * g->dxdy[mat],
-                                       .id = (uint32_t)SCIFI_LHCB_ID | c->channel};
-  return spectrometer_add_hit(p, SPECTROMETER_SCIFI, &hit);
-}
-
-int spectrometer_read_scifi(struct spectrometer *p, const struct scifi_geometry_view *geometry,
-                            const struct scifi_banks_view *banks, uint32_t event, struct spectrometer_faults *faults) {
-#define TEXT(name, code, text) [name] = text,
-  static const char *const texts[] = {SCIFI_BANK_ERRORS(TEXT)};
-#undef TEXT
-  p->hits[SPECTROMETER_SCIFI].is_read = 1;
-  for (uint32_t i = banks->offsets[event]; i < banks->offsets[event + 1]; i++) {
-    const uint32_t version = banks->version[i], row = scifi_bank_row(version, banks->source_id[i], geometry->source_id);
-    struct scifi_bank_words words;
-    uint32_t error = SCIFI_BAD_SOURCE;
-    if (row != SCIFI_NO_BANK)
-      error = scifi_bank_open(&words, version, geometry->link_channel + SCIFI_BANK_LINKS * row,
-                              banks->payload + banks->first_word[i], banks->size_bytes[i]);
-    if (error != SCIFI_NO_ERROR) {
-      note_fault(faults, banks->source_id[i], texts[error]);
-      continue;
-    }
-    struct scifi_bank_cursor cursor = scifi_bank_begin();
-    struct scifi_cluster cluster;
-    while (scifi_bank_next(&words, &cursor, &cluster))
-      if (!add_scifi_cluster(p, geometry, &cluster)) return SL_ENOMEM;
-  }
-  return SL_OK;
+int spectrometer_take_scifi(struct spectrometer *p, const struct scifi_hits_view *hits, uint32_t event) {
+  const struct tracker_hits scifi = {SPECTROMETER_SCIFI, SCIFI_LAYER_BIT, hits->offsets, hits->id, hits->x, hits->z};
+  return take_hits(p, &scifi, event);
 }
 
 /* ------------------------------------------------------------------------------------------------ muon chambers */

@@ -8,7 +8,6 @@
 #include "muon/event_model.h"
 #include "muon/raw_banks.h"
 #include "scifi/event_model.h"
-#include "scifi/raw_banks.h"
 #include "spectrometer.h"
 #include "ut/event_model.h"
 
@@ -20,9 +19,8 @@ struct spectrometer_faults {
 
 /* 0 or SL_ENOMEM. */
 int spectrometer_take_ut(struct spectrometer *p, const struct ut_hits_view *hits, uint32_t event);
+int spectrometer_take_scifi(struct spectrometer *p, const struct scifi_hits_view *hits, uint32_t event);
 /* 0 or SL_ENOMEM. Faults are added to what is there. */
-int spectrometer_read_scifi(struct spectrometer *p, const struct scifi_geometry_view *geometry,
-                            const struct scifi_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
 int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_view *geometry,
                            const struct muon_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
 void spectrometer_read_calo(struct spectrometer *p, const struct calo_geometry_view *geometry,

@@ -96,10 +96,14 @@ static int add_curve(struct spectrometer *p, const struct spectrometer_point end
   return 1;
 }
 
+static int is_bent(const struct spectrometer_point *from, const struct spectrometer_point *to) {
+  return from->z < scifi_begin && to->z >= scifi_begin && to->z - from->z >= bent_min;
+}
+
 static int add_line(struct spectrometer *p, const struct nodes *n, float origin_slope) {
   for (uint32_t i = 0; i < n->count; i++) {
     if (!spectrometer_add_point(p, n->at[i].z, n->at[i].x)) return 0;
-    if (i + 1 == n->count || n->at[i + 1].z < scifi_begin || n->at[i + 1].z - n->at[i].z < bent_min) continue;
+    if (i + 1 == n->count || !is_bent(&n->at[i], &n->at[i + 1])) continue;
     float slopes[2] = {limited(origin_slope), 0};
     find_slope(n, i, -1, &slopes[0]);
     /* That of a parabola, where no further hits tell. */
@@ -150,5 +154,6 @@ int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_tra
                            const struct spectrometer_point *points, uint32_t count, float origin_slope) {
   struct nodes nodes = {.count = 0};
   for (uint32_t i = 0; i < count; i++) add_node(&nodes, points[i].z, points[i].x);
+  qsort(nodes.at, nodes.count, sizeof nodes.at[0], compare_points);
   return spectrometer_add_track(p, track) && add_line(p, &nodes, origin_slope);
 }

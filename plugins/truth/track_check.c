@@ -1,6 +1,8 @@
 /* track_check.c: see track_check.h. */
 #include "track_check.h"
 
+#include "scifi/event_model.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -56,6 +58,12 @@ int track_check_consume(struct track_check *c, const struct sl_services *s, cons
 /* ---------------------------------------------------------------------------------------------------- tracks */
 
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track) {
+  const uint32_t item = tracks->offsets[event] + track, first = tracks->hit_offsets[item];
+  return (struct hit_ids){tracks->hit_id + first, tracks->hit_offsets[item + 1] - first};
+}
+
+struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track) {
+  if (!tracks->offsets || track == SCIFI_NO_TRACK) return (struct hit_ids){NULL, 0};
   const uint32_t item = tracks->offsets[event] + track, first = tracks->hit_offsets[item];
   return (struct hit_ids){tracks->hit_id + first, tracks->hit_offsets[item + 1] - first};
 }

@@ -10,6 +10,7 @@
 
 #include "association.h"
 #include "tally.h"
+#include "ut/event_model.h"
 #include "velo/event_model.h"
 
 /* Particles of a kind: with 2 < eta < 5, that are no electrons, unless chosen otherwise. */
@@ -52,8 +53,10 @@ void track_check_add(struct track_check *c, const struct track_hits *track);
 void track_check_add_momentum(struct track_check *c, const struct track_hits *track,
                               const struct velo_end_states_view *states, uint32_t state, double qop);
 
-/* The hits of VELO track number `track` of an event. */
+/* The hits of VELO track number `track` of an event; of a VELO-UT track, none if there are no such tracks or the number
+ * is SCIFI_NO_TRACK. */
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track);
+struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track);
 
 void track_check_report_categories(const struct track_check *c, const struct sl_report *r);
 /* Of tracks with momentum: `ghosts`, `fast_ghosts` and so on, null where ids and truth are not comparable; and a line,

@@ -163,9 +163,9 @@ static void banks_without_the_detectors_geometry_are_refused(void **state) {
   (void)state;
   give_tracks(0);
   end_event(banks);
-  set_banks("scifi");
+  set_banks("muon");
   assert_int_equal(sl_test_run(test), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(test), "`scifi` is connected, but not `scifi_geometry`"));
+  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected, but not `muon_geometry`"));
 }
 
 int main(void) {

@@ -13,6 +13,13 @@
 #include <cmocka.h>
 
 static struct spectrometer p;
+static struct svg svg;
+
+static int count_of(const char *text) {
+  int count = 0;
+  for (const char *at = svg.text; (at = strstr(at, text)); at++) count++;
+  return count;
+}
 
 static int stop(void **state) {
   (void)state;
@@ -103,6 +110,15 @@ static void without_further_hits_the_true_direction_and_the_last_hit_make_a_para
   assert_true(middle->z == 826 + 3500 && fabsf(middle->x - (x0 + tx * 3500 + bend * 3500 * 3500)) < 0.1f);
 }
 
+static void a_way_without_hits_within_the_scifi_is_straight(void **state) {
+  (void)state;
+  add_hits(bent, 0, 5);
+  add_hits(bent, 8, IDS);
+  make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3});
+  assert_int_equal(p.tracks[0].point_count, 4 + 11 + 3);
+  assert_on(bent);
+}
+
 static void kinds_follow_from_the_flags(void **state) {
   (void)state;
   static const struct {
@@ -181,7 +197,7 @@ static enum spectrometer_kind kind_with(uint32_t ut_hits) {
   struct association association = {.match_count = 0};
   spectrometer_clear(&p);
   assert_int_equal(association_begin(&association, &mc, ~0u, MC_UT), 0);
-  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, &mc, &association), 0);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, &association), 0);
   association_free(&association);
   assert_int_equal(p.track_count, 1);
   return p.tracks[0].kind;
@@ -191,9 +207,9 @@ static void a_velo_ut_track_goes_to_the_end_of_the_ut(void **state) {
   (void)state;
   static const float z[4] = {5, 300, 2320, 2650};
   static const float x[4] = {2.5f, 32, 250 + 0.12f * (2320 - 2484.6f), 250 + 0.12f * (2650 - 2484.6f)};
-  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 0, NULL, NULL), 0);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 0, NULL), 0);
   assert_true(p.track_count == 0 && p.found[SPECTROMETER_TO_UT].is_read);
-  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL, NULL), 0);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL), 0);
   assert_int_equal(p.track_count, 1);
   assert_int_equal(p.tracks[0].kind, SPECTROMETER_UNJUDGED);
   assert_true(fabsf(p.tracks[0].p_mev - 4000) < 0.01f);
@@ -209,6 +225,108 @@ static void a_found_track_that_matches_no_particle_is_a_ghost(void **state) {
   assert_int_equal(kind_with(1), SPECTROMETER_GHOST);
   assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_UT].ghosts == 1);
   assert_true(p.true_tracks == 0 && p.counts[SPECTROMETER_GHOST] == 1);
+}
+
+/* One VELO track, bent, and two long tracks of it: one with the UT and hits in the SciFi, one with neither. */
+struct long_case {
+  uint32_t offsets[2], long_offsets[2], velo_hit_offsets[2], ut_hit_offsets[2], long_hit_offsets[3], velo_track[2],
+      ut_track[2];
+  float velo_x[2], velo_z[2], state_x[1], state_z[1], state_tx[1], ut_x[1], ut_tx[1], qop[2], x[2], tx[2];
+};
+
+static struct spectrometer_inputs long_inputs(struct long_case *c) {
+  *c = (struct long_case){.offsets = {0, 1},
+                          .long_offsets = {0, 2},
+                          .velo_hit_offsets = {0, 2},
+                          .ut_hit_offsets = {0, 2},
+                          .long_hit_offsets = {0, 6, 6},
+                          .ut_track = {0, SCIFI_NO_TRACK},
+                          .velo_x = {bent(600), bent(400)},
+                          .velo_z = {600, 400},
+                          .state_x = {bent(50)},
+                          .state_z = {50},
+                          .state_tx = {0.05f},
+                          .ut_x = {bent(UT_MIDDLE_Z)},
+                          .ut_tx = {0.05f},
+                          .qop = {1.0f / 5000, 1.0f / 5000},
+                          .x = {bent(9410), bent(9410)},
+                          .tx = {-0.15f, -0.15f}};
+  return (struct spectrometer_inputs){
+      .velo = {.offsets = c->offsets,
+               .hit_offsets = c->velo_hit_offsets,
+               .hit_id = ids,
+               .hit_x = c->velo_x,
+               .hit_z = c->velo_z},
+      .states = {.offsets = c->offsets, .x = c->state_x, .z = c->state_z, .tx = c->state_tx},
+      .ut = {.offsets = c->offsets,
+             .hit_offsets = c->ut_hit_offsets,
+             .velo_track = c->velo_track,
+             .qop = c->qop,
+             .x = c->ut_x,
+             .tx = c->ut_tx,
+             .hit_id = ids + 2},
+      .longs = {.offsets = c->long_offsets,
+                .hit_offsets = c->long_hit_offsets,
+                .velo_track = c->velo_track,
+                .ut_track = c->ut_track,
+                .qop = c->qop,
+                .x = c->x,
+                .tx = c->tx,
+                .hit_id = ids + 4}};
+}
+
+static void a_long_track_bends_in_the_magnet_and_goes_through_its_hits(void **state) {
+  (void)state;
+  static const uint32_t points[2] = {4 + 11 + 6 + 1, 2 + 11 + 2};
+  struct long_case c;
+  const struct spectrometer_inputs in = long_inputs(&c);
+  add_hits(bent, 4, IDS);
+  assert_int_equal(spectrometer_take_tracks(&p, &in, 0, NULL), 0);
+  assert_int_equal(p.track_count, 3);
+  assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_SCIFI].tracks == 2);
+  for (uint32_t k = 0; k < 2; k++) {
+    const struct spectrometer_track *t = &p.tracks[1 + k];
+    assert_true(t->reach == SPECTROMETER_TO_SCIFI && t->kind == SPECTROMETER_UNJUDGED);
+    assert_int_equal(t->point_count, points[k]);
+    for (uint32_t i = 0; i < t->point_count; i++) {
+      const struct spectrometer_point *at = &p.points[t->first_point + i];
+      /* Without the UT the curve begins at the end of the VELO: it ends where the track does, too. */
+      const int is_on_line = k == 0 || at->z <= 600 || at->z >= 7826;
+      assert_true(!is_on_line || fabsf(at->x - bent(at->z)) < 0.5f);
+      assert_true(i == 0 || at->z > at[-1].z);
+    }
+  }
+}
+
+static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
+  (void)state;
+  uint32_t all[IDS];
+  struct long_case c;
+  struct spectrometer_inputs in = long_inputs(&c);
+  in.ut.offsets = NULL;
+  c.long_offsets[1] = 1;
+  memcpy(all, ids, sizeof all);
+  for (uint32_t scifi = 4; scifi <= 5; scifi++) {
+    /* All of the VELO, and 4 or 5 of 6 in the SciFi: 7 of 10 are asked for. */
+    struct mc_particle particle = {.velo = {0, 2}, .scifi = {4, scifi}};
+    const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = IDS};
+    struct association association = {.match_count = 0};
+    spectrometer_clear(&p);
+    assert_int_equal(association_begin(&association, &mc, ~0u, MC_SCIFI), 0);
+    assert_int_equal(spectrometer_take_tracks(&p, &in, 0, &association), 0);
+    association_free(&association);
+    assert_int_equal(p.track_count, 1);
+    assert_int_equal(p.tracks[0].kind, scifi == 5 ? SPECTROMETER_MATCHED : SPECTROMETER_GHOST);
+    assert_int_equal(p.found[SPECTROMETER_TO_SCIFI].ghosts, scifi != 5);
+    /* Its line: in all of the spectrometer, and where the SciFi is; no panel of the UT. */
+    p.has_truth = 1;
+    svg.count = 0;
+    spectrometer_draw(&p, &svg);
+    assert_int_equal(count_of(scifi == 5 ? "long, matched: 1<" : "long, ghosts: 1<"), 1);
+    assert_int_equal(count_of(scifi == 5 ? "<g class='matched'>\n<path d='m" : "<g class='ghost'>\n<path d='m"), 2);
+    assert_int_equal(count_of("VELO-UT, matched"), 0);
+  }
+  svg_free(&svg);
 }
 
 /* ------------------------------------------------------------------------------------------------ banks */
@@ -268,53 +386,17 @@ static void ut_hits_of_the_x_layers_are_taken(void **state) {
   assert_hit(SPECTROMETER_UT, 1, 2642, 5, 0x304c0001);
 }
 
-static void scifi_banks_become_hits_of_the_x_layers(void **state) {
+static void scifi_hits_of_the_x_layers_are_taken(void **state) {
   (void)state;
-  enum { MAT = 5 };
-  static float mirror[3][SCIFI_MAT_TABLE], direction[3][SCIFI_MAT_TABLE], u_begin[SCIFI_MAT_TABLE],
-      half_pitch[SCIFI_MAT_TABLE], die_gap[SCIFI_MAT_TABLE], sipm_pitch[SCIFI_MAT_TABLE], dxdy[SCIFI_MAT_TABLE],
-      dzdy[SCIFI_MAT_TABLE];
-  static uint32_t link_channel[SCIFI_BANKS * SCIFI_BANK_LINKS], source_ids[SCIFI_BANKS];
-  const struct scifi_geometry_view geometry = {.source_id = source_ids,
-                                               .link_channel = link_channel,
-                                               .mirror_x = mirror[0],
-                                               .mirror_y = mirror[1],
-                                               .mirror_z = mirror[2],
-                                               .direction_x = direction[0],
-                                               .direction_y = direction[1],
-                                               .direction_z = direction[2],
-                                               .u_begin = u_begin,
-                                               .half_pitch = half_pitch,
-                                               .die_gap = die_gap,
-                                               .sipm_pitch = sipm_pitch,
-                                               .dxdy = dxdy,
-                                               .dzdy = dzdy};
-  mirror[0][MAT] = 265;
-  mirror[1][MAT] = 10;
-  mirror[2][MAT] = 7826;
-  direction[0][MAT] = 1;
-  u_begin[MAT] = -65;
-  half_pitch[MAT] = 0.125f;
-  die_gap[MAT] = 0.22f;
-  sipm_pitch[MAT] = 32.7f;
-  dxdy[MAT] = 0.01f;
-  dzdy[MAT] = 0.1f;
-  /* Links 0 and 1 of bank 3: SiPM 2 of the mat; a SiPM of a stereo layer. */
-  const uint32_t channel = (SCIFI_FIRST_MAT + MAT) << 9 | 2 << 7;
-  link_channel[3 * SCIFI_BANK_LINKS] = channel;
-  link_channel[3 * SCIFI_BANK_LINKS + 1] = channel | 1 << 16;
-  const uint16_t words[] = {0, 0, 70 << 2 | 1 << 1, 1 << 9 | 5 << 2, 2 << 2, 0};
-  add_bank(64, 5, 3, words, sizeof words);
-  add_bank(64, 9, 3, words, sizeof words);
-  add_bank(64, 5, 300, words, sizeof words);
-  const struct scifi_banks_view banks = VIEW(scifi_banks_view);
-  assert_int_equal(spectrometer_read_scifi(&p, &geometry, &banks, 0, &faults), 0);
+  static const uint32_t hit_offsets[2] = {0, 4};
+  static const uint32_t hit_ids[4] = {0x500c0001, 0x50050001, 0x500a0001, 0x50070002};
+  static const float x[4] = {-1, 2, 3, 4}, z[4] = {9193, 7896, 8648, 8036};
+  const struct scifi_hits_view hits = {.offsets = hit_offsets, .id = hit_ids, .x = x, .z = z};
+  assert_int_equal(spectrometer_take_scifi(&p, &hits, 0), 0);
+  assert_true(p.hits[SPECTROMETER_SCIFI].is_read && !p.hits[SPECTROMETER_UT].is_read);
   assert_int_equal(p.hits[SPECTROMETER_SCIFI].count, 2);
-  const float u = -65 + (2 * 70 + 2) * 0.125f + 0.22f + 2 * 32.7f;
-  assert_hit(SPECTROMETER_SCIFI, 0, 7826 - 1, 265 + u - 0.1f, 0x50000000 | (channel + 70));
-  assert_hit(SPECTROMETER_SCIFI, 1, 7826 - 1, 265 - 65 + 5 * 0.125f + 2 * 32.7f - 0.1f, 0x50000000 | (channel + 2));
-  assert_int_equal(faults.count, 2);
-  assert_int_equal(faults.source_id, 300);
+  assert_hit(SPECTROMETER_SCIFI, 0, 9193, -1, 0x500c0001);
+  assert_hit(SPECTROMETER_SCIFI, 1, 8036, 4, 0x50070002);
 }
 
 /* Bank 1: a pad, an x strip and a y strip of region 0 in station 1; a grid of 2 x 1, and strips of 2 x 2 and 1 x 1. */
@@ -424,14 +506,6 @@ static void calorimeter_banks_become_energy_in_columns(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ the page */
 
-static struct svg svg;
-
-static int count_of(const char *text) {
-  int count = 0;
-  for (const char *at = svg.text; (at = strstr(at, text)); at++) count++;
-  return count;
-}
-
 static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state) {
   (void)state;
   add_hits(bent, 0, IDS);
@@ -479,7 +553,7 @@ static void found_tracks_stand_out_and_are_counted(void **state) {
     assert_true(band && ghost && true_one && band < true_one && true_one < ghost);
   }
   spectrometer_clear(&p);
-  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL, NULL), 0);
+  assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL), 0);
   svg.count = 0;
   spectrometer_draw(&p, &svg);
   assert_int_equal(count_of("VELO-UT: 1<"), 1);
@@ -492,13 +566,16 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(a_track_goes_through_its_hits_and_bends_in_the_magnet),
       CASE(without_further_hits_the_true_direction_and_the_last_hit_make_a_parabola),
+      CASE(a_way_without_hits_within_the_scifi_is_straight),
       CASE(kinds_follow_from_the_flags),
       CASE(a_particle_without_hits_or_of_which_only_one_is_there_has_no_line),
       CASE(velo_ids_are_compared_in_the_bits_of_the_mask),
       CASE(a_velo_ut_track_goes_to_the_end_of_the_ut),
       CASE(a_found_track_that_matches_no_particle_is_a_ghost),
+      CASE(a_long_track_bends_in_the_magnet_and_goes_through_its_hits),
+      CASE(a_long_track_that_matches_no_particle_is_a_ghost),
       CASE(ut_hits_of_the_x_layers_are_taken),
-      CASE(scifi_banks_become_hits_of_the_x_layers),
+      CASE(scifi_hits_of_the_x_layers_are_taken),
       CASE(muon_banks_become_pads_and_x_strips),
       CASE(calorimeter_banks_become_energy_in_columns),
       CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
