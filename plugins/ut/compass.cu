@@ -9,26 +9,28 @@
  * A block takes an event. It lists the tracks that have windows enough, and for as many of these as fit side by side
  * does each step with a thread an item of its own, since tracks differ much in what they have: on average 97 tracks of
  * an event have 650 hits in their windows, 580 combinations of hits, and 410 pairs; 80 have a candidate.
+ *
+ * compass_find:
  * 1. A thread a hit puts the tracks' hits into shared memory, by track and layer, with x where the track is in y.
  * 2. A thread a combination of two hits looks at its slope. Pairs are listed in the order of tracks and hits.
- * 3. A thread a pair completes and fits it. The best of a track has the smallest of keys that are all different, so
- * that
- *    it does not depend on the order of threads.
- * 4. A thread a track fits that again.
- * On cpu fits are made for 32 pairs or tracks at a time, in vectors.
+ * 3. A thread a pair completes and fits it. The best of a track has the least of keys that are all different, whatever
+ *    the order of threads.
+ * compass_finish fits these again, a thread a track; it needs more registers than the search should have.
  *
- * Reads 100 bytes a track, and 10 bytes a hit of its windows; writes 21 bytes a track.
+ * On cpu fits are made for 32 pairs or tracks at a time, in vectors. Reads 100 bytes a track and 10 bytes a hit of its
+ * windows; writes 21 bytes a track. Before the last fit `hits` of the output are by layer.
  */
 #include "compass_fit.h"
 #include "magnet/event_model.h"
 #include "velo/event_model.h"
 
 enum {
-  LISTED = 1024, /* tracks with windows, listed at a time */
-  TRACKS = 128,  /* worked on at a time */
-  HITS = 1024,   /* in shared memory: of these tracks, after NO_HIT */
-  PAIRS = 1024,  /* tried at a time; not less than the threads of a block */
-  NO_HIT = 0     /* the place of what stands for a missing hit: of weight 0, in the UT's middle */
+  LISTED = 512, /* tracks with windows, listed at a time */
+  TRACKS = 128, /* worked on at a time */
+  HITS = 1024,  /* in shared memory: of these tracks, after NO_HIT */
+  PAIRS = 1024, /* tried at a time; not less than the threads of a block */
+  UNUSED = UINT16_MAX,
+  NO_HIT = 0 /* the place of what stands for a missing hit: of weight 0, in the UT's middle */
 };
 
 #define SL_ARGS compass_args
@@ -252,7 +254,7 @@ struct compass_lanes {
   float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
   float hit_x[UT_LAYERS][SL_LANES32], hit_z[UT_LAYERS][SL_LANES32], weight[UT_LAYERS][SL_LANES32];
   uint32_t count[SL_LANES32];
-  float integral[SL_LANES32]; /* of the field; see finish_tracks */
+  float integral[SL_LANES32]; /* of the field; for the last fit */
 };
 
 static SL_DEVICE void fill_lane(const struct compass_search *s, uint32_t track, const struct compass_candidate *c,
@@ -351,6 +353,82 @@ static SL_DEVICE void search_pairs(const struct compass_args *a, const struct co
   __syncthreads();
 }
 
+static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
+  a->candidates.hit_count[item] = 0;
+  for (uint32_t i = 0; i < UT_TRACK_HITS_MAX; i++) a->candidates.hits[UT_TRACK_HITS_MAX * (size_t)item + i] = 0;
+  a->candidates.qop[item] = 0.0f;
+  a->candidates.x[item] = 0.0f;
+  a->candidates.tx[item] = 0.0f;
+}
+
+/* Writes the hits of each track's best candidate, by layer; it waits for the last fit. */
+static SL_DEVICE void write_candidates(const struct compass_args *a, const struct compass_search *s) {
+  for (uint32_t t = threadIdx.x; t < s->tracks; t += blockDim.x) {
+    const uint64_t best = s->shared->best[t];
+    const uint32_t item = s->first_item + s->list[t];
+    if (best == UINT64_MAX) {
+      write_none(a, item);
+      continue;
+    }
+    const struct compass_candidate c = complete(a, s, t, (uint32_t)best);
+    a->candidates.hit_count[item] = (uint8_t)c.count;
+    SL_UNROLL
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+      const uint32_t place = c.place[layer];
+      a->candidates.hits[UT_LAYERS * (size_t)item + layer] = place != NO_HIT ? s->hit[place] : UNUSED;
+    }
+  }
+}
+
+/* Whether a track can have three hits, of which two make a pair. */
+static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t item) {
+  const uint16_t *has = a->windows.hits + UT_LAYERS * (size_t)item;
+  return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
+}
+
+/* Works on the first of the tracks listed, as many as fit. */
+static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
+  struct compass_shared *shared = s->shared;
+  s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
+  s->hits_end = shared->hit_first[UT_LAYERS * s->tracks];
+  const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u, first = a->hits.offsets[s->event] + s->event;
+  s->hit_x = is_staged ? shared->hit_x : a->hit_x + first;
+  s->hit_z = is_staged ? shared->hit_z : a->hit_z + first;
+  s->hit_weight = is_staged ? shared->hit_weight : a->hit_weight + first;
+  s->hit = is_staged ? shared->hit : a->hit + first;
+  const uint32_t candidates = open_tracks(a, s);
+  stage_hits(a, s);
+  __syncthreads();
+  search_pairs(a, s, candidates);
+  write_candidates(a, s);
+  __syncthreads(); /* the tracks' memory is free */
+}
+
+SL_KERNEL_ANY_BLOCK(compass_find, struct compass_args) {
+  __shared__ struct compass_shared shared;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
+    struct compass_search s;
+    s.shared = &shared;
+    s.event = event;
+    for (s.first_item = begin; s.first_item < end; s.first_item += LISTED) { /* mostly once */
+      const uint32_t count = end - s.first_item < LISTED ? end - s.first_item : LISTED;
+      uint32_t length = 0;
+      SL_FOR_BLOCK (i, count) {
+        const uint32_t wanted = i < count && has_windows(&a, s.first_item + i);
+        const uint32_t place = sl_block_append(wanted, &length);
+        if (wanted) shared.list[place] = (uint16_t)i;
+        if (i < count && !wanted) write_none(&a, s.first_item + i);
+      }
+      __syncthreads();
+      for (uint32_t done = 0; done < length; done += s.tracks) {
+        s.list = shared.list + done;
+        find_tracks(&a, &s, length - done);
+      }
+    }
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------- selection */
 
 /* Whether a track of this x and slope comes from the material of the beam pipe: it bends away from where it is. `bend`:
@@ -369,14 +447,6 @@ static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, f
   const float of_3 = c3[0] + c3[1] * log_p + c3[2] * log_pt + c3[3] * log_chi2;
   const float of_4 = c4[0] + c4[1] * log_p + c4[2] * log_pt + c4[3] * log_chi2;
   return hits == 3 ? of_3 : of_4;
-}
-
-static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
-  a->candidates.hit_count[item] = 0;
-  for (uint32_t i = 0; i < UT_TRACK_HITS_MAX; i++) a->candidates.hits[UT_TRACK_HITS_MAX * (size_t)item + i] = 0;
-  a->candidates.qop[item] = 0.0f;
-  a->candidates.x[item] = 0.0f;
-  a->candidates.tx[item] = 0.0f;
 }
 
 /* What fits give for a candidate. */
@@ -406,103 +476,85 @@ static SL_DEVICE void fit_again(const struct compass_args *a, const struct compa
                     (uint32_t)(quality(constants, hits.count, p, pt, fit.chi2) >= a->min_quality);
 }
 
-static SL_DEVICE void write_track(const struct compass_args *a, const struct compass_search *s, uint32_t item,
-                                  const struct compass_candidate *c) {
-  uint32_t place = 0;
-  uint16_t *to = a->candidates.hits + UT_TRACK_HITS_MAX * (size_t)item;
+/* Loads a track's candidate into a lane. */
+static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t event, uint32_t item,
+                                     struct compass_lanes *l, uint32_t lane) {
+  const uint32_t state = a->states.offsets[event] + a->selected.track[item], event_first = a->hits.offsets[event];
+  const uint16_t *hits = a->candidates.hits + UT_LAYERS * (size_t)item;
+  l->x[lane] = a->states.x[state];
+  l->y[lane] = a->states.y[state];
+  l->z[lane] = a->states.z[state];
+  l->tx[lane] = a->states.tx[state];
+  l->ty[lane] = a->states.ty[state];
+  l->count[lane] = a->candidates.hit_count[item];
   SL_UNROLL
-  for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
-    if (c->place[layer] != NO_HIT) to[place++] = s->hit[c->place[layer]];
-  for (; place < UT_TRACK_HITS_MAX; place++) to[place] = 0;
-  a->candidates.hit_count[item] = (uint8_t)c->count;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+    const uint32_t is_hit = hits[layer] != UNUSED ? 1u : 0u, hit = event_first + (is_hit ? hits[layer] : 0u);
+    const float x = a->hits.x[hit], z = a->hits.z[hit], weight = a->weights[a->hits.sector[hit]];
+    const float at_y = x + (l->y[lane] + l->ty[lane] * (z - l->z[lane])) * a->groups.layer_slope[layer];
+    l->hit_x[layer][lane] = is_hit ? at_y : 0.0f;
+    l->hit_z[layer][lane] = is_hit ? z : UT_MIDDLE_Z;
+    l->weight[layer][lane] = is_hit ? weight : 0.0f;
+  }
+  const struct compass_line line = lane_line(l, lane);
+  l->integral[lane] = compass_field_integral(a->tables.field_integral, &line);
 }
 
-/* Fits the tracks' best candidates again, and writes those that pass. */
-static SL_DEVICE void finish_tracks(const struct compass_args *a, const struct compass_search *s) {
+/* Completes what is written of a track: its hits, one after another, and what the fits gave. */
+static SL_DEVICE void write_track(const struct compass_args *a, uint32_t item, const struct compass_result *r,
+                                  uint32_t lane) {
+  uint32_t place = 0;
+  uint16_t *hits = a->candidates.hits + UT_TRACK_HITS_MAX * (size_t)item;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
+    if (hits[layer] != UNUSED) hits[place++] = hits[layer];
+  for (; place < UT_TRACK_HITS_MAX; place++) hits[place] = 0;
+  a->candidates.qop[item] = r->qop[lane] * -a->magnet.sign[0];
+  a->candidates.x[item] = r->x[lane];
+  a->candidates.tx[item] = r->tx[lane];
+}
+
+/* Fits candidates of the tracks listed again, and writes those that pass. */
+static SL_DEVICE void finish_tracks(const struct compass_args *a, uint32_t event, const uint32_t *items,
+                                    uint32_t tracks) {
   struct compass_lanes l;
   struct compass_result r;
-  struct compass_candidate best[SL_LANES32];
   memset(&l, 0, sizeof l); /* there are lanes beside the last track */
   memset(&r, 0, sizeof r);
-  memset(best, 0, sizeof best);
-  SL_FOR_GROUPS (g, (s->tracks + 31) / 32, 32) {
-    const uint32_t base = 32 * g, count = base < s->tracks ? s->tracks - base : 0;
-    SL_FOR_LANES32_BELOW (j, count) {
-      const uint32_t lane = SL_LANE32(j), track = base + j;
-      const uint64_t key = s->shared->best[track];
-      l.count[lane] = 0;
-      if (key == UINT64_MAX) continue;
-      best[lane] = complete(a, s, track, (uint32_t)key);
-      fill_lane(s, track, &best[lane], &l, lane);
-      const struct compass_line line = lane_line(&l, lane);
-      l.integral[lane] = compass_field_integral(a->tables.field_integral, &line);
-    }
+  SL_FOR_GROUPS (g, (tracks + 31) / 32, 32) {
+    const uint32_t base = 32 * g, count = base < tracks ? tracks - base : 0;
+    SL_FOR_LANES32_BELOW (j, count) load_candidate(a, event, items[base + j], &l, SL_LANE32(j));
     SL_FOR_LANES32_OF (j, count) fit_again(a, &l, SL_LANE32(j), &r);
     SL_FOR_LANES32_BELOW (j, count) {
-      const uint32_t lane = SL_LANE32(j), item = s->first_item + s->list[base + j];
-      if (l.count[lane] == 0 || !r.passes[lane]) {
-        write_none(a, item);
-        continue;
-      }
-      write_track(a, s, item, &best[lane]);
-      a->candidates.qop[item] = r.qop[lane] * -a->magnet.sign[0];
-      a->candidates.x[item] = r.x[lane];
-      a->candidates.tx[item] = r.tx[lane];
+      if (r.passes[SL_LANE32(j)])
+        write_track(a, items[base + j], &r, SL_LANE32(j));
+      else
+        write_none(a, items[base + j]);
     }
   }
 }
 
-/* Whether a track can have three hits, of which two make a pair. */
-static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t item) {
-  const uint16_t *has = a->windows.hits + UT_LAYERS * (size_t)item;
-  return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
-}
-
-/* Works on the first of the tracks listed, as many as fit. */
-static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
-  struct compass_shared *shared = s->shared;
-  s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
-  s->hits_end = shared->hit_first[UT_LAYERS * s->tracks];
-  const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u, first = a->hits.offsets[s->event] + s->event;
-  s->hit_x = is_staged ? shared->hit_x : a->hit_x + first;
-  s->hit_z = is_staged ? shared->hit_z : a->hit_z + first;
-  s->hit_weight = is_staged ? shared->hit_weight : a->hit_weight + first;
-  s->hit = is_staged ? shared->hit : a->hit + first;
-  const uint32_t candidates = open_tracks(a, s);
-  stage_hits(a, s);
-  __syncthreads();
-  search_pairs(a, s, candidates);
-  finish_tracks(a, s);
-  __syncthreads(); /* the tracks' memory is free */
-}
-
-SL_KERNEL(compass_find, struct compass_args) {
-  __shared__ struct compass_shared shared;
+SL_KERNEL(compass_finish, struct compass_args) {
+  __shared__ uint32_t items[LISTED];
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
-    struct compass_search s;
-    s.shared = &shared;
-    s.event = event;
-    for (s.first_item = begin; s.first_item < end; s.first_item += LISTED) { /* mostly once */
-      const uint32_t count = end - s.first_item < LISTED ? end - s.first_item : LISTED;
+    for (uint32_t first = begin; first < end; first += LISTED) { /* mostly once */
+      const uint32_t count = end - first < LISTED ? end - first : LISTED;
       uint32_t length = 0;
       SL_FOR_BLOCK (i, count) {
-        const uint32_t wanted = i < count && has_windows(&a, s.first_item + i);
+        const uint32_t wanted = i < count && a.candidates.hit_count[first + i] > 0;
         const uint32_t place = sl_block_append(wanted, &length);
-        if (wanted) shared.list[place] = (uint16_t)i;
-        if (i < count && !wanted) write_none(&a, s.first_item + i);
+        if (wanted) items[place] = first + i;
       }
       __syncthreads();
-      for (uint32_t done = 0; done < length; done += s.tracks) {
-        s.list = shared.list + done;
-        find_tracks(&a, &s, length - done);
-      }
+      finish_tracks(&a, event, items, length);
+      __syncthreads(); /* the list is free */
     }
   }
 }
 
 static int run(const struct sl_launch *l, const struct compass_args *a) {
-  return SL_LAUNCH(l, compass_find, SL_PER_EVENT, *a);
+  const int error = SL_LAUNCH(l, compass_find, SL_PER_EVENT, *a);
+  return error ? error : SL_LAUNCH(l, compass_finish, SL_PER_EVENT, *a);
 }
 
 SL_ALGORITHM(compass, "UT hits of VELO tracks, and a first momentum", 128, run, SL_PREPARE(prepare));
