@@ -306,9 +306,10 @@ static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compa
     float chi2[SL_LANES32] = {0.0f};
     SL_FOR_LANES32_BELOW (j, count) {
       const uint32_t track = shared->pair_track[base + j];
+      l.count[SL_LANE32(j)] = 0;
+      if (before + base + j - shared->pair_first[track] >= a->max_pairs) continue;
       const struct compass_candidate c = complete(a, s, track, shared->pair[base + j]);
       fill_lane(s, track, &c, &l, SL_LANE32(j));
-      if (before + base + j - shared->pair_first[track] >= a->max_pairs) l.count[SL_LANE32(j)] = 0;
     }
     SL_FOR_LANES32_OF (j, count) {
       const struct compass_line line = lane_line(&l, SL_LANE32(j));
@@ -429,7 +430,7 @@ SL_KERNEL_ANY_BLOCK(compass_find, struct compass_args) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------- selection */
+/* -------------------------------------------------------------------------------------------------- last fit */
 
 /* Whether a track of this x and slope comes from the material of the beam pipe: it bends away from where it is. `bend`:
  * the sign of the kick. */

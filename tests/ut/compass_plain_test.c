@@ -1,0 +1,246 @@
+/* compass_plain_test.c: ut.compass against the same search written plainly, a track after another and a pair after
+ * another: with more tracks, and more hits of a track, than are worked on at a time, and up to 1000 pairs.
+ */
+#include "ut_support.h"
+#include "velo/event_model.h"
+
+#include <math.h>
+
+enum { EVENTS = 3, TRACKS = 700, HITS = 4000, NONE = UINT16_MAX, GROUPS = 5, BUSY_HITS = 300 };
+static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = {0, 0.08748866f, -0.0874886f, 0};
+static const float middle_z = 2484.6f, kick_z = 1780, pitch_of_all = 0.19f;
+
+static struct {
+  uint32_t track_offsets[EVENTS + 1], hit_offsets[EVENTS + 1], track[TRACKS];
+  float x[TRACKS], y[TRACKS], z[TRACKS], tx[TRACKS], ty[TRACKS];
+  uint16_t first[TRACKS][UT_WINDOWS], count[TRACKS][UT_WINDOWS], in_layer[TRACKS][UT_LAYERS];
+  float hit_x[HITS], hit_z[HITS];
+  uint16_t sector[HITS];
+} in;
+
+static uint32_t random_state = 7;
+static uint32_t random_below(uint32_t end) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return (uint32_t)((uint64_t)random_state * end >> 32);
+}
+static float random_between(float low, float high) {
+  return low + (high - low) * (float)random_below(1u << 24) / 16777216.0f;
+}
+
+/* An event whose hits are where its tracks, close to each other, may have some. Of each layer there are five groups of
+ * so many hits; a track's window in a group has up to `most` of them. */
+static void add_event(uint32_t event, uint32_t tracks, uint32_t group_hits, uint32_t most) {
+  const uint32_t first_track = in.track_offsets[event], first_hit = in.hit_offsets[event];
+  for (uint32_t i = 0; i < UT_LAYERS * GROUPS * group_hits; i++) {
+    const uint32_t layer = i / (GROUPS * group_hits), hit = first_hit + i;
+    in.hit_z[hit] = layer_z[layer] + random_between(-7, 7);
+    in.hit_x[hit] = random_between(0.048f, 0.052f) * in.hit_z[hit] - 0.1f * in.hit_z[hit] * slopes[layer];
+  }
+  for (uint32_t i = 0; i < tracks; i++) {
+    const uint32_t t = first_track + i;
+    in.track[t] = i;
+    in.z[t] = 770;
+    in.tx[t] = random_between(0.048f, 0.052f);
+    in.ty[t] = random_between(0.099f, 0.101f);
+    in.x[t] = in.tx[t] * 770;
+    in.y[t] = in.ty[t] * 770;
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+      uint32_t filled = UT_LAYER_WINDOWS * layer;
+      for (uint32_t g = 0; g < GROUPS; g++) {
+        const uint32_t is_whole = most >= group_hits, wanted = is_whole ? group_hits : random_below(most + 1);
+        if (wanted == 0 || (!is_whole && random_below(3) == 0)) continue;
+        const uint32_t skipped = random_below(group_hits - wanted + 1);
+        in.first[t][filled] = (uint16_t)((layer * GROUPS + g) * group_hits + skipped);
+        in.count[t][filled++] = (uint16_t)wanted;
+        in.in_layer[t][layer] = (uint16_t)(in.in_layer[t][layer] + wanted);
+      }
+    }
+  }
+  in.track_offsets[event + 1] = first_track + tracks;
+  in.hit_offsets[event + 1] = first_hit + UT_LAYERS * GROUPS * group_hits;
+}
+
+static struct sl_test *compass_new(void) {
+  static float pitch[UT_SECTORS], integral[UT_INTEGRALS];
+  const float polarity = -1;
+  const float constants[UT_FORMULA_CONSTANTS] = {[UT_KICK_TO_MOMENTUM] = 3.3356e-3f,
+                                                 [UT_FIRST_KICK_Z] = kick_z,
+                                                 [UT_SECOND_KICK_Z] = 2010,
+                                                 [UT_KICK_ERRORS] = 0.14f,
+                                                 [UT_KICK_ERRORS + 1] = 0.12f};
+  const uint32_t tracks = in.track_offsets[EVENTS], hits = in.hit_offsets[EVENTS];
+  struct sl_test *t = sl_test_new(UT_PLUGIN, "compass");
+  for (uint32_t i = 0; i < UT_SECTORS; i++) pitch[i] = pitch_of_all;
+  for (uint32_t i = 0; i < UT_INTEGRALS; i++) integral[i] = 0.1f;
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "magnet", "sign", &polarity, 1);
+  sl_test_input(t, "selected", "offsets", in.track_offsets, EVENTS + 1);
+  sl_test_input(t, "selected", "track", in.track, tracks);
+  sl_test_input(t, "windows", "first", in.first, (size_t)tracks * UT_WINDOWS);
+  sl_test_input(t, "windows", "count", in.count, (size_t)tracks * UT_WINDOWS);
+  sl_test_input(t, "windows", "hits", in.in_layer, (size_t)tracks * UT_LAYERS);
+  sl_test_input(t, "states", "offsets", in.track_offsets, EVENTS + 1);
+  sl_test_input(t, "states", "x", in.x, tracks);
+  sl_test_input(t, "states", "y", in.y, tracks);
+  sl_test_input(t, "states", "z", in.z, tracks);
+  sl_test_input(t, "states", "tx", in.tx, tracks);
+  sl_test_input(t, "states", "ty", in.ty, tracks);
+  sl_test_input(t, "hits", "offsets", in.hit_offsets, EVENTS + 1);
+  sl_test_input(t, "hits", "x", in.hit_x, hits);
+  sl_test_input(t, "hits", "z", in.hit_z, hits);
+  sl_test_input(t, "hits", "sector", in.sector, hits);
+  sl_test_input(t, "geometry", "pitch", pitch, UT_SECTORS);
+  sl_test_input(t, "groups", "layer_slope", slopes, UT_LAYERS);
+  sl_test_input(t, "tables", "field_integral", integral, UT_INTEGRALS);
+  sl_test_input(t, "tables", "constants", constants, UT_FORMULA_CONSTANTS);
+  sl_test_set(t, "min_momentum", 0); /* no cut after the first fit */
+  sl_test_set(t, "min_pt", 0);
+  return t;
+}
+
+/* ------------------------------------------------------------------------------------------ the long way */
+
+static uint32_t event_hit; /* first hit of the event */
+
+static float x_of(uint32_t track, uint32_t layer, uint32_t hit) {
+  const float y = in.y[track] + in.ty[track] * (in.hit_z[event_hit + hit] - in.z[track]);
+  return in.hit_x[event_hit + hit] + y * slopes[layer];
+}
+
+/* Lists the hits of a layer's windows. */
+static uint32_t hits_of(uint32_t track, uint32_t layer, uint16_t *list) {
+  uint32_t length = 0;
+  for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++)
+    for (uint32_t i = 0; i < in.count[track][w]; i++) list[length++] = (uint16_t)(in.first[track][w] + i);
+  return length;
+}
+
+static uint16_t nearest(uint32_t track, uint32_t layer, float x, float z, float tx) {
+  static uint16_t list[HITS];
+  const uint32_t count = hits_of(track, layer, list);
+  float least = 0.8f;
+  uint16_t found = NONE;
+  for (uint32_t i = 0; i < count; i++) {
+    const float distance = fabsf(x_of(track, layer, list[i]) - (x + tx * (in.hit_z[event_hit + list[i]] - z)));
+    if (distance >= least) continue;
+    least = distance;
+    found = list[i];
+  }
+  return found;
+}
+
+/* chi2 of a line through the hits and the place at the magnet, by least squares in double. */
+static double chi2_of(uint32_t track, const uint16_t *chosen, uint32_t count) {
+  const double lever = kick_z - in.z[track], kick_x = in.x[track] + in.tx[track] * lever;
+  const double kick_weight = 1 / (1e-4 * lever * 1e-4 * lever), weight = 12 / ((double)pitch_of_all * pitch_of_all);
+  double z[5] = {kick_z - middle_z}, x[5] = {kick_x}, w[5] = {kick_weight}, m[3] = {0}, r[2] = {0}, chi2 = 0;
+  uint32_t points = 1;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+    if (chosen[layer] == NONE) continue;
+    z[points] = in.hit_z[event_hit + chosen[layer]] - middle_z;
+    x[points] = x_of(track, layer, chosen[layer]);
+    w[points++] = weight;
+  }
+  for (uint32_t i = 0; i < points; i++) {
+    m[0] += w[i];
+    m[1] += w[i] * z[i];
+    m[2] += w[i] * z[i] * z[i];
+    r[0] += w[i] * x[i];
+    r[1] += w[i] * x[i] * z[i];
+  }
+  const double at = (r[0] * m[2] - r[1] * m[1]) / (m[0] * m[2] - m[1] * m[1]);
+  const double slope = (m[0] * r[1] - m[1] * r[0]) / (m[0] * m[2] - m[1] * m[1]);
+  for (uint32_t i = 0; i < points; i++) chi2 += w[i] * (at + slope * z[i] - x[i]) * (at + slope * z[i] - x[i]);
+  return chi2 / (count - 1);
+}
+
+struct best {
+  uint32_t count, pairs;
+  double chi2;
+  uint16_t hits[UT_LAYERS]; /* by layer, or NONE */
+};
+
+static void try_pair(uint32_t track, const uint32_t *layers, const uint16_t *pair, float tx, struct best *best) {
+  uint16_t chosen[UT_LAYERS];
+  const uint32_t between = layers[0] == 0 ? 1 : 2, behind = layers[0] == 0 ? 3 : 0;
+  uint32_t count = 0;
+  chosen[layers[0]] = pair[0];
+  chosen[layers[1]] = pair[1];
+  chosen[between] = nearest(track, between, x_of(track, layers[0], pair[0]), in.hit_z[event_hit + pair[0]], tx);
+  chosen[behind] = nearest(track, behind, x_of(track, layers[1], pair[1]), in.hit_z[event_hit + pair[1]], tx);
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) count += chosen[layer] != NONE;
+  if (count < 3 || count < best->count) return;
+  const double chi2 = chi2_of(track, chosen, count);
+  if (chi2 >= 1280 || (count == best->count && chi2 >= best->chi2)) return;
+  best->count = count;
+  best->chi2 = chi2;
+  memcpy(best->hits, chosen, sizeof chosen);
+}
+
+static void search(uint32_t track, const uint32_t *layers, uint32_t max_pairs, struct best *best) {
+  static uint16_t firsts[HITS], seconds[HITS];
+  const uint32_t first_count = hits_of(track, layers[0], firsts), second_count = hits_of(track, layers[1], seconds);
+  for (uint32_t i = 0; i < first_count; i++)
+    for (uint32_t j = 0; j < second_count && best->pairs < max_pairs; j++) {
+      const uint16_t pair[] = {firsts[i], seconds[j]};
+      const float dx = x_of(track, layers[1], pair[1]) - x_of(track, layers[0], pair[0]);
+      const float tx = dx / (in.hit_z[event_hit + pair[1]] - in.hit_z[event_hit + pair[0]]);
+      if (!(fabsf(tx - in.tx[track]) <= 0.018f)) continue;
+      best->pairs++;
+      try_pair(track, layers, pair, tx, best);
+    }
+}
+
+/* Compares all tracks; returns how many have hits. */
+static uint32_t compare(uint32_t max_pairs) {
+  const uint32_t forward[] = {0, 2}, backward[] = {3, 1};
+  struct sl_test *t = compass_new();
+  uint32_t found = 0;
+  sl_test_set(t, "max_pairs", max_pairs);
+  sl_test_set(t, "min_quality", -1e9);
+  assert_int_equal(sl_test_run(t), 0);
+  const uint8_t *hit_count = sl_test_output(t, "candidates", "hit_count");
+  const uint16_t *hits = sl_test_output(t, "candidates", "hits");
+  for (uint32_t event = 0; event < EVENTS; event++) {
+    event_hit = in.hit_offsets[event];
+    for (uint32_t track = in.track_offsets[event]; track < in.track_offsets[event + 1]; track++) {
+      struct best best = {0};
+      uint16_t expected[UT_LAYERS] = {0};
+      uint32_t place = 0;
+      search(track, forward, max_pairs, &best);
+      search(track, backward, max_pairs, &best);
+      for (uint32_t layer = 0; best.count > 0 && layer < UT_LAYERS; layer++)
+        if (best.hits[layer] != NONE) expected[place++] = best.hits[layer];
+      assert_int_equal(hit_count[track], best.count);
+      assert_memory_equal(hits + UT_LAYERS * track, expected, sizeof expected);
+      found += best.count > 0;
+    }
+  }
+  sl_test_free(t);
+  return found;
+}
+
+static void more_tracks_than_fit_have_the_hits_of_trying_each(void **state) {
+  (void)state;
+  memset(&in, 0, sizeof in);
+  add_event(0, 300, 20, 3);
+  add_event(1, 0, 1, 1);
+  add_event(2, 40, 20, 12); /* some 80 hits of each */
+  assert_true(compare(16) > 300);
+  assert_true(compare(1) > 200);
+}
+
+static void a_track_with_more_hits_than_fit_has_those_of_trying_each(void **state) {
+  (void)state;
+  memset(&in, 0, sizeof in);
+  add_event(0, 5, 20, 3);
+  add_event(1, 2, BUSY_HITS / GROUPS, BUSY_HITS / GROUPS); /* 1200 of each: all that the event has */
+  add_event(2, 5, 20, 3);
+  assert_true(compare(1000) >= 8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(more_tracks_than_fit_have_the_hits_of_trying_each),
+                                     cmocka_unit_test(a_track_with_more_hits_than_fit_has_those_of_trying_each)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
