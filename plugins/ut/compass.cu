@@ -21,6 +21,7 @@
  * windows; writes 21 bytes a track. Before the last fit `hits` of the output are by layer.
  */
 #include "compass_fit.h"
+#include "find_range.h"
 #include "magnet/event_model.h"
 #include "velo/event_model.h"
 
@@ -104,24 +105,6 @@ static SL_DEVICE struct compass_line line_of(const struct compass_shared *s, uin
   return line;
 }
 
-/* The last of `count` ranges that does not begin after i: the one that i is in. A thread alone goes on from its last.
- */
-static SL_DEVICE uint32_t find_range(const uint32_t *first, uint32_t count, uint32_t i, uint32_t last) {
-  if (blockDim.x == 1) {
-    while (first[last + 1] <= i) last++;
-    return last;
-  }
-  uint32_t begin = 0, end = count;
-  while (end - begin > 1) {
-    const uint32_t middle = (begin + end) / 2;
-    if (first[middle] <= i)
-      begin = middle;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
 /* Gives the hits of the next tracks their places. Returns how many tracks fit in shared memory, or 1. */
 static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compass_search *s, uint32_t tracks) {
   struct compass_shared *shared = s->shared;
@@ -180,7 +163,7 @@ static SL_DEVICE void stage_hits(const struct compass_args *a, const struct comp
     s->hit_weight[NO_HIT] = 0.0f;
   }
   for (uint32_t i = NO_HIT + 1 + threadIdx.x; i < s->hits_end; i += blockDim.x) {
-    range = find_range(first, UT_LAYERS * s->tracks, i, range);
+    range = ut_find_range(first, UT_LAYERS * s->tracks, i, range);
     const uint32_t track = range / UT_LAYERS, layer = range % UT_LAYERS;
     size_t window = (size_t)(s->first_item + s->list[track]) * UT_WINDOWS + (size_t)layer * UT_LAYER_WINDOWS;
     uint32_t place = i - first[range];
@@ -332,7 +315,7 @@ static SL_DEVICE void search_pairs(const struct compass_args *a, const struct co
   SL_FOR_BLOCK (i, candidates) {
     uint32_t pair = 0, wanted = 0;
     if (i < candidates) {
-      track = find_range(shared->candidate_first, s->tracks, i, track);
+      track = ut_find_range(shared->candidate_first, s->tracks, i, track);
       pair = candidate_at(shared->hit_first + (size_t)UT_LAYERS * track, i - shared->candidate_first[track]);
       wanted = sl_abs_f32(pair_slope(s, pair) - shared->tx[track]) <= a->max_slope_difference ? 1u : 0u;
     }
