@@ -5,14 +5,12 @@
  * twice; where none stands in the truth, there are no ghosts to count. Tracks: as track_check.h has it. Momentum: of
  * tracks of long particles with hits in the UT.
  */
+#include "hit_tally.h"
 #include "momenta.h"
 #include "track_check.h"
 #include "ut/event_model.h"
 
 #include <sluice/plugin.h>
-
-#include <inttypes.h>
-#include <stdlib.h>
 
 #define SL_ARGS ut_check_args
 #define UT_CHECK(M)                                                                                              \
@@ -48,15 +46,9 @@ static const double momentum_range = 3; /* of the spreads */
 
 /* ----------------------------------------------------------------------------------------------- the check */
 
-struct id_list {
-  uint32_t *ids;
-  uint32_t count, capacity;
-};
-
 struct ut_check {
   struct track_check tracks; /* the first member */
-  struct id_list found, true_ids;
-  uint64_t hits, hits_in_truth, hits_twice, true_hits, true_hits_found;
+  struct hit_tally hits;
   struct momenta momenta;
 };
 
@@ -71,63 +63,7 @@ static int ut_check_open(void *state, const struct sl_services *s, const void *a
 static void ut_check_close(void *state) {
   struct ut_check *c = (struct ut_check *)state;
   track_check_close(&c->tracks);
-  free(c->found.ids);
-  free(c->true_ids.ids);
-}
-
-static int compare_ids(const void *left, const void *right) {
-  const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-  return a < b ? -1 : a > b;
-}
-
-static int append_ids(struct id_list *list, const uint32_t *ids, uint32_t count) {
-  if (list->count + count > list->capacity) {
-    const uint32_t capacity = 2 * (list->count + count);
-    uint32_t *larger = (uint32_t *)realloc(list->ids, capacity * sizeof *larger);
-    if (!larger) return SL_ENOMEM;
-    list->ids = larger;
-    list->capacity = capacity;
-  }
-  for (uint32_t i = 0; i < count; i++) list->ids[list->count++] = ids[i];
-  return SL_OK;
-}
-
-/* Sorts, and takes out what is there twice; returns how many that were. */
-static uint32_t make_unique(struct id_list *list) {
-  uint32_t kept = 0;
-  if (list->count > 0) qsort(list->ids, list->count, sizeof *list->ids, compare_ids);
-  for (uint32_t i = 0; i < list->count; i++)
-    if (kept == 0 || list->ids[i] != list->ids[kept - 1]) list->ids[kept++] = list->ids[i];
-  const uint32_t twice = list->count - kept;
-  list->count = kept;
-  return twice;
-}
-
-static int check_hits(struct ut_check *c, const struct ut_hits_view *hits, uint32_t event) {
-  const uint32_t first = hits->offsets[event], count = hits->offsets[event + 1] - first;
-  const struct mc_event *mc = &c->tracks.mc;
-  c->found.count = c->true_ids.count = 0;
-  int status = count > 0 ? append_ids(&c->found, hits->id + first, count) : SL_OK;
-  for (uint32_t i = 0; status == SL_OK && i < mc->particle_count; i++) {
-    const struct mc_hits *ut = &mc->particles[i].ut;
-    if (ut->count > 0) status = append_ids(&c->true_ids, mc->ids + ut->first, ut->count);
-  }
-  if (status < 0) return status;
-  c->hits += count;
-  c->hits_twice += make_unique(&c->found);
-  make_unique(&c->true_ids);
-  c->true_hits += c->true_ids.count;
-  uint32_t both = 0;
-  for (uint32_t i = 0, k = 0; i < c->found.count && k < c->true_ids.count;) {
-    if (c->found.ids[i] == c->true_ids.ids[k]) both++;
-    if (c->found.ids[i] <= c->true_ids.ids[k])
-      i++;
-    else
-      k++;
-  }
-  c->hits_in_truth += both;
-  c->true_hits_found += both;
-  return SL_OK;
+  hit_tally_free(&c->hits);
 }
 
 static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
@@ -145,7 +81,8 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
       momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], MC_IS_LONG | MC_HAS_UT,
                   qop);
   }
-  return check_hits(c, &args->hits, event);
+  const uint32_t first = args->hits.offsets[event], count = args->hits.offsets[event + 1] - first;
+  return hit_tally_add(&c->hits, &c->tracks.mc, MC_UT, args->hits.id + first, count);
 }
 
 static int ut_check_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
@@ -157,27 +94,14 @@ static int ut_check_consume(void *state, const struct sl_services *s, const void
 
 static int ut_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct ut_check *c = (struct ut_check *)state;
-  const double efficiency = ratio((double)c->true_hits_found, (double)c->true_hits);
-  const double purity = ratio((double)c->hits_in_truth, (double)c->hits);
-  const int is_comparable = c->hits == 0 || c->hits_in_truth > 0;
   tally_report(&c->tracks.tally, r);
-  r->integer(r->context, "hits", (int64_t)c->hits);
-  r->integer(r->context, "hits_in_truth", (int64_t)c->hits_in_truth);
-  r->integer(r->context, "hits_twice", (int64_t)c->hits_twice);
-  r->integer(r->context, "true_hits", (int64_t)c->true_hits);
-  r->integer(r->context, "true_hits_found", (int64_t)c->true_hits_found);
-  r->number(r->context, "hit_efficiency", efficiency);
-  r->number(r->context, "hit_purity", purity);
-  r->line(r->context,
-          "UT hits of %" PRIu64 " events: %" PRIu64 ", %.2f %% of them true, %.2f %% of %" PRIu64
-          " true ones found, %" PRIu64 " found twice",
-          c->tracks.tally.events, c->hits, 100 * purity, 100 * efficiency, c->true_hits, c->hits_twice);
-  track_check_report_ghosts(&c->tracks, r, "VELO-UT tracks", is_comparable);
+  hit_tally_report(&c->hits, r);
+  hit_tally_line(&c->hits, r, "UT", c->tracks.tally.events);
+  track_check_report_ghosts(&c->tracks, r, "VELO-UT tracks", hit_tally_is_comparable(&c->hits));
   track_check_report_categories(&c->tracks, r);
   momenta_report(&c->momenta, momentum_range, r);
   tally_warn(&c->tracks.tally, s);
-  if (!is_comparable)
-    s->message(s->context, SL_WARNING, "no UT hit's id stands in the truth: truth without the UT, or of other events");
+  hit_tally_warn(&c->hits, s, "UT");
   return SL_OK;
 }
 

@@ -6,8 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
 import records
 
-# Super-pixels (two types), retina clusters, ODIN, true particles and vertices, luminosity summaries, TAE, DAQ status, broken ones.
-TYPES = (63, 8, 73, 16, 32, 33, 56, 48, 15, 89)
+# Super-pixels (two types), retina clusters, SciFi clusters, ODIN, true particles and vertices, luminosity summaries, TAE, DAQ status, broken ones.
+TYPES = (63, 8, 73, 64, 16, 32, 33, 56, 48, 15, 89)
 WORDS = (0, 1, 2, 3, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF, 0x7F800000, 0x7FC00000)
 PAYLOAD_MAX = 0xFFF7
 
@@ -86,7 +86,7 @@ def fill(draw, bank):
 
 
 def set_version(draw, bank):
-    bank.version = draw.choice((0, 1, 2, 3, 4, 5, 6, 7, 255, draw.randrange(256)))
+    bank.version = draw.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 255, draw.randrange(256)))
 
 
 def set_source(draw, bank):
@@ -120,7 +120,7 @@ def change_many(draw, banks):
 
 def set_versions(draw, banks):
     """All banks of a kind in another version, so that they are read in another way as a whole."""
-    kind, version = draw.choice(TYPES[:6]), draw.randrange(8)
+    kind, version = draw.choice(TYPES[:7]), draw.randrange(9)
     for bank in banks:
         if bank.kind == kind:
             bank.version = version
@@ -145,7 +145,7 @@ def drop_one(draw, banks):
 
 
 def drop_kind(draw, banks):
-    kind = draw.choice(TYPES[:6])
+    kind = draw.choice(TYPES[:7])
     banks[:] = [bank for bank in banks if bank.kind != kind]
 
 
