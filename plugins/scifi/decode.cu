@@ -9,29 +9,17 @@
  * 2. The scan makes offsets of the events' sums.
  * 3. decode_write decodes again and puts each cluster's key, mat and channel, into the mat's part, at a place that
  *    depends on the order of threads. Its rank among the keys of its mat does not; there the hit is written, counted
- *    from the other end where x descends as channels ascend. A thread alone has no use for ranks: it keeps each mat's
- *    keys in order as it puts them, which nearly always they are in anyhow.
+ *    from the other end where x descends as channels ascend.
  *
  * Reads 2 bytes a hit twice, and 5 kB of headers; writes 13 bytes a hit, and 2 kB of places. Where x and z follow from
  * stands in one record of 32 bytes by mat.
  */
-#include "scifi/bank_words.h"
-#include "scifi/raw_banks.h"
-
-#include <sluice/kernel.h>
-
-/* Why an event is refused; beside those of bank_words.h. */
-enum {
-  SCIFI_TWO_BANKS = 5,
-  SCIFI_TWO_HITS,
-  SCIFI_TOO_MANY_HITS,
-  SCIFI_LOST_LINK, /* these refuse nothing */
-  SCIFI_LOST_PAIR
-};
+#include "decode.h"
 
 #define DECODE_ERROR_(name, code, text) {code, 0, text},
 static const struct sl_event_error decode_errors[] = {
-    SCIFI_BANK_ERRORS(DECODE_ERROR_){SCIFI_TWO_BANKS, 0, "two SciFi banks of one source (detail: its source id)"},
+    SCIFI_BANK_ERRORS(DECODE_ERROR_){SCIFI_TWO_BANKS, 0,
+                                     "two SciFi banks of one source (detail: its number among the geometry's 240)"},
     {SCIFI_TWO_HITS, 0, "SciFi banks have two clusters at one channel (detail: the channel)"},
     {SCIFI_TOO_MANY_HITS, 0, "more than 65535 SciFi hits in an event (detail: how many)"},
     {SCIFI_LOST_LINK, 0,
@@ -39,60 +27,7 @@ static const struct sl_event_error decode_errors[] = {
     {SCIFI_LOST_PAIR, 0,
      "flags, channels or fractions of a SciFi bank's clusters do not go together (detail: its source id)"}};
 
-enum {
-  BANK_LANES = 8, /* threads a bank */
-  CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
-  STAGED_HITS = 5120, /* keys of so many are in shared memory: all of most events */
-  ZONE_SLOTS = SCIFI_ZONES + 1,
-  SOURCE_IDS = 65536,
-  NO_ROW = 255
-};
-
-/* Here a channel has the mat's place in its upper bits, and ONE_MORE, so that no link's first one is
- * SCIFI_NOT_CONNECTED. A key is the channel, the fraction, and 4 bits of pseudo-size. */
-enum {
-  MAT_CHANNELS = 1 << SCIFI_MAT_BIT,
-  ONE_MORE = SCIFI_MATS << SCIFI_MAT_BIT,
-  KEY_SIZE_BITS = 4,
-  KEY_CHANNEL_BIT = KEY_SIZE_BITS + 1,
-  KEY_MAT_BIT = KEY_CHANNEL_BIT + SCIFI_MAT_BIT
-};
-
-/* Of a mat, u counted from where its first channel begins: x and z of that fibre line at y = 0, and how they grow with
- * u; and the first channel's LHCbID, by its bits. */
-enum { X, DX_DU, Z, DZ_DU, HALF_PITCH, DIE_GAP, SIPM_PITCH, FIRST_ID, RECORD_FLOATS };
-
-#define SL_ARGS decode_args
-#define DECODE(M)                                                                                                     \
-  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order")   \
-  M(IN, geometry, scifi_geometry,                                                                                     \
-    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "       \
-    "die_gap sipm_pitch dxdy dzdy",                                                                                   \
-    "mats, and links of banks")                                                                                       \
-  M(OUT, hits, scifi_hits, "by zone and x",                                                                           \
-    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))            \
-  M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                              \
-  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                   \
-  M(SCRATCH, mat_first, u16, "first hit of each mat, relative to the event's", SL_ONE(SL_EVENTS_TERM(SCIFI_MATS, 0))) \
-  M(SCRATCH, keys, u32, "of hits that there is no room for in shared memory",                                         \
-    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                      \
-  M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                              \
-  M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                      \
-  M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                        \
-  M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
-SL_ARGUMENTS(decode, DECODE);
-
 /* --------------------------------------------------------------------------------------------- the detector */
-
-/* For kernels, and for the checks of the host. */
-SL_MATH_FUNCTION float u_of(const float *record, uint32_t channel, uint32_t fraction) {
-  const uint32_t halves = 2 * (channel % SCIFI_SIPM_CHANNELS) + 1 + fraction;
-  const uint32_t die = channel / SCIFI_DIE_CHANNELS % 2, sipm = channel / SCIFI_SIPM_CHANNELS;
-  return (float)halves * record[HALF_PITCH] + (float)die * record[DIE_GAP] + (float)sipm * record[SIPM_PITCH];
-}
-SL_MATH_FUNCTION float x_of(const float *record, float u) { return record[X] + u * record[DX_DU]; }
-SL_MATH_FUNCTION float z_of(const float *record, float u) { return record[Z] + u * record[DZ_DU]; }
-SL_MATH_FUNCTION uint32_t is_reversed(const float *record) { return record[DX_DU] < 0.0f ? 1u : 0u; }
 
 static void fill_record(const struct scifi_geometry_view *g, uint32_t mat, float *record) {
   const double dxdy = (double)g->dxdy[mat], dzdy = (double)g->dzdy[mat], begin = (double)g->u_begin[mat];
@@ -198,54 +133,19 @@ static int prepare(const struct sl_services *s, void *args) {
   return check_order(s, mats, count);
 }
 
-/* ----------------------------------------------------------------------------------------------------- banks */
-
-struct bank {
-  uint32_t row, source_id, version, bytes;
-  const uint32_t *payload;
-};
-
-static SL_DEVICE struct bank open_bank(const struct decode_args *a, uint32_t index) {
-  struct bank b;
-  b.source_id = a->banks.source_id[index];
-  b.version = a->banks.version[index];
-  b.bytes = a->banks.size_bytes[index];
-  b.payload = a->banks.payload + a->banks.first_word[index];
-  if (b.version < 7)
-    b.row = b.source_id < SCIFI_BANKS ? b.source_id : (uint32_t)NO_ROW;
-  else
-    b.row = a->source_row[b.source_id];
-  if (b.version == 5 && a->version_5_as_4) b.version = 4;
-  return b;
-}
-
-/* Its halfwords; or, with an error, what it is refused for. */
-static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct bank *b,
-                                     struct scifi_bank_words *words) {
-  const uint32_t row = b->row == NO_ROW ? 0 : b->row;
-  const uint32_t error = scifi_bank_open(words, b->version, a->links + row * SCIFI_BANK_LINKS, b->payload, b->bytes);
-  return error == SCIFI_NO_ERROR && b->row == NO_ROW ? (uint32_t)SCIFI_BAD_SOURCE : error;
-}
-
 /* ------------------------------------------------------------------------------------------------------ keys */
 
-/* An event's hits, being sorted. Mat m's keys stand from `first[m]` on; `next[m]` is where the next one is put, and
- * so, at last, where the mat ends. Without `keys` they are counted there. */
+/* An event's hits, being sorted. `next[m]` is where mat m's next key is put, and so, at last, where the mat ends.
+ * Without `keys` they are counted there. */
 struct sorting {
   uint32_t *keys, *next;
-  const uint16_t *first;
 };
-
-static SL_DEVICE uint32_t mat_of_key(uint32_t key) { return key >> KEY_MAT_BIT & (SCIFI_MATS - 1); }
 
 static SL_DEVICE void take_key(const struct sorting *s, const struct scifi_cluster *cluster) {
   const uint32_t key = cluster->channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
   const uint32_t mat = mat_of_key(key);
-  uint32_t slot = atomicAdd(&s->next[mat], 1u);
-  if (!s->keys) return;
-  if (blockDim.x == 1)
-    for (; slot > s->first[mat] && s->keys[slot - 1] > key; slot--) s->keys[slot] = s->keys[slot - 1];
-  s->keys[slot] = key;
+  const uint32_t slot = atomicAdd(&s->next[mat], 1u);
+  if (s->keys) s->keys[slot] = key;
 }
 
 /* Takes the clusters of a bank, those of this thread's halfwords. Returns what is wrong with these. */
@@ -287,12 +187,11 @@ static SL_DEVICE uint32_t count_mats(const struct decode_args *a, uint32_t event
       continue;
     }
     if (sl_group_lane(BANK_LANES) == 0 && atomicOr(&claims[b.row / 32], 1u << b.row % 32) >> b.row % 32 & 1) {
-      sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.source_id);
+      sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.row);
       wrong = 1;
     }
     const uint32_t faults = take_bank(s, &words);
-    if (faults & SCIFI_NO_SUCH_LINK) sl_event_cut(&a->events, event, SCIFI_LOST_LINK, b.source_id);
-    if (faults & SCIFI_BAD_PAIR) sl_event_cut(&a->events, event, SCIFI_LOST_PAIR, b.source_id);
+    tell_faults(a, event, faults, b.source_id);
   }
   return wrong;
 }
@@ -317,7 +216,7 @@ static SL_DEVICE uint32_t place_mats(const struct decode_args *a, uint32_t event
 
 SL_KERNEL(decode_count, struct decode_args) {
   __shared__ uint32_t counts[SCIFI_MATS], claims[CLAIM_WORDS];
-  const struct sorting s = {NULL, counts, NULL};
+  const struct sorting s = {NULL, counts};
   SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) counts[i] = 0;
     for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) claims[i] = 0;
@@ -345,40 +244,20 @@ static SL_DEVICE void put_keys(const struct decode_args *a, uint32_t event, cons
   }
 }
 
-/* How many keys of the mat, which stand in [first, end), come before the one at `slot`; and whether another one has
- * its channel. */
-static SL_DEVICE uint32_t rank_of(const uint32_t *keys, uint32_t first, uint32_t end, uint32_t slot,
-                                  uint32_t *is_twice) {
-  const uint32_t channel = keys[slot] >> KEY_CHANNEL_BIT;
-  if (blockDim.x == 1) {
-    *is_twice = slot > first && keys[slot - 1] >> KEY_CHANNEL_BIT == channel;
-    return slot - first;
-  }
+/* Writes the hit whose key stands at `slot` to its place in the event: after those of its mat with smaller channels, or
+ * before them, where x descends. */
+static SL_DEVICE void place_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
+  const uint32_t *keys = s->keys, key = keys[slot], mat = mat_of_key(key), channel = key >> KEY_CHANNEL_BIT;
+  const uint32_t first = mat > 0 ? s->next[mat - 1] : 0, end = s->next[mat];
+  const float *record = a->mats + (size_t)RECORD_FLOATS * mat;
   uint32_t before = 0, equal = 0;
   for (uint32_t i = first; i < end; i++) {
     before += keys[i] >> KEY_CHANNEL_BIT < channel ? 1u : 0u;
     equal += keys[i] >> KEY_CHANNEL_BIT == channel ? 1u : 0u;
   }
-  *is_twice = equal > 1;
-  return before;
-}
-
-/* Writes the hit whose key stands at `slot` to its place in the event. */
-static SL_DEVICE void write_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
-  const uint32_t key = s->keys[slot], place = mat_of_key(key);
-  const uint32_t first = place > 0 ? s->next[place - 1] : 0, end = s->next[place];
-  const uint32_t channel = key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = key >> KEY_SIZE_BITS & 1;
-  const float *record = a->mats + (size_t)RECORD_FLOATS * place;
-  uint32_t is_twice;
-  const uint32_t rank = rank_of(s->keys, first, end, slot, &is_twice);
-  const uint32_t to = a->hits.offsets[event] + (is_reversed(record) ? end - 1 - rank : first + rank);
-  const uint32_t id = sl_bits_from_f32(record[FIRST_ID]) + channel;
-  const float u = u_of(record, channel, fraction);
-  a->hits.id[to] = id;
-  a->hits.x[to] = x_of(record, u);
-  a->hits.z[to] = z_of(record, u);
-  a->hits.pseudo_size[to] = (uint8_t)(key & ((1u << KEY_SIZE_BITS) - 1));
-  if (is_twice) sl_event_fail(&a->events, event, SCIFI_TWO_HITS, id & ((1u << SCIFI_CHANNEL_BITS) - 1));
+  const uint32_t to = a->hits.offsets[event] + (is_reversed(record) ? end - 1 - before : first + before);
+  write_hit(a, to, key, record);
+  if (equal > 1) refuse_two_hits(a, event, sl_bits_from_f32(record[FIRST_ID]) + (channel & (MAT_CHANNELS - 1)));
 }
 
 SL_KERNEL(decode_write, struct decode_args) {
@@ -393,12 +272,12 @@ SL_KERNEL(decode_write, struct decode_args) {
     }
     s.keys = hits > STAGED_HITS ? a.keys + first : staged_keys;
     s.next = next;
-    s.first = a.mat_first + (size_t)event * SCIFI_MATS;
-    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) next[i] = s.first[i];
+    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x)
+      next[i] = a.mat_first[(size_t)event * SCIFI_MATS + i];
     __syncthreads();
     put_keys(&a, event, &s);
     __syncthreads();
-    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) write_hit(&a, &s, event, slot);
+    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) place_hit(&a, &s, event, slot);
     __syncthreads(); /* the keys are free */
   }
 }
@@ -408,4 +287,4 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
 }
 
 SL_ALGORITHM(decode, "SciFi hits from raw banks, by zone, sorted by x", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare));
+             SL_PREPARE(prepare), SL_TUNED(DECODE_TUNED));
