@@ -61,7 +61,7 @@ static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
     const uint32_t faults = collect_bank(&c, &words);
     tell_faults(a, event, faults, b.source_id);
   }
-  if (c.hits > SCIFI_HITS_MAX) sl_event_fail(&a->events, event, SCIFI_TOO_MANY_HITS, c.hits);
+  if (!wrong && c.hits > SCIFI_HITS_MAX) sl_event_fail(&a->events, event, SCIFI_TOO_MANY_HITS, c.hits);
   return wrong || c.hits > SCIFI_HITS_MAX ? 0 : c.hits;
 }
 
@@ -85,10 +85,10 @@ static void write_hits(const struct decode_args *a, uint32_t to, uint32_t hits, 
                        const uint32_t first[SCIFI_MATS + 1]) {
   uint32_t next[SCIFI_MATS];
   for (uint32_t mat = 0; mat < SCIFI_MATS; mat++)
-    next[mat] = is_reversed(a->mats + (size_t)RECORD_FLOATS * mat) ? first[mat + 1] - 1 : first[mat];
+    next[mat] = is_reversed(record_of(a, mat)) ? first[mat + 1] - 1 : first[mat];
   for (uint32_t i = 0; i < hits; i++) {
     const uint32_t key = keys[i], mat = mat_of_key(key), slot = next[mat];
-    const float *record = a->mats + (size_t)RECORD_FLOATS * mat;
+    const struct mat_record *record = record_of(a, mat);
     next[mat] = slot + 1 - 2 * is_reversed(record);
     write_hit(a, to + slot, key, record);
   }

@@ -17,7 +17,7 @@ enum {
 };
 
 enum {
-  BANK_LANES = 8, /* threads a bank */
+  BANK_SLOTS = 256, /* SCIFI_BANKS, and one at the end, up to a power of two */
   CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
   STAGED_HITS = 5120, /* keys of so many are in shared memory: all of most events */
   ZONE_SLOTS = SCIFI_ZONES + 1,
@@ -36,8 +36,11 @@ enum {
 };
 
 /* Of a mat, u counted from where its first channel begins: x and z of that fibre line at y = 0, and how they grow with
- * u; and the first channel's LHCbID, by its bits. */
-enum { X, DX_DU, Z, DZ_DU, HALF_PITCH, DIE_GAP, SIPM_PITCH, FIRST_ID, RECORD_FLOATS };
+ * u; and the first channel's LHCbID, by its bits. Aligned, so that a GPU loads it in two halves. */
+struct mat_record {
+  float x, dx_du, z, dz_du, half_pitch, die_gap, sipm_pitch, first_id;
+} __attribute__((aligned(16)));
+enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
 
 #define SL_ARGS decode_args
 #define DECODE(M)                                                                                                      \
@@ -65,14 +68,17 @@ SL_ARGUMENTS(decode, DECODE);
 /* --------------------------------------------------------------------------------------------- where hits are */
 
 /* For kernels, and for the checks of the host. */
-SL_MATH_FUNCTION float u_of(const float *record, uint32_t channel, uint32_t fraction) {
+SL_MATH_FUNCTION float u_of(const struct mat_record *record, uint32_t channel, uint32_t fraction) {
   const uint32_t halves = 2 * (channel % SCIFI_SIPM_CHANNELS) + 1 + fraction;
   const uint32_t die = channel / SCIFI_DIE_CHANNELS % 2, sipm = channel / SCIFI_SIPM_CHANNELS;
-  return (float)halves * record[HALF_PITCH] + (float)die * record[DIE_GAP] + (float)sipm * record[SIPM_PITCH];
+  return (float)halves * record->half_pitch + (float)die * record->die_gap + (float)sipm * record->sipm_pitch;
 }
-SL_MATH_FUNCTION float x_of(const float *record, float u) { return record[X] + u * record[DX_DU]; }
-SL_MATH_FUNCTION float z_of(const float *record, float u) { return record[Z] + u * record[DZ_DU]; }
-SL_MATH_FUNCTION uint32_t is_reversed(const float *record) { return record[DX_DU] < 0.0f ? 1u : 0u; }
+SL_MATH_FUNCTION float x_of(const struct mat_record *record, float u) { return record->x + u * record->dx_du; }
+SL_MATH_FUNCTION float z_of(const struct mat_record *record, float u) { return record->z + u * record->dz_du; }
+static SL_DEVICE const struct mat_record *record_of(const struct decode_args *a, uint32_t mat) {
+  return (const struct mat_record *)(const void *)a->mats + mat;
+}
+SL_MATH_FUNCTION uint32_t is_reversed(const struct mat_record *record) { return record->dx_du < 0.0f ? 1u : 0u; }
 
 static SL_DEVICE uint32_t mat_of_key(uint32_t key) { return key >> KEY_MAT_BIT & (SCIFI_MATS - 1); }
 
@@ -113,10 +119,11 @@ static SL_DEVICE void tell_faults(const struct decode_args *a, uint32_t event, u
 /* ------------------------------------------------------------------------------------------------------ hits */
 
 /* Writes the hit of a key, whose mat's record that is, to place `to` of the slice. */
-static SL_DEVICE void write_hit(const struct decode_args *a, uint32_t to, uint32_t key, const float *record) {
+static SL_DEVICE void write_hit(const struct decode_args *a, uint32_t to, uint32_t key,
+                                const struct mat_record *record) {
   const uint32_t channel = key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = key >> KEY_SIZE_BITS & 1;
   const float u = u_of(record, channel, fraction);
-  a->hits.id[to] = sl_bits_from_f32(record[FIRST_ID]) + channel;
+  a->hits.id[to] = sl_bits_from_f32(record->first_id) + channel;
   a->hits.x[to] = x_of(record, u);
   a->hits.z[to] = z_of(record, u);
   a->hits.pseudo_size[to] = (uint8_t)(key & ((1u << KEY_SIZE_BITS) - 1));
