@@ -31,6 +31,9 @@ if "simt" in call("--version").stdout:
     simt = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--device", "simt", "--race", "--set", "raw.scifi_version=6")
     checks.that(simt["outputs"] == events[6]["outputs"] and not simt["error_events"], "the emulator gives the same hits, without a race")
 
+shared = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--set", "scifi_hits.variant=shared")
+checks.that(shared["outputs"] == events[5]["outputs"], "the shared version gives the same hits")
+
 # Budgets so low that slices are run again in parts.
 tight = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--slice-events", 40, "--set", "scifi_hits.hits_per_event=1")
 checks.that(tight["retries"] > 0 and tight["outputs"] == events[5]["outputs"] and tight["error_events"] == 0,

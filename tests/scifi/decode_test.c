@@ -249,6 +249,21 @@ static void the_size_of_a_block_does_not_matter(void **state) {
   }
 }
 
+/* On a cpu there is a version of its own; halfwords in order, and not. */
+static void the_shared_version_gives_the_same(void **state) {
+  (void)state;
+  for (int order = AS_WRITTEN; order <= LINKS_BACKWARDS; order++) {
+    memset(&banks, 0, sizeof banks);
+    add_random_event(8, 0, 150, order);
+    expect_event(0);
+    struct sl_test *t = decoder_new(detector, &banks);
+    sl_test_shared(t, 1);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_expected(t, 0);
+    sl_test_free(t);
+  }
+}
+
 static void version_5_is_decoded_as_4_where_that_is_wanted(void **state) {
   (void)state;
   add_random_event(6, 5, 150, AS_WRITTEN);
@@ -513,6 +528,7 @@ int main(void) {
       TEST(versions_and_orders_of_banks_and_links_give_hits_in_order),
       TEST(busy_events_are_decoded),
       TEST(the_size_of_a_block_does_not_matter),
+      TEST(the_shared_version_gives_the_same),
       TEST(version_5_is_decoded_as_4_where_that_is_wanted),
       TEST(runs_of_flags_are_paired_from_their_first),
       TEST(without_room_there_are_no_hits),
