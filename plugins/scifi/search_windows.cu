@@ -43,34 +43,47 @@ struct window {
 struct search {
   struct scifi_state state;
   float qop;
+  float slope;                 /* behind the magnet, in the station of the last layer searched */
   float below, above;          /* how far from where the track should be its hits are, at most */
   const uint16_t *zone_first;  /* of the event */
   uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
 };
 
-/* The first hit in [begin, end) at x or beyond, or end. */
+/* The first hit in [begin, end) at x or beyond, or end; or the first one beyond x. On cpu all are looked at, eight at a
+ * time, which is faster than to search among the few that there are. */
+#if defined(SL_TARGET_CPU)
+static inline uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
+  uint32_t before = 0;
+  for (uint32_t i = begin; i < end; i++) before += hit_x[i] < x ? 1u : 0u;
+  return begin + before;
+}
+static inline uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
+  uint32_t before = 0;
+  for (uint32_t i = begin; i < end; i++) before += hit_x[i] <= x ? 1u : 0u;
+  return begin + before;
+}
+#else
 static SL_DEVICE uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  uint32_t count = end - begin;
-  while (count > 0) {
-    const uint32_t half = count / 2;
-    const uint32_t is_before = hit_x[begin + half] < x;
-    begin = is_before ? begin + half + 1 : begin;
-    count = is_before ? count - half - 1 : half;
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (hit_x[middle] < x)
+      begin = middle + 1;
+    else
+      end = middle;
   }
   return begin;
 }
-
-/* The first hit in [begin, end) beyond x, or end. */
 static SL_DEVICE uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  uint32_t count = end - begin;
-  while (count > 0) {
-    const uint32_t half = count / 2;
-    const uint32_t is_before = hit_x[begin + half] <= x;
-    begin = is_before ? begin + half + 1 : begin;
-    count = is_before ? count - half - 1 : half;
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (hit_x[middle] <= x)
+      begin = middle + 1;
+    else
+      end = middle;
   }
   return begin;
 }
+#endif
 
 static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
   const uint16_t *first = s->zone_first + 2 * layer + s->upper;
@@ -87,6 +100,7 @@ static SL_DEVICE struct search open_search(const struct search_windows_args *a, 
   s.state.tx = a->inputs.tx[item];
   s.state.ty = a->inputs.ty[item];
   s.qop = a->inputs.qop[item];
+  s.slope = 0.0f;
   s.upper = scifi_line_y(&a->forward, &s.state, a->forward.z_layer[0]) >= 0.0f ? 1u : 0u;
   s.zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
   s.event_first = a->hits.offsets[event];
@@ -137,12 +151,13 @@ static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, 
 }
 
 /* The windows of the i-th x layer, and of the stereo layer beside it, if that one has hits. */
-static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, const struct search *s, uint32_t i,
+static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, struct search *s, uint32_t i,
                                            struct window *found) {
   const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
   const float z = a->forward.z_layer[x_layer], stereo_z = a->forward.z_layer[stereo_layer];
-  const float slope = scifi_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
-  const float x = scifi_bent_x(&a->forward, &s->state, slope, z);
+  if (i % 2 == 0 || SL_GROUP(TRACK_THREADS) > 1) /* a thread alone has it from the layer before */
+    s->slope = scifi_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
+  const float slope = s->slope, x = scifi_bent_x(&a->forward, &s->state, slope, z);
   found[0] = around(a, s, zone_of(s, x_layer), x);
   if (found[0].count == 0) return;
   const float y = scifi_line_y(&a->forward, &s->state, stereo_z);
@@ -169,7 +184,7 @@ static SL_DEVICE void search_without_momentum(const struct search_windows_args *
 }
 
 /* Writes the windows of the i-th x layer and its neighbour; returns bit i if it has hits, and bit 8 + i if that has. */
-static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, const struct search *s, uint32_t item,
+static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, struct search *s, uint32_t item,
                                         uint32_t i) {
   struct window found[SCIFI_LAYER_WINDOWS] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
   if (s->qop != 0.0f)
@@ -200,7 +215,7 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
       const uint32_t item = begin + t;
       uint32_t has_hits = 0;
       if (t < count) {
-        const struct search s = open_search(&a, event, item);
+        struct search s = open_search(&a, event, item);
         for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
           has_hits |= search_layers(&a, &s, item, i);
       }

@@ -7,9 +7,9 @@
  * they are found does not matter.
  *
  * A warp a track. Its threads take a first hit each, then a pair each of all that these have, and collect triplets in a
- * list in shared memory; when that is full, and in the end, the best of it are ranked. On cpu the bounds of the ranges
- * move along with the first hits, and the list is always that of the best. Reads 60 bytes a track, and the x of some
- * 200 hits, several times but from the caches; writes 81 bytes a track.
+ * list; when that is full, and in the end, the best of it are ranked. On cpu first hits and pairs are taken eight at a
+ * time, and hits are searched by comparing all of a window. The pairs are few: some ten of 25 hits in each window.
+ * Reads 60 bytes a track, and the x of some 150 hits, several times but from the caches; writes 81 bytes a track.
  */
 #include "forward_math.h"
 #include "velo/event_model.h"
@@ -39,9 +39,18 @@ enum {
   SIDE_BIT = 19,
   CHI2_BIT = 32,
   LIST_KEYS = 128,
+#if defined(SL_TARGET_CPU)
+  LANES = 8,
+  PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
+  LIST_ROWS = LIST_KEYS,
+  WARPS = 1
+#else
+  LIST_ROWS = LIST_KEYS / 32,
   WARPS = 8 /* of a block, at most */
+#endif
 };
 static const uint64_t no_triplet = UINT64_MAX;
+static const float far_away = 1e9f; /* mm */
 
 /* A track: where the line through a first and a last hit may pass the magnet. */
 struct track {
@@ -55,14 +64,14 @@ struct track {
 struct seed {
   const float *first, *middle, *last; /* x of the hits of the windows */
   uint32_t first_count, middle_count, last_count;
-  float lever;                     /* from the magnet to the first layer */
+  float lever, per_lever;          /* from the magnet to the first layer */
   float length;                    /* from the first layer to the last */
   float per_first, per_difference; /* where the middle hit is for x in the first layer and the difference of the last */
   uint32_t word;
 };
 
 static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item) {
-  const float *c = a->forward.constants, *range = c + SCIFI_X_RANGE, far_away = 1e9f;
+  const float *c = a->forward.constants, *range = c + SCIFI_X_RANGE;
   const uint32_t state = a->states.offsets[event] + a->inputs.velo_track[item];
   const float qop = a->inputs.qop[item], size = sl_abs_f32(qop), tx = a->inputs.tx[item];
   struct track t;
@@ -94,6 +103,7 @@ static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uin
   s.middle_count = count[middle] < WINDOW_HITS_MAX ? count[middle] : WINDOW_HITS_MAX;
   s.last_count = count[last] < WINDOW_HITS_MAX ? count[last] : WINDOW_HITS_MAX;
   s.lever = z_first - a->forward.constants[SCIFI_Z_MAGNET];
+  s.per_lever = 1.0f / s.lever;
   s.length = z[scifi_x_layer(kind + 4)] - z_first;
   s.per_first = sagitta;
   s.per_difference = (z_middle + -z_first * sagitta) / s.length;
@@ -101,41 +111,57 @@ static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uin
   return s;
 }
 
-/* How far the line of this slope from x in the first layer is from the VELO track in the magnet, and beyond where it
- * should be; how much less that is for a larger slope. */
-struct miss {
-  float distance, per_slope;
-};
+/* One x, or on cpu those of eight first hits: what a thread looks at at a time. */
+#if defined(SL_TARGET_CPU)
+typedef float number __attribute__((vector_size(32)));
+typedef int32_t lanes __attribute__((vector_size(32)));
+static inline number chosen(lanes wanted, number a, number b) {
+  return (number)(((lanes)a & wanted) | ((lanes)b & ~wanted));
+}
+typedef uint16_t halves __attribute__((vector_size(16)));
+static inline number number_of(float x) { return x - (number){0}; }
+#else
+typedef float number;
+static SL_DEVICE number chosen(int wanted, number a, number b) { return wanted ? a : b; }
+static SL_DEVICE number number_of(float x) { return x; }
+#endif
 
-static SL_DEVICE struct miss miss_of(const float *c, float x, float lever, float slope) {
-  const float t = sl_clamp_f32(slope, -1.0f, 1.0f);
-  struct miss m;
-  m.distance = x + -lever * slope + -(c[0] + t * (c[1] + t * (c[2] + t * c[3])));
-  m.per_slope = lever + (c[1] + t * (2.0f * c[2] + t * (3.0f * c[3])));
-  return m;
+/* The slope, or the end of [-1, 1] that it is beyond. */
+static SL_DEVICE number bounded(number slope) {
+  const number low = number_of(-1.0f), high = number_of(1.0f), above = chosen(slope < low, low, slope);
+  return chosen(above > high, high, above);
+}
+
+/* How far the line of this slope from x in the first layer is from the VELO track in the magnet, beyond where it should
+ * be. `away`: x less that of the VELO track. */
+static SL_DEVICE number miss_of(const float *c, number away, float lever, number slope) {
+  const number t = bounded(slope);
+  return away + -lever * slope + -(c[0] + t * (c[1] + t * (c[2] + t * c[3])));
 }
 
 struct bounds {
-  float low, high;
+  number low, high;
 };
 
-/* Where the last hit may be for a first one at x: from low on, and before high. With a momentum by Newton's method,
- * whose error is below 0.001 mm for slopes up to 0.5. */
-static SL_DEVICE struct bounds last_hits(const float *x_magnet, const struct track *t, const struct seed *s, float x) {
-  const float away = x - t->velo_x, slope = away / s->lever;
-  float low = slope + -t->range / s->lever, high = slope + t->range / s->lever;
+/* Where the last hit may be for a first one at x: from low on, and before high. With a momentum in two steps towards
+ * the slopes at which the track is off by the range, both with the derivative at the first slope; what they leave is
+ * below 0.02 mm in the magnet for slopes up to 0.5. */
+static SL_DEVICE struct bounds last_hits(const float *x_magnet, const struct track *t, const struct seed *s, number x) {
+  const number away = x + -t->velo_x, slope = away * s->per_lever;
+  const number least = number_of(t->least_slope), most = number_of(t->most_slope);
+  number low = slope + -t->range * s->per_lever, high = slope + t->range * s->per_lever;
   if (t->is_known) {
-    const struct miss m = miss_of(x_magnet, away, s->lever, slope);
-    low = slope + (m.distance + -t->range) / m.per_slope;
-    high = slope + (m.distance + t->range) / m.per_slope;
-    const struct miss at_low = miss_of(x_magnet, away, s->lever, low);
-    const struct miss at_high = miss_of(x_magnet, away, s->lever, high);
-    low = low + (at_low.distance + -t->range) / at_low.per_slope;
-    high = high + (at_high.distance + t->range) / at_high.per_slope;
+    const number at = bounded(slope);
+    const number per_slope = s->lever + (x_magnet[1] + at * (2.0f * x_magnet[2] + at * (3.0f * x_magnet[3])));
+    const number step = 1.0f / per_slope, miss = miss_of(x_magnet, away, s->lever, slope);
+    low = slope + (miss + -t->range) * step;
+    high = slope + (miss + t->range) * step;
+    low = low + (miss_of(x_magnet, away, s->lever, low) + -t->range) * step;
+    high = high + (miss_of(x_magnet, away, s->lever, high) + t->range) * step;
   }
   struct bounds b;
-  b.low = x + sl_max_f32(low, t->least_slope) * s->length;
-  b.high = x + sl_min_f32(high, t->most_slope) * s->length;
+  b.low = x + chosen(low > least, low, least) * s->length;
+  b.high = x + chosen(high < most, high, most) * s->length;
   return b;
 }
 
@@ -143,70 +169,123 @@ static SL_DEVICE float middle_x(const struct seed *s, float first_x, float last_
   return s->per_first * first_x + s->per_difference * (last_x - first_x);
 }
 
-/* The key of a pair's triplet, or no_triplet. `after`: the first middle hit that is at x or beyond. */
-static SL_DEVICE uint64_t triplet_key(const struct seed *s, float max_chi2, uint32_t first, uint32_t last,
-                                      uint32_t after, float x) {
-  const float far_away = 1e9f;
-  const float before = after > 0 ? x - s->middle[after - 1] : far_away;
-  const float beyond = after < s->middle_count ? s->middle[after] - x : far_away;
+/* The key of a pair's triplet, or no_triplet. `after`: the first middle hit where it should be or beyond; `before` and
+ * `beyond`: how far from there the one before it and this one are. */
+static SL_DEVICE uint64_t triplet_key(float max_chi2, uint32_t word, uint32_t after, float before, float beyond) {
   const uint32_t middle = before <= beyond ? after - 1 : after;
   const float distance = sl_min_f32(before, beyond), chi2 = distance * distance;
-  const uint32_t word = s->word | first << FIRST_BIT | middle << MIDDLE_BIT | last;
-  return chi2 < max_chi2 ? (uint64_t)sl_bits_from_f32(chi2) << CHI2_BIT | word : no_triplet;
+  const uint64_t key = (uint64_t)sl_bits_from_f32(chi2) << CHI2_BIT | word | middle << MIDDLE_BIT;
+  return chi2 < max_chi2 ? key : no_triplet;
 }
 
-#if defined(SL_TARGET_CPU)
-/* The best triplets so far, best first. */
-struct best {
-  uint64_t keys[SCIFI_TRIPLETS_MAX];
-};
-
-static inline uint32_t keep_best(struct best *b, uint32_t count, uint32_t max) {
-  (void)b, (void)max;
-  return count; /* there are no others */
-}
-
-static inline uint32_t add_triplet(struct best *b, uint32_t count, uint32_t max, uint64_t key) {
-  if (count == max && key >= b->keys[max - 1]) return count;
-  uint32_t place = count < max ? count++ : max - 1;
-  for (; place > 0 && b->keys[place - 1] > key; place--) b->keys[place] = b->keys[place - 1];
-  b->keys[place] = key;
-  return count;
-}
-
-/* Moves to the first of values in ascending order that is at x or beyond. */
-static inline uint32_t move_to(const float *values, uint32_t count, uint32_t at, float x) {
-  while (at < count && values[at] < x) at++;
-  while (at > 0 && !(values[at - 1] < x)) at--;
-  return at;
-}
-
-static inline uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
-                                   struct best *b, uint32_t count) {
-  struct bounds bounds[WINDOW_HITS_MAX];
-  uint32_t begin = 0, after = 0;
-  for (uint32_t i = 0; i < s->first_count; i++)
-    bounds[i] = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, s->first[i]);
-  for (uint32_t i = 0; i < s->first_count; i++) {
-    begin = move_to(s->last, s->last_count, begin, bounds[i].low);
-    for (uint32_t k = begin; k < s->last_count && s->last[k] < bounds[i].high; k++) {
-      const float x = middle_x(s, s->first[i], s->last[k]);
-      after = move_to(s->middle, s->middle_count, after, x);
-      const uint64_t key = triplet_key(s, a->max_chi2, i, k, after, x);
-      if (key != no_triplet) count = add_triplet(b, count, a->max_triplets, key);
-    }
-  }
-  return count;
-}
-#else
-/* What a warp shares. */
-struct best {
+/* Triplets of a track, and pairs that are being tried: what a warp shares. */
+struct workspace {
   uint64_t keys[LIST_KEYS];
+#if defined(SL_TARGET_CPU)
+  uint16_t pairs[PAIRS_MAX + LANES];    /* first hit << 8 | last hit */
+  float middle[WINDOW_HITS_MAX + 2];    /* x of the middle hits, between two that are far away */
+  float first[WINDOW_HITS_MAX + LANES]; /* x of the first hits */
+#else
   uint16_t pairs[WINDOW_HITS_MAX + 1]; /* before those of each first hit */
   uint16_t begin[WINDOW_HITS_MAX];     /* the first of its last hits */
   float first[WINDOW_HITS_MAX];        /* x */
+#endif
 };
 
+/* Leaves the best `max` of the list, best first; returns how many it has then. */
+static SL_DEVICE uint32_t keep_best(struct workspace *w, uint32_t count, uint32_t max) {
+  int64_t keys[LIST_ROWS]; /* their uppermost bit is not set */
+  uint32_t ranks[LIST_ROWS];
+  const uint32_t rows = (count + sl_warp_lanes() - 1) / sl_warp_lanes();
+  sl_warp_sync();
+  SL_UNROLL
+  for (uint32_t r = 0; r < LIST_ROWS; r++) {
+    if (r >= rows) break;
+    const uint32_t i = sl_warp_lane() + r * sl_warp_lanes();
+    const int64_t key = (int64_t)w->keys[i < count ? i : 0];
+    uint32_t rank = 0;
+    for (uint32_t k = 0; k < count; k++) rank += (int64_t)w->keys[k] < key ? 1u : 0u;
+    keys[r] = key;
+    ranks[r] = i < count ? rank : max;
+  }
+  sl_warp_sync();
+  SL_UNROLL
+  for (uint32_t r = 0; r < LIST_ROWS; r++) {
+    if (r >= rows) break;
+    if (ranks[r] < max) w->keys[ranks[r]] = (uint64_t)keys[r];
+  }
+  sl_warp_sync();
+  return count < max ? count : max;
+}
+
+#if defined(SL_TARGET_CPU)
+static inline number load(const float *values) {
+  number v;
+  memcpy(&v, values, sizeof v);
+  return v;
+}
+
+/* Lists the pairs of eight first hits from `base` on, from `count` on; returns how many there are then. */
+static inline uint32_t list_pairs(const struct seed *s, const struct bounds *b, struct workspace *w, uint32_t base,
+                                  uint32_t count) {
+  lanes begin = {0}, end = {0};
+  for (uint32_t k = 0; k < s->last_count; k++) {
+    begin -= s->last[k] < b->low;
+    end -= s->last[k] < b->high;
+  }
+  for (uint32_t i = 0; i < LANES && base + i < s->first_count; i++) {
+    const uint32_t from = (base + i) << 8 | (uint32_t)begin[i];
+    const uint32_t size = begin[i] < end[i] ? (uint32_t)(end[i] - begin[i]) : 0;
+    for (uint32_t k = 0; k < size; k += LANES) { /* some too many, which the next ones overwrite */
+      const halves listed = (uint16_t)(from + k) + (halves){0, 1, 2, 3, 4, 5, 6, 7};
+      memcpy(w->pairs + count + k, &listed, sizeof listed);
+    }
+    count += size;
+  }
+  return count;
+}
+
+/* Tries eight pairs from p on; beyond the list's end there are others of some kind. */
+static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, struct workspace *w,
+                                 uint32_t p, uint32_t pairs, uint32_t length) {
+  float x[LANES];
+  lanes after = {0};
+  for (uint32_t i = 0; i < LANES; i++) {
+    const uint32_t pair = w->pairs[p + i < pairs ? p + i : p];
+    x[i] = middle_x(s, w->first[pair >> 8], s->last[pair & 0xFF]);
+  }
+  const number all = load(x);
+  for (uint32_t k = 0; k < s->middle_count; k++) after -= s->middle[k] < all;
+  for (uint32_t i = 0; i < LANES; i++) {
+    const uint32_t pair = w->pairs[p + i], word = s->word | pair >> 8 << FIRST_BIT | (pair & 0xFF);
+    const float *middle = w->middle + after[i];
+    const uint64_t key = triplet_key(a->max_chi2, word, (uint32_t)after[i], x[i] - middle[0], middle[1] - x[i]);
+    w->keys[length] = key;
+    length += p + i < pairs && key != no_triplet ? 1u : 0u;
+  }
+  return length;
+}
+
+static inline uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
+                                   struct workspace *w, uint32_t length) {
+  const float *x_magnet = a->forward.constants + SCIFI_X_MAGNET;
+  const uint32_t padded = (s->first_count + LANES - 1) / LANES * LANES;
+  uint32_t pairs = 0;
+  for (uint32_t i = 0; i < padded; i++) w->first[i] = s->first[i < s->first_count ? i : 0];
+  for (uint32_t i = 0; i < s->middle_count; i++) w->middle[i + 1] = s->middle[i];
+  w->middle[0] = -far_away;
+  w->middle[s->middle_count + 1] = far_away;
+  for (uint32_t base = 0; base < padded; base += LANES) {
+    const struct bounds b = last_hits(x_magnet, t, s, load(w->first + base));
+    pairs = list_pairs(s, &b, w, base, pairs);
+  }
+  for (uint32_t p = 0; p < pairs; p += LANES) {
+    if (length + LANES >= LIST_KEYS) length = keep_best(w, length, a->max_triplets);
+    length = try_pairs(a, s, w, p, pairs, length);
+  }
+  return length;
+}
+#else
 static SL_DEVICE uint32_t first_from(const float *values, uint32_t begin, uint32_t end, float x) {
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
@@ -218,57 +297,37 @@ static SL_DEVICE uint32_t first_from(const float *values, uint32_t begin, uint32
   return begin;
 }
 
-/* Leaves the best `max` of the list, best first; returns how many it has then. */
-static SL_DEVICE uint32_t keep_best(struct best *b, uint32_t count, uint32_t max) {
-  enum { ROWS = LIST_KEYS / 32 };
-  uint64_t keys[ROWS];
-  uint32_t ranks[ROWS];
-  sl_warp_sync();
-  SL_UNROLL
-  for (uint32_t r = 0; r < ROWS; r++) {
-    const uint32_t i = sl_warp_lane() + r * sl_warp_lanes();
-    keys[r] = i < count ? b->keys[i] : no_triplet;
-    ranks[r] = i < count ? 0 : max;
-    if (i >= count) continue;
-    for (uint32_t k = 0; k < count; k++) ranks[r] += b->keys[k] < keys[r] ? 1u : 0u;
-  }
-  sl_warp_sync();
-  SL_UNROLL
-  for (uint32_t r = 0; r < ROWS; r++)
-    if (ranks[r] < max) b->keys[ranks[r]] = keys[r];
-  sl_warp_sync();
-  return count < max ? count : max;
-}
-
-/* Tries the pairs of the first hits that are noted in `b`, and adds their triplets to the list of `length`. */
+/* Tries the pairs of the first hits that are noted, and adds their triplets to the list of `length`. */
 static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, uint32_t firsts,
-                                    uint32_t first_index, struct best *b, uint32_t length) {
-  const uint32_t pairs = b->pairs[firsts];
+                                    uint32_t first_index, struct workspace *w, uint32_t length) {
+  const uint32_t pairs = w->pairs[firsts];
   SL_FOR_WARP (p, pairs) {
     uint64_t key = no_triplet;
     if (p < pairs) {
       uint32_t i = 0, end = firsts; /* the last one with so many pairs before it */
       while (end - i > 1) {
         const uint32_t middle = (i + end) / 2;
-        if (b->pairs[middle] <= p)
+        if (w->pairs[middle] <= p)
           i = middle;
         else
           end = middle;
       }
-      const uint32_t last = b->begin[i] + p - b->pairs[i];
-      const float x = middle_x(s, b->first[i], s->last[last]);
+      const uint32_t last = w->begin[i] + p - w->pairs[i];
+      const float x = middle_x(s, w->first[i], s->last[last]);
       const uint32_t after = first_from(s->middle, 0, s->middle_count, x);
-      key = triplet_key(s, a->max_chi2, first_index + i, last, after, x);
+      const float before = after > 0 ? x - s->middle[after - 1] : far_away;
+      const float beyond = after < s->middle_count ? s->middle[after] - x : far_away;
+      key = triplet_key(a->max_chi2, s->word | (first_index + i) << FIRST_BIT | last, after, before, beyond);
     }
-    if (length + sl_warp_lanes() > LIST_KEYS) length = keep_best(b, length, a->max_triplets);
+    if (length + sl_warp_lanes() > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
     const uint32_t place = sl_warp_append(key != no_triplet, &length);
-    if (key != no_triplet) b->keys[place] = key;
+    if (key != no_triplet) w->keys[place] = key;
   }
   return length;
 }
 
 static SL_DEVICE uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
-                                      struct best *b, uint32_t length) {
+                                      struct workspace *w, uint32_t length) {
   const uint32_t lanes = sl_warp_lanes(), lane = sl_warp_lane();
   for (uint32_t from = 0; from < s->first_count; from += lanes) {
     const uint32_t firsts = s->first_count - from < lanes ? s->first_count - from : lanes;
@@ -283,47 +342,47 @@ static SL_DEVICE uint32_t search_seed(const struct triplet_seeding_args *a, cons
     const uint32_t before = sl_warp_exclusive_scan(end - begin);
     sl_warp_sync();
     if (lane < firsts) {
-      b->pairs[lane] = (uint16_t)before;
-      b->begin[lane] = (uint16_t)begin;
-      b->first[lane] = x;
+      w->pairs[lane] = (uint16_t)before;
+      w->begin[lane] = (uint16_t)begin;
+      w->first[lane] = x;
     }
-    if (lane == firsts - 1) b->pairs[firsts] = (uint16_t)(before + end - begin);
+    if (lane == firsts - 1) w->pairs[firsts] = (uint16_t)(before + end - begin);
     sl_warp_sync();
-    length = try_pairs(a, s, firsts, from, b, length);
+    length = try_pairs(a, s, firsts, from, w, length);
   }
   return length;
 }
 #endif
 
-static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint32_t item, const struct best *b,
+static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint32_t item, const struct workspace *w,
                                      uint32_t count) {
   uint32_t *to = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX;
   if (sl_warp_lane() == 0) a->triplets.count[item] = (uint8_t)count;
   for (uint32_t i = sl_warp_lane(); i < SCIFI_TRIPLETS_MAX; i += sl_warp_lanes())
-    to[i] = i < count ? (uint32_t)b->keys[i] : 0;
+    to[i] = i < count ? (uint32_t)w->keys[i] : 0;
 }
 
 static SL_DEVICE void search_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
-                                   struct best *best) {
+                                   struct workspace *w) {
   const struct track t = open_track(a, event, item);
   const uint32_t sides = t.is_known ? 1 : 2;
   uint32_t count = 0;
   for (uint32_t k = 0; k < SEED_KINDS * sides; k++) {
     const struct seed s = open_seed(a, event, item, k / sides, k % sides);
-    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0) count = search_seed(a, &t, &s, best, count);
+    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0) count = search_seed(a, &t, &s, w, count);
   }
-  write_triplets(a, item, best, keep_best(best, count, a->max_triplets));
+  write_triplets(a, item, w, keep_best(w, count, a->max_triplets));
   sl_warp_sync(); /* the list is free */
 }
 
 SL_KERNEL(triplet_seeding_find, struct triplet_seeding_args) {
-  __shared__ struct best best[WARPS];
+  __shared__ struct workspace workspaces[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   if (warp >= warps) return; /* no barrier of the block follows */
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.inputs.offsets[event + 1];
     for (uint32_t item = a.inputs.offsets[event] + warp; item < end; item += warps)
-      search_track(&a, event, item, &best[warp]);
+      search_track(&a, event, item, &workspaces[warp]);
   }
 }
 

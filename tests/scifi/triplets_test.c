@@ -227,7 +227,7 @@ static int by_chi2(const void *a_, const void *b_) {
 }
 
 static int is_pair(uint32_t track, double x0, double x2, double z0, double z2, double max_distance) {
-  const double velo_tx = c.velo_tx[track], qop = c.qop[track], z_magnet = 5212.38, margin = 0.004;
+  const double velo_tx = c.velo_tx[track], qop = c.qop[track], z_magnet = 5212.38, margin = qop == 0 ? 0.004 : 0.02;
   const double slope = (x2 - x0) / (z2 - z0), velo_x = c.velo_x[track] + velo_tx * (z_magnet - c.velo_z[track]);
   const double miss = x0 + (z_magnet - z0) * slope - velo_x;
   if (qop == 0) {
@@ -330,9 +330,9 @@ static void triplets_are_those_of_trying_all_pairs(void **state) {
     double max_distance;
     float max_chi2;
     uint32_t max_triplets, most; /* that a track has, at least */
-  } cases[] = {{30, 32, 200, 10, 8, 12, 30},
-               {30, 60, 200, 12, 2, 20, 60},
-               {6, 60, 80, 40, 300, 20, 1000},
+  } cases[] = {{30, 32, 200, 10, 8, 12, 13},
+               {30, 60, 150, 12, 2, 20, 40},
+               {6, 60, 80, 40, 300, 20, 500},
                {30, 5, 30, 10, 8, 12, 1},
                {20, 33, 200, 10, 8, 1, 2}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
