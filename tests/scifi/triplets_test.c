@@ -260,7 +260,7 @@ static void try_middle(uint32_t track, uint32_t window, uint32_t upper_bits, flo
   found[found_count++].word = upper_bits | middle << 6;
 }
 
-static void try_all_pairs(uint32_t track, double max_distance, float max_chi2) {
+static void try_all_pairs(uint32_t track, float max_distance, float max_chi2) {
   const uint32_t event = track >= c.offsets[1] ? 1 : 0;
   const float *hit_x = c.hit_x + c.hit_offsets[event], *z = constant.view.z_layer;
   found_count = is_close = 0;
@@ -300,7 +300,7 @@ static void make_windows(uint32_t track, uint32_t hits, float half_width) {
 }
 
 /* Tracks of whose pairs none hangs on rounding. */
-static void make_random_case(uint32_t tracks, uint32_t hits, float half_width, double max_distance, float max_chi2) {
+static void make_random_case(uint32_t tracks, uint32_t hits, float half_width, float max_distance, float max_chi2) {
   memset(&c, 0, sizeof c);
   memset(first, 0, sizeof first);
   memset(count, 0, sizeof count);
@@ -326,9 +326,7 @@ static void triplets_are_those_of_trying_all_pairs(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks, hits;
-    float half_width;
-    double max_distance;
-    float max_chi2;
+    float half_width, max_distance, max_chi2;
     uint32_t max_triplets, most; /* that a track has, at least */
   } cases[] = {{30, 32, 200, 10, 8, 12, 13},
                {30, 60, 150, 12, 2, 20, 40},
