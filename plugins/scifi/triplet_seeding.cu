@@ -6,10 +6,11 @@
  * ones are those of least chi2, and of equal ones those of the smallest word, which no two share: the order in which
  * they are found does not matter.
  *
- * A warp a track. Its threads take a first hit each, then a pair each of all that these have, and collect triplets in a
- * list; when that is full, and in the end, the best of it are ranked. On cpu first hits and pairs are taken eight at a
- * time, and hits are searched by comparing all of a window. The pairs are few: some ten of 25 hits in each window.
- * Reads 60 bytes a track, and the x of some 150 hits, several times but from the caches; writes 81 bytes a track.
+ * A warp a track. Its threads take a first hit each and list its pairs, those of all layers and sides one after
+ * another, since they are few: some ten of 25 hits in each window. Then they take a pair each, and list triplets; when
+ * that list is full, and in the end, the best of it are ranked. On cpu first hits and pairs are taken eight at a time,
+ * and hits are searched by comparing all of a window. Reads 60 bytes a track, and the x of some 150 hits, several times
+ * but from the caches; writes 81 bytes a track.
  */
 #include "forward_math.h"
 #include "velo/event_model.h"
@@ -32,7 +33,8 @@ SL_ARGUMENTS(triplet_seeding, TRIPLET_SEEDING);
 
 enum {
   SEED_KINDS = 2,
-  WINDOW_HITS_MAX = 64, /* 6 bits of a word */
+  SEEDS_MAX = 2 * SEED_KINDS, /* of both sides */
+  WINDOW_HITS_MAX = 64,       /* 6 bits of a word */
   MIDDLE_BIT = 6,
   FIRST_BIT = 12,
   KIND_BIT = 18,
@@ -45,6 +47,8 @@ enum {
   LIST_ROWS = LIST_KEYS,
   WARPS = 1
 #else
+  HIT_MASK = WINDOW_HITS_MAX - 1,
+  PAIRS_MAX = 256,
   LIST_ROWS = LIST_KEYS / 32,
   WARPS = 8 /* of a block, at most */
 #endif
@@ -178,7 +182,7 @@ static SL_DEVICE uint64_t triplet_key(float max_chi2, uint32_t word, uint32_t af
   return chi2 < max_chi2 ? key : no_triplet;
 }
 
-/* Triplets of a track, and pairs that are being tried: what a warp shares. */
+/* Triplets of a track, and pairs that are still to be tried: what a warp shares. */
 struct workspace {
   uint64_t keys[LIST_KEYS];
 #if defined(SL_TARGET_CPU)
@@ -186,9 +190,8 @@ struct workspace {
   float middle[WINDOW_HITS_MAX + 2];    /* x of the middle hits, between two that are far away */
   float first[WINDOW_HITS_MAX + LANES]; /* x of the first hits */
 #else
-  uint16_t pairs[WINDOW_HITS_MAX + 1]; /* before those of each first hit */
-  uint16_t begin[WINDOW_HITS_MAX];     /* the first of its last hits */
-  float first[WINDOW_HITS_MAX];        /* x */
+  struct seed seeds[SEEDS_MAX];
+  uint16_t pairs[PAIRS_MAX]; /* seed << 12 | first hit << 6 | last hit */
 #endif
 };
 
@@ -225,6 +228,11 @@ static inline number load(const float *values) {
   return v;
 }
 
+static inline void store_pairs(uint16_t *to, uint32_t first_pair) {
+  const halves listed = (uint16_t)first_pair + (halves){0, 1, 2, 3, 4, 5, 6, 7};
+  memcpy(to, &listed, sizeof listed);
+}
+
 /* Lists the pairs of eight first hits from `base` on, from `count` on; returns how many there are then. */
 static inline uint32_t list_pairs(const struct seed *s, const struct bounds *b, struct workspace *w, uint32_t base,
                                   uint32_t count) {
@@ -233,14 +241,13 @@ static inline uint32_t list_pairs(const struct seed *s, const struct bounds *b, 
     begin -= s->last[k] < b->low;
     end -= s->last[k] < b->high;
   }
-  for (uint32_t i = 0; i < LANES && base + i < s->first_count; i++) {
-    const uint32_t from = (base + i) << 8 | (uint32_t)begin[i];
-    const uint32_t size = begin[i] < end[i] ? (uint32_t)(end[i] - begin[i]) : 0;
-    for (uint32_t k = 0; k < size; k += LANES) { /* some too many, which the next ones overwrite */
-      const halves listed = (uint16_t)(from + k) + (halves){0, 1, 2, 3, 4, 5, 6, 7};
-      memcpy(w->pairs + count + k, &listed, sizeof listed);
-    }
-    count += size;
+  const lanes size = (end - begin) & (end > begin);
+  for (uint32_t i = 0; i < LANES; i++) { /* eight of each, of which most are overwritten by the next */
+    const uint32_t from = (base + i) << 8 | (uint32_t)begin[i],
+                   pairs = base + i < s->first_count ? (uint32_t)size[i] : 0;
+    store_pairs(w->pairs + count, from);
+    for (uint32_t k = LANES; k < pairs; k += LANES) store_pairs(w->pairs + count + k, from + k);
+    count += pairs;
   }
   return count;
 }
@@ -271,7 +278,7 @@ static inline uint32_t search_seed(const struct triplet_seeding_args *a, const s
   const float *x_magnet = a->forward.constants + SCIFI_X_MAGNET;
   const uint32_t padded = (s->first_count + LANES - 1) / LANES * LANES;
   uint32_t pairs = 0;
-  for (uint32_t i = 0; i < padded; i++) w->first[i] = s->first[i < s->first_count ? i : 0];
+  for (uint32_t i = 0; i < padded; i++) w->first[i] = s->first[i < s->first_count ? i : s->first_count - 1];
   for (uint32_t i = 0; i < s->middle_count; i++) w->middle[i + 1] = s->middle[i];
   w->middle[0] = -far_away;
   w->middle[s->middle_count + 1] = far_away;
@@ -282,6 +289,17 @@ static inline uint32_t search_seed(const struct triplet_seeding_args *a, const s
   for (uint32_t p = 0; p < pairs; p += LANES) {
     if (length + LANES >= LIST_KEYS) length = keep_best(w, length, a->max_triplets);
     length = try_pairs(a, s, w, p, pairs, length);
+  }
+  return length;
+}
+
+/* Returns how many triplets are in the list. */
+static inline uint32_t search_seeds(const struct triplet_seeding_args *a, const struct track *t, uint32_t event,
+                                    uint32_t item, uint32_t sides, struct workspace *w) {
+  uint32_t length = 0;
+  for (uint32_t k = 0; k < SEED_KINDS * sides; k++) {
+    const struct seed s = open_seed(a, event, item, k / sides, k % sides);
+    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0) length = search_seed(a, t, &s, w, length);
   }
   return length;
 }
@@ -297,60 +315,69 @@ static SL_DEVICE uint32_t first_from(const float *values, uint32_t begin, uint32
   return begin;
 }
 
-/* Tries the pairs of the first hits that are noted, and adds their triplets to the list of `length`. */
-static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, uint32_t firsts,
-                                    uint32_t first_index, struct workspace *w, uint32_t length) {
-  const uint32_t pairs = w->pairs[firsts];
+/* Tries the pairs that are listed, and adds their triplets to the list of `length`; returns how long it is then. */
+static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, struct workspace *w, uint32_t pairs,
+                                    uint32_t length) {
+  sl_warp_sync();
   SL_FOR_WARP (p, pairs) {
     uint64_t key = no_triplet;
     if (p < pairs) {
-      uint32_t i = 0, end = firsts; /* the last one with so many pairs before it */
-      while (end - i > 1) {
-        const uint32_t middle = (i + end) / 2;
-        if (w->pairs[middle] <= p)
-          i = middle;
-        else
-          end = middle;
-      }
-      const uint32_t last = w->begin[i] + p - w->pairs[i];
-      const float x = middle_x(s, w->first[i], s->last[last]);
+      const uint32_t pair = w->pairs[p], first = pair >> MIDDLE_BIT & HIT_MASK, last = pair & HIT_MASK;
+      const struct seed *s = &w->seeds[pair >> FIRST_BIT];
+      const float x = middle_x(s, s->first[first], s->last[last]);
       const uint32_t after = first_from(s->middle, 0, s->middle_count, x);
       const float before = after > 0 ? x - s->middle[after - 1] : far_away;
       const float beyond = after < s->middle_count ? s->middle[after] - x : far_away;
-      key = triplet_key(a->max_chi2, s->word | (first_index + i) << FIRST_BIT | last, after, before, beyond);
+      key = triplet_key(a->max_chi2, s->word | first << FIRST_BIT | last, after, before, beyond);
     }
     if (length + sl_warp_lanes() > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
     const uint32_t place = sl_warp_append(key != no_triplet, &length);
     if (key != no_triplet) w->keys[place] = key;
   }
+  sl_warp_sync();
   return length;
 }
 
-static SL_DEVICE uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
-                                      struct workspace *w, uint32_t length) {
-  const uint32_t lanes = sl_warp_lanes(), lane = sl_warp_lane();
-  for (uint32_t from = 0; from < s->first_count; from += lanes) {
-    const uint32_t firsts = s->first_count - from < lanes ? s->first_count - from : lanes;
-    uint32_t begin = 0, end = 0;
-    float x = 0.0f;
-    if (lane < firsts) {
-      x = s->first[from + lane];
-      const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, x);
-      begin = first_from(s->last, 0, s->last_count, bounds.low);
-      end = first_from(s->last, begin, s->last_count, bounds.high);
+/* Pairs that are listed, and triplets. */
+struct lengths {
+  uint32_t pairs, keys;
+};
+
+/* Lists the pairs of a seed; when the list is full they are tried. */
+static SL_DEVICE struct lengths list_pairs(const struct triplet_seeding_args *a, const struct track *t, uint32_t seed,
+                                           struct workspace *w, struct lengths length) {
+  const struct seed *s = &w->seeds[seed];
+  const uint32_t firsts = s->middle_count > 0 ? s->first_count : 0, lasts = s->last_count;
+  SL_FOR_WARP (i, firsts) {
+    uint32_t k = lasts;
+    float high = 0.0f;
+    if (i < firsts) {
+      const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, s->first[i]);
+      k = first_from(s->last, 0, lasts, bounds.low);
+      high = bounds.high;
     }
-    const uint32_t before = sl_warp_exclusive_scan(end - begin);
-    sl_warp_sync();
-    if (lane < firsts) {
-      w->pairs[lane] = (uint16_t)before;
-      w->begin[lane] = (uint16_t)begin;
-      w->first[lane] = x;
+    for (;; k++) {
+      const uint32_t is_pair = k < lasts && s->last[k] < high;
+      if (!sl_warp_any(is_pair)) break;
+      if (length.pairs + sl_warp_lanes() > PAIRS_MAX) {
+        length.keys = try_pairs(a, w, length.pairs, length.keys);
+        length.pairs = 0;
+      }
+      const uint32_t place = sl_warp_append(is_pair, &length.pairs);
+      if (is_pair) w->pairs[place] = (uint16_t)(seed << FIRST_BIT | i << MIDDLE_BIT | k);
     }
-    if (lane == firsts - 1) w->pairs[firsts] = (uint16_t)(before + end - begin);
-    sl_warp_sync();
-    length = try_pairs(a, s, firsts, from, w, length);
   }
   return length;
+}
+
+static SL_DEVICE uint32_t search_seeds(const struct triplet_seeding_args *a, const struct track *t, uint32_t event,
+                                       uint32_t item, uint32_t sides, struct workspace *w) {
+  struct lengths length = {0, 0};
+  for (uint32_t k = sl_warp_lane(); k < SEED_KINDS * sides; k += sl_warp_lanes())
+    w->seeds[k] = open_seed(a, event, item, k / sides, k % sides);
+  sl_warp_sync();
+  for (uint32_t k = 0; k < SEED_KINDS * sides; k++) length = list_pairs(a, t, k, w, length);
+  return try_pairs(a, w, length.pairs, length.keys);
 }
 #endif
 
@@ -365,17 +392,12 @@ static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint3
 static SL_DEVICE void search_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
                                    struct workspace *w) {
   const struct track t = open_track(a, event, item);
-  const uint32_t sides = t.is_known ? 1 : 2;
-  uint32_t count = 0;
-  for (uint32_t k = 0; k < SEED_KINDS * sides; k++) {
-    const struct seed s = open_seed(a, event, item, k / sides, k % sides);
-    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0) count = search_seed(a, &t, &s, w, count);
-  }
+  const uint32_t count = search_seeds(a, &t, event, item, t.is_known ? 1 : 2, w);
   write_triplets(a, item, w, keep_best(w, count, a->max_triplets));
   sl_warp_sync(); /* the list is free */
 }
 
-SL_KERNEL(triplet_seeding_find, struct triplet_seeding_args) {
+SL_KERNEL_ANY_BLOCK(triplet_seeding_find, struct triplet_seeding_args) {
   __shared__ struct workspace workspaces[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   if (warp >= warps) return; /* no barrier of the block follows */
@@ -390,4 +412,4 @@ static int run(const struct sl_launch *l, const struct triplet_seeding_args *a) 
   return SL_LAUNCH(l, triplet_seeding_find, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run);
+SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 256, run);
