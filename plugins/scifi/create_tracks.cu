@@ -1,9 +1,9 @@
 /* scifi.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it (README.md,
- * "Forward tracks").
+ * "Candidates").
  *
- * Count, scan, write: a thread a track lays out the candidates of its triplets side by side, then a thread a candidate
- * lets one grow. Where its hits should be follows from the triplet alone, so that all nine layers are searched at once:
- * one bisection that takes the same steps in each, whose loads do not wait for each other.
+ * Count, scan, write: a thread a track lays out the candidates of its triplets side by side, and one a track and stereo
+ * layer finds how y shifts there, which they share. Then a thread a candidate: where its hits should be follows from
+ * the triplet alone, so that all nine layers are searched at once.
  *
  * Reads 100 bytes a track, and of a candidate some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
  */
@@ -11,109 +11,126 @@
 
 #include <sluice/kernel.h>
 
+enum { NO_HIT = SCIFI_HITS_MAX };
+enum { SHIFTS = SCIFI_X_LAYERS, SHIFT_NUMBERS = 3 };
+
+/* A candidate for every triplet, which is more than 20 times what there mostly is; one event may have as many. */
+enum { CANDIDATES_MAX = SCIFI_TRIPLETS_MAX * 8192 };
+#define CANDIDATES_CAPACITY \
+  SL_MIN(SL_ITEMS_SCALED(inputs, SCIFI_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
+
 #define SL_ARGS create_tracks_args
-#define CREATE_TRACKS(M)                                                                            \
-  M(IN, inputs, scifi_forward_inputs, "offsets x y tx ty", "tracks before the magnet")              \
-  M(IN, hits, scifi_hits, "offsets x", "where to search")                                           \
-  M(IN, windows, scifi_windows, "first count", "of each track, in all layers")                      \
-  M(IN, triplets, scifi_triplets, "count triplet", "of each track")                                 \
-  M(IN, forward, scifi_looking_forward, "z_layer dxdy y_shift constants", "what the magnet does")   \
-  M(OUT, candidates, scifi_candidates, "one for each triplet",                                      \
-    SL_ITEMS(SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRIPLETS_MAX, 1, 0))))                            \
-  M(F32, max_chi2_x, 2.0, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer") \
-  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")   \
-  M(SCRATCH, words, u32, "the triplet of each candidate", SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRIPLETS_MAX, 1, 0)))
+#define CREATE_TRACKS(M)                                                                             \
+  M(IN, inputs, scifi_forward_inputs, "offsets x y tx ty", "tracks before the magnet")               \
+  M(IN, hits, scifi_hits, "offsets x", "where to search")                                            \
+  M(IN, windows, scifi_windows, "first count", "of each track, in all layers")                       \
+  M(IN, triplets, scifi_triplets, "count triplet", "of each track")                                  \
+  M(IN, forward, scifi_looking_forward, "z_layer dxdy y_shift constants", "what the magnet does")    \
+  M(OUT, candidates, scifi_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))        \
+  M(U32, min_hits, 9, 3, 12, "", "a candidate with less is given up, and has none")                  \
+  M(F32, max_chi2_x, 2.0, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
+  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
+  M(BUDGET, candidates_per_event, 700, 1, 100000, "triplets that are kept, on average over a slice") \
+  M(SCRATCH, words, u32, "the triplet of each candidate", CANDIDATES_CAPACITY)                       \
+  M(SCRATCH, shifts, f32, "of y in the stereo layers of each track",                                 \
+    SL_ONE(SL_ITEMS_SCALED(inputs, SHIFTS *SHIFT_NUMBERS, 1, 0)))
 SL_ARGUMENTS(create_tracks, CREATE_TRACKS);
 
-/* A triplet is of three x layers; these may be added to it, in this order. */
-enum { SEED_HITS = 3, ADDED_X = 3, ADDED_STEREO = 6, ADDED = ADDED_X + ADDED_STEREO };
-enum { NO_HIT = SCIFI_HITS_MAX };
+/* A triplet is of three x layers; these are searched besides. */
+enum { TRIPLET_HITS = 3, SEARCHED_X = 3, SEARCHED = SEARCHED_X + SCIFI_X_LAYERS };
 
-/* Of a track, what all its candidates share. */
-struct track {
+/* A triplet, the curve through its hits, and the track that it is of. */
+struct seed {
   struct scifi_state state;
-  struct scifi_y_shift shifts[ADDED_STEREO];
-  const uint16_t *first, *count; /* windows */
+  struct scifi_curve curve;
+  uint32_t hits[TRIPLET_HITS];
+  uint32_t odd, right;           /* whether it is in the second x layers of stations; and in right windows */
+  const uint16_t *first, *count; /* windows of the track */
+  const float *shifts;
 };
 
-static SL_DEVICE struct track open_track(const struct create_tracks_args *a, uint32_t item) {
-  struct track t;
-  t.state.x = a->inputs.x[item];
-  t.state.y = a->inputs.y[item];
-  t.state.z = a->forward.constants[SCIFI_Z_UT];
-  t.state.tx = a->inputs.tx[item];
-  t.state.ty = a->inputs.ty[item];
-  t.first = a->windows.first + (size_t)item * SCIFI_WINDOWS;
-  t.count = a->windows.count + (size_t)item * SCIFI_WINDOWS;
-  SL_UNROLL for (uint32_t i = 0; i < ADDED_STEREO; i++) t.shifts[i] =
-      scifi_y_shift_of(&a->forward, &t.state, scifi_stereo_layer(i));
-  return t;
+static SL_DEVICE struct scifi_state state_of(const struct create_tracks_args *a, uint32_t item) {
+  struct scifi_state s;
+  s.x = a->inputs.x[item];
+  s.y = a->inputs.y[item];
+  s.z = a->forward.constants[SCIFI_Z_UT];
+  s.tx = a->inputs.tx[item];
+  s.ty = a->inputs.ty[item];
+  return s;
 }
 
-/* A candidate: the triplet's hits, its curve, and which windows the others are in. */
-struct seed {
-  uint32_t hits[SEED_HITS];
-  uint32_t odd, right; /* whether the triplet is in the second x layers of stations; and in right windows */
-  struct scifi_curve curve;
-};
-
-static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, const struct track *t, const float *x,
+static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint32_t item, const float *x,
                                        uint32_t word) {
   struct seed s;
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
-  float d[SEED_HITS], seed_x[SEED_HITS];
+  float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
+  s.state = state_of(a, item);
   s.odd = word >> 18 & 1;
   s.right = word >> 19 & 1;
-  SL_UNROLL for (uint32_t k = 0; k < SEED_HITS; k++) {
+  s.first = a->windows.first + (size_t)item * SCIFI_WINDOWS;
+  s.count = a->windows.count + (size_t)item * SCIFI_WINDOWS;
+  s.shifts = a->shifts + (size_t)item * (SHIFTS * SHIFT_NUMBERS);
+  SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
     const uint32_t i = 2 * k + s.odd, place = word >> (12 - 6 * k) & 63;
-    s.hits[k] = t->first[SCIFI_LAYER_WINDOWS * i + s.right] + place;
+    s.hits[k] = s.first[SCIFI_LAYER_WINDOWS * i + s.right] + place;
     seed_x[k] = x[s.hits[k]];
     d[k] = a->forward.z_layer[scifi_x_layer(i)] - z_reference;
   }
-  const float y = t->state.y + t->state.ty * (d[1] + z_reference - t->state.z);
+  const float y = s.state.y + s.state.ty * (d[1] + z_reference - s.state.z);
   s.curve = scifi_curve_through(d, seed_x, scifi_curve_r(&a->forward, seed_x[1], y));
   return s;
 }
 
-/* Where hits are looked for, by what may be added. */
+/* Where the hit of the i-th stereo layer should be. */
+static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct seed *s, uint32_t i, uint32_t layer) {
+  const float z = a->forward.z_layer[layer], x = scifi_curve_x(&s->curve, z - a->forward.constants[SCIFI_Z_REFERENCE]);
+  struct scifi_y_shift shift;
+  shift.first = s->shifts[SHIFT_NUMBERS * i];
+  shift.second = s->shifts[SHIFT_NUMBERS * i + 1];
+  shift.third = s->shifts[SHIFT_NUMBERS * i + 2];
+  return x + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, x);
+}
+
+/* Where hits are looked for: the x layers first. */
 struct search {
-  uint32_t first[ADDED], count[ADDED]; /* windows */
-  float x[ADDED];                      /* nearest to this */
+  uint32_t first[SEARCHED], count[SEARCHED]; /* windows */
+  float x[SEARCHED];                         /* nearest to this */
 };
 
-static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct track *t,
-                                           const struct seed *seed) {
+static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct seed *seed) {
   struct search s;
-  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
-  SL_UNROLL for (uint32_t k = 0; k < ADDED_X; k++) {
-    const uint32_t i = 2 * k + 1 - seed->odd, w = SCIFI_LAYER_WINDOWS * i + seed->right;
-    s.first[k] = t->first[w];
-    s.count[k] = t->count[w];
-    s.x[k] = scifi_curve_x(&seed->curve, a->forward.z_layer[scifi_x_layer(i)] - z_reference);
-  }
-  SL_UNROLL for (uint32_t i = 0; i < ADDED_STEREO; i++) {
-    const uint32_t layer = scifi_stereo_layer(i), w = SCIFI_LAYER_WINDOWS * i + 2 + seed->right;
-    const float z = a->forward.z_layer[layer], x = scifi_curve_x(&seed->curve, z - z_reference);
-    s.first[ADDED_X + i] = t->first[w];
-    s.count[ADDED_X + i] = t->count[w];
-    s.x[ADDED_X + i] = x + -a->forward.dxdy[layer] * scifi_shifted_y(&t->state, &t->shifts[i], z, x);
+  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+    const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - seed->odd;
+    const uint32_t w = SCIFI_LAYER_WINDOWS * i + 2 * is_stereo + seed->right;
+    const float d = a->forward.z_layer[scifi_x_layer(i)] - a->forward.constants[SCIFI_Z_REFERENCE];
+    s.first[k] = seed->first[w];
+    s.count[k] = seed->count[w];
+    s.x[k] = is_stereo ? stereo_x(a, seed, i, scifi_stereo_layer(i)) : scifi_curve_x(&seed->curve, d);
   }
   return s;
 }
 
-/* How many hits of each window are before the place that is looked for. */
+/* How many hits of each window are before the place that is looked for. A bisection in all of them at a time, so that
+ * loads do not wait for each other; nothing in it depends on a comparison but numbers. One that is done goes on with
+ * its last hit, one of no hits looks at the event's first. */
 static SL_DEVICE void bisect(const struct search *s, const float *x, uint32_t *before) {
-  uint32_t most = 0, step = 1;
-  SL_UNROLL for (uint32_t i = 0; i < ADDED; i++) {
-    before[i] = 0;
-    most = s->count[i] > most ? s->count[i] : most;
+  uint32_t left[SEARCHED], most = 0;
+  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+    before[k] = s->count[k] > 0 ? s->first[k] : 0;
+    left[k] = s->count[k];
+    most = s->count[k] > most ? s->count[k] : most;
   }
-  while (2 * step <= most) step *= 2;
-  for (; step > 0; step /= 2) {
-    SL_UNROLL for (uint32_t i = 0; i < ADDED; i++) {
-      const uint32_t tried = before[i] + step;
-      if (tried <= s->count[i] && x[s->first[i] + tried - 1] < s->x[i]) before[i] = tried;
+  for (; most > 1; most -= most / 2) {
+    SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+      const uint32_t half = left[k] / 2;
+      const uint32_t is_before = x[before[k] + half - (half > 0 ? 1 : 0)] < s->x[k];
+      before[k] += half & (0u - is_before);
+      left[k] -= half;
     }
+  }
+  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+    const uint32_t is_before = x[before[k]] < s->x[k];
+    before[k] = s->count[k] > 0 ? before[k] + is_before - s->first[k] : 0;
   }
 }
 
@@ -123,71 +140,74 @@ struct near_hit {
   float chi2;
 };
 
-/* The nearer one of the hits before and behind the place; of two that are as near, the one before. */
-static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float *x, uint32_t i, uint32_t before) {
+/* The nearer one of the hits before and behind the place; of two that are as near, the one before. At an infinite
+ * distance if there is none. */
+static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float *x, uint32_t k, uint32_t before) {
+  const float infinity = sl_f32_from_bits(0x7f800000u);
+  const uint32_t behind = s->first[k] + before;
+  const float off_before = before > 0 ? s->x[k] - x[behind - 1] : infinity;
+  const float off_behind = before < s->count[k] ? x[behind] - s->x[k] : infinity;
+  const uint32_t is_behind = off_behind < off_before;
+  const float off = is_behind ? off_behind : off_before;
   struct near_hit found;
-  found.hit = NO_HIT;
-  found.chi2 = 0.0f;
-  if (before > 0) {
-    const float off = s->x[i] - x[s->first[i] + before - 1];
-    found.hit = s->first[i] + before - 1;
-    found.chi2 = off * off;
-  }
-  if (before < s->count[i]) {
-    const float off = x[s->first[i] + before] - s->x[i];
-    if (found.hit == NO_HIT || off * off < found.chi2) {
-      found.hit = s->first[i] + before;
-      found.chi2 = off * off;
-    }
-  }
+  found.hit = behind - (is_behind ? 0u : 1u);
+  found.chi2 = off * off;
   return found;
 }
 
-/* Hits of a candidate, as they are added. */
-static SL_DEVICE void add_hit(uint16_t *hits, uint32_t *count, uint32_t hit) {
-  if (hit != NO_HIT) hits[(*count)++] = (uint16_t)hit;
+static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t candidate,
+                                  const struct scifi_curve *curve, float quality) {
+  a->candidates.a[candidate] = curve->a;
+  a->candidates.b[candidate] = curve->b;
+  a->candidates.c[candidate] = curve->c;
+  a->candidates.r[candidate] = curve->r;
+  a->candidates.quality[candidate] = quality;
 }
 
-static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const struct seed *seed,
-                                 const uint32_t *added) {
+/* By layer; NO_HIT: none. */
+static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const uint32_t *by_layer) {
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
   uint32_t count = 0;
-  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STATIONS; k++) {
-    add_hit(hits, &count, seed->odd ? added[k] : seed->hits[k]);
-    add_hit(hits, &count, added[ADDED_X + 2 * k]);
-    add_hit(hits, &count, added[ADDED_X + 2 * k + 1]);
-    add_hit(hits, &count, seed->odd ? seed->hits[k] : added[k]);
-  }
+  SL_UNROLL for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) if (by_layer[layer] != NO_HIT) hits[count++] =
+      (uint16_t)by_layer[layer];
   a->candidates.hit_count[candidate] = (uint8_t)count;
   for (; count < SCIFI_TRACK_HITS_MAX; count++) hits[count] = 0;
 }
 
-static SL_DEVICE void grow(const struct create_tracks_args *a, const struct track *t, const float *x,
+static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t candidate) {
+  const struct scifi_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
+  uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
+  for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) hits[h] = 0;
+  a->candidates.hit_count[candidate] = 0;
+  write_curve(a, candidate, &none, 0.0f);
+}
+
+static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, const float *x,
                            uint32_t candidate) {
-  const struct seed seed = open_seed(a, t, x, a->words[candidate]);
-  const struct search search = open_search(a, t, &seed);
-  const float max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(t->state.tx) + sl_abs_f32(t->state.ty));
-  uint32_t before[ADDED], added[ADDED];
+  const float max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(seed->state.tx) + sl_abs_f32(seed->state.ty));
+  const struct search search = open_search(a, seed);
+  uint32_t before[SEARCHED], hits[SEARCHED], by_layer[SCIFI_LAYERS], count = TRIPLET_HITS;
   float chi2_x = 0.0f, chi2_stereo = 0.0f;
   bisect(&search, x, before);
-  SL_UNROLL for (uint32_t i = 0; i < ADDED; i++) {
-    const struct near_hit found = nearer_hit(&search, x, i, before[i]);
-    const uint32_t is_near = found.chi2 < (i < ADDED_X ? a->max_chi2_x : max_chi2_stereo);
-    added[i] = is_near ? found.hit : NO_HIT;
-    if (!is_near || found.hit == NO_HIT) continue;
-    if (i < ADDED_X)
-      chi2_x += found.chi2;
-    else
-      chi2_stereo += found.chi2;
+  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+    const struct near_hit found = nearer_hit(&search, x, k, before[k]);
+    const uint32_t is_near = found.chi2 < (k < SEARCHED_X ? a->max_chi2_x : max_chi2_stereo);
+    const float chi2 = is_near ? found.chi2 : 0.0f;
+    hits[k] = is_near ? found.hit : NO_HIT;
+    count += is_near;
+    chi2_x += k < SEARCHED_X ? chi2 : 0.0f;
+    chi2_stereo += k < SEARCHED_X ? 0.0f : chi2;
   }
-  write_hits(a, candidate, &seed, added);
-  a->candidates.a[candidate] = seed.curve.a;
-  a->candidates.b[candidate] = seed.curve.b;
-  a->candidates.c[candidate] = seed.curve.c;
-  a->candidates.r[candidate] = seed.curve.r;
-  /* Sums of nothing are 0, also where the limit is. */
-  a->candidates.quality[candidate] =
-      (chi2_x > 0.0f ? chi2_x / a->max_chi2_x : 0.0f) + (chi2_stereo > 0.0f ? chi2_stereo / max_chi2_stereo : 0.0f);
+  if (count < a->min_hits) return write_none(a, candidate);
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
+    by_layer[scifi_x_layer(i)] = i % 2 == seed->odd ? seed->hits[i / 2] : hits[i / 2];
+    by_layer[scifi_stereo_layer(i)] = hits[SEARCHED_X + i];
+  }
+  write_hits(a, candidate, by_layer);
+  /* Where the limit is 0 there is nothing to divide. */
+  write_curve(
+      a, candidate, &seed->curve,
+      (chi2_x > 0.0f ? chi2_x / a->max_chi2_x : 0.0f) + (chi2_stereo > 0.0f ? chi2_stereo / max_chi2_stereo : 0.0f));
 }
 
 SL_KERNEL(create_tracks_count, struct create_tracks_args) {
@@ -216,19 +236,33 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
   }
 }
 
+/* A thread a track and stereo layer. */
+static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t event) {
+  const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
+  for (uint32_t k = threadIdx.x; k < SHIFTS * count; k += blockDim.x) {
+    const uint32_t item = first + k / SHIFTS;
+    if (a->triplets.count[item] == 0) continue;
+    const struct scifi_state state = state_of(a, item);
+    const struct scifi_y_shift shift = scifi_y_shift_of(&a->forward, &state, scifi_stereo_layer(k % SHIFTS));
+    float *to = a->shifts + (size_t)SHIFT_NUMBERS * (SHIFTS * (size_t)first + k);
+    to[0] = shift.first;
+    to[1] = shift.second;
+    to[2] = shift.third;
+  }
+}
+
 SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.inputs.offsets[event], begin = a.candidates.offsets[event];
     const uint32_t end = a.candidates.offsets[event + 1];
     const float *x = a.hits.x + a.hits.offsets[event];
-    struct track t;
-    if (begin == end) continue;
+    if (begin == end) continue; /* for the whole block */
     lay_out(&a, event);
+    find_shifts(&a, event);
     __syncthreads();
     for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x) {
-      const uint32_t track = a.candidates.track[c];
-      if (blockDim.x > 1 || c == begin || a.candidates.track[c - 1] != track) t = open_track(&a, first + track);
-      grow(&a, &t, x, c);
+      const struct seed seed = open_seed(&a, first + a.candidates.track[c], x, a.words[c]);
+      grow(&a, &seed, x, c);
     }
   }
 }
@@ -237,4 +271,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return SL_COUNT_SCAN_WRITE(l, create_tracks_count, create_tracks_grow, a->candidates, *a);
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 128, run);
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);

@@ -44,13 +44,6 @@ struct y_line {
 
 static SL_DEVICE uint32_t layer_of(uint32_t id) { return (id >> SCIFI_LAYER_BIT & 15) - SCIFI_STATION_LAYERS; }
 
-/* A hit of a stereo layer: where a track of this x is in y. */
-static SL_DEVICE float y_of_hit(const struct quality_filter_args *a, const struct scifi_curve *curve, uint32_t hit,
-                                float d) {
-  const float dxdy = a->forward.dxdy[layer_of(a->hits.id[hit])];
-  return (scifi_curve_x(curve, d) - a->hits.x[hit]) / dxdy;
-}
-
 static SL_DEVICE struct scifi_curve curve_of(const struct quality_filter_args *a, uint32_t candidate) {
   struct scifi_curve curve;
   curve.a = a->candidates.a[candidate];
@@ -60,25 +53,32 @@ static SL_DEVICE struct scifi_curve curve_of(const struct quality_filter_args *a
   return curve;
 }
 
-/* Least squares. d is z less the reference plane's, so that the numbers are small. */
+/* Least squares. d is z less the reference plane's, so that the numbers are small. All twelve hits are read at once,
+ * those that are none or no stereo hits with a weight of 0. */
 static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   struct y_line line;
   const struct scifi_curve curve = curve_of(a, candidate);
   const uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
   const uint32_t event_hits = a->hits.offsets[event], count = a->candidates.hit_count[candidate];
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  float weight[SCIFI_TRACK_HITS_MAX], d[SCIFI_TRACK_HITS_MAX], y[SCIFI_TRACK_HITS_MAX];
   float points = 0.0f, sum_d = 0.0f, sum_y = 0.0f, sum_dd = 0.0f, sum_dy = 0.0f, squares = 0.0f;
   uint32_t stations = 0;
-  for (uint32_t i = 0; i < count; i++) {
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
     const uint32_t hit = event_hits + hits[i], layer = layer_of(a->hits.id[hit]);
-    if (a->forward.dxdy[layer] == 0.0f) continue;
-    const float d = a->hits.z[hit] - z_reference, y = y_of_hit(a, &curve, hit, d);
-    stations |= 1u << (layer / SCIFI_STATION_LAYERS);
-    points += 1.0f;
-    sum_d += d;
-    sum_y += y;
-    sum_dd += d * d;
-    sum_dy += d * y;
+    const float dxdy = a->forward.dxdy[layer];
+    const uint32_t is_point = i < count && dxdy != 0.0f;
+    d[i] = a->hits.z[hit] - z_reference;
+    weight[i] = is_point ? 1.0f : 0.0f;
+    y[i] = is_point ? (scifi_curve_x(&curve, d[i]) - a->hits.x[hit]) / dxdy : 0.0f;
+    stations |= is_point << (layer / SCIFI_STATION_LAYERS);
+  }
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
+    points += weight[i];
+    sum_d += weight[i] * d[i];
+    sum_y += y[i];
+    sum_dd += weight[i] * d[i] * d[i];
+    sum_dy += d[i] * y[i];
   }
   line.has_all_stations = stations == (1u << SCIFI_STATIONS) - 1;
   line.y = line.ty = line.chi2 = 0.0f;
@@ -87,12 +87,9 @@ static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32
   line.ty = (sum_dy - mean_d * sum_y) / (sum_dd - mean_d * sum_d);
   const float y_reference = mean_y - line.ty * mean_d;
   line.y = y_reference - line.ty * z_reference;
-  for (uint32_t i = 0; i < count; i++) {
-    const uint32_t hit = event_hits + hits[i];
-    if (a->forward.dxdy[layer_of(a->hits.id[hit])] == 0.0f) continue;
-    const float d = a->hits.z[hit] - z_reference;
-    const float off = y_of_hit(a, &curve, hit, d) - (y_reference + line.ty * d);
-    squares += off * off;
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
+    const float off = y[i] - (y_reference + line.ty * d[i]);
+    squares += weight[i] * off * off;
   }
   line.chi2 = squares / (points - (float)LINE_HITS);
   return line;
@@ -180,4 +177,4 @@ static int run(const struct sl_launch *l, const struct quality_filter_args *a) {
   return SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 128, run);
+SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 256, run);

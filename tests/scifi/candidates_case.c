@@ -249,6 +249,8 @@ static void plain_grow(const struct candidates_case *c, const struct forward_con
   }
   for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++)
     if (chosen[layer] >= 0) found->hits[found->hit_count++] = (uint16_t)chosen[layer];
+  const struct plain_candidate none = {.track = found->track};
+  if (found->hit_count < 9) *found = none;
 }
 
 uint32_t plain_candidates(const struct candidates_case *c, const struct forward_constant *forward, uint32_t event,

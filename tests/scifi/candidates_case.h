@@ -1,5 +1,5 @@
-/* candidates_case.h: what the tests of the second half of the forward tracking share: random tracks with hits near their
- * curves, windows around these, and triplets; and how candidates grow from these, in plain double precision.
+/* candidates_case.h: what the tests of the second half of the forward tracking share: random tracks with hits near
+ * their curves, windows around these, and triplets; and how candidates grow from these, in plain double precision.
  */
 #ifndef TEST_SCIFI_CANDIDATES_CASE_H
 #define TEST_SCIFI_CANDIDATES_CASE_H
@@ -55,7 +55,7 @@ struct plain_candidate {
   struct plain_curve curve;
   double quality;
 };
-/* All candidates of an event; returns how many there are. */
+/* All candidates of an event, those of less than nine hits with none; returns how many there are. */
 uint32_t plain_candidates(const struct candidates_case *c, const struct forward_constant *forward, uint32_t event,
                           double max_chi2_x, double max_chi2_stereo, struct plain_candidate *candidates);
 

@@ -56,8 +56,9 @@ struct grown {
   uint16_t hits[SCIFI_TRACK_HITS_MAX];
   float a, b, c, quality;
 };
-static struct grown grown_by(struct sl_test *t) {
+static struct grown grown_by(struct sl_test *t, uint32_t min_hits) {
   struct grown g;
+  sl_test_set(t, "min_hits", min_hits);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "candidates", "offsets"))[1], 1);
   g.count = *(const uint8_t *)sl_test_output(t, "candidates", "hit_count");
@@ -83,7 +84,7 @@ static void hits_are_added_within_their_limits(void **state) {
     else
       off[3] = 1.40, off[7] = -1.43, off[11] = -0.5;
     straight_track(off, seed, side);
-    const struct grown g = grown_by(create_new(&forward));
+    const struct grown g = grown_by(create_new(&forward), 3);
     /* there is none in layer 6, and those of layers 2 and 4, or 7, are too far off */
     const uint16_t even[] = {0, 1, 3, 4, 5, 7, 8, 9, 10, 0, 0, 0}, odd[] = {0, 1, 3, 5, 6, 7, 8, 9, 10, 0, 0, 0};
     assert_int_equal(g.count, 9);
@@ -107,7 +108,7 @@ static void hits_of_the_other_side_are_not_added(void **state) {
     count[0] = 1;
   }
   c.triplet[0] = case_triplet(0, 0, 0, 0, 0);
-  const struct grown g = grown_by(create_new(&forward));
+  const struct grown g = grown_by(create_new(&forward), 3);
   const uint16_t expected[SCIFI_TRACK_HITS_MAX] = {0, 4, 8};
   assert_int_equal(g.count, 3);
   assert_memory_equal(g.hits, expected, sizeof expected);
@@ -138,7 +139,7 @@ static void of_two_hits_the_nearer_one_is_added(void **state) {
     }
     c.triplet_count[track] = 1;
     c.triplet[0] = case_triplet(0, 0, 0, 0, 0);
-    const struct grown g = grown_by(create_new(&forward));
+    const struct grown g = grown_by(create_new(&forward), 3);
     assert_int_equal(g.count, 4);
     assert_int_equal(g.hits[1], is_left ? 2 : 3);
     assert_true(fabs(g.quality - 0.045) < 1e-4);
@@ -154,11 +155,28 @@ static void a_track_without_slopes_has_no_stereo_hits(void **state) {
   const double off[SCIFI_LAYERS] = {0};
   straight_track(off, 0, 0);
   c.tx[0] = c.ty[0] = 0;
-  const struct grown g = grown_by(create_new(&forward));
+  const struct grown g = grown_by(create_new(&forward), 3);
   const uint16_t expected[SCIFI_TRACK_HITS_MAX] = {0, 3, 4, 7, 8, 11};
   assert_int_equal(g.count, 6);
   assert_memory_equal(g.hits, expected, sizeof expected);
   assert_true(g.quality >= 0 && g.quality < 1e-6);
+  forward_constant_close(&forward);
+}
+
+static void a_candidate_of_too_few_hits_has_none(void **state) {
+  (void)state;
+  struct forward_constant forward;
+  forward_constant_open(&forward);
+  for (uint32_t missing = 0; missing < 5; missing++) {
+    double off[SCIFI_LAYERS] = {0};
+    for (uint32_t i = 0; i < missing; i++) off[(const uint32_t[]){5, 11, 1, 7, 10}[i]] = 100;
+    straight_track(off, 0, 0);
+    const struct grown g = grown_by(create_new(&forward), 9);
+    assert_int_equal(g.count, missing < 4 ? 12 - missing : 0);
+    if (g.count > 0) continue;
+    for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) assert_int_equal(g.hits[h], 0);
+    assert_true(g.a == 0 && g.b == 0 && g.c == 0 && g.quality == 0);
+  }
   forward_constant_close(&forward);
 }
 
@@ -233,6 +251,7 @@ int main(void) {
       cmocka_unit_test(hits_of_the_other_side_are_not_added),
       cmocka_unit_test(of_two_hits_the_nearer_one_is_added),
       cmocka_unit_test(a_track_without_slopes_has_no_stereo_hits),
+      cmocka_unit_test(a_candidate_of_too_few_hits_has_none),
       cmocka_unit_test(random_tracks_have_the_hits_of_a_plain_search),
       cmocka_unit_test(events_off_the_list_have_no_candidates),
   };

@@ -153,7 +153,7 @@ enum { SCIFI_TRACK_HITS_MAX = SCIFI_LAYERS };
 #define SCIFI_CANDIDATES_FIELDS(F)                                            \
   F(offsets, u32, OFFSETS, "", "first candidate of each event")               \
   F(track, u32, PER_ITEM, "", "of what it is one, by its place in the event") \
-  F(hit_count, u8, PER_ITEM, "", "number of hits")                            \
+  F(hit_count, u8, PER_ITEM, "", "number of hits, or 0: there were too few")  \
   F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0")   \
   F(a, f32, PER_ITEM, "1/mm", "curvature")                                    \
   F(b, f32, PER_ITEM, "", "slope at 8520 mm")                                 \
