@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT,
-of both vertex finders and of luminosity summaries, one factor varied at a time.
+"""The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
+and the SciFi, of both vertex finders and of luminosity summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -19,6 +19,8 @@ from common import MANY, SIX, call, need_data, run  # noqa: E402
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
 LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
 UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
+FORWARD_NODES = ("scifi_hits", "forward_inputs", "forward_windows", "forward_triplets", "forward_candidates", "forward_best",
+                 "forward_tracks")
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -70,6 +72,14 @@ def main():
     for events in (1, 2, 5):
         compare(f"six events, UT, slices of {events}", "velo_ut.yaml", SIX, expected, "--slice-events", events)
     compare("six events, UT, --guard, 3 slots", "velo_ut.yaml", SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
+    for graph, label in (("forward.yaml", "forward"), ("forward_no_ut.yaml", "forward without UT")):
+        expected = digests(graph, SIX)
+        compare(f"six events, {label}", graph, SIX, expected)
+        for threads in (32, 64, 128, 256):
+            compare(f"six events, {label}, blocks of {threads}", graph, SIX, expected, *blocks(threads, FORWARD_NODES))
+        for events in (1, 2, 5):
+            compare(f"six events, {label}, slices of {events}", graph, SIX, expected, "--slice-events", events)
+        compare(f"six events, {label}, --guard, 3 slots", graph, SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
     if not options.quick:
         expected = digests("velo.yaml", MANY)
         compare("300 events", "velo.yaml", MANY, expected)
