@@ -28,7 +28,7 @@ enum { CANDIDATES_MAX = SCIFI_TRIPLETS_MAX * 8192 };
   M(IN, forward, scifi_looking_forward, "z_layer dxdy y_shift constants", "what the magnet does")    \
   M(OUT, candidates, scifi_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))        \
   M(U32, min_hits, 9, 3, 12, "", "a candidate with less is given up, and has none")                  \
-  M(F32, max_chi2_x, 2.0, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
+  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
   M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
   M(BUDGET, candidates_per_event, 700, 1, 100000, "triplets that are kept, on average over a slice") \
   M(SCRATCH, words, u32, "the triplet of each candidate", CANDIDATES_CAPACITY)                       \

@@ -20,7 +20,7 @@
   M(IN, forward, scifi_looking_forward, "z_layer dxdy kick constants", "what the magnet does")                 \
   M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                \
   M(OUT, windows, scifi_windows, "for each track", SL_SHARES_OFFSETS(inputs))                                  \
-  M(U32, max_hits, 32, 2, 64, "", "hits of a window in an x layer, at most")                                   \
+  M(U32, max_hits, 64, 2, 64, "", "hits of a window in an x layer, at most")                                   \
   M(F32, stereo_half_width, 800.0, 0.0, 1e4, "mm", "of windows in stereo layers")                              \
   M(F32, overlap, 5.0, 0.0, 1e4, "mm", "without momentum: left and right windows go so far beyond the middle") \
   M(F32, border_factor, 1.0, 0.0, 100.0, "", "without momentum: windows are so many times wider")              \

@@ -25,7 +25,7 @@
   M(IN, hits, scifi_hits, "offsets x", "the hits that the windows speak of")                                  \
   M(IN, forward, scifi_looking_forward, "z_layer constants", "what the magnet does")                          \
   M(OUT, triplets, scifi_triplets, "for each track", SL_SHARES_OFFSETS(inputs))                               \
-  M(U32, max_triplets, 12, 1, 20, "", "triplets of a track that are kept")                                    \
+  M(U32, max_triplets, 20, 1, 20, "", "triplets of a track that are kept")                                    \
   M(F32, max_chi2, 8.0, 0.0, 1e4, "mm2", "square of the distance of the middle hit from where it should be")  \
   M(F32, max_distance, 10.0, 0.0, 1e4, "mm", "without momentum: from the VELO track, in the magnet's middle") \
   M(F32, max_momentum, 5000.0, 0.0, 1e6, "MeV", "tracks below it bend behind the UT to the side to which before")

@@ -27,6 +27,7 @@ static struct sl_test *create_new(const struct forward_constant *forward) {
   sl_test_input(t, "triplets", "count", c.triplet_count, tracks);
   sl_test_input(t, "triplets", "triplet", c.triplet, (uint64_t)tracks * SCIFI_TRIPLETS_MAX);
   forward_constant_give(forward, t, "z_layer dxdy y_shift constants");
+  sl_test_set(t, "max_chi2_x", 2);
   return t;
 }
 

@@ -27,6 +27,7 @@ static struct sl_test *search_new(void) {
   case_give_hits(&c, t);
   forward_constant_give(&constant, t, "z_layer dxdy kick constants");
   sl_test_input(t, "magnet", "sign", &c.polarity, 1);
+  sl_test_set(t, "max_hits", 32);
   return t;
 }
 
