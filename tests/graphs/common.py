@@ -34,6 +34,20 @@ def run(graph, sample, *arguments):
     return json.loads(done.stdout)
 
 
+def by_event(graph, figures, *arguments):
+    """What `figures` counts in the results of each of the six events: in the first n, less in the first n - 1."""
+    sums = [figures(run(graph, SIX, "-n", n, *arguments)["results"]) for n in range(1, 7)]
+    return [sums[0]] + [tuple(b - a for a, b in zip(before, now)) for before, now in zip(sums, sums[1:])]
+
+
+def category(result, name):
+    """Of what a check against truth counts: the category of that name."""
+    found = [c for c in result["categories"] if c["name"] == name]
+    if len(found) != 1:
+        sys.exit(f"{len(found)} categories are called '{name}': {[c['name'] for c in result['categories']]}")
+    return found[0]
+
+
 def run_simulated(graph, *arguments):
     """Runs a graph over simulated events; returns its JSON summary."""
     return json.loads(call("run", ROOT / "graphs" / graph, "--json", "-", "--quiet", *arguments).stdout)

@@ -1,17 +1,10 @@
 #!/usr/bin/env python3
 """VELO tracks and primary vertices of real events against Monte-Carlo truth: figures of an independent implementation of
 the same algorithms in double precision, and of the samples' README."""
-from common import MANY, SIX, Checks, need_data, run
+from common import MANY, SIX, Checks, category, need_data, run
 
 need_data()
 checks = Checks()
-
-
-def category(result, name):
-    found = [c for c in result["categories"] if c["name"] == name]
-    if len(found) != 1:
-        raise SystemExit(f"{len(found)} categories are called '{name}': {[c['name'] for c in result['categories']]}")
-    return found[0]
 
 
 def same(value, expected, tolerance, text):

@@ -8,25 +8,16 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from common import DATA, GEOMETRY, ROOT, SIX, Checks, call, need_data, run, run_simulated
+from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, need_data, run, run_simulated
 
 need_data()
 checks = Checks()
 SIX_PAIRS = ("--set", "ut_search.max_pairs=6")  # as the others try them
 
 
-def reconstructed(result, name):
-    return next(c for c in result["categories"] if c["name"] == name)["reconstructed"]
-
-
-def figures(result):
-    return (result["tracks"], result["ghosts"], reconstructed(result, "long"), reconstructed(result, "long, p > 5 GeV"), result["hits"])
-
-
-def by_event(*arguments):
-    """Those figures of each event: of the first n, less those of the first n - 1."""
-    sums = [(0,) * 5] + [figures(run("velo_ut.yaml", SIX, "-n", n, *arguments)["results"]["ut_check"]) for n in range(1, 7)]
-    return [tuple(b - a for a, b in zip(before, now)) for before, now in zip(sums, sums[1:])]
+def figures(results):
+    result = results["ut_check"]
+    return (result["tracks"], result["ghosts"], category(result, "long")["reconstructed"], category(result, "long, p > 5 GeV")["reconstructed"], result["hits"])
 
 
 # Hits: all that the truth has, none twice.
@@ -39,10 +30,10 @@ checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["hits_tw
 # fit's weights, and in taking four hits before three.
 expected = [((100, 12, 69, 57), (99, 13, 68, 56)), ((14, 0, 10, 6), (15, 0, 11, 6)), ((40, 0, 28, 24), (39, 1, 28, 24)),
             ((45, 2, 29, 25), (45, 2, 29, 25)), ((78, 6, 51, 36), (78, 5, 52, 36)), ((13, 0, 13, 6), (13, 0, 13, 6))]
-for event, (found, (ours, other)) in enumerate(zip(by_event(*SIX_PAIRS), expected)):
+for event, (found, (ours, other)) in enumerate(zip(by_event("velo_ut.yaml", figures, *SIX_PAIRS), expected)):
     checks.that(found[:4] == ours, f"event {event}, 6 pairs: {found[:4]} (expected {ours}; elsewhere {other})")
     checks.that(all(abs(a - b) <= 1 for a, b in zip(found, other)), f"event {event}, 6 pairs: within one of {other}")
-hits = [event[4] for event in by_event()]
+hits = [event[4] for event in by_event("velo_ut.yaml", figures)]
 checks.that(hits == [2108, 780, 835, 969, 1170, 433], f"hits of the events: {hits}")
 
 # With 16 pairs, the way it is run.
@@ -50,7 +41,7 @@ checks.that((six["tracks"], six["ghosts"]) == (294, 22), f"tracks and ghosts: {s
 checks.that(six["ghost_rate"] <= 0.0785, f"ghost rate {six['ghost_rate']:.4f}, at most LHCb's 0.0785 on ten such events")
 for name, found, of in (("long", 202, 342), ("long, p > 5 GeV", 156, 223), ("long, p > 3 GeV, pt > 0.5 GeV", 112, 120),
                         ("velo and UT, p > 5 GeV", 184, 264), ("long electrons", 9, 28)):
-    c = next(c for c in six["categories"] if c["name"] == name)
+    c = category(six, name)
     checks.that((c["reconstructed"], c["reconstructible"]) == (found, of), f"{name}: {c['reconstructed']} / {c['reconstructible']} (expected {found} / {of})")
 every = next(m for m in six["momentum"] if m["name"] == "all")
 checks.that(0.16 <= every["width"] <= 0.22 and every["right_charge"] >= 0.99, f"q/p: width {every['width']:.4f}, charge right {every['right_charge']:.4f}")
@@ -110,7 +101,7 @@ for version, result in zip((3, 4), versions):
     checks.that(result["true_hits"] > 50000 and result["true_hits_found"] == result["true_hits"] and result["hits_twice"] == 0,
                 f"version {version}: {result['true_hits_found']} of {result['true_hits']} true hits, {result['hits_twice']} twice")
 for version, result in zip((3, 4), versions):  # with the nominal constants; LHCb's find 97.8 % with 6.3 % ghosts
-    c = next(c for c in result["categories"] if c["name"] == "long, p > 3 GeV, pt > 0.5 GeV")
+    c = category(result, "long, p > 3 GeV, pt > 0.5 GeV")
     checks.that(c["reconstructed"] >= 0.965 * c["reconstructible"], f"version {version}: {c['reconstructed']} of {c['reconstructible']} long tracks of p > 3 GeV, pt > 0.5 GeV")
     checks.that(result["ghost_rate"] <= 0.075, f"version {version}: ghost rate {result['ghost_rate']:.4f}")
 # A magnet turned over bends the other way; told so, the momentum has the same sign.
@@ -119,6 +110,6 @@ charge = next(m["right_charge"] for m in up["momentum"] if m["name"] == "all")
 checks.that(charge > 0.98, f"polarity up: the charge of {100 * charge:.1f} % is right")
 counts = [result["tracks"] for result in versions]
 checks.that(counts[0] > 3000 and abs(counts[1] / counts[0] - 1) < 0.005, f"tracks of versions 3 and 4: {counts}")
-counts = [reconstructed(result, "long, p > 5 GeV") for result in versions]
+counts = [category(result, "long, p > 5 GeV")["reconstructed"] for result in versions]
 checks.that(counts[0] > 1000 and abs(counts[1] / counts[0] - 1) < 0.01, f"of particles with p > 5 GeV: {counts}")
 checks.end()
