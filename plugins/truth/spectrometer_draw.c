@@ -17,15 +17,16 @@ static const double ecal_z = 12.603, bar_longest = 1.9;          /* m */
 static const double muons_end = 19.1, other_tracks_end = 12.603; /* where lines behind the SciFi end, m */
 
 static const struct {
-  const char *class_name, *text;
+  const char *class_name, *width_enlarged,
+      *text; /* width: of lines in the panels that enlarge; elsewhere, the style's */
 } kinds[SPECTROMETER_KINDS] = {
-    [SPECTROMETER_MATCHED] = {"matched", "found"},
-    [SPECTROMETER_SCIFI_ALONE] = {"alone", "in the SciFi alone"},
-    [SPECTROMETER_UPSTREAM] = {"upstream", "VELO and UT alone"},
-    [SPECTROMETER_LONG] = {"long", "long: VELO and SciFi"},
-    [SPECTROMETER_DOWNSTREAM] = {"downstream", "UT and SciFi, not VELO"},
-    [SPECTROMETER_UNJUDGED] = {"unjudged", "found"},
-    [SPECTROMETER_GHOST] = {"ghost", "ghost"},
+    [SPECTROMETER_MATCHED] = {"matched", "4.5", "found"},
+    [SPECTROMETER_SCIFI_ALONE] = {"alone", ".7", "in the SciFi alone"},
+    [SPECTROMETER_UPSTREAM] = {"upstream", ".7", "VELO and UT alone"},
+    [SPECTROMETER_LONG] = {"long", ".7", "long: VELO and SciFi"},
+    [SPECTROMETER_DOWNSTREAM] = {"downstream", ".7", "UT and SciFi, not VELO"},
+    [SPECTROMETER_UNJUDGED] = {"unjudged", ".7", "found"},
+    [SPECTROMETER_GHOST] = {"ghost", "1.5", "ghost"},
 };
 
 static const char style[] =
@@ -35,9 +36,9 @@ static const char style[] =
     ".upstream{stroke:#000;stroke-width:.9;stroke-dasharray:4 3}\n"
     ".alone{stroke:#009e73;stroke-width:.9;stroke-dasharray:9 3 2 3}\n"
     ".muon{stroke-width:2.6}\n"
-    ".matched{stroke:#f0e442;stroke-width:4.5}\n"
+    ".matched{stroke:#f0e442;stroke-width:3.5}\n"
     ".unjudged{stroke:#0072b2;stroke-width:1}\n"
-    ".ghost{stroke:#e6007e;stroke-width:1.5}\n"
+    ".ghost{stroke:#e6007e;stroke-width:.9}\n"
     ".exit{stroke:#888;stroke-width:.6;stroke-dasharray:1 4}.muon-exit{stroke:#000;stroke-width:1.2;stroke-dasharray:1 "
     "4}\n"
     ".dots{stroke:#777;stroke-width:1.8;stroke-linecap:round}\n"
@@ -203,10 +204,11 @@ static void add_tooltip(struct svg *s, const struct spectrometer_track *track) {
 }
 
 static void draw_tracks_of(const struct spectrometer *p, struct svg *s, const struct panel *panel, uint32_t kind) {
-  const int is_thin = panel->view != VIEW_WHOLE && spectrometer_is_true(kind);
   const int has_tooltips = p->track_count <= TITLES_MAX && (panel->view == VIEW_WHOLE || panel->view == VIEW_TO_UT);
   const struct spectrometer_point *first, *end;
-  svg_add(s, "<g class='%s'%s>\n", kinds[kind].class_name, is_thin ? " style='stroke-width:.7'" : "");
+  svg_add(s, "<g class='%s'", kinds[kind].class_name);
+  if (panel->view != VIEW_WHOLE) svg_add(s, " style='stroke-width:%s'", kinds[kind].width_enlarged);
+  svg_add(s, ">\n");
   for (uint64_t i = 0; i < p->track_count; i++) {
     const struct spectrometer_track *track = &p->tracks[i];
     if (track->kind != kind || !is_in_view(track, panel->view) || !find_seen(p, panel, track, &first, &end)) continue;

@@ -116,9 +116,11 @@ with tempfile.TemporaryDirectory() as folder:
     summary, root = draw(path, "-n", 1, "--set", "seed=3", graph=SPECTROMETER)
     picture, check = summary["results"]["picture"], summary["results"]["ut_check"]
     checks.that((picture["found_ut_tracks"], picture["ut_ghosts"]) == (check["tracks"], check["ghosts"]), "VELO-UT tracks and ghosts of the check")
-    matched = picture["found_ut_tracks"] - picture["ut_ghosts"]
-    checks.that(matched > 100 and picture["ut_ghosts"] > 10 and lines(root, "matched") == 2 * matched + 1, "each matched one is a band in two panels, and one in the legend")
-    checks.that(lines(root, "ghost") == 2 * picture["ut_ghosts"] + 1, "and each ghost a line")
+    check = summary["results"]["long_check"]
+    checks.that((picture["found_long_tracks"], picture["long_ghosts"]) == (check["tracks"], check["ghosts"]), "long tracks and ghosts of the check")
+    tracks, ghosts = picture["found_ut_tracks"] + picture["found_long_tracks"], picture["ut_ghosts"] + picture["long_ghosts"]
+    checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched one is a band in two panels, and two in the legend")
+    checks.that(lines(root, "ghost") == 2 * ghosts + 2, "and each ghost a line")
 
 if (DATA / "minbias.mdf").exists():
     sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
