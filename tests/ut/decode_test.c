@@ -225,6 +225,50 @@ static void hits_do_not_depend_on_version_and_order_of_banks(void **state) {
   }
 }
 
+/* Sectors of a group that reach over the same y: there hits of several lanes have one y, and ids that go otherwise than
+ * their lanes. */
+static void hits_of_one_y_stand_by_id(void **state) {
+  const float y0[UT_SECTORS] = {0};
+  uint32_t ties = 0;
+  (void)state;
+  for (uint32_t event = 0; event < 2; event++) add_random_event(7, event == 0 ? 3 : 4, 3, 0);
+  struct sl_test *t = decoder_new(&detector, &banks);
+  sl_test_input(t, "geometry", "y0", y0, UT_SECTORS);
+  assert_int_equal(sl_test_run(t), 0);
+  const struct hits h = hits_of(t);
+  for (uint32_t event = 0; event < 2; event++) {
+    const uint16_t *first = h.group_first + (size_t)event * (UT_GROUPS_MAX + 1);
+    assert_int_equal(h.offsets[event + 1] - h.offsets[event], expected_count);
+    for (uint32_t group = 0; group < UT_GROUPS_MAX; group++)
+      for (uint32_t i = h.offsets[event] + first[group] + 1; i < h.offsets[event] + first[group + 1]; i++) {
+        assert_true(h.y[i - 1] < h.y[i] || (h.y[i - 1] == h.y[i] && h.id[i - 1] < h.id[i]));
+        ties += h.y[i - 1] == h.y[i] && h.sector[i - 1] > h.sector[i];
+      }
+  }
+  assert_true(ties > 100);
+  sl_test_free(t);
+}
+
+/* Banks of a packet lie board by board: those of an event are not side by side. */
+static void payloads_may_lie_in_any_order(void **state) {
+  static uint32_t payload[TEST_WORDS_MAX];
+  uint32_t at = 0;
+  (void)state;
+  for (uint32_t event = 0; event < 3; event++) add_random_event(5, 3, 2, 0);
+  for (uint32_t board = 0; board < UT_BOARDS; board++)
+    for (uint32_t event = 0; event < 3; event++) {
+      const uint32_t bank = banks.offsets[event] + board, words = (banks.size_bytes[bank] + 3u) / 4u;
+      memcpy(payload + at, banks.payload + banks.first_word[bank], words * sizeof *payload);
+      banks.first_word[bank] = at;
+      at += words;
+    }
+  assert_int_equal(at, banks.word_count);
+  memcpy(banks.payload, payload, at * sizeof *payload);
+  struct sl_test *t = decode();
+  for (uint32_t event = 0; event < 3; event++) assert_expected(t, event);
+  sl_test_free(t);
+}
+
 /* Where an event's hits are too many for the slice, there are none, and the need is told. */
 static void without_room_there_are_no_hits(void **state) {
   (void)state;
@@ -410,6 +454,8 @@ int main(void) {
       TEST(boards_go_by_either_name),
       TEST(strips_of_some_sectors_count_backwards_in_version_4),
       TEST(hits_do_not_depend_on_version_and_order_of_banks),
+      TEST(hits_of_one_y_stand_by_id),
+      TEST(payloads_may_lie_in_any_order),
       TEST(without_room_there_are_no_hits),
       TEST(broken_banks_refuse_their_event),
       TEST(two_banks_of_a_board_refuse_their_event),

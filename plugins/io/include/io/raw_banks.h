@@ -1,6 +1,6 @@
 /* raw_banks.h: the raw banks of LHCb events, one collection a kind of bank, items = banks, bytes = payloads. The
  * plugin's README.md has their format. Banks stand in the order of the event's record. Payloads lie in `payload`, at
- * 32-bit words; a payload's padding up to a word is zero.
+ * 32-bit words, in any order but none over another; a payload's padding up to a word is zero.
  *
  * The plugin that reads a kind declares it in a header, and has an input for it:
  *

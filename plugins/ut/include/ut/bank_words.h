@@ -143,9 +143,9 @@ SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, ui
     }
     if (strips > UT_V4_CLUSTER_STRIPS_MAX || weight == 0) continue;
     c->lane = lane;
-    c->strip = (2 * sum + weight) / (2 * weight);
+    c->strip = strips == 1 ? strip : (2 * sum + weight) / (2 * weight);
     c->strips = strips;
-    c->place = (float)sum / (float)weight;
+    c->place = strips == 1 ? (float)strip : (float)sum / (float)weight;
     return 1;
   }
   return 0;

@@ -1,0 +1,493 @@
+/* decode_event.h: what it takes to decode an event's UT banks, but for how they are dealt to threads: decode.cu deals
+ * out hits; bench/ut_decoding compares that with other ways.
+ *
+ * Hits stand by group of sectors, in a group by (y, id). Nearly all of this order is known before any hit is: the
+ * sectors of a group that stand above each other never have the same y. A *band* is such a sector, or several of a
+ * group whose strips' lower ends reach over the same y; bands are numbered by group, in a group by y, so that the order
+ * is by (band, y, id). A hit's band follows from its lane, by a table of 16 bits.
+ *
+ * Count, scan, write:
+ * 1. The first kernel checks the headers, a thread a bank, and numbers the hits (begin_event). Then banks are dealt
+ *    out: each hit gets a key, which says all of it but where in its strip it is, and the hits of each band are counted
+ *    (take_cluster). Sums of these are the bands' places, where hits are listed by band, in a band in an order that
+ *    depends on that of threads (list_by_band). How many hits the events before have is not known yet: an event's keys and
+ *    list stand in whatever piece of the slice's memory is free next.
+ * 2. The scan makes offsets of the events' sums.
+ * 3. write_hits gives each hit its rank among the keys of its band, which does not depend on threads, since no two are
+ *    equal. Where two are equal, a strip was hit twice, and the event is refused.
+ *
+ * Work per event: each hit's 2 bytes are read once, 14 are written and read again, and 22 written; a hit is compared
+ * with the others of its band, which are 3 on average and at most some 20.
+ */
+#ifndef UT_DECODE_EVENT_H
+#define UT_DECODE_EVENT_H
+
+#include "ut/bank_words.h"
+#include "ut/event_model.h"
+#include "ut/raw_banks.h"
+
+#include <sluice/kernel.h>
+
+/* Why an event is refused; beside those of bank_words.h, whose codes are their numbers. */
+enum {
+  UT_DECODE_TWO_BANKS = UT_BANK_FAULT_COUNT,
+  UT_DECODE_TWO_HITS,
+  UT_DECODE_TOO_MANY,
+  UT_DECODE_MARKED, /* these refuse nothing */
+  UT_DECODE_NO_SECTOR
+};
+
+#define UT_DECODE_FAULT_(name, text) {name, 0, "a UT bank is refused: " text " (detail: its source id)"},
+static const struct sl_event_error decode_errors[] = {
+    UT_BANK_FAULTS(UT_DECODE_FAULT_){UT_DECODE_TWO_BANKS, 0, "two UT banks of one board (detail: its number)"},
+    {UT_DECODE_TWO_HITS, 0, "a UT bank has a strip twice (detail: the number of its board)"},
+    {UT_DECODE_TOO_MANY, 0, "more than 32767 UT hits in an event (detail: how many)"},
+    {UT_DECODE_MARKED, 0,
+     "a UT bank is left out, which the readout marked as bad by a count of 255 in a lane (detail: its source id)"},
+    {UT_DECODE_NO_SECTOR, 0, "UT hits are left out that are of no sector (detail: their bank's source id)"}};
+
+enum {
+  BANK_SLOTS = 256, /* UT_BOARDS, and one at the end, up to a power of two */
+  BOARD_WORDS = (UT_BOARDS + 31) / 32,
+  GROUP_SLOTS = UT_GROUPS_MAX + 1,
+  BAND_SLOTS = UT_SECTORS + 1,
+  NO_BAND = UINT16_MAX
+};
+
+/* What a lane's sector does to a strip's place, in the lane's record. */
+enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
+
+/* Further arguments of who includes this. */
+#if !defined(DECODE_MORE)
+#define DECODE_MORE(M)
+#endif
+
+#define SL_ARGS decode_args
+#define DECODE(M)                                                                                                     \
+  M(IN, banks, ut_banks, "offsets source_id version size_bytes first_word payload", "banks of an event in any order") \
+  M(IN, geometry, ut_geometry, "lane_channel dy x0 dx_di y0 dy_di z0 dz_di", "sectors")                               \
+  M(IN, groups, ut_sector_groups, "lane_sector lane_group", "groups of sectors")                                      \
+  M(OUT, hits, ut_hits, "by group, y and id",                                                                         \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX))))                \
+  M(BUDGET, hits_per_event, 2000, 1, 100000, "UT hits, on average over a slice")                                      \
+  M(SCRATCH, keys_used, u32, "how many keys are given away", SL_ONE(SL_CONSTANT_TERM(1)))                             \
+  M(SCRATCH, keys_begin, u32, "where the keys of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))                     \
+  M(SCRATCH, keys, u64, "of an event's hits, two for each word of the payloads",                                      \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
+  M(SCRATCH, strips, f32, "their places, in strips from the sector's first",                                          \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
+  M(SCRATCH, by_band, u16, "their numbers, by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                      \
+  M(TABLE, lanes, f32, "a record of 8 values for each lane")                                                          \
+  M(TABLE, lane_band, u16, "band of each lane; 65535: nothing is connected")                                          \
+  M(TABLE, group_band, u16, "first band of each group; then their number")                                            \
+  DECODE_MORE(M)
+SL_ARGUMENTS(decode, DECODE);
+
+/* ------------------------------------------------------------------------------------------------------ tables */
+
+static void fill_records(const struct decode_args *a, float *lanes) {
+  for (uint32_t i = 0; i < UT_LANES; i++) {
+    const uint32_t k = a->groups.lane_sector[i];
+    float *record = lanes + RECORD_FLOATS * i;
+    if (k >= UT_SECTORS) continue;
+    record[X0] = a->geometry.x0[k];
+    record[DX_DI] = a->geometry.dx_di[k];
+    record[Y0] = a->geometry.y0[k];
+    record[DY_DI] = a->geometry.dy_di[k];
+    record[Z0] = sl_abs_f32(a->geometry.z0[k]);
+    record[DZ_DI] = a->geometry.dz_di[k];
+    record[LENGTH] = a->geometry.dy[k];
+    record[IS_FLIPPED] = a->geometry.z0[k] < 0.0f ? 1.0f : 0.0f;
+  }
+}
+
+/* y of the lower end of a lane's first strip, and beyond its last: all others are between them, rounded as they are. */
+struct reach {
+  float least, most;
+};
+static struct reach reach_of(const float *record) {
+  const float first = record[Y0], last = record[Y0] + (float)UT_SECTOR_STRIPS * record[DY_DI];
+  struct reach r;
+  r.least = last < first ? last : first;
+  r.most = last < first ? first : last;
+  return r;
+}
+
+/* The lanes of a group, by the least y. Returns how many there are. */
+static uint32_t list_group(const struct decode_args *a, const float *lanes, uint32_t group, uint16_t *list) {
+  uint32_t count = 0;
+  for (uint32_t lane = 0; lane < UT_LANES; lane++) {
+    if (a->groups.lane_group[lane] != group) continue;
+    const float least = reach_of(lanes + RECORD_FLOATS * lane).least;
+    uint32_t place = count++;
+    for (; place > 0 && reach_of(lanes + RECORD_FLOATS * list[place - 1]).least > least; place--)
+      list[place] = list[place - 1];
+    list[place] = (uint16_t)lane;
+  }
+  return count;
+}
+
+/* Lanes of one sector reach over the same y, so that there are no more bands than sectors. */
+static void number_bands(const struct decode_args *a, const float *lanes, uint16_t *lane_band, uint16_t *group_band) {
+  uint16_t list[UT_LANES], bands = 0;
+  for (uint32_t lane = 0; lane < UT_LANES; lane++) lane_band[lane] = NO_BAND;
+  for (uint32_t group = 0; group < UT_GROUPS_MAX; group++) {
+    const uint32_t count = list_group(a, lanes, group, list);
+    float most = 0;
+    group_band[group] = bands;
+    for (uint32_t i = 0; i < count; i++) {
+      const struct reach r = reach_of(lanes + RECORD_FLOATS * list[i]);
+      if (i == 0 || r.least > most) bands++;
+      if (i == 0 || r.most > most) most = r.most;
+      lane_band[list[i]] = (uint16_t)(bands - 1);
+    }
+  }
+  group_band[UT_GROUPS_MAX] = bands;
+}
+
+static int prepare_tables(const struct sl_services *s, struct decode_args *a) {
+  float *lanes = (float *)s->make_table(s->context, "lanes", (uint32_t)UT_LANES * RECORD_FLOATS);
+  uint16_t *lane_band = (uint16_t *)s->make_table(s->context, "lane_band", UT_LANES);
+  uint16_t *group_band = (uint16_t *)s->make_table(s->context, "group_band", GROUP_SLOTS);
+  if (!lanes || !lane_band || !group_band) return SL_ENOMEM;
+  fill_records(a, lanes);
+  number_bands(a, lanes, lane_band, group_band);
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- keys */
+
+/* 11 bits of band, 32 of y, 11 of lane, 9 of strip, and whether the bank has version 4. Hits of a lane compare as their
+ * keys do; ids do not go by lane. */
+enum { KEY_STRIP = 1, KEY_LANE = 10, KEY_Y = 21, KEY_BAND = 53 };
+#define NO_KEY UINT64_MAX /* of a hit that goes on where another ended, or is of no sector */
+
+/* Floats by their size as integers, -0 before 0: all bits of negative ones are turned, of others the sign. */
+static SL_DEVICE uint32_t ordered(float y) {
+  const uint32_t bits = sl_bits_from_f32(y), is_negative = bits >> 31;
+  return bits ^ ((0u - is_negative) | 1u << 31);
+}
+static SL_DEVICE float unordered(uint32_t key) {
+  const uint32_t is_positive = key >> 31;
+  return sl_f32_from_bits(key ^ ((is_positive - 1u) | 1u << 31));
+}
+
+static SL_DEVICE uint32_t key_band(uint64_t key) { return (uint32_t)(key >> KEY_BAND); }
+static SL_DEVICE float key_y(uint64_t key) { return unordered((uint32_t)(key >> KEY_Y)); }
+static SL_DEVICE uint32_t key_lane(uint64_t key) { return (uint32_t)(key >> KEY_LANE) & 0x7FF; }
+static SL_DEVICE uint32_t key_id(const struct decode_args *a, uint64_t key) {
+  return ut_id(key & 1 ? 4 : 3, a->geometry.lane_channel[key_lane(key)],
+               (uint32_t)(key >> KEY_STRIP) & (UT_SECTOR_STRIPS - 1));
+}
+
+/* Whether a hit of the same band stands before another. Refuses the event where both are one. */
+static SL_DEVICE uint32_t key_is_before(const struct decode_args *a, uint32_t event, uint64_t key, uint64_t other) {
+  const uint64_t difference = key ^ other;
+  if (difference >> KEY_LANE == 0 ? difference != 0 : difference >> KEY_Y != 0) return key < other ? 1u : 0u;
+  const uint32_t id = key_id(a, key), other_id = key_id(a, other);
+  if (id == other_id) sl_event_fail(&a->events, event, UT_DECODE_TWO_HITS, key_lane(key) / UT_BOARD_LANES);
+  return id < other_id ? 1u : 0u;
+}
+
+/* ------------------------------------------------------------------------------------------------------ banks */
+
+/* An event's banks, as the block keeps them. */
+struct bank_slots {
+  uint16_t place[BANK_SLOTS]; /* number of each bank's first hit; then that of all hits; then that of none */
+  uint16_t lanes[BANK_SLOTS]; /* its board's first lane, and BANK_IS_V4 */
+  uint32_t first_word[BANK_SLOTS];
+  uint32_t claims[BOARD_WORDS]; /* a bit for each board */
+};
+enum { BANK_IS_V4 = 1 << 15 };
+
+/* Whether what stands before the hits is wrong, and how many hits there are. Channels of version 3 are not looked at.
+ */
+static SL_DEVICE enum ut_bank_fault check_bank(const uint32_t *words, uint32_t bytes, uint32_t version,
+                                               uint32_t *hits) {
+  *hits = 0;
+  if (version == 3) {
+    if (bytes < 4) return UT_BANK_TOO_SHORT;
+    *hits = ut_v3_count(words);
+    return 4 + 2 * *hits > bytes ? UT_BANK_COUNT : UT_BANK_FINE;
+  }
+  if (version != 4) return UT_BANK_NO_VERSION;
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) *hits += ut_v4_count(words, bytes, lane);
+  return ut_v4_fault(words, bytes);
+}
+
+/* The hits of a bank that is not refused, for its slot; 0 with *wrong set where it refuses the event. */
+static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event, uint32_t index, uint32_t slot,
+                                    struct bank_slots *b, uint32_t *wrong) {
+  const uint32_t first_word = a->banks.first_word[index], source_id = a->banks.source_id[index];
+  const uint32_t board = ut_board(source_id), version = a->banks.version[index];
+  uint32_t hits = 0;
+  enum ut_bank_fault fault = UT_BANK_NO_BOARD;
+  if (board != UT_BOARDS) fault = check_bank(a->banks.payload + first_word, a->banks.size_bytes[index], version, &hits);
+  if (fault == UT_BANK_MARKED) {
+    sl_event_cut(&a->events, event, UT_DECODE_MARKED, source_id);
+    fault = UT_BANK_FINE;
+    hits = 0;
+  }
+  if (fault != UT_BANK_FINE) {
+    sl_event_fail(&a->events, event, (uint32_t)fault, source_id);
+    *wrong = 1;
+    return 0;
+  }
+  if (atomicOr(&b->claims[board / 32], 1u << board % 32) >> board % 32 & 1) {
+    sl_event_fail(&a->events, event, UT_DECODE_TWO_BANKS, board);
+    *wrong = 1;
+  }
+  if (slot < BANK_SLOTS) {
+    b->lanes[slot] = (uint16_t)(UT_BOARD_LANES * board | (version == 4 ? BANK_IS_V4 : 0));
+    b->first_word[slot] = first_word;
+  }
+  return hits;
+}
+
+/* An event's hits, by their numbers. */
+struct raw_hits {
+  uint64_t *keys;
+  float *strips;
+  uint16_t *by_band;
+};
+static SL_DEVICE struct raw_hits hits_of(const struct decode_args *a, uint32_t event) {
+  const uint32_t begin = a->keys_begin[event];
+  struct raw_hits h;
+  h.keys = a->keys + begin;
+  h.strips = a->strips + begin;
+  h.by_band = a->by_band + begin;
+  return h;
+}
+
+/* What the threads that decode an event share. */
+struct decoding {
+  struct bank_slots *banks;
+  uint32_t *next; /* of each band: how many hits; then where the next one is listed */
+  struct raw_hits raw;
+  uint32_t event, bank_count;
+  uint32_t hits;  /* of all banks, those without a cluster too; 0: the event is refused, or has none */
+  uint32_t wrong; /* this thread saw a channel that does not exist */
+};
+
+/* Checks the banks and numbers their hits, a thread a bank; without hits in bands so far. */
+static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32_t event, struct bank_slots *b,
+                                             uint32_t *next) {
+  const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
+  struct decoding d;
+  uint32_t sum = 0, wrong = 0;
+  for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) b->place[i] = UINT16_MAX;
+  for (uint32_t i = threadIdx.x; i < BOARD_WORDS; i += blockDim.x) b->claims[i] = 0;
+  for (uint32_t i = threadIdx.x; i < BAND_SLOTS; i += blockDim.x) next[i] = 0;
+  __syncthreads();
+  SL_FOR_BLOCK (i, banks) {
+    uint32_t total;
+    const uint32_t hits = i < banks ? open_bank(a, event, begin + i, i, b, &wrong) : 0;
+    const uint32_t first = sum + sl_block_exclusive_scan(hits, &total);
+    if (i < banks && i < BANK_SLOTS) b->place[i] = (uint16_t)first;
+    sum += total;
+  }
+  if (threadIdx.x == 0 && banks < BANK_SLOTS) b->place[banks] = (uint16_t)sum;
+  if (sum > UT_HITS_MAX && threadIdx.x == 0) sl_event_fail(&a->events, event, UT_DECODE_TOO_MANY, sum);
+  d.banks = b;
+  d.next = next;
+  d.event = event;
+  d.bank_count = banks;
+  d.hits = sl_block_sum_u32(wrong) > 0 || sum > UT_HITS_MAX ? 0 : sum; /* more banks than slots are wrong, too */
+  d.wrong = 0;
+  if (threadIdx.x == 0) a->keys_begin[event] = atomicAdd(a->keys_used, d.hits);
+  __syncthreads();
+  d.raw = hits_of(a, event);
+  return d;
+}
+
+/* --------------------------------------------------------------------------------------------------- clusters */
+
+/* How many strips from the first one of the sector a cluster is. Version 4 counts from the other end in some. */
+static SL_DEVICE float strips_from_first(const float *record, uint32_t is_v4, const struct ut_cluster *c) {
+  return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->place : c->place;
+}
+
+/* The band of a bank's cluster, by the map of lanes. */
+static SL_DEVICE uint32_t band_of(const struct decode_args *a, const struct decoding *d, uint32_t bank,
+                                  const struct ut_cluster *c) {
+  return c->lane < UT_BOARD_LANES ? a->lane_band[d->banks->lanes[bank] % BANK_IS_V4 + c->lane] : (uint32_t)NO_BAND;
+}
+
+/* Hit number `i` is a cluster of that band. */
+static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
+                                   const struct ut_cluster *c, uint32_t band) {
+  const uint32_t lanes = d->banks->lanes[bank], is_v4 = lanes / BANK_IS_V4, lane = lanes % BANK_IS_V4 + c->lane;
+  if (band == NO_BAND) {
+    const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
+    d->raw.keys[i] = NO_KEY;
+    if (c->lane < UT_BOARD_LANES) {
+      sl_event_cut(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
+    } else {
+      sl_event_fail(&a->events, d->event, UT_BANK_NO_LANE, source_id);
+      d->wrong = 1;
+    }
+    return;
+  }
+  const float *record = a->lanes + RECORD_FLOATS * lane;
+  const float strips = strips_from_first(record, is_v4, c), y = record[Y0] + strips * record[DY_DI];
+  d->raw.keys[i] =
+      (uint64_t)band << KEY_BAND | (uint64_t)ordered(y) << KEY_Y | lane << KEY_LANE | c->strip << KEY_STRIP | is_v4;
+  d->raw.strips[i] = strips;
+  atomicAdd(&d->next[band], 1u);
+}
+
+/* Where y falls with the strip, a thread alone numbers hits from the last one, so that their keys ascend. */
+static SL_DEVICE uint32_t number_in_order(const struct decode_args *a, const struct decoding *d, uint32_t bank,
+                                          uint32_t i, uint32_t count) {
+  return a->lanes[RECORD_FLOATS * (d->banks->lanes[bank] % BANK_IS_V4) + DY_DI] < 0.0f ? count - 1 - i : i;
+}
+
+/* The clusters of a lane of version 4, whose first hit has number `first`. */
+static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t lane,
+                                   uint32_t first, uint32_t count) {
+  const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
+  for (uint32_t i = 0, end = 0; i < count; i = end) {
+    struct ut_cluster c;
+    const int is_one = ut_v4_next_cluster(words, lane, count, &end, &c);
+    for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_in_order(a, d, bank, k, count)] = NO_KEY;
+    if (is_one) take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, count), &c, band_of(a, d, bank, &c));
+  }
+}
+
+/* A bank's clusters, which a thread takes alone. */
+static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank) {
+  const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
+  uint32_t first = d->banks->place[bank];
+  const uint32_t hits = d->banks->place[bank + 1] - first;
+  if (hits == 0) return; /* or left out */
+  if (d->banks->lanes[bank] < BANK_IS_V4) {
+    for (uint32_t i = 0; i < hits; i++) {
+      const struct ut_cluster c = ut_v3_cluster(words, i);
+      take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, hits), &c, band_of(a, d, bank, &c));
+    }
+    return;
+  }
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
+    const uint32_t count = ut_v4_count(words, UT_V4_EMPTY_BYTES, lane);
+    take_v4_lane(a, d, bank, lane, first, count);
+    first += count;
+  }
+}
+
+/* After all clusters: where each band begins. Writes where each group does, and how many hits there are. */
+static SL_DEVICE void place_bands(const struct decode_args *a, const struct decoding *d) {
+  const uint32_t bands = a->group_band[UT_GROUPS_MAX], each = (bands + blockDim.x - 1) / blockDim.x;
+  const uint32_t begin = threadIdx.x * each, end = begin + each < bands ? begin + each : bands;
+  uint32_t sum = 0, total;
+  for (uint32_t band = begin; band < end; band++) sum += d->next[band];
+  uint32_t first = sl_block_exclusive_scan(sum, &total);
+  for (uint32_t band = begin; band < end; band++) {
+    const uint32_t count = d->next[band];
+    d->next[band] = first;
+    first += count;
+  }
+  if (threadIdx.x == 0) d->next[bands] = total;
+  if (threadIdx.x == 0) a->hits.offsets[d->event] = total;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < GROUP_SLOTS; i += blockDim.x)
+    a->hits.group_first[(size_t)d->event * GROUP_SLOTS + i] = (uint16_t)d->next[a->group_band[i]];
+  __syncthreads();
+}
+
+/* Lists the hits by band. Every thread of the block calls it, after all clusters. */
+static SL_DEVICE void list_by_band(const struct decode_args *a, const struct decoding *d) {
+  if (sl_block_sum_u32(d->wrong) > 0) { /* the same for all threads */
+    for (uint32_t i = threadIdx.x; i < BAND_SLOTS; i += blockDim.x) d->next[i] = 0;
+    __syncthreads();
+    place_bands(a, d);
+    return;
+  }
+  place_bands(a, d);
+  for (uint32_t i = threadIdx.x; i < d->hits; i += blockDim.x) {
+    const uint64_t key = d->raw.keys[i];
+    if (key != NO_KEY) d->raw.by_band[atomicAdd(&d->next[key_band(key)], 1u)] = (uint16_t)i;
+  }
+  __syncthreads(); /* what the block shares is free */
+}
+
+/* ------------------------------------------------------------------------------------------------------ write */
+
+/* Where the hit that is listed at `slot` belongs. Those of each band stand together. */
+static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const struct raw_hits *h, uint32_t hits,
+                                  uint32_t slot) {
+  const uint64_t key = h->keys[h->by_band[slot]];
+  uint32_t rank = slot;
+  for (uint32_t i = slot; i > 0; i--) {
+    const uint64_t other = h->keys[h->by_band[i - 1]];
+    if (key_band(other) != key_band(key)) break;
+    rank -= key_is_before(a, event, key, other);
+  }
+  for (uint32_t i = slot + 1; i < hits; i++) {
+    const uint64_t other = h->keys[h->by_band[i]];
+    if (key_band(other) != key_band(key)) break;
+    rank += key_is_before(a, event, other, key);
+  }
+  return rank;
+}
+
+static SL_DEVICE void write_hit(const struct decode_args *a, uint64_t key, float strips, uint32_t to) {
+  const uint32_t lane = key_lane(key);
+  const float *record = a->lanes + RECORD_FLOATS * lane;
+  const float y = key_y(key);
+  a->hits.id[to] = key_id(a, key);
+  a->hits.x[to] = record[X0] + strips * record[DX_DI];
+  a->hits.y[to] = y;
+  a->hits.y_end[to] = y + record[LENGTH];
+  a->hits.z[to] = record[Z0] + strips * record[DZ_DI];
+  a->hits.sector[to] = a->groups.lane_sector[lane];
+}
+
+/* Writes hits as they are listed. Returns whether that was in order for certain. */
+static SL_DEVICE uint32_t write_as_listed(const struct decode_args *a, const struct raw_hits *h, uint32_t first,
+                                          uint32_t hits) {
+  uint64_t last = 0;
+  uint32_t is_doubtful = 0;
+  for (uint32_t slot = 0; slot < hits; slot++) {
+    const uint32_t i = h->by_band[slot];
+    const uint64_t key = h->keys[i], difference = key ^ last;
+    const uint32_t is_tie_of_lanes = difference >> KEY_Y == 0 && difference >> KEY_LANE != 0;
+    is_doubtful |= (slot > 0 && key <= last ? 1u : 0u) | is_tie_of_lanes;
+    write_hit(a, key, h->strips[i], first + slot);
+    last = key;
+  }
+  return !is_doubtful;
+}
+
+static SL_DEVICE void sort_list(const struct decode_args *a, uint32_t event, const struct raw_hits *h, uint32_t hits) {
+  for (uint32_t i = 1; i < hits; i++) {
+    const uint16_t number = h->by_band[i];
+    uint32_t to = i;
+    for (; to > 0 && key_is_before(a, event, h->keys[number], h->keys[h->by_band[to - 1]]); to--)
+      h->by_band[to] = h->by_band[to - 1];
+    h->by_band[to] = number;
+  }
+}
+
+/* Writes an event's hits, a thread a hit. A thread alone has listed them in order, where banks have them by lane and
+ * strip, as they do. */
+static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
+  const uint32_t first = a->hits.offsets[event], hits = a->hits.offsets[event + 1] - first;
+  if (hits == 0) { /* none, or refused, or the slice overflowed */
+    for (uint32_t i = threadIdx.x; i < GROUP_SLOTS; i += blockDim.x)
+      a->hits.group_first[(size_t)event * GROUP_SLOTS + i] = 0;
+    return;
+  }
+  const struct raw_hits h = hits_of(a, event);
+  if (blockDim.x == 1) {
+    if (write_as_listed(a, &h, first, hits)) return;
+    sort_list(a, event, &h, hits);
+    write_as_listed(a, &h, first, hits);
+    return;
+  }
+  for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) {
+    const uint32_t i = h.by_band[slot];
+    write_hit(a, h.keys[i], h.strips[i], first + rank_of(a, event, &h, hits, slot));
+  }
+}
+
+#endif
