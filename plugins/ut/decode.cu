@@ -46,7 +46,7 @@ static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d)
     const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
     struct ut_cluster c;
     if (cluster_at(words, d->banks->lanes[bank] / BANK_IS_V4, i - d->banks->place[bank], &c))
-      take_cluster(a, d, bank, i, &c, band_of(a, d, bank, &c));
+      take_cluster(a, d, bank, i, &c, band_by_map);
     else
       d->raw.keys[i] = NO_KEY;
   }
@@ -54,11 +54,7 @@ static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d)
 
 static SL_DEVICE void take_banks_alone(const struct decode_args *a, struct decoding *d) {
   if (d->hits == 0) return;
-  for (uint32_t bank = 0; bank < d->bank_count; bank++) take_bank(a, d, bank);
-}
-
-SL_KERNEL(decode_begin, struct decode_args) {
-  if (sl_grid_thread() == 0) *a.keys_used = 0;
+  for (uint32_t bank = 0; bank < d->bank_count; bank++) take_bank(a, d, bank, band_by_map);
 }
 
 SL_KERNEL(decode_hits, struct decode_args) {
@@ -74,17 +70,11 @@ SL_KERNEL(decode_hits, struct decode_args) {
   }
 }
 
-SL_KERNEL(decode_write, struct decode_args) {
-  SL_FOR_EVENTS (event, a.events) write_hits(&a, event);
+static int prepare(const struct sl_services *s, void *args) {
+  return prepare_tables(s, (const struct decode_args *)args) ? SL_OK : SL_ENOMEM;
 }
 
-static int prepare(const struct sl_services *s, void *args) { return prepare_tables(s, (struct decode_args *)args); }
-
-static int run(const struct sl_launch *l, const struct decode_args *a) {
-  const int status = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), *a);
-  if (status != SL_OK) return status;
-  return SL_COUNT_SCAN_WRITE(l, decode_hits, decode_write, a->hits, *a);
-}
+static int run(const struct sl_launch *l, const struct decode_args *a) { return RUN_DECODE(l, decode_hits, *a); }
 
 SL_ALGORITHM(decode, "UT hits from raw banks, by groups of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
              SL_PREPARE(prepare));

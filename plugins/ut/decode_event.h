@@ -7,11 +7,11 @@
  * is by (band, y, id). A hit's band follows from its lane, by a table of 16 bits.
  *
  * Count, scan, write:
- * 1. The first kernel checks the headers, a thread a bank, and numbers the hits (begin_event). Then banks are dealt
- *    out: each hit gets a key, which says all of it but where in its strip it is, and the hits of each band are counted
- *    (take_cluster). Sums of these are the bands' places, where hits are listed by band, in a band in an order that
- *    depends on that of threads (list_by_band). How many hits the events before have is not known yet: an event's keys and
- *    list stand in whatever piece of the slice's memory is free next.
+ * 1. The first kernel checks the headers, a thread a bank, and numbers the hits (begin_event). Then each hit gets a
+ *    key, which says all of it but where in its strip it is, and the hits of each band are counted (take_cluster, by
+ *    who deals the hits out). Sums of these are the bands' places, where hits are listed by band, in a band in an order
+ *    that depends on that of threads (list_by_band). How many hits the events before have is not known yet: an event's
+ *    keys and list stand in whatever piece of the slice's memory is free next.
  * 2. The scan makes offsets of the events' sums.
  * 3. write_hits gives each hit its rank among the keys of its band, which does not depend on threads, since no two are
  *    equal. Where two are equal, a strip was hit twice, and the event is refused.
@@ -145,14 +145,15 @@ static void number_bands(const struct decode_args *a, const float *lanes, uint16
   group_band[UT_GROUPS_MAX] = bands;
 }
 
-static int prepare_tables(const struct sl_services *s, struct decode_args *a) {
+/* Returns the band of each lane, or NULL. */
+static const uint16_t *prepare_tables(const struct sl_services *s, const struct decode_args *a) {
   float *lanes = (float *)s->make_table(s->context, "lanes", (uint32_t)UT_LANES * RECORD_FLOATS);
   uint16_t *lane_band = (uint16_t *)s->make_table(s->context, "lane_band", UT_LANES);
   uint16_t *group_band = (uint16_t *)s->make_table(s->context, "group_band", GROUP_SLOTS);
-  if (!lanes || !lane_band || !group_band) return SL_ENOMEM;
+  if (!lanes || !lane_band || !group_band) return NULL;
   fill_records(a, lanes);
   number_bands(a, lanes, lane_band, group_band);
-  return SL_OK;
+  return lane_band;
 }
 
 /* ------------------------------------------------------------------------------------------------------- keys */
@@ -307,25 +308,30 @@ static SL_DEVICE float strips_from_first(const float *record, uint32_t is_v4, co
   return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->place : c->place;
 }
 
-/* The band of a bank's cluster, by the map of lanes. */
-static SL_DEVICE uint32_t band_of(const struct decode_args *a, const struct decoding *d, uint32_t bank,
-                                  const struct ut_cluster *c) {
-  return c->lane < UT_BOARD_LANES ? a->lane_band[d->banks->lanes[bank] % BANK_IS_V4 + c->lane] : (uint32_t)NO_BAND;
+/* The band of a lane, by the map. */
+static SL_DEVICE uint32_t band_by_map(const struct decode_args *a, uint32_t lane) { return a->lane_band[lane]; }
+
+/* Hit number `i` is none, since its channel does not exist or is of no sector. */
+static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
+                                   const struct ut_cluster *c) {
+  const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
+  d->raw.keys[i] = NO_KEY;
+  if (c->lane < UT_BOARD_LANES) {
+    sl_event_cut(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
+  } else {
+    sl_event_fail(&a->events, d->event, UT_BANK_NO_LANE, source_id);
+    d->wrong = 1;
+  }
 }
 
-/* Hit number `i` is a cluster of that band. */
+/* Hit number `i` is this cluster, in the band that `band_of` gives for its lane. */
 static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
-                                   const struct ut_cluster *c, uint32_t band) {
+                                   const struct ut_cluster *c,
+                                   uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t lanes = d->banks->lanes[bank], is_v4 = lanes / BANK_IS_V4, lane = lanes % BANK_IS_V4 + c->lane;
+  const uint32_t band = c->lane < UT_BOARD_LANES ? band_of(a, lane) : (uint32_t)NO_BAND;
   if (band == NO_BAND) {
-    const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
-    d->raw.keys[i] = NO_KEY;
-    if (c->lane < UT_BOARD_LANES) {
-      sl_event_cut(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
-    } else {
-      sl_event_fail(&a->events, d->event, UT_BANK_NO_LANE, source_id);
-      d->wrong = 1;
-    }
+    drop_cluster(a, d, bank, i, c);
     return;
   }
   const float *record = a->lanes + RECORD_FLOATS * lane;
@@ -344,18 +350,20 @@ static SL_DEVICE uint32_t number_in_order(const struct decode_args *a, const str
 
 /* The clusters of a lane of version 4, whose first hit has number `first`. */
 static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t lane,
-                                   uint32_t first, uint32_t count) {
+                                   uint32_t first, uint32_t count,
+                                   uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
   for (uint32_t i = 0, end = 0; i < count; i = end) {
     struct ut_cluster c;
     const int is_one = ut_v4_next_cluster(words, lane, count, &end, &c);
     for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_in_order(a, d, bank, k, count)] = NO_KEY;
-    if (is_one) take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, count), &c, band_of(a, d, bank, &c));
+    if (is_one) take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, count), &c, band_of);
   }
 }
 
 /* A bank's clusters, which a thread takes alone. */
-static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank) {
+static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank,
+                                uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
   uint32_t first = d->banks->place[bank];
   const uint32_t hits = d->banks->place[bank + 1] - first;
@@ -363,13 +371,13 @@ static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d,
   if (d->banks->lanes[bank] < BANK_IS_V4) {
     for (uint32_t i = 0; i < hits; i++) {
       const struct ut_cluster c = ut_v3_cluster(words, i);
-      take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, hits), &c, band_of(a, d, bank, &c));
+      take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, hits), &c, band_of);
     }
     return;
   }
   for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
     const uint32_t count = ut_v4_count(words, UT_V4_EMPTY_BYTES, lane);
-    take_v4_lane(a, d, bank, lane, first, count);
+    take_v4_lane(a, d, bank, lane, first, count, band_of);
     first += count;
   }
 }
@@ -489,5 +497,23 @@ static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
     write_hit(a, h.keys[i], h.strips[i], first + rank_of(a, event, &h, hits, slot));
   }
 }
+
+/* ---------------------------------------------------------------------------------------------------- kernels */
+
+SL_KERNEL(decode_begin, struct decode_args) {
+  if (sl_grid_thread() == 0) *a.keys_used = 0;
+}
+
+SL_KERNEL(decode_write, struct decode_args) {
+  SL_FOR_EVENTS (event, a.events) write_hits(&a, event);
+}
+
+/* What `run` returns; `kernel` takes the clusters. */
+#define RUN_DECODE(l, kernel, args)                                                                \
+  __extension__({                                                                                  \
+    int status = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), args);                                 \
+    if (status == SL_OK) status = SL_COUNT_SCAN_WRITE(l, kernel, decode_write, (args).hits, args); \
+    status;                                                                                        \
+  })
 
 #endif
