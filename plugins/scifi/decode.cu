@@ -150,19 +150,20 @@ static SL_DEVICE void take_key(const struct sorting *s, const struct scifi_clust
   if (s->keys) s->keys[slot] = key;
 }
 
-/* Takes the clusters of a halfword. Returns what is wrong with it. */
+/* Takes the clusters of a halfword. Returns what is wrong with it. Most have no flag, and are a cluster by themselves;
+ * the others join them where the cluster is taken, so that a warp goes through that once. */
 static SL_DEVICE uint32_t take_halfword(const struct sorting *s, const struct scifi_bank_words *words, uint32_t i) {
   const uint32_t c = scifi_halfword(words->payload, i), begin = scifi_link_begin(words, c);
   const uint32_t has_flag = scifi_flag_of(c) | scifi_flag_of(scifi_halfword(words->payload, i - 1));
-  struct scifi_cluster cluster = scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
-  if (!has_flag && begin != SCIFI_NOT_CONNECTED) { /* most are such: a cluster by themselves */
-    take_key(s, &cluster);
-    return 0;
-  }
   struct scifi_bank_cursor cursor = scifi_bank_begin();
-  if (scifi_is_taken(words, i)) return 0;
-  cursor.next = i;
-  scifi_take_halfword(words, &cursor);
+  struct scifi_cluster cluster;
+  if (!has_flag && begin != SCIFI_NOT_CONNECTED) {
+    cursor.last = scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
+    cursor.has_last = 1;
+  } else if (!scifi_is_taken(words, i)) {
+    cursor.next = i;
+    scifi_take_halfword(words, &cursor);
+  }
   while (scifi_taken_next(&cursor, &cluster)) take_key(s, &cluster);
   return cursor.faults;
 }
@@ -237,8 +238,9 @@ static SL_DEVICE void take_words(const struct decode_args *a, uint32_t event, co
     words.link_channel = a->links + e->row[bank] * SCIFI_BANK_LINKS;
     words.version = e->version[bank];
     words.end = e->end[bank];
-    uint32_t faults = take_halfword(s, &words, i);
-    if (i + 1 < words.end) faults |= take_halfword(s, &words, i + 1);
+    uint32_t faults = 0;
+    SL_ROLLED
+    for (uint32_t k = i; k < i + 2 && k < words.end; k++) faults |= take_halfword(s, &words, k);
     if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
   }
 }
