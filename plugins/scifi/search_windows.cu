@@ -2,8 +2,8 @@
  * "Windows").
  *
  * The hits of a zone are sorted by x, so that a window is found by binary searches. Of a track with momentum, the one
- * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. Windows of
- * a track that has too few to be found are emptied.
+ * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. On cpu all
+ * hits of a zone are looked at instead, eight at a time. Windows of a track that has too few to be found are emptied.
  *
  * Eight threads a track, of which six take an x layer each, and the stereo layer beside it. Reads 24 bytes a track and
  * some 30 hits of each of 12 zones, which stay in the caches; writes 96 bytes a track.
@@ -49,20 +49,7 @@ struct search {
   uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
 };
 
-/* The first hit in [begin, end) at x or beyond, or end; or the first one beyond x. On cpu all are looked at, eight at a
- * time, which is faster than to search among the few that there are. */
-#if defined(SL_TARGET_CPU)
-static inline uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  uint32_t before = 0;
-  for (uint32_t i = begin; i < end; i++) before += hit_x[i] < x ? 1u : 0u;
-  return begin + before;
-}
-static inline uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  uint32_t before = 0;
-  for (uint32_t i = begin; i < end; i++) before += hit_x[i] <= x ? 1u : 0u;
-  return begin + before;
-}
-#else
+/* The first hit in [begin, end) at x or beyond, or end. */
 static SL_DEVICE uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
@@ -73,6 +60,8 @@ static SL_DEVICE uint32_t first_from(const float *hit_x, uint32_t begin, uint32_
   }
   return begin;
 }
+
+/* The first hit in [begin, end) beyond x, or end. */
 static SL_DEVICE uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
@@ -83,7 +72,6 @@ static SL_DEVICE uint32_t first_beyond(const float *hit_x, uint32_t begin, uint3
   }
   return begin;
 }
-#endif
 
 static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
   const uint16_t *first = s->zone_first + 2 * layer + s->upper;
@@ -119,14 +107,50 @@ static SL_DEVICE struct search open_search(const struct search_windows_args *a, 
   return s;
 }
 
+/* The hits of a zone between low and high. On cpu all hits are looked at, eight at a time, which is faster than to
+ * search among the few that there are. */
+static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
+                                           float high) {
+  struct hit_range range;
+#if defined(SL_TARGET_CPU)
+  uint32_t before = 0, inside = 0;
+  for (uint32_t i = zone.begin; i < zone.end; i++) {
+    before += (uint32_t)(a->hits.x[i] < low);
+    inside += (uint32_t)(a->hits.x[i] >= low) & (uint32_t)(a->hits.x[i] <= high);
+  }
+  range.begin = zone.begin + before;
+  range.end = range.begin + inside;
+#else
+  range.begin = first_from(a->hits.x, zone.begin, zone.end, low);
+  range.end = first_beyond(a->hits.x, range.begin, zone.end, high);
+#endif
+  return range;
+}
+
 /* Of the hits that the track may have, max_hits around where it should be. */
 static SL_DEVICE struct window around(const struct search_windows_args *a, const struct search *s,
                                       struct hit_range zone, float x) {
-  const uint32_t half = a->max_hits / 2, middle = first_from(a->hits.x, zone.begin, zone.end, x);
+  const uint32_t half = a->max_hits / 2;
+  struct window found;
+#if defined(SL_TARGET_CPU)
+  const float low = x - s->below, high = x + s->above;
+  uint32_t before = 0, inside = 0, inside_before = 0;
+  for (uint32_t i = zone.begin; i < zone.end; i++) {
+    const float hit_x = a->hits.x[i];
+    before += (uint32_t)(hit_x < low);
+    inside += (uint32_t)(hit_x >= low) & (uint32_t)(hit_x <= high);
+    inside_before += (uint32_t)(hit_x >= low) & (uint32_t)(hit_x < x);
+  }
+  const uint32_t left_out = inside_before < half ? 0 : inside_before - half;
+  found.first = zone.begin + before + left_out;
+  found.count = inside - left_out < a->max_hits ? inside - left_out : a->max_hits;
+#else
+  const uint32_t middle = first_from(a->hits.x, zone.begin, zone.end, x);
   const uint32_t least = middle - zone.begin < half ? zone.begin : middle - half;
-  const uint32_t first = first_from(a->hits.x, least, middle, x - s->below);
-  const uint32_t most = zone.end - first < a->max_hits ? zone.end : first + a->max_hits;
-  const struct window found = {first, first_beyond(a->hits.x, middle, most, x + s->above) - first};
+  found.first = first_from(a->hits.x, least, middle, x - s->below);
+  const uint32_t most = zone.end - found.first < a->max_hits ? zone.end : found.first + a->max_hits;
+  found.count = first_beyond(a->hits.x, middle, most, x + s->above) - found.first;
+#endif
   return found;
 }
 
@@ -140,14 +164,6 @@ static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_ran
   right->first = first_beyond(a->hits.x, range.begin, left_end, x - a->overlap);
   const uint32_t right_size = range.end - right->first;
   right->count = right_size < a->max_hits ? right_size : a->max_hits;
-}
-
-static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
-                                           float high) {
-  struct hit_range range;
-  range.begin = first_from(a->hits.x, zone.begin, zone.end, low);
-  range.end = first_beyond(a->hits.x, range.begin, zone.end, high);
-  return range;
 }
 
 /* The windows of the i-th x layer, and of the stereo layer beside it, if that one has hits. */
