@@ -179,6 +179,20 @@ static void of_two_middle_hits_the_nearer_is_taken(void **state) {
   start(state);
 }
 
+/* Half a mm before where it should be, as floats have it, and behind. */
+static void of_two_middle_hits_that_are_as_near_the_first_is_taken(void **state) {
+  (void)state;
+  const float k = 1.00177513f, per_difference = (8508.0f - 7826.0f * k) / (9193.0f - 7826.0f);
+  const float x = k * first_x + per_difference * (last_x - first_x), middle[] = {x - 1, x - 0.5f, x + 0.5f};
+  assert_true(x - middle[1] == middle[2] - x && fabsf(x - middle_x) < 0.001f);
+  add_track(2e-4f, 0);
+  add_window(0, 0, &first_x, 1);
+  add_window(0, 8, middle, 3);
+  add_window(0, 16, &last_x, 1);
+  const uint32_t expected = word(0, 0, 0, 1, 0);
+  assert_int_equal(triplets_of(seeding_new(), &expected, 1), 1);
+}
+
 /* Layers 3, 7 and 11 at 8036, 8718 and 9403 mm: 282.362, 350.562 and 419.062 mm, and the middle hit at 871.8 +
  * (282.362 - 803.6) * 1.00142634 = 349.81854. Without momentum, left windows and right ones by themselves: the left
  * ones hold the same triplet, whose word is the smaller. The best of all is that of the second kind, 0.1 mm off. */
@@ -366,6 +380,7 @@ int main(void) {
       TEST(without_a_momentum_the_distance_in_the_magnet_is_a_property),
       TEST(slow_tracks_go_on_to_the_side_to_which_they_began_to_bend),
       TEST(of_two_middle_hits_the_nearer_is_taken),
+      TEST(of_two_middle_hits_that_are_as_near_the_first_is_taken),
       TEST(triplets_of_both_kinds_and_sides_are_kept_by_chi2_and_word),
       TEST(tracks_without_windows_have_no_triplets),
       TEST(triplets_are_those_of_trying_all_pairs),
