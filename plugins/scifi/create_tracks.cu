@@ -41,13 +41,20 @@ enum { TRIPLET_HITS = 3, SEARCHED_X = 3, SEARCHED = SEARCHED_X + SCIFI_X_LAYERS 
 
 /* A triplet, the curve through its hits, and the track that it is of. */
 struct seed {
+  uint32_t item, word;
   struct scifi_state state;
   struct scifi_curve curve;
-  uint32_t hits[TRIPLET_HITS];
-  uint32_t odd, right;           /* whether it is in the second x layers of stations; and in right windows */
-  const uint16_t *first, *count; /* windows of the track */
-  const float *shifts;
 };
+
+/* Whether a triplet is in the second x layers of stations, and in right windows. */
+static SL_DEVICE uint32_t is_odd(uint32_t word) { return word >> 18 & 1; }
+static SL_DEVICE uint32_t is_right(uint32_t word) { return word >> 19 & 1; }
+
+/* Its hit in a station. */
+static SL_DEVICE uint32_t seed_hit(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t station) {
+  const uint32_t w = SCIFI_LAYER_WINDOWS * (2 * station + is_odd(word)) + is_right(word);
+  return a->windows.first[(size_t)item * SCIFI_WINDOWS + w] + (word >> (12 - 6 * station) & 63);
+}
 
 static SL_DEVICE struct scifi_state state_of(const struct create_tracks_args *a, uint32_t item) {
   struct scifi_state s;
@@ -64,17 +71,12 @@ static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint3
   struct seed s;
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
   float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
+  s.item = item;
+  s.word = word;
   s.state = state_of(a, item);
-  s.odd = word >> 18 & 1;
-  s.right = word >> 19 & 1;
-  s.first = a->windows.first + (size_t)item * SCIFI_WINDOWS;
-  s.count = a->windows.count + (size_t)item * SCIFI_WINDOWS;
-  s.shifts = a->shifts + (size_t)item * (SHIFTS * SHIFT_NUMBERS);
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
-    const uint32_t i = 2 * k + s.odd, place = word >> (12 - 6 * k) & 63;
-    s.hits[k] = s.first[SCIFI_LAYER_WINDOWS * i + s.right] + place;
-    seed_x[k] = x[s.hits[k]];
-    d[k] = a->forward.z_layer[scifi_x_layer(i)] - z_reference;
+    seed_x[k] = x[seed_hit(a, item, word, k)];
+    d[k] = a->forward.z_layer[scifi_x_layer(2 * k + is_odd(word))] - z_reference;
   }
   const float y = s.state.y + s.state.ty * (d[1] + z_reference - s.state.z);
   s.curve = scifi_curve_through(d, seed_x, scifi_curve_r(&a->forward, seed_x[1], y));
@@ -82,12 +84,14 @@ static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint3
 }
 
 /* Where the hit of the i-th stereo layer should be. */
-static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct seed *s, uint32_t i, uint32_t layer) {
+static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct seed *s, uint32_t i) {
+  const uint32_t layer = scifi_stereo_layer(i);
   const float z = a->forward.z_layer[layer], x = scifi_curve_x(&s->curve, z - a->forward.constants[SCIFI_Z_REFERENCE]);
+  const float *from = a->shifts + SHIFT_NUMBERS * ((size_t)s->item * SHIFTS + i);
   struct scifi_y_shift shift;
-  shift.first = s->shifts[SHIFT_NUMBERS * i];
-  shift.second = s->shifts[SHIFT_NUMBERS * i + 1];
-  shift.third = s->shifts[SHIFT_NUMBERS * i + 2];
+  shift.first = from[0];
+  shift.second = from[1];
+  shift.third = from[2];
   return x + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, x);
 }
 
@@ -100,37 +104,32 @@ struct search {
 static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct seed *seed) {
   struct search s;
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - seed->odd;
-    const uint32_t w = SCIFI_LAYER_WINDOWS * i + 2 * is_stereo + seed->right;
+    const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - is_odd(seed->word);
+    const size_t w =
+        (size_t)seed->item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i + 2 * is_stereo + is_right(seed->word);
     const float d = a->forward.z_layer[scifi_x_layer(i)] - a->forward.constants[SCIFI_Z_REFERENCE];
-    s.first[k] = seed->first[w];
-    s.count[k] = seed->count[w];
-    s.x[k] = is_stereo ? stereo_x(a, seed, i, scifi_stereo_layer(i)) : scifi_curve_x(&seed->curve, d);
+    s.count[k] = a->windows.count[w];
+    s.first[k] = s.count[k] > 0 ? a->windows.first[w] : 0; /* a hit that there is */
+    s.x[k] = is_stereo ? stereo_x(a, seed, i) : scifi_curve_x(&seed->curve, d);
   }
   return s;
 }
 
 /* How many hits of each window are before the place that is looked for. A bisection in all of them at a time, so that
- * loads do not wait for each other; nothing in it depends on a comparison but numbers. One that is done goes on with
- * its last hit, one of no hits looks at the event's first. */
+ * loads do not wait for each other; nothing in it depends on a comparison but numbers. */
 static SL_DEVICE void bisect(const struct search *s, const float *x, uint32_t *before) {
-  uint32_t left[SEARCHED], most = 0;
+  uint32_t most = 0, step = 1;
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    before[k] = s->count[k] > 0 ? s->first[k] : 0;
-    left[k] = s->count[k];
+    before[k] = 0;
     most = s->count[k] > most ? s->count[k] : most;
   }
-  for (; most > 1; most -= most / 2) {
+  while (2 * step <= most) step *= 2;
+  for (; step > 0; step /= 2) {
     SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-      const uint32_t half = left[k] / 2;
-      const uint32_t is_before = x[before[k] + half - (half > 0 ? 1 : 0)] < s->x[k];
-      before[k] += half & (0u - is_before);
-      left[k] -= half;
+      const uint32_t tried = before[k] + step, is_inside = tried <= s->count[k];
+      const uint32_t is_before = x[s->first[k] + (is_inside ? tried - 1 : 0)] < s->x[k];
+      before[k] += step & (0u - (is_inside & is_before));
     }
-  }
-  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    const uint32_t is_before = x[before[k]] < s->x[k];
-    before[k] = s->count[k] > 0 ? before[k] + is_before - s->first[k] : 0;
   }
 }
 
@@ -200,7 +199,7 @@ static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed
   }
   if (count < a->min_hits) return write_none(a, candidate);
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    by_layer[scifi_x_layer(i)] = i % 2 == seed->odd ? seed->hits[i / 2] : hits[i / 2];
+    by_layer[scifi_x_layer(i)] = i % 2 == is_odd(seed->word) ? seed_hit(a, seed->item, seed->word, i / 2) : hits[i / 2];
     by_layer[scifi_stereo_layer(i)] = hits[SEARCHED_X + i];
   }
   write_hits(a, candidate, by_layer);
@@ -271,4 +270,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return SL_COUNT_SCAN_WRITE(l, create_tracks_count, create_tracks_grow, a->candidates, *a);
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 128, run);
