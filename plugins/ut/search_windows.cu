@@ -150,9 +150,8 @@ static inline struct range search_hits(const struct search_windows_args *a, cons
   struct range r = {UINT32_MAX, 0};
   uint32_t base = end;
   while (base >= begin + SKIPPED && a->hits.y[base - SKIPPED] > y_most) base -= SKIPPED;
-  while (base >= begin + SKIPPED && a->hits.y[begin + SKIPPED - 1] < y_least) begin += SKIPPED;
   const uint32_t last = base;
-  for (; base > begin && base >= event_first + LANES; base -= LANES) {
+  for (; base > begin && a->hits.y[base - 1] >= y_least && base >= event_first + LANES; base -= LANES) {
     const i32x8 from_begin = place + (int32_t)(base - LANES + 1 - begin);
     const i32x8 found = are_compatible(a, p, base - LANES) & (from_begin > 0);
     ends = larger(ends, from_begin & found);
@@ -161,7 +160,7 @@ static inline struct range search_hits(const struct search_windows_args *a, cons
   const uint32_t found_end = largest(ends), found_begin = last - largest(begins);
   r.end = found_end > 0 ? begin + found_end : 0;
   r.begin = found_end > 0 ? found_begin : UINT32_MAX;
-  for (uint32_t i = base; i-- > begin;) { /* the event's first hits */
+  for (uint32_t i = base; i-- > begin && a->hits.y[i] >= y_least;) { /* the event's first hits */
     if (!is_compatible(a, p, i)) continue;
     r.begin = i;
     if (r.end == 0) r.end = i + 1;
