@@ -2,6 +2,7 @@
 #include "tally.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { MESSAGES_MAX = 10 };
 
@@ -45,6 +46,11 @@ void tally_warn(const struct tally *t, const struct sl_services *s) {
                t->truth);
 }
 
+double rate_error(uint64_t k, uint64_t n) {
+  const double a = (double)k + 1, b = (double)(n - k) + 1, sum = a + b;
+  return n > 0 ? sqrt(a * b / (sum + 1)) / sum : (double)NAN;
+}
+
 void category_add(struct category_counts *n, uint32_t tracks) {
   n->reconstructible++;
   if (tracks == 0) return;
@@ -54,6 +60,7 @@ void category_add(struct category_counts *n, uint32_t tracks) {
 
 void category_report(const struct category_counts *n, const char *name, const struct sl_report *r) {
   const double efficiency = ratio((double)n->reconstructed, (double)n->reconstructible);
+  const double error = rate_error(n->reconstructed, n->reconstructible);
   const double purity = ratio(n->purity_sum, (double)n->matches);
   const double hit_efficiency = ratio(n->hit_efficiency_sum, (double)n->matches);
   r->begin_object(r->context, NULL);
@@ -62,11 +69,13 @@ void category_report(const struct category_counts *n, const char *name, const st
   r->integer(r->context, "reconstructed", (int64_t)n->reconstructed);
   r->integer(r->context, "clones", (int64_t)n->clones);
   r->number(r->context, "efficiency", efficiency);
+  r->number(r->context, "error", error);
   r->number(r->context, "purity", purity);
   r->number(r->context, "hit_efficiency", hit_efficiency);
   r->end_object(r->context);
   if (n->reconstructible == 0) return;
-  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%",
-          name, n->reconstructed, n->reconstructible, 100 * efficiency,
+  r->line(r->context,
+          "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f +- %5.2f %%  clones %5.2f %%  purity %6.2f %%  hits %6.2f %%", name,
+          n->reconstructed, n->reconstructible, 100 * efficiency, 100 * error,
           100 * ratio((double)n->clones, (double)(n->reconstructed + n->clones)), 100 * purity, 100 * hit_efficiency);
 }

@@ -39,4 +39,8 @@ static inline double ratio(double numerator, double denominator) {
   return denominator > 0 ? numerator / denominator : 0;
 }
 
+/* Statistical error of a rate found as k of n: the standard deviation of what it may be, if before any was as likely as
+ * any other. That is the binomial error for large k and n - k, and never 0. NaN where n is 0. */
+double rate_error(uint64_t k, uint64_t n);
+
 #endif

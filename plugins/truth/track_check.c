@@ -113,17 +113,22 @@ void track_check_report_ghosts(const struct track_check *c, const struct sl_repo
                                int is_comparable) {
   const double rate = is_comparable ? ratio((double)c->ghosts, (double)c->tracks) : (double)NAN;
   const double fast_rate = is_comparable ? ratio((double)c->fast_ghosts, (double)c->fast_tracks) : (double)NAN;
+  const double error = is_comparable ? rate_error(c->ghosts, c->tracks) : (double)NAN;
+  const double fast_error = is_comparable ? rate_error(c->fast_ghosts, c->fast_tracks) : (double)NAN;
   r->integer(r->context, "tracks", (int64_t)c->tracks);
   r->integer(r->context, "ghosts", (int64_t)c->ghosts);
   r->number(r->context, "ghost_rate", rate);
+  r->number(r->context, "ghost_error", error);
   r->integer(r->context, "fast_tracks", (int64_t)c->fast_tracks);
   r->integer(r->context, "fast_ghosts", (int64_t)c->fast_ghosts);
   r->number(r->context, "fast_ghost_rate", fast_rate);
+  r->number(r->context, "fast_ghost_error", fast_error);
   if (is_comparable)
     r->line(r->context,
-            "%s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%); p > 3 GeV and pt > 0.5 GeV: %" PRIu64 ", ghosts %" PRIu64
-            " (%.2f %%)",
-            tracks, c->tracks, c->ghosts, 100 * rate, c->fast_tracks, c->fast_ghosts, 100 * fast_rate);
+            "%s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%); p > 3 GeV and pt > 0.5 GeV: %" PRIu64
+            ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
+            tracks, c->tracks, c->ghosts, 100 * rate, 100 * error, c->fast_tracks, c->fast_ghosts, 100 * fast_rate,
+            100 * fast_error);
   else
     r->line(r->context, "%s: %" PRIu64, tracks, c->tracks);
 }

@@ -63,15 +63,17 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
   const struct track_check *c = (const struct track_check *)state;
   const int is_comparable = c->hits == 0 || c->known_hits > 0;
   const double ghost_rate = is_comparable ? ratio((double)c->ghosts, (double)c->tracks) : (double)NAN;
+  const double error = is_comparable ? rate_error(c->ghosts, c->tracks) : (double)NAN;
   tally_report(&c->tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks);
   r->integer(r->context, "ghosts", (int64_t)c->ghosts);
   r->integer(r->context, "hits", (int64_t)c->hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->known_hits);
   r->number(r->context, "ghost_rate", ghost_rate);
+  r->number(r->context, "ghost_error", error);
   if (is_comparable)
-    r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", c->tally.events,
-            c->tracks, c->ghosts, 100 * ghost_rate);
+    r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
+            c->tally.events, c->tracks, c->ghosts, 100 * ghost_rate, 100 * error);
   else
     r->line(r->context,
             "VELO tracks of %" PRIu64 " events: %" PRIu64 ", of whose %" PRIu64 " hits none is in the truth",

@@ -1,8 +1,10 @@
 /* test_velo_check.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
 #include "check_case.h"
 #include "sink_caller.h"
+#include "tally.h"
 #include "velo/event_model.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,7 +143,7 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   assert_float_equal(number_in(velo, "purity"), (0.8 + 1 + 1) / 3, 1e-9);
   assert_float_equal(number_in(velo, "hit_efficiency"), (0.5 + 0.5 + 1) / 3, 1e-9);
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "VELO tracks of 2 events: 5, ghosts 2 (40.00 %)"));
+  assert_non_null(strstr(messages, "VELO tracks of 2 events: 5, ghosts 2 (40.00 +- 17.50 %)"));
   assert_null(strstr(messages, "long from B")); /* no line for what was not there */
   assert_null(strstr(messages, "warning"));
 }
@@ -204,6 +206,32 @@ static void events_without_usable_truth_count_in_nothing_else(void **state) {
   assert_non_null(strstr(sl_test_messages(test), "1 events with malformed MC particles were not checked"));
 }
 
+/* Of Beta distributions, whose standard deviations are known: of (1, 2), (2, 1) and (1, 1 + n). */
+static void errors_are_binomial_and_never_zero(void **state) {
+  (void)state;
+  assert_true(isnan(rate_error(0, 0)));
+  assert_float_equal(rate_error(0, 1), sqrt(1.0 / 18), 1e-12);
+  assert_float_equal(rate_error(1, 1), sqrt(1.0 / 18), 1e-12);
+  assert_float_equal(rate_error(0, 98), sqrt(99.0 / 101) / 100, 1e-12);
+  assert_float_equal(rate_error(90000, 100000), sqrt(0.9 * 0.1 / 100000), 1e-7);
+}
+
+static void efficiencies_and_ghosts_come_with_their_errors(void **state) {
+  (void)state;
+  static const struct true_particle particles[] = {
+      {.pdg = 211, .p = 1000, .eta = 4, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {21, 22, 23}},
+      {.pdg = 211, .p = 1000, .eta = 4, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {31, 32, 33}}};
+  add_event(banks, particles, 2);
+  TRACK(&tracks, 21, 22, 23);
+  TRACK(&tracks, 51, 52, 53);
+  TRACK(&tracks, 61, 62, 63);
+  end_tracks(&tracks);
+  const char *report = run();
+  assert_float_equal(number_in(report, "ghost_error"), rate_error(2, 3), 1e-9);
+  assert_float_equal(number_in(category(report, "velo"), "error"), rate_error(1, 2), 1e-9);
+  assert_memory_equal(value_in(category(report, "long"), "error"), " null", strlen(" null"));
+}
+
 /* The harness knows no events with errors, so this one calls the sink itself. */
 SL_DECLARE(velo_check);
 
@@ -236,9 +264,14 @@ static void events_with_errors_are_no_losses(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      CASE(each_particle_counts_in_exactly_its_categories),    CASE(tracks_clones_and_ghosts_are_counted),
-      CASE(without_a_common_hit_there_is_no_ghost_rate),       CASE(fraction_bits_are_masked_on_request),
-      CASE(events_without_usable_truth_count_in_nothing_else), CASE(events_with_errors_are_no_losses),
+      CASE(each_particle_counts_in_exactly_its_categories),
+      CASE(tracks_clones_and_ghosts_are_counted),
+      CASE(without_a_common_hit_there_is_no_ghost_rate),
+      CASE(fraction_bits_are_masked_on_request),
+      CASE(events_without_usable_truth_count_in_nothing_else),
+      CASE(events_with_errors_are_no_losses),
+      CASE(errors_are_binomial_and_never_zero),
+      CASE(efficiencies_and_ghosts_come_with_their_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
