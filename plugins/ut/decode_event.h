@@ -343,21 +343,23 @@ static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding 
 }
 
 /* Where y falls with the strip, a thread alone numbers hits from the last one, so that their keys ascend. */
-static SL_DEVICE uint32_t number_in_order(const struct decode_args *a, const struct decoding *d, uint32_t bank,
-                                          uint32_t i, uint32_t count) {
-  return a->lanes[RECORD_FLOATS * (d->banks->lanes[bank] % BANK_IS_V4) + DY_DI] < 0.0f ? count - 1 - i : i;
+static SL_DEVICE uint32_t counts_down(const struct decode_args *a, const struct decoding *d, uint32_t bank) {
+  return a->lanes[RECORD_FLOATS * (d->banks->lanes[bank] % BANK_IS_V4) + DY_DI] < 0.0f ? 1u : 0u;
+}
+static SL_DEVICE uint32_t number_of(uint32_t is_down, uint32_t i, uint32_t count) {
+  return is_down ? count - 1 - i : i;
 }
 
 /* The clusters of a lane of version 4, whose first hit has number `first`. */
 static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t lane,
                                    uint32_t first, uint32_t count,
                                    uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
-  const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
+  const uint32_t *words = a->banks.payload + d->banks->first_word[bank], is_down = counts_down(a, d, bank);
   for (uint32_t i = 0, end = 0; i < count; i = end) {
     struct ut_cluster c;
     const int is_one = ut_v4_next_cluster(words, lane, count, &end, &c);
-    for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_in_order(a, d, bank, k, count)] = NO_KEY;
-    if (is_one) take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, count), &c, band_of);
+    for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_of(is_down, k, count)] = NO_KEY;
+    if (is_one) take_cluster(a, d, bank, first + number_of(is_down, i, count), &c, band_of);
   }
 }
 
@@ -369,9 +371,10 @@ static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d,
   const uint32_t hits = d->banks->place[bank + 1] - first;
   if (hits == 0) return; /* or left out */
   if (d->banks->lanes[bank] < BANK_IS_V4) {
+    const uint32_t is_down = counts_down(a, d, bank);
     for (uint32_t i = 0; i < hits; i++) {
       const struct ut_cluster c = ut_v3_cluster(words, i);
-      take_cluster(a, d, bank, first + number_in_order(a, d, bank, i, hits), &c, band_of);
+      take_cluster(a, d, bank, first + number_of(is_down, i, hits), &c, band_of);
     }
     return;
   }
