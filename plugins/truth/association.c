@@ -113,7 +113,8 @@ static struct hit_counts shared_with_family(const struct association *a, uint32_
   for (uint32_t i = 0; i < a->candidate_count; i++) {
     const uint32_t relative = a->candidates[i];
     if (!goes_on(a, particle, relative) && !goes_on(a, relative, particle)) continue;
-    for (uint32_t detector = 0; detector < MC_DETECTORS; detector++) sums.in[detector] += a->shared[relative].in[detector];
+    for (uint32_t detector = 0; detector < MC_DETECTORS; detector++)
+      sums.in[detector] += a->shared[relative].in[detector];
   }
   for (uint32_t detector = 0; detector < MC_DETECTORS; detector++)
     if (sums.in[detector] > t->in[detector].count) sums.in[detector] = t->in[detector].count;
