@@ -62,7 +62,7 @@ SL_KERNEL(decode_hits, struct decode_args) {
   __shared__ uint32_t next[BAND_SLOTS];
   SL_FOR_EVENTS (event, a.events) {
     struct decoding d = begin_event(&a, event, &banks, next);
-    if (blockDim.x == 1)
+    if (IS_ALONE)
       take_banks_alone(&a, &d);
     else
       take_hits(&a, &d);

@@ -54,6 +54,13 @@ enum {
   NO_BAND = UINT16_MAX
 };
 
+/* A block is one thread, which then works in order: known when it is compiled, so that GPUs have no code for it. */
+#if defined(SL_TARGET_CPU)
+enum { IS_ALONE = 1 };
+#else
+enum { IS_ALONE = 0 };
+#endif
+
 /* What a lane's sector does to a strip's place, in the lane's record. */
 enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
 
@@ -490,7 +497,7 @@ static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
     return;
   }
   const struct raw_hits h = hits_of(a, event);
-  if (blockDim.x == 1) {
+  if (IS_ALONE) {
     if (write_as_listed(a, &h, first, hits)) return;
     sort_list(a, event, &h, hits);
     write_as_listed(a, &h, first, hits);
