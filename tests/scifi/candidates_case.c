@@ -237,7 +237,7 @@ static void plain_grow(const struct candidates_case *c, const struct forward_con
     chosen[layer] = (int)a.hit;
     found->quality += a.chi2 / max_chi2_x;
   }
-  const double limit = max_chi2_stereo * (fabs(c->tx[track]) + fabs(c->ty[track]));
+  const double limit = max_chi2_stereo * ((double)fabsf(c->tx[track]) + (double)fabsf(c->ty[track]));
   for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
     const uint32_t layer = case_stereo_layers[i];
     const double at = plain_x(&found->curve, case_z[layer]);

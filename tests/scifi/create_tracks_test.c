@@ -92,7 +92,7 @@ static void hits_are_added_within_their_limits(void **state) {
     assert_memory_equal(g.hits, seed ? odd : even, sizeof g.hits);
     const double quality = (1.4 * 1.4 + 0.25) / 2 + (2.4 * 2.4 + 1 + 4 + 4) / (50 * 0.12);
     assert_true(fabs(g.quality - quality) < 2e-3);
-    assert_true(fabs(g.a) < 1e-9 && fabs(g.b - tx) < 1e-6 && fabs(g.c - 852) < 1e-3);
+    assert_true(fabsf(g.a) < 1e-9f && fabs(g.b - tx) < 1e-6 && fabsf(g.c - 852) < 1e-3f);
   }
   forward_constant_close(&forward);
 }

@@ -116,7 +116,7 @@ static void a_good_candidate_is_kept_with_its_line_in_y(void **state) {
     assert_int_equal(b.count, counts[i].hits);
     for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) assert_int_equal(b.hits[h], h < b.count ? h : 0);
     assert_true(b.a == 0 && b.b == of.b[0] && b.c == of.c[0] && b.r == 0);
-    assert_true(fabs(b.y - 3) < 0.05 && fabs(b.ty - 0.021) < 5e-6);
+    assert_true(fabsf(b.y - 3) < 0.05f && fabs(b.ty - 0.021) < 5e-6);
     assert_true(fabs(b.quality - counts[i].factor * 0.3 / (counts[i].hits - 3)) < 1e-3);
   }
 }
