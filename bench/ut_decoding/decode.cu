@@ -18,15 +18,6 @@
   M(ENUM, deal, "boards", "how banks are dealt to threads", "boards map suppressed shared sorted fetched")  \
   M(SCRATCH, counters, u32, "hits of each band of each event", SL_ONE(SL_EVENTS_TERM(BAND_SLOTS, 0)))       \
   M(TABLE, place_band, u16, "band by hardware coordinates")
-/* The band of a lane, by map or hardware coordinates. */
-enum { BAND_BY_HARDWARE = 1 };
-#define BAND_OF(a, lane, way) ((way) == BAND_BY_MAP ? (uint32_t)(a)->lane_band[lane] : band_by_hardware(a, lane))
-struct decode_args;
-
-#include <sluice/kernel.h>
-
-static SL_DEVICE uint32_t band_by_hardware(const struct decode_args *a, uint32_t lane);
-
 #include "decode_event.h"
 
 enum deal { BOARDS, MAP, SUPPRESSED, SHARED, SORTED, FETCHED };
@@ -128,7 +119,7 @@ static SL_DEVICE void take_fetched(const struct decode_args *a, struct decoding 
     const uint32_t chunk = list->chunk[sl_warp_index()], at = chunk + sl_warp_lane();
     sl_warp_sync(); /* the next chunk's place is free */
     if (chunk >= length) return;
-    if (at < length) take_bank(a, d, list->short_banks[at], BAND_BY_MAP);
+    if (at < length) take_bank(a, d, list->short_banks[at], band_by_map);
   }
 }
 
@@ -136,14 +127,14 @@ static SL_DEVICE void take_dealt(const struct decode_args *a, struct decoding *d
                                  const enum deal deal) {
   if (deal <= MAP)
     for (uint32_t i = threadIdx.x; i < d->bank_count; i += blockDim.x)
-      take_bank(a, d, i, deal == BOARDS ? BAND_BY_HARDWARE : BAND_BY_MAP);
+      take_bank(a, d, i, deal == BOARDS ? band_by_hardware : band_by_map);
   if (deal <= MAP) return;
   const uint32_t length = deal < SORTED ? list_banks(d, list) : list_banks_by_size(d, list);
   if (deal == FETCHED) {
     take_fetched(a, d, list, length);
     return;
   }
-  for (uint32_t i = threadIdx.x; i < length; i += blockDim.x) take_bank(a, d, list->banks[i], BAND_BY_MAP);
+  for (uint32_t i = threadIdx.x; i < length; i += blockDim.x) take_bank(a, d, list->banks[i], band_by_map);
 }
 
 static SL_DEVICE void decode_events(const struct decode_args *a, const enum deal deal) {

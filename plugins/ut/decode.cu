@@ -46,7 +46,7 @@ static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d)
     const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
     struct ut_cluster c;
     if (cluster_at(words, d->banks->lanes[bank] / BANK_IS_V4, i - d->banks->place[bank], &c))
-      take_cluster(a, d, bank, i, &c, BAND_BY_MAP);
+      take_cluster(a, d, bank, i, &c, band_by_map);
     else
       d->raw.keys[i] = NO_KEY;
   }
@@ -54,7 +54,7 @@ static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d)
 
 static SL_DEVICE void take_banks_alone(const struct decode_args *a, struct decoding *d) {
   if (d->hits == 0) return;
-  for (uint32_t bank = 0; bank < d->bank_count; bank++) take_bank(a, d, bank, BAND_BY_MAP);
+  for (uint32_t bank = 0; bank < d->bank_count; bank++) take_bank(a, d, bank, band_by_map);
 }
 
 SL_KERNEL(decode_hits, struct decode_args) {

@@ -315,12 +315,8 @@ static SL_DEVICE float strips_from_first(const float *record, uint32_t is_v4, co
   return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->place : c->place;
 }
 
-/* The band of a lane, by the map; or by what who includes this does for another `way`. No pointer to a function: nvcc
- * 13 makes kernels of one that end with an illegal instruction. */
-enum { BAND_BY_MAP };
-#if !defined(BAND_OF)
-#define BAND_OF(a, lane, way) ((way) == BAND_BY_MAP ? (a)->lane_band[lane] : (uint32_t)NO_BAND)
-#endif
+/* The band of a lane, by the map. */
+static SL_DEVICE uint32_t band_by_map(const struct decode_args *a, uint32_t lane) { return a->lane_band[lane]; }
 
 /* Hit number `i` is none, since its channel does not exist or is of no sector. */
 static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
@@ -335,11 +331,12 @@ static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding 
   }
 }
 
-/* Hit number `i` is this cluster, in the band of its lane. */
+/* Hit number `i` is this cluster, in the band that `band_of` gives for its lane. */
 static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
-                                   const struct ut_cluster *c, uint32_t way) {
+                                   const struct ut_cluster *c,
+                                   uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t lanes = d->banks->lanes[bank], is_v4 = lanes / BANK_IS_V4, lane = lanes % BANK_IS_V4 + c->lane;
-  const uint32_t band = c->lane < UT_BOARD_LANES ? BAND_OF(a, lane, way) : (uint32_t)NO_BAND;
+  const uint32_t band = c->lane < UT_BOARD_LANES ? band_of(a, lane) : (uint32_t)NO_BAND;
   if (band == NO_BAND) {
     drop_cluster(a, d, bank, i, c);
     return;
@@ -362,18 +359,20 @@ static SL_DEVICE uint32_t number_of(uint32_t is_down, uint32_t i, uint32_t count
 
 /* The clusters of a lane of version 4, whose first hit has number `first`. */
 static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t lane,
-                                   uint32_t first, uint32_t count, uint32_t way) {
+                                   uint32_t first, uint32_t count,
+                                   uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank], is_down = counts_down(a, d, bank);
   for (uint32_t i = 0, end = 0; i < count; i = end) {
     struct ut_cluster c;
     const int is_one = ut_v4_next_cluster(words, lane, count, &end, &c);
     for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_of(is_down, k, count)] = NO_KEY;
-    if (is_one) take_cluster(a, d, bank, first + number_of(is_down, i, count), &c, way);
+    if (is_one) take_cluster(a, d, bank, first + number_of(is_down, i, count), &c, band_of);
   }
 }
 
 /* A bank's clusters, which a thread takes alone. */
-static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t way) {
+static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank,
+                                uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
   uint32_t first = d->banks->place[bank];
   const uint32_t hits = d->banks->place[bank + 1] - first;
@@ -382,13 +381,13 @@ static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d,
     const uint32_t is_down = counts_down(a, d, bank);
     for (uint32_t i = 0; i < hits; i++) {
       const struct ut_cluster c = ut_v3_cluster(words, i);
-      take_cluster(a, d, bank, first + number_of(is_down, i, hits), &c, way);
+      take_cluster(a, d, bank, first + number_of(is_down, i, hits), &c, band_of);
     }
     return;
   }
   for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) {
     const uint32_t count = ut_v4_count(words, UT_V4_EMPTY_BYTES, lane);
-    take_v4_lane(a, d, bank, lane, first, count, way);
+    take_v4_lane(a, d, bank, lane, first, count, band_of);
     first += count;
   }
 }
