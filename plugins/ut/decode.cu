@@ -48,7 +48,7 @@ static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d)
     if (cluster_at(words, d->banks->lanes[bank] / BANK_IS_V4, i - d->banks->place[bank], &c))
       take_cluster(a, d, bank, i, &c, band_by_map);
     else
-      d->raw.keys[i] = NO_KEY;
+      a->keys[d->first + i] = NO_KEY;
   }
 }
 

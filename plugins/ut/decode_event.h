@@ -267,11 +267,12 @@ static SL_DEVICE struct raw_hits hits_of(const struct decode_args *a, uint32_t e
   return h;
 }
 
-/* What the threads that decode an event share. */
+/* What the threads that decode an event share. Its pointers are all to shared memory: of a structure that has others
+ * too, nvcc 13 takes all for those. */
 struct decoding {
   struct bank_slots *banks;
   uint32_t *next; /* of each band: how many hits; then where the next one is listed */
-  struct raw_hits raw;
+  uint32_t first; /* where the keys of the event begin */
   uint32_t event, bank_count;
   uint32_t hits;  /* of all banks, those without a cluster too; 0: the event is refused, or has none */
   uint32_t wrong; /* this thread saw a channel that does not exist */
@@ -304,7 +305,7 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
   d.wrong = 0;
   if (threadIdx.x == 0) a->keys_begin[event] = atomicAdd(a->keys_used, d.hits);
   __syncthreads();
-  d.raw = hits_of(a, event);
+  d.first = a->keys_begin[event];
   return d;
 }
 
@@ -322,7 +323,7 @@ static SL_DEVICE uint32_t band_by_map(const struct decode_args *a, uint32_t lane
 static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
                                    const struct ut_cluster *c) {
   const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
-  d->raw.keys[i] = NO_KEY;
+  a->keys[d->first + i] = NO_KEY;
   if (c->lane < UT_BOARD_LANES) {
     sl_event_cut(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
   } else {
@@ -343,9 +344,9 @@ static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding 
   }
   const float *record = a->lanes + RECORD_FLOATS * lane;
   const float strips = strips_from_first(record, is_v4, c), y = record[Y0] + strips * record[DY_DI];
-  d->raw.keys[i] =
+  a->keys[d->first + i] =
       (uint64_t)band << KEY_BAND | (uint64_t)ordered(y) << KEY_Y | lane << KEY_LANE | c->strip << KEY_STRIP | is_v4;
-  d->raw.strips[i] = strips;
+  a->strips[d->first + i] = strips;
   atomicAdd(&d->next[band], 1u);
 }
 
@@ -365,7 +366,7 @@ static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding 
   for (uint32_t i = 0, end = 0; i < count; i = end) {
     struct ut_cluster c;
     const int is_one = ut_v4_next_cluster(words, lane, count, &end, &c);
-    for (uint32_t k = i; k < end; k++) d->raw.keys[first + number_of(is_down, k, count)] = NO_KEY;
+    for (uint32_t k = i; k < end; k++) a->keys[d->first + first + number_of(is_down, k, count)] = NO_KEY;
     if (is_one) take_cluster(a, d, bank, first + number_of(is_down, i, count), &c, band_of);
   }
 }
@@ -422,8 +423,8 @@ static SL_DEVICE void list_by_band(const struct decode_args *a, const struct dec
   }
   place_bands(a, d);
   for (uint32_t i = threadIdx.x; i < d->hits; i += blockDim.x) {
-    const uint64_t key = d->raw.keys[i];
-    if (key != NO_KEY) d->raw.by_band[atomicAdd(&d->next[key_band(key)], 1u)] = (uint16_t)i;
+    const uint64_t key = a->keys[d->first + i];
+    if (key != NO_KEY) a->by_band[d->first + atomicAdd(&d->next[key_band(key)], 1u)] = (uint16_t)i;
   }
   __syncthreads(); /* what the block shares is free */
 }
