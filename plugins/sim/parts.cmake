@@ -1,6 +1,6 @@
 # What the simulation is made of, but for its source: the plugin, its tests and its benchmark are built of this.
 set(sim_folder ${CMAKE_CURRENT_LIST_DIR})
-set(sim_sources simulation event species crossing generator decay phase_space transport secondary
+set(sim_sources simulation event random species crossing generator decay phase_space transport secondary
                 magnet field_plane lanes spectrometer_planes spectrometer spectrometer_material flight_decay absorbers soft
                 bank_list odin velo_charge velo_digits velo_banks ut_charge ut_digits ut_banks
                 scifi_light scifi_digits scifi_banks ecal_digits ecal_banks

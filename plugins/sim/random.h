@@ -46,9 +46,11 @@ struct sim_random {
 };
 
 enum { SIM_PHILOX_ROUNDS = 10 };
+#define SIM_PHILOX_FIRST  0xD2511F53ull
+#define SIM_PHILOX_SECOND 0xCD9E8D57ull
 
 static inline void philox_round(const uint32_t key[2], uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3) {
-  const uint64_t first = 0xD2511F53ull * *c0, second = 0xCD9E8D57ull * *c2;
+  const uint64_t first = SIM_PHILOX_FIRST * *c0, second = SIM_PHILOX_SECOND * *c2;
   *c0 = (uint32_t)(second >> 32) ^ *c1 ^ key[0];
   *c1 = (uint32_t)second;
   *c2 = (uint32_t)(first >> 32) ^ *c3 ^ key[1];
@@ -90,8 +92,26 @@ static inline uint32_t sim_random_u32(struct sim_random *r) {
   return r->numbers[--r->left];
 }
 
+/* ---------------------------------------------------------------------------- several streams at once (random.c) */
+
+enum { SIM_RANDOM_LANES = 8 };
+
+/* Words i of each lane's counter become those of its block: in vector instructions. */
+void sim_philox_lanes(const uint32_t key[2], uint32_t words[4][SIM_RANDOM_LANES]);
+
+/* The first words of a stream that was just begun, and of those whose indices follow: as sim_random_u32 gives them,
+ * from words[3] to words[0]. */
+void sim_random_lanes(const struct sim_random *first, uint32_t words[4][SIM_RANDOM_LANES]);
+
+/* Begins these streams. */
+void sim_random_begin_lanes(const struct sim_random *first, struct sim_random streams[SIM_RANDOM_LANES]);
+
+/* ------------------------------------------------------------------------------------------------ distributions */
+
 /* Uniform in (0, 1), neither end included. */
-static inline float sim_uniform(struct sim_random *r) { return ((float)(sim_random_u32(r) >> 9) + 0.5f) * 0x1p-23f; }
+static inline float sim_uniform_of(uint32_t word) { return ((float)(int32_t)(word >> 9) + 0.5f) * 0x1p-23f; }
+
+static inline float sim_uniform(struct sim_random *r) { return sim_uniform_of(sim_random_u32(r)); }
 
 static inline float sim_uniform_in(struct sim_random *r, float low, float high) {
   return low + (high - low) * sim_uniform(r);

@@ -233,7 +233,6 @@ static int light_passage(struct light_maker *m, const struct portion *portion, u
 
 /* One uniform number says whether a passage is seen and, the smallest ones, how far light gets besides. */
 static void draw(const struct sim_event *event, float efficiency, struct portion *p) {
-  const struct sim_random r = sim_event_random(event, SIM_FOR_SCIFI_HIT, p->first);
   const struct sim_passage *passages = event->passages[SIM_IN_SCIFI].at + p->first;
   float seen[PORTION], amount[PORTION], farther_below[PORTION], length[PORTION];
   for (uint32_t k = 0; k < PORTION; k++) {
@@ -241,14 +240,16 @@ static void draw(const struct sim_event *event, float efficiency, struct portion
     farther_below[k] = sl_max_f32(efficiency * (is_slow ? flat : knock_on), 1e-9f);
     length[k] = is_slow ? flat_length : knock_on_length;
   }
-  for (uint32_t k = 0; k < PORTION; k++) {
-    const uint32_t counter[4] = {0, r.counter[1] + k, r.counter[2], r.counter[3]};
-    uint32_t numbers[4];
-    philox_4x32_10(r.key, counter, numbers);
-    seen[k] = ((float)(int32_t)(numbers[0] >> 9) + 0.5f) * 0x1p-23f;
-    amount[k] = ((float)(int32_t)(numbers[1] >> 9) + 0.5f) * 0x1p-23f;
-    p->bytes[0][k] = numbers[2];
-    p->bytes[1][k] = numbers[3];
+  for (uint32_t k = 0; k < PORTION; k += SIM_RANDOM_LANES) {
+    const struct sim_random r = sim_event_random(event, SIM_FOR_SCIFI_HIT, p->first + k);
+    uint32_t words[4][SIM_RANDOM_LANES];
+    sim_random_lanes(&r, words);
+    for (uint32_t l = 0; l < SIM_RANDOM_LANES; l++) {
+      seen[k + l] = sim_uniform_of(words[0][l]);
+      amount[k + l] = sim_uniform_of(words[1][l]);
+      p->bytes[0][k + l] = words[2][l];
+      p->bytes[1][k + l] = words[3][l];
+    }
   }
   for (uint32_t k = 0; k < PORTION; k++) {
     const float more = -sl_logf(-sl_logf(amount[k])); /* Gumbel's distribution: mode 0, width 1 */

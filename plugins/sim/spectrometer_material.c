@@ -11,6 +11,7 @@
 #include <math.h>
 
 enum { LANES = SIM_LANES };
+_Static_assert((int)LANES == (int)SIM_RANDOM_LANES, "lanes draw together");
 
 /* MeV a radiation length: the most probable loss of minimum ionising particles, 0.6 of the mean one in silicon; and
  * carbon's 0.1535 Z/A times its 43 g/cm2, for electrons that are knocked out, of which those above knock_min are
@@ -29,43 +30,30 @@ struct chances {
   float a[LANES], b[LANES], choice[LANES], quanta[LANES];
 };
 
-static float uniform_of(uint32_t word) { return ((float)(int32_t)(word >> 9) + 0.5f) * 0x1p-23f; }
-
-/* Philox's first four words of each lane, from the counter that its number in the event and the node make. In arrays of
- * its own and apart from what follows, for the compiler to see that it may take all lanes at once. */
-static __attribute__((noinline)) void draw_words(const struct sim_event *event, const struct sim_lanes *lanes,
-                                                 uint32_t node, uint32_t words[4][LANES]) {
+/* Philox's first four words of each lane, from the counter that its number in the event and the node make. */
+static void draw_words(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node,
+                       uint32_t words[4][LANES]) {
   const struct sim_random r = sim_event_random(event, SIM_FOR_SCATTER, 0);
-  uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES], key[2] = {r.key[0], r.key[1]};
   for (int l = 0; l < LANES; l++) {
-    c0[l] = node;
-    c1[l] = r.counter[1] | lanes->particle[l];
-    c2[l] = r.counter[2];
-    c3[l] = r.counter[3];
+    words[0][l] = node;
+    words[1][l] = r.counter[1] | lanes->particle[l];
+    words[2][l] = r.counter[2];
+    words[3][l] = r.counter[3];
   }
-  for (int round = 0; round < SIM_PHILOX_ROUNDS; round++) {
-    for (int l = 0; l < LANES; l++) philox_round(key, &c0[l], &c1[l], &c2[l], &c3[l]);
-    philox_next_key(key);
-  }
-  for (int l = 0; l < LANES; l++) {
-    words[0][l] = c0[l];
-    words[1][l] = c1[l];
-    words[2][l] = c2[l];
-    words[3][l] = c3[l];
-  }
+  sim_philox_lanes(r.key, words);
 }
 
 static void draw(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node, struct chances *c) {
   uint32_t words[4][LANES];
   draw_words(event, lanes, node, words);
   for (int l = 0; l < LANES; l++) {
-    const float size = sqrtf(-2.0f * sl_logf(uniform_of(words[0][l])));
+    const float size = sqrtf(-2.0f * sl_logf(sim_uniform_of(words[0][l])));
     float sine, cosine;
-    sl_sincosf(6.28318531f * uniform_of(words[1][l]), &sine, &cosine);
+    sl_sincosf(6.28318531f * sim_uniform_of(words[1][l]), &sine, &cosine);
     c->a[l] = size * cosine;
     c->b[l] = size * sine;
-    c->choice[l] = uniform_of(words[2][l]);
-    c->quanta[l] = uniform_of(words[3][l]);
+    c->choice[l] = sim_uniform_of(words[2][l]);
+    c->quanta[l] = sim_uniform_of(words[3][l]);
   }
 }
 

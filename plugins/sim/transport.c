@@ -298,11 +298,11 @@ static float decay_z_of(const struct sim_particle *p, struct sim_random *r) {
 }
 
 static int follow(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event,
-                  uint32_t index) {
+                  uint32_t index, const struct sim_random *random) {
   const struct sim_particle *p = &event->particles.at[index];
   struct flight f = {
       .velo = velo, .near = near, .event = event, .index = index, .mass = p->species->mass, .charge = p->charge};
-  f.random = sim_event_random(event, SIM_FOR_TRANSPORT, index);
+  f.random = *random;
   f.is_hadron = p->species->is_hadron;
   f.is_electron = p->species == &sim_species[SIM_ELECTRON];
   f.is_photon = p->species == &sim_species[SIM_PHOTON];
@@ -330,10 +330,14 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
 }
 
 int sim_transport(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event) {
+  struct sim_random streams[SIM_RANDOM_LANES];
   event->velo_hits.count = 0;
   for (uint32_t i = 0; i < event->particles.count; i++) {
+    const uint32_t lane = i % SIM_RANDOM_LANES;
+    const struct sim_random first = sim_event_random(event, SIM_FOR_TRANSPORT, i);
+    if (lane == 0) sim_random_begin_lanes(&first, streams);
     if (!is_followed(&event->particles.at[i])) continue;
-    const int status = follow(velo, near, event, i);
+    const int status = follow(velo, near, event, i, &streams[lane]);
     if (status < 0) return status;
   }
   return SL_OK;

@@ -41,15 +41,19 @@ struct portion {
 
 /* The hits from `first` on that their sensor sees; returns where the next portion begins. */
 static uint32_t take_hits(const struct sim_event *event, float efficiency, uint32_t first, struct portion *p) {
+  const uint32_t end = event->velo_hits.count;
   uint32_t i = first, count = 0;
-  for (; i < event->velo_hits.count && count < PORTION; i++) {
-    struct sim_random r = sim_event_random(event, SIM_FOR_VELO_HIT, i);
-    const int is_seen = sim_uniform(&r) < efficiency;
-    p->hits[count] = i;
-    p->chance[count] = sim_uniform(&r);
-    p->dx[count] = event->velo_hits.at[i].slope_x;
-    p->dy[count] = event->velo_hits.at[i].slope_y;
-    count += is_seen;
+  while (i < end && count + SIM_RANDOM_LANES <= PORTION) {
+    const struct sim_random r = sim_event_random(event, SIM_FOR_VELO_HIT, i);
+    uint32_t words[4][SIM_RANDOM_LANES];
+    sim_random_lanes(&r, words);
+    for (uint32_t l = 0; l < SIM_RANDOM_LANES && i < end; l++, i++) {
+      p->hits[count] = i;
+      p->chance[count] = sim_uniform_of(words[2][l]);
+      p->dx[count] = event->velo_hits.at[i].slope_x;
+      p->dy[count] = event->velo_hits.at[i].slope_y;
+      count += sim_uniform_of(words[3][l]) < efficiency;
+    }
   }
   p->hit_count = count;
   return i;
