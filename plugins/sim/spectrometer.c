@@ -64,12 +64,6 @@ static int is_in_aperture(double x, double y, double z) {
 
 static int is_in_pipe(double x, double y, double z) { return x * x + y * y < SIM_PIPE_SLOPE * SIM_PIPE_SLOPE * z * z; }
 
-/* Is a photon there in the plane's material? */
-static int meets(const struct sim_plane *plane, double x, double y) {
-  const double r2 = x * x + y * y, from = (double)plane->ring[0] * plane->z, to = (double)plane->ring[1] * plane->z;
-  return !is_in_pipe(x, y, plane->z) && (to <= 0 || (r2 > from * from && r2 < to * to));
-}
-
 /* ------------------------------------------------------------------------------------------ what begins */
 
 int sim_pass(struct sim_event *event, enum sim_detector detector, uint32_t layer, const struct sim_track *t) {
@@ -103,16 +97,31 @@ static uint32_t kind_of(const struct sim_species *species) {
   return kind;
 }
 
+enum { NO_FLIGHTS = UINT32_MAX };
+
+/* What a particle's flight begins with; that of particles with neighbouring indices is made together. */
+static struct sim_random flight_of(struct sim_spectrometer *s, const struct sim_event *event, uint32_t particle) {
+  const uint32_t lane = particle % SIM_RANDOM_LANES;
+  if (s->first_flight != particle - lane) {
+    const struct sim_random first = sim_event_random(event, SIM_FOR_FLIGHT, particle - lane);
+    sim_random_begin_lanes(&first, s->flights);
+    s->first_flight = particle - lane;
+  }
+  return s->flights[lane];
+}
+
 /* A charged track waits at the node for the others. */
 static int start(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t, const struct sim_birth *b) {
   const struct sim_particle *particle = &event->particles.at[t->particle];
-  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, t->particle);
   if (t->p < charged_p_min || fabs(t->tx) > slope_max || fabs(t->ty) > slope_max) return SL_OK;
   if (!is_in_aperture(t->x, t->y, t->z) || b->node >= s->node_count) return SL_OK;
   t->charge = particle->charge * s->polarity;
   t->mass = particle->species->mass;
   t->kind = kind_of(particle->species);
-  if (t->kind & SIM_LANE_UNSTABLE) t->to_decay = particle->species->ctau_in_flight * sim_exponential(&r);
+  if (t->kind & SIM_LANE_UNSTABLE) {
+    struct sim_random r = flight_of(s, event, t->particle);
+    t->to_decay = particle->species->ctau_in_flight * sim_exponential(&r);
+  }
   const double z = s->nodes[b->node].end.z;
   if (t->z < z) sim_track_advance(t, z, 100.0);
   if (is_in_pipe(t->x, t->y, z)) t->kind |= SIM_LANE_IN_PIPE;
@@ -141,20 +150,64 @@ static int convert(struct sim_spectrometer *s, struct sim_event *event, const st
   return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
 }
 
+static void add_to_photon_way(struct sim_photon_way *way, uint32_t node, const struct sim_plane *plane) {
+  const double z = plane->z, from = (double)plane->ring[0] * z, to = (double)plane->ring[1] * z;
+  const uint32_t i = way->count++;
+  const int is_ring = to > 0;
+  way->node[i] = node;
+  way->z[i] = z;
+  way->pipe2[i] = SIM_PIPE_SLOPE * SIM_PIPE_SLOPE * z * z;
+  way->from2[i] = is_ring ? from * from : -1;
+  way->to2[i] = is_ring ? to * to : HUGE_VAL;
+  way->material[i] = (double)plane->radiation_lengths;
+  way->ring_end = fmax(way->ring_end, (double)plane->ring[1]);
+  way->whole_planes += is_ring ? 0 : way->material[i];
+}
+
+static void find_photon_way(struct sim_spectrometer *s) {
+  s->photon_way.count = 0;
+  s->photon_way.whole_planes = s->photon_way.ring_end = 0;
+  for (uint32_t i = 0; i < s->node_count; i++)
+    if (s->nodes[i].plane && s->nodes[i].plane->radiation_lengths > 0.0f)
+      add_to_photon_way(&s->photon_way, i, s->nodes[i].plane);
+}
+
+/* Is there too little for a pair on the way, without a closer look? From z on, slopes of lines from the origin differ
+ * from the photon's own by less than its distance from the origin's line over z. */
+static int meets_too_little(const struct sim_photon_way *way, const struct sim_track *t, double to_pair) {
+  const double beside_x = (t->x - t->tx * t->z) / t->z, beside_y = (t->y - t->ty * t->z) / t->z;
+  const double slope = sqrt(t->tx * t->tx + t->ty * t->ty), beside = sqrt(beside_x * beside_x + beside_y * beside_y);
+  const double margin = 1e-4;
+  if (slope + beside < SIM_PIPE_SLOPE - margin) return 1;
+  return slope - beside > way->ring_end + margin && to_pair > way->whole_planes + margin;
+}
+
+/* The node at which a photon becomes a pair, from `first` on, or node_count. */
+static uint32_t pair_node(const struct sim_spectrometer *s, const struct sim_track *t, uint32_t first, double to_pair) {
+  const struct sim_photon_way *way = &s->photon_way;
+  double material[SIM_NODES_MAX];
+  if (meets_too_little(way, t, to_pair)) return s->node_count;
+  for (uint32_t i = 0; i < way->count; i++) {
+    const double dz = way->z[i] - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz, r2 = x * x + y * y;
+    const int meets = (r2 >= way->pipe2[i]) & (r2 > way->from2[i]) & (r2 < way->to2[i]) & (way->node[i] >= first);
+    material[i] = meets ? way->material[i] : 0;
+  }
+  for (uint32_t i = 0; i < way->count; i++) {
+    to_pair -= material[i];
+    if (to_pair <= 0) return way->node[i];
+  }
+  return s->node_count;
+}
+
 /* A photon in a straight line: to where it becomes a pair, or to the ECAL. */
 static int fly_photon(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t,
                       const struct sim_birth *b) {
   const double slant = sqrt(1 + t->tx * t->tx + t->ty * t->ty), end = s->nodes[last_node(s)].end.z;
   const double end_x = t->x + t->tx * (end - t->z), end_y = t->y + t->ty * (end - t->z);
   if (t->p < photon_min || !is_in_aperture(t->x, t->y, t->z)) return SL_OK;
-  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, t->particle);
-  double to_pair = 9.0 / 7.0 * (double)sim_exponential(&r) / slant;
-  for (uint32_t node = b->node + b->is_behind; node < s->node_count; node++) {
-    if (!s->nodes[node].plane) continue;
-    const double dz = s->nodes[node].end.z - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
-    if (!meets(s->nodes[node].plane, x, y)) continue;
-    to_pair -= (double)s->nodes[node].plane->radiation_lengths;
-    if (to_pair > 0) continue;
+  struct sim_random r = flight_of(s, event, t->particle);
+  const uint32_t node = pair_node(s, t, b->node + b->is_behind, 9.0 / 7.0 * (double)sim_exponential(&r) / slant);
+  if (node < s->node_count) {
     move_straight(t, s->nodes[node].end.z);
     return is_in_aperture(t->x, t->y, t->z) ? convert(s, event, t, node, &r) : SL_OK;
   }
@@ -331,6 +384,8 @@ static int visit(struct sim_spectrometer *s, struct sim_event *event, uint32_t n
 
 int sim_spectrometer_run(struct sim_spectrometer *s, struct sim_event *event) {
   s->flock.count = s->starts.count = 0;
+  s->first_flight = NO_FLIGHTS;
+  find_photon_way(s);
   for (uint32_t i = 0; i < SIM_NODES_MAX; i++) s->first_start[0][i] = s->first_start[1][i] = SIM_NO_START;
   int status = begin_all(s, event);
   for (uint32_t node = 0; node < s->node_count && status == SL_OK; node++) status = visit(s, event, node);

@@ -28,10 +28,21 @@ struct sim_start {
   uint32_t next; /* index in `starts`, or SIM_NO_START */
 };
 
+/* What photons meet: by ascending z, the nodes with material, which is between two squares of the distance from the
+ * beam, outside of the pipe. `whole_planes` is the sum without the rings, which lie within slopes of `ring_end`. */
+struct sim_photon_way {
+  uint32_t count, node[SIM_NODES_MAX];
+  double z[SIM_NODES_MAX], pipe2[SIM_NODES_MAX], from2[SIM_NODES_MAX], to2[SIM_NODES_MAX], material[SIM_NODES_MAX];
+  double whole_planes, ring_end;
+};
+
 struct sim_spectrometer {
   double polarity;
   uint32_t node_count, reserved;
   struct sim_node nodes[SIM_NODES_MAX];
+  struct sim_photon_way photon_way;
+  struct sim_random flights[SIM_RANDOM_LANES]; /* SIM_FOR_FLIGHT: of the particles from `first_flight` on */
+  uint32_t first_flight;
   struct sim_flock flock;
   SIM_LIST(struct sim_start) starts;
   uint32_t first_start[2][SIM_NODES_MAX]; /* before the material of each node, and behind it */
