@@ -139,8 +139,9 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
   if (f->is_photon) {
     f->to_pair = f->to_pair - radiation_lengths;
     f->has_ended = f->to_pair < 0.0f;
+    if (!f->has_ended) return SL_OK;
     const struct sim_maker maker = maker_of(f);
-    return f->has_ended ? sim_make_pair(&maker) : SL_OK;
+    return sim_make_pair(&maker);
   }
   if (f->charge == 0) return cross_as_neutral(f, interaction_lengths);
   f->crossed = radiation_lengths;
@@ -180,24 +181,41 @@ static int cross_foil(struct flight *f) {
 
 /* ------------------------------------------------------------------------------------------------ sensors */
 
-/* Where the line meets the sensor's plane: 1 if that is within its active area. */
-static int meets(const struct flight *f, uint32_t sensor, struct sim_velo_hit *hit) {
-  const float *t = f->velo->transform[sensor];
-  const float dz = t[11] - f->at.z;
-  const float x = f->at.x + f->at.tx * dz - t[9], y = f->at.y + f->at.ty * dz - t[10];
-  hit->lx = t[0] * x + t[3] * y;
-  hit->ly = t[1] * x + t[4] * y;
-  hit->slope_x = t[0] * f->at.tx + t[3] * f->at.ty;
-  hit->slope_y = t[1] * f->at.tx + t[4] * f->at.ty;
-  return (hit->lx >= 0.0f) & (hit->lx < f->velo->column_edge[VELO_SENSOR_COLUMNS]) & (hit->ly >= 0.0f) &
-         (hit->ly < VELO_SENSOR_ROWS * f->velo->pixel);
+enum { ALL_SENSORS = (1 << VELO_MODULE_SENSORS) - 1 };
+static const uint8_t order[VELO_MODULE_SENSORS] = SIM_NEAR_ORDER;
+
+/* Where the line meets the planes of a module's sensors. */
+struct meeting {
+  float lx[VELO_MODULE_SENSORS], ly[VELO_MODULE_SENSORS];
+};
+
+/* The sensors, as a set, within whose active area the line meets their planes, farther than `ahead` on. */
+static uint32_t meet(const struct flight *f, uint32_t module, float ahead, struct meeting *m) {
+  const struct sim_near_planes *p = &f->near->planes[module];
+  const float width = f->velo->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * f->velo->pixel;
+  uint32_t is_met[VELO_MODULE_SENSORS], set = 0;
+  for (int k = 0; k < VELO_MODULE_SENSORS; k++) {
+    const float dz = p->corner[2][k] - f->at.z;
+    const float x = f->at.x + f->at.tx * dz - p->corner[0][k], y = f->at.y + f->at.ty * dz - p->corner[1][k];
+    const float lx = p->x_axis[0][k] * x + p->x_axis[1][k] * y, ly = p->y_axis[0][k] * x + p->y_axis[1][k] * y;
+    is_met[k] = (uint32_t)((lx >= 0.0f) & (lx < width) & (ly >= 0.0f) & (ly < height) & (f->at.direction * dz > ahead));
+    m->lx[k] = lx;
+    m->ly[k] = ly;
+  }
+  for (int k = 0; k < VELO_MODULE_SENSORS; k++) set |= is_met[k] << k;
+  return set;
 }
 
-/* Crosses the sensor if it is met, and `is_near`: one branch for both. */
-static int cross_sensor(struct flight *f, uint32_t sensor, uint32_t is_near) {
-  struct sim_velo_hit hit = {.sensor = sensor, .particle = f->index};
-  if (!(meets(f, sensor, &hit) & (int)is_near)) return SL_OK;
-  const int status = fly(f, f->velo->transform[sensor][11]);
+/* Crosses the sensor in place `k` of the order. */
+static int cross_sensor(struct flight *f, uint32_t module, uint32_t k, const struct meeting *m) {
+  const struct sim_near_planes *p = &f->near->planes[module];
+  const struct sim_velo_hit hit = {.sensor = VELO_MODULE_SENSORS * module + order[k],
+                                   .particle = f->index,
+                                   .lx = m->lx[k],
+                                   .ly = m->ly[k],
+                                   .slope_x = p->x_axis[0][k] * f->at.tx + p->x_axis[1][k] * f->at.ty,
+                                   .slope_y = p->y_axis[0][k] * f->at.tx + p->y_axis[1][k] * f->at.ty};
+  const int status = fly(f, p->corner[2][k]);
   if (status < 0 || f->has_ended) return status;
   if (f->charge != 0) {
     struct sim_velo_hit *kept = SIM_APPEND(&f->event->velo_hits);
@@ -219,14 +237,29 @@ static uint32_t sensors_near(const struct flight *f, uint32_t module, float x, f
   return f->near->sensors[j][i];
 }
 
+static void find_planes(const struct velo_description *v, struct sim_near *near) {
+  for (uint32_t module = 0; module < VELO_MODULES; module++) {
+    struct sim_near_planes *p = &near->planes[module];
+    for (uint32_t k = 0; k < VELO_MODULE_SENSORS; k++) {
+      const float *t = v->transform[VELO_MODULE_SENSORS * module + order[k]];
+      for (int i = 0; i < 2; i++) {
+        p->x_axis[i][k] = t[3 * i];
+        p->y_axis[i][k] = t[3 * i + 1];
+      }
+      for (int i = 0; i < 3; i++) p->corner[i][k] = t[9 + i];
+    }
+  }
+}
+
 void sim_near_make(const struct velo_description *v, struct sim_near *near) {
+  find_planes(v, near);
   const float margin = SIM_NEAR_CELL * 0.75f + 0.6f * SIM_NEAR_SLOPE; /* half a cell's diagonal, and the way in z */
   const float width = v->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * v->pixel;
   for (uint32_t j = 0; j < SIM_NEAR_CELLS; j++) {
     for (uint32_t i = 0; i < SIM_NEAR_CELLS; i++) {
       near->sensors[j][i] = 0;
       for (uint32_t k = 0; k < VELO_MODULE_SENSORS; k++) {
-        const float *t = v->transform[k];
+        const float *t = v->transform[order[k]];
         const float x = ((float)i + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[9];
         const float y = ((float)j + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[10];
         const float lx = t[0] * x + t[3] * y, ly = t[1] * x + t[4] * y;
@@ -237,13 +270,18 @@ void sim_near_make(const struct velo_description *v, struct sim_near *near) {
   }
 }
 
-/* The sensors of a module that are near, in the order in which they are met. */
-static int cross_module(struct flight *f, uint32_t module, uint32_t near) {
-  static const uint8_t forward[] = {0, 3, 1, 2}, backward[] = {1, 2, 0, 3};
-  const uint8_t *order = f->at.direction > 0.0f ? forward : backward;
-  for (int i = 0; i < VELO_MODULE_SENSORS && !f->has_ended; i++) {
-    const int status = cross_sensor(f, VELO_MODULE_SENSORS * module + order[i], near >> order[i] & 1);
-    if (status < 0) return status;
+/* The sensors of the set that lie farther than `ahead` on, in the order in which they are met. */
+static int cross_module(struct flight *f, uint32_t module, uint32_t set, float ahead) {
+  const uint32_t first = f->at.direction > 0.0f ? 0 : 2;
+  struct meeting m;
+  uint32_t left = set, met = meet(f, module, ahead, &m) & set;
+  for (uint32_t i = 0; met != 0; i++) {
+    const uint32_t k = (first + i) % VELO_MODULE_SENSORS;
+    left &= ~(1u << k);
+    if (!(met >> k & 1)) continue;
+    const int status = cross_sensor(f, module, k, &m);
+    if (status < 0 || f->has_ended || left == 0) return status;
+    met = meet(f, module, ahead, &m) & left;
   }
   return SL_OK;
 }
@@ -252,7 +290,7 @@ static int cross_module(struct flight *f, uint32_t module, uint32_t near) {
 static int cross_modules(struct flight *f) {
   const float *z = f->velo->module_z;
   const int step = f->at.direction > 0.0f ? 1 : -1;
-  const float from = f->at.z, margin = 1.0f;
+  const float from = f->at.z, margin = 1.0f, everywhere = 1e6f;
   int behind = 0;
   for (int k = 0; k < VELO_MODULES; k++) behind += (float)step * (z[k] - from) < -margin;
   int m = step > 0 ? behind : VELO_MODULES - 1 - behind;
@@ -263,18 +301,11 @@ static int cross_modules(struct flight *f) {
     if (near == 0) continue;
     const float margin_z = 0.7f; /* sensors stand this far from their module's middle, at most */
     if ((float)step * dz < -margin_z) continue;
-    if ((float)step * dz < margin_z) { /* made inside the module: only what lies ahead */
-      for (int k = 0; k < VELO_MODULE_SENSORS && !f->has_ended; k++) {
-        const uint32_t sensor = VELO_MODULE_SENSORS * (uint32_t)m + (uint32_t)k;
-        if ((float)step * (f->velo->transform[sensor][11] - f->at.z) <= 1e-3f) continue;
-        const int status = cross_sensor(f, sensor, 1);
-        if (status < 0) return status;
-      }
-      continue;
-    }
-    const int status = cross_module(f, (uint32_t)m, near);
+    const int is_inside = (float)step * dz < margin_z; /* made inside the module: only what lies ahead */
+    const int status =
+        is_inside ? cross_module(f, (uint32_t)m, ALL_SENSORS, 1e-3f) : cross_module(f, (uint32_t)m, near, -everywhere);
     if (status < 0) return status;
-    if (f->at.direction * (float)step < 0.0f) break; /* scattered back */
+    if (!is_inside && f->at.direction * (float)step < 0.0f) break; /* scattered back */
   }
   return SL_OK;
 }

@@ -5,14 +5,23 @@
 #include "event.h"
 #include "velo/description.h"
 
-/* Which sensors of a left module are near a place, as bits, in cells of x and y: so that few planes need a closer look.
- * For lines whose slopes' sizes are SIM_NEAR_SLOPE together, at most. */
+/* The sensors of a module in the order in which particles meet them that fly forwards; backwards the last two come
+ * first. So many are the bits of a set of sensors. */
+#define SIM_NEAR_ORDER \
+  { 0, 3, 1, 2 }
+
+/* Which sensors of a left module are near a place, as a set, in cells of x and y: so that few planes need a closer
+ * look. For lines whose slopes' sizes are SIM_NEAR_SLOPE together, at most. And the planes of a module's sensors side
+ * by side: axes of their coordinates, and corners. */
 #define SIM_NEAR_CELL   2.0f
 #define SIM_NEAR_EXTENT 64.0f
 #define SIM_NEAR_SLOPE  1.0f
 enum { SIM_NEAR_CELLS = 64 };
 struct sim_near {
   uint8_t sensors[SIM_NEAR_CELLS][SIM_NEAR_CELLS];
+  struct sim_near_planes {
+    float x_axis[2][VELO_MODULE_SENSORS], y_axis[2][VELO_MODULE_SENSORS], corner[3][VELO_MODULE_SENSORS];
+  } planes[VELO_MODULES];
 };
 void sim_near_make(const struct velo_description *velo, struct sim_near *near);
 
