@@ -83,10 +83,33 @@ static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece,
   return SL_OK;
 }
 
+/* Channels over the lowest threshold, a bit each. */
+enum { MASK_BITS = 64, MASKS = SCIFI_SIPM_CHANNELS / MASK_BITS, CHUNK = 8 };
+static void find_over(const struct sipm *s, uint64_t over[MASKS]) {
+  for (int i = 0; i < MASKS; i++) over[i] = 0;
+  for (uint32_t first = s->begin_channel / CHUNK * CHUNK; first < s->end_channel; first += CHUNK) {
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < CHUNK; k++) bits |= (uint32_t)(s->sums[first + k] >= LOW) << k;
+    over[first / MASK_BITS] |= (uint64_t)bits << first % MASK_BITS;
+  }
+}
+
+/* The first of them from `from` on, or SCIFI_SIPM_CHANNELS. */
+static uint32_t next_over(const uint64_t over[MASKS], uint32_t from) {
+  for (uint32_t i = from / MASK_BITS; i < MASKS; i++) {
+    const uint64_t rest = i == from / MASK_BITS ? over[i] & ~0ull << from % MASK_BITS : over[i];
+    if (rest != 0) return MASK_BITS * i + (uint32_t)__builtin_ctzll(rest);
+  }
+  return SCIFI_SIPM_CHANNELS;
+}
+
 static int find_clusters(const struct sipm *s, uint32_t version, struct sim_event *event, struct sim_scifi_digits *d) {
   const uint32_t begin = (d->sorted.at[s->first].sipm + SCIFI_FIRST_MAT * SCIFI_MAT_SIPMS) << SCIFI_SIPM_BIT;
+  uint64_t over[MASKS];
   int status = SL_OK;
-  for (uint32_t first = s->begin_channel, end; first < s->end_channel && status == SL_OK; first = end + 1) {
+  find_over(s, over);
+  for (uint32_t first = next_over(over, 0), end; first < SCIFI_SIPM_CHANNELS && status == SL_OK;
+       first = next_over(over, end)) {
     uint32_t highest = 0;
     for (end = first; s->sums[end] >= LOW; end++) highest = s->sums[end] > highest ? s->sums[end] : highest;
     const uint32_t width = end - first;
