@@ -311,15 +311,34 @@ static void add_passage(struct shower *s, const struct sim_event *event, const s
 
 /* ------------------------------------------------------------------------------------------------ the readout */
 
+enum { WORD_CELLS = 2, BLOCK_CELLS = 4 * WORD_CELLS, BLOCKS = (CALO_CELLS + BLOCK_CELLS - 1) / BLOCK_CELLS };
+
+/* Of cells from block `first` on, as many as lanes have; two cells a word, from the last word of a block. */
+static void draw_noise(const struct sim_ecal_tables *t, const struct sim_random *begin, uint32_t first,
+                       float noise[SIM_RANDOM_LANES * BLOCK_CELLS]) {
+  uint32_t words[4][SIM_RANDOM_LANES];
+  for (uint32_t l = 0; l < SIM_RANDOM_LANES; l++) {
+    words[0][l] = first + l;
+    for (int i = 1; i < 4; i++) words[i][l] = begin->counter[i];
+  }
+  sim_philox_lanes(begin->key, words);
+  for (uint32_t l = 0; l < SIM_RANDOM_LANES; l++)
+    for (uint32_t k = 0; k < BLOCK_CELLS; k++)
+      noise[BLOCK_CELLS * l + k] = noise_adc * normal(t, words[3 - k / WORD_CELLS][l] >> 16 * (k % WORD_CELLS));
+}
+
 static void read_out(const struct calo_description *d, const struct sim_event *event, struct sim_ecal_digits *digits) {
-  struct sim_random r = sim_event_random(event, SIM_FOR_ECAL_NOISE, 0);
-  for (uint32_t cell = 0; cell < CALO_CELLS; cell += 2) {
-    const uint32_t bits = sim_random_u32(&r);
-    for (uint32_t k = 0; k < 2; k++) {
-      const float noise = noise_adc * normal(digits->tables, bits >> 16 * k);
-      const float counts = digits->energy[cell + k] / d->gain[cell + k] + d->pedestal + noise;
-      const float low = (float)SIM_ECAL_ADC_MIN, in_range = sl_clamp_f32(counts, low, (float)SIM_ECAL_ADC_MAX);
-      digits->adc[cell + k] = (int16_t)((int32_t)(in_range - low + 0.5f) + SIM_ECAL_ADC_MIN);
+  const struct sim_random begin = sim_event_random(event, SIM_FOR_ECAL_NOISE, 0);
+  const float low = (float)SIM_ECAL_ADC_MIN, high = (float)SIM_ECAL_ADC_MAX, pedestal = d->pedestal;
+  for (uint32_t block = 0; block < BLOCKS; block += SIM_RANDOM_LANES) {
+    const uint32_t first = block * BLOCK_CELLS, most = SIM_RANDOM_LANES * BLOCK_CELLS;
+    const uint32_t count = CALO_CELLS - first < most ? CALO_CELLS - first : most;
+    float noise[SIM_RANDOM_LANES * BLOCK_CELLS];
+    draw_noise(digits->tables, &begin, block, noise);
+    for (uint32_t k = 0; k < count; k++) {
+      const float counts = digits->energy[first + k] / d->gain[first + k] + pedestal + noise[k];
+      const float in_range = sl_clamp_f32(counts, low, high);
+      digits->adc[first + k] = (int16_t)((int32_t)(in_range - low + 0.5f) + SIM_ECAL_ADC_MIN);
     }
   }
 }

@@ -358,16 +358,20 @@ static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint3
   return SL_OK;
 }
 
+/* As sim_pass, of the whole flock. */
 static int pass_all(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
   const struct sim_plane *plane = s->nodes[node].plane;
-  int status = SL_OK;
+  const float z = (float)plane->z;
   if (plane->detector == SIM_IN_NONE) return SL_OK;
-  for (uint32_t i = 0; i < s->flock.count && status == SL_OK; i++) {
-    struct sim_track t;
-    sim_flock_get(&s->flock, i, s->nodes[node].end.z, &t);
-    status = sim_pass(event, plane->detector, plane->layer, &t);
+  for (uint32_t i = 0; i < s->flock.count; i++) {
+    const struct sim_lanes *a = &s->flock.blocks.at[i / SIM_LANES];
+    const uint32_t l = i % SIM_LANES;
+    struct sim_passage *p = SIM_APPEND(&event->passages[plane->detector]);
+    if (!p) return SL_ENOMEM;
+    *p = (struct sim_passage){a->particle[l],  plane->layer,    (float)a->x[l], (float)a->y[l], z,
+                              (float)a->tx[l], (float)a->ty[l], a->p[l],        a->time_ns[l]};
   }
-  return status;
+  return SL_OK;
 }
 
 static int visit(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
