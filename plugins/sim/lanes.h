@@ -19,6 +19,7 @@ enum { SIM_LANES = 8 };
  *   field_x, field_y, field_z  near (x, y), for polarity up, T
  *   path                       length of the last step, mm
  *   p, mass                    MeV
+ *   slowness, aging            how much time, and time times c / gamma, go by in a mm
  *   time_ns                    since the collision
  *   to_decay                   what is left of the proper time times c, mm, of those that are SIM_LANE_UNSTABLE
  *   unstable                   their mass, and 0 for others
@@ -29,8 +30,10 @@ enum { SIM_LANES = 8 };
   F(double, tx)            \
   F(double, ty)            \
   F(double, charge)        \
-  F(double, bend)          \
-  F(double, path)          \
+  F(float, bend)           \
+  F(float, path)           \
+  F(float, slowness)       \
+  F(float, aging)          \
   F(float, field_x)        \
   F(float, field_y)        \
   F(float, field_z)        \
@@ -66,7 +69,7 @@ void sim_flock_remove(struct sim_flock *flock, uint32_t index);
 /* Takes a block from z to the plane `end`: a step of Runge, Kutta and Nystroem (lanes.c). `middle` is half way. */
 void sim_lanes_step(struct sim_lanes *lanes, double z, const struct sim_field_plane *middle,
                     const struct sim_field_plane *end);
-/* Makes `bend` fit `p`. */
+/* Makes `bend`, `slowness` and `aging` fit `p`. */
 void sim_lanes_slow(struct sim_lanes *lanes);
 
 /* Takes one track to z, forwards or backwards, in steps of at most that many mm and with the field itself instead of

@@ -311,7 +311,7 @@ static void step_all(struct sim_spectrometer *s, uint32_t node) {
 /* It decays where its time was over, a part of the last step back. */
 static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node) {
   const double z = s->nodes[node].end.z, before = s->nodes[node - 1].end.z;
-  const double path = s->flock.blocks.at[lane / SIM_LANES].path[lane % SIM_LANES];
+  const double path = (double)s->flock.blocks.at[lane / SIM_LANES].path[lane % SIM_LANES];
   struct sim_track t;
   sim_flock_get(&s->flock, lane, z, &t);
   const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
