@@ -10,9 +10,10 @@
 
 static const double begin_z = 770.0; /* the VELO's end */
 static const double strong_field[] = {1400.0, 9500.0}, step_max = 190.0, step_max_outside = 1000.0;
-static const double slope_max = 2.0;     /* steeper tracks end */
-static const float charged_p_min = 2.0f; /* MeV */
-static const float photon_min = 10.0f;   /* MeV: no pairs below, and nothing to see in the ECAL */
+static const double step_alone_max = 250.0; /* of a track that joins or leaves the others between nodes */
+static const double slope_max = 2.0;        /* steeper tracks end */
+static const float charged_p_min = 2.0f;    /* MeV */
+static const float photon_min = 10.0f;      /* MeV: no pairs below, and nothing to see in the ECAL */
 static const float mm_a_ns = 299.792458f;
 
 /* --------------------------------------------------------------------------------------------- the nodes */
@@ -123,7 +124,7 @@ static int start(struct sim_spectrometer *s, struct sim_event *event, struct sim
     t->to_decay = particle->species->ctau_in_flight * sim_exponential(&r);
   }
   const double z = s->nodes[b->node].end.z;
-  if (t->z < z) sim_track_advance(t, z, 100.0);
+  if (t->z < z) sim_track_advance(t, z, step_alone_max);
   if (is_in_pipe(t->x, t->y, z)) t->kind |= SIM_LANE_IN_PIPE;
   struct sim_start *new = SIM_APPEND(&s->starts);
   if (!new) return SL_ENOMEM;
@@ -315,7 +316,7 @@ static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t l
   struct sim_track t;
   sim_flock_get(&s->flock, lane, z, &t);
   const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
-  sim_track_advance(&t, back < z - before ? z - back : before, 250.0);
+  sim_track_advance(&t, back < z - before ? z - back : before, step_alone_max);
   const struct sim_birth birth = {event->particles.count, node, 0, t.time_ns};
   const struct sim_state at = {(float)t.x, (float)t.y, (float)t.z, (float)t.tx, (float)t.ty, 1.0f};
   const int status = sim_flight_decay(event, t.particle, &at, t.p);

@@ -62,10 +62,16 @@ struct crossed {
   float radiation[LANES], scattering[LANES], interaction[LANES];
 };
 
-/* Lanes in the beam pipe that have left it, in the last step. */
-static int has_left(const struct sim_lanes *lanes, uint32_t l, double z) {
-  const double r2 = lanes->x[l] * lanes->x[l] + lanes->y[l] * lanes->y[l], radius = SIM_PIPE_SLOPE * z;
-  return (lanes->kind[l] & SIM_LANE_IN_PIPE) != 0 && r2 > radius * radius;
+/* Which lanes in the beam pipe have left it, in the last step; returns whether any has. */
+static int find_left(const struct sim_lanes *lanes, double z, int32_t has_left[LANES]) {
+  const double radius2 = SIM_PIPE_SLOPE * z * (SIM_PIPE_SLOPE * z);
+  int32_t any = 0;
+  for (int l = 0; l < LANES; l++) {
+    const double r2 = lanes->x[l] * lanes->x[l] + lanes->y[l] * lanes->y[l];
+    has_left[l] = ((lanes->kind[l] & SIM_LANE_IN_PIPE) != 0) & (r2 > radius2);
+    any |= has_left[l];
+  }
+  return any;
 }
 
 /* How much of the pipe's wall a lane has crossed that has left it, mm. */
@@ -75,29 +81,32 @@ static float way_through_wall(const struct sim_lanes *lanes, uint32_t l) {
   return SIM_PIPE_WALL * (float)sqrt(1 + tx * tx + ty * ty) / (slope > least ? slope : least);
 }
 
-/* 0 if there is nothing to cross. */
+/* 0 if no lane crosses anything. */
 static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct crossed *c) {
   static const struct sim_plane nothing = {.name = ""};
   const struct sim_plane *plane = node->plane ? node->plane : &nothing;
   const float z = (float)node->end.z, everywhere = 1e6f;
   const float inner = plane->ring[0] * z, outer = plane->ring[1] > 0.0f ? plane->ring[1] * z : everywhere;
-  int any = plane->radiation_lengths > 0.0f;
+  int32_t has_left[LANES];
+  const int any_left = find_left(lanes, node->end.z, has_left);
+  if (!any_left && plane->radiation_lengths <= 0.0f) return 0;
+  int32_t any = any_left;
   for (int l = 0; l < LANES; l++) {
     const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l];
     const float x = (float)lanes->x[l], y = (float)lanes->y[l], r2 = x * x + y * y;
     const int meets = (r2 >= inner * inner) & (r2 <= outer * outer) & ((lanes->kind[l] & SIM_LANE_IN_PIPE) == 0);
     const float slant = meets ? sqrtf(1.0f + tx * tx + ty * ty) : 0.0f;
+    any |= meets;
     c->radiation[l] = plane->radiation_lengths * slant;
     c->scattering[l] = plane->scattering_lengths * slant;
     c->interaction[l] = plane->interaction_lengths * slant;
   }
-  for (uint32_t l = 0; l < LANES; l++) {
-    if (!has_left(lanes, l, node->end.z)) continue;
+  for (uint32_t l = 0; any_left && l < LANES; l++) {
+    if (!has_left[l]) continue;
     const float way = way_through_wall(lanes, l);
     lanes->kind[l] &= ~(uint32_t)SIM_LANE_IN_PIPE;
     c->radiation[l] = c->scattering[l] = way / SIM_PIPE_RADIATION;
     c->interaction[l] = way / SIM_PIPE_INTERACTION;
-    any = 1;
   }
   return any;
 }
@@ -116,14 +125,16 @@ static void scatter(struct sim_lanes *lanes, const struct crossed *c, const stru
   }
 }
 
-/* Momentum 1: all energy is lost. */
+/* Momentum 1: all energy is lost. Where there is no material it is exactly what it was, so that it does not matter
+ * whether others in the block meet some. */
 static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
   for (int l = 0; l < LANES; l++) {
     const float p = lanes->p[l], mass = lanes->mass[l], energy = sqrtf(p * p + mass * mass), slowness = energy / p;
     const float left = energy - ionisation * c->radiation[l] * slowness * slowness;
     const float p2 = left * left - mass * mass;
     const int goes_on = (left > mass) & (p2 > 1.0f);
-    lanes->p[l] = sqrtf(goes_on ? p2 : 1.0f);
+    const float after = sqrtf(goes_on ? p2 : 1.0f);
+    lanes->p[l] = c->radiation[l] > 0.0f ? after : p;
   }
 }
 
