@@ -41,6 +41,24 @@ static void streams_of_other_seeds_events_purposes_and_indices_differ(void **sta
   }
 }
 
+static void streams_begun_together_are_the_same_as_alone(void **state) {
+  (void)state;
+  enum { NUMBERS = 21 };
+  const struct sim_random first = sim_random_begin(1ull << 40 | 9, 1ull << 33 | 5, SIM_FOR_FLIGHT, 16);
+  struct sim_random streams[SIM_RANDOM_LANES];
+  uint32_t words[4][SIM_RANDOM_LANES];
+  sim_random_begin_lanes(&first, streams);
+  sim_random_lanes(&first, words);
+  for (uint32_t l = 0; l < SIM_RANDOM_LANES; l++) {
+    struct sim_random alone = sim_random_begin(1ull << 40 | 9, 1ull << 33 | 5, SIM_FOR_FLIGHT, 16 + l);
+    for (int i = 0; i < NUMBERS; i++) {
+      const uint32_t expected = sim_random_u32(&alone);
+      assert_int_equal(sim_random_u32(&streams[l]), expected);
+      if (i < 4) assert_int_equal(words[3 - i][l], expected);
+    }
+  }
+}
+
 struct moments {
   double mean, variance, low, high;
 };
@@ -92,6 +110,7 @@ static void poisson_of_nothing_is_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(philox_gives_the_published_vectors),
+      cmocka_unit_test(streams_begun_together_are_the_same_as_alone),
       cmocka_unit_test(streams_of_other_seeds_events_purposes_and_indices_differ),
       cmocka_unit_test(distributions_have_their_moments),
       cmocka_unit_test(poisson_of_nothing_is_nothing),
