@@ -4,7 +4,7 @@ from common import SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
 VERSIONS = (4, 5, 6, 7, 8)
-GOLDEN = {4: "da3954b72024a0fb", 5: "e33a70db62d2d449", 6: "87eea995620debde", 7: "87eea995620debde", 8: "87eea995620debde"}
+GOLDEN = {4: "ba2e5140ac8dae5f", 5: "bf2b9006f9af2424", 6: "27b10572472bfc8a", 7: "27b10572472bfc8a", 8: "27b10572472bfc8a"}
 
 
 def check_of(result):

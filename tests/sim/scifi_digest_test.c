@@ -25,12 +25,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void version_5_has_the_same_bits(void **state) {
   (void)state;
-  expect_digest(5, 0xFA452953CBC87734ull);
+  expect_digest(5, 0x547B78F651C023A9ull);
 }
 
 static void version_8_has_the_same_bits(void **state) {
   (void)state;
-  expect_digest(8, 0xCD94264DA43F22CEull);
+  expect_digest(8, 0x1A1D6391431B8B79ull);
 }
 
 int main(void) {

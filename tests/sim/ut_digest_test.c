@@ -24,12 +24,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0x677394D7334BE10Cull);
+  expect_digest(3, 0x228A9102231E5E85ull);
 }
 
 static void banks_of_version_4_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(4, 0xB7C2E8BF77216BC3ull);
+  expect_digest(4, 0xC39FEBCAFAF8912Dull);
 }
 
 int main(void) {
