@@ -66,20 +66,39 @@ static SL_DEVICE struct scifi_state state_of(const struct create_tracks_args *a,
   return s;
 }
 
-static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint32_t item, const float *x,
-                                       uint32_t word) {
-  struct seed s;
+static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t candidate,
+                                  const struct scifi_curve *curve) {
+  a->candidates.a[candidate] = curve->a;
+  a->candidates.b[candidate] = curve->b;
+  a->candidates.c[candidate] = curve->c;
+  a->candidates.r[candidate] = curve->r;
+}
+
+/* The curve through a triplet, as if all its candidate's hits were found. */
+static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, const float *x,
+                                 uint32_t candidate) {
+  const uint32_t word = a->words[candidate];
+  const struct scifi_state state = state_of(a, item);
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
   float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
-  s.item = item;
-  s.word = word;
-  s.state = state_of(a, item);
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
     seed_x[k] = x[seed_hit(a, item, word, k)];
     d[k] = a->forward.z_layer[scifi_x_layer(2 * k + is_odd(word))] - z_reference;
   }
-  const float y = s.state.y + s.state.ty * (d[1] + z_reference - s.state.z);
-  s.curve = scifi_curve_through(d, seed_x, scifi_curve_r(&a->forward, seed_x[1], y));
+  const float y = state.y + state.ty * (d[1] + z_reference - state.z);
+  const struct scifi_curve curve = scifi_curve_through(d, seed_x, scifi_curve_r(&a->forward, seed_x[1], y));
+  write_curve(a, candidate, &curve);
+}
+
+static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint32_t item, uint32_t candidate) {
+  struct seed s;
+  s.item = item;
+  s.word = a->words[candidate];
+  s.state = state_of(a, item);
+  s.curve.a = a->candidates.a[candidate];
+  s.curve.b = a->candidates.b[candidate];
+  s.curve.c = a->candidates.c[candidate];
+  s.curve.r = a->candidates.r[candidate];
   return s;
 }
 
@@ -154,15 +173,6 @@ static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float 
   return found;
 }
 
-static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t candidate,
-                                  const struct scifi_curve *curve, float quality) {
-  a->candidates.a[candidate] = curve->a;
-  a->candidates.b[candidate] = curve->b;
-  a->candidates.c[candidate] = curve->c;
-  a->candidates.r[candidate] = curve->r;
-  a->candidates.quality[candidate] = quality;
-}
-
 /* By layer; NO_HIT: none. */
 static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const uint32_t *by_layer) {
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
@@ -178,7 +188,8 @@ static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t ca
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
   for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) hits[h] = 0;
   a->candidates.hit_count[candidate] = 0;
-  write_curve(a, candidate, &none, 0.0f);
+  a->candidates.quality[candidate] = 0.0f;
+  write_curve(a, candidate, &none);
 }
 
 static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, const float *x,
@@ -204,9 +215,8 @@ static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed
   }
   write_hits(a, candidate, by_layer);
   /* Where the limit is 0 there is nothing to divide. */
-  write_curve(
-      a, candidate, &seed->curve,
-      (chi2_x > 0.0f ? chi2_x / a->max_chi2_x : 0.0f) + (chi2_stereo > 0.0f ? chi2_stereo / max_chi2_stereo : 0.0f));
+  a->candidates.quality[candidate] =
+      (chi2_x > 0.0f ? chi2_x / a->max_chi2_x : 0.0f) + (chi2_stereo > 0.0f ? chi2_stereo / max_chi2_stereo : 0.0f);
 }
 
 SL_KERNEL(create_tracks_count, struct create_tracks_args) {
@@ -259,8 +269,10 @@ SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
     lay_out(&a, event);
     find_shifts(&a, event);
     __syncthreads();
-    for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x) {
-      const struct seed seed = open_seed(&a, first + a.candidates.track[c], x, a.words[c]);
+    for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x)
+      write_seed(&a, first + a.candidates.track[c], x, c);
+    for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x) { /* the thread's own */
+      const struct seed seed = open_seed(&a, first + a.candidates.track[c], c);
       grow(&a, &seed, x, c);
     }
   }
@@ -270,4 +282,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return SL_COUNT_SCAN_WRITE(l, create_tracks_count, create_tracks_grow, a->candidates, *a);
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 128, run);
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);

@@ -177,4 +177,4 @@ static int run(const struct sl_launch *l, const struct quality_filter_args *a) {
   return SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 256, run);
+SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 128, run);

@@ -161,7 +161,7 @@ static void add_to_photon_way(struct sim_photon_way *way, uint32_t node, const s
   way->from2[i] = is_ring ? from * from : -1;
   way->to2[i] = is_ring ? to * to : HUGE_VAL;
   way->material[i] = (double)plane->radiation_lengths;
-  way->ring_end = fmax(way->ring_end, (double)plane->ring[1]);
+  if ((double)plane->ring[1] > way->ring_end) way->ring_end = (double)plane->ring[1];
   way->whole_planes += is_ring ? 0 : way->material[i];
 }
 

@@ -1,32 +1,17 @@
 /* ut.search_windows: in each layer, where the hits of a VELO track may be (README.md, "Tracks").
  *
  * A track is a straight line from the end of the VELO. The magnet moves it in x by up to what a particle of the
- * smallest momentum would be moved, so that a window in x has that half-width; in y it goes straight on. Groups that no
- * hit within the window in x can be of are not searched: of five, 1.65 are, and never more than three in the nominal
- * detector. Hits of a group are sorted by y, so that those that the longest strip of the group allows are found by
- * binary searches: 5.5 of 28.
+ * smallest momentum would be moved, so that a window in x has that half-width; in y it goes straight on. Hits of a
+ * group are sorted by y, so that a binary search finds where to begin, and they are tried one by one until y is beyond
+ * the track. Groups that no hit within the window in x can be of are not looked at; of five, three or four of a layer.
  *
- * A block takes an event. For 80 tracks at a time it does each step with a thread an item of its own:
- * 1. A thread a track and layer lists the groups to search.
- * 2. A thread a search finds the first and the last of the hits to try.
- * 3. A thread a hit of a search tries it. The first and the last that pass are the least and the largest, whatever the
- *    order of threads.
- * 4. A thread a track and layer writes the windows.
- * On cpu hits are tried eight at a time instead of 2 and 3, search by search.
- *
- * Reads 20 bytes a track, and 37 hits of 16 bytes, most of them from the caches; writes 88 bytes a track.
+ * A thread a track and layer. Reads 20 bytes a track and some 20 hits of 16 bytes, which stay in the caches; writes 80
+ * bytes a track.
  */
-#include "find_range.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
-
-enum {
-  TRACKS = 80, /* searched at a time */
-  PASSAGES = TRACKS * UT_LAYERS,
-  SEARCHES = PASSAGES * UT_LAYER_WINDOWS /* at most */
-};
 
 #define SL_ARGS search_windows_args
 #define SEARCH_WINDOWS(M)                                                                                              \
@@ -67,14 +52,34 @@ static SL_DEVICE struct track open_track(const struct search_windows_args *a, ui
   return t;
 }
 
-/* What a track in a layer asks of hits. */
+/* A track in a layer. */
 struct passage {
-  float y_0, ty;        /* y at z = 0 and dy/dz */
-  float away_0, away_z; /* a hit of x at y = 0 is x + away_0 + away_z z away from the line */
-  float width;          /* half of the window in x */
-  float tolerance_per_x;
-  float y_low, y_high; /* no lower end of a strip that is not longer than that is below or above */
+  float x, y, z, tx, ty; /* a place on the line */
+  float slope;           /* of the strips, dx/dy */
+  float width;           /* half of the window in x */
+  float y_0;             /* y at z = 0 */
+  float away_0, away_z;  /* a hit of x at y = 0 is x + away_0 + away_z z away from the line */
+  float tolerance, tolerance_per_x;
 };
+
+static SL_DEVICE struct passage open_passage(const struct search_windows_args *a, const struct track *t,
+                                             uint32_t layer) {
+  struct passage p;
+  p.x = t->x;
+  p.y = t->y;
+  p.z = t->z;
+  p.tx = t->tx;
+  p.ty = t->ty;
+  p.slope = a->groups.layer_slope[layer];
+  const float deflection = a->tables.deflection[UT_LAYERS * t->bin + layer];
+  p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * t->momentum * deflection);
+  p.y_0 = p.y - p.ty * p.z;
+  p.away_0 = p.y_0 * p.slope - (p.x - p.tx * p.z);
+  p.away_z = p.ty * p.slope - p.tx;
+  p.tolerance = a->y_tolerance;
+  p.tolerance_per_x = a->y_tolerance_slope / deflection;
+  return p;
+}
 
 /* The first of values in ascending order that is at least this, or `end`. */
 static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
@@ -94,19 +99,19 @@ static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint3
 #endif
 }
 
-static SL_DEVICE uint32_t is_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
-  const float hit_x = a->hits.x[hit], hit_y = a->hits.y[hit], hit_y_end = a->hits.y_end[hit], hit_z = a->hits.z[hit];
+static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, float hit_y, float hit_y_end,
+                                        float hit_z) {
   const float y = p->y_0 + p->ty * hit_z, distance = sl_abs_f32(hit_x + (p->away_0 + p->away_z * hit_z));
-  const float tolerance = a->y_tolerance + p->tolerance_per_x * distance;
+  const float tolerance = p->tolerance + p->tolerance_per_x * distance;
   return (uint32_t)(distance <= p->width) & (uint32_t)(hit_y - tolerance <= y) & (uint32_t)(y <= hit_y_end + tolerance);
 }
 
-#if defined(SL_TARGET_CPU)
-/* The first hit that was found, and one behind the last; begin > end: none. */
+/* The first and the last hit of [begin, end) that the track may have, and one behind it; begin > end: none. */
 struct range {
   uint32_t begin, end;
 };
 
+#if defined(SL_TARGET_CPU)
 enum { LANES = 8, SKIPPED = 64 };
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
@@ -121,7 +126,7 @@ static inline f32x8 load(const float *values) {
 static inline i32x8 are_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
   const f32x8 z = load(a->hits.z + hit), y = p->y_0 + p->ty * z;
   const f32x8 away = load(a->hits.x + hit) + (p->away_0 + p->away_z * z);
-  const f32x8 distance = (f32x8)((i32x8)away & INT32_MAX), tolerance = a->y_tolerance + p->tolerance_per_x * distance;
+  const f32x8 distance = (f32x8)((i32x8)away & INT32_MAX), tolerance = p->tolerance + p->tolerance_per_x * distance;
   return (distance <= p->width) & (load(a->hits.y + hit) - tolerance <= y) &
          (y <= load(a->hits.y_end + hit) + tolerance);
 }
@@ -150,8 +155,9 @@ static inline struct range search_hits(const struct search_windows_args *a, cons
   struct range r = {UINT32_MAX, 0};
   uint32_t base = end;
   while (base >= begin + SKIPPED && a->hits.y[base - SKIPPED] > y_most) base -= SKIPPED;
+  while (base >= begin + SKIPPED && a->hits.y[begin + SKIPPED - 1] < y_least) begin += SKIPPED;
   const uint32_t last = base;
-  for (; base > begin && a->hits.y[base - 1] >= y_least && base >= event_first + LANES; base -= LANES) {
+  for (; base > begin && base >= event_first + LANES; base -= LANES) {
     const i32x8 from_begin = place + (int32_t)(base - LANES + 1 - begin);
     const i32x8 found = are_compatible(a, p, base - LANES) & (from_begin > 0);
     ends = larger(ends, from_begin & found);
@@ -160,32 +166,58 @@ static inline struct range search_hits(const struct search_windows_args *a, cons
   const uint32_t found_end = largest(ends), found_begin = last - largest(begins);
   r.end = found_end > 0 ? begin + found_end : 0;
   r.begin = found_end > 0 ? found_begin : UINT32_MAX;
-  for (uint32_t i = base; i-- > begin && a->hits.y[i] >= y_least;) { /* the event's first hits */
-    if (!is_compatible(a, p, i)) continue;
+  for (uint32_t i = base; i-- > begin;) { /* the event's first hits */
+    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
     r.begin = i;
     if (r.end == 0) r.end = i + 1;
   }
   return r;
 }
+#else
+static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p,
+                                          uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
+                                          float y_most) {
+  (void)event_first;
+  struct range r = {UINT32_MAX, 0};
+  for (uint32_t i = lower_bound(a->hits.y, begin, end, y_least); i < end && a->hits.y[i] < y_most; i++) {
+    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
+    if (r.begin == UINT32_MAX) r.begin = i;
+    r.end = i + 1;
+  }
+  return r;
+}
 #endif
 
-/* --------------------------------------------------------------------------------------------------- searches */
-
-/* Tracks that a block searches for side by side. A search is that of a group of a passage. */
-struct search_shared {
-  struct passage passage[PASSAGES];
-  uint32_t search_first[PASSAGES + 1]; /* of each passage */
-  uint16_t passage_of[SEARCHES];
-  uint8_t group[SEARCHES];
-  uint16_t hit[SEARCHES];            /* the first one that is tried, of the event */
-  uint32_t test_first[SEARCHES + 1]; /* of each search: all hits that are tried, one search after another */
-  uint32_t found[SEARCHES], found_end[SEARCHES];
+struct window {
+  uint32_t first, count; /* without hits 0, 0 */
 };
 
-struct search {
-  struct search_shared *shared;
-  uint32_t event, first_item, tracks, searches;
+/* A track at the middle of a layer; a sector can be `depth` before and behind it. */
+struct crossing {
+  float x, y, depth;
 };
+
+/* Whether a group can have hits that are not further away in x than the window is wide. */
+static SL_DEVICE uint32_t is_in_reach(const struct search_windows_args *a, const struct passage *p,
+                                      const struct crossing *c, uint32_t group) {
+  const float reach = p->width + c->depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
+  const float at_0 = c->x - c->y * p->slope;
+  return (uint32_t)(at_0 + reach >= a->groups.x_least[group]) & (uint32_t)(at_0 - reach <= a->groups.x_most[group]);
+}
+
+static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
+                                            const struct crossing *c, uint32_t event, uint32_t group) {
+  const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
+  const uint32_t event_first = a->hits.offsets[event];
+  const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
+  const float reach_y = p->tolerance + p->tolerance_per_x * p->width + c->depth * sl_abs_f32(p->ty);
+  const float y_least = c->y - reach_y - a->groups.length[group], y_most = c->y + reach_y + slack;
+  const struct range r = search_hits(a, p, event_first, begin, end, y_least - slack, y_most);
+  struct window found;
+  found.first = r.begin < r.end ? r.begin - event_first : 0;
+  found.count = r.begin < r.end ? r.end - r.begin : 0;
+  return found;
+}
 
 /* The group of a layer's window: those from the one that the line would pass, if all were at y = 0, to the left and the
  * right. */
@@ -193,153 +225,42 @@ static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
   return window % 2 ? middle - (window + 1) / 2 : middle + window / 2;
 }
 
-/* Opens a passage. Returns which of the groups of its windows can have hits that are not further away in x than the
- * window is wide, a bit each; `middle`: the first one. */
-static SL_DEVICE uint32_t open_passage(const struct search_windows_args *a, const struct track *t, uint32_t layer,
-                                       struct passage *p, int32_t *middle) {
-  const float slope = a->groups.layer_slope[layer], depth = a->groups.layer_depth[layer]; /* of sectors, from layer_z */
-  const float deflection = a->tables.deflection[UT_LAYERS * t->bin + layer];
-  p->ty = t->ty;
-  p->width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * t->momentum * deflection);
-  p->y_0 = t->y - t->ty * t->z;
-  p->away_0 = p->y_0 * slope - (t->x - t->tx * t->z);
-  p->away_z = t->ty * slope - t->tx;
-  p->tolerance_per_x = a->y_tolerance_slope / deflection;
-  const float dz = a->groups.layer_z[layer] - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
-  const float reach_y = a->y_tolerance + p->tolerance_per_x * p->width + depth * sl_abs_f32(t->ty) + slack;
-  p->y_low = y - reach_y;
-  p->y_high = y + reach_y;
+static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
+                                   uint32_t layer, size_t place) {
   const int32_t begin = (int32_t)a->groups.layer_first[layer], last = (int32_t)a->groups.layer_first[layer + 1] - 1;
-  const float at_0 = x - y * slope, reach_x = p->width + depth * (sl_abs_f32(t->tx) + sl_abs_f32(t->ty * slope));
-  uint32_t in_reach = 0;
-  *middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)last + 1, x) - 1;
+  const float dz = a->groups.layer_z[layer] - p->z;
+  const struct crossing c = {p->x + p->tx * dz, p->y + p->ty * dz, a->groups.layer_depth[layer]};
+  const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)last + 1, c.x) - 1;
+  uint16_t *first = a->windows.first + place * UT_LAYER_WINDOWS, *count = a->windows.count + place * UT_LAYER_WINDOWS;
+  uint32_t in_reach = 0, filled = 0, hits = 0;
   SL_UNROLL
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
-    const int32_t group = group_of(*middle, w), inside = group < begin ? begin : group > last ? last : group;
-    in_reach |= ((uint32_t)(group == inside) & (uint32_t)(at_0 + reach_x >= a->groups.x_least[inside]) &
-                 (uint32_t)(at_0 - reach_x <= a->groups.x_most[inside]))
-                << w;
+    const int32_t group = group_of(middle, w), inside = group < begin ? begin : group > last ? last : group;
+    const uint32_t is_one = (uint32_t)(group == inside) & is_in_reach(a, p, &c, (uint32_t)inside);
+    in_reach |= is_one << w;
+    first[w] = 0;
+    count[w] = 0;
   }
-  return in_reach;
-}
-
-/* Lists the searches, a thread a passage. */
-static SL_DEVICE void list_searches(const struct search_windows_args *a, struct search *s) {
-  struct search_shared *shared = s->shared;
-  struct track t = {0, 0, 0, 0, 0, 0, 0};
-  s->searches = 0;
-  if (threadIdx.x == 0) shared->search_first[0] = 0;
-  SL_FOR_BLOCK (i, UT_LAYERS * s->tracks) {
-    uint32_t in_reach = 0, total;
-    int32_t middle = 0;
-    if (i < UT_LAYERS * s->tracks) {
-      const uint32_t item = s->first_item + i / UT_LAYERS, layer = i % UT_LAYERS;
-      if (blockDim.x > 1 || layer == 0) t = open_track(a, a->states.offsets[s->event] + a->selected.track[item]);
-      in_reach = open_passage(a, &t, layer, &shared->passage[i], &middle);
-    }
-    uint32_t place = s->searches + sl_block_exclusive_scan(sl_count_bits(in_reach), &total);
-    for (; in_reach > 0; in_reach &= in_reach - 1) {
-      const uint32_t window = sl_count_bits((in_reach & (0u - in_reach)) - 1u);
-      shared->passage_of[place] = (uint16_t)i;
-      shared->group[place++] = (uint8_t)group_of(middle, (int32_t)window);
-    }
-    if (i < UT_LAYERS * s->tracks) shared->search_first[i + 1] = place;
-    s->searches += total;
+  for (; in_reach > 0; in_reach &= in_reach - 1) {
+    const int32_t w = (int32_t)sl_count_bits((in_reach & (0u - in_reach)) - 1u);
+    const struct window found = search_group(a, p, &c, event, (uint32_t)group_of(middle, w));
+    first[filled] = (uint16_t)found.first;
+    count[filled] = (uint16_t)found.count;
+    filled += found.count > 0 ? 1u : 0u;
+    hits += found.count;
   }
-  __syncthreads();
-}
-
-#if defined(SL_TARGET_CPU)
-/* Tries the hits of each search, eight at a time. */
-static inline void try_hits(const struct search_windows_args *a, const struct search *s) {
-  struct search_shared *shared = s->shared;
-  const uint16_t *group_first = a->hits.group_first + (size_t)s->event * (UT_GROUPS_MAX + 1);
-  const uint32_t event_first = a->hits.offsets[s->event];
-  for (uint32_t i = 0; i < s->searches; i++) {
-    const struct passage *p = &shared->passage[shared->passage_of[i]];
-    const uint32_t group = shared->group[i];
-    const uint32_t begin = event_first + group_first[group], end = event_first + group_first[group + 1];
-    const struct range r = search_hits(a, p, event_first, begin, end, p->y_low - a->groups.length[group], p->y_high);
-    shared->found[i] = r.begin - event_first;
-    shared->found_end[i] = r.begin < r.end ? r.end - event_first : 0;
-  }
-}
-#else
-/* Lists the hits of the searches that are within reach in y, a thread a search. Returns their number. */
-static SL_DEVICE uint32_t list_hits(const struct search_windows_args *a, const struct search *s) {
-  struct search_shared *shared = s->shared;
-  const uint16_t *group_first = a->hits.group_first + (size_t)s->event * (UT_GROUPS_MAX + 1);
-  const float *y = a->hits.y + a->hits.offsets[s->event];
-  uint32_t sum = 0;
-  if (threadIdx.x == 0) shared->test_first[0] = 0;
-  SL_FOR_BLOCK (i, s->searches) {
-    uint32_t hits = 0, total;
-    if (i < s->searches) {
-      const struct passage *p = &shared->passage[shared->passage_of[i]];
-      const uint32_t group = shared->group[i], group_end = group_first[group + 1];
-      const uint32_t begin = lower_bound(y, group_first[group], group_end, p->y_low - a->groups.length[group]);
-      hits = lower_bound(y, begin, group_end, p->y_high) - begin;
-      shared->hit[i] = (uint16_t)begin;
-      shared->found[i] = UINT32_MAX;
-      shared->found_end[i] = 0;
-    }
-    const uint32_t end = sum + sl_block_exclusive_scan(hits, &total) + hits;
-    if (i < s->searches) shared->test_first[i + 1] = end;
-    sum += total;
-  }
-  __syncthreads();
-  return sum;
-}
-
-/* Tries the hits, a thread a hit of a search. */
-static SL_DEVICE void try_hits(const struct search_windows_args *a, const struct search *s) {
-  struct search_shared *shared = s->shared;
-  const uint32_t tests = list_hits(a, s), event_first = a->hits.offsets[s->event];
-  for (uint32_t i = threadIdx.x; i < tests; i += blockDim.x) {
-    const uint32_t k = ut_find_range(shared->test_first, s->searches, i, 0);
-    const uint32_t hit = shared->hit[k] + i - shared->test_first[k];
-    if (!is_compatible(a, &shared->passage[shared->passage_of[k]], event_first + hit)) continue;
-    atomicMin(&shared->found[k], hit);
-    atomicMax(&shared->found_end[k], hit + 1);
-  }
-  __syncthreads();
-}
-#endif
-
-/* Writes the windows, those with hits first, a thread a passage. */
-static SL_DEVICE void write_windows(const struct search_windows_args *a, const struct search *s) {
-  const struct search_shared *shared = s->shared;
-  for (uint32_t i = threadIdx.x; i < UT_LAYERS * s->tracks; i += blockDim.x) {
-    const size_t place = (size_t)s->first_item * UT_LAYERS + i;
-    uint16_t *first = a->windows.first + place * UT_LAYER_WINDOWS, *count = a->windows.count + place * UT_LAYER_WINDOWS;
-    uint32_t filled = 0, hits = 0;
-    for (uint32_t k = shared->search_first[i]; k < shared->search_first[i + 1]; k++) {
-      if (shared->found_end[k] == 0) continue;
-      first[filled] = (uint16_t)shared->found[k];
-      count[filled++] = (uint16_t)(shared->found_end[k] - shared->found[k]);
-      hits += shared->found_end[k] - shared->found[k];
-    }
-    for (; filled < UT_LAYER_WINDOWS; filled++) {
-      first[filled] = 0;
-      count[filled] = 0;
-    }
-    a->windows.hits[place] = (uint16_t)hits;
-  }
+  a->windows.hits[place] = (uint16_t)hits;
 }
 
 SL_KERNEL(search_windows_search, struct search_windows_args) {
-  __shared__ struct search_shared shared;
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t end = a.selected.offsets[event + 1];
-    struct search s;
-    s.shared = &shared;
-    s.event = event;
-    for (s.first_item = a.selected.offsets[event]; s.first_item < end; s.first_item += TRACKS) {
-      s.tracks = end - s.first_item < TRACKS ? end - s.first_item : TRACKS;
-      list_searches(&a, &s);
-      try_hits(&a, &s);
-      write_windows(&a, &s);
-      __syncthreads(); /* the lists are free */
+    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
+    struct track t = {0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t i = threadIdx.x; i < UT_LAYERS * count; i += blockDim.x) {
+      const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
+      if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
+      const struct passage p = open_passage(&a, &t, layer);
+      search_layer(&a, &p, event, layer, (size_t)item * UT_LAYERS + layer);
     }
   }
 }
