@@ -79,11 +79,11 @@ with tempfile.TemporaryDirectory() as name:
     write(folder / "again.mdf", "-i", mep)
     checks.that((folder / "again.mdf").read_bytes() == mdf.read_bytes(), "MDF from MEP is the MDF, byte for byte")
 
-    # A full disk: files of at most 20 MB, some hundred events.
+    # A full disk: files of at most 40 MB, some two hundred events.
     for name, arguments in (("full.mdf", ()), ("full.mep", (*MEP_SINK, "--set", "write.events=20"))):
         part = folder / f"{name}.part"
         done = subprocess.run([SLUICE, "run", COPY, "-n", "1000", "-o", folder / name, "--quiet", *arguments],
-                              capture_output=True, text=True, **limited(20_000_000))
+                              capture_output=True, text=True, **limited(40_000_000))
         checks.that(done.returncode == 1 and "File too large; it keeps the first" in done.stderr,
                     f"{name}: a full disk is said: {done.stderr.splitlines()[:1]}")
         checks.that(not (folder / name).exists(), f"{name}: what is incomplete does not get its name")
