@@ -154,6 +154,7 @@ static int convert(struct sim_spectrometer *s, struct sim_event *event, const st
 static void add_to_photon_way(struct sim_photon_way *way, uint32_t node, const struct sim_plane *plane) {
   const double z = plane->z, from = (double)plane->ring[0] * z, to = (double)plane->ring[1] * z;
   const uint32_t i = way->count++;
+  const double ring_end = (double)plane->ring[1];
   const int is_ring = to > 0;
   way->node[i] = node;
   way->z[i] = z;
@@ -161,7 +162,7 @@ static void add_to_photon_way(struct sim_photon_way *way, uint32_t node, const s
   way->from2[i] = is_ring ? from * from : -1;
   way->to2[i] = is_ring ? to * to : HUGE_VAL;
   way->material[i] = (double)plane->radiation_lengths;
-  if ((double)plane->ring[1] > way->ring_end) way->ring_end = (double)plane->ring[1];
+  if (way->ring_end < ring_end) way->ring_end = ring_end;
   way->whole_planes += is_ring ? 0 : way->material[i];
 }
 

@@ -137,10 +137,9 @@ static inline i32x8 larger(i32x8 a, i32x8 b) {
 }
 
 static inline uint32_t largest(i32x8 v) {
-  const i32x8 halves = {4, 5, 6, 7, 0, 1, 2, 3}, pairs = {2, 3, 0, 1, 6, 7, 4, 5}, ones = {1, 0, 3, 2, 5, 4, 7, 6};
-  v = larger(v, __builtin_shuffle(v, halves));
-  v = larger(v, __builtin_shuffle(v, pairs));
-  v = larger(v, __builtin_shuffle(v, ones));
+  v = larger(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+  v = larger(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+  v = larger(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
   return (uint32_t)v[0];
 }
 
