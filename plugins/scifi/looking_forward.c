@@ -3,6 +3,7 @@
  * its files.
  */
 #include "calibration/read.h"
+#include "formula.h"
 #include "io/geometry_files.h"
 #include "lhcb_calibration_text.h"
 #include "nominal_calibration_text.h"
@@ -16,7 +17,7 @@
   M(OUT, forward, scifi_looking_forward, "coefficients and constants")
 SL_HOST_ARGUMENTS(looking_forward, LOOKING_FORWARD);
 
-/* Powers of the variables of each term, a digit each, in the order of the coefficients. */
+/* The terms, as in formula.h. */
 static const uint16_t y_terms[SCIFI_Y_TERMS] = {111, 131, 113, 151, 133, 115, 201, 221, 203,
                                                 241, 223, 205, 311, 331, 313, 351, 333, 315};
 static const uint16_t bend_terms[SCIFI_BEND_TERMS] = {
@@ -27,42 +28,6 @@ static const uint16_t bend_terms[SCIFI_BEND_TERMS] = {
     400, 420, 440, 460, 402, 422, 442, 404, 424, 405, 406};               /* 4 */
 static const uint16_t border_terms[SCIFI_BORDER_TERMS] = {100, 110, 120, 102, 112, 122, 210, 300};
 static const uint16_t single_terms[] = {0, 100, 200, 300}; /* of one variable */
-
-/* Polynomials of the same terms, and where their coefficients go. */
-struct formula {
-  const char *name;
-  const struct calibration_polynomial *polynomials;
-  uint32_t count, term_count;
-  const uint16_t *terms;
-  float *coefficients;
-};
-
-static int refuse_term(const struct sl_services *s, const struct formula *f, uint32_t which, const uint8_t *power) {
-  char number[16] = "";
-  if (f->count > 1) snprintf(number, sizeof number, ".%u", which);
-  s->message(s->context, SL_ERROR, "%s%s: the formula has no term of powers %u %u %u", f->name, number, power[0],
-             power[1], power[2]);
-  return SL_EFORMAT;
-}
-
-/* A term that the formula has not would be left out, and is refused. */
-static int take_formula(const struct sl_services *s, const struct formula *f) {
-  const uint32_t second_digit = 10, first_digit = 100;
-  for (uint32_t which = 0; which < f->count; which++) {
-    const struct calibration_polynomial *p = &f->polynomials[which];
-    float *coefficients = f->coefficients + (size_t)f->term_count * which;
-    memset(coefficients, 0, f->term_count * sizeof *coefficients);
-    for (uint32_t i = 0; i < p->count; i++) {
-      const uint8_t *power = p->terms[i].power;
-      const uint32_t digits = first_digit * power[0] + second_digit * power[1] + power[2];
-      uint32_t k = 0;
-      while (k < f->term_count && f->terms[k] != digits) k++;
-      if (k == f->term_count) return refuse_term(s, f, which, power);
-      coefficients[k] += (float)p->terms[i].coefficient;
-    }
-  }
-  return SL_OK;
-}
 
 static void take_numbers(const double *from, uint32_t count, float *to) {
   for (uint32_t i = 0; i < count; i++) to[i] = (float)from[i];
@@ -85,17 +50,14 @@ static int take_formulas(const struct sl_services *s, const struct calibration *
   uint16_t kick_terms[SCIFI_KICK_TERMS];
   for (uint32_t k = 0; k < SCIFI_KICK_TERMS; k++)
     kick_terms[k] = (uint16_t)(100 * (k / SCIFI_KICK_POWERS) + 10 * (k % SCIFI_KICK_POWERS));
-  const struct formula formulas[] = {
-      {"forward.kick", c->forward_kick, SCIFI_STATIONS, SCIFI_KICK_TERMS, kick_terms, kick},
-      {"forward.y", c->forward_y, SCIFI_LAYERS, SCIFI_Y_TERMS, y_terms, y_shift},
-      {"forward.bend", c->forward_bend, 1, SCIFI_BEND_TERMS, bend_terms, bend},
-      {"forward.x_magnet", c->forward_x_magnet, 1, 4, single_terms, constants + SCIFI_X_MAGNET},
-      {"forward.d_ratio", c->forward_d_ratio, 1, 3, single_terms, constants + SCIFI_D_RATIO},
-      {"forward.border", c->forward_border, 1, SCIFI_BORDER_TERMS, border_terms, constants + SCIFI_BORDER}};
-  int status = SL_OK;
-  for (size_t i = 0; status == SL_OK && i < sizeof formulas / sizeof formulas[0]; i++)
-    status = take_formula(s, &formulas[i]);
-  return status;
+  const struct scifi_formula formulas[] = {
+      {"forward.kick", c->forward_kick, SCIFI_STATIONS, 3, SCIFI_KICK_TERMS, kick_terms, kick},
+      {"forward.y", c->forward_y, SCIFI_LAYERS, 3, SCIFI_Y_TERMS, y_terms, y_shift},
+      {"forward.bend", c->forward_bend, 1, 3, SCIFI_BEND_TERMS, bend_terms, bend},
+      {"forward.x_magnet", c->forward_x_magnet, 1, 3, 4, single_terms, constants + SCIFI_X_MAGNET},
+      {"forward.d_ratio", c->forward_d_ratio, 1, 3, 3, single_terms, constants + SCIFI_D_RATIO},
+      {"forward.border", c->forward_border, 1, 3, SCIFI_BORDER_TERMS, border_terms, constants + SCIFI_BORDER}};
+  return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 
 static int make(const struct sl_services *s, const struct looking_forward_args *args) {

@@ -5,6 +5,7 @@
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 SL_DECLARE(looking_forward);
+SL_DECLARE(matching_constants);
 #endif
 SL_DECLARE(decode);
 SL_DECLARE(forward_from_ut);
@@ -17,7 +18,7 @@ SL_DECLARE(forward_consolidate);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(geometry),        SL_ENTRY(geometry_sink),   SL_ENTRY(looking_forward),
+    SL_ENTRY(geometry),        SL_ENTRY(geometry_sink),   SL_ENTRY(looking_forward),   SL_ENTRY(matching_constants),
 #endif
     SL_ENTRY(decode),          SL_ENTRY(forward_from_ut), SL_ENTRY(forward_from_velo), SL_ENTRY(search_windows),
     SL_ENTRY(triplet_seeding), SL_ENTRY(create_tracks),   SL_ENTRY(quality_filter),    SL_ENTRY(forward_consolidate),

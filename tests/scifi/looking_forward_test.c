@@ -2,34 +2,9 @@
  * double precision term by term, and the formulas against values worked out by hand and tracks of known shape.
  */
 #include "../../plugins/scifi/forward_math.h"
-#include "calibration/read.h"
-#include "scratch.h"
+#include "calibrations.h"
 
-#include <sluice/testing.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static const char *const files[] = {"nominal.calibration", "lhcb.calibration"};
 static const float down = -1, up = 1;
-
-static char *text_of(const char *name, size_t *bytes) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", CALIBRATION_FOLDER, name);
-  FILE *f = fopen(path, "rb");
-  assert_non_null(f);
-  char *text = calloc(1, 1 << 20);
-  *bytes = fread(text, 1, (1 << 20) - 1, f);
-  fclose(f);
-  return text;
-}
 
 /* A calibration, and the constant that is made of it. */
 struct made {
@@ -45,11 +20,7 @@ static const float *array_of(const struct made *m, const char *field, uint32_t c
 
 static struct made *made_of(const char *path, const char *file) {
   struct made *m = calloc(1, sizeof *m);
-  char reason[256];
-  size_t bytes;
-  char *text = text_of(file, &bytes);
-  assert_int_equal(calibration_read(text, bytes, &m->calibration, reason, sizeof reason), 0);
-  free(text);
+  calibration_load(file, &m->calibration);
   m->constant = sl_test_new(SCIFI_PLUGIN, "looking_forward");
   sl_test_set_text(m->constant, "path", path);
   assert_int_equal(sl_test_run(m->constant), 0);
@@ -68,8 +39,8 @@ static void forget(struct made *m) {
 }
 
 static struct made *made_of_file(const char *file) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", CALIBRATION_FOLDER, file);
+  char path[SCRATCH_PATH_MAX];
+  calibration_path(file, path);
   return made_of(path, file);
 }
 
@@ -96,7 +67,7 @@ static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **s
   (void)state;
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  struct made *nominal = made_of("", files[0]), *lhcb = made_of(folder, files[1]);
+  struct made *nominal = made_of("", calibration_files[0]), *lhcb = made_of(folder, calibration_files[1]);
   assert_true(nominal->view.constants[SCIFI_Z_MAGNET] == 5227.19764f);
   assert_true(lhcb->view.constants[SCIFI_Z_MAGNET] == 5212.38f);
   assert_true(nominal->view.z_layer[11] == 9402.9f && lhcb->view.z_layer[11] == 9403.0f);
@@ -119,36 +90,14 @@ static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **s
 
 static void a_term_that_no_formula_has_is_refused(void **state) {
   (void)state;
-  static const struct {
-    const char *after, *term, *name;
-  } cases[] = {{"polynomial forward.kick.1 tx ty\n", "term 1 5 0\n", "forward.kick.1"},
-               {"polynomial forward.y.7 shift tx ty\n", "term 1 1 2 1\n", "forward.y.7"},
-               {"polynomial forward.bend bend tx ty\n", "term 1 5 0 0\n", "forward.bend"},
-               {"polynomial forward.x_magnet slope\n", "term 1 4\n", "forward.x_magnet"},
-               {"polynomial forward.d_ratio radius\n", "term 1 3\n", "forward.d_ratio"},
-               {"polynomial forward.border inverse_p tx ty\n", "term 1 2 0 1\n", "forward.border"}};
-  char folder[SCRATCH_PATH_MAX], path[SCRATCH_PATH_MAX + 32];
-  scratch_folder(folder);
-  snprintf(path, sizeof path, "%s/x.calibration", folder);
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    size_t bytes;
-    char *text = text_of(files[0], &bytes), *edited = calloc(1, bytes + 64);
-    char *at = strstr(text, cases[i].after);
-    assert_non_null(at);
-    at += strlen(cases[i].after);
-    const size_t before = (size_t)(at - text);
-    memcpy(edited, text, before);
-    strcat(edited, cases[i].term);
-    strcat(edited, at);
-    scratch_write(folder, "x.calibration", edited, strlen(edited));
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "looking_forward");
-    sl_test_set_text(t, "path", path);
-    assert_int_equal(sl_test_run(t), SL_EFORMAT);
-    if (!strstr(sl_test_messages(t), cases[i].name)) fail_msg("expected %s in: %s", cases[i].name, sl_test_messages(t));
-    sl_test_free(t);
-    free(text);
-    free(edited);
-  }
+  static const struct refused_term cases[] = {
+      {"polynomial forward.kick.1 tx ty\n", "term 1 5 0\n", "forward.kick.1"},
+      {"polynomial forward.y.7 shift tx ty\n", "term 1 1 2 1\n", "forward.y.7"},
+      {"polynomial forward.bend bend tx ty\n", "term 1 5 0 0\n", "forward.bend"},
+      {"polynomial forward.x_magnet slope\n", "term 1 4\n", "forward.x_magnet"},
+      {"polynomial forward.d_ratio radius\n", "term 1 3\n", "forward.d_ratio"},
+      {"polynomial forward.border inverse_p tx ty\n", "term 1 2 0 1\n", "forward.border"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("looking_forward", &cases[i]);
 }
 
 /* -------------------------------------------------------------------------- against the calibration in double */
@@ -166,7 +115,7 @@ static double kick_of(const struct calibration_polynomial *p, double tx, double 
 static void x_behind_the_magnet_is_that_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
-    struct made *m = made_of_file(files[f]);
+    struct made *m = made_of_file(calibration_files[f]);
     const double z_magnet = m->calibration.forward_z_magnet;
     for (int i = 0; i < 1000; i++) {
       const struct scifi_state s = random_state_at(2642);
@@ -187,7 +136,7 @@ static void x_behind_the_magnet_is_that_of_the_calibration(void **state) {
  * positive charge goes to +x in a magnet that points down. */
 static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(void **state) {
   (void)state;
-  struct made *m = made_of_file(files[1]);
+  struct made *m = made_of_file(calibration_files[1]);
   const struct scifi_state s = {10, 0, 2642, 0, 0};
   assert_near(scifi_bent_x(&m->view, &s, scifi_bent_slope(&m->view, &s, 2e-4f, down, 0), 7826), 621.893, 0.01);
   assert_near(scifi_bent_x(&m->view, &s, scifi_bent_slope(&m->view, &s, 2e-4f, up, 0), 7826), -601.893, 0.01);
@@ -203,7 +152,7 @@ static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(vo
 /* At z = 7826 a line of slope 0.1 from y = 100 at 2642 is at 618.4; the layer leans towards it: / (1 - 0.0003601). */
 static void a_line_meets_a_leaning_layer_later(void **state) {
   (void)state;
-  struct made *m = made_of_file(files[1]);
+  struct made *m = made_of_file(calibration_files[1]);
   const struct scifi_state s = {0, 100, 2642, 0, 0.1f};
   assert_near(scifi_line_y(&m->view, &s, 7826), 618.622767, 1e-3);
   forget(m);
@@ -212,7 +161,7 @@ static void a_line_meets_a_leaning_layer_later(void **state) {
 static void y_for_x_is_that_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
-    struct made *m = made_of_file(files[f]);
+    struct made *m = made_of_file(calibration_files[f]);
     for (int i = 0; i < 2000; i++) {
       const struct scifi_state s = random_state_at(2642);
       const uint32_t layer = (uint32_t)i % SCIFI_LAYERS;
@@ -231,7 +180,7 @@ static void y_for_x_is_that_of_the_calibration(void **state) {
 static void the_border_is_that_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
-    struct made *m = made_of_file(files[f]);
+    struct made *m = made_of_file(calibration_files[f]);
     for (int i = 0; i < 500; i++) {
       const float inverse = random_between(0.01f, 0.4f), tx = random_between(-0.3f, 0.3f);
       const float ty = random_between(-0.3f, 0.3f);
@@ -246,7 +195,7 @@ static void the_border_is_that_of_the_calibration(void **state) {
 /* LHCb's: r = -(0.000267957 - 8.651e-6 R + 4.60324e-5 R^2); for x = 2000, y = 1000: R = sqrt(1 + 1). */
 static void the_curve_has_the_calibrations_change_of_curvature(void **state) {
   (void)state;
-  struct made *m = made_of_file(files[1]);
+  struct made *m = made_of_file(calibration_files[1]);
   assert_near(scifi_curve_r(&m->view, 2000, 1000), -(0.000267957 - 8.651e-6 * 1.41421356 + 4.60324e-5 * 2), 1e-10);
   assert_near(scifi_curve_r(&m->view, 0, 0), -0.000267957, 1e-10);
   const double slope = 0.1, variables[CALIBRATION_VARIABLES] = {slope};
@@ -293,7 +242,7 @@ static double qop_in_double(const struct calibration *c, const struct scifi_stat
 static void q_over_p_is_that_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
-    struct made *m = made_of_file(files[f]);
+    struct made *m = made_of_file(calibration_files[f]);
     for (int i = 0; i < 2000; i++) {
       const struct scifi_state v = random_state_at(770);
       const float bend = (i % 4 < 2 ? 1.0f : -1.0f) * random_between(0.005f, 0.4f), z = random_between(5000, 5400);
@@ -312,7 +261,7 @@ static void q_over_p_is_that_of_the_calibration(void **state) {
  * D^4 = -196.389..., polarity -1: q/p = 0.0995037 / (6.178443 * 196.389). */
 static void q_over_p_of_a_bend_that_is_worked_out(void **state) {
   (void)state;
-  struct made *m = made_of_file(files[1]);
+  struct made *m = made_of_file(calibration_files[1]);
   const struct scifi_state v = {0, 0, 770, 0, 0}, t = {332, 0, 8520, 0.1f, 0};
   const double d = 0.09950372,
                k = -196.844 + 0.357485 * d + 42.1395 * d * d - 0.686029 * d * d * d + 28.2518 * pow(d, 4);
@@ -323,7 +272,7 @@ static void q_over_p_of_a_bend_that_is_worked_out(void **state) {
 
 static void a_track_that_is_not_bent_has_no_nan(void **state) {
   (void)state;
-  struct made *m = made_of_file(files[0]);
+  struct made *m = made_of_file(calibration_files[0]);
   const struct scifi_state v = {0, 0, 770, 0.1f, 0.05f}, t = {775, 0, 8520, 0.1f, 0.05f};
   const struct scifi_state nearly = {775.5f, 0, 8520, 0.1f + 1e-8f, 0.05f};
   assert_true(scifi_qop(&m->view, &v, &t, down) == 0.0f);

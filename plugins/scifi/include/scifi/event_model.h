@@ -203,4 +203,24 @@ SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the
   F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
 SL_COLLECTION(scifi_seeds, SCIFI_SEEDS_FIELDS, "tracks in the fibre tracker");
 
+/* How VELO tracks and these are put together, with the meaning that README.md has ("Matching"): constants, and where
+ * they stand. */
+enum { SCIFI_MATCH_Z_TERMS = 5, SCIFI_MATCH_BEND_TERMS = 8, SCIFI_MATCH_WEIGHT_COUNT = 4 };
+enum {
+  SCIFI_MATCH_Z_END,                                     /* mm: where the states of tracks in the fibre tracker are */
+  SCIFI_MATCH_Z_Y,                                       /* mm: where tracks are compared in y */
+  SCIFI_MATCH_DTX_MAX,                                   /* of the slopes' difference */
+  SCIFI_MATCH_DTY_MAX,                                   /* likewise */
+  SCIFI_MATCH_DISTANCE_X_MAX,                            /* mm */
+  SCIFI_MATCH_DISTANCE_Y_MAX,                            /* mm */
+  SCIFI_MATCH_X_TOLERANCE,                               /* mm: two, the second for a change of slope of 1 */
+  SCIFI_MATCH_Y_TOLERANCE = SCIFI_MATCH_X_TOLERANCE + 2, /* mm: two, the second for a slope of 1 */
+  SCIFI_MATCH_WEIGHTS = SCIFI_MATCH_Y_TOLERANCE + 2,
+  SCIFI_MATCH_Z_MAGNET = SCIFI_MATCH_WEIGHTS + SCIFI_MATCH_WEIGHT_COUNT, /* where tracks are bent */
+  SCIFI_MATCH_BEND = SCIFI_MATCH_Z_MAGNET + SCIFI_MATCH_Z_TERMS,         /* MeV: momentum times change of slope */
+  SCIFI_MATCH_CONSTANTS = SCIFI_MATCH_BEND + SCIFI_MATCH_BEND_TERMS
+};
+#define SCIFI_MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "numbers of the formulas, 27 values")
+SL_COLLECTION(scifi_matching_constants, SCIFI_MATCHING_CONSTANTS_FIELDS, "how VELO and SciFi tracks are matched");
+
 #endif

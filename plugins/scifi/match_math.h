@@ -1,0 +1,57 @@
+/* match_math.h: how well a VELO track and a track in the fibre tracker go together, and the momentum of both
+ * (README.md, "Matching").
+ *
+ * For kernels and host code. `m` is the array of scifi.matching_constants; `polarity` is -1 or +1, as magnet_polarity
+ * has it. Sums are written in one fixed order.
+ */
+#ifndef SCIFI_MATCH_MATH_H
+#define SCIFI_MATCH_MATH_H
+
+#include "forward_math.h"
+
+/* What a pair is judged by that is not in the constants. */
+struct scifi_match_settings {
+  float x_weight; /* what the weight of the distance in x is multiplied by */
+  float y_scale;  /* what the VELO track's y is multiplied by */
+};
+
+/* The z at which the magnet bends a track by dtx from the VELO's slope tx to the seed's place x. */
+SL_MATH_FUNCTION float scifi_match_z(const float *m, float dtx, float x, float tx) {
+  const float *c = m + SCIFI_MATCH_Z_MAGNET;
+  return c[0] + c[1] * dtx + c[2] * (dtx * dtx) + c[3] * x + c[4] * (tx * tx);
+}
+
+/* Chi2 of a pair; what passes no cut is further apart than any other. */
+static const float SCIFI_NO_MATCH SL_UNUSED = 3e38f;
+SL_MATH_FUNCTION float scifi_match_chi2(const float *m, const struct scifi_match_settings *settings,
+                                        const struct scifi_state *velo, const struct scifi_state *seed) {
+  const float *weights = m + SCIFI_MATCH_WEIGHTS;
+  const float *x_tolerance = m + SCIFI_MATCH_X_TOLERANCE, *y_tolerance = m + SCIFI_MATCH_Y_TOLERANCE;
+  const float dty = velo->ty - seed->ty, dtx = velo->tx - seed->tx;
+  if (!(sl_abs_f32(dty) <= m[SCIFI_MATCH_DTY_MAX] && sl_abs_f32(dtx) <= m[SCIFI_MATCH_DTX_MAX])) return SCIFI_NO_MATCH;
+  const float z_y = m[SCIFI_MATCH_Z_Y];
+  const float velo_y = settings->y_scale * (velo->y + velo->ty * (z_y - velo->z));
+  const float y = seed->y + seed->ty * (z_y - seed->z) - velo_y;
+  const float z = scifi_match_z(m, sl_abs_f32(dtx), sl_abs_f32(seed->x), velo->tx);
+  const float x = seed->x + seed->tx * (z - seed->z) - (velo->x + velo->tx * (z - velo->z));
+  if (!(sl_abs_f32(x) <= m[SCIFI_MATCH_DISTANCE_X_MAX] && sl_abs_f32(y) <= m[SCIFI_MATCH_DISTANCE_Y_MAX]))
+    return SCIFI_NO_MATCH;
+  const float dtx2 = dtx * dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
+  const float x_error2 = x_tolerance[0] * x_tolerance[0] + x_tolerance[1] * x_tolerance[1] * dtx2;
+  const float y_error2 = y_tolerance[0] * y_tolerance[0] + y_tolerance[1] * y_tolerance[1] * slope2;
+  /* Tolerances may be 0; then only what is not off at all is no further off than they say. */
+  const float x_chi2 = x == 0.0f ? 0.0f : x * x / x_error2;
+  const float y_chi2 = y == 0.0f ? 0.0f : y * y / y_error2;
+  return settings->x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (dty * dty) + weights[3] * dtx2;
+}
+
+/* q/p of a track that the magnet bends from the VELO's slopes tx_velo, ty_velo to the seed's slope tx. */
+SL_MATH_FUNCTION float scifi_match_qop(const float *m, float tx, float tx_velo, float ty_velo, float polarity) {
+  const float *c = m + SCIFI_MATCH_BEND;
+  const float turn = tx - tx_velo, tx2 = tx * tx, ty2 = ty_velo * ty_velo;
+  const float bend = c[0] * sl_abs_f32(turn) + c[1] + c[2] * tx2 + c[3] * (tx2 * tx2) + c[4] * (tx * tx_velo) +
+                     c[5] * ty2 + c[6] * (ty2 * ty2) + c[7] * (tx_velo * tx_velo);
+  return -polarity * turn / bend;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* scifi.matching_constants: how VELO tracks and tracks in the fibre tracker alone are put together (README.md,
+ * "Matching"): the nominal constants, those of a calibration, or LHCb's, which go with a folder of its files.
+ */
+#include "calibration/read.h"
+#include "formula.h"
+#include "io/geometry_files.h"
+#include "lhcb_calibration_text.h"
+#include "nominal_calibration_text.h"
+#include "scifi/event_model.h"
+
+#include <stdlib.h>
+
+#define SL_ARGS matching_constants_args
+#define MATCHING_CONSTANTS(M)                                                             \
+  M(STRING, path, "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
+  M(OUT, matching, scifi_matching_constants, "coefficients, tolerances and cuts")
+SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
+
+/* The terms, as in formula.h, in the order in which match_math.h adds them. */
+static const uint16_t z_terms[SCIFI_MATCH_Z_TERMS] = {0, 100, 200, 10, 2};
+static const uint16_t bend_terms[SCIFI_MATCH_BEND_TERMS] = {1000, 0, 200, 400, 110, 2, 4, 20};
+
+static void take_numbers(const double *from, uint32_t count, float *to) {
+  for (uint32_t i = 0; i < count; i++) to[i] = (float)from[i];
+}
+
+static int take(const struct sl_services *s, const struct calibration *c, float *to) {
+  const struct scifi_formula formulas[] = {
+      {"matching.z_magnet", c->matching_z_magnet, 1, 3, SCIFI_MATCH_Z_TERMS, z_terms, to + SCIFI_MATCH_Z_MAGNET},
+      {"matching.bend", c->matching_bend, 1, 4, SCIFI_MATCH_BEND_TERMS, bend_terms, to + SCIFI_MATCH_BEND}};
+  to[SCIFI_MATCH_Z_END] = (float)c->scifi_z_end;
+  to[SCIFI_MATCH_Z_Y] = (float)c->matching_z_y;
+  to[SCIFI_MATCH_DTX_MAX] = (float)c->matching_dtx_max;
+  to[SCIFI_MATCH_DTY_MAX] = (float)c->matching_dty_max;
+  to[SCIFI_MATCH_DISTANCE_X_MAX] = (float)c->matching_distance_x_max;
+  to[SCIFI_MATCH_DISTANCE_Y_MAX] = (float)c->matching_distance_y_max;
+  take_numbers(c->matching_x_tolerance, 2, to + SCIFI_MATCH_X_TOLERANCE);
+  take_numbers(c->matching_y_tolerance, 2, to + SCIFI_MATCH_Y_TOLERANCE);
+  take_numbers(c->matching_weights, SCIFI_MATCH_WEIGHT_COUNT, to + SCIFI_MATCH_WEIGHTS);
+  return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
+}
+
+static int make(const struct sl_services *s, const struct matching_constants_args *args) {
+  const int is_folder = io_geometry_is_folder(args->path);
+  float *constants = s->make_array(s->context, "matching", "constants", SCIFI_MATCH_CONSTANTS);
+  struct calibration *c = (struct calibration *)malloc(sizeof *c);
+  int status = constants && c ? SL_OK : SL_ENOMEM;
+  if (status == SL_OK)
+    status = io_description_load(s, is_folder ? "" : args->path,
+                                 is_folder ? lhcb_calibration_text : nominal_calibration_text,
+                                 is_folder ? "lhcb.calibration" : "nominal.calibration", calibration_read, c);
+  if (status == SL_OK) status = take(s, c, constants);
+  free(c);
+  return status;
+}
+
+SL_CONSTANT(matching_constants, "how tracks are matched: nominal, from a calibration, or LHCb's", make);

@@ -1,0 +1,35 @@
+/* calibrations.h: what the tests of constants made of a calibration share. CALIBRATION_FOLDER has the two that stand.
+ */
+#ifndef TEST_SCIFI_CALIBRATIONS_H
+#define TEST_SCIFI_CALIBRATIONS_H
+
+#include "calibration/read.h"
+#include "scratch.h"
+
+#include <sluice/testing.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const calibration_files[] = {"nominal.calibration", "lhcb.calibration"};
+
+/* Free what calibration_text returns. */
+char *calibration_text(const char *file, size_t *bytes);
+void calibration_load(const char *file, struct calibration *c);
+void calibration_path(const char *file, char path[SCRATCH_PATH_MAX]);
+
+/* A constant that is made of the nominal calibration with a line more, after the line `after`, is refused, in words
+ * with `name`. */
+struct refused_term {
+  const char *after, *term, *name;
+};
+void calibration_is_refused(const char *algorithm, const struct refused_term *refused);
+
+#endif
