@@ -223,4 +223,12 @@ enum {
 #define SCIFI_MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "numbers of the formulas, 27 values")
 SL_COLLECTION(scifi_matching_constants, SCIFI_MATCHING_CONSTANTS_FIELDS, "how VELO and SciFi tracks are matched");
 
+#define SCIFI_MATCHES_FIELDS(F)                                                 \
+  F(offsets, u32, OFFSETS, "", "first match of each event")                     \
+  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event") \
+  F(seed, u32, PER_ITEM, "", "the seed, likewise")                              \
+  F(chi2, f32, PER_ITEM, "", "how well they go together: the less, the better") \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")
+SL_COLLECTION(scifi_matches, SCIFI_MATCHES_FIELDS, "VELO tracks and tracks in the fibre tracker that are one");
+
 #endif

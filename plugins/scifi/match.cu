@@ -1,0 +1,141 @@
+/* scifi.match: which VELO track and which track in the fibre tracker are one (README.md, "Matching"): of each seed the
+ * best VELO track, and of the seeds that have the same one the best. Of the same chi2, the first VELO track or seed.
+ *
+ * A group of 32 threads a seed: its lanes try the event's VELO tracks, which stand in shared memory. The slopes in y
+ * leave one pair in ten; only these are looked at further. The least key of chi2 and place is the best one, of a seed
+ * by the group, of a VELO track by an atomic minimum. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of each, and
+ * writes 16 a match.
+ */
+#include "magnet/event_model.h"
+#include "match_math.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+enum { MATCH_TRACKS = 512, MATCH_GROUP = 32 }; /* VELO tracks tried at a time; threads a seed */
+
+#define SL_ARGS match_args
+#define MATCH(M)                                                                                                  \
+  M(IN, seeds, scifi_seeds, "offsets x y tx ty", "tracks in the fibre tracker")                                   \
+  M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                         \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                     \
+  M(IN, matching, scifi_matching_constants, "constants", "how they are matched")                                  \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                   \
+  M(OUT, matches, scifi_matches, "in the order of the VELO tracks",                                               \
+    SL_ITEMS(SL_MIN(SL_ITEMS_TERM(seeds), SL_ITEMS_TERM(selected))))                                              \
+  M(F32, max_chi2, 2.0, 0.0, 1e9, "", "largest chi2")                                                             \
+  M(F32, x_weight, 1.0, 0.0, 1e6, "", "factor of the weight of the distance in x")                                \
+  M(F32, y_scale, 1.0, 0.5, 2.0, "", "of the VELO track's y; 1.02 for seeds with LHCb's stereo angle of 0.086")   \
+  M(SCRATCH, seed_keys, u64, "of the best VELO track of each seed: chi2 and place", SL_ONE(SL_ITEMS_TERM(seeds))) \
+  M(SCRATCH, track_keys, u64, "of the best seed of each VELO track, likewise", SL_ONE(SL_ITEMS_TERM(selected)))
+SL_ARGUMENTS(match, MATCH);
+
+static const uint64_t no_key = UINT64_MAX;
+
+static SL_DEVICE uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static SL_DEVICE struct scifi_state track_state(const struct match_args *a, uint32_t i) {
+  struct scifi_state s;
+  s.x = a->states.x[i];
+  s.y = a->states.y[i];
+  s.z = a->states.z[i];
+  s.tx = a->states.tx[i];
+  s.ty = a->states.ty[i];
+  return s;
+}
+
+static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint32_t i) {
+  struct scifi_state s;
+  s.x = a->seeds.x[i];
+  s.y = a->seeds.y[i];
+  s.z = a->matching.constants[SCIFI_MATCH_Z_END];
+  s.tx = a->seeds.tx[i];
+  s.ty = a->seeds.ty[i];
+  return s;
+}
+
+/* The best of `count` VELO tracks, of which the first one has this place, for one seed: the lanes' share of them. */
+static SL_DEVICE uint64_t best_track(const struct match_args *a, const struct scifi_state *tracks, uint32_t place,
+                                     uint32_t count, uint32_t seed) {
+  const struct scifi_state state = seed_state(a, seed);
+  struct scifi_match_settings settings;
+  uint64_t best = no_key;
+  settings.x_weight = a->x_weight;
+  settings.y_scale = a->y_scale;
+  for (uint32_t k = sl_group_lane(MATCH_GROUP); k < count; k += SL_GROUP(MATCH_GROUP)) {
+    const float chi2 = scifi_match_chi2(a->matching.constants, &settings, &tracks[k], &state);
+    /* Chi2 is not negative, so that its bits are in its order. */
+    if (chi2 <= a->max_chi2) best = smaller(best, (uint64_t)sl_bits_from_f32(chi2) << 32 | (place + k));
+  }
+  return best;
+}
+
+static SL_DEVICE void try_seeds(const struct match_args *a, uint32_t event, const struct scifi_state *tracks,
+                                uint32_t place, uint32_t count) {
+  const uint32_t first = a->seeds.offsets[event], seeds = a->seeds.offsets[event + 1] - first;
+  SL_FOR_GROUPS (i, seeds, MATCH_GROUP) {
+    const uint64_t mine = i < seeds ? best_track(a, tracks, place, count, first + i) : no_key;
+    const uint64_t best = sl_group_min_u64(mine, MATCH_GROUP);
+    if (i < seeds && sl_group_lane(MATCH_GROUP) == 0)
+      a->seed_keys[first + i] = place == 0 ? best : smaller(best, a->seed_keys[first + i]);
+  }
+}
+
+SL_KERNEL(match_find, struct match_args) {
+  __shared__ struct scifi_state tracks[MATCH_TRACKS];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.selected.offsets[event], all = a.selected.offsets[event + 1] - first;
+    const uint32_t seeds = a.seeds.offsets[event], seeds_end = a.seeds.offsets[event + 1];
+    for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) a.track_keys[first + k] = no_key;
+    for (uint32_t place = 0; place < all; place += MATCH_TRACKS) { /* mostly once */
+      const uint32_t count = all - place < MATCH_TRACKS ? all - place : MATCH_TRACKS;
+      for (uint32_t k = threadIdx.x; k < count; k += blockDim.x)
+        tracks[k] = track_state(&a, a.states.offsets[event] + a.selected.track[first + place + k]);
+      __syncthreads();
+      try_seeds(&a, event, tracks, place, count);
+      __syncthreads();
+    }
+    for (uint32_t i = seeds + threadIdx.x; all > 0 && i < seeds_end; i += blockDim.x) {
+      const uint64_t key = a.seed_keys[i];
+      if (key == no_key) continue;
+      const uint64_t chi2_of_seed = key >> 32 << 32 | (i - seeds);
+      atomicMin((sl_atomic_u64 *)&a.track_keys[first + (uint32_t)key], (sl_atomic_u64)chi2_of_seed);
+    }
+    __syncthreads();
+    uint32_t matches = 0;
+    for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) matches += a.track_keys[first + k] != no_key ? 1u : 0u;
+    matches = sl_block_sum_u32(matches);
+    if (threadIdx.x == 0) a.matches.offsets[event] = matches;
+  }
+}
+
+static SL_DEVICE void write_match(const struct match_args *a, uint32_t event, uint32_t selected, uint32_t match) {
+  const uint64_t key = a->track_keys[selected];
+  const uint32_t track = a->selected.track[selected], seed = a->seeds.offsets[event] + (uint32_t)key;
+  const uint32_t state = a->states.offsets[event] + track;
+  a->matches.velo_track[match] = track;
+  a->matches.seed[match] = (uint32_t)key;
+  a->matches.chi2[match] = sl_f32_from_bits((uint32_t)(key >> 32));
+  a->matches.qop[match] = scifi_match_qop(a->matching.constants, a->seeds.tx[seed], a->states.tx[state],
+                                          a->states.ty[state], a->magnet.sign[0]);
+}
+
+SL_KERNEL(match_write, struct match_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
+    const uint32_t to = a.matches.offsets[event], is_empty = a.matches.offsets[event + 1] == to;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (k, is_empty ? 0 : count) {
+      const uint32_t wanted = k < count && a.track_keys[first + k] != no_key;
+      const uint32_t match = to + sl_block_append(wanted, &length);
+      if (wanted) write_match(&a, event, first + k, match);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct match_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, match_find, match_write, a->matches, *a);
+}
+
+SL_ALGORITHM(match, "VELO tracks and tracks in the fibre tracker that are one", 256, run);

@@ -1,0 +1,59 @@
+/* scifi.match_consolidate: matches as tracks, with the hits and the state of their seeds.
+ *
+ * Count, scan, write: a block an event, a thread a match; all of them are tracks. Reads 32 bytes a match and 6 of each
+ * of its hits, writes 32 and 6.
+ */
+#include "scifi/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS match_consolidate_args
+#define MATCH_CONSOLIDATE(M)                                                                         \
+  M(IN, matches, scifi_matches, "offsets velo_track seed qop", "which VELO tracks and seeds")        \
+  M(IN, seeds, scifi_seeds, "offsets hit_offsets x y tx ty hit hit_id", "which they are matches of") \
+  M(OUT, tracks, long_tracks, "in the order of the matches", SL_SHARES_OFFSETS(matches),             \
+    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(seeds))))
+SL_ARGUMENTS(match_consolidate, MATCH_CONSOLIDATE);
+
+SL_KERNEL(match_consolidate_count, struct match_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t seeds = a.seeds.offsets[event], end = a.matches.offsets[event + 1];
+    for (uint32_t i = a.matches.offsets[event] + threadIdx.x; i < end; i += blockDim.x) {
+      const uint32_t seed = seeds + a.matches.seed[i];
+      a.tracks.hit_offsets[i] = a.seeds.hit_offsets[seed + 1] - a.seeds.hit_offsets[seed];
+    }
+  }
+}
+
+static SL_DEVICE void write_track(const struct match_consolidate_args *a, uint32_t i, uint32_t seed) {
+  const uint32_t from = a->seeds.hit_offsets[seed], to = a->tracks.hit_offsets[i];
+  const uint32_t count = a->tracks.hit_offsets[i + 1] - to;
+  a->tracks.velo_track[i] = a->matches.velo_track[i];
+  a->tracks.ut_track[i] = SCIFI_NO_TRACK;
+  a->tracks.qop[i] = a->matches.qop[i];
+  a->tracks.x[i] = a->seeds.x[seed];
+  a->tracks.y[i] = a->seeds.y[seed];
+  a->tracks.tx[i] = a->seeds.tx[seed];
+  a->tracks.ty[i] = a->seeds.ty[seed];
+  for (uint32_t h = 0; h < count; h++) {
+    a->tracks.hit[to + h] = a->seeds.hit[from + h];
+    a->tracks.hit_id[to + h] = a->seeds.hit_id[from + h];
+  }
+}
+
+SL_KERNEL(match_consolidate_write, struct match_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t seeds = a.seeds.offsets[event], end = a.matches.offsets[event + 1];
+    for (uint32_t i = a.matches.offsets[event] + threadIdx.x; i < end; i += blockDim.x)
+      write_track(&a, i, seeds + a.matches.seed[i]);
+  }
+}
+
+static int run(const struct sl_launch *l, const struct match_consolidate_args *a) {
+  int error = SL_LAUNCH(l, match_consolidate_count, SL_PER_EVENT, *a);
+  if (!error) error = l->scan_items(l, a->tracks.hit_offsets, a->tracks.offsets, &a->tracks.hit_offsets_bound);
+  if (!error) error = SL_LAUNCH(l, match_consolidate_write, SL_PER_EVENT, *a);
+  return error;
+}
+
+SL_ALGORITHM(match_consolidate, "matches as tracks, with the hits of their seeds", 64, run);
