@@ -76,6 +76,12 @@ enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
   F(pseudo_size, u8, PER_ITEM, "", "channels of a wide cluster, 4 of one of up to four, 0 of a piece of one")
 SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
 
+/* Where hits of a shorter list are in the whole one. */
+#define SCIFI_HIT_PLACES_FIELDS(F)                        \
+  F(offsets, u32, OFFSETS, "", "first hit of each event") \
+  F(place, u16, PER_ITEM, "", "relative to the event's first hit in the whole list")
+SL_COLLECTION(scifi_hit_places, SCIFI_HIT_PLACES_FIELDS, "which SciFi hits these are");
+
 /* What the magnet does to tracks on their way to the fibre tracker, and what their shape is there: constants, whose
  * meaning README.md has ("Forward tracks"), as forward_math.h works with them. */
 enum {

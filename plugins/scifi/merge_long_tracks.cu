@@ -1,0 +1,92 @@
+/* scifi.merge_long_tracks: tracks that were found among all hits, and then those that were found among the hits that
+ * these left (scifi.unused_hits), with the places of all their hits among all hits.
+ *
+ * Count, scan, write: a block an event, a thread a track. Reads and writes 32 bytes a track and 6 a hit, and reads 2
+ * more of a hit of the second ones.
+ */
+#include "scifi/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS merge_long_tracks_args
+#define MERGE_LONG_TRACKS(M)                                                        \
+  M(IN, first, long_tracks, "", "found among all hits")                             \
+  M(IN, second, long_tracks, "", "found among the hits that are left")              \
+  M(IN, places, scifi_hit_places, "", "of these among all hits")                    \
+  M(OUT, merged, long_tracks, "of each event the first ones, then the second ones", \
+    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                  \
+    SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))
+SL_ARGUMENTS(merge_long_tracks, MERGE_LONG_TRACKS);
+
+SL_KERNEL(merge_long_tracks_count, struct merge_long_tracks_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    const uint32_t first = a.first.offsets[event + 1] - a.first.offsets[event];
+    a.merged.offsets[event] = first + (a.second.offsets[event + 1] - a.second.offsets[event]);
+  }
+}
+
+/* A track and where it is from. */
+struct merge_source {
+  const struct long_tracks_view *tracks;
+  uint32_t track, is_second;
+};
+
+/* The i-th of an event. */
+static SL_DEVICE struct merge_source source_of(const struct merge_long_tracks_args *a, uint32_t event, uint32_t i) {
+  const uint32_t firsts = a->first.offsets[event + 1] - a->first.offsets[event];
+  struct merge_source source;
+  source.is_second = i >= firsts;
+  source.tracks = source.is_second ? &a->second : &a->first;
+  source.track = source.tracks->offsets[event] + (source.is_second ? i - firsts : i);
+  return source;
+}
+
+SL_KERNEL(merge_long_tracks_hits, struct merge_long_tracks_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t to = a.merged.offsets[event], count = a.merged.offsets[event + 1] - to;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const struct merge_source from = source_of(&a, event, i);
+      a.merged.hit_offsets[to + i] = from.tracks->hit_offsets[from.track + 1] - from.tracks->hit_offsets[from.track];
+    }
+  }
+}
+
+static SL_DEVICE void write_hits(const struct merge_long_tracks_args *a, uint32_t event, uint32_t to,
+                                 const struct merge_source *from) {
+  const uint16_t *places = a->places.place + a->places.offsets[event];
+  const uint32_t begin = from->tracks->hit_offsets[from->track];
+  const uint32_t place = a->merged.hit_offsets[to], count = a->merged.hit_offsets[to + 1] - place;
+  for (uint32_t h = 0; h < count; h++) {
+    const uint16_t hit = from->tracks->hit[begin + h];
+    a->merged.hit[place + h] = from->is_second ? places[hit] : hit;
+    a->merged.hit_id[place + h] = from->tracks->hit_id[begin + h];
+  }
+}
+
+SL_KERNEL(merge_long_tracks_write, struct merge_long_tracks_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t to = a.merged.offsets[event], count = a.merged.offsets[event + 1] - to;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const struct merge_source from = source_of(&a, event, i);
+      a.merged.velo_track[to + i] = from.tracks->velo_track[from.track];
+      a.merged.ut_track[to + i] = from.tracks->ut_track[from.track];
+      a.merged.qop[to + i] = from.tracks->qop[from.track];
+      a.merged.x[to + i] = from.tracks->x[from.track];
+      a.merged.y[to + i] = from.tracks->y[from.track];
+      a.merged.tx[to + i] = from.tracks->tx[from.track];
+      a.merged.ty[to + i] = from.tracks->ty[from.track];
+      write_hits(&a, event, to + i, &from);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct merge_long_tracks_args *a) {
+  int error = SL_LAUNCH(l, merge_long_tracks_count, SL_THREAD_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->merged.offsets, &a->merged.bound);
+  if (!error) error = SL_LAUNCH(l, merge_long_tracks_hits, SL_PER_EVENT, *a);
+  if (!error) error = l->scan_items(l, a->merged.hit_offsets, a->merged.offsets, &a->merged.hit_offsets_bound);
+  if (!error) error = SL_LAUNCH(l, merge_long_tracks_write, SL_PER_EVENT, *a);
+  return error;
+}
+
+SL_ALGORITHM(merge_long_tracks, "tracks of one search, then those of a second one", 64, run);
