@@ -1,10 +1,10 @@
 /* scifi.match: which VELO track and which track in the fibre tracker are one (README.md, "Matching"): of each seed the
  * best VELO track, and of the seeds that have the same one the best. Of the same chi2, the first VELO track or seed.
  *
- * A group of 32 threads a seed: its lanes try the event's VELO tracks, which stand in shared memory. The slopes in y
- * leave one pair in ten; only these are looked at further. The least key of chi2 and place is the best one, of a seed
- * by the group, of a VELO track by an atomic minimum. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of each, and
- * writes 16 a match.
+ * The event's VELO tracks stand in shared memory. A warp a seed lists the pairs whose slopes agree in y, one in ten,
+ * and then tries them, a lane a pair, so that no lane waits for another one. The least key of chi2 and place is the
+ * best one, of a seed and of a VELO track, by atomic minima. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of
+ * each, and writes 16 a match.
  */
 #include "magnet/event_model.h"
 #include "match_math.h"
@@ -13,7 +13,18 @@
 
 #include <sluice/kernel.h>
 
-enum { MATCH_TRACKS = 512, MATCH_GROUP = 32 }; /* VELO tracks tried at a time; threads a seed */
+enum {
+  TRACK_BITS = 9,
+  TRACKS_MAX = 1 << TRACK_BITS, /* VELO tracks tried at a time */
+  TRACK_MASK = TRACKS_MAX - 1,
+  PAIRS_MAX = 256,
+  LANES_MAX = 64,
+#if defined(SL_TARGET_CPU)
+  WARPS = 1
+#else
+  WARPS = 8 /* of a block, at most */
+#endif
+};
 
 #define SL_ARGS match_args
 #define MATCH(M)                                                                                                  \
@@ -33,7 +44,16 @@ SL_ARGUMENTS(match, MATCH);
 
 static const uint64_t no_key = UINT64_MAX;
 
-static SL_DEVICE uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+/* Some VELO tracks, of which the first one has this place, and a list for each warp: pairs of seed and track. What is
+ * no pair goes behind the list, so that a cpu need not guess. */
+struct workspace {
+  struct scifi_state tracks[TRACKS_MAX];
+  uint32_t pairs[WARPS][PAIRS_MAX + LANES_MAX];
+};
+struct some_tracks {
+  const struct scifi_state *tracks;
+  uint32_t place, count;
+};
 
 static SL_DEVICE struct scifi_state track_state(const struct match_args *a, uint32_t i) {
   struct scifi_state s;
@@ -55,45 +75,63 @@ static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint3
   return s;
 }
 
-/* The best of `count` VELO tracks, of which the first one has this place, for one seed: the lanes' share of them. */
-static SL_DEVICE uint64_t best_track(const struct match_args *a, const struct scifi_state *tracks, uint32_t place,
-                                     uint32_t count, uint32_t seed) {
-  const struct scifi_state state = seed_state(a, seed);
+static SL_DEVICE void try_pairs(const struct match_args *a, uint32_t event, const struct some_tracks *some,
+                                const uint32_t *pairs, uint32_t count) {
   struct scifi_match_settings settings;
-  uint64_t best = no_key;
   settings.x_weight = a->x_weight;
   settings.y_scale = a->y_scale;
-  for (uint32_t k = sl_group_lane(MATCH_GROUP); k < count; k += SL_GROUP(MATCH_GROUP)) {
-    const float chi2 = scifi_match_chi2(a->matching.constants, &settings, &tracks[k], &state);
+  sl_warp_sync();
+  for (uint32_t p = sl_warp_lane(); p < count; p += sl_warp_lanes()) {
+    const uint32_t track = pairs[p] & TRACK_MASK, seed = a->seeds.offsets[event] + (pairs[p] >> TRACK_BITS);
+    const struct scifi_state state = seed_state(a, seed);
+    const float chi2 = scifi_match_chi2(a->matching.constants, &settings, &some->tracks[track], &state);
+    if (!(chi2 <= a->max_chi2)) continue;
     /* Chi2 is not negative, so that its bits are in its order. */
-    if (chi2 <= a->max_chi2) best = smaller(best, (uint64_t)sl_bits_from_f32(chi2) << 32 | (place + k));
+    const uint64_t key = (uint64_t)sl_bits_from_f32(chi2) << 32 | (some->place + track);
+    atomicMin((sl_atomic_u64 *)&a->seed_keys[seed], (sl_atomic_u64)key);
   }
-  return best;
+  sl_warp_sync();
 }
 
-static SL_DEVICE void try_seeds(const struct match_args *a, uint32_t event, const struct scifi_state *tracks,
-                                uint32_t place, uint32_t count) {
+/* Each warp's share of the seeds. */
+static SL_DEVICE void try_seeds(const struct match_args *a, uint32_t event, const struct some_tracks *some,
+                                uint32_t *pairs) {
+  const uint32_t warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   const uint32_t first = a->seeds.offsets[event], seeds = a->seeds.offsets[event + 1] - first;
-  SL_FOR_GROUPS (i, seeds, MATCH_GROUP) {
-    const uint64_t mine = i < seeds ? best_track(a, tracks, place, count, first + i) : no_key;
-    const uint64_t best = sl_group_min_u64(mine, MATCH_GROUP);
-    if (i < seeds && sl_group_lane(MATCH_GROUP) == 0)
-      a->seed_keys[first + i] = place == 0 ? best : smaller(best, a->seed_keys[first + i]);
+  const struct scifi_state *tracks = some->tracks;
+  const float max = a->matching.constants[SCIFI_MATCH_DTY_MAX];
+  const uint32_t count = some->count, none = PAIRS_MAX + sl_warp_lane();
+  uint32_t length = 0;
+  for (uint32_t seed = sl_warp_index(); seed < seeds; seed += warps) {
+    const float ty = a->seeds.ty[first + seed];
+    SL_FOR_WARP (k, count) {
+      const uint32_t is_pair = (uint32_t)(k < count) & (uint32_t)(sl_abs_f32(tracks[k].ty - ty) <= max);
+      if (length + sl_warp_lanes() > PAIRS_MAX) {
+        try_pairs(a, event, some, pairs, length);
+        length = 0;
+      }
+      const uint32_t place = sl_warp_append(is_pair, &length);
+      pairs[none - (none - place) * is_pair] = seed << TRACK_BITS | k;
+    }
   }
+  try_pairs(a, event, some, pairs, length);
 }
 
 SL_KERNEL(match_find, struct match_args) {
-  __shared__ struct scifi_state tracks[MATCH_TRACKS];
+  __shared__ struct workspace w;
+  const uint32_t warp = sl_warp_index();
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.selected.offsets[event], all = a.selected.offsets[event + 1] - first;
     const uint32_t seeds = a.seeds.offsets[event], seeds_end = a.seeds.offsets[event + 1];
     for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) a.track_keys[first + k] = no_key;
-    for (uint32_t place = 0; place < all; place += MATCH_TRACKS) { /* mostly once */
-      const uint32_t count = all - place < MATCH_TRACKS ? all - place : MATCH_TRACKS;
+    for (uint32_t i = seeds + threadIdx.x; i < seeds_end; i += blockDim.x) a.seed_keys[i] = no_key;
+    for (uint32_t place = 0; place < all; place += TRACKS_MAX) { /* mostly once */
+      const uint32_t count = all - place < TRACKS_MAX ? all - place : TRACKS_MAX;
+      const struct some_tracks some = {w.tracks, place, count};
       for (uint32_t k = threadIdx.x; k < count; k += blockDim.x)
-        tracks[k] = track_state(&a, a.states.offsets[event] + a.selected.track[first + place + k]);
+        w.tracks[k] = track_state(&a, a.states.offsets[event] + a.selected.track[first + place + k]);
       __syncthreads();
-      try_seeds(&a, event, tracks, place, count);
+      if (warp < WARPS) try_seeds(&a, event, &some, w.pairs[warp]);
       __syncthreads();
     }
     for (uint32_t i = seeds + threadIdx.x; all > 0 && i < seeds_end; i += blockDim.x) {
