@@ -5,6 +5,7 @@
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 SL_DECLARE(looking_forward);
+SL_DECLARE(seeding_constants);
 SL_DECLARE(matching_constants);
 #endif
 SL_DECLARE(decode);
@@ -15,6 +16,8 @@ SL_DECLARE(triplet_seeding);
 SL_DECLARE(create_tracks);
 SL_DECLARE(quality_filter);
 SL_DECLARE(forward_consolidate);
+SL_DECLARE(seed_xz);
+SL_DECLARE(seed_clones);
 SL_DECLARE(match);
 SL_DECLARE(match_consolidate);
 SL_DECLARE(unused_hits);
@@ -26,6 +29,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(geometry),
     SL_ENTRY(geometry_sink),
     SL_ENTRY(looking_forward),
+    SL_ENTRY(seeding_constants),
     SL_ENTRY(matching_constants),
 #endif
     SL_ENTRY(decode),
@@ -36,6 +40,8 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(create_tracks),
     SL_ENTRY(quality_filter),
     SL_ENTRY(forward_consolidate),
+    SL_ENTRY(seed_xz),
+    SL_ENTRY(seed_clones),
     SL_ENTRY(match),
     SL_ENTRY(match_consolidate),
     SL_ENTRY(unused_hits),

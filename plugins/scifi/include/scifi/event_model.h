@@ -196,6 +196,56 @@ SL_COLLECTION(scifi_best_candidates, SCIFI_BEST_CANDIDATES_FIELDS, "the best of 
   F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
 SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the fibre tracker");
 
+/* What seeds are found with, which is that of README.md ("Seeds"). Case 0 begins with hits in the first x layers of
+ * stations, case 1 with those in the second. */
+enum { SCIFI_SEED_CASES = 2, SCIFI_SEED_FITS = 4, SCIFI_SEED_FIT_NUMBERS = 9 };
+
+/* Where numbers of `constants` stand. */
+enum {
+  SCIFI_SEED_Z_REFERENCE,                    /* mm: where the polynomial in z has its origin */
+  SCIFI_SEED_Z_END,                          /* mm: where tracks leave */
+  SCIFI_SEED_D_RATIO,                        /* 1/mm: change of the curvature */
+  SCIFI_SEED_TOLERANCE,                      /* mm: of hits besides the first three */
+  SCIFI_SEED_INVERSE_P,                      /* 1/p, by powers 1 and 2 of x at z = 0 */
+  SCIFI_SEED_QOP = SCIFI_SEED_INVERSE_P + 2, /* of a seed: what goes with 1, tx^2, ty^2 and x^2 */
+  SCIFI_SEED_CONSTANTS = SCIFI_SEED_QOP + 4
+};
+
+/* Where those of each case stand, mm and MeV. f, m and l: first, middle and last layer; d = z - z_reference. */
+enum {
+  SCIFI_CASE_Z_FIRST,
+  SCIFI_CASE_LENGTH,    /* z_l - z_f */
+  SCIFI_CASE_SCALE,     /* x_l is near this times x_f */
+  SCIFI_CASE_RANGE,     /* within this */
+  SCIFI_CASE_CURVATURE, /* for each mm in the middle */
+  SCIFI_CASE_LEAST,     /* mm in the middle: against the bend, and half of the same with it */
+  SCIFI_CASE_PER_P,     /* mm MeV there */
+  SCIFI_CASE_SLOPE,     /* the line through first and last hit has this times the curvature more, in slope */
+  SCIFI_CASE_X,         /* and in x at z_reference */
+  SCIFI_CASE_FITS,      /* what a, b and c gain for each mm of the three further hits; no layer or one missing */
+  SCIFI_CASE_NUMBERS = SCIFI_CASE_FITS + SCIFI_SEED_FITS * SCIFI_SEED_FIT_NUMBERS
+};
+
+#define SCIFI_SEEDING_CONSTANTS_FIELDS(F)                              \
+  F(d, f32, ARRAY, "mm", "z of each layer, less that of reference")    \
+  F(bend, f32, ARRAY, "mm2", "d^2 (1 + d_ratio d) of each layer")      \
+  F(cases, f32, ARRAY, "", "numbers of the two ways to begin: 2 x 45") \
+  F(constants, f32, ARRAY, "", "numbers of the formulas, 10 values")
+SL_COLLECTION(scifi_seeding_constants, SCIFI_SEEDING_CONSTANTS_FIELDS, "what tracks in the fibre tracker look like");
+
+/* Tracks of hits in x layers, of the lower or the upper half: x = a + b d + c d^2 (1 + d_ratio d), d = z - 8520 mm.
+ * They stand by half and case, and in each by first, last and middle hit. Hits stand by layer. */
+#define SCIFI_XZ_TRACKS_FIELDS(F)                                          \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                \
+  F(kind, u8, PER_ITEM, "", "bit 0: upper half; bit 1: case")              \
+  F(hit_count, u8, PER_ITEM, "", "number of hits, 5 or 6")                 \
+  F(hits, u16, PER_ITEM_OF(6), "", "their places in the event; unused: 0") \
+  F(a, f32, PER_ITEM, "mm", "x at 8520 mm")                                \
+  F(b, f32, PER_ITEM, "", "slope there")                                   \
+  F(c, f32, PER_ITEM, "1/mm", "curvature")                                 \
+  F(score, f32, PER_ITEM, "mm2", "sum of squares of what hits are off, and penalties")
+SL_COLLECTION(scifi_xz_tracks, SCIFI_XZ_TRACKS_FIELDS, "tracks in x layers of the fibre tracker");
+
 /* Tracks in the fibre tracker alone. The state is that at z = 9410 mm. */
 #define SCIFI_SEEDS_FIELDS(F)                                          \
   F(offsets, u32, OFFSETS, "", "first seed of each event")             \
