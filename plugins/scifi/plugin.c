@@ -18,6 +18,8 @@ SL_DECLARE(quality_filter);
 SL_DECLARE(forward_consolidate);
 SL_DECLARE(seed_xz);
 SL_DECLARE(seed_clones);
+SL_DECLARE(seed_confirm);
+SL_DECLARE(seed_consolidate);
 SL_DECLARE(match);
 SL_DECLARE(match_consolidate);
 SL_DECLARE(unused_hits);
@@ -42,6 +44,8 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(forward_consolidate),
     SL_ENTRY(seed_xz),
     SL_ENTRY(seed_clones),
+    SL_ENTRY(seed_confirm),
+    SL_ENTRY(seed_consolidate),
     SL_ENTRY(match),
     SL_ENTRY(match_consolidate),
     SL_ENTRY(unused_hits),

@@ -218,7 +218,7 @@ enum {
   SCIFI_CASE_SCALE,     /* x_l is near this times x_f */
   SCIFI_CASE_RANGE,     /* within this */
   SCIFI_CASE_CURVATURE, /* for each mm in the middle */
-  SCIFI_CASE_LEAST,     /* mm in the middle: against the bend, and half of the same with it */
+  SCIFI_CASE_LEAST,     /* mm in the middle, at any momentum: to the side of x at z = 0; twice as much to the other */
   SCIFI_CASE_PER_P,     /* mm MeV there */
   SCIFI_CASE_SLOPE,     /* the line through first and last hit has this times the curvature more, in slope */
   SCIFI_CASE_X,         /* and in x at z_reference */
@@ -245,6 +245,17 @@ SL_COLLECTION(scifi_seeding_constants, SCIFI_SEEDING_CONSTANTS_FIELDS, "what tra
   F(c, f32, PER_ITEM, "1/mm", "curvature")                                 \
   F(score, f32, PER_ITEM, "mm2", "sum of squares of what hits are off, and penalties")
 SL_COLLECTION(scifi_xz_tracks, SCIFI_XZ_TRACKS_FIELDS, "tracks in x layers of the fibre tracker");
+
+/* Their hits in stereo layers, and the line y = y0 + ty d that these say. Hits stand by layer. */
+enum { SCIFI_STEREO_LAYERS = SCIFI_LAYERS - SCIFI_X_LAYERS };
+#define SCIFI_SEED_STEREO_FIELDS(F)                                          \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                  \
+  F(hit_count, u8, PER_ITEM, "", "number of hits, or 0: there were too few") \
+  F(hits, u16, PER_ITEM_OF(6), "", "their places in the event; unused: 0")   \
+  F(y, f32, PER_ITEM, "mm", "y at 8520 mm")                                  \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                    \
+  F(chi2, f32, PER_ITEM, "mm2", "sum of squares of what hits are off in y")
+SL_COLLECTION(scifi_seed_stereo, SCIFI_SEED_STEREO_FIELDS, "stereo hits of tracks in x layers");
 
 /* Tracks in the fibre tracker alone. The state is that at z = 9410 mm. */
 #define SCIFI_SEEDS_FIELDS(F)                                          \

@@ -1,0 +1,98 @@
+/* scifi.seed_consolidate: tracks in x layers that have stereo hits are seeds, with all their hits, a momentum, and a
+ * state behind the fibre tracker (README.md, "Seeds").
+ *
+ * Count, scan, write: a block an event, a thread a track. There is room for every track with twelve hits, so that
+ * nothing overflows. Reads 61 bytes a track; writes 28 a seed and 6 a hit.
+ */
+#include "magnet/event_model.h"
+#include "scifi/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS seed_consolidate_args
+#define SEED_CONSOLIDATE(M)                                                                         \
+  M(IN, hits, scifi_hits, "offsets id", "that were searched")                                       \
+  M(IN, tracks, scifi_xz_tracks, "offsets hit_count hits a b c", "in x layers")                     \
+  M(IN, stereo, scifi_seed_stereo, "hit_count hits y ty", "what was found for each of them")        \
+  M(IN, seeding, scifi_seeding_constants, "constants", "what tracks look like")                     \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                     \
+  M(OUT, seeds, scifi_seeds, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))), \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(tracks, SCIFI_TRACK_HITS_MAX, 1, 0))))                       \
+  M(SCRATCH, from, u32, "which track each seed is", SL_ONE(SL_ITEMS_TERM(tracks)))
+SL_ARGUMENTS(seed_consolidate, SEED_CONSOLIDATE);
+
+SL_KERNEL(seed_consolidate_count, struct seed_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t count = 0;
+    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x)
+      count += a.stereo.hit_count[i] > 0 ? 1u : 0u;
+    count = sl_block_sum_u32(count);
+    if (threadIdx.x == 0) a.seeds.offsets[event] = count;
+  }
+}
+
+/* Seeds have their places; their numbers of hits wait to be summed. */
+SL_KERNEL(seed_consolidate_list, struct seed_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - first;
+    const uint32_t to = a.seeds.offsets[event], is_empty = a.seeds.offsets[event + 1] == to;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
+      const uint32_t from = first + i, wanted = i < count && a.stereo.hit_count[from] > 0;
+      const uint32_t place = to + sl_block_append(wanted, &length);
+      if (!wanted) continue;
+      a.seeds.hit_offsets[place] = (uint32_t)a.tracks.hit_count[from] + a.stereo.hit_count[from];
+      a.from[place] = from;
+    }
+  }
+}
+
+static SL_DEVICE void write_seed(const struct seed_consolidate_args *a, uint32_t seed) {
+  const float per_mev = -1e-6f, *constants = a->seeding.constants, *e = constants + SCIFI_SEED_QOP;
+  const uint32_t from = a->from[seed];
+  const float z = constants[SCIFI_SEED_Z_END], d = z - constants[SCIFI_SEED_Z_REFERENCE];
+  const float rd = constants[SCIFI_SEED_D_RATIO] * d, b = a->tracks.b[from], cd = a->tracks.c[from] * d;
+  const float x = a->tracks.a[from] + d * (b + cd * (1.0f + rd)), tx = b + cd * (2.0f + 3.0f * rd);
+  const float ty = a->stereo.ty[from], x0 = x - tx * z;
+  const float divisor = e[0] + e[1] * (tx * tx) + e[2] * (ty * ty) + e[3] * (x0 * x0);
+  a->seeds.qop[seed] = per_mev * x0 / (a->magnet.sign[0] * divisor);
+  a->seeds.x[seed] = x;
+  a->seeds.y[seed] = a->stereo.y[from] + ty * d;
+  a->seeds.tx[seed] = tx;
+  a->seeds.ty[seed] = ty;
+}
+
+/* By layer, which is by place: hits of both kinds of layers are in this order already. */
+static SL_DEVICE void write_hits(const struct seed_consolidate_args *a, uint32_t event, uint32_t seed) {
+  const uint32_t from = a->from[seed], event_hits = a->hits.offsets[event];
+  const uint16_t *x_hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)from;
+  const uint16_t *stereo_hits = a->stereo.hits + SCIFI_STEREO_LAYERS * (size_t)from;
+  const uint32_t x_count = a->tracks.hit_count[from], stereo_count = a->stereo.hit_count[from];
+  uint32_t i = 0, k = 0;
+  for (uint32_t to = a->seeds.hit_offsets[seed]; i + k < x_count + stereo_count; to++) {
+    const uint32_t is_x = k == stereo_count || (i < x_count && x_hits[i] < stereo_hits[k]);
+    const uint32_t hit = is_x ? x_hits[i++] : stereo_hits[k++];
+    a->seeds.hit[to] = (uint16_t)hit;
+    a->seeds.hit_id[to] = a->hits.id[event_hits + hit];
+  }
+}
+
+SL_KERNEL(seed_consolidate_write, struct seed_consolidate_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = a.seeds.offsets[event] + threadIdx.x; i < a.seeds.offsets[event + 1]; i += blockDim.x) {
+      write_seed(&a, i);
+      write_hits(&a, event, i);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct seed_consolidate_args *a) {
+  int error = SL_LAUNCH(l, seed_consolidate_count, SL_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->seeds.offsets, &a->seeds.bound);
+  if (!error) error = SL_LAUNCH(l, seed_consolidate_list, SL_PER_EVENT, *a);
+  if (!error) error = l->scan_items(l, a->seeds.hit_offsets, a->seeds.offsets, &a->seeds.hit_offsets_bound);
+  if (!error) error = SL_LAUNCH(l, seed_consolidate_write, SL_PER_EVENT, *a);
+  return error;
+}
+
+SL_ALGORITHM(seed_consolidate, "seeds with their hits, and their momentum", 128, run);
