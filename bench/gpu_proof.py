@@ -21,6 +21,7 @@ LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
 UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
 FORWARD_NODES = ("scifi_hits", "forward_inputs", "forward_windows", "forward_triplets", "forward_candidates", "forward_best",
                  "forward_tracks")
+SEEDING_NODES = ("scifi_hits", "xz_candidates", "xz_tracks", "seed_stereo", "seeds")
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -72,11 +73,12 @@ def main():
     for events in (1, 2, 5):
         compare(f"six events, UT, slices of {events}", "velo_ut.yaml", SIX, expected, "--slice-events", events)
     compare("six events, UT, --guard, 3 slots", "velo_ut.yaml", SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
-    for graph, label in (("forward.yaml", "forward"), ("forward_no_ut.yaml", "forward without UT")):
+    for graph, label, nodes in (("forward.yaml", "forward", FORWARD_NODES), ("forward_no_ut.yaml", "forward without UT", FORWARD_NODES),
+                                ("seeding.yaml", "seeding", SEEDING_NODES)):
         expected = digests(graph, SIX)
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):
-            compare(f"six events, {label}, blocks of {threads}", graph, SIX, expected, *blocks(threads, FORWARD_NODES))
+            compare(f"six events, {label}, blocks of {threads}", graph, SIX, expected, *blocks(threads, nodes))
         for events in (1, 2, 5):
             compare(f"six events, {label}, slices of {events}", graph, SIX, expected, "--slice-events", events)
         compare(f"six events, {label}, --guard, 3 slots", graph, SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)

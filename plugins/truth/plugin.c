@@ -5,13 +5,14 @@ SL_DECLARE(event_picture);
 SL_DECLARE(long_check);
 SL_DECLARE(pv_check);
 SL_DECLARE(scifi_check);
+SL_DECLARE(seed_check);
 SL_DECLARE(ut_check);
 SL_DECLARE(velo_check);
 SL_DECLARE(distributions);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(event_picture), SL_ENTRY(long_check), SL_ENTRY(pv_check),      SL_ENTRY(scifi_check),
-    SL_ENTRY(ut_check),      SL_ENTRY(velo_check), SL_ENTRY(distributions),
+    SL_ENTRY(event_picture), SL_ENTRY(long_check), SL_ENTRY(pv_check),   SL_ENTRY(scifi_check),
+    SL_ENTRY(seed_check),    SL_ENTRY(ut_check),   SL_ENTRY(velo_check), SL_ENTRY(distributions),
 };
 
 SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth");
