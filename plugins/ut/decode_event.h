@@ -434,17 +434,17 @@ static SL_DEVICE void list_by_band(const struct decode_args *a, const struct dec
 /* Where the hit that is listed at `slot` belongs. Those of each band stand together. */
 static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const struct raw_hits *h, uint32_t hits,
                                   uint32_t slot) {
-  const uint64_t key = h->keys[h->by_band[slot]];
+  const uint64_t own = h->keys[h->by_band[slot]];
   uint32_t rank = slot;
   for (uint32_t i = slot; i > 0; i--) {
-    const uint64_t other = h->keys[h->by_band[i - 1]];
-    if (key_band(other) != key_band(key)) break;
-    rank -= key_is_before(a, event, key, other);
+    const uint64_t near = h->keys[h->by_band[i - 1]];
+    if (key_band(near) != key_band(own)) break;
+    rank -= key_is_before(a, event, own, near);
   }
   for (uint32_t i = slot + 1; i < hits; i++) {
-    const uint64_t other = h->keys[h->by_band[i]];
-    if (key_band(other) != key_band(key)) break;
-    rank += key_is_before(a, event, other, key);
+    const uint64_t near = h->keys[h->by_band[i]];
+    if (key_band(near) != key_band(own)) break;
+    rank += key_is_before(a, event, near, own);
   }
   return rank;
 }
