@@ -16,11 +16,15 @@ static uint16_t first[CASE_TRACKS * SCIFI_WINDOWS], count[CASE_TRACKS * SCIFI_WI
 
 static const float first_x = 261.362f, middle_x = 328.63673f, last_x = 398.062f;
 
-static int start(void **state) {
-  (void)state;
+static void start_again(void) {
   memset(&c, 0, sizeof c);
   memset(first, 0, sizeof first);
   memset(count, 0, sizeof count);
+}
+
+static int start(void **state) {
+  (void)state;
+  start_again();
   forward_constant_open(&constant);
   return 0;
 }
@@ -90,21 +94,21 @@ static uint32_t triplets_of(struct sl_test *t, const uint32_t *expected, uint32_
 
 /* 2.8 mm beside where it should be, of which the square is 7.84; and 2.9. */
 static void the_middle_hit_is_near_where_the_pair_says(void **state) {
+  (void)state;
   const float off[] = {0, 2.8f, -2.8f, 2.9f, -2.9f};
   const uint32_t expected = 0;
   for (uint32_t i = 0; i < 5; i++) {
-    start(state);
+    start_again();
     add_track(2e-4f, 0);
     add_line(0, middle_x + off[i]);
     assert_int_equal(triplets_of(seeding_new(), &expected, 1), i < 3);
-    stop(state);
   }
-  start(state);
 }
 
 /* In the magnet the track may be off by 8 + 32 * 2e-4 / 5e-4 = 20.8 mm from -0.819493 + 1.93897 + 0.166874 - 0.375478 =
  * 0.910873; of 2 TeV by 8.032, and from q/p = 5e-4 on by 40. */
 static void a_pair_passes_the_magnet_near_the_velo_track(void **state) {
+  (void)state;
   const struct {
     float qop, velo_x;
     uint32_t found;
@@ -113,60 +117,57 @@ static void a_pair_passes_the_magnet_near_the_velo_track(void **state) {
                {5e-4f, -40.88f, 1}, {5e-4f, -40.94f, 0}, {-8e-4f, 39.06f, 1}, {-8e-4f, 39.12f, 0}};
   const uint32_t expected = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    start(state);
+    start_again();
     add_track(cases[i].qop, 0);
     c.velo_x[0] = cases[i].velo_x;
     add_line(0, middle_x);
     assert_int_equal(triplets_of(seeding_new(), &expected, 1), cases[i].found);
-    stop(state);
   }
-  start(state);
 }
 
 /* Within 10 mm, and no polynomial. */
 static void without_a_momentum_the_distance_in_the_magnet_is_a_property(void **state) {
+  (void)state;
   const struct {
     float velo_x, max;
     uint32_t found;
   } cases[] = {{-9.98f, 10, 1}, {-10.02f, 10, 0}, {9.98f, 10, 1}, {10.02f, 10, 0}, {11.98f, 12, 1}, {12.02f, 12, 0}};
   const uint32_t expected = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    start(state);
+    start_again();
     add_track(0, 0);
     c.velo_x[0] = cases[i].velo_x;
     add_line(0, middle_x);
     struct sl_test *t = seeding_new();
     sl_test_set(t, "max_distance", cases[i].max);
     assert_int_equal(triplets_of(t, &expected, 1), cases[i].found);
-    stop(state);
   }
-  start(state);
 }
 
 /* The VELO track has no slope, the pair one of 0.1: in the UT a slow track must have bent to +x, too. */
 static void slow_tracks_go_on_to_the_side_to_which_they_began_to_bend(void **state) {
+  (void)state;
   const struct {
     float qop, ut_tx;
     uint32_t found;
   } cases[] = {{2.1e-4f, 0.01f, 1}, {2.1e-4f, -0.01f, 0}, {-2.1e-4f, -0.01f, 0}, {1.9e-4f, -0.01f, 1}, {0, -0.01f, 1}};
   const uint32_t expected = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    start(state);
+    start_again();
     add_track(cases[i].qop, cases[i].ut_tx);
     add_line(0, middle_x);
     assert_int_equal(triplets_of(seeding_new(), &expected, 1), cases[i].found);
-    stop(state);
   }
-  start(state);
 }
 
 static void of_two_middle_hits_the_nearer_is_taken(void **state) {
+  (void)state;
   const struct {
     float before, beyond;
     uint32_t middle;
   } cases[] = {{0.5f, 0.6f, 1}, {0.6f, 0.5f, 2}, {0.5f, 50, 1}, {50, 0.5f, 2}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    start(state);
+    start_again();
     add_track(2e-4f, 0);
     const float middle[] = {200, middle_x - cases[i].before, middle_x + cases[i].beyond, 400};
     add_window(0, 0, &first_x, 1);
@@ -174,9 +175,7 @@ static void of_two_middle_hits_the_nearer_is_taken(void **state) {
     add_window(0, 16, &last_x, 1);
     const uint32_t expected = word(0, 0, 0, cases[i].middle, 0);
     assert_int_equal(triplets_of(seeding_new(), &expected, 1), 1);
-    stop(state);
   }
-  start(state);
 }
 
 /* Half a mm before where it should be, as floats have it, and behind. */
