@@ -105,7 +105,8 @@ static SL_DEVICE void try_seeds(const struct match_args *a, uint32_t event, cons
   for (uint32_t seed = sl_warp_index(); seed < seeds; seed += warps) {
     const float ty = a->seeds.ty[first + seed];
     SL_FOR_WARP (k, count) {
-      const uint32_t is_pair = (uint32_t)(k < count) & (uint32_t)(sl_abs_f32(tracks[k].ty - ty) <= max);
+      const uint32_t is_there = k < count ? 1u : 0u;
+      const uint32_t is_pair = is_there & (uint32_t)(sl_abs_f32(tracks[is_there * k].ty - ty) <= max);
       if (length + sl_warp_lanes() > PAIRS_MAX) {
         try_pairs(a, event, some, pairs, length);
         length = 0;
