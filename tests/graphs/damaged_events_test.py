@@ -42,10 +42,11 @@ class Outcome:
     def __init__(self, path, graph, way):
         command = [SLUICE, "run", ROOT / "graphs" / graph[0], "-i", path, "--digest=events", "--json", str(path) + ".json", *graph[1:], *way]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=300)
-        self.fault = f"exit status {done.returncode}\n{done.stderr[-3000:]}" if done.returncode else ""
+        all_refused = done.returncode == 1 and "events have an error" in done.stderr  # which fails a run, as it should
+        self.fault = f"exit status {done.returncode}\n{done.stderr[-3000:]}" if done.returncode and not all_refused else ""
         self.digests = sorted(line for line in done.stdout.splitlines() if line.startswith("digest "))
         self.refused = sorted(line for line in done.stderr.splitlines() if " event " in line)
-        summary = {} if done.returncode else json.loads(Path(str(path) + ".json").read_text())
+        summary = {} if self.fault else json.loads(Path(str(path) + ".json").read_text())
         self.results = {key: summary[key] for key in RESULTS if key in summary}
 
     def difference(self, other):
