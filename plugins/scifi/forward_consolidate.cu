@@ -6,7 +6,6 @@
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
-#include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 
@@ -49,21 +48,11 @@ SL_KERNEL(forward_consolidate_list, struct forward_consolidate_args) {
   }
 }
 
-static SL_DEVICE struct scifi_state velo_state(const struct forward_consolidate_args *a, uint32_t i) {
-  struct scifi_state s;
-  s.x = a->states.x[i];
-  s.y = a->states.y[i];
-  s.z = a->states.z[i];
-  s.tx = a->states.tx[i];
-  s.ty = a->states.ty[i];
-  return s;
-}
-
 static SL_DEVICE void write_track(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {
   const uint32_t from = a->from[track], velo_track = a->inputs.velo_track[from];
   const float *constants = a->forward.constants, z_reference = constants[SCIFI_Z_REFERENCE];
   const float d = constants[SCIFI_Z_END] - z_reference;
-  const struct scifi_state velo = velo_state(a, a->states.offsets[event] + velo_track);
+  const struct scifi_state velo = scifi_velo_state(&a->states, a->states.offsets[event] + velo_track);
   struct scifi_curve curve;
   struct scifi_state scifi;
   curve.a = a->best.a[from];

@@ -9,7 +9,6 @@
 #include "magnet/event_model.h"
 #include "match_math.h"
 #include "ut/event_model.h"
-#include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 
@@ -54,16 +53,6 @@ struct some_tracks {
   const struct scifi_state *tracks;
   uint32_t place, count;
 };
-
-static SL_DEVICE struct scifi_state track_state(const struct match_args *a, uint32_t i) {
-  struct scifi_state s;
-  s.x = a->states.x[i];
-  s.y = a->states.y[i];
-  s.z = a->states.z[i];
-  s.tx = a->states.tx[i];
-  s.ty = a->states.ty[i];
-  return s;
-}
 
 static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint32_t i) {
   struct scifi_state s;
@@ -130,7 +119,7 @@ SL_KERNEL(match_find, struct match_args) {
       const uint32_t count = all - place < TRACKS_MAX ? all - place : TRACKS_MAX;
       const struct some_tracks some = {w.tracks, place, count};
       for (uint32_t k = threadIdx.x; k < count; k += blockDim.x)
-        w.tracks[k] = track_state(&a, a.states.offsets[event] + a.selected.track[first + place + k]);
+        w.tracks[k] = scifi_velo_state(&a.states, a.states.offsets[event] + a.selected.track[first + place + k]);
       __syncthreads();
       if (warp < WARPS) try_seeds(&a, event, &some, w.pairs[warp]);
       __syncthreads();

@@ -10,6 +10,7 @@
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
+#include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
@@ -48,30 +49,6 @@ struct search {
   const uint16_t *zone_first;  /* of the event */
   uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
 };
-
-/* The first hit in [begin, end) at x or beyond, or end. */
-static SL_DEVICE uint32_t first_from(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (hit_x[middle] < x)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-/* The first hit in [begin, end) beyond x, or end. */
-static SL_DEVICE uint32_t first_beyond(const float *hit_x, uint32_t begin, uint32_t end, float x) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (hit_x[middle] <= x)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
 
 static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
   const uint16_t *first = s->zone_first + 2 * layer + s->upper;
@@ -121,8 +98,8 @@ static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, 
   range.begin = zone.begin + before;
   range.end = range.begin + inside;
 #else
-  range.begin = first_from(a->hits.x, zone.begin, zone.end, low);
-  range.end = first_beyond(a->hits.x, range.begin, zone.end, high);
+  range.begin = scifi_first_from(a->hits.x, zone.begin, zone.end, low);
+  range.end = scifi_first_above(a->hits.x, range.begin, zone.end, high);
 #endif
   return range;
 }
@@ -145,11 +122,11 @@ static SL_DEVICE struct window around(const struct search_windows_args *a, const
   found.first = zone.begin + before + left_out;
   found.count = inside - left_out < a->max_hits ? inside - left_out : a->max_hits;
 #else
-  const uint32_t middle = first_from(a->hits.x, zone.begin, zone.end, x);
+  const uint32_t middle = scifi_first_from(a->hits.x, zone.begin, zone.end, x);
   const uint32_t least = middle - zone.begin < half ? zone.begin : middle - half;
-  found.first = first_from(a->hits.x, least, middle, x - s->below);
+  found.first = scifi_first_from(a->hits.x, least, middle, x - s->below);
   const uint32_t most = zone.end - found.first < a->max_hits ? zone.end : found.first + a->max_hits;
-  found.count = first_beyond(a->hits.x, middle, most, x + s->above) - found.first;
+  found.count = scifi_first_above(a->hits.x, middle, most, x + s->above) - found.first;
 #endif
   return found;
 }
@@ -157,11 +134,11 @@ static SL_DEVICE struct window around(const struct search_windows_args *a, const
 /* The hits left of x, and a little beyond, and those right of it: of each the max_hits nearest. */
 static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_range range, float x, struct window *left,
                              struct window *right) {
-  const uint32_t left_end = first_from(a->hits.x, range.begin, range.end, x + a->overlap);
+  const uint32_t left_end = scifi_first_from(a->hits.x, range.begin, range.end, x + a->overlap);
   const uint32_t left_size = left_end - range.begin;
   left->count = left_size < a->max_hits ? left_size : a->max_hits;
   left->first = left_end - left->count;
-  right->first = first_beyond(a->hits.x, range.begin, left_end, x - a->overlap);
+  right->first = scifi_first_above(a->hits.x, range.begin, left_end, x - a->overlap);
   const uint32_t right_size = range.end - right->first;
   right->count = right_size < a->max_hits ? right_size : a->max_hits;
 }

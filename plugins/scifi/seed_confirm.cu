@@ -6,6 +6,7 @@
  * then looked for once more, to be written. Reads some 300 hits' x a track, from the caches; writes 25 bytes.
  */
 #include "scifi/event_model.h"
+#include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
@@ -38,30 +39,6 @@ static const uint64_t no_beginning = UINT64_MAX;
 static SL_DEVICE uint32_t layer_of(uint32_t k) {
   const uint32_t layers = 0x296A15u; /* 5, 1, 10, 6, 9, 2: a hexadecimal digit each, the first at the end */
   return layers >> (4 * k) & 15;
-}
-
-/* The first place of [begin, end) whose x is not below the limit. */
-static SL_DEVICE uint32_t first_from(const float *x, uint32_t begin, uint32_t end, float limit) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (x[middle] < limit)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-/* The first whose x is above it. */
-static SL_DEVICE uint32_t first_above(const float *x, uint32_t begin, uint32_t end, float limit) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (x[middle] <= limit)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
 }
 
 /* A track in x layers. */
@@ -98,8 +75,8 @@ static SL_DEVICE struct layer open_layer(const struct seed_confirm_args *a, cons
   l.dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
   const float outwards = t->upper ? -l.dxdy : l.dxdy; /* how x goes with the distance from the beam */
   const float near_x = l.x + outwards * a->min_y, far_x = l.x + outwards * a->max_y;
-  l.begin = first_from(t->hit_x, t->zone_first[zone], t->zone_first[zone + 1], sl_min_f32(near_x, far_x));
-  l.end = first_above(t->hit_x, l.begin, t->zone_first[zone + 1], sl_max_f32(near_x, far_x));
+  l.begin = scifi_first_from(t->hit_x, t->zone_first[zone], t->zone_first[zone + 1], sl_min_f32(near_x, far_x));
+  l.end = scifi_first_above(t->hit_x, l.begin, t->zone_first[zone + 1], sl_max_f32(near_x, far_x));
   return l;
 }
 
@@ -112,7 +89,7 @@ struct line {
 /* The hit nearest to x, of two as near the one before, if it is near enough. */
 static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const struct track *t, const struct layer *l,
                                    float x) {
-  const uint32_t behind = first_from(t->hit_x, l->begin, l->end, x);
+  const uint32_t behind = scifi_first_from(t->hit_x, l->begin, l->end, x);
   const float none = 2.0f * a->max_distance + 1.0f;
   const float off_before = behind > l->begin ? x - t->hit_x[behind - 1] : none;
   const float off_behind = behind < l->end ? t->hit_x[behind] - x : none;

@@ -10,6 +10,7 @@
  * the caches but for the first time; writes 38 bytes a track.
  */
 #include "scifi/event_model.h"
+#include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
@@ -77,38 +78,14 @@ static SL_DEVICE struct half open_half(const struct seed_xz_args *a, uint32_t ev
   return h;
 }
 
-/* The first place of [begin, end) whose x is not below the limit. */
-static SL_DEVICE uint32_t first_from(const float *x, uint32_t begin, uint32_t end, float limit) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (x[middle] < limit)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-/* The first whose x is above it. */
-static SL_DEVICE uint32_t first_above(const float *x, uint32_t begin, uint32_t end, float limit) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (x[middle] <= limit)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
 struct range {
   uint32_t begin, end;
 };
 
 static SL_DEVICE struct range hits_between(const float *x, uint32_t begin, uint32_t end, float low, float high) {
   struct range r;
-  r.begin = first_from(x, begin, end, low);
-  r.end = first_above(x, r.begin, end, high);
+  r.begin = scifi_first_from(x, begin, end, low);
+  r.end = scifi_first_above(x, r.begin, end, high);
   return r;
 }
 
@@ -166,7 +143,7 @@ static SL_DEVICE uint32_t find_further(const struct seed_xz_args *a, const struc
   const uint32_t i = 2 * k + 1 - h->odd, begin = h->begin[i], end = h->end[i];
   const float x = x_at(a, t, SCIFI_STATION_LAYERS * k + 3 * (1 - h->odd));
   const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
-  const uint32_t behind = first_from(h->x, begin, end, x);
+  const uint32_t behind = scifi_first_from(h->x, begin, end, x);
   const float off_before = behind > begin ? x - h->x[behind - 1] : 2.0f * tolerance + 1.0f;
   const float off_behind = behind < end ? h->x[behind] - x : 2.0f * tolerance + 1.0f;
   const uint32_t is_before = off_before <= off_behind;

@@ -13,7 +13,7 @@
  * but from the caches; writes 81 bytes a track.
  */
 #include "forward_math.h"
-#include "velo/event_model.h"
+#include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
@@ -304,17 +304,6 @@ static inline uint32_t search_seeds(const struct triplet_seeding_args *a, const 
   return length;
 }
 #else
-static SL_DEVICE uint32_t first_from(const float *values, uint32_t begin, uint32_t end, float x) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (values[middle] < x)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
 /* Tries the pairs that are listed, and adds their triplets to the list of `length`; returns how long it is then. */
 static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, struct workspace *w, uint32_t pairs,
                                     uint32_t length) {
@@ -325,7 +314,7 @@ static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, struct
       const uint32_t pair = w->pairs[p], first = pair >> MIDDLE_BIT & HIT_MASK, last = pair & HIT_MASK;
       const struct seed *s = &w->seeds[pair >> FIRST_BIT];
       const float x = middle_x(s, s->first[first], s->last[last]);
-      const uint32_t after = first_from(s->middle, 0, s->middle_count, x);
+      const uint32_t after = scifi_first_from(s->middle, 0, s->middle_count, x);
       const float before = after > 0 ? x - s->middle[after - 1] : far_away;
       const float beyond = after < s->middle_count ? s->middle[after] - x : far_away;
       key = triplet_key(a->max_chi2, s->word | first << FIRST_BIT | last, after, before, beyond);
@@ -353,7 +342,7 @@ static SL_DEVICE struct lengths list_pairs(const struct triplet_seeding_args *a,
     float high = 0.0f;
     if (i < firsts) {
       const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, s->first[i]);
-      k = first_from(s->last, 0, lasts, bounds.low);
+      k = scifi_first_from(s->last, 0, lasts, bounds.low);
       high = bounds.high;
     }
     for (;; k++) {

@@ -156,44 +156,46 @@ SL_COLLECTION(scifi_triplets, SCIFI_TRIPLETS_FIELDS, "triplets of SciFi hits of 
 /* Tracks behind the magnet: x = c + b s + a s^2 (1 + r s), s = z - 8520 mm. One grows from each triplet; they stand by
  * track, and those of a track in the order of its triplets. Hits stand by layer. */
 enum { SCIFI_TRACK_HITS_MAX = SCIFI_LAYERS };
+#define SCIFI_CURVE_FIELDS(F)                                               \
+  F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0") \
+  F(a, f32, PER_ITEM, "1/mm", "curvature")                                  \
+  F(b, f32, PER_ITEM, "", "slope at 8520 mm")                               \
+  F(c, f32, PER_ITEM, "mm", "x there")                                      \
+  F(r, f32, PER_ITEM, "1/mm", "change of the curvature")
 #define SCIFI_CANDIDATES_FIELDS(F)                                            \
   F(offsets, u32, OFFSETS, "", "first candidate of each event")               \
   F(track, u32, PER_ITEM, "", "of what it is one, by its place in the event") \
   F(hit_count, u8, PER_ITEM, "", "number of hits, or 0: there were too few")  \
-  F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0")   \
-  F(a, f32, PER_ITEM, "1/mm", "curvature")                                    \
-  F(b, f32, PER_ITEM, "", "slope at 8520 mm")                                 \
-  F(c, f32, PER_ITEM, "mm", "x there")                                        \
-  F(r, f32, PER_ITEM, "1/mm", "change of the curvature")                      \
+  SCIFI_CURVE_FIELDS(F)                                                       \
   F(quality, f32, PER_ITEM, "", "sum of squares of what the hits that were added are off, each over its limit")
 SL_COLLECTION(scifi_candidates, SCIFI_CANDIDATES_FIELDS, "tracks that grew from triplets");
 
 #define SCIFI_BEST_CANDIDATES_FIELDS(F)                                            \
   F(offsets, u32, OFFSETS, "", "first track of each event")                        \
   F(hit_count, u8, PER_ITEM, "", "number of hits, or 0, where no track was found") \
-  F(hits, u16, PER_ITEM_OF(12), "", "their places in the event; unused: 0")        \
-  F(a, f32, PER_ITEM, "1/mm", "curvature")                                         \
-  F(b, f32, PER_ITEM, "", "slope at 8520 mm")                                      \
-  F(c, f32, PER_ITEM, "mm", "x there")                                             \
-  F(r, f32, PER_ITEM, "1/mm", "change of the curvature")                           \
+  SCIFI_CURVE_FIELDS(F)                                                            \
   F(y, f32, PER_ITEM, "mm", "y at z = 0 of the line through its stereo hits")      \
   F(ty, f32, PER_ITEM, "", "its slope dy/dz")                                      \
   F(quality, f32, PER_ITEM, "", "what the best was chosen by: the less, the better")
 SL_COLLECTION(scifi_best_candidates, SCIFI_BEST_CANDIDATES_FIELDS, "the best of each track");
 
-/* Tracks through the whole detector, however they were found. The state is that at z = 9410 mm. */
+/* The state of tracks behind the fibre tracker, and their hits in it. */
+#define SCIFI_TRACK_FIELDS(F)                                          \
+  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm") \
+  F(y, f32, PER_ITEM, "mm", "y there")                                 \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                        \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                        \
+  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event") \
+  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+
+/* Tracks through the whole detector, however they were found. */
 #define LONG_TRACKS_FIELDS(F)                                                                      \
   F(offsets, u32, OFFSETS, "", "first track of each event")                                        \
   F(hit_offsets, u32, ITEM_OFFSETS, "", "first SciFi hit of each track")                           \
   F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event")                    \
   F(ut_track, u32, PER_ITEM, "", "the VELO-UT track, by its place in the event; UINT32_MAX: none") \
   F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                                           \
-  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm")                             \
-  F(y, f32, PER_ITEM, "mm", "y there")                                                             \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                                                    \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                                                    \
-  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event")                             \
-  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+  SCIFI_TRACK_FIELDS(F)
 SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the fibre tracker");
 
 /* What seeds are found with, which is that of README.md ("Seeds"). Case 0 begins with hits in the first x layers of
@@ -247,7 +249,7 @@ SL_COLLECTION(scifi_seeding_constants, SCIFI_SEEDING_CONSTANTS_FIELDS, "what tra
 SL_COLLECTION(scifi_xz_tracks, SCIFI_XZ_TRACKS_FIELDS, "tracks in x layers of the fibre tracker");
 
 /* Their hits in stereo layers, and the line y = y0 + ty d that these say. Hits stand by layer. */
-enum { SCIFI_STEREO_LAYERS = SCIFI_LAYERS - SCIFI_X_LAYERS };
+enum { SCIFI_STEREO_LAYERS = (int)SCIFI_LAYERS - (int)SCIFI_X_LAYERS };
 #define SCIFI_SEED_STEREO_FIELDS(F)                                          \
   F(offsets, u32, OFFSETS, "", "first track of each event")                  \
   F(hit_count, u8, PER_ITEM, "", "number of hits, or 0: there were too few") \
@@ -257,17 +259,12 @@ enum { SCIFI_STEREO_LAYERS = SCIFI_LAYERS - SCIFI_X_LAYERS };
   F(chi2, f32, PER_ITEM, "mm2", "sum of squares of what hits are off in y")
 SL_COLLECTION(scifi_seed_stereo, SCIFI_SEED_STEREO_FIELDS, "stereo hits of tracks in x layers");
 
-/* Tracks in the fibre tracker alone. The state is that at z = 9410 mm. */
-#define SCIFI_SEEDS_FIELDS(F)                                          \
-  F(offsets, u32, OFFSETS, "", "first seed of each event")             \
-  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each seed")      \
-  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum, roughly")      \
-  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm") \
-  F(y, f32, PER_ITEM, "mm", "y there")                                 \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                        \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                        \
-  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event") \
-  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+/* Tracks in the fibre tracker alone. */
+#define SCIFI_SEEDS_FIELDS(F)                                     \
+  F(offsets, u32, OFFSETS, "", "first seed of each event")        \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each seed") \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum, roughly") \
+  SCIFI_TRACK_FIELDS(F)
 SL_COLLECTION(scifi_seeds, SCIFI_SEEDS_FIELDS, "tracks in the fibre tracker");
 
 /* How VELO tracks and these are put together, with the meaning that README.md has ("Matching"): constants, and where

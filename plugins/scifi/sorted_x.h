@@ -1,0 +1,31 @@
+/* sorted_x.h: places among the x of hits, which ascend in a zone and in each of its windows. */
+#ifndef SCIFI_SORTED_X_H
+#define SCIFI_SORTED_X_H
+
+#include <sluice/kernel.h>
+
+/* The first place of [begin, end) whose x is not below the limit, or end. */
+static SL_DEVICE uint32_t scifi_first_from(const float *x, uint32_t begin, uint32_t end, float limit) {
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (x[middle] < limit)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+/* The first whose x is above it, or end. */
+static SL_DEVICE uint32_t scifi_first_above(const float *x, uint32_t begin, uint32_t end, float limit) {
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (x[middle] <= limit)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+#endif
