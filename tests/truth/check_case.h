@@ -7,9 +7,14 @@
 
 #include <sluice/testing.h>
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static struct mc_banks *banks;
 static struct sl_test *test;
@@ -49,5 +54,21 @@ static inline const char *value_in(const char *from, const char *key) {
 }
 
 static inline double number_in(const char *from, const char *key) { return strtod(value_in(from, key), NULL); }
+
+/* Where a name stands in the report. */
+static inline const char *named(const char *report, const char *name) {
+  char pattern[64];
+  snprintf(pattern, sizeof pattern, "\"%s\"", name);
+  const char *at = strstr(report, pattern);
+  if (!at) fail_msg("no %s in the report", name);
+  return at;
+}
+
+static inline void assert_category(const char *report, const char *name, uint32_t found, uint32_t of, uint32_t clones) {
+  const char *c = named(strstr(report, "\"categories\""), name);
+  if (number_in(c, "reconstructed") != found || number_in(c, "reconstructible") != of ||
+      number_in(c, "clones") != clones)
+    fail_msg("%s: expected %u / %u, %u clones; the report:\n%s", name, found, of, clones, report);
+}
 
 #endif

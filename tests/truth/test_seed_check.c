@@ -46,21 +46,6 @@ static const char *run(void) {
   return sl_test_report(test);
 }
 
-static const char *named(const char *report, const char *name) {
-  char pattern[64];
-  snprintf(pattern, sizeof pattern, "\"%s\"", name);
-  const char *at = strstr(report, pattern);
-  if (!at) fail_msg("no %s in the report", name);
-  return at;
-}
-
-static void assert_category(const char *report, const char *name, uint32_t found, uint32_t of, uint32_t clones) {
-  const char *c = named(strstr(report, "\"categories\""), name);
-  if (number_in(c, "reconstructed") != found || number_in(c, "reconstructible") != of ||
-      number_in(c, "clones") != clones)
-    fail_msg("%s: expected %u / %u, %u clones; the report:\n%s", name, found, of, clones, report);
-}
-
 #define TEN(first)                                                                                                    \
   {                                                                                                                   \
     SCIFI(first), SCIFI((first) + 1), SCIFI((first) + 2), SCIFI((first) + 3), SCIFI((first) + 4), SCIFI((first) + 5), \

@@ -49,21 +49,6 @@ static const char *run(void) {
   return sl_test_report(test);
 }
 
-static const char *category(const char *report, const char *name) {
-  char pattern[64];
-  snprintf(pattern, sizeof pattern, "\"%s\"", name);
-  const char *at = strstr(report, pattern);
-  if (!at) fail_msg("no category %s in the report:\n%s", name, report);
-  return at;
-}
-
-static void assert_category(const char *report, const char *name, uint32_t found, uint32_t of, uint32_t clones) {
-  const char *c = category(report, name);
-  if (number_in(c, "reconstructed") != found || number_in(c, "reconstructible") != of ||
-      number_in(c, "clones") != clones)
-    fail_msg("%s: expected %u / %u, %u clones; the report:\n%s", name, found, of, clones, report);
-}
-
 static const char *const all_categories[] = {"velo",
                                              "long",
                                              "long, p > 5 GeV",
@@ -138,7 +123,7 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   assert_category(report, "long", 1, 2, 1);
   assert_category(report, "long, p > 5 GeV", 1, 2, 1);
   assert_category(report, "long from B", 0, 0, 0);
-  const char *velo = category(report, "velo");
+  const char *velo = named(report, "velo");
   assert_float_equal(number_in(velo, "efficiency"), 0.5, 1e-9);
   assert_float_equal(number_in(velo, "purity"), (0.8 + 1 + 1) / 3, 1e-9);
   assert_float_equal(number_in(velo, "hit_efficiency"), (0.5 + 0.5 + 1) / 3, 1e-9);
@@ -228,8 +213,8 @@ static void efficiencies_and_ghosts_come_with_their_errors(void **state) {
   end_tracks(&tracks);
   const char *report = run();
   assert_float_equal(number_in(report, "ghost_error"), rate_error(2, 3), 1e-9);
-  assert_float_equal(number_in(category(report, "velo"), "error"), rate_error(1, 2), 1e-9);
-  assert_memory_equal(value_in(category(report, "long"), "error"), " null", strlen(" null"));
+  assert_float_equal(number_in(named(report, "velo"), "error"), rate_error(1, 2), 1e-9);
+  assert_memory_equal(value_in(named(report, "long"), "error"), " null", strlen(" null"));
 }
 
 /* The harness knows no events with errors, so this one calls the sink itself. */
