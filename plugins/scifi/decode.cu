@@ -105,7 +105,8 @@ static void number_mats(const struct scifi_geometry_view *g, const struct mat_re
   uint32_t mat_first[SCIFI_MAT_TABLE] = {0};
   for (uint32_t place = 0; place < count; place++) {
     const uint32_t mat = mat_of(&mats[place]);
-    mat_first[mat] = (uint32_t)ONE_MORE | place << SCIFI_MAT_BIT;
+    mat_first[mat] =
+        (uint32_t)ONE_MORE | (is_reversed(&mats[place]) ? (uint32_t)REVERSED : 0u) | place << SCIFI_MAT_BIT;
     for (uint32_t zone = zone_of(mat) + 1; zone < ZONE_SLOTS; zone++) zone_mat[zone] = place + 1;
   }
   for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) {
@@ -137,35 +138,41 @@ static int prepare(const struct sl_services *s, void *args) {
 
 /* ------------------------------------------------------------------------------------------------------ keys */
 
-/* An event's hits, being sorted. `next[m]` is where mat m's next key is put, and so, at last, where the mat ends.
- * Without `keys` they are counted there. */
-struct sorting {
-  uint32_t *keys, *next;
+/* Keys here ascend with x: where that descends with the channel, the channel in the mat is counted from the other end.
+ * A halfword's key has in its upper bits how many further clusters there are, each SCIFI_SMALL channels on. */
+enum {
+  KEY_REVERSED_BIT = KEY_CHANNEL_BIT + 20,
+  KEY_REPEAT_BIT = KEY_REVERSED_BIT + 1,
+  KEY_SIPM_BIT = KEY_CHANNEL_BIT + SCIFI_SIPM_BIT,
+  SIPMS = SCIFI_MATS * MAT_CHANNELS / SCIFI_SIPM_CHANNELS,
+  NO_KEY = 0
 };
+SL_STATIC_ASSERT(REVERSED == 1 << 20 && KEY_REPEAT_BIT + 5 <= 32, "a key is 32 bits");
 
-static SL_DEVICE void take_key(const struct sorting *s, const struct scifi_cluster *cluster) {
-  const uint32_t key = cluster->channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
-  const uint32_t mat = mat_of_key(key);
-  const uint32_t slot = atomicAdd(&s->next[mat], 1u);
-  if (s->keys) s->keys[slot] = key;
+/* What turns the channel of a reversed mat's key. */
+static SL_DEVICE uint32_t turn_of(uint32_t key) {
+  return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)(MAT_CHANNELS - 1) << KEY_CHANNEL_BIT;
 }
 
-/* Takes the clusters of a halfword. Returns what is wrong with it. Most have no flag, and are a cluster by themselves;
- * the others join them where the cluster is taken, so that a warp goes through that once. */
-static SL_DEVICE uint32_t take_halfword(const struct sorting *s, const struct scifi_bank_words *words, uint32_t i) {
-  const uint32_t c = scifi_halfword(words->payload, i), begin = scifi_link_begin(words, c);
-  const uint32_t has_flag = scifi_flag_of(c) | scifi_flag_of(scifi_halfword(words->payload, i - 1));
+static SL_DEVICE uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
+  const uint32_t key = channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
+  return key ^ turn_of(key);
+}
+
+static SL_DEVICE uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
+
+/* The key of halfword `i`: of a pair of several pieces these are the first one's, and the last is the second one's. */
+static SL_DEVICE uint32_t take_halfword(const struct scifi_bank_words *words, uint32_t i, uint32_t *faults) {
+  const uint32_t is_second = scifi_is_taken(words, i);
   struct scifi_bank_cursor cursor = scifi_bank_begin();
-  struct scifi_cluster cluster;
-  if (!has_flag && begin != SCIFI_NOT_CONNECTED) {
-    cursor.last = scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
-    cursor.has_last = 1;
-  } else if (!scifi_is_taken(words, i)) {
-    cursor.next = i;
-    scifi_take_halfword(words, &cursor);
-  }
-  while (scifi_taken_next(&cursor, &cluster)) take_key(s, &cluster);
-  return cursor.faults;
+  cursor.next = i - is_second;
+  scifi_take_halfword(words, &cursor);
+  *faults |= cursor.faults;
+  const struct scifi_cluster *last = &cursor.last, *piece = &cursor.piece;
+  if (is_second ? cursor.pieces > 0 : cursor.pieces == 0 && cursor.has_last)
+    return key_of(last->channel, last->fraction, last->pseudo_size);
+  if (is_second || cursor.pieces == 0) return NO_KEY;
+  return key_of(piece->channel, piece->fraction, piece->pseudo_size) | (cursor.pieces - 1) << KEY_REPEAT_BIT;
 }
 
 /* ----------------------------------------------------------------------------------------------------- words */
@@ -228,109 +235,219 @@ static SL_DEVICE uint32_t find_bank(const struct event_banks *e, uint32_t j) {
   return bank;
 }
 
-/* Takes the clusters of this thread's words, of so many in the event; tells what is lost. */
-static SL_DEVICE void take_words(const struct decode_args *a, uint32_t event, const struct event_banks *e,
-                                 uint32_t count, const struct sorting *s) {
+/* ------------------------------------------------------------------------------------------------------ sort */
+
+/* Halfwords that are more than a cluster by themselves are listed, so that all threads have one when these are taken.
+ */
+enum { LISTED = 1024, LISTED_BANK_BIT = 20 };
+
+/* Numbers that a GPU loads and stores at once. */
+struct two {
+  uint32_t of[2];
+} __attribute__((aligned(8)));
+struct four {
+  uint32_t of[4];
+} __attribute__((aligned(16)));
+
+/* What the threads that decode an event share. */
+struct decoding {
+  struct event_banks banks;
+  uint32_t next[SIPMS] __attribute__((
+      aligned(16)));             /* of each SiPM: how many keys; then where the next one is put; then where they end */
+  uint32_t list[LISTED], listed; /* bank << LISTED_BANK_BIT | halfword of the event */
+  uint32_t words_begin, keys_begin;
+};
+
+/* The keys of each word's halfwords. */
+static SL_DEVICE struct two *word_keys(const struct decode_args *a, const struct decoding *d) {
+  return (struct two *)(void *)a->halfword_keys + d->words_begin;
+}
+
+static SL_DEVICE struct scifi_bank_words words_of(const struct decode_args *a, const struct event_banks *e,
+                                                  uint32_t bank) {
+  struct scifi_bank_words words;
+  words.payload = a->banks.payload + e->first_word[bank];
+  words.link_channel = a->links + e->row[bank] * SCIFI_BANK_LINKS;
+  words.version = e->version[bank];
+  words.end = e->end[bank];
+  return words;
+}
+
+static SL_DEVICE void count_key(struct decoding *d, uint32_t key) {
+  if (key != NO_KEY) atomicAdd(&d->next[sipm_of_key(key)], 1 + (key >> KEY_REPEAT_BIT));
+}
+
+/* The key of halfword `i`, which is number `place` of the event; tells what is wrong with it. */
+static SL_DEVICE uint32_t take_listed(const struct decode_args *a, uint32_t event, const struct decoding *d,
+                                      uint32_t bank, uint32_t place) {
+  const struct scifi_bank_words words = words_of(a, &d->banks, bank);
+  uint32_t faults = 0;
+  const uint32_t key = take_halfword(&words, SCIFI_HEADER + place - 2 * d->banks.place[bank], &faults);
+  if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
+  return key;
+}
+
+/* The key of a halfword that is a cluster by itself. Others are listed, or, where the list is full, taken at once. */
+static SL_DEVICE uint32_t take_single(const struct decode_args *a, uint32_t event, struct decoding *d,
+                                      const struct scifi_bank_words *words, uint32_t c, uint32_t has_flag,
+                                      uint32_t bank, uint32_t place) {
+  const uint32_t begin = scifi_link_begin(words, c);
+  uint32_t key = NO_KEY;
+  if (!has_flag && begin != SCIFI_NOT_CONNECTED) {
+    key = key_of(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
+  } else {
+    const uint32_t entry = atomicAdd(&d->listed, 1u);
+    if (entry < LISTED) {
+      d->list[entry] = bank << LISTED_BANK_BIT | place;
+      return NO_KEY;
+    }
+    key = take_listed(a, event, d, bank, place);
+  }
+  count_key(d, key);
+  return key;
+}
+
+/* Decodes so many words of the event, and counts the keys of each SiPM. */
+static SL_DEVICE void take_words(const struct decode_args *a, uint32_t event, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
-    const uint32_t bank = find_bank(e, j), i = SCIFI_HEADER + 2 * (j - e->place[bank]);
-    struct scifi_bank_words words;
-    words.payload = a->banks.payload + e->first_word[bank];
-    words.link_channel = a->links + e->row[bank] * SCIFI_BANK_LINKS;
-    words.version = e->version[bank];
-    words.end = e->end[bank];
-    uint32_t faults = 0;
-    SL_ROLLED
-    for (uint32_t k = i; k < i + 2 && k < words.end; k++) faults |= take_halfword(s, &words, k);
-    if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
+    const uint32_t bank = find_bank(&d->banks, j), i = SCIFI_HEADER + 2 * (j - d->banks.place[bank]);
+    const struct scifi_bank_words words = words_of(a, &d->banks, bank);
+    const uint32_t word = words.payload[i / 2], first = word & 0xFFFF, second = word >> 16;
+    /* Without a flag of its own, a halfword of version 5 is never a partner. */
+    const uint32_t before = words.version > 5 && i > SCIFI_HEADER ? words.payload[i / 2 - 1] >> 16 : 0;
+    const uint32_t joins = words.version > 5 ? first : 0;
+    struct two keys;
+    keys.of[0] = take_single(a, event, d, &words, first, scifi_flag_of(first | before), bank, 2 * j);
+    keys.of[1] = i + 1 < words.end
+                     ? take_single(a, event, d, &words, second, scifi_flag_of(second | joins), bank, 2 * j + 1)
+                     : (uint32_t)NO_KEY;
+    word_keys(a, d)[j] = keys;
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------- count */
+/* Takes the halfwords that are listed. */
+static SL_DEVICE void take_list(const struct decode_args *a, uint32_t event, struct decoding *d) {
+  const uint32_t count = d->listed < LISTED ? d->listed : (uint32_t)LISTED;
+  for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
+    const uint32_t bank = d->list[k] >> LISTED_BANK_BIT, place = d->list[k] & ((1u << LISTED_BANK_BIT) - 1);
+    const uint32_t key = take_listed(a, event, d, bank, place);
+    word_keys(a, d)[place / 2].of[place % 2] = key;
+    count_key(d, key);
+  }
+}
 
-/* Writes where each mat and each zone begins, a thread four mats at a time. Returns how many hits there are. */
-static SL_DEVICE uint32_t place_mats(const struct decode_args *a, uint32_t event, const uint32_t *counts) {
-  uint16_t *mat_first = a->mat_first + (size_t)event * SCIFI_MATS;
-  uint32_t sum = 0;
-  SL_FOR_BLOCK (i, SCIFI_MATS / 4) {
-    const uint32_t *four = counts + 4 * (i < SCIFI_MATS / 4 ? i : 0);
-    uint32_t total;
-    const uint32_t mine = i < SCIFI_MATS / 4 ? four[0] + four[1] + four[2] + four[3] : 0;
-    uint32_t first = sum + sl_block_exclusive_scan(mine, &total);
-    for (uint32_t k = 0; k < 4 && i < SCIFI_MATS / 4; k++) {
-      mat_first[4 * i + k] = (uint16_t)first;
-      first += four[k];
+/* After all keys are counted: where each SiPM's begin. Writes where each zone does; returns how many there are. */
+static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t event, uint32_t *next) {
+  const uint32_t each = (SIPMS / 4 + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * each;
+  const uint32_t end = begin + each < SIPMS / 4 ? begin + each : (uint32_t)(SIPMS / 4);
+  struct four *fours = (struct four *)(void *)next;
+  uint32_t sum = 0, total;
+  for (uint32_t i = begin; i < end; i++) sum += fours[i].of[0] + fours[i].of[1] + fours[i].of[2] + fours[i].of[3];
+  uint32_t first = sl_block_exclusive_scan(sum, &total);
+  for (uint32_t i = begin; i < end; i++) {
+    const struct four counts = fours[i];
+    struct four firsts;
+    SL_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+      firsts.of[k] = first;
+      first += counts.of[k];
     }
-    sum += total;
+    fours[i] = firsts;
   }
   __syncthreads();
   for (uint32_t zone = threadIdx.x; zone < ZONE_SLOTS; zone += blockDim.x) {
     const uint32_t mat = a->zone_mat[zone];
-    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] = mat < SCIFI_MATS ? mat_first[mat] : (uint16_t)sum;
+    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] =
+        (uint16_t)(mat < SCIFI_MATS ? next[mat * (SIPMS / SCIFI_MATS)] : total);
   }
-  return sum;
+  return total;
 }
 
-SL_KERNEL(decode_count, struct decode_args) {
-  __shared__ struct event_banks banks;
-  __shared__ uint32_t counts[SCIFI_MATS];
-  const struct sorting s = {NULL, counts};
-  SL_FOR_EVENTS (event, a.events) {
-    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x) counts[i] = 0;
-    const uint32_t words = number_words(&a, event, &banks);
-    take_words(&a, event, &banks, words, &s);
-    __syncthreads();
-    const uint32_t hits = place_mats(&a, event, counts);
-    if (threadIdx.x == 0) {
-      a.hits.offsets[event] = hits > SCIFI_HITS_MAX ? 0 : hits;
-      if (hits > SCIFI_HITS_MAX) sl_event_fail(&a.events, event, SCIFI_TOO_MANY_HITS, hits);
+/* Lists the keys of so many words by SiPM. */
+static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d, uint32_t count) {
+  for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
+    const struct two keys = word_keys(a, d)[j];
+    SL_UNROLL
+    for (uint32_t half = 0; half < 2; half++) {
+      uint32_t key = keys.of[half];
+      if (key == NO_KEY) continue;
+      const uint32_t repeats = key >> KEY_REPEAT_BIT, turn = turn_of(key);
+      key &= (1u << KEY_REPEAT_BIT) - 1;
+      uint32_t *to = a->keys + d->keys_begin + atomicAdd(&d->next[sipm_of_key(key)], 1 + repeats);
+      *to = key;
+      for (uint32_t r = 1; r <= repeats; r++) to[r] = ((key ^ turn) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn;
     }
-    __syncthreads(); /* counts are free */
+  }
+}
+
+SL_KERNEL(decode_begin, struct decode_args) {
+  for (uint32_t i = sl_grid_thread(); i < 2; i += sl_grid_threads()) a.used[i] = 0;
+}
+
+SL_KERNEL(decode_sort, struct decode_args) {
+  __shared__ struct decoding d;
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = threadIdx.x; i < SIPMS; i += blockDim.x) d.next[i] = 0;
+    if (threadIdx.x == 0) d.listed = 0;
+    const uint32_t words = number_words(&a, event, &d.banks);
+    if (threadIdx.x == 0) d.words_begin = atomicAdd(&a.used[0], words);
+    __syncthreads();
+    take_words(&a, event, &d, words);
+    __syncthreads();
+    take_list(&a, event, &d);
+    __syncthreads();
+    const uint32_t hits = place_sipms(&a, event, d.next), is_too_many = hits > SCIFI_HITS_MAX;
+    if (threadIdx.x == 0) {
+      a.hits.offsets[event] = is_too_many ? 0 : hits;
+      if (is_too_many) sl_event_fail(&a.events, event, SCIFI_TOO_MANY_HITS, hits);
+      d.keys_begin = atomicAdd(&a.used[1], is_too_many ? 0 : hits);
+      a.keys_begin[event] = d.keys_begin;
+    }
+    __syncthreads();
+    /* Where not all events' keys fit, there will be no hits. */
+    if (!is_too_many && d.keys_begin + hits <= a.hits.bound.capacity) list_keys(&a, &d, words);
+    __syncthreads(); /* what the block shares is free */
   }
 }
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* Writes the hit whose key stands at `slot` to its place in the event: after those of its mat with smaller channels, or
- * before them, where x descends. */
-static SL_DEVICE void place_hit(const struct decode_args *a, const struct sorting *s, uint32_t event, uint32_t slot) {
-  const uint32_t *keys = s->keys, key = keys[slot], mat = mat_of_key(key), channel = key >> KEY_CHANNEL_BIT;
-  const uint32_t first = mat > 0 ? s->next[mat - 1] : 0, end = s->next[mat];
-  const struct mat_record record = *record_of(a, mat);
-  uint32_t before = 0, equal = 0;
-  for (uint32_t i = first; i < end; i++) {
-    before += keys[i] >> KEY_CHANNEL_BIT < channel ? 1u : 0u;
-    equal += keys[i] >> KEY_CHANNEL_BIT == channel ? 1u : 0u;
+/* Writes the hit of the key that is listed at `slot`, to the place that it has by its rank in the SiPM. */
+static SL_DEVICE void place_hit(const struct decode_args *a, uint32_t event, const uint32_t *keys, uint32_t hits,
+                                uint32_t slot) {
+  const uint32_t key = keys[slot], own_key = key ^ turn_of(key);
+  const struct mat_record record = *record_of(a, mat_of_key(key));
+  uint32_t rank = slot, equal = 0;
+  for (uint32_t i = slot; i > 0; i--) {
+    const uint32_t near = keys[i - 1];
+    if (near >> KEY_SIPM_BIT != key >> KEY_SIPM_BIT) break;
+    rank -= near > key ? 1u : 0u;
+    equal |= near >> KEY_CHANNEL_BIT == key >> KEY_CHANNEL_BIT ? 1u : 0u;
   }
-  const uint32_t to = a->hits.offsets[event] + (is_reversed(&record) ? end - 1 - before : first + before);
-  write_hit(a, to, key, &record);
-  if (equal > 1) refuse_two_hits(a, event, sl_bits_from_f32(record.first_id) + (channel & (MAT_CHANNELS - 1)));
+  for (uint32_t i = slot + 1; i < hits; i++) {
+    const uint32_t near = keys[i];
+    if (near >> KEY_SIPM_BIT != key >> KEY_SIPM_BIT) break;
+    rank += near < key ? 1u : 0u;
+  }
+  write_hit(a, a->hits.offsets[event] + rank, own_key, &record);
+  if (equal)
+    refuse_two_hits(a, event, sl_bits_from_f32(record.first_id) + (own_key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1)));
 }
 
 SL_KERNEL(decode_write, struct decode_args) {
-  __shared__ struct event_banks banks;
-  __shared__ uint32_t staged_keys[STAGED_HITS], next[SCIFI_MATS];
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - first;
-    struct sorting s;
-    if (hits == 0) { /* none, or refused, or the slice overflowed */
+    const uint32_t hits = a.hits.offsets[event + 1] - a.hits.offsets[event];
+    if (hits == 0) /* none, or refused, or the slice overflowed */
       for (uint32_t i = threadIdx.x; i < ZONE_SLOTS; i += blockDim.x)
         a.hits.zone_first[(size_t)event * ZONE_SLOTS + i] = 0;
-      continue;
-    }
-    s.keys = hits > STAGED_HITS ? a.keys + first : staged_keys;
-    s.next = next;
-    for (uint32_t i = threadIdx.x; i < SCIFI_MATS; i += blockDim.x)
-      next[i] = a.mat_first[(size_t)event * SCIFI_MATS + i];
-    const uint32_t words = number_words(&a, event, &banks);
-    take_words(&a, event, &banks, words, &s);
-    __syncthreads();
-    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) place_hit(&a, &s, event, slot);
-    __syncthreads(); /* the keys are free */
+    const uint32_t *keys = a.keys + a.keys_begin[event];
+    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) place_hit(&a, event, keys, hits, slot);
   }
 }
 
 static int run(const struct sl_launch *l, const struct decode_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, decode_count, decode_write, a->hits, *a);
+  const int error = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), *a);
+  return error ? error : SL_COUNT_SCAN_WRITE(l, decode_sort, decode_write, a->hits, *a);
 }
 
 SL_ALGORITHM(decode, "SciFi hits from raw banks, by zone, sorted by x", 256, run, SL_ERRORS_OF(decode_errors),

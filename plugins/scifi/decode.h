@@ -19,17 +19,18 @@ enum {
 enum {
   BANK_SLOTS = 256, /* SCIFI_BANKS, and one at the end, up to a power of two */
   CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
-  STAGED_HITS = 5120, /* keys of so many are in shared memory: all of most events */
   ZONE_SLOTS = SCIFI_ZONES + 1,
   SOURCE_IDS = 65536,
   NO_ROW = 255
 };
 
-/* Here a channel has the mat's place in its upper bits, and ONE_MORE, so that no link's first one is
- * SCIFI_NOT_CONNECTED. A key is the channel, the fraction, and 4 bits of pseudo-size. */
+/* Here a channel has the mat's place in its upper bits, then ONE_MORE, so that no link's first one is
+ * SCIFI_NOT_CONNECTED, and REVERSED, where x descends with the channel. A key is the channel, the fraction, and 4 bits
+ * of pseudo-size. */
 enum {
   MAT_CHANNELS = 1 << SCIFI_MAT_BIT,
   ONE_MORE = SCIFI_MATS << SCIFI_MAT_BIT,
+  REVERSED = 2 * ONE_MORE,
   KEY_SIZE_BITS = 4,
   KEY_CHANNEL_BIT = KEY_SIZE_BITS + 1,
   KEY_MAT_BIT = KEY_CHANNEL_BIT + SCIFI_MAT_BIT
@@ -53,10 +54,12 @@ enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
     SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))             \
   M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                               \
   M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                    \
-  M(SHARED_SCRATCH, mat_first, u16, "first hit of each mat, relative to the event's",                                  \
-    SL_ONE(SL_EVENTS_TERM(SCIFI_MATS, 0)))                                                                             \
-  M(SHARED_SCRATCH, keys, u32, "of hits that there is no room for in shared memory",                                   \
+  M(SHARED_SCRATCH, used, u32, "how many words and keys are given away", SL_ONE(SL_CONSTANT_TERM(2)))                  \
+  M(SHARED_SCRATCH, halfword_keys, u32, "of both halfwords of each word of an event",                                  \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                        \
+  M(SHARED_SCRATCH, keys, u32, "of hits, by event and SiPM",                                                           \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                       \
+  M(SHARED_SCRATCH, keys_begin, u32, "where those of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))                  \
   M(TUNED_SCRATCH, raw_keys, u32, "of an event, as they come", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1)))           \
   M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1))) \
   M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                               \
