@@ -237,9 +237,10 @@ static SL_DEVICE uint32_t find_bank(const struct event_banks *e, uint32_t j) {
 
 /* ------------------------------------------------------------------------------------------------------ sort */
 
-/* Halfwords that are more than a cluster by themselves are listed, so that all threads have one when these are taken.
- */
-enum { LISTED = 1024, LISTED_BANK_BIT = 20 };
+/* Halfwords that may be more than a cluster by themselves are listed, so that all threads have one when these are
+ * taken. Where the list is full, they are found by their keys, which are LISTED_KEY so far. */
+enum { LIST_SIZE = 1024 };
+#define LISTED_KEY UINT32_MAX
 
 /* Numbers that a GPU loads and stores at once. */
 struct two {
@@ -254,7 +255,7 @@ struct decoding {
   struct event_banks banks;
   uint32_t next[SIPMS] __attribute__((
       aligned(16)));             /* of each SiPM: how many keys; then where the next one is put; then where they end */
-  uint32_t list[LISTED], listed; /* bank << LISTED_BANK_BIT | halfword of the event */
+  uint32_t list[LIST_SIZE], listed; /* numbers of halfwords */
   uint32_t words_begin, keys_begin;
 };
 
@@ -277,62 +278,49 @@ static SL_DEVICE void count_key(struct decoding *d, uint32_t key) {
   if (key != NO_KEY) atomicAdd(&d->next[sipm_of_key(key)], 1 + (key >> KEY_REPEAT_BIT));
 }
 
-/* The key of halfword `i`, which is number `place` of the event; tells what is wrong with it. */
-static SL_DEVICE uint32_t take_listed(const struct decode_args *a, uint32_t event, const struct decoding *d,
-                                      uint32_t bank, uint32_t place) {
-  const struct scifi_bank_words words = words_of(a, &d->banks, bank);
-  uint32_t faults = 0;
-  const uint32_t key = take_halfword(&words, SCIFI_HEADER + place - 2 * d->banks.place[bank], &faults);
-  if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
-  return key;
-}
-
-/* The key of a halfword that is a cluster by itself. Others are listed, or, where the list is full, taken at once. */
-static SL_DEVICE uint32_t take_single(const struct decode_args *a, uint32_t event, struct decoding *d,
-                                      const struct scifi_bank_words *words, uint32_t c, uint32_t has_flag,
-                                      uint32_t bank, uint32_t place) {
+/* The key of a halfword that is a cluster by itself; else lists it. `place` is its number in the event. */
+static SL_DEVICE uint32_t take_single(struct decoding *d, const struct scifi_bank_words *words, uint32_t c,
+                                      uint32_t is_single, uint32_t place) {
   const uint32_t begin = scifi_link_begin(words, c);
-  uint32_t key = NO_KEY;
-  if (!has_flag && begin != SCIFI_NOT_CONNECTED) {
-    key = key_of(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
-  } else {
-    const uint32_t entry = atomicAdd(&d->listed, 1u);
-    if (entry < LISTED) {
-      d->list[entry] = bank << LISTED_BANK_BIT | place;
-      return NO_KEY;
-    }
-    key = take_listed(a, event, d, bank, place);
+  if (is_single && begin != SCIFI_NOT_CONNECTED) {
+    const uint32_t key = key_of(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
+    count_key(d, key);
+    return key;
   }
-  count_key(d, key);
-  return key;
+  const uint32_t entry = atomicAdd(&d->listed, 1u);
+  if (entry < LIST_SIZE) d->list[entry] = place;
+  return LISTED_KEY;
 }
 
-/* Decodes so many words of the event, and counts the keys of each SiPM. */
-static SL_DEVICE void take_words(const struct decode_args *a, uint32_t event, struct decoding *d, uint32_t count) {
+/* Takes the halfwords of so many words of the event, but for those that are listed. */
+static SL_DEVICE void take_words(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const uint32_t bank = find_bank(&d->banks, j), i = SCIFI_HEADER + 2 * (j - d->banks.place[bank]);
     const struct scifi_bank_words words = words_of(a, &d->banks, bank);
     const uint32_t word = words.payload[i / 2], first = word & 0xFFFF, second = word >> 16;
-    /* Without a flag of its own, a halfword of version 5 is never a partner. */
-    const uint32_t before = words.version > 5 && i > SCIFI_HEADER ? words.payload[i / 2 - 1] >> 16 : 0;
-    const uint32_t joins = words.version > 5 ? first : 0;
-    struct two keys;
-    keys.of[0] = take_single(a, event, d, &words, first, scifi_flag_of(first | before), bank, 2 * j);
-    keys.of[1] = i + 1 < words.end
-                     ? take_single(a, event, d, &words, second, scifi_flag_of(second | joins), bank, 2 * j + 1)
-                     : (uint32_t)NO_KEY;
+    /* From version 6 on a flag may take what comes after it, with a flag or not. */
+    const uint32_t takes_next = words.version > 5 ? 1 : 0;
+    const uint32_t before = takes_next && i > SCIFI_HEADER ? words.payload[i / 2 - 1] >> 16 : 0;
+    struct two keys = {{NO_KEY, NO_KEY}};
+    keys.of[0] = take_single(d, &words, first, !scifi_flag_of(first | before), 2 * j);
+    if (i + 1 < words.end)
+      keys.of[1] = take_single(d, &words, second, !scifi_flag_of(second | (takes_next & first)), 2 * j + 1);
     word_keys(a, d)[j] = keys;
   }
 }
 
-/* Takes the halfwords that are listed. */
-static SL_DEVICE void take_list(const struct decode_args *a, uint32_t event, struct decoding *d) {
-  const uint32_t count = d->listed < LISTED ? d->listed : (uint32_t)LISTED;
-  for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const uint32_t bank = d->list[k] >> LISTED_BANK_BIT, place = d->list[k] & ((1u << LISTED_BANK_BIT) - 1);
-    const uint32_t key = take_listed(a, event, d, bank, place);
-    word_keys(a, d)[place / 2].of[place % 2] = key;
-    count_key(d, key);
+/* Takes those that are listed, of so many words; tells what is wrong with them. */
+static SL_DEVICE void take_listed(const struct decode_args *a, uint32_t event, struct decoding *d, uint32_t count) {
+  const uint32_t is_full = d->listed > LIST_SIZE, entries = is_full ? 2 * count : d->listed;
+  for (uint32_t k = threadIdx.x; k < entries; k += blockDim.x) {
+    const uint32_t place = is_full ? k : d->list[k];
+    uint32_t *key = &word_keys(a, d)[place / 2].of[place % 2], faults = 0;
+    if (*key != LISTED_KEY) continue;
+    const uint32_t bank = find_bank(&d->banks, place / 2);
+    const struct scifi_bank_words words = words_of(a, &d->banks, bank);
+    *key = take_halfword(&words, SCIFI_HEADER + place - 2 * d->banks.place[bank], &faults);
+    count_key(d, *key);
+    if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
   }
 }
 
@@ -392,9 +380,9 @@ SL_KERNEL(decode_sort, struct decode_args) {
     const uint32_t words = number_words(&a, event, &d.banks);
     if (threadIdx.x == 0) d.words_begin = atomicAdd(&a.used[0], words);
     __syncthreads();
-    take_words(&a, event, &d, words);
+    take_words(&a, &d, words);
     __syncthreads();
-    take_list(&a, event, &d);
+    take_listed(&a, event, &d, words);
     __syncthreads();
     const uint32_t hits = place_sipms(&a, event, d.next), is_too_many = hits > SCIFI_HITS_MAX;
     if (threadIdx.x == 0) {
