@@ -29,6 +29,33 @@ static const struct sl_event_error decode_errors[] = {
     {SCIFI_LOST_PAIR, 0,
      "flags, channels or fractions of a SciFi bank's clusters do not go together (detail: its source id)"}};
 
+/* ------------------------------------------------------------------------------------------------------ keys */
+
+/* Keys here ascend with x: where that descends with the channel, the channel in the mat is counted from the other end.
+ * A halfword's key has in its upper bits how many further clusters there are, each SCIFI_SMALL channels on. */
+enum {
+  KEY_REVERSED_BIT = KEY_CHANNEL_BIT + 20,
+  KEY_REPEAT_BIT = KEY_REVERSED_BIT + 1,
+  KEY_SIPM_BIT = KEY_CHANNEL_BIT + SCIFI_SIPM_BIT,
+  SIPMS = SCIFI_MATS * MAT_CHANNELS / SCIFI_SIPM_CHANNELS,
+  NO_KEY = 0
+};
+/* The channel and fraction of a halfword, and what they are shifted by in the key of a single cluster. */
+enum { HALFWORD_PLACE = 0x1FE, HALFWORD_SHIFT = KEY_SIZE_BITS - 1 };
+SL_STATIC_ASSERT(REVERSED == 1 << 20 && KEY_REPEAT_BIT + 5 <= 32, "a key is 32 bits");
+
+/* What turns the channel of a reversed mat's key. */
+SL_MATH_FUNCTION uint32_t turn_of(uint32_t key) {
+  return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)(MAT_CHANNELS - 1) << KEY_CHANNEL_BIT;
+}
+
+SL_MATH_FUNCTION uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
+  const uint32_t key = channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
+  return key ^ turn_of(key);
+}
+
+static SL_DEVICE uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
+
 /* --------------------------------------------------------------------------------------------- the detector */
 
 static void fill_record(const struct scifi_geometry_view *g, uint32_t mat, struct mat_record *record) {
@@ -101,7 +128,7 @@ static uint32_t sort_mats(const struct scifi_geometry_view *g, struct mat_record
 
 /* Links' first channels, by the mats' places; and where each zone's mats begin. */
 static void number_mats(const struct scifi_geometry_view *g, const struct mat_record *mats, uint32_t count,
-                        uint32_t *links, uint32_t *zone_mat) {
+                        uint32_t *links, uint32_t *link_keys, uint32_t *zone_mat) {
   uint32_t mat_first[SCIFI_MAT_TABLE] = {0};
   for (uint32_t place = 0; place < count; place++) {
     const uint32_t mat = mat_of(&mats[place]);
@@ -112,6 +139,7 @@ static void number_mats(const struct scifi_geometry_view *g, const struct mat_re
   for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) {
     const uint32_t channel = g->link_channel[i], mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
     links[i] = mat < SCIFI_MAT_TABLE ? mat_first[mat] | (channel & (MAT_CHANNELS - 1)) : (uint32_t)SCIFI_NOT_CONNECTED;
+    link_keys[i] = links[i] != SCIFI_NOT_CONNECTED ? key_of(links[i], 0, SCIFI_SMALL) : (uint32_t)NO_KEY;
   }
 }
 
@@ -120,127 +148,24 @@ static int prepare(const struct sl_services *s, void *args) {
   struct mat_record *mats =
       (struct mat_record *)s->make_table(s->context, "mats", (uint64_t)RECORD_FLOATS * SCIFI_MAT_TABLE);
   uint32_t *links = (uint32_t *)s->make_table(s->context, "links", SCIFI_BANKS * SCIFI_BANK_LINKS);
+  uint32_t *link_keys = (uint32_t *)s->make_table(s->context, "link_keys", SCIFI_BANKS * SCIFI_BANK_LINKS);
   uint32_t *zone_mat = (uint32_t *)s->make_table(s->context, "zone_mat", ZONE_SLOTS);
   uint8_t *source_row = (uint8_t *)s->make_table(s->context, "source_row", SOURCE_IDS);
-  if (!mats || !links || !zone_mat || !source_row) return SL_ENOMEM;
+  if (!mats || !links || !link_keys || !zone_mat || !source_row) return SL_ENOMEM;
   const uint32_t count = sort_mats(&a->geometry, mats);
   if (count > SCIFI_MATS) {
     s->message(s->context, SL_ERROR, "the geometry's links have SiPMs of %u mats, more than %u", count,
                (uint32_t)SCIFI_MATS);
     return SL_EINVAL;
   }
-  number_mats(&a->geometry, mats, count, links, zone_mat);
+  number_mats(&a->geometry, mats, count, links, link_keys, zone_mat);
   memset(source_row, NO_ROW, SOURCE_IDS);
   for (uint32_t row = SCIFI_BANKS; row-- > 0;)
     if (a->geometry.source_id[row] < SOURCE_IDS) source_row[a->geometry.source_id[row]] = (uint8_t)row;
   return check_order(s, mats, count);
 }
 
-/* ------------------------------------------------------------------------------------------------------ keys */
-
-/* Keys here ascend with x: where that descends with the channel, the channel in the mat is counted from the other end.
- * A halfword's key has in its upper bits how many further clusters there are, each SCIFI_SMALL channels on. */
-enum {
-  KEY_REVERSED_BIT = KEY_CHANNEL_BIT + 20,
-  KEY_REPEAT_BIT = KEY_REVERSED_BIT + 1,
-  KEY_SIPM_BIT = KEY_CHANNEL_BIT + SCIFI_SIPM_BIT,
-  SIPMS = SCIFI_MATS * MAT_CHANNELS / SCIFI_SIPM_CHANNELS,
-  NO_KEY = 0
-};
-SL_STATIC_ASSERT(REVERSED == 1 << 20 && KEY_REPEAT_BIT + 5 <= 32, "a key is 32 bits");
-
-/* What turns the channel of a reversed mat's key. */
-static SL_DEVICE uint32_t turn_of(uint32_t key) {
-  return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)(MAT_CHANNELS - 1) << KEY_CHANNEL_BIT;
-}
-
-static SL_DEVICE uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
-  const uint32_t key = channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
-  return key ^ turn_of(key);
-}
-
-static SL_DEVICE uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
-
-/* The key of halfword `i`: of a pair of several pieces these are the first one's, and the last is the second one's. */
-static SL_DEVICE uint32_t take_halfword(const struct scifi_bank_words *words, uint32_t i, uint32_t *faults) {
-  const uint32_t is_second = scifi_is_taken(words, i);
-  struct scifi_bank_cursor cursor = scifi_bank_begin();
-  cursor.next = i - is_second;
-  scifi_take_halfword(words, &cursor);
-  *faults |= cursor.faults;
-  const struct scifi_cluster *last = &cursor.last, *piece = &cursor.piece;
-  if (is_second ? cursor.pieces > 0 : cursor.pieces == 0 && cursor.has_last)
-    return key_of(last->channel, last->fraction, last->pseudo_size);
-  if (is_second || cursor.pieces == 0) return NO_KEY;
-  return key_of(piece->channel, piece->fraction, piece->pseudo_size) | (cursor.pieces - 1) << KEY_REPEAT_BIT;
-}
-
 /* ----------------------------------------------------------------------------------------------------- words */
-
-/* An event's banks. Words with halfwords are numbered through them: `place` is the first one's of each bank, and beyond
- * the last bank that of no word, so that a binary search ends there. */
-struct event_banks {
-  uint32_t place[BANK_SLOTS], first_word[BANK_SLOTS], claims[CLAIM_WORDS]; /* a bit for each row */
-  uint16_t end[BANK_SLOTS];                                                /* in halfwords */
-  uint8_t row[BANK_SLOTS], version[BANK_SLOTS];
-};
-
-/* Checks bank `i` of the event and remembers it. Returns 0 if it is refused; `words` is how many it has. */
-static SL_DEVICE uint32_t check_bank(const struct decode_args *a, uint32_t event, uint32_t i, struct event_banks *e,
-                                     uint32_t *words) {
-  struct scifi_bank_words w;
-  const uint32_t index = a->banks.offsets[event] + i;
-  const struct bank b = open_bank(a, index);
-  const uint32_t error = open_words(a, &b, &w);
-  *words = (w.end - 1) / 2;
-  if (error != SCIFI_NO_ERROR) {
-    sl_event_fail(&a->events, event, error, b.source_id);
-    return 0;
-  }
-  if (atomicOr(&e->claims[b.row / 32], 1u << b.row % 32) >> b.row % 32 & 1) {
-    sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.row);
-    return 0;
-  }
-  if (i >= BANK_SLOTS - 1) return 1; /* of so many one is refused */
-  e->first_word[i] = a->banks.first_word[index];
-  e->end[i] = (uint16_t)w.end;
-  e->row[i] = (uint8_t)b.row;
-  e->version[i] = (uint8_t)b.version;
-  return 1;
-}
-
-/* Numbers the words of an event's banks, a thread a bank. Returns how many there are, or 0 if the event is refused.
- * Every thread of the block calls it, and sees all banks then. */
-static SL_DEVICE uint32_t number_words(const struct decode_args *a, uint32_t event, struct event_banks *e) {
-  const uint32_t banks = a->banks.offsets[event + 1] - a->banks.offsets[event];
-  uint32_t sum = 0, wrong = 0;
-  for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) e->place[i] = UINT32_MAX;
-  for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) e->claims[i] = 0;
-  __syncthreads();
-  SL_FOR_BLOCK (i, banks) {
-    uint32_t words = 0, total;
-    if (i < banks && !check_bank(a, event, i, e, &words)) wrong = 1;
-    const uint32_t place = sum + sl_block_exclusive_scan(words, &total);
-    if (i < banks && i < BANK_SLOTS - 1) e->place[i] = place;
-    sum += total;
-  }
-  return sl_block_sum_u32(wrong) > 0 ? 0 : sum;
-}
-
-/* The bank of word `j`: the last one that does not begin after it. */
-static SL_DEVICE uint32_t find_bank(const struct event_banks *e, uint32_t j) {
-  uint32_t bank = 0;
-  for (uint32_t step = BANK_SLOTS / 2; step > 0; step /= 2)
-    if (e->place[bank + step] <= j) bank += step;
-  return bank;
-}
-
-/* ------------------------------------------------------------------------------------------------------ sort */
-
-/* Halfwords that may be more than a cluster by themselves are listed, so that all threads have one when these are
- * taken. Where the list is full, they are found by their keys, which are LISTED_KEY so far. */
-enum { LIST_SIZE = 1024 };
-#define LISTED_KEY UINT32_MAX
 
 /* Numbers that a GPU loads and stores at once. */
 struct two {
@@ -250,12 +175,107 @@ struct four {
   uint32_t of[4];
 } __attribute__((aligned(16)));
 
+/* The banks of an event that have clusters. Words with halfwords are numbered through them: `place` is the first one's
+ * of each bank, and beyond the last bank that of no word. `chunk` is the bank of every 2^chunk_bit-th word. */
+enum { CHUNKS = 256, CHUNK_BIT_MIN = 5 };
+struct event_banks {
+  uint32_t place[BANK_SLOTS], claims[CLAIM_WORDS]; /* a bit for each row */
+  struct two record[BANK_SLOTS];                   /* its first word; and the rest as packed_bank has it */
+  uint8_t chunk[CHUNKS];
+  uint32_t count, chunk_bit;
+};
+
+/* A bank's end in halfwords, its version, its row, and which one of the event it is. */
+enum { BANK_VERSION_BIT = 10, BANK_ROW_BIT = 14, BANK_INDEX_BIT = 22 };
+static SL_DEVICE uint32_t packed_bank(uint32_t end, uint32_t version, uint32_t row, uint32_t i) {
+  return end | version << BANK_VERSION_BIT | row << BANK_ROW_BIT | i << BANK_INDEX_BIT;
+}
+static SL_DEVICE uint32_t bank_end(uint32_t packed) { return packed & ((1u << BANK_VERSION_BIT) - 1); }
+static SL_DEVICE uint32_t bank_version(uint32_t packed) { return packed >> BANK_VERSION_BIT & 15; }
+static SL_DEVICE uint32_t bank_row(uint32_t packed) { return packed >> BANK_ROW_BIT & 255; }
+static SL_DEVICE uint32_t bank_index(uint32_t packed) { return packed >> BANK_INDEX_BIT; }
+
+/* Checks bank `i` of the event. Returns 0 if it is refused; else what there is to remember of it, and `words`: how many
+ * it has. */
+static SL_DEVICE uint32_t check_bank(const struct decode_args *a, uint32_t event, uint32_t i, struct event_banks *e,
+                                     uint32_t *words) {
+  struct scifi_bank_words w;
+  const struct bank b = open_bank(a, a->banks.offsets[event] + i);
+  const uint32_t error = open_words(a, &b, &w);
+  *words = 0;
+  if (error != SCIFI_NO_ERROR) {
+    sl_event_fail(&a->events, event, error, b.source_id);
+    return 0;
+  }
+  if (atomicOr(&e->claims[b.row / 32], 1u << b.row % 32) >> b.row % 32 & 1) {
+    sl_event_fail(&a->events, event, SCIFI_TWO_BANKS, b.row);
+    return 0;
+  }
+  *words = (w.end - 1) / 2;
+  return packed_bank(w.end, b.version, b.row, i);
+}
+
+/* Notes which bank every so many words of the event are of, a thread a bank. */
+static SL_DEVICE void fill_chunks(struct event_banks *e, uint32_t words) {
+  uint32_t bit = CHUNK_BIT_MIN;
+  while (words >> bit >= CHUNKS) bit++;
+  for (uint32_t bank = threadIdx.x; bank < e->count; bank += blockDim.x) {
+    const uint32_t end = bank + 1 < e->count ? e->place[bank + 1] : words;
+    for (uint32_t c = (e->place[bank] + (1u << bit) - 1) >> bit; c << bit < end; c++) e->chunk[c] = (uint8_t)bank;
+  }
+  if (threadIdx.x == 0) e->chunk_bit = bit;
+}
+
+/* Numbers the words of an event's banks, a thread a bank. Returns how many there are, or 0 if the event is refused.
+ * Every thread of the block calls it, and sees all banks then. */
+static SL_DEVICE uint32_t number_words(const struct decode_args *a, uint32_t event, struct event_banks *e) {
+  const uint32_t banks = a->banks.offsets[event + 1] - a->banks.offsets[event];
+  uint32_t sum = 0, wrong = 0; /* of words, and above COUNT_BIT of the banks that have some */
+  enum { COUNT_BIT = 24 };
+  for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) e->place[i] = UINT32_MAX;
+  for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) e->claims[i] = 0;
+  __syncthreads();
+  SL_FOR_BLOCK (i, banks) {
+    uint32_t words = 0, packed = 0, total;
+    if (i < banks) {
+      packed = check_bank(a, event, i, e, &words);
+      wrong |= packed == 0;
+    }
+    const uint32_t before = sum + sl_block_exclusive_scan(words | (words > 0 ? 1u << COUNT_BIT : 0u), &total);
+    const uint32_t slot = before >> COUNT_BIT;
+    if (words > 0 && slot < BANK_SLOTS - 1) { /* of more banks one is refused */
+      e->place[slot] = before & ((1u << COUNT_BIT) - 1);
+      e->record[slot].of[0] = a->banks.first_word[a->banks.offsets[event] + i];
+      e->record[slot].of[1] = packed;
+    }
+    sum += total;
+  }
+  if (threadIdx.x == 0) e->count = sum >> COUNT_BIT;
+  if (sl_block_sum_u32(wrong) > 0) return 0;
+  const uint32_t words = sum & ((1u << COUNT_BIT) - 1);
+  fill_chunks(e, words);
+  __syncthreads();
+  return words;
+}
+
+/* The bank of word `j`: the last one that does not begin after it. */
+static SL_DEVICE uint32_t find_bank(const struct event_banks *e, uint32_t j) {
+  uint32_t bank = e->chunk[j >> e->chunk_bit];
+  while (e->place[bank + 1] <= j) bank++;
+  return bank;
+}
+
+/* ------------------------------------------------------------------------------------------------------ sort */
+
+/* Halfwords that may be more than a cluster by themselves are chains. Their first ones are listed, so that all threads
+ * have one when these are taken; where the list is full, they are looked for once more. */
+enum { LIST_SIZE = 1024 };
+
 /* What the threads that decode an event share. */
 struct decoding {
   struct event_banks banks;
-  uint32_t next[SIPMS] __attribute__((
-      aligned(16)));             /* of each SiPM: how many keys; then where the next one is put; then where they end */
-  uint32_t list[LIST_SIZE], listed; /* numbers of halfwords */
+  uint32_t next[SIPMS] __attribute__((aligned(16))); /* of each SiPM: how many keys; then where the next one is put */
+  uint32_t list[LIST_SIZE], listed;                  /* numbers of halfwords */
   uint32_t words_begin, keys_begin;
 };
 
@@ -264,63 +284,106 @@ static SL_DEVICE struct two *word_keys(const struct decode_args *a, const struct
   return (struct two *)(void *)a->halfword_keys + d->words_begin;
 }
 
-static SL_DEVICE struct scifi_bank_words words_of(const struct decode_args *a, const struct event_banks *e,
-                                                  uint32_t bank) {
-  struct scifi_bank_words words;
-  words.payload = a->banks.payload + e->first_word[bank];
-  words.link_channel = a->links + e->row[bank] * SCIFI_BANK_LINKS;
-  words.version = e->version[bank];
-  words.end = e->end[bank];
-  return words;
+/* Whether a halfword may belong to a cluster with the one before it, if that is of the same link. */
+static SL_DEVICE uint32_t may_join(uint32_t version, uint32_t before, uint32_t c) {
+  return scifi_flag_of(before) & (version > 5 ? 1u : version > 4 ? scifi_flag_of(c) : 0u);
 }
 
-static SL_DEVICE void count_key(struct decoding *d, uint32_t key) {
-  if (key != NO_KEY) atomicAdd(&d->next[sipm_of_key(key)], 1 + (key >> KEY_REPEAT_BIT));
-}
-
-/* The key of a halfword that is a cluster by itself; else lists it. `place` is its number in the event. */
-static SL_DEVICE uint32_t take_single(struct decoding *d, const struct scifi_bank_words *words, uint32_t c,
-                                      uint32_t is_single, uint32_t place) {
-  const uint32_t begin = scifi_link_begin(words, c);
-  if (is_single && begin != SCIFI_NOT_CONNECTED) {
-    const uint32_t key = key_of(begin + scifi_channel_of(c), scifi_fraction_of(c), SCIFI_SMALL);
-    count_key(d, key);
+/* The key of a halfword that is a cluster by itself. Of others, the first of each chain is listed. `before`: the
+ * halfword before it in the bank, or 0; `place`: its number in the event. */
+static SL_DEVICE uint32_t take_single(struct decoding *d, const uint32_t *link_keys, uint32_t version, uint32_t c,
+                                      uint32_t before, uint32_t place) {
+  const uint32_t link = scifi_link_of(c), joins = may_join(version, before, c);
+  const uint32_t link_key = link < SCIFI_BANK_LINKS ? link_keys[link] : (uint32_t)NO_KEY;
+  if (!scifi_flag_of(c) && !joins && link_key != NO_KEY) {
+    const uint32_t key = link_key ^ (c & HALFWORD_PLACE) << HALFWORD_SHIFT;
+    atomicAdd(&d->next[sipm_of_key(key)], 1u);
     return key;
   }
+  if (joins && link == scifi_link_of(before) && link_key != NO_KEY) return NO_KEY;
   const uint32_t entry = atomicAdd(&d->listed, 1u);
   if (entry < LIST_SIZE) d->list[entry] = place;
-  return LISTED_KEY;
+  return NO_KEY;
 }
 
-/* Takes the halfwords of so many words of the event, but for those that are listed. */
+/* Whether halfword `i` is of one chain with that before it. */
+static SL_DEVICE uint32_t is_joined(const struct scifi_bank_words *words, uint32_t i) {
+  return i > SCIFI_HEADER &&
+         scifi_may_pair(words, scifi_halfword(words->payload, i - 1), scifi_halfword(words->payload, i));
+}
+
+/* Whether take_single would list it. */
+static SL_DEVICE uint32_t begins_chain(const struct scifi_bank_words *words, uint32_t i) {
+  const uint32_t c = scifi_halfword(words->payload, i);
+  const uint32_t before = i > SCIFI_HEADER ? scifi_halfword(words->payload, i - 1) : 0;
+  return !is_joined(words, i) &&
+         (scifi_flag_of(c) || may_join(words->version, before, c) || scifi_link_begin(words, c) == SCIFI_NOT_CONNECTED);
+}
+
+/* Takes the halfwords of so many words of the event, but for chains. */
 static SL_DEVICE void take_words(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
-    const uint32_t bank = find_bank(&d->banks, j), i = SCIFI_HEADER + 2 * (j - d->banks.place[bank]);
-    const struct scifi_bank_words words = words_of(a, &d->banks, bank);
-    const uint32_t word = words.payload[i / 2], first = word & 0xFFFF, second = word >> 16;
-    /* From version 6 on a flag may take what comes after it, with a flag or not. */
-    const uint32_t takes_next = words.version > 5 ? 1 : 0;
-    const uint32_t before = takes_next && i > SCIFI_HEADER ? words.payload[i / 2 - 1] >> 16 : 0;
+    const uint32_t bank = find_bank(&d->banks, j), in_bank = j - d->banks.place[bank];
+    const struct two record = d->banks.record[bank];
+    const uint32_t *payload = a->banks.payload + record.of[0] + SCIFI_HEADER / 2 + in_bank;
+    const uint32_t *link_keys = a->link_keys + bank_row(record.of[1]) * SCIFI_BANK_LINKS;
+    const uint32_t version = bank_version(record.of[1]), word = payload[0], first = word & 0xFFFF;
+    const uint32_t before = in_bank > 0 && (version > 5 || scifi_flag_of(first)) ? payload[-1] >> 16 : 0;
     struct two keys = {{NO_KEY, NO_KEY}};
-    keys.of[0] = take_single(d, &words, first, !scifi_flag_of(first | before), 2 * j);
-    if (i + 1 < words.end)
-      keys.of[1] = take_single(d, &words, second, !scifi_flag_of(second | (takes_next & first)), 2 * j + 1);
+    keys.of[0] = take_single(d, link_keys, version, first, before, 2 * j);
+    if (SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1]))
+      keys.of[1] = take_single(d, link_keys, version, word >> 16, first, 2 * j + 1);
     word_keys(a, d)[j] = keys;
   }
 }
 
-/* Takes those that are listed, of so many words; tells what is wrong with them. */
-static SL_DEVICE void take_listed(const struct decode_args *a, uint32_t event, struct decoding *d, uint32_t count) {
+/* Counts and keeps the keys of the halfwords that the cursor went over from `begin` on; the event's `place`-th and so
+ * on. Of several pieces the first halfword has all but the last. */
+static SL_DEVICE void keep_keys(const struct decode_args *a, struct decoding *d, const struct scifi_bank_cursor *cursor,
+                                uint32_t begin, uint32_t place) {
+  const struct scifi_cluster *last = &cursor->last, *piece = &cursor->piece;
+  const uint32_t is_pair = cursor->next - begin - 1, pieces = cursor->pieces;
+  uint32_t *keys = (uint32_t *)a->halfword_keys + 2 * (size_t)d->words_begin + place;
+  uint32_t key = NO_KEY;
+  if (cursor->has_last) {
+    key = key_of(last->channel, last->fraction, last->pseudo_size);
+    atomicAdd(&d->next[sipm_of_key(key)], 1 + pieces);
+  }
+  if (is_pair) keys[1] = pieces > 0 ? key : (uint32_t)NO_KEY;
+  if (pieces > 0) key = key_of(piece->channel, piece->fraction, piece->pseudo_size) | (pieces - 1) << KEY_REPEAT_BIT;
+  keys[0] = key;
+}
+
+/* Takes a chain: halfwords of which any may be of one cluster with that before it. Returns what is wrong with it. */
+static SL_DEVICE uint32_t take_chain(const struct decode_args *a, struct decoding *d,
+                                     const struct scifi_bank_words *words, uint32_t first, uint32_t place) {
+  uint32_t faults = 0, i = first;
+  SL_ROLLED
+  do {
+    struct scifi_bank_cursor cursor = scifi_bank_begin();
+    cursor.next = i;
+    scifi_take_halfword(words, &cursor);
+    keep_keys(a, d, &cursor, i, place + i - first);
+    faults |= cursor.faults;
+    i = cursor.next;
+  } while (i < words->end && is_joined(words, i));
+  return faults;
+}
+
+/* Takes the chains that are listed, of so many words; tells what is wrong with them. */
+static SL_DEVICE void take_chains(const struct decode_args *a, uint32_t event, struct decoding *d, uint32_t count) {
   const uint32_t is_full = d->listed > LIST_SIZE, entries = is_full ? 2 * count : d->listed;
   for (uint32_t k = threadIdx.x; k < entries; k += blockDim.x) {
-    const uint32_t place = is_full ? k : d->list[k];
-    uint32_t *key = &word_keys(a, d)[place / 2].of[place % 2], faults = 0;
-    if (*key != LISTED_KEY) continue;
-    const uint32_t bank = find_bank(&d->banks, place / 2);
-    const struct scifi_bank_words words = words_of(a, &d->banks, bank);
-    *key = take_halfword(&words, SCIFI_HEADER + place - 2 * d->banks.place[bank], &faults);
-    count_key(d, *key);
-    if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank]);
+    const uint32_t place = is_full ? k : d->list[k], bank = find_bank(&d->banks, place / 2);
+    const uint32_t packed = d->banks.record[bank].of[1], i = SCIFI_HEADER + place - 2 * d->banks.place[bank];
+    struct scifi_bank_words words;
+    words.payload = a->banks.payload + d->banks.record[bank].of[0];
+    words.link_channel = a->links + bank_row(packed) * SCIFI_BANK_LINKS;
+    words.version = bank_version(packed);
+    words.end = bank_end(packed);
+    if (is_full && (i >= words.end || !begins_chain(&words, i))) continue;
+    const uint32_t faults = take_chain(a, d, &words, i, place);
+    if (faults) tell_faults(a, event, faults, a->banks.source_id[a->banks.offsets[event] + bank_index(packed)]);
   }
 }
 
@@ -363,6 +426,7 @@ static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d,
       key &= (1u << KEY_REPEAT_BIT) - 1;
       uint32_t *to = a->keys + d->keys_begin + atomicAdd(&d->next[sipm_of_key(key)], 1 + repeats);
       *to = key;
+      SL_ROLLED
       for (uint32_t r = 1; r <= repeats; r++) to[r] = ((key ^ turn) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn;
     }
   }
@@ -382,7 +446,7 @@ SL_KERNEL(decode_sort, struct decode_args) {
     __syncthreads();
     take_words(&a, &d, words);
     __syncthreads();
-    take_listed(&a, event, &d, words);
+    take_chains(&a, event, &d, words);
     __syncthreads();
     const uint32_t hits = place_sipms(&a, event, d.next), is_too_many = hits > SCIFI_HITS_MAX;
     if (threadIdx.x == 0) {

@@ -64,6 +64,7 @@ enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
   M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1))) \
   M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                               \
   M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                       \
+  M(TABLE, link_keys, u32, "keys of links' first channels, as decode.cu has them")                                     \
   M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                         \
   M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
 SL_ARGUMENTS(decode, DECODE);
