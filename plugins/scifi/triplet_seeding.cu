@@ -45,12 +45,14 @@ enum {
   LANES = 8,
   PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
   LIST_ROWS = LIST_KEYS,
-  WARPS = 1
+  WARPS = 1,
+  PARTS = 1
 #else
   HIT_MASK = WINDOW_HITS_MAX - 1,
   PAIRS_MAX = 256,
   LIST_ROWS = LIST_KEYS / 32,
-  WARPS = 8 /* of a block, at most */
+  WARPS = 4, /* of a block, at most */
+  PARTS = 4  /* blocks that an event's tracks are dealt to */
 #endif
 };
 static const uint64_t no_triplet = UINT64_MAX;
@@ -390,15 +392,15 @@ SL_KERNEL_ANY_BLOCK(triplet_seeding_find, struct triplet_seeding_args) {
   __shared__ struct workspace workspaces[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   if (warp >= warps) return; /* no barrier of the block follows */
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t end = a.inputs.offsets[event + 1];
-    for (uint32_t item = a.inputs.offsets[event] + warp; item < end; item += warps)
-      search_track(&a, event, item, &workspaces[warp]);
+  for (uint32_t i = blockIdx.x; i < PARTS * *a.events.count; i += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i / PARTS), end = a.inputs.offsets[event + 1];
+    uint32_t item = a.inputs.offsets[event] + i % PARTS * warps + warp;
+    for (; item < end; item += PARTS * warps) search_track(&a, event, item, &workspaces[warp]);
   }
 }
 
 static int run(const struct sl_launch *l, const struct triplet_seeding_args *a) {
-  return SL_LAUNCH(l, triplet_seeding_find, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, triplet_seeding_find, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 256, run);
+SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run);
