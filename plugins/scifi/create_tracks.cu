@@ -2,8 +2,9 @@
  * "Candidates").
  *
  * Count, scan, write: a thread a track lays out the candidates of its triplets side by side, and one a track and stereo
- * layer finds how y shifts there, which they share. Then a thread a candidate: where its hits should be follows from
- * the triplet alone, so that all nine layers are searched at once.
+ * layer finds how y shifts there, which they share. Then a thread a candidate of the slice, first for its curve, which
+ * leaves the search more registers: where its hits should be follows from the triplet alone, so that all nine layers
+ * are searched at once.
  *
  * Reads 100 bytes a track, and of a candidate some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
  */
@@ -32,6 +33,8 @@ enum { CANDIDATES_MAX = SCIFI_TRIPLETS_MAX * 8192 };
   M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
   M(BUDGET, candidates_per_event, 700, 1, 100000, "triplets that are kept, on average over a slice") \
   M(SCRATCH, words, u32, "the triplet of each candidate", CANDIDATES_CAPACITY)                       \
+  M(SCRATCH, items, u32, "its track in the slice", CANDIDATES_CAPACITY)                              \
+  M(SCRATCH, hits_begin, u32, "of each track's event", SL_ONE(SL_ITEMS_TERM(inputs)))                \
   M(SCRATCH, shifts, f32, "of y in the stereo layers of each track",                                 \
     SL_ONE(SL_ITEMS_SCALED(inputs, SHIFTS *SHIFT_NUMBERS, 1, 0)))
 SL_ARGUMENTS(create_tracks, CREATE_TRACKS);
@@ -75,8 +78,8 @@ static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t c
 }
 
 /* The curve through a triplet, as if all its candidate's hits were found. */
-static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, const float *x,
-                                 uint32_t candidate) {
+static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, uint32_t candidate) {
+  const float *x = a->hits.x + a->hits_begin[item];
   const uint32_t word = a->words[candidate];
   const struct scifi_state state = state_of(a, item);
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
@@ -192,8 +195,8 @@ static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t ca
   write_curve(a, candidate, &none);
 }
 
-static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, const float *x,
-                           uint32_t candidate) {
+static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, uint32_t candidate) {
+  const float *x = a->hits.x + a->hits_begin[seed->item];
   const float max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(seed->state.tx) + sl_abs_f32(seed->state.ty));
   const struct search search = open_search(a, seed);
   uint32_t before[SEARCHED], hits[SEARCHED], by_layer[SCIFI_LAYERS], count = TRIPLET_HITS;
@@ -239,8 +242,10 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
     const uint32_t to = begin + sl_block_exclusive_scan(triplets, &total);
     for (uint32_t k = 0; k < triplets; k++) {
       a->candidates.track[to + k] = i;
+      a->items[to + k] = first + i;
       a->words[to + k] = a->triplets.triplet[(size_t)(first + i) * SCIFI_TRIPLETS_MAX + k];
     }
+    if (i < count) a->hits_begin[first + i] = a->hits.offsets[event];
     begin += total;
   }
 }
@@ -260,26 +265,32 @@ static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t e
   }
 }
 
-SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
+SL_KERNEL(create_tracks_lay_out, struct create_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.inputs.offsets[event], begin = a.candidates.offsets[event];
-    const uint32_t end = a.candidates.offsets[event + 1];
-    const float *x = a.hits.x + a.hits.offsets[event];
-    if (begin == end) continue; /* for the whole block */
+    if (a.candidates.offsets[event] == a.candidates.offsets[event + 1]) continue; /* for the whole block */
     lay_out(&a, event);
     find_shifts(&a, event);
-    __syncthreads();
-    for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x)
-      write_seed(&a, first + a.candidates.track[c], x, c);
-    for (uint32_t c = begin + threadIdx.x; c < end; c += blockDim.x) { /* the thread's own */
-      const struct seed seed = open_seed(&a, first + a.candidates.track[c], c);
-      grow(&a, &seed, x, c);
-    }
+  }
+}
+
+SL_KERNEL(create_tracks_curves, struct create_tracks_args) {
+  SL_FOR_ITEMS (c, a.events, a.candidates.offsets) write_seed(&a, a.items[c], c);
+}
+
+SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
+  SL_FOR_ITEMS (c, a.events, a.candidates.offsets) {
+    const struct seed seed = open_seed(&a, a.items[c], c);
+    grow(&a, &seed, c);
   }
 }
 
 static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, create_tracks_count, create_tracks_grow, a->candidates, *a);
+  int error = SL_LAUNCH(l, create_tracks_count, SL_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->candidates.offsets, &a->candidates.bound);
+  if (!error) error = SL_LAUNCH(l, create_tracks_lay_out, SL_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, create_tracks_curves, SL_PER_ITEM(a->candidates), *a);
+  if (!error) error = SL_LAUNCH(l, create_tracks_grow, SL_PER_ITEM(a->candidates), *a);
+  return error;
 }
 
 SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);
