@@ -251,11 +251,19 @@ static SL_DEVICE void search_layer(const struct search_windows_args *a, const st
   a->windows.hits[place] = (uint16_t)hits;
 }
 
+/* Blocks that an event's tracks are dealt to, so that large events do not leave most of a GPU idle. */
+#if defined(SL_TARGET_CPU)
+enum { PARTS = 1 };
+#else
+enum { PARTS = 4 };
+#endif
+
 SL_KERNEL(search_windows_search, struct search_windows_args) {
-  SL_FOR_EVENTS (event, a.events) {
+  for (uint32_t part = blockIdx.x; part < PARTS * *a.events.count; part += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, part / PARTS);
     const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
     struct track t = {0, 0, 0, 0, 0, 0, 0};
-    for (uint32_t i = threadIdx.x; i < UT_LAYERS * count; i += blockDim.x) {
+    for (uint32_t i = part % PARTS * blockDim.x + threadIdx.x; i < UT_LAYERS * count; i += PARTS * blockDim.x) {
       const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
       if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
       const struct passage p = open_passage(&a, &t, layer);
@@ -265,7 +273,7 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
 }
 
 static int run(const struct sl_launch *l, const struct search_windows_args *a) {
-  return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, search_windows_search, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 256, run);
+SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run);
