@@ -40,16 +40,17 @@ enum {
   KIND_BIT = 18,
   SIDE_BIT = 19,
   CHI2_BIT = 32,
-  LIST_KEYS = 128,
 #if defined(SL_TARGET_CPU)
   LANES = 8,
   PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
+  LIST_KEYS = 128,
   LIST_ROWS = LIST_KEYS,
   WARPS = 1,
   PARTS = 1
 #else
   HIT_MASK = WINDOW_HITS_MAX - 1,
   PAIRS_MAX = 256,
+  LIST_KEYS = 64,
   LIST_ROWS = LIST_KEYS / 32,
   WARPS = 4, /* of a block, at most */
   PARTS = 4  /* blocks that an event's tracks are dealt to */
@@ -68,7 +69,7 @@ struct track {
 
 /* Which hits a triplet is made of, and what there is to know of their layers. */
 struct seed {
-  const float *first, *middle, *last; /* x of the hits of the windows */
+  uint32_t first, middle, last; /* where the windows' hits begin: numbers, since pointers in shared memory are slower */
   uint32_t first_count, middle_count, last_count;
   float lever, per_lever;          /* from the magnet to the first layer */
   float length;                    /* from the first layer to the last */
@@ -98,7 +99,8 @@ static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uin
   const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * kind + side;
   const uint16_t *first = a->windows.first + place, *count = a->windows.count + place;
   const uint32_t middle = 2 * SCIFI_LAYER_WINDOWS, last = 4 * SCIFI_LAYER_WINDOWS; /* windows further on */
-  const float *hits = a->hits.x + a->hits.offsets[event], *z = a->forward.z_layer;
+  const uint32_t hits = a->hits.offsets[event];
+  const float *z = a->forward.z_layer;
   const float z_first = z[scifi_x_layer(kind)], z_middle = z[scifi_x_layer(kind + 2)];
   const float sagitta = a->forward.constants[SCIFI_SAGITTA + kind];
   struct seed s;
@@ -236,12 +238,12 @@ static inline void store_pairs(uint16_t *to, uint32_t first_pair) {
 }
 
 /* Lists the pairs of eight first hits from `base` on, from `count` on; returns how many there are then. */
-static inline uint32_t list_pairs(const struct seed *s, const struct bounds *b, struct workspace *w, uint32_t base,
-                                  uint32_t count) {
+static inline uint32_t list_pairs(const float *last, const struct seed *s, const struct bounds *b, struct workspace *w,
+                                  uint32_t base, uint32_t count) {
   lanes begin = {0}, end = {0};
   for (uint32_t k = 0; k < s->last_count; k++) {
-    begin -= s->last[k] < b->low;
-    end -= s->last[k] < b->high;
+    begin -= last[k] < b->low;
+    end -= last[k] < b->high;
   }
   const lanes size = (end - begin) & (end > begin);
   for (uint32_t i = 0; i < LANES; i++) { /* eight of each, of which most are overwritten by the next */
@@ -257,14 +259,15 @@ static inline uint32_t list_pairs(const struct seed *s, const struct bounds *b, 
 /* Tries eight pairs from p on; beyond the list's end there are others of some kind. */
 static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, struct workspace *w,
                                  uint32_t p, uint32_t pairs, uint32_t length) {
+  const float *middle_hits = a->hits.x + s->middle, *last = a->hits.x + s->last;
   float x[LANES];
   lanes after = {0};
   for (uint32_t i = 0; i < LANES; i++) {
     const uint32_t pair = w->pairs[p + i < pairs ? p + i : p];
-    x[i] = middle_x(s, w->first[pair >> 8], s->last[pair & 0xFF]);
+    x[i] = middle_x(s, w->first[pair >> 8], last[pair & 0xFF]);
   }
   const number all = load(x);
-  for (uint32_t k = 0; k < s->middle_count; k++) after -= s->middle[k] < all;
+  for (uint32_t k = 0; k < s->middle_count; k++) after -= middle_hits[k] < all;
   for (uint32_t i = 0; i < LANES; i++) {
     const uint32_t pair = w->pairs[p + i], word = s->word | pair >> 8 << FIRST_BIT | (pair & 0xFF);
     const float *middle = w->middle + after[i];
@@ -278,15 +281,16 @@ static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const str
 static inline uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
                                    struct workspace *w, uint32_t length) {
   const float *x_magnet = a->forward.constants + SCIFI_X_MAGNET;
+  const float *first = a->hits.x + s->first, *middle = a->hits.x + s->middle, *last = a->hits.x + s->last;
   const uint32_t padded = (s->first_count + LANES - 1) / LANES * LANES;
   uint32_t pairs = 0;
-  for (uint32_t i = 0; i < padded; i++) w->first[i] = s->first[i < s->first_count ? i : s->first_count - 1];
-  for (uint32_t i = 0; i < s->middle_count; i++) w->middle[i + 1] = s->middle[i];
+  for (uint32_t i = 0; i < padded; i++) w->first[i] = first[i < s->first_count ? i : s->first_count - 1];
+  for (uint32_t i = 0; i < s->middle_count; i++) w->middle[i + 1] = middle[i];
   w->middle[0] = -far_away;
   w->middle[s->middle_count + 1] = far_away;
   for (uint32_t base = 0; base < padded; base += LANES) {
     const struct bounds b = last_hits(x_magnet, t, s, load(w->first + base));
-    pairs = list_pairs(s, &b, w, base, pairs);
+    pairs = list_pairs(last, s, &b, w, base, pairs);
   }
   for (uint32_t p = 0; p < pairs; p += LANES) {
     if (length + LANES >= LIST_KEYS) length = keep_best(w, length, a->max_triplets);
@@ -315,10 +319,10 @@ static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, struct
     if (p < pairs) {
       const uint32_t pair = w->pairs[p], first = pair >> MIDDLE_BIT & HIT_MASK, last = pair & HIT_MASK;
       const struct seed *s = &w->seeds[pair >> FIRST_BIT];
-      const float x = middle_x(s, s->first[first], s->last[last]);
-      const uint32_t after = scifi_first_from(s->middle, 0, s->middle_count, x);
-      const float before = after > 0 ? x - s->middle[after - 1] : far_away;
-      const float beyond = after < s->middle_count ? s->middle[after] - x : far_away;
+      const float *hits = a->hits.x, x = middle_x(s, hits[s->first + first], hits[s->last + last]);
+      const uint32_t after = scifi_first_from(hits, s->middle, s->middle + s->middle_count, x) - s->middle;
+      const float before = after > 0 ? x - hits[s->middle + after - 1] : far_away;
+      const float beyond = after < s->middle_count ? hits[s->middle + after] - x : far_away;
       key = triplet_key(a->max_chi2, s->word | first << FIRST_BIT | last, after, before, beyond);
     }
     if (length + sl_warp_lanes() > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
@@ -338,24 +342,25 @@ struct lengths {
 static SL_DEVICE struct lengths list_pairs(const struct triplet_seeding_args *a, const struct track *t, uint32_t seed,
                                            struct workspace *w, struct lengths length) {
   const struct seed *s = &w->seeds[seed];
-  const uint32_t firsts = s->middle_count > 0 ? s->first_count : 0, lasts = s->last_count;
+  const uint32_t firsts = s->middle_count > 0 ? s->first_count : 0, end = s->last + s->last_count;
+  const float *hits = a->hits.x;
   SL_FOR_WARP (i, firsts) {
-    uint32_t k = lasts;
+    uint32_t last = end;
     float high = 0.0f;
     if (i < firsts) {
-      const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, s->first[i]);
-      k = scifi_first_from(s->last, 0, lasts, bounds.low);
+      const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, hits[s->first + i]);
+      last = scifi_first_from(hits, s->last, end, bounds.low);
       high = bounds.high;
     }
-    for (;; k++) {
-      const uint32_t is_pair = k < lasts && s->last[k] < high;
+    for (;; last++) {
+      const uint32_t is_pair = last < end && hits[last] < high;
       if (!sl_warp_any(is_pair)) break;
       if (length.pairs + sl_warp_lanes() > PAIRS_MAX) {
         length.keys = try_pairs(a, w, length.pairs, length.keys);
         length.pairs = 0;
       }
       const uint32_t place = sl_warp_append(is_pair, &length.pairs);
-      if (is_pair) w->pairs[place] = (uint16_t)(seed << FIRST_BIT | i << MIDDLE_BIT | k);
+      if (is_pair) w->pairs[place] = (uint16_t)(seed << FIRST_BIT | i << MIDDLE_BIT | (last - s->last));
     }
   }
   return length;
@@ -388,7 +393,7 @@ static SL_DEVICE void search_track(const struct triplet_seeding_args *a, uint32_
   sl_warp_sync(); /* the list is free */
 }
 
-SL_KERNEL_ANY_BLOCK(triplet_seeding_find, struct triplet_seeding_args) {
+SL_KERNEL(triplet_seeding_find, struct triplet_seeding_args) {
   __shared__ struct workspace workspaces[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   if (warp >= warps) return; /* no barrier of the block follows */
