@@ -40,18 +40,15 @@ enum {
   KIND_BIT = 18,
   SIDE_BIT = 19,
   CHI2_BIT = 32,
+  LIST_KEYS = 128,
 #if defined(SL_TARGET_CPU)
   LANES = 8,
   PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
-  LIST_KEYS = 128,
-  LIST_ROWS = LIST_KEYS,
   WARPS = 1,
   PARTS = 1
 #else
   HIT_MASK = WINDOW_HITS_MAX - 1,
   PAIRS_MAX = 256,
-  LIST_KEYS = 64,
-  LIST_ROWS = LIST_KEYS / 32,
   WARPS = 4, /* of a block, at most */
   PARTS = 4  /* blocks that an event's tracks are dealt to */
 #endif
@@ -188,7 +185,7 @@ static SL_DEVICE uint64_t triplet_key(float max_chi2, uint32_t word, uint32_t af
 
 /* Triplets of a track, and pairs that are still to be tried: what a warp shares. */
 struct workspace {
-  uint64_t keys[LIST_KEYS];
+  uint64_t keys[LIST_KEYS], best[SCIFI_TRIPLETS_MAX];
 #if defined(SL_TARGET_CPU)
   uint16_t pairs[PAIRS_MAX + LANES];    /* first hit << 8 | last hit */
   float middle[WINDOW_HITS_MAX + 2];    /* x of the middle hits, between two that are far away */
@@ -201,28 +198,18 @@ struct workspace {
 
 /* Leaves the best `max` of the list, best first; returns how many it has then. */
 static SL_DEVICE uint32_t keep_best(struct workspace *w, uint32_t count, uint32_t max) {
-  int64_t keys[LIST_ROWS]; /* their uppermost bit is not set */
-  uint32_t ranks[LIST_ROWS];
-  const uint32_t rows = (count + sl_warp_lanes() - 1) / sl_warp_lanes();
+  const uint32_t kept = count < max ? count : max;
   sl_warp_sync();
-  SL_UNROLL
-  for (uint32_t r = 0; r < LIST_ROWS; r++) {
-    if (r >= rows) break;
-    const uint32_t i = sl_warp_lane() + r * sl_warp_lanes();
-    const int64_t key = (int64_t)w->keys[i < count ? i : 0];
+  for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
+    const int64_t key = (int64_t)w->keys[i]; /* whose uppermost bit is not set */
     uint32_t rank = 0;
     for (uint32_t k = 0; k < count; k++) rank += (int64_t)w->keys[k] < key ? 1u : 0u;
-    keys[r] = key;
-    ranks[r] = i < count ? rank : max;
+    if (rank < max) w->best[rank] = (uint64_t)key;
   }
   sl_warp_sync();
-  SL_UNROLL
-  for (uint32_t r = 0; r < LIST_ROWS; r++) {
-    if (r >= rows) break;
-    if (ranks[r] < max) w->keys[ranks[r]] = (uint64_t)keys[r];
-  }
+  for (uint32_t i = sl_warp_lane(); i < kept; i += sl_warp_lanes()) w->keys[i] = w->best[i];
   sl_warp_sync();
-  return count < max ? count : max;
+  return kept;
 }
 
 #if defined(SL_TARGET_CPU)
