@@ -47,20 +47,21 @@ SL_KERNEL(consolidate_tracks, struct consolidate_args) {
   }
 }
 
+/* A thread for each place that a track has for a hit, so that hits' loads do not wait for each other. */
 SL_KERNEL(consolidate_hits, struct consolidate_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t event_hits = a.hits.offsets[event];
-    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
-      const uint32_t to = a.tracks.hit_offsets[i], count = a.tracks.hit_offsets[i + 1] - to;
-      const uint16_t *hits = a.candidates.hits + UT_TRACK_HITS_MAX * (size_t)a.from[i];
-      for (uint32_t h = 0; h < count; h++) {
-        const uint32_t hit = event_hits + hits[h];
-        a.tracks.hit_id[to + h] = a.hits.id[hit];
-        a.tracks.hit_x[to + h] = a.hits.x[hit];
-        a.tracks.hit_y[to + h] = a.hits.y[hit];
-        a.tracks.hit_z[to + h] = a.hits.z[hit];
-        a.tracks.hit_sector[to + h] = a.hits.sector[hit];
-      }
+    const uint32_t event_hits = a.hits.offsets[event], first = a.tracks.offsets[event];
+    const uint32_t places = UT_TRACK_HITS_MAX * (a.tracks.offsets[event + 1] - first);
+    for (uint32_t i = threadIdx.x; i < places; i += blockDim.x) {
+      const uint32_t track = first + i / UT_TRACK_HITS_MAX, h = i % UT_TRACK_HITS_MAX;
+      const uint32_t to = a.tracks.hit_offsets[track] + h;
+      const uint32_t hit = event_hits + a.candidates.hits[UT_TRACK_HITS_MAX * (size_t)a.from[track] + h];
+      if (to >= a.tracks.hit_offsets[track + 1]) continue;
+      a.tracks.hit_id[to] = a.hits.id[hit];
+      a.tracks.hit_x[to] = a.hits.x[hit];
+      a.tracks.hit_y[to] = a.hits.y[hit];
+      a.tracks.hit_z[to] = a.hits.z[hit];
+      a.tracks.hit_sector[to] = a.hits.sector[hit];
     }
   }
 }
