@@ -16,8 +16,8 @@
  * 3. write_hits gives each hit its rank among the keys of its band, which does not depend on threads, since no two are
  *    equal. Where two are equal, a strip was hit twice, and the event is refused.
  *
- * Work per event: each hit's 2 bytes are read once, 14 are written and read again, and 22 written; a hit is compared
- * with the others of its band, which are 3 on average and at most some 20.
+ * Work per event: each hit's 2 bytes are read once, 12 are twice written and read again, and 22 written; a hit is
+ * compared with the others of its band, which are 3 on average and at most some 20.
  */
 #ifndef UT_DECODE_EVENT_H
 #define UT_DECODE_EVENT_H
@@ -83,7 +83,8 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
     SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
   M(SCRATCH, strips, f32, "their places, in strips from the sector's first",                                          \
     SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
-  M(SCRATCH, by_band, u16, "their numbers, by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                      \
+  M(SCRATCH, listed_keys, u64, "these by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                           \
+  M(SCRATCH, listed_strips, f32, "and their places", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                      \
   M(TABLE, lanes, f32, "a record of 8 values for each lane")                                                          \
   M(TABLE, lane_band, u16, "band of each lane; 65535: nothing is connected")                                          \
   M(TABLE, group_band, u16, "first band of each group; then their number")                                            \
@@ -191,7 +192,8 @@ static SL_DEVICE uint32_t key_id(const struct decode_args *a, uint64_t key) {
 /* Whether a hit of the same band stands before another. Refuses the event where both are one. */
 static SL_DEVICE uint32_t key_is_before(const struct decode_args *a, uint32_t event, uint64_t key, uint64_t other) {
   const uint64_t difference = key ^ other;
-  if (difference >> KEY_LANE == 0 ? difference != 0 : difference >> KEY_Y != 0) return key < other ? 1u : 0u;
+  if (difference >> KEY_Y != 0) return key < other ? 1u : 0u;
+  if (difference >> KEY_LANE == 0 && difference != 0) return key < other ? 1u : 0u;
   const uint32_t id = key_id(a, key), other_id = key_id(a, other);
   if (id == other_id) sl_event_fail(&a->events, event, UT_DECODE_TWO_HITS, key_lane(key) / UT_BOARD_LANES);
   return id < other_id ? 1u : 0u;
@@ -250,21 +252,6 @@ static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event,
     b->first_word[slot] = first_word;
   }
   return hits;
-}
-
-/* An event's hits, by their numbers. */
-struct raw_hits {
-  uint64_t *keys;
-  float *strips;
-  uint16_t *by_band;
-};
-static SL_DEVICE struct raw_hits hits_of(const struct decode_args *a, uint32_t event) {
-  const uint32_t begin = a->keys_begin[event];
-  struct raw_hits h;
-  h.keys = a->keys + begin;
-  h.strips = a->strips + begin;
-  h.by_band = a->by_band + begin;
-  return h;
 }
 
 /* What the threads that decode an event share. Its pointers are all to shared memory: of a structure that has others
@@ -424,25 +411,41 @@ static SL_DEVICE void list_by_band(const struct decode_args *a, const struct dec
   place_bands(a, d);
   for (uint32_t i = threadIdx.x; i < d->hits; i += blockDim.x) {
     const uint64_t key = a->keys[d->first + i];
-    if (key != NO_KEY) a->by_band[d->first + atomicAdd(&d->next[key_band(key)], 1u)] = (uint16_t)i;
+    if (key == NO_KEY) continue;
+    const uint32_t slot = d->first + atomicAdd(&d->next[key_band(key)], 1u);
+    a->listed_keys[slot] = key;
+    a->listed_strips[slot] = a->strips[d->first + i];
   }
   __syncthreads(); /* what the block shares is free */
 }
 
 /* ------------------------------------------------------------------------------------------------------ write */
 
+/* An event's hits, as they are listed. */
+struct listed_hits {
+  uint64_t *keys;
+  float *strips;
+};
+static SL_DEVICE struct listed_hits hits_of(const struct decode_args *a, uint32_t event) {
+  const uint32_t begin = a->keys_begin[event];
+  struct listed_hits h;
+  h.keys = a->listed_keys + begin;
+  h.strips = a->listed_strips + begin;
+  return h;
+}
+
 /* Where the hit that is listed at `slot` belongs. Those of each band stand together. */
-static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const struct raw_hits *h, uint32_t hits,
+static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const uint64_t *keys, uint32_t hits,
                                   uint32_t slot) {
-  const uint64_t own = h->keys[h->by_band[slot]];
+  const uint64_t own = keys[slot];
   uint32_t rank = slot;
   for (uint32_t i = slot; i > 0; i--) {
-    const uint64_t near = h->keys[h->by_band[i - 1]];
+    const uint64_t near = keys[i - 1];
     if (key_band(near) != key_band(own)) break;
     rank -= key_is_before(a, event, own, near);
   }
   for (uint32_t i = slot + 1; i < hits; i++) {
-    const uint64_t near = h->keys[h->by_band[i]];
+    const uint64_t near = keys[i];
     if (key_band(near) != key_band(own)) break;
     rank += key_is_before(a, event, near, own);
   }
@@ -462,28 +465,32 @@ static SL_DEVICE void write_hit(const struct decode_args *a, uint64_t key, float
 }
 
 /* Writes hits as they are listed. Returns whether that was in order for certain. */
-static SL_DEVICE uint32_t write_as_listed(const struct decode_args *a, const struct raw_hits *h, uint32_t first,
+static SL_DEVICE uint32_t write_as_listed(const struct decode_args *a, const struct listed_hits *h, uint32_t first,
                                           uint32_t hits) {
   uint64_t last = 0;
   uint32_t is_doubtful = 0;
   for (uint32_t slot = 0; slot < hits; slot++) {
-    const uint32_t i = h->by_band[slot];
-    const uint64_t key = h->keys[i], difference = key ^ last;
+    const uint64_t key = h->keys[slot], difference = key ^ last;
     const uint32_t is_tie_of_lanes = difference >> KEY_Y == 0 && difference >> KEY_LANE != 0;
     is_doubtful |= (slot > 0 && key <= last ? 1u : 0u) | is_tie_of_lanes;
-    write_hit(a, key, h->strips[i], first + slot);
+    write_hit(a, key, h->strips[slot], first + slot);
     last = key;
   }
   return !is_doubtful;
 }
 
-static SL_DEVICE void sort_list(const struct decode_args *a, uint32_t event, const struct raw_hits *h, uint32_t hits) {
+static SL_DEVICE void sort_list(const struct decode_args *a, uint32_t event, const struct listed_hits *h,
+                                uint32_t hits) {
   for (uint32_t i = 1; i < hits; i++) {
-    const uint16_t number = h->by_band[i];
+    const uint64_t key = h->keys[i];
+    const float strips = h->strips[i];
     uint32_t to = i;
-    for (; to > 0 && key_is_before(a, event, h->keys[number], h->keys[h->by_band[to - 1]]); to--)
-      h->by_band[to] = h->by_band[to - 1];
-    h->by_band[to] = number;
+    for (; to > 0 && key_is_before(a, event, key, h->keys[to - 1]); to--) {
+      h->keys[to] = h->keys[to - 1];
+      h->strips[to] = h->strips[to - 1];
+    }
+    h->keys[to] = key;
+    h->strips[to] = strips;
   }
 }
 
@@ -496,17 +503,15 @@ static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
       a->hits.group_first[(size_t)event * GROUP_SLOTS + i] = 0;
     return;
   }
-  const struct raw_hits h = hits_of(a, event);
+  const struct listed_hits h = hits_of(a, event);
   if (IS_ALONE) {
     if (write_as_listed(a, &h, first, hits)) return;
     sort_list(a, event, &h, hits);
     write_as_listed(a, &h, first, hits);
     return;
   }
-  for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) {
-    const uint32_t i = h.by_band[slot];
-    write_hit(a, h.keys[i], h.strips[i], first + rank_of(a, event, &h, hits, slot));
-  }
+  for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x)
+    write_hit(a, h.keys[slot], h.strips[slot], first + rank_of(a, event, h.keys, hits, slot));
 }
 
 /* ---------------------------------------------------------------------------------------------------- kernels */
