@@ -7,7 +7,7 @@
  */
 #include "decode_retina.h"
 
-#include "vectors.h"
+#include <sluice/vectors.h>
 
 typedef int16_t i16x8 __attribute__((vector_size(16)));
 typedef uint64_t u64x4 __attribute__((vector_size(32)));

@@ -18,7 +18,7 @@
  */
 #include "search_by_triplet.h"
 
-#include "vectors.h"
+#include <sluice/vectors.h>
 
 #include <stdbool.h>
 

@@ -1,13 +1,17 @@
-/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU; private.
+/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU (X.cpu.c), and
+ * what is not kernels; gcc from 12 on, and clang.
  *
  * Operators work lane by lane; comparisons give -1 or 0 in each lane. Sums and differences of integers that may wrap
  * are unsigned.
  */
-#ifndef VELO_VECTORS_H
-#define VELO_VECTORS_H
+#ifndef SLUICE_VECTORS_H
+#define SLUICE_VECTORS_H
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 enum { LANES = 8 };
 
@@ -17,6 +21,10 @@ typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
 
+/* All are inlined, so that none has vectors as arguments of a call, and it does not matter how these would be passed.
+ */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
 VECTOR_INLINE f32x8 f32x8_load(const float *p) {
@@ -44,6 +52,23 @@ VECTOR_INLINE void i32x8_store_halves(int32_t *low, int32_t *high, i32x8 v) {
   memcpy(high, &b, sizeof b);
 }
 
+/* p[at], lane by lane. gcc makes eight loads of the plain form, which take twice as long. */
+#ifdef __AVX2__
+VECTOR_INLINE f32x8 f32x8_gather(const float *p, i32x8 at) {
+  return (f32x8)_mm256_i32gather_ps(p, (__m256i)at, sizeof *p);
+}
+VECTOR_INLINE u32x8 u32x8_gather(const uint32_t *p, i32x8 at) {
+  return (u32x8)_mm256_i32gather_epi32((const int *)p, (__m256i)at, sizeof *p);
+}
+#else
+VECTOR_INLINE f32x8 f32x8_gather(const float *p, i32x8 at) {
+  return (f32x8){p[at[0]], p[at[1]], p[at[2]], p[at[3]], p[at[4]], p[at[5]], p[at[6]], p[at[7]]};
+}
+VECTOR_INLINE u32x8 u32x8_gather(const uint32_t *p, i32x8 at) {
+  return (u32x8){p[at[0]], p[at[1]], p[at[2]], p[at[3]], p[at[4]], p[at[5]], p[at[6]], p[at[7]]};
+}
+#endif
+
 VECTOR_INLINE f32x8 f32x8_of(float x) { return (f32x8){x, x, x, x, x, x, x, x}; }
 VECTOR_INLINE i32x8 i32x8_of(int32_t x) { return (i32x8){x, x, x, x, x, x, x, x}; }
 
@@ -55,16 +80,32 @@ VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
   return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
 }
 
+/* Of a mask: bit i says whether lane i is -1. */
+VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
+#ifdef __AVX__
+  return (uint32_t)__builtin_ia32_movmskps256((f32x8)mask);
+#else
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < LANES; i++) bits |= (uint32_t)mask[i] & 1u << i;
+  return bits;
+#endif
+}
+
 /* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
- * that first. f32x8_min gives b where a is not a number. */
+ * that first. f32x8_min and f32x8_max give b where a is not a number. */
 #ifdef __clang__
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return f32x8_select(a < b, a, b); }
+VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) { return f32x8_select(a > b, a, b); }
 VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) { return i32x8_select(a < b, a, b); }
 VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) { return i32x8_select(a > b, a, b); }
 #else
 #define EACH_LANE(i) _Pragma("GCC unroll 1") for (int i = 0; i < LANES; i++)
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) {
   EACH_LANE(i) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
+}
+VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) {
+  EACH_LANE(i) b[i] = a[i] > b[i] ? a[i] : b[i];
   return b;
 }
 VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) {
@@ -86,5 +127,7 @@ VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
 #define LANES_SWAPPED_4(v) __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
 #define LANES_SWAPPED_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
 #define LANES_SWAPPED_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
+
+#pragma GCC diagnostic pop
 
 #endif
