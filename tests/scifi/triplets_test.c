@@ -12,6 +12,7 @@
 
 static struct forward_constant constant;
 static struct forward_case c;
+static int shared; /* 1: the shared version, where there is one for the target besides */
 static uint16_t first[CASE_TRACKS * SCIFI_WINDOWS], count[CASE_TRACKS * SCIFI_WINDOWS];
 
 static const float first_x = 261.362f, middle_x = 328.63673f, last_x = 398.062f;
@@ -36,6 +37,7 @@ static int stop(void **state) {
 
 static struct sl_test *seeding_new(void) {
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "triplet_seeding");
+  sl_test_shared(t, shared);
   const uint32_t tracks = c.offsets[CASE_EVENTS];
   case_give_inputs(&c, t, "velo_track tx qop");
   case_give_states(&c, t, "x z tx");
@@ -384,5 +386,7 @@ int main(void) {
       TEST(tracks_without_windows_have_no_triplets),
       TEST(triplets_are_those_of_trying_all_pairs),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests_name("triplets", tests, NULL, NULL);
+  shared = 1;
+  return failed + cmocka_run_group_tests_name("triplets, shared", tests, NULL, NULL);
 }
