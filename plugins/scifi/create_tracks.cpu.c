@@ -7,7 +7,7 @@
  */
 #include "create_tracks.h"
 
-#include <sluice/vectors.h>
+#include "sorted_lanes.h"
 
 enum { SIDES = 2 };
 
@@ -32,8 +32,7 @@ struct search {
 struct lanes {
   i32x8 is_odd;
   i32x8 seed[TRIPLET_HITS];               /* hits */
-  i32x8 first[SEARCHED], count[SEARCHED]; /* windows that are searched: the x layers first */
-  f32x8 place[SEARCHED];                  /* where hits should be */
+  struct sorted_lanes searches[SEARCHED]; /* windows, and where hits should be: the x layers first */
   float a[LANES], b[LANES], c[LANES], r[LANES];
 };
 
@@ -91,14 +90,15 @@ VECTOR_INLINE struct scifi_curve lane_curve(const struct lanes *l, uint32_t j) {
 VECTOR_INLINE void open_x_layers(const struct create_tracks_args *a, const struct search *s, struct lanes *l) {
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED_X; k++) {
     float d[LANES], x[LANES];
-    l->count[k] = by_kind(l->is_odd, s->count, 2 * k, 2 * k + 1);
-    l->first[k] = by_kind(l->is_odd, s->first, 2 * k, 2 * k + 1) & (l->count[k] > 0);
+    struct sorted_lanes *searched = &l->searches[k];
+    searched->count = by_kind(l->is_odd, s->count, 2 * k, 2 * k + 1);
+    searched->first = by_kind(l->is_odd, s->first, 2 * k, 2 * k + 1) & (searched->count > 0);
     depths(a, l->is_odd, 2 * k, 2 * k + 1, d);
     for (uint32_t j = 0; j < LANES; j++) {
       const struct scifi_curve curve = lane_curve(l, j);
       x[j] = scifi_curve_x(&curve, d[j]);
     }
-    l->place[k] = f32x8_load(x);
+    searched->place = f32x8_load(x);
   }
 }
 
@@ -115,37 +115,19 @@ VECTOR_INLINE void open_stereo_layers(const struct create_tracks_args *a, const 
       const float straight = scifi_curve_x(&curve, d);
       x[j] = straight + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, straight);
     }
-    l->first[SEARCHED_X + i] = i32x8_of(s->count[w] > 0 ? s->first[w] : 0); /* a hit that there is */
-    l->count[SEARCHED_X + i] = i32x8_of(s->count[w]);
-    l->place[SEARCHED_X + i] = f32x8_load(x);
+    struct sorted_lanes *searched = &l->searches[SEARCHED_X + i];
+    searched->first = i32x8_of(s->count[w] > 0 ? s->first[w] : 0); /* a hit that there is */
+    searched->count = i32x8_of(s->count[w]);
+    searched->place = f32x8_load(x);
   }
-}
-
-/* How many hits of each window are before the place that is looked for, counted from the slice's first hit. `most`: the
- * most hits of a window. */
-VECTOR_INLINE void bisect(const struct search *s, const struct lanes *l, uint32_t most, i32x8 *behind) {
-  i32x8 size[SEARCHED];
-  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    behind[k] = l->first[k];
-    size[k] = l->count[k];
-  }
-  for (; most > 1; most -= most / 2) {
-    SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-      const i32x8 half = size[k] >> 1;
-      behind[k] += (f32x8_gather(s->x, behind[k] + half) < l->place[k]) & half;
-      size[k] -= half;
-    }
-  }
-  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) behind[k] -=
-      (f32x8_gather(s->x, behind[k]) < l->place[k]) & (l->count[k] > 0);
 }
 
 /* The squares of the distances of the nearest hits of a layer that are near, else 0, and which they are, else NO_HIT.
  */
-VECTOR_INLINE f32x8 nearest(const struct search *s, const struct lanes *l, uint32_t k, i32x8 behind, f32x8 max_chi2,
+VECTOR_INLINE f32x8 nearest(const struct search *s, const struct sorted_lanes *searched, i32x8 behind, f32x8 max_chi2,
                             i32x8 *hits) {
-  const f32x8 infinity = f32x8_of(sl_f32_from_bits(0x7f800000u)), place = l->place[k];
-  const i32x8 has_before = behind > l->first[k], has_behind = behind < l->first[k] + l->count[k];
+  const f32x8 infinity = f32x8_of(sl_f32_from_bits(0x7f800000u)), place = searched->place;
+  const i32x8 has_before = behind > searched->first, has_behind = behind < searched->first + searched->count;
   const f32x8 x_before = f32x8_gather(s->x, behind + has_before); /* where there is none, of a hit of the event */
   const f32x8 x_behind = f32x8_gather(s->x, behind + (has_before & ~has_behind));
   const f32x8 off_before = f32x8_select(has_before, place - x_before, infinity);
@@ -162,10 +144,10 @@ VECTOR_INLINE void grow(const struct create_tracks_args *a, const struct search 
                         struct grown *g) {
   i32x8 behind[SEARCHED], found[SEARCHED], count = i32x8_of(TRIPLET_HITS);
   f32x8 chi2_x = f32x8_of(0.0f), chi2_stereo = f32x8_of(0.0f);
-  bisect(s, l, s->most, behind);
+  scifi_bisect_lanes(s->x, l->searches, SEARCHED, 0, s->most, behind);
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
     const f32x8 max_chi2 = f32x8_of(k < SEARCHED_X ? a->max_chi2_x : s->max_chi2_stereo);
-    const f32x8 chi2 = nearest(s, l, k, behind[k], max_chi2, &found[k]);
+    const f32x8 chi2 = nearest(s, &l->searches[k], behind[k], max_chi2, &found[k]);
     count -= found[k] != NO_HIT;
     if (k < SEARCHED_X)
       chi2_x += chi2;

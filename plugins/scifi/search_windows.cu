@@ -2,32 +2,14 @@
  * "Windows").
  *
  * The hits of a zone are sorted by x, so that a window is found by binary searches. Of a track with momentum, the one
- * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. On cpu all
- * hits of a zone are looked at instead, eight at a time. Windows of a track that has too few to be found are emptied.
+ * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. Windows
+ * of a track that has too few to be found are emptied.
  *
  * Eight threads a track, of which six take an x layer each, and the stereo layer beside it. Reads 24 bytes a track and
  * some 30 hits of each of 12 zones, which stay in the caches; writes 96 bytes a track.
  */
-#include "forward_math.h"
-#include "magnet/event_model.h"
+#include "search_windows.h"
 #include "sorted_x.h"
-
-#include <sluice/kernel.h>
-
-#define SL_ARGS search_windows_args
-#define SEARCH_WINDOWS(M)                                                                                      \
-  M(IN, inputs, scifi_forward_inputs, "offsets x y tx ty qop", "tracks to search for")                         \
-  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                           \
-  M(IN, forward, scifi_looking_forward, "z_layer dxdy kick constants", "what the magnet does")                 \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                \
-  M(OUT, windows, scifi_windows, "for each track", SL_SHARES_OFFSETS(inputs))                                  \
-  M(U32, max_hits, 64, 2, 64, "", "hits of a window in an x layer, at most")                                   \
-  M(F32, stereo_half_width, 800.0, 0.0, 1e4, "mm", "of windows in stereo layers")                              \
-  M(F32, overlap, 5.0, 0.0, 1e4, "mm", "without momentum: left and right windows go so far beyond the middle") \
-  M(F32, border_factor, 1.0, 0.0, 100.0, "", "without momentum: windows are so many times wider")              \
-  M(F32, min_momentum, 5000.0, 1.0, 1e6, "MeV", "without momentum: smallest momentum that is looked for")      \
-  M(F32, min_pt, 1000.0, 1.0, 1e6, "MeV", "without momentum: smallest transverse momentum")
-SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
 
 enum { TRACK_THREADS = 8 };
 
@@ -40,67 +22,18 @@ struct window {
   uint32_t first, count;
 };
 
-/* A track, and what of it is the same in all layers. */
-struct search {
-  struct scifi_state state;
-  float qop;
-  float slope;                 /* behind the magnet, in the station of the last layer searched */
-  float below, above;          /* how far from where the track should be its hits are, at most */
-  const uint16_t *zone_first;  /* of the event */
-  uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
-};
-
 static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
   const uint16_t *first = s->zone_first + 2 * layer + s->upper;
   const struct hit_range z = {s->event_first + first[0], s->event_first + first[1]};
   return z;
 }
 
-static SL_DEVICE struct search open_search(const struct search_windows_args *a, uint32_t event, uint32_t item) {
-  struct search s;
-  const float *window = a->forward.constants + SCIFI_X_WINDOW;
-  s.state.x = a->inputs.x[item];
-  s.state.y = a->inputs.y[item];
-  s.state.z = a->forward.constants[SCIFI_Z_UT];
-  s.state.tx = a->inputs.tx[item];
-  s.state.ty = a->inputs.ty[item];
-  s.qop = a->inputs.qop[item];
-  s.slope = 0.0f;
-  s.upper = scifi_line_y(&a->forward, &s.state, a->forward.z_layer[0]) >= 0.0f ? 1u : 0u;
-  s.zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
-  s.event_first = a->hits.offsets[event];
-  if (s.qop != 0.0f) {
-    const float width = window[0] + window[1] * sl_abs_f32(s.qop);
-    const uint32_t bends_up = -a->magnet.sign[0] * s.qop > 0.0f;
-    s.below = bends_up ? width : width + window[2];
-    s.above = bends_up ? width + window[2] : width;
-  } else {
-    const float to_inverse_gev = 1e3f, theta2 = s.state.tx * s.state.tx + s.state.ty * s.state.ty;
-    const float of_pt = sqrtf(theta2 / (1.0f + theta2)) / a->min_pt; /* the sine of the angle to the beam */
-    const float inverse = to_inverse_gev * sl_min_f32(1.0f / a->min_momentum, of_pt);
-    s.below = scifi_border(&a->forward, inverse, s.state.tx, s.state.ty) * a->border_factor;
-    s.above = s.below;
-  }
-  return s;
-}
-
-/* The hits of a zone between low and high. On cpu all hits are looked at, eight at a time, which is faster than to
- * search among the few that there are. */
+/* The hits of a zone between low and high. */
 static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
                                            float high) {
   struct hit_range range;
-#if defined(SL_TARGET_CPU)
-  uint32_t before = 0, inside = 0;
-  for (uint32_t i = zone.begin; i < zone.end; i++) {
-    before += (uint32_t)(a->hits.x[i] < low);
-    inside += (uint32_t)(a->hits.x[i] >= low) & (uint32_t)(a->hits.x[i] <= high);
-  }
-  range.begin = zone.begin + before;
-  range.end = range.begin + inside;
-#else
   range.begin = scifi_first_from(a->hits.x, zone.begin, zone.end, low);
   range.end = scifi_first_above(a->hits.x, range.begin, zone.end, high);
-#endif
   return range;
 }
 
@@ -109,25 +42,11 @@ static SL_DEVICE struct window around(const struct search_windows_args *a, const
                                       struct hit_range zone, float x) {
   const uint32_t half = a->max_hits / 2;
   struct window found;
-#if defined(SL_TARGET_CPU)
-  const float low = x - s->below, high = x + s->above;
-  uint32_t before = 0, inside = 0, inside_before = 0;
-  for (uint32_t i = zone.begin; i < zone.end; i++) {
-    const float hit_x = a->hits.x[i];
-    before += (uint32_t)(hit_x < low);
-    inside += (uint32_t)(hit_x >= low) & (uint32_t)(hit_x <= high);
-    inside_before += (uint32_t)(hit_x >= low) & (uint32_t)(hit_x < x);
-  }
-  const uint32_t left_out = inside_before < half ? 0 : inside_before - half;
-  found.first = zone.begin + before + left_out;
-  found.count = inside - left_out < a->max_hits ? inside - left_out : a->max_hits;
-#else
   const uint32_t middle = scifi_first_from(a->hits.x, zone.begin, zone.end, x);
   const uint32_t least = middle - zone.begin < half ? zone.begin : middle - half;
   found.first = scifi_first_from(a->hits.x, least, middle, x - s->below);
   const uint32_t most = zone.end - found.first < a->max_hits ? zone.end : found.first + a->max_hits;
   found.count = scifi_first_above(a->hits.x, middle, most, x + s->above) - found.first;
-#endif
   return found;
 }
 
@@ -193,14 +112,6 @@ static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, str
   return (found[0].count + found[1].count > 0 ? 1u << i : 0u) | (found[2].count + found[3].count > 0 ? 256u << i : 0u);
 }
 
-/* Whether a triplet of x layers, and a stereo layer in each station, have hits. */
-static SL_DEVICE uint32_t is_enough(uint32_t has_hits) {
-  const uint32_t first_seed = 0x15, second_seed = 0x2A, stations = 0x15;
-  const uint32_t stereo = has_hits >> 8, either = stereo | stereo >> 1;
-  const uint32_t has_seed = (has_hits & first_seed) == first_seed || (has_hits & second_seed) == second_seed;
-  return has_seed && (either & stations) == stations;
-}
-
 SL_KERNEL(search_windows_search, struct search_windows_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.inputs.offsets[event], count = a.inputs.offsets[event + 1] - begin;
@@ -228,4 +139,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run);
+SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_TUNED(SEARCH_WINDOWS_TUNED));
