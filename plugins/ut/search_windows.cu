@@ -8,28 +8,7 @@
  * A thread a track and layer. Reads 20 bytes a track and some 20 hits of 16 bytes, which stay in the caches; writes 80
  * bytes a track.
  */
-#include "ut/event_model.h"
-#include "velo/event_model.h"
-
-#include <sluice/kernel.h>
-
-#define SL_ARGS search_windows_args
-#define SEARCH_WINDOWS(M)                                                                                              \
-  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                                      \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
-  M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
-  M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
-  M(IN, tables, ut_magnet_tables, "deflection constants", "what the magnet does")                                      \
-  M(OUT, windows, ut_windows, "for each selected track", SL_SHARES_OFFSETS(selected))                                  \
-  M(F32, min_momentum, 1250.0, 100.0, 1e6, "MeV", "smallest momentum that is searched for")                            \
-  M(F32, min_pt, 275.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is searched for")                          \
-  M(F32, y_tolerance, 0.5, 0.0, 100.0, "mm", "how far beyond a strip's end a track may be")                            \
-  M(F32, y_tolerance_slope, 0.08, 0.0, 10.0, "", "so much more for each mm that the hit is away in x")
-SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
-
-static const float largest_inverse_slope = 500.0f;
-/* mm: so much more is searched than what follows from the tolerances, since these are rounded. */
-static const float slack = 0.01f;
+#include "search_windows.h"
 
 struct track {
   float x, y, z, tx, ty; /* a place on the line */
@@ -83,11 +62,6 @@ static SL_DEVICE struct passage open_passage(const struct search_windows_args *a
 
 /* The first of values in ascending order that is at least this, or `end`. */
 static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
-#if defined(SL_TARGET_CPU) /* eight at a time, which is faster for the few that there are */
-  uint32_t below = 0;
-  for (uint32_t i = begin; i < end; i++) below += values[i] < least ? 1u : 0u;
-  return begin + below;
-#else
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
     if (values[middle] < least)
@@ -96,7 +70,6 @@ static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint3
       end = middle;
   }
   return begin;
-#endif
 }
 
 static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, float hit_y, float hit_y_end,
@@ -111,72 +84,8 @@ struct range {
   uint32_t begin, end;
 };
 
-#if defined(SL_TARGET_CPU)
-enum { LANES = 8, SKIPPED = 64 };
-typedef float f32x8 __attribute__((vector_size(32)));
-typedef int32_t i32x8 __attribute__((vector_size(32)));
-
-static inline f32x8 load(const float *values) {
-  f32x8 v;
-  memcpy(&v, values, sizeof v);
-  return v;
-}
-
-/* is_compatible of eight hits, the first of which is `hit`: -1 or 0. */
-static inline i32x8 are_compatible(const struct search_windows_args *a, const struct passage *p, uint32_t hit) {
-  const f32x8 z = load(a->hits.z + hit), y = p->y_0 + p->ty * z;
-  const f32x8 away = load(a->hits.x + hit) + (p->away_0 + p->away_z * z);
-  const f32x8 distance = (f32x8)((i32x8)away & INT32_MAX), tolerance = p->tolerance + p->tolerance_per_x * distance;
-  return (distance <= p->width) & (load(a->hits.y + hit) - tolerance <= y) &
-         (y <= load(a->hits.y_end + hit) + tolerance);
-}
-
-static inline i32x8 larger(i32x8 a, i32x8 b) {
-  const i32x8 is_a = a > b;
-  return (a & is_a) | (b & ~is_a);
-}
-
-static inline uint32_t largest(i32x8 v) {
-  v = larger(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
-  v = larger(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
-  v = larger(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
-  return (uint32_t)v[0];
-}
-
-/* Tries the hits eight at a time, from the last ones on; those of a vector that come before `begin` are other hits of
- * the event. Few are beyond the two values of y, and these are skipped in large steps: branches that depend on the hits
- * cost more than hits. */
-static inline struct range search_hits(const struct search_windows_args *a, const struct passage *p,
-                                       uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
-                                       float y_most) {
-  const i32x8 place = {0, 1, 2, 3, 4, 5, 6, 7};
-  i32x8 ends = {0}, begins = {0}; /* of hits that were found, from `begin` and back from `end`; 0: none */
-  struct range r = {UINT32_MAX, 0};
-  uint32_t base = end;
-  while (base >= begin + SKIPPED && a->hits.y[base - SKIPPED] > y_most) base -= SKIPPED;
-  while (base >= begin + SKIPPED && a->hits.y[begin + SKIPPED - 1] < y_least) begin += SKIPPED;
-  const uint32_t last = base;
-  for (; base > begin && base >= event_first + LANES; base -= LANES) {
-    const i32x8 from_begin = place + (int32_t)(base - LANES + 1 - begin);
-    const i32x8 found = are_compatible(a, p, base - LANES) & (from_begin > 0);
-    ends = larger(ends, from_begin & found);
-    begins = larger(begins, ((int32_t)(last + 1 - begin) - from_begin) & found);
-  }
-  const uint32_t found_end = largest(ends), found_begin = last - largest(begins);
-  r.end = found_end > 0 ? begin + found_end : 0;
-  r.begin = found_end > 0 ? found_begin : UINT32_MAX;
-  for (uint32_t i = base; i-- > begin;) { /* the event's first hits */
-    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
-    r.begin = i;
-    if (r.end == 0) r.end = i + 1;
-  }
-  return r;
-}
-#else
-static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p,
-                                          uint32_t event_first, uint32_t begin, uint32_t end, float y_least,
-                                          float y_most) {
-  (void)event_first;
+static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p, uint32_t begin,
+                                          uint32_t end, float y_least, float y_most) {
   struct range r = {UINT32_MAX, 0};
   for (uint32_t i = lower_bound(a->hits.y, begin, end, y_least); i < end && a->hits.y[i] < y_most; i++) {
     if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
@@ -185,7 +94,6 @@ static SL_DEVICE struct range search_hits(const struct search_windows_args *a, c
   }
   return r;
 }
-#endif
 
 struct window {
   uint32_t first, count; /* without hits 0, 0 */
@@ -211,17 +119,11 @@ static SL_DEVICE struct window search_group(const struct search_windows_args *a,
   const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
   const float reach_y = p->tolerance + p->tolerance_per_x * p->width + c->depth * sl_abs_f32(p->ty);
   const float y_least = c->y - reach_y - a->groups.length[group], y_most = c->y + reach_y + slack;
-  const struct range r = search_hits(a, p, event_first, begin, end, y_least - slack, y_most);
+  const struct range r = search_hits(a, p, begin, end, y_least - slack, y_most);
   struct window found;
   found.first = r.begin < r.end ? r.begin - event_first : 0;
   found.count = r.begin < r.end ? r.end - r.begin : 0;
   return found;
-}
-
-/* The group of a layer's window: those from the one that the line would pass, if all were at y = 0, to the left and the
- * right. */
-static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
-  return window % 2 ? middle - (window + 1) / 2 : middle + window / 2;
 }
 
 static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
@@ -276,4 +178,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run);
+SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run, SL_TUNED(SEARCH_WINDOWS_TUNED));

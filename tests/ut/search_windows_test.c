@@ -11,6 +11,7 @@ enum { TRACKS = 400, HIT_GROUP_SLOTS = UT_GROUPS_MAX + 1 };
 static struct detector detector;
 static struct banks_case banks;
 static float deflection[UT_DEFLECTIONS];
+static int shared; /* 1: the shared version, where there is one for the target besides */
 
 /* Tracks at z = 770 mm. */
 static struct {
@@ -45,6 +46,7 @@ static void add_track(float x, float y, float tx, float ty) {
 /* All tracks are of event 0; the hits are those of the decoder. */
 static struct sl_test *search_new(const struct sl_test *decoder) {
   struct sl_test *t = sl_test_new(UT_PLUGIN, "search_windows");
+  sl_test_shared(t, shared);
   in.offsets[1] = in.count;
   sl_test_events(t, 1);
   sl_test_input(t, "selected", "offsets", in.offsets, 2);
@@ -224,5 +226,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {TEST(a_hit_is_in_a_window_as_far_as_the_magnet_moves),
                                      TEST(windows_shrink_with_pt), TEST(windows_are_those_of_trying_every_hit)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests_name("search_windows", tests, NULL, NULL);
+  shared = 1;
+  return failed + cmocka_run_group_tests_name("search_windows, shared", tests, NULL, NULL);
 }
