@@ -54,6 +54,9 @@ for graph, sample, arguments in cases:
     variations += [("--guard",), ("--slots", 3, "--slice-events", 7)]
     if graph == "velo.yaml":
         variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared")]
+    if graph in ("forward.yaml", "forward_no_ut.yaml"):
+        nodes = ("scifi_hits", "forward_windows", "forward_triplets", "forward_candidates") + ("ut_windows",) * (graph == "forward.yaml")
+        variations += [("--set", f"{node}.variant=shared") for node in nodes]
     if sample == MANY:
         variations = [v for v in variations if v[0] != "--guard"]
     for variation in variations:
