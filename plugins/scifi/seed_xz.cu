@@ -1,30 +1,41 @@
 /* scifi.seed_xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
  *
- * Count, scan, write: a block an event, which goes through the halves and cases. For each first hit there is a range of
- * last ones, and for each such pair one of middle hits. What a thread takes is a pair, by its number among those of up
- * to 256 first hits, then a triplet of a list, so that ranges of different lengths leave no thread idle. Hits stand in
- * the lists, and tracks in the output, in the order of numbers, whatever the block.
+ * A block has a half and case of an event, whose hits' x it copies to shared memory; its first hits are dealt out in
+ * eight parts, to warps that go on alone. For each of up to 32 first hits there is a range of last ones, and for each
+ * such pair one of middle hits. What a thread takes is a pair, by its number, then a triplet of a list, so that ranges
+ * of different lengths leave few threads idle. Triplets stand in the list, and tracks in the output, in the order of
+ * first, last and middle hits, whatever the block.
  *
- * The count leaves the triplets of tracks in scratch, from which they are written without a search; of an event that
- * has more of them than there is room for, they are searched once more. Reads the x of some 1600 hits an event, from
- * the caches but for the first time; writes 38 bytes a track.
+ * Count, sum, scan, write. The count leaves the hits of tracks in scratch, part by part; a part that has more of them
+ * than there is room for is searched once more. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and 400
+ * tracks. Reads the x of some 1600 hits twice; writes 38 bytes a track.
  */
 #include "scifi/event_model.h"
 #include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
+#include <math.h>
+
 enum {
   TRACKS_MAX = 1 << 17, /* of one event */
-  KEPT = 1024,          /* triplets of tracks, of an event */
   KINDS = 2 * SCIFI_SEED_CASES,
-  FURTHER = SCIFI_SEED_FITS - 1, /* x layers besides the three of a triplet */
-  FEWEST = 2,                    /* of these that must have hits */
-  FIRSTS = 256,                  /* first hits whose pairs are numbered at a time */
-  LIST = 1024,                   /* triplets that wait to be tried */
+  PARTS = 8, /* of the first hits of a half and case */
+  EVENT_PARTS = KINDS * PARTS,
+  KEPT = 64,      /* tracks that are kept, of a part */
+  KEPT_WORDS = 3, /* of a track: two hits each */
+  FEWEST = 2,     /* further hits that there must be */
+  FIRSTS = 32,    /* first hits whose pairs are numbered at a time */
+  LIST = 128,     /* triplets that wait to be tried; a power of two */
+  WARPS = 4,      /* that search; those of a larger block help to copy */
+  STRIDE = 256,   /* a layer takes a multiple of so many places in shared memory; a power of two */
+  PLACES = 12 * STRIDE,
   HIT_BITS = 16,
-  KIND_BIT = 3 * HIT_BITS
+  NO_HIT = SCIFI_HITS_MAX
 };
+
+/* The layers of a case by what their hits are for. */
+enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
 
 #define SL_ARGS seed_xz_args
 #define SEED_XZ(M)                                                                                     \
@@ -35,64 +46,130 @@ enum {
   M(F32, miss_factor, 10.0, 1.0, 1e6, "", "of the score of a track that has no hit in one layer")      \
   M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score where the second layers come first") \
   M(BUDGET, tracks_per_event, 700, 1, 1000000, "tracks that are kept, on average over a slice")        \
-  M(SCRATCH, kept, u64, "triplets of tracks", SL_ONE(SL_EVENTS_TERM(KEPT, 0)))
+  M(SCRATCH, counts, u32, "tracks of each part", SL_ONE(SL_EVENTS_TERM(EVENT_PARTS, 0)))               \
+  M(SCRATCH, kept, u32, "their hits", SL_ONE(SL_EVENTS_TERM(EVENT_PARTS *KEPT *KEPT_WORDS, 0)))
 SL_ARGUMENTS(seed_xz, SEED_XZ);
 
-/* Hits of the six x layers of a half, by places in the event; x of the event's hits; numbers of the case. */
+/* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity and
+ * those behind, up to a multiple of STRIDE, infinity. A hit's number in the event is `skipped` more. */
+struct layer {
+  uint32_t begin, end, skipped;
+  float d, bend;
+};
+
+/* What the search of a half and case reads all the time. */
 struct half {
-  const float *x, *numbers;
-  uint32_t begin[SCIFI_X_LAYERS], end[SCIFI_X_LAYERS];
-  uint32_t kind, odd;
+  struct layer layers[ROLES];
+  float numbers[SCIFI_CASE_FITS], inverse_p[2], tolerance;
+};
+
+/* What a warp has of its own. */
+struct warp_workspace {
+  uint64_t list[LIST];               /* from any place on, around the end */
+  uint32_t pairs_before[FIRSTS + 1]; /* of the first hits of the turn; the last is the sum */
+  uint32_t last[FIRSTS];             /* the first one of each */
+  uint32_t total;
 };
 
 struct workspace {
-  uint64_t list[LIST];
-  uint32_t pairs_before[FIRSTS + 1]; /* of the first hits of the turn; the last is the sum */
-  uint32_t last[FIRSTS];             /* the first one of each */
+  struct half half;
+  struct warp_workspace warps[WARPS];
 };
 
-/* What the block has done of an event, the same for all its threads. `slots` is NULL where tracks are written, from
- * `base` on. */
+/* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
+struct search {
+  const struct half *half;
+  const float *x;
+  uint32_t is_padded;
+};
+
+/* What has been done of a part, the same for all threads of the warp. `kept`: where its tracks are left, when they are
+ * counted; they are written from `base` on. */
 struct progress {
-  uint64_t *slots;
-  uint32_t base, tracks, listed;
+  uint32_t *kept;
+  uint32_t is_count, event, kind, base, tracks, listed, tried;
 };
 
-static SL_DEVICE uint32_t x_zone(uint32_t i, uint32_t upper) {
-  return 2 * (SCIFI_STATION_LAYERS * (i / 2) + 3 * (i % 2)) + upper;
+static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
+  return role < FURTHER ? SCIFI_STATION_LAYERS * role + 3 * odd
+                        : SCIFI_STATION_LAYERS * (role - FURTHER) + 3 * (1 - odd);
 }
 
 /* Kinds: both cases of the lower half, then of the upper one. */
-static SL_DEVICE struct half open_half(const struct seed_xz_args *a, uint32_t event, uint32_t kind) {
+static SL_DEVICE uint32_t zone_of_role(uint32_t role, uint32_t kind) {
+  return 2 * layer_of_role(role, kind % 2) + kind / 2;
+}
+
+static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits + 2 + STRIDE - 1) / STRIDE * STRIDE; }
+
+/* Copies x of the layer's hits to `to`. */
+static SL_DEVICE void copy_layer(const float *x, uint32_t hits, uint32_t places, float *to) {
+  for (uint32_t i = threadIdx.x; i < places; i += blockDim.x)
+    to[i] = i == 0 ? -INFINITY : (i <= hits ? x[i - 1] : INFINITY);
+}
+
+/* Opens a half and case, and copies its hits' x to `copy`, if it is not NULL and they fit in; returns whether they do.
+ * Every thread of the block comes here. */
+static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t event, uint32_t kind, struct half *h,
+                                    float *copy) {
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
-  struct half h;
-  h.x = a->hits.x + a->hits.offsets[event];
-  h.kind = kind;
-  h.odd = kind % 2;
-  h.numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * h.odd;
-  SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    const uint32_t zone = x_zone(i, kind / 2);
-    h.begin[i] = zone_first[zone];
-    h.end[i] = zone_first[zone + 1];
+  const float *x = a->hits.x + a->hits.offsets[event];
+  uint32_t begin[ROLES], hits[ROLES], sum = 0, place = 0;
+  SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
+    const uint32_t zone = zone_of_role(role, kind);
+    begin[role] = zone_first[zone];
+    hits[role] = zone_first[zone + 1] - begin[role];
+    sum += layer_places(hits[role]);
   }
-  return h;
+  const uint32_t is_padded = copy && sum <= PLACES;
+  __syncthreads(); /* what was open before is done with */
+  SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
+    const uint32_t places = layer_places(hits[role]);
+    if (is_padded) copy_layer(x + begin[role], hits[role], places, copy + place);
+    if (threadIdx.x == 0) {
+      struct layer *layer = &h->layers[role];
+      layer->begin = is_padded ? place + 1 : begin[role];
+      layer->end = layer->begin + hits[role];
+      layer->skipped = begin[role] - layer->begin;
+      layer->d = a->seeding.d[layer_of_role(role, kind % 2)];
+      layer->bend = a->seeding.bend[layer_of_role(role, kind % 2)];
+    }
+    place += places;
+  }
+  for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x)
+    h->numbers[i] = a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + i];
+  if (threadIdx.x == 0) {
+    h->inverse_p[0] = a->seeding.constants[SCIFI_SEED_INVERSE_P];
+    h->inverse_p[1] = a->seeding.constants[SCIFI_SEED_INVERSE_P + 1];
+    h->tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
+  }
+  __syncthreads();
+  return is_padded;
+}
+
+/* The first place of the layer whose x is not below the limit, or its end. */
+static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
+  const struct layer *layer = &s->half->layers[role];
+  uint32_t place = layer->begin - 1;
+  if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
+  while (place + STRIDE < layer->end && s->x[place + STRIDE] < limit) place += STRIDE;
+  SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) place += s->x[place + step] < limit ? step : 0;
+  return place + 1;
 }
 
 struct range {
   uint32_t begin, end;
 };
 
-static SL_DEVICE struct range hits_between(const float *x, uint32_t begin, uint32_t end, float low, float high) {
+static SL_DEVICE struct range last_hits(const struct search *s, uint32_t first) {
+  const float *numbers = s->half->numbers;
+  const float x = s->x[first] * numbers[SCIFI_CASE_SCALE], range = numbers[SCIFI_CASE_RANGE];
+  const uint32_t end = s->half->layers[LAST].end;
   struct range r;
-  r.begin = scifi_first_from(x, begin, end, low);
-  r.end = scifi_first_above(x, r.begin, end, high);
+  r.begin = first_from(s, LAST, x - range);
+  r.end = first_from(s, LAST, x + range);
+  while (r.end < end && s->x[r.end] <= x + range) r.end++;
   return r;
-}
-
-static SL_DEVICE struct range last_hits(const struct half *h, uint32_t first) {
-  const float x = h->x[first] * h->numbers[SCIFI_CASE_SCALE], range = h->numbers[SCIFI_CASE_RANGE];
-  const uint32_t layer = 4 + h->odd;
-  return hits_between(h->x, h->begin[layer], h->end[layer], x - range, x + range);
 }
 
 /* The line through a first and a last hit, at z_reference. */
@@ -100,249 +177,347 @@ struct line {
   float x, slope;
 };
 
-static SL_DEVICE struct line line_through(const struct seed_xz_args *a, const struct half *h, uint32_t first,
-                                          uint32_t last) {
-  const float x = h->x[first];
+static SL_DEVICE struct line line_through(float first, float last, float length, float d) {
   struct line l;
-  l.slope = (h->x[last] - x) / h->numbers[SCIFI_CASE_LENGTH];
-  l.x = x - a->seeding.d[3 * h->odd] * l.slope;
+  l.slope = (last - first) / length;
+  l.x = first - d * l.slope;
   return l;
 }
 
-static SL_DEVICE uint32_t middle_layer(const struct half *h) { return 4 + 3 * h->odd; }
-
 /* How far the line is from 0 at z = 0 says how much the track bends, and to which side. */
-static SL_DEVICE struct range middle_hits(const struct seed_xz_args *a, const struct half *h, uint32_t first,
-                                          uint32_t last) {
-  const float *inverse_p = a->seeding.constants + SCIFI_SEED_INVERSE_P;
-  const struct line l = line_through(a, h, first, last);
-  const float x0 = h->x[first] - l.slope * h->numbers[SCIFI_CASE_Z_FIRST], size = sl_abs_f32(x0);
-  const float bend = h->numbers[SCIFI_CASE_PER_P] * (size * (inverse_p[0] + inverse_p[1] * size));
-  const float least = h->numbers[SCIFI_CASE_LEAST];
-  const float x = l.x + a->seeding.d[middle_layer(h)] * l.slope;
+static SL_DEVICE struct range middle_hits(const struct search *s, uint32_t first, uint32_t last) {
+  const struct half *h = s->half;
+  const float *numbers = h->numbers;
+  const float x_first = s->x[first];
+  const struct line l = line_through(x_first, s->x[last], numbers[SCIFI_CASE_LENGTH], h->layers[FIRST].d);
+  const float x0 = x_first - l.slope * numbers[SCIFI_CASE_Z_FIRST], size = sl_abs_f32(x0);
+  const float bend = numbers[SCIFI_CASE_PER_P] * (size * (h->inverse_p[0] + h->inverse_p[1] * size));
+  const float least = numbers[SCIFI_CASE_LEAST];
+  const float x = l.x + h->layers[MIDDLE].d * l.slope;
   const float below = least + bend, above = 2.0f * least - bend; /* for tracks that bend to -x */
   const float low = x0 > 0.0f ? x - above : x - below, high = x0 > 0.0f ? x + below : x + above;
-  const uint32_t layer = 2 + h->odd;
-  return hits_between(h->x, h->begin[layer], h->end[layer], sl_min_f32(low, high), sl_max_f32(low, high));
+  const float limit = sl_max_f32(low, high);
+  const uint32_t end = h->layers[MIDDLE].end;
+  struct range r;
+  r.begin = r.end = first_from(s, MIDDLE, sl_min_f32(low, high));
+  while (r.end < end && s->x[r.end] <= limit) r.end++;
+  return r;
 }
 
-/* A track that grows from a triplet. A hit that is not there: the end of its layer. */
-struct xz_track {
-  float a, b, c, score;
-  uint32_t triplet[3], further[FURTHER], count; /* hits; further ones in order of layers */
+/* A line and a curvature: x = a + b d + c e(d). */
+struct curve {
+  float a, b, c;
 };
 
-static SL_DEVICE float x_at(const struct seed_xz_args *a, const struct xz_track *t, uint32_t layer) {
-  return t->a + t->b * a->seeding.d[layer] + t->c * a->seeding.bend[layer];
+static SL_DEVICE struct curve curve_through(float first, float middle, float last, const float *numbers, float d_first,
+                                            float d_middle) {
+  const struct line l = line_through(first, last, numbers[SCIFI_CASE_LENGTH], d_first);
+  const float x = l.x + d_middle * l.slope;
+  struct curve c;
+  c.c = (x - middle) * numbers[SCIFI_CASE_CURVATURE];
+  c.b = l.slope - c.c * numbers[SCIFI_CASE_SLOPE];
+  c.a = l.x - c.c * numbers[SCIFI_CASE_X];
+  return c;
 }
 
-/* x of the hit nearest to where the track is, of two as near the one before, less that; it returns 0 if there is none
- * within the tolerance. */
-static SL_DEVICE uint32_t find_further(const struct seed_xz_args *a, const struct half *h, struct xz_track *t,
-                                       uint32_t k, float *off) {
-  const uint32_t i = 2 * k + 1 - h->odd, begin = h->begin[i], end = h->end[i];
-  const float x = x_at(a, t, SCIFI_STATION_LAYERS * k + 3 * (1 - h->odd));
-  const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
-  const uint32_t behind = scifi_first_from(h->x, begin, end, x);
-  const float off_before = behind > begin ? x - h->x[behind - 1] : 2.0f * tolerance + 1.0f;
-  const float off_behind = behind < end ? h->x[behind] - x : 2.0f * tolerance + 1.0f;
+static SL_DEVICE float curve_at(const struct curve *c, float d, float bend) { return c->a + c->b * d + c->c * bend; }
+
+/* The number in the event of the hit nearest to where the curve is, of two as near the one before; NO_HIT if there is
+ * none within the tolerance. */
+static SL_DEVICE uint32_t find_further(const struct search *s, const struct curve *c, uint32_t role) {
+  const struct layer *layer = &s->half->layers[role];
+  const float x = curve_at(c, layer->d, layer->bend), tolerance = s->half->tolerance;
+  const uint32_t behind = first_from(s, role, x);
+  const float off_before = s->is_padded || behind > layer->begin ? x - s->x[behind - 1] : INFINITY;
+  const float off_behind = s->is_padded || behind < layer->end ? s->x[behind] - x : INFINITY;
   const uint32_t is_before = off_before <= off_behind;
   const uint32_t is_near = (is_before ? off_before : off_behind) <= tolerance;
-  t->further[k] = is_near ? behind - is_before : end;
-  *off = is_near ? (is_before ? -off_before : off_behind) : 0.0f;
-  return is_near;
+  return is_near ? behind - is_before + layer->skipped : (uint32_t)NO_HIT;
 }
 
-/* Corrects the track by least squares; further hits are `off`, of layer `missing` - 1 there is none (0: all are there).
+/* Hits of a track, by role; numbers in the event. */
+struct xz_hits {
+  uint32_t of[ROLES];
+};
+
+/* Whether the triplet makes a track. */
+static SL_DEVICE uint32_t grow(const struct search *s, uint64_t word, struct xz_hits *hits) {
+  const struct layer *layers = s->half->layers;
+  const uint32_t mask = (1u << HIT_BITS) - 1;
+  const uint32_t first = (uint32_t)word & mask, middle = (uint32_t)(word >> HIT_BITS) & mask;
+  const uint32_t last = (uint32_t)(word >> (2 * HIT_BITS));
+  const struct curve c =
+      curve_through(s->x[first], s->x[middle], s->x[last], s->half->numbers, layers[FIRST].d, layers[MIDDLE].d);
+  uint32_t count = 0;
+  hits->of[FURTHER] = find_further(s, &c, FURTHER);
+  hits->of[FURTHER + 1] = find_further(s, &c, FURTHER + 1);
+  count += hits->of[FURTHER] != NO_HIT ? 1u : 0u;
+  count += hits->of[FURTHER + 1] != NO_HIT ? 1u : 0u;
+  if (count + 1 < FEWEST) return 0;
+  hits->of[FURTHER + 2] = find_further(s, &c, FURTHER + 2);
+  count += hits->of[FURTHER + 2] != NO_HIT ? 1u : 0u;
+  hits->of[FIRST] = first + layers[FIRST].skipped;
+  hits->of[MIDDLE] = middle + layers[MIDDLE].skipped;
+  hits->of[LAST] = last + layers[LAST].skipped;
+  return count >= FEWEST;
+}
+
+/* Corrects the curve by least squares; further hits are `off`, of layer `missing` - 1 there is none (0: all are there).
  * Returns the sum of squares of what all hits are off then. */
-static SL_DEVICE float fit(const struct seed_xz_args *a, const struct half *h, struct xz_track *t, const float *off,
+static SL_DEVICE float fit(const struct seed_xz_args *a, uint32_t odd, struct curve *c, const float *off,
                            uint32_t missing) {
-  const float *gain = h->numbers + SCIFI_CASE_FITS + SCIFI_SEED_FIT_NUMBERS * missing;
+  const float *gain = a->seeding.cases + SCIFI_CASE_NUMBERS * odd + SCIFI_CASE_FITS + SCIFI_SEED_FIT_NUMBERS * missing;
   const float da = gain[0] * off[0] + gain[1] * off[1] + gain[2] * off[2];
   const float db = gain[3] * off[0] + gain[4] * off[1] + gain[5] * off[2];
   const float dc = gain[6] * off[0] + gain[7] * off[1] + gain[8] * off[2];
   float sum = 0.0f;
-  SL_UNROLL for (uint32_t k = 0; k < FURTHER; k++) {
-    const uint32_t layer = SCIFI_STATION_LAYERS * k + 3 * h->odd, other = SCIFI_STATION_LAYERS * k + 3 * (1 - h->odd);
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const uint32_t layer = layer_of_role(k, odd), other = layer_of_role(FURTHER + k, odd);
     const float of_triplet = da + db * a->seeding.d[layer] + dc * a->seeding.bend[layer];
     const float rest = off[k] - (da + db * a->seeding.d[other] + dc * a->seeding.bend[other]);
     sum += of_triplet * of_triplet;
     sum += missing == k + 1 ? 0.0f : rest * rest;
   }
-  t->a += da;
-  t->b += db;
-  t->c += dc;
+  c->a += da;
+  c->b += db;
+  c->c += dc;
   return sum;
 }
 
-/* Whether the triplet makes a track. */
-static SL_DEVICE uint32_t grow(const struct seed_xz_args *a, const struct half *h, uint64_t word, struct xz_track *t) {
-  const uint32_t mask = (1u << HIT_BITS) - 1;
-  const uint32_t first = (uint32_t)word & mask, middle = (uint32_t)(word >> HIT_BITS) & mask;
-  const uint32_t last = (uint32_t)(word >> (2 * HIT_BITS)) & mask;
-  const struct line l = line_through(a, h, first, last);
-  const float x = l.x + a->seeding.d[middle_layer(h)] * l.slope;
-  float off[FURTHER];
-  uint32_t found[FURTHER];
-  t->c = (x - h->x[middle]) * h->numbers[SCIFI_CASE_CURVATURE];
-  t->b = l.slope - t->c * h->numbers[SCIFI_CASE_SLOPE];
-  t->a = l.x - t->c * h->numbers[SCIFI_CASE_X];
-  found[0] = find_further(a, h, t, 0, &off[0]);
-  found[1] = find_further(a, h, t, 1, &off[1]);
-  if (found[0] + found[1] + 1 < FEWEST) return 0;
-  found[2] = find_further(a, h, t, 2, &off[2]);
-  t->count = found[0] + found[1] + found[2];
-  if (t->count < FEWEST) return 0;
-  t->triplet[0] = first;
-  t->triplet[1] = middle;
-  t->triplet[2] = last;
-  const uint32_t missing = t->count == FURTHER ? 0u : (!found[0] ? 1u : (!found[1] ? 2u : 3u));
-  const float sum = fit(a, h, t, off, missing);
-  t->score = (missing ? sum * a->miss_factor : sum) + (h->odd ? a->case_penalty : 0.0f);
-  return 1;
-}
-
-static SL_DEVICE void write_track(const struct seed_xz_args *a, const struct half *h, const struct xz_track *t,
-                                  uint32_t place) {
-  uint16_t *hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)place;
+static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, const struct xz_hits *hits,
+                                 uint32_t place) {
+  uint16_t *to = a->tracks.hits + SCIFI_X_LAYERS * (size_t)place;
   uint32_t count = 0;
-  SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    const uint32_t hit = i % 2 == h->odd ? t->triplet[i / 2] : t->further[i / 2];
-    if (hit != h->end[i]) hits[count++] = (uint16_t)hit;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const uint32_t before = odd ? hits->of[FURTHER + k] : hits->of[k];
+    const uint32_t behind = odd ? hits->of[k] : hits->of[FURTHER + k];
+    if (before != NO_HIT) to[count++] = (uint16_t)before;
+    if (behind != NO_HIT) to[count++] = (uint16_t)behind;
   }
-  a->tracks.kind[place] = (uint8_t)(h->kind / 2 | h->odd << 1);
   a->tracks.hit_count[place] = (uint8_t)count;
-  for (; count < SCIFI_X_LAYERS; count++) hits[count] = 0;
-  a->tracks.a[place] = t->a;
-  a->tracks.b[place] = t->b;
-  a->tracks.c[place] = t->c;
-  a->tracks.score[place] = t->score;
+  for (; count < SCIFI_X_LAYERS; count++) to[count] = 0;
 }
 
-/* Tries the triplets that are listed. */
-static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct half *h, const struct workspace *w,
-                                   struct progress *p) {
-  __syncthreads();
-  SL_FOR_BLOCK (i, p->listed) {
-    struct xz_track track = {0.0f, 0.0f, 0.0f, 0.0f, {0, 0, 0}, {0, 0, 0}, 0};
-    const uint32_t is_track = i < p->listed && grow(a, h, w->list[i], &track);
-    const uint32_t place = sl_block_append(is_track, &p->tracks);
-    if (is_track && p->slots && place < KEPT) p->slots[place] = w->list[i];
-    if (is_track && !p->slots) write_track(a, h, &track, p->base + place);
+static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t event, uint32_t kind,
+                                  const struct xz_hits *hits, uint32_t place) {
+  const float *x = a->hits.x + a->hits.offsets[event];
+  const uint32_t odd = kind % 2;
+  struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]],
+                                 a->seeding.cases + SCIFI_CASE_NUMBERS * odd, a->seeding.d[layer_of_role(FIRST, odd)],
+                                 a->seeding.d[layer_of_role(MIDDLE, odd)]);
+  float off[ROLES - FURTHER];
+  uint32_t missing = 0;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const uint32_t layer = layer_of_role(FURTHER + k, odd), hit = hits->of[FURTHER + k];
+    off[k] = hit != NO_HIT ? x[hit] - curve_at(&c, a->seeding.d[layer], a->seeding.bend[layer]) : 0.0f;
+    missing = hit != NO_HIT ? missing : k + 1;
   }
-  p->listed = 0;
-  __syncthreads();
+  const float sum = fit(a, odd, &c, off, missing);
+  write_hits(a, odd, hits, place);
+  a->tracks.kind[place] = (uint8_t)(kind / 2 | odd << 1);
+  a->tracks.a[place] = c.a;
+  a->tracks.b[place] = c.b;
+  a->tracks.c[place] = c.c;
+  a->tracks.score[place] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
 }
 
-/* Lists a pair's triplets, behind those of the threads before; where the list is full, what is there is tried. */
-static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct half *h, uint64_t word, struct range r,
-                                    struct workspace *w, struct progress *p) {
-  const uint32_t count = r.end - r.begin;
-  uint32_t total, done = 0;
-  const uint32_t place = sl_block_exclusive_scan(count, &total);
+static SL_DEVICE void keep(const struct xz_hits *hits, uint32_t *to) {
+  SL_UNROLL for (uint32_t k = 0; k < KEPT_WORDS; k++) to[k] = hits->of[2 * k] | hits->of[2 * k + 1] << HIT_BITS;
+}
+
+static SL_DEVICE struct xz_hits kept_hits(const uint32_t *from) {
+  struct xz_hits hits;
+  SL_UNROLL for (uint32_t k = 0; k < KEPT_WORDS; k++) {
+    hits.of[2 * k] = from[k] & ((1u << HIT_BITS) - 1);
+    hits.of[2 * k + 1] = from[k] >> HIT_BITS;
+  }
+  return hits;
+}
+
+/* Tries triplets of the list, one a thread. */
+static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, const struct warp_workspace *w,
+                                   struct progress *p) {
+  const uint32_t i = p->tried + sl_warp_lane();
+  struct xz_hits hits = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}};
+  const uint32_t is_track = i < p->listed && grow(s, w->list[i % LIST], &hits);
+  const uint32_t place = sl_warp_append(is_track, &p->tracks);
+  if (is_track && p->is_count && place < KEPT) keep(&hits, p->kept + KEPT_WORDS * (size_t)place);
+  if (is_track && !p->is_count) write_track(a, p->event, p->kind, &hits, p->base + place);
+  p->tried = p->tried + sl_warp_lanes() < p->listed ? p->tried + sl_warp_lanes() : p->listed;
+  sl_warp_sync();
+}
+
+/* Lists a pair's triplets, behind those of the threads before, and tries triplets when each thread has one. */
+static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint64_t word, struct range r,
+                                    struct warp_workspace *w, struct progress *p) {
+  const uint32_t count = r.end - r.begin, place = sl_warp_exclusive_scan(count);
+  uint32_t done = 0;
+  if (sl_warp_lane() + 1 == sl_warp_lanes()) w->total = place + count;
+  sl_warp_sync();
+  const uint32_t total = w->total;
+  sl_warp_sync();
   while (done < total) {
-    const uint32_t room = LIST - p->listed, taken = total - done < room ? total - done : room;
+    const uint32_t room = LIST - (p->listed - p->tried), taken = total - done < room ? total - done : room;
     const uint32_t from = place > done ? 0 : done - place, limit = done + taken > place ? done + taken - place : 0;
     for (uint32_t k = from; k < count && k < limit; k++)
-      w->list[p->listed + place + k - done] = word | (uint64_t)(r.begin + k) << HIT_BITS;
+      w->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
     p->listed += taken;
     done += taken;
-    if (p->listed == LIST) try_triplets(a, h, w, p);
+    sl_warp_sync();
+    while (p->listed - p->tried >= sl_warp_lanes()) try_triplets(a, s, w, p);
   }
 }
 
 /* Numbers the pairs of up to FIRSTS first hits; returns how many there are. */
-static SL_DEVICE uint32_t number_pairs(const struct half *h, uint32_t first, uint32_t firsts, struct workspace *w) {
+static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, uint32_t firsts,
+                                       struct warp_workspace *w) {
   uint32_t sum = 0;
-  __syncthreads(); /* the last turn's are done with */
-  SL_FOR_BLOCK (i, firsts) {
+  sl_warp_sync(); /* the last turn's are done with */
+  SL_FOR_WARP (i, firsts) {
     struct range r = {0, 0};
-    uint32_t total;
-    if (i < firsts) r = last_hits(h, first + i);
-    const uint32_t before = sum + sl_block_exclusive_scan(r.end - r.begin, &total);
+    if (i < firsts) r = last_hits(s, first + i);
+    const uint32_t before = sum + sl_warp_exclusive_scan(r.end - r.begin);
     if (i < firsts) {
       w->pairs_before[i] = before;
       w->last[i] = r.begin;
     }
-    sum += total;
+    if (sl_warp_lane() + 1 == sl_warp_lanes()) w->pairs_before[firsts] = before + (r.end - r.begin);
+    sl_warp_sync();
+    sum = w->pairs_before[firsts];
   }
-  if (threadIdx.x == 0) w->pairs_before[firsts] = sum;
-  __syncthreads();
   return sum;
 }
 
-/* Of which first hit the pair is: the last one with no more pairs before it. */
-static SL_DEVICE uint32_t first_of_pair(const struct workspace *w, uint32_t firsts, uint32_t pair) {
-  uint32_t begin = 0, end = firsts;
-  while (end - begin > 1) {
-    const uint32_t middle = (begin + end) / 2;
-    if (w->pairs_before[middle] <= pair)
-      begin = middle;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-static SL_DEVICE void search_half(const struct seed_xz_args *a, const struct half *h, struct workspace *w,
-                                  struct progress *p) {
-  const uint32_t begin = h->begin[h->odd], end = h->end[h->odd];
-  for (uint32_t first = begin; first < end; first += FIRSTS) {
+/* Searches from the first hits of a part. Every thread of the warp comes here. */
+static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, uint32_t part,
+                                  struct warp_workspace *w, struct progress *p) {
+  const uint32_t begin = s->half->layers[FIRST].begin, hits = s->half->layers[FIRST].end - begin;
+  const uint32_t end = begin + hits * (part + 1) / PARTS;
+  for (uint32_t first = begin + hits * part / PARTS; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
-    const uint32_t pairs = number_pairs(h, first, firsts, w);
-    SL_FOR_BLOCK (pair, pairs) {
+    const uint32_t pairs = number_pairs(s, first, firsts, w);
+    uint32_t k = 0; /* of which first hit the pair is */
+    SL_FOR_WARP (pair, pairs) {
       struct range r = {0, 0};
       uint64_t word = 0;
       if (pair < pairs) {
-        const uint32_t k = first_of_pair(w, firsts, pair), last = w->last[k] + (pair - w->pairs_before[k]);
-        r = middle_hits(a, h, first + k, last);
-        word = (uint64_t)h->kind << KIND_BIT | (uint64_t)last << (2 * HIT_BITS) | (first + k);
+        while (w->pairs_before[k + 1] <= pair) k++;
+        const uint32_t last = w->last[k] + (pair - w->pairs_before[k]);
+        r = middle_hits(s, first + k, last);
+        word = (uint64_t)last << (2 * HIT_BITS) | (first + k);
       }
-      list_triplets(a, h, word, r, w, p);
+      list_triplets(a, s, word, r, w, p);
     }
   }
-  try_triplets(a, h, w, p);
+  while (p->tried < p->listed) try_triplets(a, s, w, p);
 }
 
-static SL_DEVICE void search_event(const struct seed_xz_args *a, uint32_t event, struct workspace *w,
-                                   struct progress *p) {
-  for (uint32_t kind = 0; kind < KINDS; kind++) {
-    const struct half h = open_half(a, event, kind);
-    search_half(a, &h, w, p);
+static SL_DEVICE void count_parts(const struct seed_xz_args *a, const struct search *s, uint32_t event, uint32_t kind,
+                                  struct warp_workspace *workspaces) {
+  const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
+  for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
+    const size_t number = (size_t)EVENT_PARTS * event + PARTS * kind + part;
+    struct progress p = {NULL, 1, event, kind, 0, 0, 0, 0};
+    p.kept = a->kept + (size_t)KEPT_WORDS * KEPT * number;
+    search_part(a, s, part, &workspaces[warp], &p);
+    if (sl_warp_lane() == 0) a->counts[number] = p.tracks;
   }
 }
 
 SL_KERNEL(seed_xz_count, struct seed_xz_args) {
-  __shared__ struct workspace workspace;
-  SL_FOR_EVENTS (event, a.events) {
-    struct progress p = {NULL, 0, 0, 0};
-    p.slots = a.kept + (size_t)event * KEPT;
-    search_event(&a, event, &workspace, &p);
-    if (threadIdx.x == 0) a.tracks.offsets[event] = p.tracks;
+  __shared__ struct workspace w;
+  __shared__ float copy[PLACES];
+  for (uint32_t i = blockIdx.x; i < KINDS * *a.events.count; i += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i / KINDS), kind = i % KINDS;
+    if (open_half(&a, event, kind, &w.half, copy)) {
+      const struct search s = {&w.half, copy, 1};
+      count_parts(&a, &s, event, kind, w.warps);
+    } else {
+      const struct search s = {&w.half, a.hits.x + a.hits.offsets[event], 0};
+      count_parts(&a, &s, event, kind, w.warps);
+    }
+  }
+}
+
+SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    uint32_t sum = 0;
+    SL_UNROLL for (uint32_t part = 0; part < EVENT_PARTS; part++) sum += a.counts[(size_t)EVENT_PARTS * event + part];
+    a.tracks.offsets[event] = sum;
+  }
+}
+
+/* Of an event: the tracks before those of each part, and a bit for each that has more than are kept. */
+struct parts {
+  uint32_t before[EVENT_PARTS + 1], crowded;
+};
+SL_STATIC_ASSERT(EVENT_PARTS == 32, "a bit each");
+
+static SL_DEVICE void open_parts(const struct seed_xz_args *a, uint32_t event, struct parts *p) {
+  uint32_t sum = 0;
+  __syncthreads(); /* those of the last event are done with */
+  if (threadIdx.x == 0) p->crowded = 0;
+  SL_FOR_BLOCK (i, EVENT_PARTS) {
+    const uint32_t count = i < EVENT_PARTS ? a->counts[(size_t)EVENT_PARTS * event + i] : 0;
+    uint32_t total;
+    const uint32_t before = sum + sl_block_exclusive_scan(count, &total);
+    if (i < EVENT_PARTS) p->before[i] = before;
+    if (i < EVENT_PARTS && count > KEPT) atomicOr(&p->crowded, 1u << i);
+    sum += total;
+  }
+  if (threadIdx.x == 0) p->before[EVENT_PARTS] = sum;
+  __syncthreads();
+}
+
+/* Of which part the track is. */
+static SL_DEVICE uint32_t part_of(const struct parts *p, uint32_t track) {
+  uint32_t part = 0;
+  SL_UNROLL for (uint32_t step = EVENT_PARTS / 2; step > 0; step /= 2) part +=
+      p->before[part + step] <= track ? step : 0;
+  return part;
+}
+
+/* Searches the parts once more whose tracks were not kept. */
+static SL_DEVICE void write_crowded(const struct seed_xz_args *a, uint32_t event, const struct parts *parts,
+                                    struct workspace *w) {
+  const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
+  for (uint32_t kind = 0; kind < KINDS; kind++) {
+    const uint32_t crowded = parts->crowded >> (PARTS * kind) & ((1u << PARTS) - 1);
+    const struct search s = {&w->half, a->hits.x + a->hits.offsets[event], 0};
+    if (!crowded) continue;
+    open_half(a, event, kind, &w->half, NULL);
+    for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
+      struct progress p = {NULL, 0, event, kind, 0, 0, 0, 0};
+      p.base = a->tracks.offsets[event] + parts->before[PARTS * kind + part];
+      if (crowded >> part & 1) search_part(a, &s, part, &w->warps[warp], &p);
+    }
   }
 }
 
 SL_KERNEL(seed_xz_write, struct seed_xz_args) {
-  __shared__ struct workspace workspace;
+  __shared__ struct workspace w;
+  __shared__ struct parts parts;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t base = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - base;
-    const uint64_t *kept = a.kept + (size_t)event * KEPT;
-    if (count > KEPT) {
-      struct progress p = {NULL, 0, 0, 0};
-      p.base = base;
-      search_event(&a, event, &workspace, &p);
-      continue;
-    }
+    if (count == 0) continue;
+    open_parts(&a, event, &parts);
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-      const struct half h = open_half(&a, event, (uint32_t)(kept[i] >> KIND_BIT));
-      struct xz_track track = {0.0f, 0.0f, 0.0f, 0.0f, {0, 0, 0}, {0, 0, 0}, 0};
-      if (grow(&a, &h, kept[i], &track)) write_track(&a, &h, &track, base + i);
+      const uint32_t part = part_of(&parts, i);
+      const size_t number = (size_t)KEPT * (EVENT_PARTS * event + part) + (i - parts.before[part]);
+      if (parts.crowded >> part & 1) continue;
+      const struct xz_hits hits = kept_hits(a.kept + KEPT_WORDS * number);
+      write_track(&a, event, part / PARTS, &hits, base + i);
     }
+    write_crowded(&a, event, &parts, &w);
   }
 }
 
 static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, seed_xz_count, seed_xz_write, a->tracks, *a);
+  int error = SL_LAUNCH(l, seed_xz_count, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
+  if (!error) error = SL_LAUNCH(l, seed_xz_sum, SL_THREAD_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
+  if (!error) error = SL_LAUNCH(l, seed_xz_write, SL_PER_EVENT, *a);
+  return error;
 }
 
-SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 256, run);
+SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run);
