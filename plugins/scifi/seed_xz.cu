@@ -1,14 +1,15 @@
 /* scifi.seed_xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
  *
- * A block has a half and case of an event, whose hits' x it copies to shared memory; its first hits are dealt out in
- * eight parts, to warps that go on alone. For each of up to 32 first hits there is a range of last ones, and for each
- * such pair one of middle hits. What a thread takes is a pair, by its number, then a triplet of a list, so that ranges
- * of different lengths leave few threads idle. Triplets stand in the list, and tracks in the output, in the order of
- * first, last and middle hits, whatever the block.
+ * A block has a half and case of an event, a unit, whose hits' x it copies to shared memory; its first hits are dealt
+ * out in eight parts, to warps that go on alone. For each of up to 32 first hits there is a range of last ones, and for
+ * each such pair one of middle hits. What a thread takes is a pair, by its number, then a triplet of a list, so that
+ * ranges of different lengths leave few threads idle. Triplets stand in the list, and tracks in the output, in the
+ * order of first, last and middle hits, whatever the block.
  *
- * Count, sum, scan, write. The count leaves the hits of tracks in scratch, part by part; a part that has more of them
- * than there is room for is searched once more. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and 400
- * tracks. Reads the x of some 1600 hits twice; writes 38 bytes a track.
+ * Find, sum, scan, write. What is found goes to a list of the slice in no order, with the track's place among those of
+ * its part; as soon as it is known how many tracks the parts before have, they are written. The list has as much room
+ * as the output. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and 400 tracks. Reads the x of some
+ * 1600 hits twice; writes and reads 20 bytes of scratch a track, and writes 38.
  */
 #include "scifi/event_model.h"
 #include "sorted_x.h"
@@ -22,13 +23,15 @@ enum {
   KINDS = 2 * SCIFI_SEED_CASES,
   PARTS = 8, /* of the first hits of a half and case */
   EVENT_PARTS = KINDS * PARTS,
-  KEPT = 64,      /* tracks that are kept, of a part */
-  KEPT_WORDS = 3, /* of a track: two hits each */
-  FEWEST = 2,     /* further hits that there must be */
-  FIRSTS = 32,    /* first hits whose pairs are numbered at a time */
-  LIST = 128,     /* triplets that wait to be tried; a power of two */
-  WARPS = 4,      /* that search; those of a larger block help to copy */
-  STRIDE = 256,   /* a layer takes a multiple of so many places in shared memory; a power of two */
+  FOUND = 256,                 /* tracks of a half and case that are listed together; the others one by one */
+  PART_BIT = 28,               /* behind a track's place in its part */
+  HIT_WORDS = 3,               /* with two hits each */
+  FOUND_WORDS = HIT_WORDS + 2, /* these, part and place, kind and event */
+  FEWEST = 2,                  /* further hits that there must be */
+  FIRSTS = 32,                 /* first hits whose pairs are numbered at a time */
+  LIST = 128,                  /* triplets that wait to be tried; a power of two */
+  WARPS = 4,                   /* that search; those of a larger block help to copy */
+  STRIDE = 256,                /* a layer takes a multiple of so many places in shared memory; a power of two */
   PLACES = 12 * STRIDE,
   HIT_BITS = 16,
   NO_HIT = SCIFI_HITS_MAX
@@ -46,8 +49,11 @@ enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
   M(F32, miss_factor, 10.0, 1.0, 1e6, "", "of the score of a track that has no hit in one layer")      \
   M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score where the second layers come first") \
   M(BUDGET, tracks_per_event, 700, 1, 1000000, "tracks that are kept, on average over a slice")        \
-  M(SCRATCH, counts, u32, "tracks of each part", SL_ONE(SL_EVENTS_TERM(EVENT_PARTS, 0)))               \
-  M(SCRATCH, kept, u32, "their hits", SL_ONE(SL_EVENTS_TERM(EVENT_PARTS *KEPT *KEPT_WORDS, 0)))
+  M(SCRATCH, before, u32, "tracks of each part; then of those before, and of all parts",               \
+    SL_ONE(SL_EVENTS_TERM(EVENT_PARTS, 0)))                                                            \
+  M(SCRATCH, found_count, u32, "tracks on the list", SL_ONE(SL_CONSTANT_TERM(1)))                      \
+  M(SCRATCH, found, u32, "the list: what FOUND_WORDS says, one after another for all tracks",          \
+    SL_ONE(SL_ITEMS_SCALED(tracks, FOUND_WORDS, 1, 0)))
 SL_ARGUMENTS(seed_xz, SEED_XZ);
 
 /* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity and
@@ -74,6 +80,7 @@ struct warp_workspace {
 struct workspace {
   struct half half;
   struct warp_workspace warps[WARPS];
+  uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base;
 };
 
 /* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
@@ -83,11 +90,9 @@ struct search {
   uint32_t is_padded;
 };
 
-/* What has been done of a part, the same for all threads of the warp. `kept`: where its tracks are left, when they are
- * counted; they are written from `base` on. */
+/* What has been done of a part, the same for all threads of the warp. */
 struct progress {
-  uint32_t *kept;
-  uint32_t is_count, event, kind, base, tracks, listed, tried;
+  uint32_t unit, part, tracks, listed, tried;
 };
 
 static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
@@ -108,10 +113,11 @@ static SL_DEVICE void copy_layer(const float *x, uint32_t hits, uint32_t places,
     to[i] = i == 0 ? -INFINITY : (i <= hits ? x[i - 1] : INFINITY);
 }
 
-/* Opens a half and case, and copies its hits' x to `copy`, if it is not NULL and they fit in; returns whether they do.
+/* Opens a half and case, and copies its hits' x to `copy`, if they fit in; returns whether they do.
  * Every thread of the block comes here. */
-static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t event, uint32_t kind, struct half *h,
-                                    float *copy) {
+static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
+  const uint32_t event = unit / KINDS, kind = unit % KINDS;
+  struct half *h = &w->half;
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
   const float *x = a->hits.x + a->hits.offsets[event];
   uint32_t begin[ROLES], hits[ROLES], sum = 0, place = 0;
@@ -121,7 +127,7 @@ static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t event
     hits[role] = zone_first[zone + 1] - begin[role];
     sum += layer_places(hits[role]);
   }
-  const uint32_t is_padded = copy && sum <= PLACES;
+  const uint32_t is_padded = sum <= PLACES ? 1u : 0u;
   __syncthreads(); /* what was open before is done with */
   SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
     const uint32_t places = layer_places(hits[role]);
@@ -139,6 +145,7 @@ static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t event
   for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x)
     h->numbers[i] = a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + i];
   if (threadIdx.x == 0) {
+    w->found_count = 0;
     h->inverse_p[0] = a->seeding.constants[SCIFI_SEED_INVERSE_P];
     h->inverse_p[1] = a->seeding.constants[SCIFI_SEED_INVERSE_P + 1];
     h->tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
@@ -298,10 +305,10 @@ static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, con
   for (; count < SCIFI_X_LAYERS; count++) to[count] = 0;
 }
 
-static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t event, uint32_t kind,
-                                  const struct xz_hits *hits, uint32_t place) {
-  const float *x = a->hits.x + a->hits.offsets[event];
-  const uint32_t odd = kind % 2;
+static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t unit, const struct xz_hits *hits,
+                                  uint32_t place) {
+  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
+  const uint32_t kind = unit % KINDS, odd = kind % 2;
   struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]],
                                  a->seeding.cases + SCIFI_CASE_NUMBERS * odd, a->seeding.d[layer_of_role(FIRST, odd)],
                                  a->seeding.d[layer_of_role(MIDDLE, odd)]);
@@ -321,46 +328,68 @@ static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t event, 
   a->tracks.score[place] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
 }
 
-static SL_DEVICE void keep(const struct xz_hits *hits, uint32_t *to) {
-  SL_UNROLL for (uint32_t k = 0; k < KEPT_WORDS; k++) to[k] = hits->of[2 * k] | hits->of[2 * k + 1] << HIT_BITS;
+/* A place on the list of the slice; those beyond its end are not written, as nothing of the slice will be. */
+static SL_DEVICE void list_track(const struct seed_xz_args *a, uint32_t i, const uint32_t *words) {
+  if (i >= a->tracks.bound.capacity) return;
+  SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS; k++) a->found[(size_t)a->tracks.bound.capacity * k + i] = words[k];
 }
 
-static SL_DEVICE struct xz_hits kept_hits(const uint32_t *from) {
-  struct xz_hits hits;
-  SL_UNROLL for (uint32_t k = 0; k < KEPT_WORDS; k++) {
-    hits.of[2 * k] = from[k] & ((1u << HIT_BITS) - 1);
-    hits.of[2 * k + 1] = from[k] >> HIT_BITS;
+/* Lists a track, in shared memory if there is room. */
+static SL_DEVICE void keep_track(const struct seed_xz_args *a, const struct xz_hits *hits, const struct progress *p,
+                                 uint32_t place, struct workspace *w) {
+  const uint32_t i = atomicAdd(&w->found_count, 1u);
+  uint32_t words[FOUND_WORDS];
+  SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) words[k] = hits->of[2 * k] | hits->of[2 * k + 1] << HIT_BITS;
+  words[HIT_WORDS] = p->part << PART_BIT | place;
+  words[HIT_WORDS + 1] = p->unit;
+  if (i >= FOUND) {
+    list_track(a, atomicAdd(a->found_count, 1u), words);
+    return;
   }
-  return hits;
+  SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) w->found[k][i] = words[k];
 }
 
-/* Tries triplets of the list, one a thread. */
-static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, const struct warp_workspace *w,
+/* Adds the tracks in shared memory to the list of the slice. Every thread of the block comes here. */
+static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t unit, struct workspace *w) {
+  __syncthreads();
+  const uint32_t count = w->found_count < FOUND ? w->found_count : (uint32_t)FOUND;
+  if (threadIdx.x == 0) w->found_base = atomicAdd(a->found_count, count);
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    uint32_t words[FOUND_WORDS];
+    SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) words[k] = w->found[k][i];
+    words[FOUND_WORDS - 1] = unit;
+    list_track(a, w->found_base + i, words);
+  }
+}
+
+/* Tries triplets of the warp's list, one a thread. */
+static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
                                    struct progress *p) {
   const uint32_t i = p->tried + sl_warp_lane();
   struct xz_hits hits = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}};
-  const uint32_t is_track = i < p->listed && grow(s, w->list[i % LIST], &hits);
+  const uint32_t is_track = i < p->listed && grow(s, w->warps[sl_warp_index()].list[i % LIST], &hits);
   const uint32_t place = sl_warp_append(is_track, &p->tracks);
-  if (is_track && p->is_count && place < KEPT) keep(&hits, p->kept + KEPT_WORDS * (size_t)place);
-  if (is_track && !p->is_count) write_track(a, p->event, p->kind, &hits, p->base + place);
+  if (is_track) keep_track(a, &hits, p, place, w);
   p->tried = p->tried + sl_warp_lanes() < p->listed ? p->tried + sl_warp_lanes() : p->listed;
   sl_warp_sync();
 }
 
 /* Lists a pair's triplets, behind those of the threads before, and tries triplets when each thread has one. */
 static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint64_t word, struct range r,
-                                    struct warp_workspace *w, struct progress *p) {
+                                    struct workspace *w, struct progress *p) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t count = r.end - r.begin, place = sl_warp_exclusive_scan(count);
   uint32_t done = 0;
-  if (sl_warp_lane() + 1 == sl_warp_lanes()) w->total = place + count;
+  if (sl_warp_lane() + 1 == sl_warp_lanes()) own->total = place + count;
   sl_warp_sync();
-  const uint32_t total = w->total;
+  const uint32_t total = own->total;
   sl_warp_sync();
   while (done < total) {
     const uint32_t room = LIST - (p->listed - p->tried), taken = total - done < room ? total - done : room;
     const uint32_t from = place > done ? 0 : done - place, limit = done + taken > place ? done + taken - place : 0;
     for (uint32_t k = from; k < count && k < limit; k++)
-      w->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
+      own->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
     p->listed += taken;
     done += taken;
     sl_warp_sync();
@@ -389,20 +418,21 @@ static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, u
 }
 
 /* Searches from the first hits of a part. Every thread of the warp comes here. */
-static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, uint32_t part,
-                                  struct warp_workspace *w, struct progress *p) {
-  const uint32_t begin = s->half->layers[FIRST].begin, hits = s->half->layers[FIRST].end - begin;
-  const uint32_t end = begin + hits * (part + 1) / PARTS;
-  for (uint32_t first = begin + hits * part / PARTS; first < end; first += FIRSTS) {
+static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
+                                  struct progress *p) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
+  const uint32_t end = begin + hits * (p->part + 1) / PARTS;
+  for (uint32_t first = begin + hits * p->part / PARTS; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
-    const uint32_t pairs = number_pairs(s, first, firsts, w);
+    const uint32_t pairs = number_pairs(s, first, firsts, own);
     uint32_t k = 0; /* of which first hit the pair is */
     SL_FOR_WARP (pair, pairs) {
       struct range r = {0, 0};
       uint64_t word = 0;
       if (pair < pairs) {
-        while (w->pairs_before[k + 1] <= pair) k++;
-        const uint32_t last = w->last[k] + (pair - w->pairs_before[k]);
+        while (own->pairs_before[k + 1] <= pair) k++;
+        const uint32_t last = own->last[k] + (pair - own->pairs_before[k]);
         r = middle_hits(s, first + k, last);
         word = (uint64_t)last << (2 * HIT_BITS) | (first + k);
       }
@@ -412,111 +442,73 @@ static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct sea
   while (p->tried < p->listed) try_triplets(a, s, w, p);
 }
 
-static SL_DEVICE void count_parts(const struct seed_xz_args *a, const struct search *s, uint32_t event, uint32_t kind,
-                                  struct warp_workspace *workspaces) {
+static SL_DEVICE void search_parts(const struct seed_xz_args *a, const struct search *s, uint32_t unit,
+                                   struct workspace *w) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
   for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
-    const size_t number = (size_t)EVENT_PARTS * event + PARTS * kind + part;
-    struct progress p = {NULL, 1, event, kind, 0, 0, 0, 0};
-    p.kept = a->kept + (size_t)KEPT_WORDS * KEPT * number;
-    search_part(a, s, part, &workspaces[warp], &p);
-    if (sl_warp_lane() == 0) a->counts[number] = p.tracks;
+    struct progress p = {unit, part, 0, 0, 0};
+    search_part(a, s, w, &p);
+    if (sl_warp_lane() == 0) a->before[(size_t)PARTS * unit + part] = p.tracks;
   }
 }
 
-SL_KERNEL(seed_xz_count, struct seed_xz_args) {
+SL_KERNEL(seed_xz_begin, struct seed_xz_args) {
+  if (sl_grid_thread() == 0) *a.found_count = 0;
+}
+
+SL_KERNEL(seed_xz_find, struct seed_xz_args) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
   for (uint32_t i = blockIdx.x; i < KINDS * *a.events.count; i += gridDim.x) {
-    const uint32_t event = sl_event_at(&a.events, i / KINDS), kind = i % KINDS;
-    if (open_half(&a, event, kind, &w.half, copy)) {
+    const uint32_t event = sl_event_at(&a.events, i / KINDS), unit = KINDS * event + i % KINDS;
+    if (open_half(&a, unit, &w, copy)) {
       const struct search s = {&w.half, copy, 1};
-      count_parts(&a, &s, event, kind, w.warps);
+      search_parts(&a, &s, unit, &w);
     } else {
       const struct search s = {&w.half, a.hits.x + a.hits.offsets[event], 0};
-      count_parts(&a, &s, event, kind, w.warps);
+      search_parts(&a, &s, unit, &w);
     }
+    list_tracks(&a, unit, &w);
   }
 }
 
 SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
-    uint32_t sum = 0;
-    SL_UNROLL for (uint32_t part = 0; part < EVENT_PARTS; part++) sum += a.counts[(size_t)EVENT_PARTS * event + part];
+    uint32_t *before = a.before + (size_t)EVENT_PARTS * event, sum = 0;
+    SL_UNROLL for (uint32_t part = 0; part < EVENT_PARTS; part++) {
+      const uint32_t tracks = before[part];
+      before[part] = sum;
+      sum += tracks;
+    }
     a.tracks.offsets[event] = sum;
   }
 }
 
-/* Of an event: the tracks before those of each part, and a bit for each that has more than are kept. */
-struct parts {
-  uint32_t before[EVENT_PARTS + 1], crowded;
-};
-SL_STATIC_ASSERT(EVENT_PARTS == 32, "a bit each");
-
-static SL_DEVICE void open_parts(const struct seed_xz_args *a, uint32_t event, struct parts *p) {
-  uint32_t sum = 0;
-  __syncthreads(); /* those of the last event are done with */
-  if (threadIdx.x == 0) p->crowded = 0;
-  SL_FOR_BLOCK (i, EVENT_PARTS) {
-    const uint32_t count = i < EVENT_PARTS ? a->counts[(size_t)EVENT_PARTS * event + i] : 0;
-    uint32_t total;
-    const uint32_t before = sum + sl_block_exclusive_scan(count, &total);
-    if (i < EVENT_PARTS) p->before[i] = before;
-    if (i < EVENT_PARTS && count > KEPT) atomicOr(&p->crowded, 1u << i);
-    sum += total;
-  }
-  if (threadIdx.x == 0) p->before[EVENT_PARTS] = sum;
-  __syncthreads();
-}
-
-/* Of which part the track is. */
-static SL_DEVICE uint32_t part_of(const struct parts *p, uint32_t track) {
-  uint32_t part = 0;
-  SL_UNROLL for (uint32_t step = EVENT_PARTS / 2; step > 0; step /= 2) part +=
-      p->before[part + step] <= track ? step : 0;
-  return part;
-}
-
-/* Searches the parts once more whose tracks were not kept. */
-static SL_DEVICE void write_crowded(const struct seed_xz_args *a, uint32_t event, const struct parts *parts,
-                                    struct workspace *w) {
-  const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
-  for (uint32_t kind = 0; kind < KINDS; kind++) {
-    const uint32_t crowded = parts->crowded >> (PARTS * kind) & ((1u << PARTS) - 1);
-    const struct search s = {&w->half, a->hits.x + a->hits.offsets[event], 0};
-    if (!crowded) continue;
-    open_half(a, event, kind, &w->half, NULL);
-    for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
-      struct progress p = {NULL, 0, event, kind, 0, 0, 0, 0};
-      p.base = a->tracks.offsets[event] + parts->before[PARTS * kind + part];
-      if (crowded >> part & 1) search_part(a, &s, part, &w->warps[warp], &p);
-    }
-  }
-}
-
+/* A thread a track; of an event for which there is no room, none is written. */
 SL_KERNEL(seed_xz_write, struct seed_xz_args) {
-  __shared__ struct workspace w;
-  __shared__ struct parts parts;
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t base = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - base;
-    if (count == 0) continue;
-    open_parts(&a, event, &parts);
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-      const uint32_t part = part_of(&parts, i);
-      const size_t number = (size_t)KEPT * (EVENT_PARTS * event + part) + (i - parts.before[part]);
-      if (parts.crowded >> part & 1) continue;
-      const struct xz_hits hits = kept_hits(a.kept + KEPT_WORDS * number);
-      write_track(&a, event, part / PARTS, &hits, base + i);
+  const uint32_t capacity = a.tracks.bound.capacity, count = *a.found_count < capacity ? *a.found_count : capacity;
+  for (uint32_t i = sl_grid_thread(); i < count; i += sl_grid_threads()) {
+    const uint32_t *words = a.found + i;
+    struct xz_hits hits;
+    SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) {
+      const uint32_t two = words[(size_t)capacity * k];
+      hits.of[2 * k] = two & ((1u << HIT_BITS) - 1);
+      hits.of[2 * k + 1] = two >> HIT_BITS;
     }
-    write_crowded(&a, event, &parts, &w);
+    const uint32_t place = words[(size_t)capacity * HIT_WORDS], unit = words[(size_t)capacity * (HIT_WORDS + 1)];
+    const uint32_t event = unit / KINDS, first = a.tracks.offsets[event];
+    if (a.tracks.offsets[event + 1] == first) continue;
+    write_track(&a, unit, &hits,
+                first + a.before[(size_t)PARTS * unit + (place >> PART_BIT)] + (place & ((1u << PART_BIT) - 1)));
   }
 }
 
 static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
-  int error = SL_LAUNCH(l, seed_xz_count, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
+  int error = SL_LAUNCH(l, seed_xz_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, seed_xz_find, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
   if (!error) error = SL_LAUNCH(l, seed_xz_sum, SL_THREAD_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
-  if (!error) error = SL_LAUNCH(l, seed_xz_write, SL_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, seed_xz_write, SL_PER_ITEM(a->tracks), *a);
   return error;
 }
 
