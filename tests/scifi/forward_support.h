@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { CASE_EVENTS = 2, CASE_TRACKS = 256, CASE_ZONE_HITS = 512, CASE_HITS = 2 * SCIFI_ZONES * CASE_ZONE_HITS };
+enum { CASE_EVENTS = 2, CASE_TRACKS = 256, CASE_ZONE_HITS = 768, CASE_HITS = 2 * SCIFI_ZONES * CASE_ZONE_HITS };
 
 /* scifi.looking_forward of LHCb's calibration; the view has its arrays. */
 struct forward_constant {
