@@ -1,9 +1,11 @@
 /* scifi.seed_confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
  *
  * A hit of the first layer that is searched, or of the second, says where the track is in y, and so where its other
- * hits are. A block an event; what a thread takes is such a beginning, by its number among those of up to 128 tracks.
- * Of a track's beginnings the best is that of a smallest key, which no two share, whatever their order; its hits are
- * then looked for once more, to be written. Reads some 300 hits' x a track, from the caches; writes 25 bytes.
+ * hits are. A block has a half of an event, a unit, whose hits' x it copies to shared memory; its tracks are dealt out
+ * to warps that go on alone, up to 16 at a time. What a thread takes is a beginning, by its number among those of these
+ * tracks. Of a track's beginnings the best is that of a smallest key, which no two share, whatever their order; its
+ * hits are then looked for once more, to be written. An event has some 90 tracks and 2600 beginnings. Reads the x of
+ * some 1600 hits; writes 25 bytes a track.
  */
 #include "scifi/event_model.h"
 #include "sorted_x.h"
@@ -24,9 +26,14 @@
 SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
 
 enum {
-  BEGINNINGS = 2, /* layers in which a track may begin */
-  TRACKS = 128,   /* whose beginnings are numbered at a time */
-  ENTRIES = BEGINNINGS * TRACKS,
+  HALVES = 2,
+  BEGINNINGS = 2,                /* layers in which a track may begin */
+  WARPS = 4,                     /* that search; those of a larger block help to copy */
+  TRACKS = 16,                   /* whose beginnings are numbered at a time */
+  ENTRIES = BEGINNINGS * TRACKS, /* a track and a layer */
+  LISTED = 128,                  /* tracks of an event that are looked at at a time */
+  PLACES = 3072,                 /* for hits in shared memory */
+  STRIDE = 32,                   /* a power of two */
   NO_HIT = SCIFI_HITS_MAX,
   CHI2_BIT = 17,
   COUNT_BIT = CHI2_BIT + 32,
@@ -41,61 +48,101 @@ static SL_DEVICE uint32_t layer_of(uint32_t k) {
   return layers >> (4 * k) & 15;
 }
 
-/* A track in x layers. */
-struct track {
-  const float *hit_x;
-  const uint16_t *zone_first;
-  float a, b, c;
-  uint32_t upper, x_hits;
-};
-
-static SL_DEVICE struct track open_track(const struct seed_confirm_args *a, uint32_t event, uint32_t item) {
-  struct track t;
-  t.hit_x = a->hits.x + a->hits.offsets[event];
-  t.zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
-  t.a = a->tracks.a[item];
-  t.b = a->tracks.b[item];
-  t.c = a->tracks.c[item];
-  t.upper = a->tracks.kind[item] & 1u;
-  t.x_hits = a->tracks.hit_count[item];
-  return t;
-}
-
-/* A stereo layer: where the track is in it, how x goes with y, and the hits that may be the track's. */
+/* A layer's hits, by their places: those of the event, or in shared memory. A hit's number in the event is `skipped`
+ * more. And how x goes with y. */
 struct layer {
-  float x, dxdy, d;
-  uint32_t begin, end;
+  uint32_t begin, end, skipped;
+  float d, bend, z, dxdy;
 };
 
-static SL_DEVICE struct layer open_layer(const struct seed_confirm_args *a, const struct track *t, uint32_t k) {
-  const uint32_t number = layer_of(k), zone = 2 * number + t->upper;
-  struct layer l;
-  l.d = a->seeding.d[number];
-  l.x = t->a + t->b * l.d + t->c * a->seeding.bend[number];
-  l.dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
-  const float outwards = t->upper ? -l.dxdy : l.dxdy; /* how x goes with the distance from the beam */
-  const float near_x = l.x + outwards * a->min_y, far_x = l.x + outwards * a->max_y;
-  l.begin = scifi_first_from(t->hit_x, t->zone_first[zone], t->zone_first[zone + 1], sl_min_f32(near_x, far_x));
-  l.end = scifi_first_above(t->hit_x, l.begin, t->zone_first[zone + 1], sl_max_f32(near_x, far_x));
-  return l;
+/* Tracks of a warp: where each is in each layer, and which hits may be its own; the smallest keys. */
+struct warp_workspace {
+  uint64_t best[TRACKS];
+  float x[SCIFI_STEREO_LAYERS][TRACKS];
+  uint16_t begin[SCIFI_STEREO_LAYERS][TRACKS], end[SCIFI_STEREO_LAYERS][TRACKS];
+  uint32_t before[ENTRIES + 1]; /* beginnings before those of each entry; the last is the sum */
+};
+
+struct workspace {
+  struct layer layers[SCIFI_STEREO_LAYERS]; /* as they are searched */
+  struct warp_workspace warps[WARPS];
+  uint16_t listed[LISTED]; /* tracks of the half, from the first that are looked at */
+};
+
+/* Opens a half, and copies its hits' x to `copy`, if they fit in; returns whether they do. Every thread of the block
+ * comes here. */
+static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t unit, struct workspace *w,
+                                    float *copy) {
+  const uint32_t event = unit / HALVES, upper = unit % HALVES;
+  const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
+  const float *x = a->hits.x + a->hits.offsets[event];
+  uint32_t begin[SCIFI_STEREO_LAYERS], hits[SCIFI_STEREO_LAYERS], sum = 0, place = 0;
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
+    const uint32_t zone = 2 * layer_of(k) + upper;
+    begin[k] = zone_first[zone];
+    hits[k] = zone_first[zone + 1] - begin[k];
+    sum += hits[k];
+  }
+  const uint32_t is_copied = sum <= PLACES ? 1u : 0u;
+  __syncthreads(); /* what was open before is done with */
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
+    for (uint32_t i = threadIdx.x; is_copied && i < hits[k]; i += blockDim.x) copy[place + i] = x[begin[k] + i];
+    if (threadIdx.x == 0) {
+      struct layer *layer = &w->layers[k];
+      const uint32_t number = layer_of(k);
+      layer->begin = is_copied ? place : begin[k];
+      layer->end = layer->begin + hits[k];
+      layer->skipped = begin[k] - layer->begin;
+      layer->d = a->seeding.d[number];
+      layer->bend = a->seeding.bend[number];
+      layer->z = layer->d + a->seeding.constants[SCIFI_SEED_Z_REFERENCE];
+      layer->dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
+    }
+    place += hits[k];
+  }
+  __syncthreads();
+  return is_copied;
 }
 
-/* Stereo hits in the order in which they are looked for; NO_HIT: none. And the line through them. */
+/* Where a track is in a layer, and the hits that may be its own. */
+static SL_DEVICE void open_window(const struct seed_confirm_args *a, const float *hit_x, uint32_t item, uint32_t upper,
+                                  const struct layer *l, struct warp_workspace *w, uint32_t k, uint32_t track) {
+  const float x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
+  const float outwards = upper ? -l->dxdy : l->dxdy; /* how x goes with the distance from the beam */
+  const float near_x = x + outwards * a->min_y, far_x = x + outwards * a->max_y;
+  const uint32_t begin = scifi_first_from(hit_x, l->begin, l->end, sl_min_f32(near_x, far_x));
+  w->x[k][track] = x;
+  w->begin[k][track] = (uint16_t)begin;
+  w->end[k][track] = (uint16_t)scifi_first_above(hit_x, begin, l->end, sl_max_f32(near_x, far_x));
+}
+
+/* scifi_first_from, for few hits. */
+static SL_DEVICE uint32_t first_from(const float *x, uint32_t begin, uint32_t end, float limit) {
+  uint32_t place = begin;
+  while (place + STRIDE <= end && x[place + STRIDE - 1] < limit) place += STRIDE;
+  SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) {
+    const uint32_t next = place + step;
+    place = next <= end && x[next - 1] < limit ? next : place;
+  }
+  return place;
+}
+
+/* The hit nearest to x, of two as near the one before, if it is near enough. */
+static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const float *hit_x, uint32_t begin, uint32_t end,
+                                   float x) {
+  const uint32_t behind = first_from(hit_x, begin, end, x);
+  const float none = 2.0f * a->max_distance + 1.0f;
+  const float off_before = behind > begin ? x - hit_x[behind - 1] : none;
+  const float off_behind = behind < end ? hit_x[behind] - x : none;
+  const uint32_t is_before = off_before <= off_behind;
+  return (is_before ? off_before : off_behind) <= a->max_distance ? behind - is_before : (uint32_t)NO_HIT;
+}
+
+/* Stereo hits in the order in which they are looked for, by their places; NO_HIT: none. And the line through them. */
 struct line {
   uint32_t hits[SCIFI_STEREO_LAYERS], count;
   float y, ty, chi2;
 };
-
-/* The hit nearest to x, of two as near the one before, if it is near enough. */
-static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const struct track *t, const struct layer *l,
-                                   float x) {
-  const uint32_t behind = scifi_first_from(t->hit_x, l->begin, l->end, x);
-  const float none = 2.0f * a->max_distance + 1.0f;
-  const float off_before = behind > l->begin ? x - t->hit_x[behind - 1] : none;
-  const float off_behind = behind < l->end ? t->hit_x[behind] - x : none;
-  const uint32_t is_before = off_before <= off_behind;
-  return (is_before ? off_before : off_behind) <= a->max_distance ? behind - is_before : NO_HIT;
-}
 
 /* Least squares of equal weights; there are at least two hits. */
 static SL_DEVICE void fit(struct line *line, const float *d, const float *y) {
@@ -121,27 +168,28 @@ static SL_DEVICE void fit(struct line *line, const float *d, const float *y) {
 }
 
 /* Follows the track from a hit of layer `first`; whether it gets enough hits. */
-static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const struct track *t, uint32_t first, uint32_t hit,
-                                 struct line *line) {
-  const float z_reference = a->seeding.constants[SCIFI_SEED_Z_REFERENCE];
+static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
+                                 uint32_t track, uint32_t x_hits, uint32_t first, uint32_t hit, struct line *line) {
+  const struct warp_workspace *own = &w->warps[sl_warp_index()];
   float d[SCIFI_STEREO_LAYERS] = {0.0f}, y[SCIFI_STEREO_LAYERS] = {0.0f}, ty = 0.0f;
   uint32_t is_hopeless = 0;
   line->count = 0;
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
     line->hits[k] = NO_HIT;
-    is_hopeless |= t->x_hits + line->count + (SCIFI_STEREO_LAYERS - k) < a->min_hits ? 1u : 0u;
+    is_hopeless |= x_hits + line->count + (SCIFI_STEREO_LAYERS - k) < a->min_hits ? 1u : 0u;
     if (k < first || is_hopeless) continue;
-    const struct layer l = open_layer(a, t, k);
-    const float z = l.d + z_reference;
-    const uint32_t found = k == first ? hit : near_hit(a, t, &l, l.x - ty * (l.dxdy * z));
+    const struct layer *l = &w->layers[k];
+    const float x = own->x[k][track];
+    const uint32_t found =
+        k == first ? hit : near_hit(a, hit_x, own->begin[k][track], own->end[k][track], x - ty * (l->dxdy * l->z));
     if (found == NO_HIT) continue;
-    d[k] = l.d;
-    y[k] = (l.x - t->hit_x[found]) / l.dxdy;
-    ty = k == first ? y[k] / z : 0.5f * (ty + y[k] / z);
+    d[k] = l->d;
+    y[k] = (x - hit_x[found]) / l->dxdy;
+    ty = k == first ? y[k] / l->z : 0.5f * (ty + y[k] / l->z);
     line->hits[k] = found;
     line->count++;
   }
-  if (is_hopeless || t->x_hits + line->count < a->min_hits) return 0;
+  if (is_hopeless || x_hits + line->count < a->min_hits) return 0;
   fit(line, d, y);
   return 1;
 }
@@ -153,53 +201,12 @@ static SL_DEVICE uint64_t key_of(const struct line *line, uint32_t first, uint32
   return missing << COUNT_BIT | chi2 << CHI2_BIT | earliness;
 }
 
-struct workspace {
-  uint64_t best[TRACKS];
-  uint32_t before[ENTRIES + 1]; /* beginnings before those of an entry, which is a track and a layer */
-  uint32_t hits[ENTRIES];       /* the first one of each */
-};
-
-/* Numbers the beginnings of tracks from `first` on; returns how many there are. */
-static SL_DEVICE uint32_t number_beginnings(const struct seed_confirm_args *a, uint32_t event, uint32_t first,
-                                            uint32_t tracks, struct workspace *w) {
-  uint32_t sum = 0;
-  SL_FOR_BLOCK (i, BEGINNINGS * tracks) {
-    struct layer l = {0.0f, 0.0f, 0.0f, 0, 0};
-    uint32_t total;
-    if (i < BEGINNINGS * tracks) {
-      const struct track t = open_track(a, event, first + i / BEGINNINGS);
-      l = open_layer(a, &t, i % BEGINNINGS);
-      w->best[i / BEGINNINGS] = no_beginning;
-    }
-    const uint32_t before = sum + sl_block_exclusive_scan(l.end - l.begin, &total);
-    if (i < BEGINNINGS * tracks) {
-      w->before[i] = before;
-      w->hits[i] = l.begin;
-    }
-    sum += total;
-  }
-  if (threadIdx.x == 0) w->before[BEGINNINGS * tracks] = sum;
-  __syncthreads();
-  return sum;
-}
-
-/* Of which entry the beginning is: the last one with no more beginnings before it. */
-static SL_DEVICE uint32_t entry_of(const struct workspace *w, uint32_t entries, uint32_t beginning) {
-  uint32_t begin = 0, end = entries;
-  while (end - begin > 1) {
-    const uint32_t middle = (begin + end) / 2;
-    if (w->before[middle] <= beginning)
-      begin = middle;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-static SL_DEVICE void write_line(const struct seed_confirm_args *a, uint32_t item, const struct line *line) {
+static SL_DEVICE void write_line(const struct seed_confirm_args *a, const struct workspace *w, uint32_t item,
+                                 const struct line *line) {
   uint16_t *hits = a->stereo.hits + SCIFI_STEREO_LAYERS * (size_t)item;
   uint32_t by_layer[SCIFI_LAYERS], count = 0;
-  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) by_layer[layer_of(k)] = line->hits[k];
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) by_layer[layer_of(k)] =
+      line->hits[k] != NO_HIT ? line->hits[k] + w->layers[k].skipped : (uint32_t)NO_HIT;
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_STEREO_LAYERS; i++) {
     const uint32_t hit = by_layer[SCIFI_STATION_LAYERS * (i / 2) + 1 + i % 2];
     if (hit != NO_HIT) hits[count++] = (uint16_t)hit;
@@ -211,40 +218,100 @@ static SL_DEVICE void write_line(const struct seed_confirm_args *a, uint32_t ite
   a->stereo.chi2[item] = line->chi2;
 }
 
-static SL_DEVICE void write_best(const struct seed_confirm_args *a, uint32_t event, uint32_t item, uint64_t key) {
+static SL_DEVICE void write_best(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
+                                 uint32_t track, uint32_t item) {
+  const uint64_t key = w->warps[sl_warp_index()].best[track];
   struct line line = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
   if (key != no_beginning) {
-    const struct track t = open_track(a, event, item);
     const uint32_t place = (1u << CHI2_BIT) - 1 - (uint32_t)(key & ((1u << CHI2_BIT) - 1));
-    follow(a, &t, place >> SECOND_BIT, place & HIT_MASK, &line);
+    follow(a, hit_x, w, track, a->tracks.hit_count[item], place >> SECOND_BIT, place & HIT_MASK, &line);
   }
-  write_line(a, item, &line);
+  write_line(a, w, item, &line);
+}
+
+/* Lists those of `count` tracks from `first` on that are in the half. Every thread of the block comes here. */
+static SL_DEVICE uint32_t list_tracks(const struct seed_confirm_args *a, uint32_t upper, uint32_t first, uint32_t count,
+                                      struct workspace *w) {
+  uint32_t length = 0;
+  __syncthreads(); /* the list before is done with */
+  SL_FOR_BLOCK (i, count) {
+    const uint32_t wanted = i < count && (a->tracks.kind[first + i] & 1u) == upper;
+    const uint32_t place = sl_block_append(wanted, &length);
+    if (wanted) w->listed[place] = (uint16_t)i;
+  }
+  __syncthreads();
+  return length;
+}
+
+/* Numbers the beginnings of a warp's tracks; returns how many there are. */
+static SL_DEVICE uint32_t number_beginnings(struct warp_workspace *own, uint32_t tracks) {
+  uint32_t sum = 0;
+  SL_FOR_WARP (i, BEGINNINGS * tracks) {
+    const uint32_t k = i % BEGINNINGS, track = i / BEGINNINGS;
+    const uint32_t count = i < BEGINNINGS * tracks ? (uint32_t)own->end[k][track] - own->begin[k][track] : 0;
+    const uint32_t before = sum + sl_warp_exclusive_scan(count);
+    if (i < BEGINNINGS * tracks) own->before[i] = before;
+    if (sl_warp_lane() + 1 == sl_warp_lanes()) own->before[BEGINNINGS * tracks] = before + count;
+    sl_warp_sync();
+    sum = own->before[BEGINNINGS * tracks];
+  }
+  return sum;
+}
+
+/* Finds the hits of up to TRACKS tracks. Every thread of the warp comes here. */
+static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
+                           uint32_t first, const uint16_t *listed, uint32_t tracks) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  sl_warp_sync(); /* the tracks before are done with */
+  for (uint32_t i = sl_warp_lane(); i < SCIFI_STEREO_LAYERS * tracks; i += sl_warp_lanes()) {
+    const uint32_t k = i / tracks, track = i - k * tracks;
+    open_window(a, hit_x, first + listed[track], upper, &w->layers[k], own, k, track);
+    if (k == 0) own->best[track] = no_beginning;
+  }
+  sl_warp_sync();
+  const uint32_t beginnings = number_beginnings(own, tracks);
+  uint32_t entry = 0;
+  for (uint32_t i = sl_warp_lane(); i < beginnings; i += sl_warp_lanes()) {
+    while (own->before[entry + 1] <= i) entry++;
+    const uint32_t track = entry / BEGINNINGS, k = entry % BEGINNINGS, item = first + listed[track];
+    const uint32_t hit = own->begin[k][track] + (i - own->before[entry]);
+    struct line line;
+    if (follow(a, hit_x, w, track, a->tracks.hit_count[item], k, hit, &line))
+      atomicMin((sl_atomic_u64 *)&own->best[track], (sl_atomic_u64)key_of(&line, k, hit));
+  }
+  sl_warp_sync();
+  for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes())
+    write_best(a, hit_x, w, track, first + listed[track]);
+}
+
+/* Deals out the tracks of a half to the warps. */
+static SL_DEVICE void find_all(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
+                               uint32_t unit) {
+  const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
+  const uint32_t upper = unit % HALVES, end = a->tracks.offsets[unit / HALVES + 1];
+  for (uint32_t first = a->tracks.offsets[unit / HALVES]; first < end; first += LISTED) {
+    const uint32_t length = list_tracks(a, upper, first, end - first < LISTED ? end - first : (uint32_t)LISTED, w);
+    const uint32_t share = (length + warps - 1) / warps, from = warp < warps ? warp * share : length;
+    const uint32_t until = from + share < length ? from + share : length;
+    for (uint32_t i = from; i < until; i += TRACKS)
+      find(a, hit_x, w, upper, first, w->listed + i, until - i < TRACKS ? until - i : (uint32_t)TRACKS);
+  }
 }
 
 SL_KERNEL(seed_confirm_find, struct seed_confirm_args) {
   __shared__ struct workspace w;
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t end = a.tracks.offsets[event + 1];
-    for (uint32_t first = a.tracks.offsets[event]; first < end; first += TRACKS) {
-      const uint32_t tracks = end - first < TRACKS ? end - first : TRACKS;
-      const uint32_t beginnings = number_beginnings(&a, event, first, tracks, &w);
-      for (uint32_t i = threadIdx.x; i < beginnings; i += blockDim.x) {
-        const uint32_t entry = entry_of(&w, BEGINNINGS * tracks, i), layer = entry % BEGINNINGS;
-        const uint32_t hit = w.hits[entry] + (i - w.before[entry]);
-        const struct track t = open_track(&a, event, first + entry / BEGINNINGS);
-        struct line line;
-        if (follow(&a, &t, layer, hit, &line))
-          atomicMin((sl_atomic_u64 *)&w.best[entry / BEGINNINGS], (sl_atomic_u64)key_of(&line, layer, hit));
-      }
-      __syncthreads();
-      for (uint32_t i = threadIdx.x; i < tracks; i += blockDim.x) write_best(&a, event, first + i, w.best[i]);
-      __syncthreads();
-    }
+  __shared__ float copy[PLACES];
+  for (uint32_t i = blockIdx.x; i < HALVES * *a.events.count; i += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i / HALVES), unit = HALVES * event + i % HALVES;
+    if (open_half(&a, unit, &w, copy))
+      find_all(&a, copy, &w, unit);
+    else
+      find_all(&a, a.hits.x + a.hits.offsets[event], &w, unit);
   }
 }
 
 static int run(const struct sl_launch *l, const struct seed_confirm_args *a) {
-  return SL_LAUNCH(l, seed_confirm_find, SL_PER_EVENT, *a);
+  return SL_LAUNCH(l, seed_confirm_find, SL_PER_CHUNK((uint64_t)HALVES * l->grid_blocks), *a);
 }
 
-SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 256, run);
+SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run);
