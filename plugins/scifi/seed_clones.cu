@@ -1,16 +1,16 @@
 /* scifi.seed_clones: of tracks in x layers that share hits, the best one (README.md, "Seeds").
  *
- * Count, scan, write: a block an event. Every hit knows the best of the tracks that it is on, by a key that no two
- * tracks share: it is a smallest value, whatever the order in which tracks come. Then a thread a track counts the hits
- * that know it. Reads 30 bytes a track, twice, and writes and reads 8 for each hit of the event; 38 for each track that
- * is kept.
+ * Count, scan, write: a block an event. Every hit learns how bad the best of the tracks is that it is on, then which
+ * one is the first of those that are as bad: both are extreme values, whatever the order in which tracks come. Then a
+ * thread a track counts the hits that it has for itself. What hits learn stands in shared memory, if there is room for
+ * the event's. Reads 30 bytes a track, four times; writes and reads a byte, and 38 for each track that is kept.
  */
 #include "scifi/event_model.h"
 
 #include <sluice/kernel.h>
 
-enum { SCORE_BIT = 32 };
-static const uint64_t no_track = UINT64_MAX;
+enum { HITS_MAX = 9216 }; /* of an event, in shared memory */
+static const uint32_t claim = 1u << 31;
 
 #define SL_ARGS seed_clones_args
 #define SEED_CLONES(M)                                                                                          \
@@ -19,35 +19,58 @@ static const uint64_t no_track = UINT64_MAX;
   M(OUT, tracks, scifi_xz_tracks, "the best ones, in their order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates)))) \
   M(F32, score_weight, 1000.0, 1.0, 1e9, "", "of a track's score, to which the curvature's size is added")      \
   M(U32, min_hits, 4, 1, 6, "", "hits that are on no better track, for it to be kept")                          \
-  M(SCRATCH, best, u64, "track of each hit", SL_ONE(SL_ITEMS_TERM(hits)))
+  M(SCRATCH, best, u32, "what each hit knows, of events of too many hits", SL_ONE(SL_ITEMS_TERM(hits)))         \
+  M(SCRATCH, own, u8, "hits of each candidate on which none is better; then whether it is kept",                \
+    SL_ONE(SL_ITEMS_TERM(candidates)))
 SL_ARGUMENTS(seed_clones, SEED_CLONES);
 
-/* Ascending with what tracks are sorted by, which is not negative; of equal ones, with their places. */
-static SL_DEVICE uint64_t key_of(const struct seed_clones_args *a, uint32_t event, uint32_t candidate) {
+/* Ascending with what tracks are sorted by, which is not negative. */
+static SL_DEVICE uint32_t badness_of(const struct seed_clones_args *a, uint32_t candidate) {
   const float badness = a->score_weight * a->candidates.score[candidate] + sl_abs_f32(a->candidates.c[candidate]);
-  return (uint64_t)sl_bits_from_f32(badness) << SCORE_BIT | (candidate - a->candidates.offsets[event]);
+  return sl_bits_from_f32(badness) & (claim - 1);
 }
 
-/* Every thread of the block comes here. */
-static SL_DEVICE void find_best(const struct seed_clones_args *a, uint32_t event) {
-  uint64_t *best = a->best + a->hits.offsets[event];
+/* Which of the candidate's hits know this value, a bit each. */
+static SL_DEVICE uint32_t hits_with(const struct seed_clones_args *a, const uint32_t *best, uint32_t candidate,
+                                    uint32_t value) {
+  const uint16_t *hits = a->candidates.hits + SCIFI_X_LAYERS * (size_t)candidate;
+  const uint32_t count = a->candidates.hit_count[candidate];
+  uint32_t bits = 0;
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) bits |= k < count && best[hits[k]] == value ? 1u << k : 0u;
+  return bits;
+}
+
+/* Finds out which candidates of the event are kept; returns how many. `best`: a value for each hit of the event, which
+ * begins as the worst badness, and ends as a claim of the first of the best tracks. Every thread of the block comes
+ * here. */
+static SL_DEVICE uint32_t find_best(const struct seed_clones_args *a, uint32_t event, uint32_t *best) {
   const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
-  for (uint32_t h = threadIdx.x; h < hits; h += blockDim.x) best[h] = no_track;
+  const uint32_t first = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];
+  uint32_t count = 0;
+  __syncthreads(); /* the event before is done with */
+  for (uint32_t h = threadIdx.x; h < hits; h += blockDim.x) best[h] = claim - 1;
   __syncthreads();
-  for (uint32_t i = a->candidates.offsets[event] + threadIdx.x; i < a->candidates.offsets[event + 1]; i += blockDim.x) {
-    const uint64_t key = key_of(a, event, i);
-    for (uint32_t k = 0; k < a->candidates.hit_count[i]; k++)
-      atomicMin((sl_atomic_u64 *)&best[a->candidates.hits[SCIFI_X_LAYERS * (size_t)i + k]], (sl_atomic_u64)key);
+  for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+    const uint16_t *of = a->candidates.hits + SCIFI_X_LAYERS * (size_t)i;
+    const uint32_t badness = badness_of(a, i), hit_count = a->candidates.hit_count[i];
+    for (uint32_t k = 0; k < hit_count; k++) atomicMin(&best[of[k]], badness);
   }
   __syncthreads();
-}
-
-static SL_DEVICE uint32_t is_best(const struct seed_clones_args *a, uint32_t event, uint32_t candidate) {
-  const uint64_t *best = a->best + a->hits.offsets[event], key = key_of(a, event, candidate);
-  const uint16_t *hits = a->candidates.hits + SCIFI_X_LAYERS * (size_t)candidate;
-  uint32_t own = 0;
-  for (uint32_t k = 0; k < a->candidates.hit_count[candidate]; k++) own += best[hits[k]] == key ? 1u : 0u;
-  return own >= a->min_hits ? 1u : 0u;
+  for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x)
+    a->own[i] = (uint8_t)hits_with(a, best, i, badness_of(a, i));
+  __syncthreads();
+  for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+    const uint16_t *of = a->candidates.hits + SCIFI_X_LAYERS * (size_t)i;
+    for (uint32_t k = 0, own = a->own[i]; own >> k > 0; k++)
+      if (own >> k & 1) atomicMax(&best[of[k]], claim | (end - i));
+  }
+  __syncthreads();
+  for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+    const uint32_t is_kept = sl_count_bits(hits_with(a, best, i, claim | (end - i))) >= a->min_hits ? 1u : 0u;
+    a->own[i] = (uint8_t)is_kept;
+    count += is_kept;
+  }
+  return sl_block_sum_u32(count);
 }
 
 static SL_DEVICE void copy_track(const struct seed_clones_args *a, uint32_t from, uint32_t to) {
@@ -62,12 +85,10 @@ static SL_DEVICE void copy_track(const struct seed_clones_args *a, uint32_t from
 }
 
 SL_KERNEL(seed_clones_count, struct seed_clones_args) {
+  __shared__ uint32_t best[HITS_MAX];
   SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    find_best(&a, event);
-    for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < a.candidates.offsets[event + 1]; i += blockDim.x)
-      count += is_best(&a, event, i);
-    count = sl_block_sum_u32(count);
+    const uint32_t first = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - first;
+    const uint32_t count = hits <= HITS_MAX ? find_best(&a, event, best) : find_best(&a, event, a.best + first);
     if (threadIdx.x == 0) a.tracks.offsets[event] = count;
   }
 }
@@ -78,7 +99,7 @@ SL_KERNEL(seed_clones_write, struct seed_clones_args) {
     const uint32_t count = a.tracks.offsets[event + 1] == to ? 0 : a.candidates.offsets[event + 1] - first;
     uint32_t length = 0;
     SL_FOR_BLOCK (i, count) {
-      const uint32_t wanted = i < count && is_best(&a, event, first + i);
+      const uint32_t wanted = i < count && a.own[first + i];
       const uint32_t place = to + sl_block_append(wanted, &length);
       if (wanted) copy_track(&a, first + i, place);
     }
