@@ -1,15 +1,16 @@
 /* scifi.seed_xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
  *
- * A block has a half and case of an event, a unit, whose hits' x it copies to shared memory; its first hits are dealt
- * out in eight parts, to warps that go on alone. For each of up to 32 first hits there is a range of last ones, and for
- * each such pair one of middle hits. What a thread takes is a pair, by its number, then a triplet of a list, so that
- * ranges of different lengths leave few threads idle. Triplets stand in the list, and tracks in the output, in the
- * order of first, last and middle hits, whatever the block.
+ * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
+ * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
+ * memory, and deals out its first hits to warps that go on alone, in parts. For each of up to 32 first hits there is a
+ * range of last ones, and for each such pair one of middle hits. What a thread takes is a pair, by its number, then a
+ * triplet of a list, so that ranges of different lengths leave few threads idle. Triplets stand in the list, and tracks
+ * in the output, in the order of first, last and middle hits, whatever the block.
  *
- * Find, sum, scan, write. What is found goes to a list of the slice in no order, with the track's place among those of
- * its part; as soon as it is known how many tracks the parts before have, they are written. The list has as much room
- * as the output. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and 400 tracks. Reads the x of some
- * 1600 hits twice; writes and reads 20 bytes of scratch a track, and writes 38.
+ * Plan, find, sum, scan, write. Chunks are listed in any order. What is found goes to a list of the slice in any order,
+ * too, with the track's place among those of its part; when it is known how many tracks the parts before have, they are
+ * written. This list has as much room as the output. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and
+ * 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a track, and writes 38.
  */
 #include "scifi/event_model.h"
 #include "sorted_x.h"
@@ -21,21 +22,26 @@
 enum {
   TRACKS_MAX = 1 << 17, /* of one event */
   KINDS = 2 * SCIFI_SEED_CASES,
-  PARTS = 8, /* of the first hits of a half and case */
-  EVENT_PARTS = KINDS * PARTS,
-  FOUND = 256,                 /* tracks of a half and case that are listed together; the others one by one */
+  CHUNKS_MAX = 16,             /* of a unit */
+  CHUNK_WORK = 1 << 24,        /* as chunks_of counts it */
+  MIDDLE_WORK = 400,           /* hits of a middle layer for which triplets are as much work as pairs */
+  PARTS = 8,                   /* of a chunk */
+  FOUND = 128,                 /* tracks of a chunk that are listed together; the others one by one */
   PART_BIT = 28,               /* behind a track's place in its part */
   HIT_WORDS = 3,               /* with two hits each */
-  FOUND_WORDS = HIT_WORDS + 2, /* these, part and place, kind and event */
+  FOUND_WORDS = HIT_WORDS + 2, /* these, part and place, chunk */
   FEWEST = 2,                  /* further hits that there must be */
   FIRSTS = 32,                 /* first hits whose pairs are numbered at a time */
   LIST = 128,                  /* triplets that wait to be tried; a power of two */
   WARPS = 4,                   /* that search; those of a larger block help to copy */
-  STRIDE = 256,                /* a layer takes a multiple of so many places in shared memory; a power of two */
-  PLACES = 12 * STRIDE,
+  STRIDE = 128,                /* a layer takes a multiple of so many places in shared memory; a power of two */
+  PLACES = 28 * STRIDE,
   HIT_BITS = 16,
   NO_HIT = SCIFI_HITS_MAX
 };
+
+/* What is counted over the slice. */
+enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
 
 /* The layers of a case by what their hits are for. */
 enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
@@ -49,10 +55,11 @@ enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
   M(F32, miss_factor, 10.0, 1.0, 1e6, "", "of the score of a track that has no hit in one layer")      \
   M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score where the second layers come first") \
   M(BUDGET, tracks_per_event, 700, 1, 1000000, "tracks that are kept, on average over a slice")        \
-  M(SCRATCH, before, u32, "tracks of each part; then of those before, and of all parts",               \
-    SL_ONE(SL_EVENTS_TERM(EVENT_PARTS, 0)))                                                            \
-  M(SCRATCH, found_count, u32, "tracks on the list", SL_ONE(SL_CONSTANT_TERM(1)))                      \
-  M(SCRATCH, found, u32, "the list: what FOUND_WORDS says, one after another for all tracks",          \
+  M(SCRATCH, counters, u32, "chunks and tracks on the lists", SL_ONE(SL_CONSTANT_TERM(COUNTERS)))      \
+  M(SCRATCH, chunks, u32, "chunks, by unit and number", SL_ONE(SL_EVENTS_TERM(KINDS *CHUNKS_MAX, 0)))  \
+  M(SCRATCH, before, u32, "of each part the tracks; then those of all parts before",                   \
+    SL_ONE(SL_EVENTS_TERM(KINDS *CHUNKS_MAX *PARTS, 0)))                                               \
+  M(SCRATCH, found, u32, "tracks: what FOUND_WORDS says, one after another for all",                   \
     SL_ONE(SL_ITEMS_SCALED(tracks, FOUND_WORDS, 1, 0)))
 SL_ARGUMENTS(seed_xz, SEED_XZ);
 
@@ -66,6 +73,7 @@ struct layer {
 /* What the search of a half and case reads all the time. */
 struct half {
   struct layer layers[ROLES];
+  uint32_t chunks;
   float numbers[SCIFI_CASE_FITS], inverse_p[2], tolerance;
 };
 
@@ -92,7 +100,7 @@ struct search {
 
 /* What has been done of a part, the same for all threads of the warp. */
 struct progress {
-  uint32_t unit, part, tracks, listed, tried;
+  uint32_t chunk, part, tracks, listed, tried; /* the chunk: CHUNKS_MAX times the unit, and its number */
 };
 
 static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
@@ -105,6 +113,13 @@ static SL_DEVICE uint32_t zone_of_role(uint32_t role, uint32_t kind) {
   return 2 * layer_of_role(role, kind % 2) + kind / 2;
 }
 
+/* How many chunks a unit is, with so many hits in the layers: pairs go with the first two factors, and triplets with
+ * all three. */
+static SL_DEVICE uint32_t chunks_of(uint32_t first, uint32_t last, uint32_t middle) {
+  const uint64_t chunks = 1 + (uint64_t)first * last * (MIDDLE_WORK + middle) / CHUNK_WORK;
+  return chunks < CHUNKS_MAX ? (uint32_t)chunks : (uint32_t)CHUNKS_MAX;
+}
+
 static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits + 2 + STRIDE - 1) / STRIDE * STRIDE; }
 
 /* Copies x of the layer's hits to `to`. */
@@ -113,9 +128,9 @@ static SL_DEVICE void copy_layer(const float *x, uint32_t hits, uint32_t places,
     to[i] = i == 0 ? -INFINITY : (i <= hits ? x[i - 1] : INFINITY);
 }
 
-/* Opens a half and case, and copies its hits' x to `copy`, if they fit in; returns whether they do.
+/* Opens a unit, and copies its hits' x to `copy`, if they fit in; returns whether they do.
  * Every thread of the block comes here. */
-static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
+static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
   const uint32_t event = unit / KINDS, kind = unit % KINDS;
   struct half *h = &w->half;
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
@@ -146,6 +161,7 @@ static SL_DEVICE uint32_t open_half(const struct seed_xz_args *a, uint32_t unit,
     h->numbers[i] = a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + i];
   if (threadIdx.x == 0) {
     w->found_count = 0;
+    h->chunks = chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
     h->inverse_p[0] = a->seeding.constants[SCIFI_SEED_INVERSE_P];
     h->inverse_p[1] = a->seeding.constants[SCIFI_SEED_INVERSE_P + 1];
     h->tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
@@ -341,24 +357,24 @@ static SL_DEVICE void keep_track(const struct seed_xz_args *a, const struct xz_h
   uint32_t words[FOUND_WORDS];
   SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) words[k] = hits->of[2 * k] | hits->of[2 * k + 1] << HIT_BITS;
   words[HIT_WORDS] = p->part << PART_BIT | place;
-  words[HIT_WORDS + 1] = p->unit;
+  words[HIT_WORDS + 1] = p->chunk;
   if (i >= FOUND) {
-    list_track(a, atomicAdd(a->found_count, 1u), words);
+    list_track(a, atomicAdd(&a->counters[FOUND_COUNT], 1u), words);
     return;
   }
   SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) w->found[k][i] = words[k];
 }
 
 /* Adds the tracks in shared memory to the list of the slice. Every thread of the block comes here. */
-static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t unit, struct workspace *w) {
+static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, struct workspace *w) {
   __syncthreads();
   const uint32_t count = w->found_count < FOUND ? w->found_count : (uint32_t)FOUND;
-  if (threadIdx.x == 0) w->found_base = atomicAdd(a->found_count, count);
+  if (threadIdx.x == 0) w->found_base = atomicAdd(&a->counters[FOUND_COUNT], count);
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     uint32_t words[FOUND_WORDS];
     SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) words[k] = w->found[k][i];
-    words[FOUND_WORDS - 1] = unit;
+    words[FOUND_WORDS - 1] = chunk;
     list_track(a, w->found_base + i, words);
   }
 }
@@ -388,8 +404,9 @@ static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct s
   while (done < total) {
     const uint32_t room = LIST - (p->listed - p->tried), taken = total - done < room ? total - done : room;
     const uint32_t from = place > done ? 0 : done - place, limit = done + taken > place ? done + taken - place : 0;
-    for (uint32_t k = from; k < count && k < limit; k++)
-      own->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
+    SL_ROLLED /* most have none or one */
+        for (uint32_t k = from; k < count && k < limit; k++)
+            own->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
     p->listed += taken;
     done += taken;
     sl_warp_sync();
@@ -422,8 +439,9 @@ static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct sea
                                   struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
-  const uint32_t end = begin + hits * (p->part + 1) / PARTS;
-  for (uint32_t first = begin + hits * p->part / PARTS; first < end; first += FIRSTS) {
+  const uint32_t parts = PARTS * w->half.chunks, part = PARTS * (p->chunk % CHUNKS_MAX) + p->part;
+  const uint32_t end = begin + hits * (part + 1) / parts;
+  for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
     const uint32_t pairs = number_pairs(s, first, firsts, own);
     uint32_t k = 0; /* of which first hit the pair is */
@@ -442,43 +460,67 @@ static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct sea
   while (p->tried < p->listed) try_triplets(a, s, w, p);
 }
 
-static SL_DEVICE void search_parts(const struct seed_xz_args *a, const struct search *s, uint32_t unit,
+static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct search *s, uint32_t chunk,
                                    struct workspace *w) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
   for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
-    struct progress p = {unit, part, 0, 0, 0};
+    struct progress p = {chunk, part, 0, 0, 0};
     search_part(a, s, w, &p);
-    if (sl_warp_lane() == 0) a->before[(size_t)PARTS * unit + part] = p.tracks;
+    if (sl_warp_lane() == 0) a->before[(size_t)PARTS * chunk + part] = p.tracks;
   }
 }
 
 SL_KERNEL(seed_xz_begin, struct seed_xz_args) {
-  if (sl_grid_thread() == 0) *a.found_count = 0;
+  for (uint32_t i = sl_grid_thread(); i < COUNTERS; i += sl_grid_threads()) a.counters[i] = 0;
+}
+
+/* How many chunks a unit is. */
+static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t unit) {
+  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
+  uint32_t hits[FURTHER];
+  SL_UNROLL for (uint32_t role = 0; role < FURTHER; role++) {
+    const uint32_t zone = zone_of_role(role, unit % KINDS);
+    hits[role] = (uint32_t)zone_first[zone + 1] - zone_first[zone];
+  }
+  return chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
+}
+
+SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    for (uint32_t unit = KINDS * event; unit < KINDS * (event + 1); unit++) {
+      const uint32_t count = chunks_of_unit(&a, unit), first = atomicAdd(&a.counters[CHUNK_COUNT], count);
+      for (uint32_t i = 0; i < count; i++) a.chunks[first + i] = CHUNKS_MAX * unit + i;
+    }
+  }
 }
 
 SL_KERNEL(seed_xz_find, struct seed_xz_args) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
-  for (uint32_t i = blockIdx.x; i < KINDS * *a.events.count; i += gridDim.x) {
-    const uint32_t event = sl_event_at(&a.events, i / KINDS), unit = KINDS * event + i % KINDS;
-    if (open_half(&a, unit, &w, copy)) {
+  for (uint32_t i = blockIdx.x; i < a.counters[CHUNK_COUNT]; i += gridDim.x) {
+    const uint32_t chunk = a.chunks[i], unit = chunk / CHUNKS_MAX;
+    if (open_unit(&a, unit, &w, copy)) {
       const struct search s = {&w.half, copy, 1};
-      search_parts(&a, &s, unit, &w);
+      search_chunk(&a, &s, chunk, &w);
     } else {
-      const struct search s = {&w.half, a.hits.x + a.hits.offsets[event], 0};
-      search_parts(&a, &s, unit, &w);
+      const struct search s = {&w.half, a.hits.x + a.hits.offsets[unit / KINDS], 0};
+      search_chunk(&a, &s, chunk, &w);
     }
-    list_tracks(&a, unit, &w);
+    list_tracks(&a, chunk, &w);
   }
 }
 
 SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
-    uint32_t *before = a.before + (size_t)EVENT_PARTS * event, sum = 0;
-    SL_UNROLL for (uint32_t part = 0; part < EVENT_PARTS; part++) {
-      const uint32_t tracks = before[part];
-      before[part] = sum;
-      sum += tracks;
+    uint32_t sum = 0;
+    for (uint32_t unit = KINDS * event; unit < KINDS * (event + 1); unit++) {
+      uint32_t *before = a.before + (size_t)PARTS * CHUNKS_MAX * unit;
+      const uint32_t parts = PARTS * chunks_of_unit(&a, unit);
+      for (uint32_t part = 0; part < parts; part++) {
+        const uint32_t tracks = before[part];
+        before[part] = sum;
+        sum += tracks;
+      }
     }
     a.tracks.offsets[event] = sum;
   }
@@ -486,8 +528,8 @@ SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
 
 /* A thread a track; of an event for which there is no room, none is written. */
 SL_KERNEL(seed_xz_write, struct seed_xz_args) {
-  const uint32_t capacity = a.tracks.bound.capacity, count = *a.found_count < capacity ? *a.found_count : capacity;
-  for (uint32_t i = sl_grid_thread(); i < count; i += sl_grid_threads()) {
+  const uint32_t capacity = a.tracks.bound.capacity, found = a.counters[FOUND_COUNT];
+  for (uint32_t i = sl_grid_thread(); i < found && i < capacity; i += sl_grid_threads()) {
     const uint32_t *words = a.found + i;
     struct xz_hits hits;
     SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) {
@@ -495,16 +537,17 @@ SL_KERNEL(seed_xz_write, struct seed_xz_args) {
       hits.of[2 * k] = two & ((1u << HIT_BITS) - 1);
       hits.of[2 * k + 1] = two >> HIT_BITS;
     }
-    const uint32_t place = words[(size_t)capacity * HIT_WORDS], unit = words[(size_t)capacity * (HIT_WORDS + 1)];
-    const uint32_t event = unit / KINDS, first = a.tracks.offsets[event];
-    if (a.tracks.offsets[event + 1] == first) continue;
+    const uint32_t place = words[(size_t)capacity * HIT_WORDS], chunk = words[(size_t)capacity * (HIT_WORDS + 1)];
+    const uint32_t unit = chunk / CHUNKS_MAX, first = a.tracks.offsets[unit / KINDS];
+    if (a.tracks.offsets[unit / KINDS + 1] == first) continue;
     write_track(&a, unit, &hits,
-                first + a.before[(size_t)PARTS * unit + (place >> PART_BIT)] + (place & ((1u << PART_BIT) - 1)));
+                first + a.before[(size_t)PARTS * chunk + (place >> PART_BIT)] + (place & ((1u << PART_BIT) - 1)));
   }
 }
 
 static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
   int error = SL_LAUNCH(l, seed_xz_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, seed_xz_plan, SL_THREAD_PER_EVENT, *a);
   if (!error) error = SL_LAUNCH(l, seed_xz_find, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
   if (!error) error = SL_LAUNCH(l, seed_xz_sum, SL_THREAD_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
