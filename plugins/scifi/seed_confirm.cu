@@ -1,32 +1,24 @@
 /* scifi.seed_confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
  *
  * A hit of the first layer that is searched, or of the second, says where the track is in y, and so where its other
- * hits are. A block has a half of an event, a unit, whose hits' x it copies to shared memory; its tracks are dealt out
- * to warps that go on alone, up to 16 at a time. What a thread takes is a beginning, by its number among those of these
- * tracks. Of a track's beginnings the best is that of a smallest key, which no two share, whatever their order; its
- * hits are then looked for once more, to be written. An event has some 90 tracks and 2600 beginnings. Reads the x of
- * some 1600 hits; writes 25 bytes a track.
+ * hits are. An event's tracks are dealt out in chunks of about as much work, a block each, since there are events of a
+ * hundred times the work of others. A block takes those of the lower half, then those of the upper one, and copies the
+ * half's hits' x to shared memory; the tracks are dealt out to warps that go on alone, up to 16 at a time. What a
+ * thread takes is a beginning, by its number among those of these tracks. Of a track's beginnings the best is that of a
+ * smallest key, which no two share, whatever their order; its hits are then looked for once more, to be written. Chunks
+ * are listed in any order. An event has some 90 tracks and 2600 beginnings. Reads the x of some 1600 hits a chunk;
+ * writes 25 bytes a track.
  */
 #include "scifi/event_model.h"
 #include "sorted_x.h"
 
 #include <sluice/kernel.h>
 
-#define SL_ARGS seed_confirm_args
-#define SEED_CONFIRM(M)                                                                              \
-  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                 \
-  M(IN, tracks, scifi_xz_tracks, "offsets kind hit_count a b c", "whose stereo hits are looked for") \
-  M(IN, seeding, scifi_seeding_constants, "d bend constants", "where layers are")                    \
-  M(OUT, stereo, scifi_seed_stereo, "for each track", SL_SHARES_OFFSETS(tracks))                     \
-  M(F32, max_distance, 1.0, 0.0, 1e3, "mm", "of a hit, in x, from where the hits before it say")     \
-  M(F32, stereo_slope, 0.0874892, 1e-3, 1.0, "", "size of dx/dy in stereo layers")                   \
-  M(F32, min_y, -20.0, -1e4, 0.0, "mm", "how far a track may be in the other half")                  \
-  M(F32, max_y, 2700.0, 0.0, 1e4, "mm", "the farthest from the beam")                                \
-  M(U32, min_hits, 10, 5, 12, "", "of a track, with those in x layers")
-SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
-
 enum {
   HALVES = 2,
+  BLOCKS = 3,                    /* for each event */
+  CHUNKS_MAX = 64,               /* of an event */
+  CHUNK_WORK = 200000,           /* tracks times hits of the event */
   BEGINNINGS = 2,                /* layers in which a track may begin */
   WARPS = 4,                     /* that search; those of a larger block help to copy */
   TRACKS = 16,                   /* whose beginnings are numbered at a time */
@@ -40,6 +32,22 @@ enum {
   HIT_MASK = 0xFFFF,
   SECOND_BIT = 16
 };
+
+#define SL_ARGS seed_confirm_args
+#define SEED_CONFIRM(M)                                                                              \
+  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                 \
+  M(IN, tracks, scifi_xz_tracks, "offsets kind hit_count a b c", "whose stereo hits are looked for") \
+  M(IN, seeding, scifi_seeding_constants, "d bend constants", "where layers are")                    \
+  M(OUT, stereo, scifi_seed_stereo, "for each track", SL_SHARES_OFFSETS(tracks))                     \
+  M(F32, max_distance, 1.0, 0.0, 1e3, "mm", "of a hit, in x, from where the hits before it say")     \
+  M(F32, stereo_slope, 0.0874892, 1e-3, 1.0, "", "size of dx/dy in stereo layers")                   \
+  M(F32, min_y, -20.0, -1e4, 0.0, "mm", "how far a track may be in the other half")                  \
+  M(F32, max_y, 2700.0, 0.0, 1e4, "mm", "the farthest from the beam")                                \
+  M(U32, min_hits, 10, 5, 12, "", "of a track, with those in x layers")                              \
+  M(SCRATCH, chunk_count, u32, "chunks on the list", SL_ONE(SL_CONSTANT_TERM(1)))                    \
+  M(SCRATCH, chunks, u32, "chunks, by event and number", SL_ONE(SL_EVENTS_TERM(CHUNKS_MAX, 0)))
+SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
+
 static const uint64_t no_beginning = UINT64_MAX;
 
 /* The k-th layer that is searched. */
@@ -71,9 +79,8 @@ struct workspace {
 
 /* Opens a half, and copies its hits' x to `copy`, if they fit in; returns whether they do. Every thread of the block
  * comes here. */
-static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t unit, struct workspace *w,
-                                    float *copy) {
-  const uint32_t event = unit / HALVES, upper = unit % HALVES;
+static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t event, uint32_t upper,
+                                    struct workspace *w, float *copy) {
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
   const float *x = a->hits.x + a->hits.offsets[event];
   uint32_t begin[SCIFI_STEREO_LAYERS], hits[SCIFI_STEREO_LAYERS], sum = 0, place = 0;
@@ -284,34 +291,60 @@ static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x
     write_best(a, hit_x, w, track, first + listed[track]);
 }
 
-/* Deals out the tracks of a half to the warps. */
-static SL_DEVICE void find_all(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
-                               uint32_t unit) {
+/* Deals out the tracks that are listed to the warps. */
+static SL_DEVICE void find_listed(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
+                                  uint32_t upper, uint32_t first, uint32_t length) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
-  const uint32_t upper = unit % HALVES, end = a->tracks.offsets[unit / HALVES + 1];
-  for (uint32_t first = a->tracks.offsets[unit / HALVES]; first < end; first += LISTED) {
-    const uint32_t length = list_tracks(a, upper, first, end - first < LISTED ? end - first : (uint32_t)LISTED, w);
-    const uint32_t share = (length + warps - 1) / warps, from = warp < warps ? warp * share : length;
-    const uint32_t until = from + share < length ? from + share : length;
-    for (uint32_t i = from; i < until; i += TRACKS)
-      find(a, hit_x, w, upper, first, w->listed + i, until - i < TRACKS ? until - i : (uint32_t)TRACKS);
+  const uint32_t share = (length + warps - 1) / warps, from = warp < warps ? warp * share : length;
+  const uint32_t end = from + share < length ? from + share : length;
+  for (uint32_t i = from; i < end; i += TRACKS)
+    find(a, hit_x, w, upper, first, w->listed + i, end - i < TRACKS ? end - i : (uint32_t)TRACKS);
+}
+
+/* How many chunks the tracks of an event are: work goes with tracks and with hits near each. */
+static SL_DEVICE uint32_t chunks_of(const struct seed_confirm_args *a, uint32_t event) {
+  const uint64_t tracks = a->tracks.offsets[event + 1] - a->tracks.offsets[event];
+  const uint64_t chunks = 1 + tracks * (a->hits.offsets[event + 1] - a->hits.offsets[event]) / CHUNK_WORK;
+  return tracks == 0 ? 0u : (chunks < CHUNKS_MAX ? (uint32_t)chunks : (uint32_t)CHUNKS_MAX);
+}
+
+SL_KERNEL(seed_confirm_begin, struct seed_confirm_args) {
+  if (sl_grid_thread() == 0) *a.chunk_count = 0;
+}
+
+SL_KERNEL(seed_confirm_plan, struct seed_confirm_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    const uint32_t count = chunks_of(&a, event), first = atomicAdd(a.chunk_count, count);
+    for (uint32_t i = 0; i < count; i++) a.chunks[first + i] = CHUNKS_MAX * event + i;
   }
 }
 
 SL_KERNEL(seed_confirm_find, struct seed_confirm_args) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
-  for (uint32_t i = blockIdx.x; i < HALVES * *a.events.count; i += gridDim.x) {
-    const uint32_t event = sl_event_at(&a.events, i / HALVES), unit = HALVES * event + i % HALVES;
-    if (open_half(&a, unit, &w, copy))
-      find_all(&a, copy, &w, unit);
-    else
-      find_all(&a, a.hits.x + a.hits.offsets[event], &w, unit);
+  for (uint32_t i = blockIdx.x; i < *a.chunk_count; i += gridDim.x) {
+    const uint32_t event = a.chunks[i] / CHUNKS_MAX, chunk = a.chunks[i] % CHUNKS_MAX, chunks = chunks_of(&a, event);
+    const uint32_t begin = a.tracks.offsets[event];
+    const uint64_t tracks = a.tracks.offsets[event + 1] - begin;
+    const uint32_t end = begin + (uint32_t)(tracks * (chunk + 1) / chunks);
+    for (uint32_t first = begin + (uint32_t)(tracks * chunk / chunks); first < end; first += LISTED)
+      for (uint32_t upper = 0; upper < HALVES; upper++) {
+        const uint32_t count = end - first < LISTED ? end - first : (uint32_t)LISTED;
+        const uint32_t length = list_tracks(&a, upper, first, count, &w);
+        if (length == 0) continue;
+        if (open_half(&a, event, upper, &w, copy))
+          find_listed(&a, copy, &w, upper, first, length);
+        else
+          find_listed(&a, a.hits.x + a.hits.offsets[event], &w, upper, first, length);
+      }
   }
 }
 
 static int run(const struct sl_launch *l, const struct seed_confirm_args *a) {
-  return SL_LAUNCH(l, seed_confirm_find, SL_PER_CHUNK((uint64_t)HALVES * l->grid_blocks), *a);
+  int error = SL_LAUNCH(l, seed_confirm_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, seed_confirm_plan, SL_THREAD_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, seed_confirm_find, SL_PER_CHUNK((uint64_t)BLOCKS * l->grid_blocks), *a);
+  return error;
 }
 
 SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run);
