@@ -1,12 +1,21 @@
 /* plugin.c: what the calorimeter plugin offers. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
+#endif
+SL_DECLARE(bremsstrahlung);
+SL_DECLARE(clusters);
+SL_DECLARE(decode);
+SL_DECLARE(electron_id);
+SL_DECLARE(energy_sums);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(geometry),
-    SL_ENTRY(geometry_sink),
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(geometry),       SL_ENTRY(geometry_sink),
+#endif
+    SL_ENTRY(bremsstrahlung), SL_ENTRY(clusters),      SL_ENTRY(decode), SL_ENTRY(electron_id), SL_ENTRY(energy_sums),
 };
 
 SL_PLUGIN("calo", "0.1.0", "LHCb's electromagnetic calorimeter");

@@ -3,9 +3,9 @@
 import ctypes
 import json
 import lzma
-import os
 import sys
 
+from algorithm import Algorithm
 from common import DATA, GEOMETRY, Checks
 
 reference = DATA / "lhcb/reference.json.xz"
@@ -14,38 +14,6 @@ if not reference.exists() or not GEOMETRY.exists():
     sys.exit(77)
 
 checks = Checks()
-testing = ctypes.CDLL(os.environ["SLUICE_TESTING"])
-testing.sl_test_new.restype = testing.sl_test_output.restype = ctypes.c_void_p
-testing.sl_test_output_count.restype = ctypes.c_uint64
-
-
-class Algorithm:
-    """An algorithm of a plugin, run alone on one event."""
-
-    def __init__(self, plugin, name):
-        self.test = ctypes.c_void_p(testing.sl_test_new(os.environ[plugin].encode(), name.encode()))
-        testing.sl_test_events(self.test, 1)
-
-    def give(self, port, field, values, kind=ctypes.c_float):
-        testing.sl_test_input(self.test, port.encode(), field.encode(), (kind * max(1, len(values)))(*values), ctypes.c_uint64(len(values)))
-
-    def give_states(self, port, states, fields="x y z tx ty"):
-        self.give(port, "offsets", [0, len(states)], ctypes.c_uint32)
-        for field in fields.split():
-            self.give(port, field, [state[field] for state in states])
-
-    def set(self, name, value):
-        testing.sl_test_set(self.test, name.encode(), ctypes.c_double(value))
-
-    def run(self):
-        status = testing.sl_test_run(self.test)
-        if status != 0:
-            sys.exit(f"the algorithm ends with {status}")
-
-    def get(self, port, field, kind=ctypes.c_float):
-        count = testing.sl_test_output_count(self.test, port.encode(), field.encode())
-        at = testing.sl_test_output(self.test, port.encode(), field.encode())
-        return list(ctypes.cast(at, ctypes.POINTER(kind))[:count])
 
 
 def selected_tracks(tracks, without):
@@ -59,7 +27,7 @@ def selected_tracks(tracks, without):
 
 
 constant = Algorithm("SLUICE_SCIFI", "matching_constants")
-testing.sl_test_set_text(constant.test, b"path", str(GEOMETRY).encode())
+constant.set_text("path", GEOMETRY)
 constant.run()
 constants = constant.get("matching", "constants")
 

@@ -1,0 +1,134 @@
+/* calo.clusters: cells that read more than all around them, with these (README.md, "Clusters").
+ *
+ * Count, scan, write. The count looks at eight cells at a time, of which hardly any is high enough, and marks the
+ * highest ones in a map of bits, from which they are listed in the order of cells. Then a thread has a cluster, and
+ * adds up its cells in the order of the table of neighbours.
+ *
+ * Reads 12 kB an event, and 200 bytes of the detector for each of its 100 clusters; writes 24 bytes a cluster.
+ */
+#include "calo/bank_words.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS clusters_args
+#define CLUSTERS(M)                                                                                                \
+  M(IN, cells, calo_cells, "", "what they read")                                                                   \
+  M(IN, geometry, calo_geometry, "pedestal neighbours xy gain", "where cells are")                                 \
+  M(OUT, clusters, calo_clusters, "in the order of their highest cells",                                           \
+    SL_ITEMS(SL_MIN(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0), SL_BUDGET_TERM(clusters_per_event, CALO_CLUSTERS_MAX)))) \
+  M(BUDGET, clusters_per_event, 250, 1, CALO_CLUSTERS_MAX, "clusters, on average over a slice")                    \
+  M(I32, highest_min, 50, 1, 4095, "ADC", "the highest cell reads as much")                                        \
+  M(I32, others_min, 10, -256, 4095, "ADC", "cells around it read more than this, or count nothing")               \
+  M(F32, z, 12650, 1000, 100000, "mm", "where transverse energy is measured, seen from the origin")                \
+  M(SCRATCH, highest, u16, "the highest cells of each event", SL_ONE(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0)))
+SL_ARGUMENTS(clusters, CLUSTERS);
+
+/* So many cells are looked at together: 16 bytes, which a GPU's thread loads at once; more where lanes of vectors do.
+ */
+#if defined(SL_TARGET_CPU)
+enum { CHUNK_CELLS = 32 };
+#else
+enum { CHUNK_CELLS = 8 };
+#endif
+enum { CHUNKS = CALO_CELLS / CHUNK_CELLS, MAP_WORDS = CALO_CELLS / 32 };
+struct chunk {
+  int16_t adc[CHUNK_CELLS];
+} __attribute__((aligned(16)));
+
+static SL_DEVICE const int16_t *adc_of(const struct clusters_args *a, uint32_t event) {
+  return a->cells.adc + (size_t)event * CALO_CELLS;
+}
+
+/* ------------------------------------------------------------------------------------------- the highest cells */
+
+/* Does the cell read more than all that touch it? What was not read out reads less than anything. All are looked at,
+ * so that nothing waits for a comparison. */
+static SL_DEVICE uint32_t is_highest(const struct clusters_args *a, const int16_t *adc, uint32_t cell) {
+  const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
+  const int32_t own = adc[cell];
+  uint32_t is_less = 1;
+  SL_UNROLL
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS; k++)
+    is_less &= others[k] == CALO_NO_NEIGHBOUR || adc[others[k] == CALO_NO_NEIGHBOUR ? cell : others[k]] < own ? 1u : 0u;
+  return is_less;
+}
+
+static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t *adc, uint32_t chunk_index,
+                                   uint32_t *map) {
+  const struct chunk chunk = ((const struct chunk *)(const void *)adc)[chunk_index];
+  const int32_t highest_min = a->highest_min;
+  uint32_t is_high = 0;
+  SL_UNROLL
+  for (uint32_t k = 0; k < CHUNK_CELLS; k++) is_high |= chunk.adc[k] >= highest_min ? 1u << k : 0u;
+  while (is_high) {
+    const uint32_t k = sl_count_bits((is_high & (0u - is_high)) - 1u), cell = CHUNK_CELLS * chunk_index + k;
+    is_high &= is_high - 1;
+    if (is_highest(a, adc, cell)) atomicOr(&map[cell / 32], 1u << cell % 32);
+  }
+}
+
+/* Lists the cells of the map. Returns how many there are. */
+static SL_DEVICE uint32_t list_highest(const uint32_t *map, uint16_t *list) {
+  uint32_t length = 0;
+  SL_FOR_BLOCK (i, MAP_WORDS) {
+    uint32_t bits = i < MAP_WORDS ? map[i] : 0, total;
+    uint32_t place = length + sl_block_exclusive_scan(sl_count_bits(bits), &total);
+    for (; bits; bits &= bits - 1, place++)
+      if (place < CALO_CLUSTERS_MAX) list[place] = (uint16_t)(32 * i + sl_count_bits((bits & (0u - bits)) - 1u));
+    length += total;
+  }
+  return length;
+}
+
+SL_KERNEL(clusters_count, struct clusters_args) {
+  __shared__ uint32_t map[MAP_WORDS];
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = threadIdx.x; i < MAP_WORDS; i += blockDim.x) map[i] = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < CHUNKS; i += blockDim.x) mark_highest(&a, adc_of(&a, event), i, map);
+    __syncthreads();
+    const uint32_t count = list_highest(map, a.highest + (size_t)event * CALO_CLUSTERS_MAX);
+    if (threadIdx.x == 0) a.clusters.offsets[event] = count; /* of too many the scan refuses the event */
+    __syncthreads();
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- clusters */
+
+static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t *adc, uint32_t cell, uint32_t to) {
+  const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
+  const float pedestal = a->geometry.pedestal[0], x = a->geometry.xy[2 * cell], y = a->geometry.xy[2 * cell + 1];
+  const float highest = calo_energy(a->geometry.gain[cell], pedestal, adc[cell]);
+  float energy = highest, energy_x = 0.0f, energy_y = 0.0f; /* the latter times the way from the highest cell */
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) {
+    const uint32_t other = others[k];
+    const int32_t value = adc[other];
+    if (value <= a->others_min) continue;
+    const float added = calo_energy(a->geometry.gain[other], pedestal, value);
+    energy += added;
+    energy_x += added * (a->geometry.xy[2 * other] - x);
+    energy_y += added * (a->geometry.xy[2 * other + 1] - y);
+  }
+  const float mean_x = x + energy_x / energy, mean_y = y + energy_y / energy;
+  const float r2 = mean_x * mean_x + mean_y * mean_y;
+  a->clusters.cell[to] = (uint16_t)cell;
+  a->clusters.energy[to] = energy;
+  a->clusters.et[to] = energy * sqrtf(r2 / (r2 + a->z * a->z));
+  a->clusters.x[to] = mean_x;
+  a->clusters.y[to] = mean_y;
+  a->clusters.highest_share[to] = highest / energy;
+}
+
+SL_KERNEL(clusters_write, struct clusters_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.clusters.offsets[event], count = a.clusters.offsets[event + 1] - first;
+    const uint16_t *list = a.highest + (size_t)event * CALO_CLUSTERS_MAX;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) write_cluster(&a, adc_of(&a, event), list[i], first + i);
+  }
+}
+
+static int run(const struct sl_launch *l, const struct clusters_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, clusters_count, clusters_write, a->clusters, *a);
+}
+
+SL_ALGORITHM(clusters, "clusters in the calorimeter", 128, run);

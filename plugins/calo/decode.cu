@@ -1,0 +1,260 @@
+/* calo.decode: what each cell of the calorimeter reads, from raw banks of type 21 or 77 (README.md, "Banks").
+ *
+ * A thread a bank goes from card to card, checks them and notes where each one's values begin. Then 32 threads take a
+ * card, a value each, and put them where their cells stand, in shared memory, from where the event's 12 kB are copied
+ * in order. Each card may come once; so each cell has one value at most, whatever the order. A thread alone reads a
+ * card's values four at a time.
+ *
+ * Reads 8 kB an event and 12 kB of the cards' cells, which all events share; writes 12 kB.
+ */
+#include "calo/bank_words.h"
+#include "calo/raw_banks.h"
+
+#include <sluice/kernel.h>
+
+/* Why an event is refused; beside those of bank_words.h, whose codes are their numbers. */
+enum { CALO_DECODE_TWO_CARDS = CALO_BANK_FAULT_COUNT };
+
+#define CALO_DECODE_FAULT_(name, text) \
+  {CALO_BANK_##name, 0, "a calorimeter bank is refused: " text " (detail: its source id)"},
+static const struct sl_event_error decode_errors[] = {CALO_BANK_FAULTS(CALO_DECODE_FAULT_){
+    CALO_DECODE_TWO_CARDS, 0, "calorimeter banks have a card twice (detail: the source id of one of them)"}};
+
+#define SL_ARGS decode_args
+#define DECODE(M)                                                                                      \
+  M(IN, banks, calo_banks, "offsets source_id type version size_bytes first_word payload",             \
+    "of an event, in any order")                                                                       \
+  M(IN, geometry, calo_geometry, "numbers channels card_index", "which cells cards have, and sources") \
+  M(OUT, cells, calo_cells, "all of them, read out or not")                                            \
+  M(TABLE, fours, u16,                                                                                 \
+    "of each card's values, four and four, the cell of the first one, if the others' follow; or 65535")
+SL_ARGUMENTS(decode, DECODE);
+
+/* A block is one thread, whose values need no shared memory. */
+#if defined(SL_TARGET_CPU)
+enum { IS_ALONE = 1 };
+#else
+enum { IS_ALONE = 0 };
+#endif
+
+enum { CARD_FOURS = CALO_CARD_CHANNELS / 4 };
+
+/* An event's cards, by their place in `channels`: the word of the slice's payloads that they begin with, and 1, and how
+ * they are packed. A card that begins with 0 is not there. */
+enum { PACKED, BOARD_BIG_ENDIAN = CALO_BOARDS_BIG_ENDIAN, BOARD_LITTLE_ENDIAN = CALO_BOARDS_LITTLE_ENDIAN };
+struct event_cards {
+  uint32_t begin[CALO_CARDS_MAX];
+  uint8_t packing[CALO_CARDS_MAX];
+};
+
+/* ------------------------------------------------------------------------------------------------------- cards */
+
+/* Is there a card at this place in `channels`? */
+static SL_DEVICE int is_known(const struct decode_args *a, uint32_t card) {
+  return calo_card_is_known(a->geometry.channels, 0, a->geometry.numbers[CALO_CARDS], card);
+}
+
+/* Returns 1 if the event is refused. */
+static SL_DEVICE uint32_t note_card(const struct decode_args *a, uint32_t event, uint32_t bank, uint32_t card,
+                                    uint32_t word, uint32_t packing, struct event_cards *cards) {
+  const uint32_t is_first = atomicExch(&cards->begin[card], word + 1) == 0;
+  if (is_first) {
+    cards->packing[card] = (uint8_t)packing;
+    return 0;
+  }
+  sl_event_fail(&a->events, event, CALO_DECODE_TWO_CARDS, a->banks.source_id[bank]);
+  return 1;
+}
+
+/* Those of a bank of type 21. Returns 1 if the event is refused. */
+static SL_DEVICE uint32_t note_packed(const struct decode_args *a, uint32_t event, uint32_t bank,
+                                      struct event_cards *cards) {
+  const uint32_t first = a->banks.first_word[bank], bytes = a->banks.size_bytes[bank], count = bytes / 4;
+  const uint32_t first_card = a->geometry.numbers[CALO_FIRST_CARD];
+  const uint32_t *words = a->banks.payload + first;
+  uint32_t fault = bytes % 4 == 0 ? CALO_BANK_FINE : CALO_BANK_SIZE, wrong = 0;
+  if (a->banks.version[bank] > CALO_PACKED_VERSION_MAX) fault = CALO_BANK_VERSION;
+  for (uint32_t at = 0; fault == CALO_BANK_FINE && at < count;) {
+    struct calo_card card;
+    at = calo_card_read(words, count, at, &card, &fault);
+    if (fault != CALO_BANK_FINE) break;
+    if (is_known(a, card.code - first_card))
+      wrong |= note_card(a, event, bank, card.code - first_card, first + card.first_value - 1, PACKED, cards);
+    else
+      fault = CALO_BANK_CODE;
+  }
+  if (fault != CALO_BANK_FINE) sl_event_fail(&a->events, event, fault, a->banks.source_id[bank]);
+  return wrong | (fault != CALO_BANK_FINE ? 1u : 0u);
+}
+
+/* Those of a bank of type 77. Those of the hadronic calorimeter are left alone. */
+static SL_DEVICE uint32_t note_boards(const struct decode_args *a, uint32_t event, uint32_t bank,
+                                      struct event_cards *cards) {
+  const uint32_t source_id = a->banks.source_id[bank], version = a->banks.version[bank];
+  uint32_t wrong = 0;
+  if (!calo_source_is_ecal(source_id)) return 0;
+  const uint32_t fault =
+      calo_boards_fault(version, source_id, a->banks.size_bytes[bank], a->geometry.numbers[CALO_SOURCES]);
+  if (fault != CALO_BANK_FINE) {
+    sl_event_fail(&a->events, event, fault, source_id);
+    return 1;
+  }
+  for (uint32_t board = 0; board < CALO_BANK_CARDS; board++) {
+    const int32_t card = a->geometry.card_index[CALO_BANK_CARDS * calo_source_number(source_id) + board];
+    if (card < 0 || card == CALO_NO_CARD || !is_known(a, (uint32_t)card)) continue;
+    const uint32_t word = a->banks.first_word[bank] + CALO_BOARD_WORDS * board;
+    wrong |= note_card(a, event, bank, (uint32_t)card, word, version, cards);
+  }
+  return wrong;
+}
+
+/* All of an event. Returns whether it is refused, to every thread of the block. */
+static SL_DEVICE uint32_t note_cards(const struct decode_args *a, uint32_t event, struct event_cards *cards) {
+  uint32_t wrong = 0;
+  for (uint32_t i = threadIdx.x; i < CALO_CARDS_MAX; i += blockDim.x) cards->begin[i] = 0;
+  __syncthreads();
+  for (uint32_t i = a->banks.offsets[event] + threadIdx.x; i < a->banks.offsets[event + 1]; i += blockDim.x)
+    wrong |= a->banks.type[i] == CALO_TYPE_PACKED ? note_packed(a, event, i, cards) : note_boards(a, event, i, cards);
+  return sl_block_sum_u32(wrong);
+}
+
+/* ------------------------------------------------------------------------------------------------------ values */
+
+static SL_DEVICE void put(int16_t *adc, uint32_t cell, int32_t value) {
+  if (cell < CALO_CELLS) adc[cell] = (int16_t)value;
+}
+
+#if defined(SL_TARGET_CPU)
+/* What a pattern of four values says: where each begins, in bits after the first one, and its mask and zero. */
+struct four_values {
+  uint64_t shift[4], mask[4];
+  int16_t zero[4];
+  uint32_t bits; /* of all four */
+};
+#define SHORT_OR_LONG_(p, i, when_short, when_long) ((p) >> (i)&1 ? (when_long) : (when_short))
+#define MASK_(p, i)                                 SHORT_OR_LONG_(p, i, (1 << CALO_SHORT_BITS) - 1, (1 << CALO_LONG_BITS) - 1)
+#define ZERO_(p, i)                                 SHORT_OR_LONG_(p, i, CALO_SHORT_ZERO, CALO_LONG_ZERO)
+#define BITS_(p, i)                                 SHORT_OR_LONG_(p, i, CALO_SHORT_BITS, CALO_LONG_BITS)
+#define FOUR_(p)                                                                                                    \
+  {                                                                                                                 \
+    {0, BITS_(p, 0), BITS_(p, 0) + BITS_(p, 1), BITS_(p, 0) + BITS_(p, 1) + BITS_(p, 2)},                           \
+        {MASK_(p, 0), MASK_(p, 1), MASK_(p, 2), MASK_(p, 3)}, {ZERO_(p, 0), ZERO_(p, 1), ZERO_(p, 2), ZERO_(p, 3)}, \
+        BITS_(p, 0) + BITS_(p, 1) + BITS_(p, 2) + BITS_(p, 3)                                                       \
+  }
+static const struct four_values four_values[16] = {FOUR_(0),  FOUR_(1),  FOUR_(2),  FOUR_(3), FOUR_(4),  FOUR_(5),
+                                                   FOUR_(6),  FOUR_(7),  FOUR_(8),  FOUR_(9), FOUR_(10), FOUR_(11),
+                                                   FOUR_(12), FOUR_(13), FOUR_(14), FOUR_(15)};
+
+/* Values of a card of type 21, whose pattern is `words[0]`, four at a time: they have up to 48 bits, and are within 8
+ * bytes from where the first one begins, or within the card's last 8. `fours` has their cells, if these are in order.
+ */
+static void take_packed_in_order(const uint32_t *words, const uint16_t *cells, const uint16_t *fours, int16_t *adc) {
+  const uint32_t pattern = words[0], last = 4 * (1 + calo_value_words(pattern)) - (uint32_t)sizeof(uint64_t);
+  const unsigned char *bytes = (const unsigned char *)words;
+  for (uint32_t k = 0, bit = 32; k < CALO_CARD_CHANNELS; k += 4) {
+    const struct four_values *f = &four_values[pattern >> k & 15];
+    const uint32_t at = bit / 8 < last ? bit / 8 : last;
+    int16_t value[4];
+    uint64_t all;
+    memcpy(&all, bytes + at, sizeof all); /* payloads are little-endian, as the host is */
+    all >>= bit - 8 * at;
+    for (int i = 0; i < 4; i++) value[i] = (int16_t)((int16_t)(all >> f->shift[i] & f->mask[i]) - f->zero[i]);
+    if (fours[k / 4] < CALO_CELLS)
+      memcpy(adc + fours[k / 4], value, sizeof value);
+    else
+      for (uint32_t i = 0; i < 4; i++) put(adc, cells[k + i], value[i]);
+    bit += f->bits;
+  }
+}
+#endif
+
+/* One value of a card. */
+static SL_DEVICE void take_value(const uint32_t *words, uint32_t packing, uint32_t channel, uint32_t cell,
+                                 int16_t *adc) {
+  if (packing == PACKED) {
+    struct calo_card card;
+    card.code = card.trigger_bytes = 0;
+    card.pattern = words[0];
+    card.first_value = 1;
+    put(adc, cell, calo_card_adc(words, &card, channel));
+  } else if (!calo_group_is_off(words, packing, 0, channel / CALO_GROUP_CHANNELS)) {
+    put(adc, cell, calo_board_adc(words, packing, 0, channel));
+  }
+}
+
+static SL_DEVICE void take_cards(const struct decode_args *a, const struct event_cards *cards, int16_t *adc) {
+  const uint32_t count = a->geometry.numbers[CALO_CARDS], lanes = SL_GROUP(CALO_CARD_CHANNELS);
+  for (uint32_t card = threadIdx.x / lanes; card < count; card += blockDim.x / lanes) {
+    const uint32_t begin = cards->begin[card];
+    if (begin == 0) continue;
+    const uint32_t *words = a->banks.payload + begin - 1, packing = cards->packing[card];
+    const uint16_t *cells = a->geometry.channels + CALO_CARD_CHANNELS * card;
+#if defined(SL_TARGET_CPU)
+    if (packing == PACKED) {
+      take_packed_in_order(words, cells, a->fours + CARD_FOURS * card, adc);
+      continue;
+    }
+#endif
+    for (uint32_t k = sl_group_lane(CALO_CARD_CHANNELS); k < CALO_CARD_CHANNELS; k += lanes)
+      take_value(words, packing, k, cells[k], adc);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ kernel */
+
+/* Two cells a word, since so many are written at a time. */
+enum { CELL_WORDS = CALO_CELLS / 2 };
+#define NO_ADC_TWICE 0x80008000u
+
+SL_KERNEL(decode_cells, struct decode_args) {
+  __shared__ struct event_cards cards;
+  __shared__ uint32_t staged[CELL_WORDS];
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t *to = (uint32_t *)(void *)a.cells.adc + (size_t)event * CELL_WORDS;
+    uint32_t *words = IS_ALONE ? to : staged;
+    for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x) words[i] = NO_ADC_TWICE;
+    const uint32_t is_refused = note_cards(&a, event, &cards);
+    if (!is_refused) take_cards(&a, &cards, (int16_t *)(void *)words);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; !IS_ALONE && i < CELL_WORDS; i += blockDim.x) to[i] = words[i];
+    __syncthreads(); /* what the block shares is free */
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- preparation */
+
+/* No cell may be read out twice, also by different cards. */
+static int check_cards(const struct sl_services *s, const struct calo_geometry_view *g) {
+  const uint32_t cards = g->numbers[CALO_CARDS];
+  uint8_t has_card[CALO_CELLS] = {0};
+  for (uint32_t i = 0; i < CALO_CARD_CHANNELS * cards; i++) {
+    const uint32_t cell = g->channels[i];
+    if (!calo_card_is_known(g->channels, 0, cards, i / CALO_CARD_CHANNELS) || cell >= CALO_CELLS) continue;
+    if (has_card[cell]) {
+      s->message(s->context, SL_ERROR, "two of the geometry's channels are of cell %u", cell);
+      return SL_EINVAL;
+    }
+    has_card[cell] = 1;
+  }
+  return SL_OK;
+}
+
+static int prepare(const struct sl_services *s, void *args) {
+  const struct calo_geometry_view *g = &((const struct decode_args *)args)->geometry;
+  const uint32_t fours = CARD_FOURS * g->numbers[CALO_CARDS];
+  uint16_t *first = (uint16_t *)s->make_table(s->context, "fours", fours);
+  if (!first) return SL_ENOMEM;
+  for (uint32_t i = 0; i < fours; i++) {
+    const uint16_t *cells = g->channels + 4 * i;
+    const int follow = cells[1] == cells[0] + 1 && cells[2] == cells[0] + 2 && cells[3] == cells[0] + 3;
+    first[i] = follow && cells[3] < CALO_CELLS ? cells[0] : UINT16_MAX;
+  }
+  return check_cards(s, g);
+}
+
+static int run(const struct sl_launch *l, const struct decode_args *a) {
+  return SL_LAUNCH(l, decode_cells, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(decode, "values of the calorimeter's cells from raw banks", 256, run, SL_ERRORS_OF(decode_errors),
+             SL_PREPARE(prepare));

@@ -1,0 +1,86 @@
+/* lines.h: the energy of the cells that straight lines go through (README.md, "Lines"). Private to the plugin.
+ *
+ * A line is met with a few planes; each of these points is in one cell or none, and each cell counts once. On a GPU
+ * each thread has a line; on a cpu 32 go together as lanes of vectors, until the cells are known.
+ */
+#ifndef CALO_LINES_H
+#define CALO_LINES_H
+
+#include "cells.h"
+
+enum { LINE_PLANES_MAX = 6 };
+
+/* Planes that lines are met with, by ascending z, and which of them is where showers are largest. */
+struct calo_planes {
+  uint32_t count, shower_max;
+  float plane[LINE_PLANES_MAX][PLANE_VALUES];
+};
+
+/* Front, shower maximum, `parts` - 1 others, which part the depth evenly, and back. */
+static inline SL_UNUSED struct calo_planes calo_planes_of(const struct calo_geometry_view *g, uint32_t parts) {
+  struct calo_planes p;
+  memset(&p, 0, sizeof p);
+  p.count = parts + 2;
+  p.shower_max = 1;
+  for (uint32_t i = 0; i < p.count; i++) {
+    const uint32_t is_middle = i >= 2 && i < p.count - 1;
+    const uint32_t from = i == 1 ? SHOWER_MAX : i == p.count - 1 ? BACK : FRONT;
+    const float part = is_middle ? (float)(i - 1) / (float)parts : 0.0f;
+    for (uint32_t k = 0; k < PLANE_VALUES; k++) {
+      const float begin = g->planes[PLANE_VALUES * from + k], end = g->planes[PLANE_VALUES * BACK + k];
+      p.plane[i][k] = begin + part * (end - begin);
+    }
+  }
+  return p;
+}
+
+/* Lines, one a lane: through (x, y, z), with slopes. */
+struct calo_lines {
+  float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
+};
+
+/* Their cells, plane by plane; CALO_CELLS: none. */
+struct calo_line_cells {
+  uint32_t cell[LINE_PLANES_MAX][SL_LANES32];
+};
+
+/* So many of the lines that are left go together. */
+static SL_DEVICE uint32_t calo_lanes_of(uint32_t left) { return left < 32 ? left : 32; }
+
+/* Finds the cells of the first `count` lines. */
+static SL_DEVICE void calo_find_cells(const struct calo_grid *grid, const struct calo_planes *planes,
+                                      const struct calo_lines *lines, uint32_t count, struct calo_line_cells *found) {
+  SL_UNROLL
+  for (uint32_t i = 0; i < LINE_PLANES_MAX; i++) {
+    if (i >= planes->count) break;
+    const float a = planes->plane[i][0], b = planes->plane[i][1], c = planes->plane[i][2], d = planes->plane[i][3];
+    SL_FOR_LANES32_OF (j, count) {
+      const uint32_t lane = SL_LANE32(j);
+      const float x = lines->x[lane], y = lines->y[lane], z = lines->z[lane];
+      const float tx = lines->tx[lane], ty = lines->ty[lane];
+      const float way = -(a * x + b * y + c * z + d) / (a * tx + b * ty + c);
+      found->cell[i][lane] = calo_cell_at(grid, x + tx * way, y + ty * way, z + way);
+    }
+  }
+}
+
+/* The energy of a line's cells, each once, of those that read as much as the pedestal or more. Without branches, which
+ * nobody could predict. */
+static SL_DEVICE float calo_line_energy(const struct calo_planes *planes, const struct calo_line_cells *found,
+                                        uint32_t lane, const int16_t *adc, const float *gain, float pedestal) {
+  float sum = 0.0f;
+  SL_UNROLL
+  for (uint32_t i = 0; i < LINE_PLANES_MAX; i++) {
+    if (i >= planes->count) break;
+    const uint32_t cell = found->cell[i][lane], there = cell == CALO_CELLS ? 0 : cell;
+    const int32_t value = adc[there];
+    const float energy = calo_energy(gain[there], pedestal, value);
+    uint32_t counts = (cell != CALO_CELLS) & (value != CALO_NO_ADC) & (energy >= 0.0f);
+    SL_UNROLL
+    for (uint32_t k = 0; k < i; k++) counts &= found->cell[k][lane] != cell;
+    sum += counts ? energy : 0.0f;
+  }
+  return sum;
+}
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The calorimeter's algorithms, each alone, on what LHCb's first-level trigger had of six events, against what it made of
+that: cells, sums, clusters, and which long tracks are electrons."""
+import ctypes
+import json
+import lzma
+import struct
+import sys
+from pathlib import Path
+
+from algorithm import Algorithm
+from common import DATA, GEOMETRY, SIX, Checks
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
+import records  # noqa: E402
+
+path = DATA / "lhcb/reference.json.xz"
+for needed in (path, GEOMETRY, SIX):
+    if not needed.exists():
+        print(f"skipped: {needed} is absent")
+        sys.exit(77)
+
+checks = Checks()
+recorded = json.load(lzma.open(path))
+sequences = {name: found["events"][:6] for name, found in recorded["sequences"].items()}
+CELLS, NO_ADC, UNITS = 6016, -32768, 1e8
+UINT, USHORT, BYTE, SHORT, INT, LONG = (ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64)
+GEOMETRY_FIELDS = {"numbers": UINT, "channels": USHORT, "neighbours": USHORT, "card_index": INT, "area_first": UINT, "pedestal": ctypes.c_float,
+                   "xy": ctypes.c_float, "gain": ctypes.c_float, "to_local": ctypes.c_float, "planes": ctypes.c_float, "cell_size": ctypes.c_float}
+
+constant = Algorithm("SLUICE_CALO", "geometry")
+constant.set_text("path", GEOMETRY)
+constant.run()
+geometry = {field: constant.get("geometry", field, kind) for field, kind in GEOMETRY_FIELDS.items()}
+
+
+def algorithm(name, fields):
+    made = Algorithm("SLUICE_CALO", name, 6)
+    for field in fields.split():
+        made.give("geometry", field, geometry[field], GEOMETRY_FIELDS[field])
+    return made
+
+
+def decoded():
+    """What cells read in the six events."""
+    columns = {"source_id": [], "type": [], "version": [], "size_bytes": [], "first_word": []}
+    offsets, payload = [0], b""
+    for record in records.records(SIX):
+        for kind, version, source, _, data in records.banks(record):
+            if kind != 21:
+                continue
+            for field, value in zip(columns, (source, kind, version, len(data), len(payload) // 4)):
+                columns[field].append(value)
+            payload += data + bytes(-len(data) % 4)
+        offsets.append(len(columns["type"]))
+    decode = algorithm("decode", "numbers channels card_index")
+    decode.give("banks", "offsets", offsets, UINT)
+    for field, kind in (("source_id", USHORT), ("type", BYTE), ("version", BYTE), ("size_bytes", USHORT), ("first_word", UINT)):
+        decode.give("banks", field, columns[field], kind)
+    decode.give("banks", "payload", struct.unpack(f"<{len(payload) // 4}I", payload), UINT)
+    decode.run()
+    return decode.get("cells", "adc", SHORT)
+
+
+adc = decoded()
+
+
+def with_cells(name, fields):
+    made = algorithm(name, fields)
+    made.give("cells", "adc", adc, SHORT)
+    return made
+
+
+# Cells and sums, in all sequences.
+sums = with_cells("energy_sums", "pedestal xy gain planes area_first")
+sums.run()
+cell_counts, adc_sums = sums.get("sums", "cells", UINT), sums.get("sums", "adc", INT)
+for name, events in sequences.items():
+    theirs = [(event["n_ecal_digits_valid"], event["ecal_adc_sum"]) for event in events]
+    checks.that(theirs == list(zip(cell_counts, adc_sums)), f"{name}: cells and sums of their values {theirs}")
+checks.that(adc.count(NO_ADC) == 0 and len(adc) == 6 * CELLS, "all cells are read out")
+
+# What luminosity counters say of the same sums.
+scales = recorded["lumi_forced"]["shifts_and_scales"]
+PARTS = ("OuterTop", "MiddleTop", "InnerTop", "OuterBottom", "MiddleBottom", "InnerBottom")
+values = {"ECalET": sums.get("sums", "et", LONG), "ECalEtot": sums.get("sums", "energy", LONG)}
+part_et = sums.get("sums", "part_et", LONG)
+for i, part in enumerate(PARTS):
+    values[f"ECalET{part}"] = part_et[i::6]
+same = 0
+for k, event in enumerate(recorded["lumi_forced"]["events"][:6]):
+    for name, units in values.items():
+        shift, scale = scales[name]
+        same += int(shift + scale * units[k] / UNITS) == event["counters"][name]
+checks.that(same == 48, f"{same} of 48 luminosity counters")
+
+# Clusters.
+clusters = with_cells("clusters", "pedestal neighbours xy gain")
+clusters.run()
+first = clusters.get("clusters", "offsets", UINT)
+ours = list(zip(*(clusters.get("clusters", field, kind) for field, kind in (("cell", USHORT), ("energy", ctypes.c_float), ("et", ctypes.c_float),
+                                                                            ("x", ctypes.c_float), ("y", ctypes.c_float)))))
+found = 0
+for name, events in sequences.items():
+    checks.that([event["n_ecal_clusters"] for event in events] == [b - a for a, b in zip(first, first[1:])], f"{name}: as many clusters")
+for k, event in enumerate(sequences["hlt1_pp_default"]):
+    mine, theirs = ours[first[k]:first[k + 1]], event["ecal_clusters"]
+    checks.that([c[0] for c in mine] == [c["center_id"] for c in theirs], f"event {event['event']}: {len(theirs)} clusters, in this order")
+    energy = max(max(abs(c[1] / d["e"] - 1), abs(c[2] / d["et"] - 1)) for c, d in zip(mine, theirs))
+    place = max(max(abs(c[3] - d["x"]), abs(c[4] - d["y"])) for c, d in zip(mine, theirs))
+    checks.that(energy < 3e-7 and place < 1e-3, f"event {event['event']}: energies to {energy:.1e}, places to {place:.1e} mm")
+    found += len(theirs)
+checks.that(found == 552, f"{found} clusters")
+
+
+# Electrons, of the long tracks of each sequence; forward tracks come first.
+def long_states(name, k):
+    event, seeds = sequences[name][k], sequences[name][k].get("seeds", [])
+    tracks = [(track["qop"], track["scifi_state"]) for track in event.get("forward_tracks", [])]
+    return tracks + [(track["qop"], seeds[track["seed_index"]]["state"]) for track in event.get("matched_tracks", [])]
+
+
+def electrons(name, shift=0.0):
+    """Flags of ours and theirs; with another limit by `shift`."""
+    tracks, offsets, theirs = [], [0], []
+    for k, event in enumerate(sequences[name]):
+        tracks += long_states(name, k)
+        offsets.append(len(tracks))
+        theirs += [track["is_electron"] for track in event["long_tracks"]]
+    check = with_cells("electron_id", "pedestal xy gain to_local planes cell_size")
+    check.give("tracks", "offsets", offsets, UINT)
+    check.give("tracks", "qop", [qop for qop, _ in tracks])
+    for field in ("x", "y", "tx", "ty"):
+        check.give("tracks", field, [state[field] for _, state in tracks])
+    check.set("min_e_over_p", 0.7 + shift)
+    check.run()
+    return check.get("electrons", "is_electron", BYTE)[:len(tracks)], theirs
+
+
+for name, count in (("hlt1_pp_default", 11), ("hlt1_pp_veloSP", 11), ("hlt1_pp_matching", 23), ("hlt1_pp_forward_then_matching_no_gec", 25)):
+    mine, theirs = electrons(name)
+    checks.that(mine == theirs and sum(theirs) == count, f"{name}: {sum(mine)} electrons among {len(mine)} long tracks (theirs {sum(theirs)} of {len(theirs)})")
+changed = [sum(a != b for a, b in zip(*electrons("hlt1_pp_forward_then_matching_no_gec", shift))) for shift in (-0.02, 0.02)]
+checks.that(sum(changed) > 0, f"another limit of E/p changes {changed} of them")
+checks.end()
