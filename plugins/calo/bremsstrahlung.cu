@@ -17,7 +17,7 @@
   M(COMPUTED, planes, struct calo_planes, "that lines are met with")
 SL_ARGUMENTS(bremsstrahlung, BREMSSTRAHLUNG);
 
-enum { DEPTH_PARTS = 2 };
+enum { DEPTH_PARTS = 2, PLANES = DEPTH_PARTS + 2 };
 
 /* Up to 32 tracks of an event, from `first` on. */
 static SL_DEVICE void add_energies(const struct bremsstrahlung_args *a, uint32_t event, uint32_t first,
@@ -33,13 +33,13 @@ static SL_DEVICE void add_energies(const struct bremsstrahlung_args *a, uint32_t
     lines.tx[lane] = a->states.tx[i];
     lines.ty[lane] = a->states.ty[i];
   }
-  calo_find_cells(&a->grid, &a->planes, &lines, count, &found);
+  calo_find_cells(&a->grid, &a->planes, PLANES, &lines, count, &found);
   SL_FOR_LANES32_BELOW (j, count) {
     const uint32_t lane = SL_LANE32(j), i = first + j;
     const float tx = a->states.tx[i], ty = a->states.ty[i], t2 = tx * tx + ty * ty;
-    const float energy = a->states.backward[i] ? 0.0f
-                                               : calo_line_energy(&a->planes, &found, lane, adc, a->geometry.gain,
-                                                                  a->geometry.pedestal[0]);
+    const float energy = a->states.backward[i]
+                             ? 0.0f
+                             : calo_line_energy(PLANES, &found, lane, adc, a->geometry.gain, a->geometry.pedestal[0]);
     a->bremsstrahlung.energy[i] = energy;
     a->bremsstrahlung.et[i] = energy * sqrtf(t2 / (1.0f + t2));
   }

@@ -52,13 +52,14 @@ SL_MATH_FUNCTION struct calo_grid calo_grid_of(const struct calo_geometry_view *
  * area is in the one further out; rows and columns are counted from below and from -x, and their lower borders are
  * theirs. */
 SL_MATH_FUNCTION uint32_t calo_cell_at(const struct calo_grid *grid, float x, float y, float z) {
-  const float cell = grid->outer_cell;
+  const float cell = grid->outer_cell, an_outer_cell = grid->an_outer_cell, a_middle_cell = grid->a_middle_cell;
+  const float an_inner_cell = grid->an_inner_cell;
   const float local_y = grid->y_of_y * y + grid->y_of_z * z + grid->y_shift;
   const float side = sl_abs_f32(x), height = sl_abs_f32(local_y);
   const int32_t in_outer = (side < 32.0f * cell) & (height < 26.0f * cell);
   const int32_t in_middle = (side < 16.0f * cell) & (height < 10.0f * cell);
   const int32_t in_inner = (side < 8.0f * cell) & (height < 6.0f * cell);
-  const float a_cell = in_inner ? grid->an_inner_cell : in_middle ? grid->a_middle_cell : grid->an_outer_cell;
+  const float a_cell = in_inner ? an_inner_cell : in_middle ? a_middle_cell : an_outer_cell;
   const int32_t columns = in_inner ? INNER_COLUMNS : OUTER_COLUMNS;
   const int32_t rows = in_inner ? INNER_ROWS : in_middle ? MIDDLE_ROWS : OUTER_ROWS;
   const int32_t hole_columns = in_inner ? INNER_HOLE_COLUMNS : OUTER_HOLE_COLUMNS;

@@ -23,17 +23,7 @@
   M(SCRATCH, highest, u16, "the highest cells of each event", SL_ONE(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0)))
 SL_ARGUMENTS(clusters, CLUSTERS);
 
-/* So many cells are looked at together: 16 bytes, which a GPU's thread loads at once; more where lanes of vectors do.
- */
-#if defined(SL_TARGET_CPU)
-enum { CHUNK_CELLS = 32 };
-#else
-enum { CHUNK_CELLS = 8 };
-#endif
-enum { CHUNKS = CALO_CELLS / CHUNK_CELLS, MAP_WORDS = CALO_CELLS / 32 };
-struct chunk {
-  int16_t adc[CHUNK_CELLS];
-} __attribute__((aligned(16)));
+enum { MAP_WORDS = CALO_CELLS / 32 };
 
 static SL_DEVICE const int16_t *adc_of(const struct clusters_args *a, uint32_t event) {
   return a->cells.adc + (size_t)event * CALO_CELLS;
@@ -53,16 +43,33 @@ static SL_DEVICE uint32_t is_highest(const struct clusters_args *a, const int16_
   return is_less;
 }
 
-static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t *adc, uint32_t chunk_index,
-                                   uint32_t *map) {
-  const struct chunk chunk = ((const struct chunk *)(const void *)adc)[chunk_index];
-  const int32_t highest_min = a->highest_min;
+/* So many cells are looked at together, as bits: those of 16 bytes, which a GPU's thread loads at once; more on a cpu,
+ * as lanes of vectors. */
+#if defined(SL_TARGET_CPU)
+enum { CHUNK_CELLS = 32 };
+static SL_DEVICE uint32_t high_cells(const int16_t *adc, uint32_t chunk, int32_t least) {
+  uint32_t is_high = 0;
+  for (uint32_t k = 0; k < CHUNK_CELLS; k++) is_high |= adc[CHUNK_CELLS * chunk + k] >= least ? 1u << k : 0u;
+  return is_high;
+}
+#else
+enum { CHUNK_CELLS = 8 };
+struct chunk {
+  int16_t adc[CHUNK_CELLS];
+} __attribute__((aligned(16)));
+static SL_DEVICE uint32_t high_cells(const int16_t *adc, uint32_t chunk, int32_t least) {
+  const struct chunk loaded = ((const struct chunk *)(const void *)adc)[chunk];
   uint32_t is_high = 0;
   SL_UNROLL
-  for (uint32_t k = 0; k < CHUNK_CELLS; k++) is_high |= chunk.adc[k] >= highest_min ? 1u << k : 0u;
-  while (is_high) {
-    const uint32_t k = sl_count_bits((is_high & (0u - is_high)) - 1u), cell = CHUNK_CELLS * chunk_index + k;
-    is_high &= is_high - 1;
+  for (uint32_t k = 0; k < CHUNK_CELLS; k++) is_high |= loaded.adc[k] >= least ? 1u << k : 0u;
+  return is_high;
+}
+#endif
+enum { CHUNKS = CALO_CELLS / CHUNK_CELLS };
+
+static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t *adc, uint32_t chunk, uint32_t *map) {
+  for (uint32_t is_high = high_cells(adc, chunk, a->highest_min); is_high; is_high &= is_high - 1) {
+    const uint32_t cell = CHUNK_CELLS * chunk + sl_count_bits((is_high & (0u - is_high)) - 1u);
     if (is_highest(a, adc, cell)) atomicOr(&map[cell / 32], 1u << cell % 32);
   }
 }
@@ -100,11 +107,12 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
   const float pedestal = a->geometry.pedestal[0], x = a->geometry.xy[2 * cell], y = a->geometry.xy[2 * cell + 1];
   const float highest = calo_energy(a->geometry.gain[cell], pedestal, adc[cell]);
   float energy = highest, energy_x = 0.0f, energy_y = 0.0f; /* the latter times the way from the highest cell */
-  for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) {
-    const uint32_t other = others[k];
+  SL_UNROLL
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS; k++) { /* where there are no more, the cell itself, without energy */
+    const uint32_t exists = others[k] != CALO_NO_NEIGHBOUR, other = exists ? others[k] : cell;
     const int32_t value = adc[other];
-    if (value <= a->others_min) continue;
-    const float added = calo_energy(a->geometry.gain[other], pedestal, value);
+    const float there = calo_energy(a->geometry.gain[other], pedestal, value);
+    const float added = exists && value > a->others_min ? there : 0.0f;
     energy += added;
     energy_x += added * (a->geometry.xy[2 * other] - x);
     energy_y += added * (a->geometry.xy[2 * other + 1] - y);

@@ -125,21 +125,24 @@ static SL_DEVICE void put(int16_t *adc, uint32_t cell, int32_t value) {
 }
 
 #if defined(SL_TARGET_CPU)
-/* What a pattern of four values says: where each begins, in bits after the first one, and its mask and zero. */
+/* What a pattern of four values says. Each of them goes to 16 bits of its own: `shift` brings it there, `mask` leaves
+ * it alone, `zero` is what is to be subtracted. `bits` is how many all four have. */
 struct four_values {
-  uint64_t shift[4], mask[4];
-  int16_t zero[4];
-  uint32_t bits; /* of all four */
+  uint64_t shift[4], mask[4], zero;
+  uint32_t bits;
 };
-#define SHORT_OR_LONG_(p, i, when_short, when_long) ((p) >> (i)&1 ? (when_long) : (when_short))
-#define MASK_(p, i)                                 SHORT_OR_LONG_(p, i, (1 << CALO_SHORT_BITS) - 1, (1 << CALO_LONG_BITS) - 1)
-#define ZERO_(p, i)                                 SHORT_OR_LONG_(p, i, CALO_SHORT_ZERO, CALO_LONG_ZERO)
-#define BITS_(p, i)                                 SHORT_OR_LONG_(p, i, CALO_SHORT_BITS, CALO_LONG_BITS)
-#define FOUR_(p)                                                                                                    \
-  {                                                                                                                 \
-    {0, BITS_(p, 0), BITS_(p, 0) + BITS_(p, 1), BITS_(p, 0) + BITS_(p, 1) + BITS_(p, 2)},                           \
-        {MASK_(p, 0), MASK_(p, 1), MASK_(p, 2), MASK_(p, 3)}, {ZERO_(p, 0), ZERO_(p, 1), ZERO_(p, 2), ZERO_(p, 3)}, \
-        BITS_(p, 0) + BITS_(p, 1) + BITS_(p, 2) + BITS_(p, 3)                                                       \
+enum { LANE_BITS = 16 };
+#define LANES_SIGN          0x8000800080008000u
+#define CHOICE_(p, i, s, l) ((uint64_t)((p) >> (i)&1 ? (l) : (s)))
+#define BITS_(p, i)         CHOICE_(p, i, CALO_SHORT_BITS, CALO_LONG_BITS)
+#define MASK_(p, i)         (CHOICE_(p, i, (1 << CALO_SHORT_BITS) - 1, (1 << CALO_LONG_BITS) - 1) << LANE_BITS * (i))
+#define ZERO_(p, i)         (CHOICE_(p, i, CALO_SHORT_ZERO, CALO_LONG_ZERO) << LANE_BITS * (i))
+#define FOUR_(p)                                                                                                     \
+  {                                                                                                                  \
+    {0, LANE_BITS - BITS_(p, 0), 2 * LANE_BITS - BITS_(p, 0) - BITS_(p, 1),                                          \
+     3 * LANE_BITS - BITS_(p, 0) - BITS_(p, 1) - BITS_(p, 2)},                                                       \
+        {MASK_(p, 0), MASK_(p, 1), MASK_(p, 2), MASK_(p, 3)}, ZERO_(p, 0) | ZERO_(p, 1) | ZERO_(p, 2) | ZERO_(p, 3), \
+        (uint32_t)(BITS_(p, 0) + BITS_(p, 1) + BITS_(p, 2) + BITS_(p, 3))                                            \
   }
 static const struct four_values four_values[16] = {FOUR_(0),  FOUR_(1),  FOUR_(2),  FOUR_(3), FOUR_(4),  FOUR_(5),
                                                    FOUR_(6),  FOUR_(7),  FOUR_(8),  FOUR_(9), FOUR_(10), FOUR_(11),
@@ -147,7 +150,7 @@ static const struct four_values four_values[16] = {FOUR_(0),  FOUR_(1),  FOUR_(2
 
 /* Values of a card of type 21, whose pattern is `words[0]`, four at a time: they have up to 48 bits, and are within 8
  * bytes from where the first one begins, or within the card's last 8. `fours` has their cells, if these are in order.
- */
+ * Payloads are little-endian, as the host is. No lane borrows from the next, since its upper bit is set. */
 static void take_packed_in_order(const uint32_t *words, const uint16_t *cells, const uint16_t *fours, int16_t *adc) {
   const uint32_t pattern = words[0], last = 4 * (1 + calo_value_words(pattern)) - (uint32_t)sizeof(uint64_t);
   const unsigned char *bytes = (const unsigned char *)words;
@@ -156,9 +159,12 @@ static void take_packed_in_order(const uint32_t *words, const uint16_t *cells, c
     const uint32_t at = bit / 8 < last ? bit / 8 : last;
     int16_t value[4];
     uint64_t all;
-    memcpy(&all, bytes + at, sizeof all); /* payloads are little-endian, as the host is */
+    memcpy(&all, bytes + at, sizeof all);
     all >>= bit - 8 * at;
-    for (int i = 0; i < 4; i++) value[i] = (int16_t)((int16_t)(all >> f->shift[i] & f->mask[i]) - f->zero[i]);
+    all = (all & f->mask[0]) | (all << f->shift[1] & f->mask[1]) | (all << f->shift[2] & f->mask[2]) |
+          (all << f->shift[3] & f->mask[3]);
+    all = ((all | LANES_SIGN) - f->zero) ^ LANES_SIGN;
+    memcpy(value, &all, sizeof value);
     if (fours[k / 4] < CALO_CELLS)
       memcpy(adc + fours[k / 4], value, sizeof value);
     else

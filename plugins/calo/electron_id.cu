@@ -18,7 +18,7 @@
   M(COMPUTED, planes, struct calo_planes, "that tracks are met with")
 SL_ARGUMENTS(electron_id, ELECTRON_ID);
 
-enum { DEPTH_PARTS = 4 };
+enum { DEPTH_PARTS = 4, PLANES = DEPTH_PARTS + 2 };
 
 /* Up to 32 tracks of an event, from `first` on. */
 static SL_DEVICE void identify(const struct electron_id_args *a, uint32_t event, uint32_t first, uint32_t count) {
@@ -33,14 +33,14 @@ static SL_DEVICE void identify(const struct electron_id_args *a, uint32_t event,
     lines.tx[lane] = a->tracks.tx[i];
     lines.ty[lane] = a->tracks.ty[i];
   }
-  calo_find_cells(&a->grid, &a->planes, &lines, count, &found);
+  calo_find_cells(&a->grid, &a->planes, PLANES, &lines, count, &found);
   SL_FOR_LANES32_BELOW (j, count) {
     const uint32_t lane = SL_LANE32(j), i = first + j;
-    const float energy = calo_line_energy(&a->planes, &found, lane, adc, a->geometry.gain, a->geometry.pedestal[0]);
+    const float energy = calo_line_energy(PLANES, &found, lane, adc, a->geometry.gain, a->geometry.pedestal[0]);
     const float e_over_p = energy * sl_abs_f32(a->tracks.qop[i]);
     a->electrons.energy[i] = energy;
     a->electrons.e_over_p[i] = e_over_p;
-    a->electrons.in_acceptance[i] = found.cell[a->planes.shower_max][lane] != CALO_CELLS;
+    a->electrons.in_acceptance[i] = found.cell[PLANE_SHOWER_MAX][lane] != CALO_CELLS;
     a->electrons.is_electron[i] = e_over_p > a->min_e_over_p;
   }
 }

@@ -10,9 +10,10 @@
 
 enum { LINE_PLANES_MAX = 6 };
 
-/* Planes that lines are met with, by ascending z, and which of them is where showers are largest. */
+/* Planes that lines are met with: where showers begin and where they are largest, then by ascending z. Functions get
+ * their number, which is known when they are compiled. */
+enum { PLANE_SHOWER_MAX = 1 };
 struct calo_planes {
-  uint32_t count, shower_max;
   float plane[LINE_PLANES_MAX][PLANE_VALUES];
 };
 
@@ -20,12 +21,9 @@ struct calo_planes {
 static inline SL_UNUSED struct calo_planes calo_planes_of(const struct calo_geometry_view *g, uint32_t parts) {
   struct calo_planes p;
   memset(&p, 0, sizeof p);
-  p.count = parts + 2;
-  p.shower_max = 1;
-  for (uint32_t i = 0; i < p.count; i++) {
-    const uint32_t is_middle = i >= 2 && i < p.count - 1;
-    const uint32_t from = i == 1 ? SHOWER_MAX : i == p.count - 1 ? BACK : FRONT;
-    const float part = is_middle ? (float)(i - 1) / (float)parts : 0.0f;
+  for (uint32_t i = 0; i < parts + 2; i++) {
+    const uint32_t from = i == PLANE_SHOWER_MAX ? SHOWER_MAX : FRONT;
+    const float part = i > PLANE_SHOWER_MAX ? (float)(i - 1) / (float)parts : 0.0f;
     for (uint32_t k = 0; k < PLANE_VALUES; k++) {
       const float begin = g->planes[PLANE_VALUES * from + k], end = g->planes[PLANE_VALUES * BACK + k];
       p.plane[i][k] = begin + part * (end - begin);
@@ -49,10 +47,10 @@ static SL_DEVICE uint32_t calo_lanes_of(uint32_t left) { return left < 32 ? left
 
 /* Finds the cells of the first `count` lines. */
 static SL_DEVICE void calo_find_cells(const struct calo_grid *grid, const struct calo_planes *planes,
-                                      const struct calo_lines *lines, uint32_t count, struct calo_line_cells *found) {
+                                      uint32_t plane_count, const struct calo_lines *lines, uint32_t count,
+                                      struct calo_line_cells *found) {
   SL_UNROLL
-  for (uint32_t i = 0; i < LINE_PLANES_MAX; i++) {
-    if (i >= planes->count) break;
+  for (uint32_t i = 0; i < plane_count; i++) {
     const float a = planes->plane[i][0], b = planes->plane[i][1], c = planes->plane[i][2], d = planes->plane[i][3];
     SL_FOR_LANES32_OF (j, count) {
       const uint32_t lane = SL_LANE32(j);
@@ -66,12 +64,11 @@ static SL_DEVICE void calo_find_cells(const struct calo_grid *grid, const struct
 
 /* The energy of a line's cells, each once, of those that read as much as the pedestal or more. Without branches, which
  * nobody could predict. */
-static SL_DEVICE float calo_line_energy(const struct calo_planes *planes, const struct calo_line_cells *found,
-                                        uint32_t lane, const int16_t *adc, const float *gain, float pedestal) {
+static SL_DEVICE float calo_line_energy(uint32_t plane_count, const struct calo_line_cells *found, uint32_t lane,
+                                        const int16_t *adc, const float *gain, float pedestal) {
   float sum = 0.0f;
   SL_UNROLL
-  for (uint32_t i = 0; i < LINE_PLANES_MAX; i++) {
-    if (i >= planes->count) break;
+  for (uint32_t i = 0; i < plane_count; i++) {
     const uint32_t cell = found->cell[i][lane], there = cell == CALO_CELLS ? 0 : cell;
     const int32_t value = adc[there];
     const float energy = calo_energy(gain[there], pedestal, value);

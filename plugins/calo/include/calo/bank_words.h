@@ -44,9 +44,11 @@ struct calo_card {
 };
 
 SL_MATH_FUNCTION uint32_t calo_bit_count(uint32_t mask) {
-  mask = mask - (mask >> 1 & 0x55555555u);
-  mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
-  return ((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+#if defined(__CUDA_ARCH__)
+  return (uint32_t)__popc(mask);
+#else
+  return (uint32_t)__builtin_popcount(mask);
+#endif
 }
 
 /* Words of 32 values. */
