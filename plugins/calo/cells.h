@@ -6,7 +6,8 @@
 
 #include "calo/bank_words.h"
 
-#include <sluice/kernel.h>
+#include <sluice/math.h>
+#include <sluice/plugin.h>
 
 /* The areas' grids and their holes, in cells. */
 enum {

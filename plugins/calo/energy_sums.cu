@@ -6,6 +6,8 @@
  */
 #include "cells.h"
 
+#include <sluice/kernel.h>
+
 #define SL_ARGS energy_sums_args
 #define ENERGY_SUMS(M)                                                                    \
   M(IN, cells, calo_cells, "", "what they read")                                          \

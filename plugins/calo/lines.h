@@ -8,6 +8,8 @@
 
 #include "cells.h"
 
+#include <sluice/kernel.h>
+
 enum { LINE_PLANES_MAX = 6 };
 
 /* Planes that lines are met with: where showers begin and where they are largest, then by ascending z. Functions get

@@ -1,0 +1,159 @@
+/* clusters_test.c: calo.clusters against plain loops over cells, and by hand. */
+#include "calo_support.h"
+
+#include <math.h>
+
+enum { EVENTS = 4 };
+static int16_t adc[EVENTS * CALO_CELLS];
+
+struct expected {
+  uint32_t count;
+  uint16_t cell[EVENTS * CALO_CLUSTERS_MAX];
+  float energy[EVENTS * CALO_CLUSTERS_MAX], x[EVENTS * CALO_CLUSTERS_MAX], y[EVENTS * CALO_CLUSTERS_MAX];
+  float share[EVENTS * CALO_CLUSTERS_MAX];
+};
+
+static struct sl_test *clusters_new(void) {
+  struct sl_test *t = calo_new("clusters", EVENTS, "pedestal neighbours xy gain");
+  sl_test_input(t, "cells", "adc", adc, EVENTS * CALO_CELLS);
+  return t;
+}
+
+static int is_highest(const int16_t *own, uint32_t cell, int32_t least) {
+  const uint16_t *others = (const uint16_t *)calo_of("neighbours") + CALO_NEIGHBOURS * cell;
+  if (own[cell] == CALO_NO_ADC || own[cell] < least) return 0;
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++)
+    if (own[others[k]] != CALO_NO_ADC && own[others[k]] >= own[cell]) return 0;
+  return 1;
+}
+
+static void expect_cluster(struct expected *e, const int16_t *own, uint32_t cell, int32_t others_min) {
+  const uint16_t *others = (const uint16_t *)calo_of("neighbours") + CALO_NEIGHBOURS * cell;
+  const float *gain = calo_of("gain"), *xy = calo_of("xy"), pedestal = *(const float *)calo_of("pedestal");
+  const float highest = gain[cell] * ((float)own[cell] - pedestal);
+  float energy = highest, x = 0, y = 0;
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) {
+    if (own[others[k]] == CALO_NO_ADC || own[others[k]] <= others_min) continue;
+    const float added = gain[others[k]] * ((float)own[others[k]] - pedestal);
+    energy += added;
+    x += added * (xy[2 * others[k]] - xy[2 * cell]);
+    y += added * (xy[2 * others[k] + 1] - xy[2 * cell + 1]);
+  }
+  e->cell[e->count] = (uint16_t)cell;
+  e->energy[e->count] = energy;
+  e->x[e->count] = xy[2 * cell] + x / energy;
+  e->y[e->count] = xy[2 * cell + 1] + y / energy;
+  e->share[e->count++] = highest / energy;
+}
+
+static void assert_clusters(const struct sl_test *t, const struct expected *e) {
+  assert_memory_equal(sl_test_output(t, "clusters", "cell"), e->cell, e->count * sizeof e->cell[0]);
+  assert_memory_equal(sl_test_output(t, "clusters", "energy"), e->energy, e->count * sizeof e->energy[0]);
+  assert_memory_equal(sl_test_output(t, "clusters", "x"), e->x, e->count * sizeof e->x[0]);
+  assert_memory_equal(sl_test_output(t, "clusters", "y"), e->y, e->count * sizeof e->y[0]);
+  assert_memory_equal(sl_test_output(t, "clusters", "highest_share"), e->share, e->count * sizeof e->share[0]);
+  const float *et = sl_test_output(t, "clusters", "et");
+  for (uint32_t i = 0; i < e->count; i++) {
+    const double x = (double)e->x[i], y = (double)e->y[i], r = sqrt(x * x + y * y);
+    assert_true(fabs((double)et[i] / (double)e->energy[i] - r / sqrt(r * r + 12650.0 * 12650.0)) < 1e-6);
+  }
+}
+
+static void clusters_are_those_of_plain_loops(void **state) {
+  (void)state;
+  static struct expected e;
+  for (int turn = 0; turn < 3; turn++) {
+    const int32_t highest_min = turn == 1 ? 7 : 50, others_min = turn == 2 ? 60 : 10;
+    uint32_t offsets[EVENTS + 1] = {0};
+    random_cells(adc, EVENTS, turn == 0 ? 60 : 5, turn == 2 ? 100 : 3839); /* with 100, many are equal */
+    for (uint32_t cell = 0; cell < CALO_CELLS; cell++) adc[CALO_CELLS + cell] = turn == 0 ? CALO_NO_ADC : 49;
+    memset(&e, 0, sizeof e);
+    for (uint32_t event = 0; event < EVENTS; event++) {
+      const int16_t *own = adc + event * CALO_CELLS;
+      for (uint32_t cell = 0; cell < CALO_CELLS; cell++)
+        if (is_highest(own, cell, highest_min)) expect_cluster(&e, own, cell, others_min);
+      offsets[event + 1] = e.count;
+    }
+    assert_true(offsets[1] > 30 && offsets[2] == offsets[1] && e.count > offsets[2] + 60);
+    for (uint32_t block = 32; block <= 512; block *= 2) {
+      struct sl_test *t = clusters_new();
+      sl_test_block(t, block);
+      sl_test_budget(t, "clusters", EVENTS * CALO_CLUSTERS_MAX);
+      sl_test_set(t, "highest_min", highest_min);
+      sl_test_set(t, "others_min", others_min);
+      assert_int_equal(sl_test_run(t), 0);
+      assert_memory_equal(sl_test_output(t, "clusters", "offsets"), offsets, sizeof offsets);
+      assert_clusters(t, &e);
+      sl_test_free(t);
+    }
+  }
+}
+
+static void one_photon_is_one_cluster_at_its_mean(void **state) {
+  (void)state;
+  const uint32_t cell = 2000; /* of the outer area, far from its borders */
+  const float *gain = calo_of("gain"), *xy = calo_of("xy");
+  for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = 0;
+  adc[cell] = 300;
+  adc[cell + 1] = 100;
+  adc[cell - 1] = 10; /* too little */
+  struct sl_test *t = clusters_new();
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "clusters", "offsets"))[EVENTS], 1);
+  const double high = (double)gain[cell] * 299.6, low = (double)gain[cell + 1] * 99.6;
+  const double energy = (double)*(const float *)sl_test_output(t, "clusters", "energy");
+  const double x = (double)*(const float *)sl_test_output(t, "clusters", "x");
+  const double share = (double)*(const float *)sl_test_output(t, "clusters", "highest_share");
+  assert_true(fabs(energy - high - low) < 0.01 && fabs(share - high / (high + low)) < 1e-6);
+  assert_true(fabs(x - (double)xy[2 * cell] - 121.9 * low / (high + low)) < 0.01);
+  assert_true(xy[2 * cell + 2] > xy[2 * cell] + 121 && xy[2 * cell + 2] < xy[2 * cell] + 122);
+  sl_test_free(t);
+}
+
+/* One in each square of two by two cells reads more than the others: as many as there can be. */
+static void fill_squares(void) {
+  const float *xy = calo_of("xy");
+  const uint32_t *first = calo_of("area_first");
+  for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = 0;
+  for (uint32_t area = 0; area < CALO_AREAS; area++) {
+    const double width = 121.9 / (area + 1);
+    for (uint32_t cell = first[area]; cell < first[area + 1]; cell++) {
+      const int column = (int)floor((double)xy[2 * cell] / width + 32),
+                row = (int)floor((double)xy[2 * cell + 1] / width + 32);
+      if (column % 2 == 0 && row % 2 == 0) adc[cell] = 200;
+    }
+  }
+}
+
+static void as_many_clusters_as_there_can_be_fit(void **state) {
+  (void)state;
+  fill_squares();
+  struct sl_test *t = clusters_new();
+  sl_test_budget(t, "clusters", EVENTS * CALO_CLUSTERS_MAX);
+  assert_int_equal(sl_test_run(t), 0);
+  const uint32_t count = ((const uint32_t *)sl_test_output(t, "clusters", "offsets"))[1];
+  assert_true(count > CALO_CLUSTERS_MAX * 9 / 10 && count <= CALO_CLUSTERS_MAX);
+  assert_int_equal(sl_test_event_error(t, 0), 0);
+  sl_test_free(t);
+}
+
+static void more_than_the_budget_are_counted_and_none_is_written(void **state) {
+  (void)state;
+  fill_squares();
+  struct sl_test *t = clusters_new();
+  sl_test_budget(t, "clusters", 20);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_true(sl_test_used(t, "clusters") > 1000);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "clusters", "offsets"))[EVENTS], 0);
+  sl_test_free(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(clusters_are_those_of_plain_loops),
+      cmocka_unit_test(one_photon_is_one_cluster_at_its_mean),
+      cmocka_unit_test(as_many_clusters_as_there_can_be_fit),
+      cmocka_unit_test(more_than_the_budget_are_counted_and_none_is_written),
+  };
+  return cmocka_run_group_tests(tests, calo_begin, calo_end);
+}
