@@ -14,7 +14,7 @@ if "simt" not in call("--version").stdout:
     print("skipped: this build has no emulator")
     raise SystemExit(77)
 ANNEALING = ("--use", "pv=pv.annealing")
-cases = [("velo.yaml", SIX, 6, ()), ("velo_superpixels.yaml", SIX, 6, ()), ("velo.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ()),
+cases = [("calo.yaml", SIX, 2, ()), ("calo_clusters.yaml", SIX, 6, ()), ("velo.yaml", SIX, 6, ()), ("velo_superpixels.yaml", SIX, 6, ()), ("velo.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ()),
          ("pv.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ANNEALING), ("pv.yaml", MANY, 30, ANNEALING), ("forward.yaml", SIX, 2, ()),
          ("forward_no_ut.yaml", SIX, 2, ()), ("matching_no_ut.yaml", SIX, 2, ()), ("forward_then_matching.yaml", SIX, 2, ())]
 for graph, sample, events, arguments in cases:

@@ -21,6 +21,8 @@ def digests(graph, *arguments):
 cases = [("velo.yaml", ("-n", 60, "--set", "seed=1")), ("velo.yaml", ("-n", 60, "--set", "seed=18446744073709551615")),
          ("velo_superpixels.yaml", ("-n", 60, "--set", "seed=1")), ("forward.yaml", ("-n", 30, "--set", "seed=1")),
          ("forward_no_ut.yaml", ("-n", 30, "--set", "seed=2")), ("seeding.yaml", ("-n", 30, "--set", "seed=3")),
+         ("calo.yaml", ("-n", 30, "--set", "seed=4")),
+         ("calo_clusters.yaml", ("-n", 60, "--set", "seed=5", "--set", "raw.calo_version=4")),
          ("velo.yaml", ("-n", 40, "--set", "raw.signal=Bs_phiphi", "--set", "raw.cluster_version=4"))]
 for graph, arguments in cases:
     reference = digests(graph, *arguments)
