@@ -15,7 +15,8 @@ enum {
   SIM_BANK_SCIFI = 64,
   SIM_BANK_UT = 66,
   SIM_BANK_VELO_CLUSTERS = 73,
-  SIM_BANK_CALO = 77
+  SIM_BANK_CALO = 77,
+  SIM_BANK_MC_PHOTONS = 240 /* of truth's own (truth/photons.h) */
 };
 enum { SIM_BANK_PART_BYTES = 64512, SIM_BANK_BYTES_MAX = 65527 };
 

@@ -18,6 +18,9 @@ int sim_velo_cluster_banks(struct sim_bank_list *list, const struct sim_velo_dig
 /* The identifier that the decoding of cluster banks of that version gives a cluster. */
 uint32_t sim_velo_cluster_id(const struct sim_cluster *cluster, uint32_t version);
 
+/* photon_banks.c: the truth about photons at the calorimeter, of type 240. */
+int sim_photon_banks(struct sim_bank_list *list, const struct calo_description *ecal, const struct sim_event *event);
+
 /* ecal_banks.c: version 2 is of type 21, versions 4 and 5 are of type 77. */
 int sim_ecal_banks(struct sim_bank_list *list, const struct calo_description *ecal,
                    const struct sim_ecal_digits *digits, uint32_t version);

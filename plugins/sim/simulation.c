@@ -55,6 +55,7 @@ static int make_banks(struct sim_simulation *s) {
   if (status == SL_OK) status = sim_velo_cluster_banks(banks, &s->velo_digits, s->versions.clusters);
   if (status == SL_OK && with_ecal && !ecal_is_packed)
     status = sim_ecal_banks(banks, &s->calo, &s->ecal_digits, s->versions.calo);
+  if (status == SL_OK && wants(s, SIM_MAKE_PHOTONS)) status = sim_photon_banks(banks, &s->calo, &s->event);
   return status;
 }
 

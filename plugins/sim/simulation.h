@@ -15,9 +15,11 @@ enum {
   SIM_MAKE_SCIFI = 8,
   SIM_MAKE_ECAL = 16,
   SIM_MAKE_MUON = 32,
-  SIM_MAKE_ALL = 63,
+  SIM_MAKE_ALL = 63, /* that LHCb has */
+  SIM_MAKE_PHOTONS = 64,
   /* Who needs what is behind the VELO. Truth has the hits of all trackers, whichever banks are read. */
-  SIM_NEED_SPECTROMETER = SIM_MAKE_TRUTH | SIM_MAKE_UT | SIM_MAKE_SCIFI | SIM_MAKE_ECAL | SIM_MAKE_MUON
+  SIM_NEED_SPECTROMETER =
+      SIM_MAKE_TRUTH | SIM_MAKE_UT | SIM_MAKE_SCIFI | SIM_MAKE_ECAL | SIM_MAKE_MUON | SIM_MAKE_PHOTONS
 };
 
 /* Detectors that have a description, and a property of sim.source for it: D(name). */

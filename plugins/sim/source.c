@@ -73,9 +73,9 @@ static uint32_t find_wanted(const struct io_packer *packer) {
             {SIM_BANK_SCIFI, SIM_MAKE_SCIFI},
             {SIM_BANK_ECAL_PACKED, SIM_MAKE_ECAL},
             {SIM_BANK_CALO, SIM_MAKE_ECAL},
-            {SIM_BANK_MUON, SIM_MAKE_MUON}};
-  uint32_t wanted = 0;
-  if (io_packer_wants_record(packer)) return SIM_MAKE_ALL;
+            {SIM_BANK_MUON, SIM_MAKE_MUON},
+            {SIM_BANK_MC_PHOTONS, SIM_MAKE_PHOTONS}};
+  uint32_t wanted = io_packer_wants_record(packer) ? SIM_MAKE_ALL : 0;
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
     if (io_packer_wants(packer, of[i].type)) wanted |= of[i].banks;
   return wanted;
@@ -158,7 +158,7 @@ static void add_banks(struct source *m) {
     const struct io_bank added = {(const uint8_t *)(list->words.at + bank->first_word), bank->size_bytes,
                                   bank->source_id, bank->type, bank->version};
     io_packer_add(&m->packer, &added);
-    io_packer_add_to_record(&m->packer, &added, 0);
+    if (bank->type != SIM_BANK_MC_PHOTONS) io_packer_add_to_record(&m->packer, &added, 0); /* no record has them */
   }
 }
 

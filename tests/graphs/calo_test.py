@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Clusters, electrons and photons in the calorimeter: of simulated events in banks of each version, against the truth,
+and electrons of six real events."""
+import tempfile
+from pathlib import Path
+
+from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
+
+checks = Checks()
+
+
+def row(rows, name):
+    return next(r for r in rows if r["name"] == name)
+
+
+def calls(result, sort, name="all"):
+    found = row(result["momentum_bins"], name)[sort]
+    return found["called_electrons"], found["tracks"]
+
+
+# Clusters are the same in banks of all versions, and with any slices.
+events = {version: run_simulated("photons.yaml", "-n", 200, "--digest", "--set", f"raw.calo_version={version}") for version in (2, 4, 5)}
+for version in (4, 5):
+    checks.that(events[version]["outputs"] == events[2]["outputs"] and events[version]["error_events"] == 0, f"version {version}: the same cells and clusters as of version 2")
+tight = run_simulated("photons.yaml", "-n", 200, "--digest", "--slice-events", 200, "--set", "calo_clusters.clusters_per_event=1")
+checks.that(tight["retries"] > 0 and tight["outputs"] == events[2]["outputs"], f"a tight budget: {tight['retries']} slices run again in parts, the same clusters")
+
+# Photons and pi0 have clusters.
+found = events[2]["results"]["photon_check"]
+for name, least, width in (("0.2 to 0.5 GeV", 0.9, 0.7), ("0.5 to 1 GeV", 0.97, 0.45), ("1 to 2 GeV", 0.97, 0.35)):
+    photons = row(found["photons"], name)
+    checks.that(photons["photons"] > 100 and photons["efficiency"] > least and photons["energy_width"] < width,
+                f"photons of {name}: {photons['found']} of {photons['photons']}, energy to {photons['energy_width']:.3f}")
+alone = run_simulated("photons.yaml", "-n", 200, "--set", "raw.calo_background=0")["results"]["photon_check"]
+photons = row(alone["photons"], "1 to 2 GeV")
+checks.that(photons["energy_width"] < 0.15 and abs(photons["energy_median"]) < 0.05, f"without background: energy to {photons['energy_width']:.3f}, median {photons['energy_median']:.3f}")
+pi0 = run_simulated("photons.yaml", "-n", 600)["results"]["photon_check"]["pi0"]
+checks.that(pi0["count"] > 200 and pi0["found"] > 0.25 * pi0["count"] and abs(pi0["mass_median"] - 136) < 8 and pi0["mass_width"] < 25,
+            f"pi0: {pi0['found']} of {pi0['count']}, mass {pi0['mass_median']:.1f} +- {pi0['mass_width']:.1f} MeV")
+
+# Who reads photons changes nothing that is written.
+with tempfile.TemporaryDirectory() as folder:
+    plain, beside = Path(folder) / "plain.mdf", Path(folder) / "beside.mdf"
+    graph = Path(folder) / "beside.yaml"
+    graph.write_text(f"sluice: 1\ndescription: photons beside a file\ninclude: [{ROOT / 'graphs/simulate.yaml'}, {ROOT / 'graphs/photons.yaml'}]\n")
+    call("run", ROOT / "graphs/simulate.yaml", "-n", 10, "-o", plain, "--quiet")
+    call("run", graph, "-n", 10, "-o", beside, "--quiet")
+    checks.that(plain.read_bytes() == beside.read_bytes(), "a file of events is the same if photons are read beside")
+
+# Electrons among long tracks.
+result = run_simulated("calo.yaml", "-n", 200)["results"]["electron_check"]
+electrons, hadrons = calls(result, "electrons"), calls(result, "hadrons")
+checks.that(electrons[1] > 80 and electrons[0] > 0.75 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
+checks.that(hadrons[1] > 3000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are called electrons")
+without, photons = result["momentum"], result["momentum_with_photons"]
+checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"] < without["width"],
+            f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with what they radiated; width {without['width']:.3f}, {photons['width']:.3f}")
+
+need_data()
+six = run("calo.yaml", SIX)
+result = six["results"]["electron_check"]
+checks.that(six["error_events"] == 0 and result["tracks"] == 199, f"six events: {result['tracks']} tracks")
+checks.that((calls(result, "electrons"), calls(result, "hadrons"), calls(result, "ghosts")) == ((5, 7), (4, 161), (3, 12)),
+            f"six events: electrons {calls(result, 'electrons')}, hadrons {calls(result, 'hadrons')}, ghosts {calls(result, 'ghosts')}")
+checks.end()
