@@ -1,12 +1,20 @@
 /* plugin.c: what the muon plugin offers. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
+#endif
+SL_DECLARE(cross);
+SL_DECLARE(decode);
+SL_DECLARE(is_muon);
+SL_DECLARE(stubs);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(geometry),
-    SL_ENTRY(geometry_sink),
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(geometry), SL_ENTRY(geometry_sink),
+#endif
+    SL_ENTRY(cross),    SL_ENTRY(decode),        SL_ENTRY(is_muon), SL_ENTRY(stubs),
 };
 
-SL_PLUGIN("muon", "0.1.0", "LHCb's muon chambers: geometry and raw banks");
+SL_PLUGIN("muon", "0.1.0", "LHCb's muon chambers: hits, muons among long tracks, and stand-alone ones");

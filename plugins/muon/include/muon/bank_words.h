@@ -14,38 +14,23 @@
 
 #include "muon/event_model.h"
 
-enum muon_fault {
-  MUON_FINE,
-  MUON_UNKNOWN_VERSION,  /* neither 2 nor 3 */
-  MUON_OTHER_FORMAT,     /* the geometry's map is not that of the bank's version */
-  MUON_UNKNOWN_SOURCE,   /* no such bank, or half of a Tell40 */
-  MUON_TOO_SHORT,        /* it ends within its own lengths */
-  MUON_TOO_LONG,         /* something follows its last batch, but for one halfword */
-  MUON_UNKNOWN_ADDRESS,  /* beyond the bank's channels */
-  MUON_WRONG_LINK_LENGTH /* a link of 2 to 6 bytes: too few for its map of hits */
-};
+/* What is wrong with a bank: name, text. */
+#define MUON_FAULTS(F)                                                                           \
+  F(MUON_UNKNOWN_VERSION, "its version is neither 2 nor 3")                                      \
+  F(MUON_OTHER_FORMAT, "the geometry's map of channels is for another version of banks")         \
+  F(MUON_UNKNOWN_SOURCE, "there is no bank of that source id") /* or no such half of a Tell40 */ \
+  F(MUON_TOO_SHORT, "it ends within its own lengths")                                            \
+  F(MUON_TOO_LONG, "something follows its last batch") /* but for one halfword */                \
+  F(MUON_UNKNOWN_ADDRESS, "an address is beyond the bank's channels")                            \
+  F(MUON_WRONG_LINK_LENGTH, "a link has 2 to 6 bytes") /* too few for its map of hits */
+#define MUON_FAULT_NAME_(name, text) name,
+enum muon_fault { MUON_FINE, MUON_FAULTS(MUON_FAULT_NAME_) MUON_FAULT_COUNT };
 
 static inline const char *muon_fault_text(uint32_t fault) {
-  switch (fault) {
-    case MUON_FINE:
-      return "it is fine";
-    case MUON_UNKNOWN_VERSION:
-      return "its version is neither 2 nor 3";
-    case MUON_OTHER_FORMAT:
-      return "the geometry's map of channels is for another version of banks";
-    case MUON_UNKNOWN_SOURCE:
-      return "there is no bank of that source id";
-    case MUON_TOO_SHORT:
-      return "it ends within its own lengths";
-    case MUON_TOO_LONG:
-      return "something follows its last batch";
-    case MUON_UNKNOWN_ADDRESS:
-      return "an address is beyond the bank's channels";
-    case MUON_WRONG_LINK_LENGTH:
-      return "a link has 2 to 6 bytes";
-    default:
-      return "";
-  }
+#define MUON_FAULT_TEXT_(name, text) text,
+  static const char *const texts[] = {"it is fine", MUON_FAULTS(MUON_FAULT_TEXT_)};
+#undef MUON_FAULT_TEXT_
+  return fault < MUON_FAULT_COUNT ? texts[fault] : "";
 }
 
 /* The geometry's part of it. */
@@ -77,15 +62,17 @@ struct muon_reader {
   uint32_t hit;                 /* number of the next one in the link */
 };
 
-static inline uint32_t muon_halfword(const uint32_t *payload, uint32_t i) {
+SL_MATH_FUNCTION uint32_t muon_halfword(const uint32_t *payload, uint32_t i) {
   return payload[i / 2] >> 16 * (i % 2) & 0xFFFFu;
 }
-static inline uint32_t muon_byte(const uint32_t *payload, uint32_t i) { return payload[i / 4] >> 8 * (i % 4) & 0xFFu; }
+SL_MATH_FUNCTION uint32_t muon_byte(const uint32_t *payload, uint32_t i) {
+  return payload[i / 4] >> 8 * (i % 4) & 0xFFu;
+}
 
 /* ------------------------------------------------------------------------------------------------ version 2 */
 
 /* Behind the pads, which crossings of digits give again. */
-static inline void muon_begin_batches(struct muon_reader *r) {
+SL_MATH_FUNCTION void muon_begin_batches(struct muon_reader *r) {
   if (r->size == 0) {
     r->fault = MUON_TOO_SHORT;
     return;
@@ -94,39 +81,46 @@ static inline void muon_begin_batches(struct muon_reader *r) {
   r->batches_left = 4;
 }
 
-static inline int muon_next_of_batches(struct muon_reader *r, struct muon_digit *digit) {
-  for (;;) {
-    while (r->left == 0 && r->batches_left > 0) {
-      if (r->at >= r->size) {
-        r->fault = MUON_TOO_SHORT;
-        return 0;
-      }
-      r->left = muon_halfword(r->payload, r->at++);
-      r->batches_left--;
-      if (r->left > r->size - r->at) r->fault = MUON_TOO_SHORT;
-      if (r->fault) return 0;
-    }
-    if (r->left == 0) {
-      if (r->size - r->at > 1) r->fault = MUON_TOO_LONG;
+/* The next batch with hits, `left` of them from `at` on; 0 behind the last one. */
+SL_MATH_FUNCTION int muon_next_batch(struct muon_reader *r) {
+  while (r->left == 0 && r->batches_left > 0) {
+    if (r->at >= r->size) {
+      r->fault = MUON_TOO_SHORT;
       return 0;
     }
-    const uint32_t word = muon_halfword(r->payload, r->at++), address = word & 0xFFFu;
+    r->left = muon_halfword(r->payload, r->at++);
+    r->batches_left--;
+    if (r->left > r->size - r->at) r->fault = MUON_TOO_SHORT;
+    if (r->fault) return 0;
+  }
+  if (r->left > 0) return 1;
+  if (r->size - r->at > 1) r->fault = MUON_TOO_LONG;
+  return 0;
+}
+
+SL_MATH_FUNCTION uint32_t muon_hit_address(uint32_t word) { return word & 0xFFFu; }
+SL_MATH_FUNCTION uint32_t muon_hit_time(uint32_t word) { return word >> 12; }
+
+SL_MATH_FUNCTION int muon_next_of_batches(struct muon_reader *r, struct muon_digit *digit) {
+  while (muon_next_batch(r)) {
+    const uint32_t word = muon_halfword(r->payload, r->at++), address = muon_hit_address(word);
     r->left--;
     if (address >= r->channels) {
       r->fault = MUON_UNKNOWN_ADDRESS;
       return 0;
     }
     digit->tile = r->tiles[address];
-    digit->time = word >> 12;
+    digit->time = muon_hit_time(word);
     if (digit->tile != 0) return 1;
   }
+  return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ version 3 */
 
 enum { MUON_SYNCHRONISATION = 0x10, MUON_HAS_MASK = 0x20, MUON_MASK_BYTES = 3, MUON_LINK_BYTES_MIN = 7 };
 
-static inline void muon_begin_links(struct muon_reader *r, uint32_t links) {
+SL_MATH_FUNCTION void muon_begin_links(struct muon_reader *r, uint32_t links) {
   const uint32_t head = r->size > 0 ? muon_byte(r->payload, 0) : 0;
   r->links_left = (1u << links) - 1u;
   r->at = 1;
@@ -140,9 +134,29 @@ static inline void muon_begin_links(struct muon_reader *r, uint32_t links) {
     r->links_left &= muon_byte(r->payload, 1) << 16 | muon_byte(r->payload, 2) << 8 | muon_byte(r->payload, 3);
 }
 
-/* The next link with hits; 0 behind the last one. Its first 56 bits, the highest first, are its length, the hits of the
+SL_MATH_FUNCTION uint32_t muon_link_bytes(const uint32_t *payload, uint32_t link_at) {
+  return (muon_byte(payload, link_at) >> 4) + 1u;
+}
+
+/* The hits of the channels 0 to 47 of a link: its first 56 bits, the highest first, are its length, the hits of the
  * channels 47 to 0, and a time. */
-static inline int muon_next_link(struct muon_reader *r) {
+SL_MATH_FUNCTION uint64_t muon_link_hits(const uint32_t *payload, uint32_t link_at) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < MUON_LINK_BYTES_MIN; i++) bits = bits << 8 | muon_byte(payload, link_at + i);
+  return bits >> 4 & 0xFFFFFFFFFFFFu;
+}
+
+/* Of hit number `hit` of a link: in the low half of byte 6, then in both halves of the bytes after it, the high one
+ * first. */
+SL_MATH_FUNCTION uint32_t muon_link_time(const uint32_t *payload, uint32_t link_at, uint32_t hit) {
+  const uint32_t byte = MUON_LINK_BYTES_MIN - 1 + (hit + 1) / 2;
+  if (byte >= muon_link_bytes(payload, link_at)) return 0;
+  const uint32_t both = muon_byte(payload, link_at + byte);
+  return hit % 2 ? both >> 4 : both & 0xFu;
+}
+
+/* The next link with hits; 0 behind the last one. */
+SL_MATH_FUNCTION int muon_next_link(struct muon_reader *r) {
   while (r->links_left != 0) {
     r->link = 0;
     while (!(r->links_left >> r->link & 1u)) r->link++;
@@ -152,33 +166,23 @@ static inline int muon_next_link(struct muon_reader *r) {
       return 0;
     }
     r->link_at = r->at;
-    r->link_bytes = (muon_byte(r->payload, r->at) >> 4) + 1u;
+    r->link_bytes = muon_link_bytes(r->payload, r->at);
     r->at += r->link_bytes;
     if (r->link_bytes == 1) continue;
     r->fault = r->link_bytes < MUON_LINK_BYTES_MIN ? MUON_WRONG_LINK_LENGTH
                : r->at > r->size                   ? MUON_TOO_SHORT
                                                    : MUON_FINE;
     if (r->fault) return 0;
-    uint32_t b[MUON_LINK_BYTES_MIN];
-    for (uint32_t i = 0; i < MUON_LINK_BYTES_MIN; i++) b[i] = muon_byte(r->payload, r->link_at + i);
-    r->hits_low = b[6] >> 4 | b[5] << 4 | b[4] << 12 | b[3] << 20 | (b[2] & 0xFu) << 28;
-    r->hits_high = b[2] >> 4 | b[1] << 4 | (b[0] & 0xFu) << 12;
+    const uint64_t hits = muon_link_hits(r->payload, r->link_at);
+    r->hits_low = (uint32_t)hits;
+    r->hits_high = (uint32_t)(hits >> 32);
     r->hit = 0;
     return 1;
   }
   return 0;
 }
 
-/* Of hit `hit` of the link: in the low half of byte 6, then in both halves of the bytes after it, the high one first.
- */
-static inline uint32_t muon_link_time(const struct muon_reader *r) {
-  const uint32_t byte = MUON_LINK_BYTES_MIN - 1 + (r->hit + 1) / 2;
-  if (byte >= r->link_bytes) return 0;
-  const uint32_t both = muon_byte(r->payload, r->link_at + byte);
-  return r->hit % 2 ? both >> 4 : both & 0xFu;
-}
-
-static inline int muon_next_of_links(struct muon_reader *r, struct muon_digit *digit) {
+SL_MATH_FUNCTION int muon_next_of_links(struct muon_reader *r, struct muon_digit *digit) {
   for (;;) {
     if (!r->hits_low && !r->hits_high && !muon_next_link(r)) return 0;
     if (!r->hits_low && !r->hits_high) continue;
@@ -192,7 +196,7 @@ static inline int muon_next_of_links(struct muon_reader *r, struct muon_digit *d
       channel += 32;
     }
     digit->tile = r->tiles[r->link * MUON_LINK_CHANNELS + channel];
-    digit->time = muon_link_time(r);
+    digit->time = muon_link_time(r->payload, r->link_at, r->hit);
     r->hit++;
     if (digit->tile != 0) return 1;
   }
@@ -200,8 +204,8 @@ static inline int muon_next_of_links(struct muon_reader *r, struct muon_digit *d
 
 /* ----------------------------------------------------------------------------------------------------- both */
 
-static inline void muon_reader_begin(struct muon_reader *r, const struct muon_map *map,
-                                     const struct muon_bank_words *bank) {
+SL_MATH_FUNCTION void muon_reader_begin(struct muon_reader *r, const struct muon_map *map,
+                                        const struct muon_bank_words *bank) {
   const uint32_t unit = bank->version == 2 ? bank->source_id : bank->source_id & 0xFFu;
   const uint32_t units = bank->version == 2 ? (uint32_t)MUON_BANKS : (uint32_t)(MUON_TELL40S * MUON_HALVES);
   r->payload = bank->payload;
@@ -227,7 +231,7 @@ static inline void muon_reader_begin(struct muon_reader *r, const struct muon_ma
 }
 
 /* The next digit: 1; 0 at the end, and where there is a fault. */
-static inline int muon_reader_next(struct muon_reader *r, struct muon_digit *digit) {
+SL_MATH_FUNCTION int muon_reader_next(struct muon_reader *r, struct muon_digit *digit) {
   if (r->fault) return 0;
   return r->version == 2 ? muon_next_of_batches(r, digit) : muon_next_of_links(r, digit);
 }

@@ -3,6 +3,7 @@
 #ifndef MUON_EVENT_MODEL_H
 #define MUON_EVENT_MODEL_H
 
+#include <sluice/math.h>
 #include <sluice/plugin.h>
 
 enum {
@@ -24,33 +25,33 @@ enum muon_table { MUON_PADS, MUON_X_STRIPS, MUON_Y_STRIPS, MUON_TABLES };
 
 /* A tile is a logical channel: a pad or a strip. Bits 0 to 4 are its y and 5 to 11 its x in its quarter, 12 and 13 the
  * quarter, 14 and 15 the region, 16 and 17 the station, 18 to 23 and 24 to 28 the grid in x and in y. 0 is none. */
-static inline uint32_t muon_tile_y(uint32_t tile) { return tile & 31u; }
-static inline uint32_t muon_tile_x(uint32_t tile) { return tile >> 5 & 127u; }
-static inline uint32_t muon_tile_quarter(uint32_t tile) { return tile >> 12 & 3u; }
-static inline uint32_t muon_tile_region(uint32_t tile) { return tile >> 14 & 3u; }
-static inline uint32_t muon_tile_station(uint32_t tile) { return tile >> 16 & 3u; }
-static inline uint32_t muon_tile_grid(uint32_t tile) { return tile >> 14 & 15u; }
-static inline uint32_t muon_tile_grid_x(uint32_t tile) { return tile >> 18 & 63u; }
-static inline uint32_t muon_tile_grid_y(uint32_t tile) { return tile >> 24 & 31u; }
+SL_MATH_FUNCTION uint32_t muon_tile_y(uint32_t tile) { return tile & 31u; }
+SL_MATH_FUNCTION uint32_t muon_tile_x(uint32_t tile) { return tile >> 5 & 127u; }
+SL_MATH_FUNCTION uint32_t muon_tile_quarter(uint32_t tile) { return tile >> 12 & 3u; }
+SL_MATH_FUNCTION uint32_t muon_tile_region(uint32_t tile) { return tile >> 14 & 3u; }
+SL_MATH_FUNCTION uint32_t muon_tile_station(uint32_t tile) { return tile >> 16 & 3u; }
+SL_MATH_FUNCTION uint32_t muon_tile_grid(uint32_t tile) { return tile >> 14 & 15u; }
+SL_MATH_FUNCTION uint32_t muon_tile_grid_x(uint32_t tile) { return tile >> 18 & 63u; }
+SL_MATH_FUNCTION uint32_t muon_tile_grid_y(uint32_t tile) { return tile >> 24 & 31u; }
 
 /* Where a tile is, for who makes one. */
 struct muon_place {
   uint32_t station, region, quarter, x, y;
 };
-static inline uint32_t muon_tile(const struct muon_place *place, uint32_t grid_x, uint32_t grid_y) {
+SL_MATH_FUNCTION uint32_t muon_tile(const struct muon_place *place, uint32_t grid_x, uint32_t grid_y) {
   return place->y | place->x << 5 | place->quarter << 12 | place->region << 14 | place->station << 16 | grid_x << 18 |
          grid_y << 24;
 }
 
 /* A quarter of a region is a square of 2 grid_x times 2 grid_y without the corner at the beam, of grid_x times grid_y:
  * the number of (x, y) in it, row by row. */
-static inline uint32_t muon_running_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
+SL_MATH_FUNCTION uint32_t muon_running_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
   return y < grid_y ? grid_x * y + x - grid_x : grid_x * grid_y + 2u * grid_x * (y - grid_y) + x;
 }
-static inline uint32_t muon_quarter_size(uint32_t grid_x, uint32_t grid_y) { return 3u * grid_x * grid_y; }
+SL_MATH_FUNCTION uint32_t muon_quarter_size(uint32_t grid_x, uint32_t grid_y) { return 3u * grid_x * grid_y; }
 
 /* Half-widths are given for pieces of half a corner's width: the number of the one that (x, y) is in. */
-static inline uint32_t muon_width_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
+SL_MATH_FUNCTION uint32_t muon_width_number(uint32_t x, uint32_t y, uint32_t grid_x, uint32_t grid_y) {
   return y < grid_y ? 2u * y + 2u * (x - grid_x) / grid_x : 4u * y - 2u * grid_y + 2u * x / grid_x;
 }
 
@@ -79,5 +80,50 @@ static inline uint32_t muon_width_number(uint32_t x, uint32_t y, uint32_t grid_x
   F(half_x, f32, ARRAY, "mm", "half-widths in x")                                                   \
   F(half_y, f32, ARRAY, "mm", "half-widths in y")
 SL_COLLECTION(muon_geometry, MUON_GEOMETRY_FIELDS, "muon chambers: map of channels, positions of pads and strips");
+
+/* What is hit of an event: each tile once, by grid and quarter, first x strips or pads by row, then y strips by column.
+ */
+enum { MUON_TILES_MAX = 32768, MUON_HITS_MAX = 65535, MUON_FIRSTS = MUON_GRIDS + 1 };
+#define MUON_TILES_FIELDS(F)                                                               \
+  F(offsets, u32, OFFSETS, "", "first tile of each event")                                 \
+  F(first, u16, PER_EVENT_OF(17), "",                                                      \
+    "first tile of each grid, 4 station + region, relative to the event's; then how many") \
+  F(tile, u32, PER_ITEM, "", "pad or strip")                                               \
+  F(time, u8, PER_ITEM, "25/16 ns", "of its first digit")
+SL_COLLECTION(muon_tiles, MUON_TILES_FIELDS, "pads and strips of the muon chambers that are hit");
+
+/* Where particles went through: crossings of strips, pads, and strips that nothing crosses. */
+#define MUON_HITS_FIELDS(F)                                                                                  \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                    \
+  F(first, u16, PER_EVENT_OF(17), "",                                                                        \
+    "first hit of each grid, 4 station + region, relative to the event's; then how many")                    \
+  F(x, f32, PER_ITEM, "mm", "global x of the middle")                                                        \
+  F(y, f32, PER_ITEM, "mm", "global y")                                                                      \
+  F(z, f32, PER_ITEM, "mm", "global z")                                                                      \
+  F(half_x, f32, PER_ITEM, "mm", "half-width in x")                                                          \
+  F(half_y, f32, PER_ITEM, "mm", "half-width in y")                                                          \
+  F(tile, u32, PER_ITEM, "", "the pad, or the strip that nothing crosses")                                   \
+  F(time, u8, PER_ITEM, "25/16 ns", "of the x strip, or of what there is")                                   \
+  F(delta_time, i8, PER_ITEM, "25/16 ns", "of the x strip less that of the y strip; without crossing, time") \
+  F(is_crossed, u8, PER_ITEM, "", "1 where two strips cross")
+SL_COLLECTION(muon_hits, MUON_HITS_FIELDS, "hits in the muon chambers, by station and region");
+
+/* Beside long tracks, sharing their offsets. */
+#define MUON_FLAGS_FIELDS(F)                                \
+  F(offsets, u32, OFFSETS, "", "first track of each event") \
+  F(is_muon, u8, PER_ITEM, "", "1 if enough stations have a hit near the track")
+SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "which long tracks are muons");
+
+/* Straight lines through a hit of each station, M2 to M5. */
+#define MUON_STUBS_FIELDS(F)                                                                        \
+  F(offsets, u32, OFFSETS, "", "first stub of each event")                                          \
+  F(hit, u16, PER_ITEM_OF(4), "", "its hit in each station, M2 first, by their place in the event") \
+  F(x, f32, PER_ITEM, "mm", "x in the middle of M2, z = 15205 mm")                                  \
+  F(y, f32, PER_ITEM, "mm", "y there")                                                              \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                           \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                           \
+  F(chi2_x, f32, PER_ITEM, "", "chi2 in x and z, over 2 degrees of freedom")                        \
+  F(chi2_y, f32, PER_ITEM, "", "chi2 in y and z, likewise")
+SL_COLLECTION(muon_stubs, MUON_STUBS_FIELDS, "muons that are found in the muon chambers alone");
 
 #endif

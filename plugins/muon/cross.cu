@@ -1,0 +1,280 @@
+/* muon.cross: hits in the muon chambers where x strips and y strips cross (README.md, "Hits").
+ *
+ * A bitmap of the event's strips (strips.h) stands in shared memory, in which the strips that cross another one are
+ * neighbours. So a thread a tile sees with one look whether and where it crosses, and there is no search. A sum over
+ * the tiles, in their order, says where each one's hits go: an x strip has those where it crosses y strips; one that
+ * crosses none, x or y strip, and a pad are hits by themselves.
+ *
+ * Count, scan, write: the bitmap is made twice. Reads 5 bytes a tile, twice, and 24 a hit; writes 27 a hit. Where a hit
+ * is stands in a table, a record of 16 bytes for each pad and strip; the few half-widths that there are in another one.
+ */
+#include "strips.h"
+
+#include <sluice/kernel.h>
+
+enum { PLACE_FLOATS = 4 };
+
+#define SL_ARGS cross_args
+#define CROSS(M)                                                                                                   \
+  M(IN, tiles, muon_tiles, "", "by grid and quarter")                                                              \
+  M(IN, geometry, muon_geometry, "grid offset position_first x y z width_first half_x half_y",                     \
+    "where pads and strips are")                                                                                   \
+  M(OUT, hits, muon_hits, "by grid and quarter",                                                                   \
+    SL_ITEMS(SL_MIN(SL_ITEMS_SCALED(tiles, STRIP_HIGH_MAX, 1, 0), SL_BUDGET_TERM(hits_per_event, MUON_HITS_MAX)))) \
+  M(BUDGET, hits_per_event, 800, 1, MUON_HITS_MAX, "muon hits, on average over a slice")                           \
+  M(COMPUTED, words, uint32_t, "of the bitmap")                                                                    \
+  M(TABLE, grids, u32, "a record of 12 values for each grid")                                                      \
+  M(TABLE, places, f32, "a record of 4 values for each pad and strip: x, y, z, bits of the number of its widths")  \
+  M(TABLE, widths, f32, "half-widths in x and y")
+SL_ARGUMENTS(cross, CROSS);
+
+/* A pad or strip. Aligned, so that a GPU loads it at once. */
+struct place {
+  float x, y, z, width;
+} __attribute__((aligned(16)));
+struct widths {
+  float half_x, half_y;
+} __attribute__((aligned(8)));
+
+/* ----------------------------------------------------------------------------------------------- the tables */
+
+static void fill_places(const struct muon_geometry_view *g, uint32_t table, uint32_t grid, struct place *to) {
+  const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + grid], gx = *grid_x, gy = grid_x[MUON_GRIDS];
+  uint32_t width = g->width_first[table];
+  for (uint32_t i = 0; i < grid; i++) width += 6 * MUON_QUARTERS * g->grid[2 * MUON_GRIDS * table + MUON_GRIDS + i];
+  uint32_t first =
+      g->position_first[MUON_STATIONS * table + grid / MUON_REGIONS] + g->offset[MUON_GRIDS * table + grid];
+  for (uint32_t quarter = 0; quarter < MUON_QUARTERS; quarter++) {
+    for (uint32_t y = 0; y < 2 * gy; y++) {
+      for (uint32_t x = y < gy ? gx : 0; x < 2 * gx; x++, to++) {
+        const uint32_t i = first + muon_running_number(x, y, gx, gy);
+        to->x = g->x[i];
+        to->y = g->y[i];
+        to->z = g->z[i];
+        to->width = sl_f32_from_bits(width + muon_width_number(x, y, gx, gy));
+      }
+    }
+    first += muon_quarter_size(gx, gy);
+    width += 6 * gy;
+  }
+}
+
+/* What makes all that is computed with them finite: half-widths above 0, and stations one behind another. */
+static const char *find_fault(const struct muon_geometry_view *g, const struct strip_grid *grids,
+                              const struct place *places) {
+  float behind = 0.0f; /* the last z of the stations before */
+  for (uint32_t i = 0; i < g->width_first[MUON_TABLES]; i++)
+    if (!(g->half_x[i] > 0.0f) || !(g->half_y[i] > 0.0f)) return "a half-width is not above 0";
+  for (uint32_t station = 0; station < MUON_STATIONS; station++) {
+    float last = behind;
+    for (uint32_t table = 0; table < MUON_TABLES; table++) {
+      for (uint32_t grid = station * MUON_REGIONS; grid < (station + 1) * MUON_REGIONS; grid++) {
+        const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + grid];
+        const uint32_t count = MUON_QUARTERS * muon_quarter_size(*grid_x, grid_x[MUON_GRIDS]);
+        for (const struct place *p = places + grids[grid].place[table], *end = p + count; p < end; p++) {
+          if (!(p->z > behind)) return "stations are not one behind another in z";
+          last = sl_max_f32(last, p->z);
+        }
+      }
+    }
+    behind = last;
+  }
+  return NULL;
+}
+
+static int prepare(const struct sl_services *s, void *args) {
+  struct cross_args *a = (struct cross_args *)args;
+  const struct muon_geometry_view *g = &a->geometry;
+  struct strip_grid *grids = (struct strip_grid *)s->make_table(s->context, "grids", STRIP_GRID_VALUES * MUON_GRIDS);
+  uint32_t count = 0;
+  if (!grids) return SL_ENOMEM;
+  const char *fault = strip_grids_make(g, grids);
+  for (uint32_t table = 0; table < MUON_TABLES; table++) {
+    for (uint32_t i = 0; i < MUON_GRIDS; i++) {
+      const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + i];
+      grids[i].place[table] = count;
+      count += MUON_QUARTERS * muon_quarter_size(*grid_x, grid_x[MUON_GRIDS]);
+    }
+  }
+  const uint32_t width_count = g->width_first[MUON_TABLES];
+  struct place *places = (struct place *)s->make_table(s->context, "places", (uint64_t)PLACE_FLOATS * count);
+  struct widths *widths = (struct widths *)s->make_table(s->context, "widths", (uint64_t)2 * width_count);
+  if (!places || !widths) return SL_ENOMEM;
+  for (uint32_t i = 0; i < width_count; i++) {
+    widths[i].half_x = g->half_x[i];
+    widths[i].half_y = g->half_y[i];
+  }
+  for (uint32_t table = 0; table < MUON_TABLES; table++)
+    for (uint32_t i = 0; i < MUON_GRIDS; i++) fill_places(g, table, i, places + grids[i].place[table]);
+  if (!fault) fault = find_fault(g, grids, places);
+  a->words = strip_words(grids);
+  if (!fault) return SL_OK;
+  s->message(s->context, SL_ERROR, "the geometry of the muon chambers: %s", fault);
+  return SL_EINVAL;
+}
+
+static SL_DEVICE const struct strip_grid *grid_of(const struct cross_args *a, uint32_t tile) {
+  return (const struct strip_grid *)(const void *)a->grids + muon_tile_grid(tile);
+}
+
+/* ------------------------------------------------------------------------------------------------- crossings */
+
+/* `count` bits from number `first` on, 1 to 32 of them. */
+static SL_DEVICE uint32_t bits_from(const uint32_t *bits, uint32_t first, uint32_t count) {
+  const uint64_t two_words = bits[first / 32] | (uint64_t)bits[first / 32 + 1] << 32;
+  return (uint32_t)(two_words >> first % 32) & UINT32_MAX >> (32 - count);
+}
+
+/* What a tile gives: of an x strip the y strips that it crosses, from the lowest bit on; and how many hits are its own.
+ */
+struct tile_hits {
+  uint32_t crossed, count;
+};
+
+static SL_DEVICE struct tile_hits hits_of(const struct strip_grid *g, const uint32_t *bits, uint32_t tile) {
+  const uint32_t x = muon_tile_x(tile), y = muon_tile_y(tile);
+  struct tile_hits hits;
+  hits.crossed = 0;
+  hits.count = 1;
+  if (strip_grid_has_pads(g)) return hits;
+  if (strip_is_y(g, tile)) {
+    hits.count = bits_from(bits, strip_x_number(g, tile, x * g->wide, y / g->high), g->wide) ? 0 : 1;
+  } else {
+    hits.crossed = bits_from(bits, strip_y_number(g, tile, x / g->wide, y * g->high), g->high);
+    if (hits.crossed) hits.count = sl_count_bits(hits.crossed);
+  }
+  return hits;
+}
+
+/* Of an event's tiles. All threads of the block call it. */
+static SL_DEVICE void set_bits(const struct cross_args *a, uint32_t begin, uint32_t tiles, uint32_t *bits) {
+  for (uint32_t i = threadIdx.x; i <= a->words; i += blockDim.x) bits[i] = 0;
+  __syncthreads();
+  for (uint32_t i = begin + threadIdx.x; i < begin + tiles; i += blockDim.x) {
+    const uint32_t strip = strip_number(grid_of(a, a->tiles.tile[i]), a->tiles.tile[i]);
+    atomicOr(&bits[strip / 32], 1u << strip % 32);
+  }
+  __syncthreads();
+}
+
+SL_KERNEL(cross_count, struct cross_args) {
+  __shared__ uint32_t bits[STRIP_WORDS_MAX + 1];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.tiles.offsets[event], tiles = a.tiles.offsets[event + 1] - begin;
+    uint32_t hits = 0;
+    set_bits(&a, begin, tiles, bits);
+    for (uint32_t i = begin + threadIdx.x; i < begin + tiles; i += blockDim.x)
+      hits += hits_of(grid_of(&a, a.tiles.tile[i]), bits, a.tiles.tile[i]).count;
+    hits = sl_block_sum_u32(hits);
+    if (threadIdx.x == 0) a.hits.offsets[event] = hits;
+    __syncthreads(); /* the bitmap is free */
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------- write */
+
+/* How many strips that are hit have numbers from `first` to before `end`. */
+static SL_DEVICE uint32_t count_between(const uint32_t *bits, uint32_t first, uint32_t end) {
+  uint32_t count = 0;
+  for (; first < end; first += 32) count += sl_count_bits(bits_from(bits, first, end - first < 32 ? end - first : 32));
+  return count;
+}
+
+/* Writes what (x, y) of a table is, in the quarter of a tile. */
+static SL_DEVICE void write_hit(const struct cross_args *a, uint32_t to, uint32_t table, uint32_t tile, uint32_t x,
+                                uint32_t y) {
+  const struct strip_grid *g = grid_of(a, tile);
+  const uint32_t gx = table == MUON_Y_STRIPS ? g->grid_x / g->wide : g->grid_x;
+  const uint32_t gy = table == MUON_X_STRIPS ? g->grid_y / g->high : g->grid_y;
+  const uint32_t i =
+      g->place[table] + muon_tile_quarter(tile) * muon_quarter_size(gx, gy) + muon_running_number(x, y, gx, gy);
+  const struct place p = ((const struct place *)(const void *)a->places)[i];
+  const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
+  struct muon_place at;
+  at.station = muon_tile_station(tile);
+  at.region = muon_tile_region(tile);
+  at.quarter = muon_tile_quarter(tile);
+  at.x = x;
+  at.y = y;
+  a->hits.x[to] = p.x;
+  a->hits.y[to] = p.y;
+  a->hits.z[to] = p.z;
+  a->hits.half_x[to] = w.half_x;
+  a->hits.half_y[to] = w.half_y;
+  a->hits.tile[to] = muon_tile(&at, gx, gy);
+}
+
+static SL_DEVICE void write_crossings(const struct cross_args *a, uint32_t to, uint32_t i, uint32_t crossed,
+                                      const uint32_t *bits) {
+  const uint32_t tile = a->tiles.tile[i], x = muon_tile_x(tile), time = a->tiles.time[i];
+  const struct strip_grid *g = grid_of(a, tile);
+  const uint32_t y = muon_tile_y(tile) * g->high;
+  const uint32_t first = strip_y_number(g, tile, x / g->wide, y);
+  /* The first y strip's tile: tiles stand in the order of their numbers. */
+  uint32_t other = i + count_between(bits, strip_number(g, tile), first);
+  for (uint32_t k = 0; k < g->high; k++) {
+    if (!(crossed >> k & 1)) continue;
+    write_hit(a, to, MUON_PADS, tile, x, y + k);
+    a->hits.time[to] = (uint8_t)time;
+    a->hits.delta_time[to] = (int8_t)((int32_t)time - (int32_t)a->tiles.time[other++]);
+    a->hits.is_crossed[to++] = 1;
+  }
+}
+
+static SL_DEVICE void write_alone(const struct cross_args *a, uint32_t to, uint32_t i) {
+  const uint32_t tile = a->tiles.tile[i], time = a->tiles.time[i];
+  const struct strip_grid *g = grid_of(a, tile);
+  const uint32_t table = strip_grid_has_pads(g) ? (uint32_t)MUON_PADS
+                         : strip_is_y(g, tile)  ? (uint32_t)MUON_Y_STRIPS
+                                                : (uint32_t)MUON_X_STRIPS;
+  write_hit(a, to, table, tile, muon_tile_x(tile), muon_tile_y(tile));
+  a->hits.time[to] = (uint8_t)time;
+  a->hits.delta_time[to] = (int8_t)time;
+  a->hits.is_crossed[to] = 0;
+}
+
+/* Where each grid's hits begin, of their numbers. */
+static SL_DEVICE void write_firsts(const uint32_t *counts, uint16_t *firsts) {
+  for (uint32_t i = threadIdx.x; i < MUON_FIRSTS; i += blockDim.x) {
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < i; k++) sum += counts[k];
+    firsts[i] = (uint16_t)sum;
+  }
+}
+
+SL_KERNEL(cross_write, struct cross_args) {
+  __shared__ uint32_t bits[STRIP_WORDS_MAX + 1], counts[MUON_GRIDS];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.tiles.offsets[event], tiles = a.tiles.offsets[event + 1] - begin;
+    uint32_t sum = a.hits.offsets[event];
+    const uint32_t is_empty = a.hits.offsets[event + 1] == sum; /* or the slice overflowed */
+    for (uint32_t i = threadIdx.x; i < MUON_GRIDS; i += blockDim.x) counts[i] = 0;
+    if (!is_empty) {
+      set_bits(&a, begin, tiles, bits);
+      SL_FOR_BLOCK (i, tiles) {
+        struct tile_hits hits = {0, 0};
+        uint32_t total;
+        if (i < tiles) {
+          const uint32_t tile = a.tiles.tile[begin + i];
+          hits = hits_of(grid_of(&a, tile), bits, tile);
+          if (hits.count) atomicAdd(&counts[muon_tile_grid(tile)], hits.count);
+        }
+        const uint32_t to = sum + sl_block_exclusive_scan(hits.count, &total);
+        if (hits.crossed)
+          write_crossings(&a, to, begin + i, hits.crossed, bits);
+        else if (hits.count)
+          write_alone(&a, to, begin + i);
+        sum += total;
+      }
+    }
+    __syncthreads();
+    write_firsts(counts, a.hits.first + (size_t)event * MUON_FIRSTS);
+    __syncthreads(); /* bitmap and counts are free */
+  }
+}
+
+static int run(const struct sl_launch *l, const struct cross_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, cross_count, cross_write, a->hits, *a);
+}
+
+SL_ALGORITHM(cross, "hits in the muon chambers where strips cross", 64, run, SL_PREPARE(prepare));

@@ -1,0 +1,218 @@
+/* muon.stubs: muons found in the muon chambers alone: a hit in each station, on a line from the origin (README.md,
+ * "Stubs").
+ *
+ * Every hit in M5 may begin one. A thread follows it to M4, M3 and M2, where it takes the nearest hit; all threads of
+ * an event look at the same hits in the same order. Of stubs that share a hit the best one stays: each hit has the
+ * least key, of chi2 and place, of the stubs that it is on, and a stub stays where all its hits have its own. No number
+ * of stubs is too large: what is found stands in arrays of the size of the hits.
+ *
+ * Count, scan, write: what is found is kept from the first pass. Reads 16 bytes a hit, up to as often as there are hits
+ * in M5; keeps 8 a hit, and 32 a hit in M5; writes 32 a stub.
+ */
+#include "muon/event_model.h"
+
+#include <sluice/kernel.h>
+
+enum { M2, M3, M4, M5, WINDOWS = MUON_STATIONS * MUON_REGIONS, STUB_FLOATS = 6 };
+static const float stub_z = 15205.0f; /* where stubs have their state */
+static const uint64_t no_key = UINT64_MAX;
+
+#define SL_ARGS stubs_args
+#define STUBS(M)                                                                                                       \
+  M(IN, hits, muon_hits, "offsets first x y z half_x half_y tile", "by station and region")                            \
+  M(OUT, stubs, muon_stubs, "in the order of their hits in M5", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits))))                 \
+  M(F32_ARRAY, window_x, WINDOWS, "[100, 200, 300, 400, 100, 200, 300, 400, 400, 400, 400, 400, 400, 400, 400, 400]",  \
+    0.0, 1e5, "mm",                                                                                                    \
+    "half a window, by the station that is looked at and the region of the last hit: M2 R1, M2 R2 ... M5 R4")          \
+  M(F32_ARRAY, window_y, WINDOWS, "[60, 120, 180, 240, 60, 120, 240, 240, 60, 120, 240, 480, 60, 120, 240, 480]", 0.0, \
+    1e5, "mm", "the same in y")                                                                                        \
+  M(SCRATCH, found, u16, "hits of the stub that begins with a hit in M5, M2 first",                                    \
+    SL_ONE(SL_ITEMS_SCALED(hits, 4, 1, 0)))                                                                            \
+  M(SCRATCH, fits, f32, "what it is, in the order of the output", SL_ONE(SL_ITEMS_SCALED(hits, STUB_FLOATS, 1, 0)))    \
+  M(SCRATCH, stub_keys, u64, "chi2 and place of that stub, or ~0 where there is none", SL_ONE(SL_ITEMS_TERM(hits)))    \
+  M(SCRATCH, hit_keys, u64, "the least of the stubs that a hit is on", SL_ONE(SL_ITEMS_TERM(hits)))
+SL_ARGUMENTS(stubs, STUBS);
+
+/* Hits of an event in the slice: those of station s are from first[s] to first[s + 1]. */
+struct stations {
+  uint32_t first[MUON_STATIONS + 1];
+};
+static SL_DEVICE struct stations stations_of(const struct stubs_args *a, uint32_t event) {
+  struct stations s;
+  SL_UNROLL
+  for (uint32_t k = 0; k <= MUON_STATIONS; k++)
+    s.first[k] = a->hits.offsets[event] + a->hits.first[(size_t)event * MUON_FIRSTS + k * MUON_REGIONS];
+  return s;
+}
+
+/* ------------------------------------------------------------------------------------------------- the search */
+
+/* A straight line: x = x0 + tx (z - z0). */
+struct stub_line {
+  float z, x, y, tx, ty;
+};
+
+static SL_DEVICE struct stub_line line_through(const struct stubs_args *a, uint32_t hit, float z, float x, float y) {
+  struct stub_line line;
+  const float dz = a->hits.z[hit] - z;
+  line.z = a->hits.z[hit];
+  line.x = a->hits.x[hit];
+  line.y = a->hits.y[hit];
+  line.tx = (line.x - x) / dz;
+  line.ty = (line.y - y) / dz;
+  return line;
+}
+
+/* The hit of a station that is nearest to the line, the first of several, or UINT32_MAX. */
+static SL_DEVICE uint32_t find_nearest(const struct stubs_args *a, const struct stations *s, uint32_t station,
+                                       const struct stub_line *line, uint32_t region) {
+  const float window_x = a->window_x[station * MUON_REGIONS + region];
+  const float window_y = a->window_y[station * MUON_REGIONS + region];
+  uint32_t best = UINT32_MAX;
+  float least = 0.0f;
+  for (uint32_t i = s->first[station]; i < s->first[station + 1]; i++) {
+    const float dz = a->hits.z[i] - line->z;
+    const float dx = a->hits.x[i] - (line->x + line->tx * dz), dy = a->hits.y[i] - (line->y + line->ty * dz);
+    const float distance = dx * dx + dy * dy;
+    if (!(sl_abs_f32(dx) < window_x && sl_abs_f32(dy) < window_y)) continue;
+    if (best != UINT32_MAX && !(distance < least)) continue;
+    best = i;
+    least = distance;
+  }
+  return best;
+}
+
+/* The four hits of the stub that begins with hits[M5]. Returns 0 if there is none. */
+static SL_DEVICE uint32_t follow(const struct stubs_args *a, const struct stations *s, uint32_t hits[MUON_STATIONS]) {
+  uint32_t last = hits[M5];
+  struct stub_line line = line_through(a, last, 0.0f, 0.0f, 0.0f);
+  for (uint32_t station = M5; station-- > M2;) {
+    const uint32_t next = find_nearest(a, s, station, &line, muon_tile_region(a->hits.tile[last]));
+    if (next == UINT32_MAX) return 0;
+    line = line_through(a, next, a->hits.z[last], a->hits.x[last], a->hits.y[last]);
+    hits[station] = last = next;
+  }
+  return 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the fit */
+
+struct stub_fit {
+  float at, slope, chi2;
+};
+
+/* Least squares of u over z, with errors of two half-widths. */
+static SL_DEVICE struct stub_fit fit(const struct stubs_args *a, const uint32_t *hits, const float *u,
+                                     const float *half) {
+  struct stub_fit f;
+  float weight[MUON_STATIONS], weights = 0.0f, sum_z = 0.0f, sum_u = 0.0f, zz = 0.0f, zu = 0.0f;
+  SL_UNROLL
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) {
+    const float error = 2.0f * half[hits[k]];
+    weight[k] = 1.0f / (error * error);
+    weights += weight[k];
+    sum_z += weight[k] * a->hits.z[hits[k]];
+    sum_u += weight[k] * u[hits[k]];
+  }
+  const float mean_z = sum_z / weights, mean_u = sum_u / weights;
+  SL_UNROLL
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) {
+    const float dz = a->hits.z[hits[k]] - mean_z;
+    zz += weight[k] * dz * dz;
+    zu += weight[k] * dz * (u[hits[k]] - mean_u);
+  }
+  f.slope = zu / zz;
+  f.at = mean_u + f.slope * (stub_z - mean_z);
+  f.chi2 = 0.0f;
+  SL_UNROLL
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) {
+    const float off = u[hits[k]] - (mean_u + f.slope * (a->hits.z[hits[k]] - mean_z));
+    f.chi2 += weight[k] * off * off;
+  }
+  f.chi2 /= (float)(MUON_STATIONS - 2);
+  return f;
+}
+
+/* Fits the stub of so many hits, and keeps it at its hit in M5. */
+static SL_DEVICE void keep(const struct stubs_args *a, uint32_t event, const uint32_t *hits) {
+  const uint32_t event_hits = a->hits.offsets[event], seed = hits[M5];
+  const struct stub_fit x = fit(a, hits, a->hits.x, a->hits.half_x), y = fit(a, hits, a->hits.y, a->hits.half_y);
+  float *fits = a->fits + (size_t)STUB_FLOATS * seed;
+  fits[0] = x.at;
+  fits[1] = y.at;
+  fits[2] = x.slope;
+  fits[3] = y.slope;
+  fits[4] = x.chi2;
+  fits[5] = y.chi2;
+  /* Chi2 is not negative, so that its bits are in its order. */
+  const uint64_t key = (uint64_t)sl_bits_from_f32(x.chi2 + y.chi2) << 32 | (seed - event_hits);
+  a->stub_keys[seed] = key;
+  SL_UNROLL
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) {
+    a->found[MUON_STATIONS * (size_t)seed + k] = (uint16_t)(hits[k] - event_hits);
+    atomicMin((sl_atomic_u64 *)&a->hit_keys[hits[k]], (sl_atomic_u64)key);
+  }
+}
+
+/* 1 if none of the hits is on a better stub. */
+static SL_DEVICE uint32_t is_best(const struct stubs_args *a, uint32_t event, uint32_t seed) {
+  const uint32_t event_hits = a->hits.offsets[event];
+  const uint64_t key = a->stub_keys[seed];
+  if (key == no_key) return 0;
+  for (uint32_t k = 0; k < MUON_STATIONS; k++)
+    if (a->hit_keys[event_hits + a->found[MUON_STATIONS * (size_t)seed + k]] != key) return 0;
+  return 1;
+}
+
+/* --------------------------------------------------------------------------------------------------- kernels */
+
+SL_KERNEL(stubs_find, struct stubs_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const struct stations s = stations_of(&a, event);
+    uint32_t count = 0;
+    for (uint32_t i = s.first[M2] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) a.hit_keys[i] = no_key;
+    __syncthreads();
+    for (uint32_t i = s.first[M5] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) {
+      uint32_t hits[MUON_STATIONS];
+      hits[M5] = i;
+      a.stub_keys[i] = no_key;
+      if (follow(&a, &s, hits)) keep(&a, event, hits);
+    }
+    __syncthreads();
+    for (uint32_t i = s.first[M5] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) count += is_best(&a, event, i);
+    count = sl_block_sum_u32(count);
+    if (threadIdx.x == 0) a.stubs.offsets[event] = count;
+  }
+}
+
+static SL_DEVICE void write_stub(const struct stubs_args *a, uint32_t to, uint32_t seed) {
+  const float *fits = a->fits + (size_t)STUB_FLOATS * seed;
+  for (uint32_t k = 0; k < MUON_STATIONS; k++)
+    a->stubs.hit[MUON_STATIONS * (size_t)to + k] = a->found[MUON_STATIONS * (size_t)seed + k];
+  a->stubs.x[to] = fits[0];
+  a->stubs.y[to] = fits[1];
+  a->stubs.tx[to] = fits[2];
+  a->stubs.ty[to] = fits[3];
+  a->stubs.chi2_x[to] = fits[4];
+  a->stubs.chi2_y[to] = fits[5];
+}
+
+SL_KERNEL(stubs_write, struct stubs_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const struct stations s = stations_of(&a, event);
+    const uint32_t seeds = s.first[M5 + 1] - s.first[M5];
+    uint32_t length = a.stubs.offsets[event];
+    if (a.stubs.offsets[event + 1] == length) continue;
+    SL_FOR_BLOCK (i, seeds) {
+      const uint32_t wanted = i < seeds && is_best(&a, event, s.first[M5] + i);
+      const uint32_t to = sl_block_append(wanted, &length);
+      if (wanted) write_stub(&a, to, s.first[M5] + i);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct stubs_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, stubs_find, stubs_write, a->stubs, *a);
+}
+
+SL_ALGORITHM(stubs, "muons that are found in the muon chambers alone", 64, run);
