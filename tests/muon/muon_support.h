@@ -1,0 +1,36 @@
+/* muon_support.h: what the tests of the muon chambers' reconstruction share: the detector, and random numbers. */
+#ifndef TEST_MUON_SUPPORT_H
+#define TEST_MUON_SUPPORT_H
+
+#include "banks_case.h"
+#include "muon/bank_words.h"
+#include "muon/event_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What the algorithms read of the geometry. */
+#define DECODER_FIELDS  "format channel_first tiles tell40_links grid"
+#define CROSSING_FIELDS "grid offset position_first x y z width_first half_x half_y"
+
+/* muon.geometry, nominal, for banks of that version, run. */
+struct sl_test *detector_new(uint32_t version);
+/* Pointers into its output. */
+struct muon_geometry_view detector_view(const struct sl_test *detector);
+
+/* A field of an output, as its type. */
+#define OUTPUT(test, port, field, type) ((const type *)sl_test_output(test, port, field))
+
+/* From 0 to below `end`, the same in each run; `start` begins anew. */
+void random_start(uint32_t seed);
+uint32_t random_below(uint32_t end);
+float random_between(float low, float high);
+
+#endif
