@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
-and the SciFi, of the calorimeter, of both vertex finders and of luminosity summaries, one factor varied at a time.
+and the SciFi, of the calorimeter, in the muon chambers, of both vertex finders and of luminosity summaries, one factor
+varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -21,6 +22,7 @@ LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
 UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
 FORWARD_NODES = ("scifi_hits", "forward_inputs", "forward_windows", "forward_triplets", "forward_candidates", "forward_best",
                  "forward_tracks")
+MUON_NODES = ("muon_tiles", "muon_hits", "muons", "muon_stubs")
 SEEDING_NODES = ("scifi_hits", "xz_candidates", "xz_tracks", "seed_stereo", "seeds")
 CALO_NODES = ("calo_cells", "calo_sums", "calo_clusters", "electrons", "bremsstrahlung")
 FINDERS = ("pv.beamline", "pv.annealing")
@@ -75,7 +77,8 @@ def main():
         compare(f"six events, UT, slices of {events}", "velo_ut.yaml", SIX, expected, "--slice-events", events)
     compare("six events, UT, --guard, 3 slots", "velo_ut.yaml", SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
     for graph, label, nodes in (("forward.yaml", "forward", FORWARD_NODES), ("forward_no_ut.yaml", "forward without UT", FORWARD_NODES),
-                                ("seeding.yaml", "seeding", SEEDING_NODES), ("calo.yaml", "calorimeter", CALO_NODES)):
+                                ("seeding.yaml", "seeding", SEEDING_NODES), ("calo.yaml", "calorimeter", CALO_NODES),
+                                ("muon.yaml", "muons", MUON_NODES)):
         expected = digests(graph, SIX)
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):

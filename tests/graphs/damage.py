@@ -6,8 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
 import records
 
-# Super-pixels (two types), retina clusters, SciFi clusters, the calorimeter (two types), ODIN, true particles and vertices, luminosity summaries, TAE, DAQ status, broken ones.
-TYPES = (63, 8, 73, 64, 21, 77, 16, 32, 33, 56, 48, 15, 89)
+# Super-pixels (two types), retina clusters, SciFi clusters, muon chambers, the calorimeter (two types), ODIN, true particles and vertices, luminosity summaries, TAE, DAQ status, broken ones.
+TYPES = (63, 8, 73, 64, 13, 21, 77, 16, 32, 33, 56, 48, 15, 89)
 WORDS = (0, 1, 2, 3, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF, 0x7F800000, 0x7FC00000)
 PAYLOAD_MAX = 0xFFF7
 
@@ -120,7 +120,7 @@ def change_many(draw, banks):
 
 def set_versions(draw, banks):
     """All banks of a kind in another version, so that they are read in another way as a whole."""
-    kind, version = draw.choice(TYPES[:9]), draw.randrange(9)
+    kind, version = draw.choice(TYPES[:10]), draw.randrange(9)
     for bank in banks:
         if bank.kind == kind:
             bank.version = version
@@ -145,7 +145,7 @@ def drop_one(draw, banks):
 
 
 def drop_kind(draw, banks):
-    kind = draw.choice(TYPES[:9])
+    kind = draw.choice(TYPES[:10])
     banks[:] = [bank for bank in banks if bank.kind != kind]
 
 

@@ -23,7 +23,8 @@ from common import ROOT, SLUICE, Checks, call
 EVENTS = 24
 # A graph and its further options; what has no tracks is there for the event lists.
 GRAPHS = {"velo_pv": ["velo_pv.yaml"], "annealing": ["velo_pv.yaml", "--use", "pv=pv.annealing"],
-          "superpixels": ["velo_superpixels.yaml"], "scifi": ["scifi_hits.yaml"], "calo": ["calo_clusters.yaml"], "lumi": ["lumi.yaml"], "decisions": ["decisions.yaml"]}
+          "superpixels": ["velo_superpixels.yaml"], "muon": ["muon_hits.yaml"], "scifi": ["scifi_hits.yaml"], "calo": ["calo_clusters.yaml"],
+          "lumi": ["lumi.yaml"], "decisions": ["decisions.yaml"]}
 WAYS = {"slices of 1": ["--slice-events", 1], "slices of 3": ["--slice-events", 3], "slices of 8": ["--slice-events", 8],
         "slices of 1000": ["--slice-events", 1000], "two slots": ["--slots", 2, "--slice-events", 5], "guard": ["--guard"],
         "simt": ["--device", "simt", "--slice-events", 8]}

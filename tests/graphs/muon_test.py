@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Hits in the muon chambers, muons among long tracks, and stand-alone ones: of six real events, and of simulated ones
+in banks of both versions, against Monte-Carlo truth."""
+from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
+
+checks = Checks()
+# Of 40 events, in the order of outputs: tiles, hits, flags, stubs.
+GOLDEN = {2: ['8bf4c79c5e3864b5', 'b254be1cb57773fd', '0f34f23e258bbe14', '4d03737cf7d8a5e2'],
+          3: ['47526f420fbee797', 'faaf4e7e8b57c663', '79fc55b674ae1f4c', '657d80a02680edd5']}
+VERSIONS = {2: (), 3: ("--set", "raw.muon_version=3", "--set", "muon_geometry.format=3")}
+
+
+def digests(result):
+    return [output["digest"] for output in result["outputs"]]
+
+
+def simulated(*arguments):
+    return run_simulated("muon.yaml", "-n", 40, "--digest", *arguments)
+
+
+def kind(result, name, momentum="p > 3 GeV"):
+    found = next(k for k in result["results"]["muon_check"]["kinds"] if k["name"] == name)
+    return next(b for b in found["momentum"] if b["name"] == momentum)
+
+
+text = call("--version").stdout
+race = [] if "sanitizers" in text else ["--race"]  # a build with sanitizers has no backend for it
+for version, sets in VERSIONS.items():
+    events = simulated(*sets)
+    checks.that(digests(events) == GOLDEN[version], f"version {version}: digests {digests(events)}")
+    checks.that(events["error_events"] == 0 and all(output["items"] for output in events["outputs"]), f"version {version}: no event is refused")
+    if "simt" in text:
+        simt = simulated("--device", "simt", *race, *sets)
+        checks.that(simt["outputs"] == events["outputs"] and not simt["error_events"], f"version {version}: the emulator gives the same, without a race")
+
+# Budgets so low that slices are run again in parts.
+many = ("-n", 400, "--slice-events", 400)
+sound, tight = simulated(*many), simulated(*many, "--set", "muon_tiles.tiles_per_event=1", "--set", "muon_hits.hits_per_event=1")
+checks.that(tight["retries"] > 0 and tight["outputs"] == sound["outputs"] and tight["error_events"] == 0,
+            f"tight budgets: {tight['retries']} slices run again in parts, the same")
+
+# Banks of another version than the geometry's map is for refuse their events, and the message names a bank.
+done = call("run", ROOT / "graphs/muon.yaml", "-n", 3, "--set", "raw.muon_version=3", expect=1)
+checks.that("a muon bank is wrong: the geometry's map of channels is for another version of banks (detail: its source id)" in done.stderr,
+            f"banks of version 3 without their map are refused: {done.stderr}")
+
+# Muons of J/psi, and what is none.
+signal = run_simulated("muon.yaml", "-n", 300, "--set", "raw.signal=Jpsi_mumu")
+muons, pions = kind(signal, "muons"), kind(signal, "pions")
+checks.that(muons["tracks"] > 300 and muons["rate"] > 0.85, f"J/psi: {muons['muons']} of {muons['tracks']} muons are found")
+checks.that(pions["tracks"] > 5000 and pions["rate"] < 0.15, f"J/psi: {pions['muons']} of {pions['tracks']} pions are taken for muons")
+for name in ("muons", "pions"):
+    slow = kind(signal, name, "p < 3 GeV")
+    checks.that(slow["rate"] < 0.02, f"J/psi: of {slow['tracks']} {name} of less than 3 GeV {slow['muons']} have more as they are found, and are muons")
+
+# Real events: as many hits as another program counts in them, and as many muons among tracks that are nearly the same.
+need_data()
+six = run("muon.yaml", SIX, "--digest")
+items = {output["port"]: output["items"] for output in six["outputs"]}
+checks.that((items["muon_tiles"], items["muon_hits"], items["muon_stubs"]) == (1421, 1430, 5), f"six events: {items}")
+counted = {k["name"]: sum(b["muons"] for b in k["momentum"][:-1]) for k in six["results"]["muon_check"]["kinds"]}
+checks.that(sum(counted.values()) == 8 and counted["muons"] == 0, f"six events: of {items['muons']} tracks muons are {counted}")
+checks.end()
