@@ -180,22 +180,25 @@ static SL_DEVICE uint32_t count_between(const uint32_t *bits, uint32_t first, ui
   return count;
 }
 
-/* Writes what (x, y) of a table is, in the quarter of a tile. */
-static SL_DEVICE void write_hit(const struct cross_args *a, uint32_t to, uint32_t table, uint32_t tile, uint32_t x,
-                                uint32_t y) {
-  const struct strip_grid *g = grid_of(a, tile);
-  const uint32_t gx = table == MUON_Y_STRIPS ? g->grid_x / g->wide : g->grid_x;
-  const uint32_t gy = table == MUON_X_STRIPS ? g->grid_y / g->high : g->grid_y;
+/* A hit: (x, y) of a table, in the quarter of a tile. */
+struct hit_source {
+  uint32_t tile, table, x, y;
+};
+
+static SL_DEVICE void write_place(const struct cross_args *a, uint32_t to, const struct hit_source *hit) {
+  const struct strip_grid *g = grid_of(a, hit->tile);
+  const uint32_t gx = hit->table == MUON_Y_STRIPS ? g->grid_x / g->wide : g->grid_x;
+  const uint32_t gy = hit->table == MUON_X_STRIPS ? g->grid_y / g->high : g->grid_y;
+  struct muon_place at;
+  at.station = muon_tile_station(hit->tile);
+  at.region = muon_tile_region(hit->tile);
+  at.quarter = muon_tile_quarter(hit->tile);
+  at.x = hit->x;
+  at.y = hit->y;
   const uint32_t i =
-      g->place[table] + muon_tile_quarter(tile) * muon_quarter_size(gx, gy) + muon_running_number(x, y, gx, gy);
+      g->place[hit->table] + at.quarter * muon_quarter_size(gx, gy) + muon_running_number(at.x, at.y, gx, gy);
   const struct place p = ((const struct place *)(const void *)a->places)[i];
   const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
-  struct muon_place at;
-  at.station = muon_tile_station(tile);
-  at.region = muon_tile_region(tile);
-  at.quarter = muon_tile_quarter(tile);
-  at.x = x;
-  at.y = y;
   a->hits.x[to] = p.x;
   a->hits.y[to] = p.y;
   a->hits.z[to] = p.z;
@@ -204,33 +207,34 @@ static SL_DEVICE void write_hit(const struct cross_args *a, uint32_t to, uint32_
   a->hits.tile[to] = muon_tile(&at, gx, gy);
 }
 
-static SL_DEVICE void write_crossings(const struct cross_args *a, uint32_t to, uint32_t i, uint32_t crossed,
-                                      const uint32_t *bits) {
-  const uint32_t tile = a->tiles.tile[i], x = muon_tile_x(tile), time = a->tiles.time[i];
-  const struct strip_grid *g = grid_of(a, tile);
-  const uint32_t y = muon_tile_y(tile) * g->high;
-  const uint32_t first = strip_y_number(g, tile, x / g->wide, y);
-  /* The first y strip's tile: tiles stand in the order of their numbers. */
-  uint32_t other = i + count_between(bits, strip_number(g, tile), first);
-  for (uint32_t k = 0; k < g->high; k++) {
-    if (!(crossed >> k & 1)) continue;
-    write_hit(a, to, MUON_PADS, tile, x, y + k);
-    a->hits.time[to] = (uint8_t)time;
-    a->hits.delta_time[to] = (int8_t)((int32_t)time - (int32_t)a->tiles.time[other++]);
-    a->hits.is_crossed[to++] = 1;
-  }
-}
-
-static SL_DEVICE void write_alone(const struct cross_args *a, uint32_t to, uint32_t i) {
+/* Writes the hits of tile number `i` of the slice: in most cases one, whatever it is, so that threads stay together. */
+static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32_t i, const struct tile_hits *hits,
+                                 const uint32_t *bits) {
   const uint32_t tile = a->tiles.tile[i], time = a->tiles.time[i];
   const struct strip_grid *g = grid_of(a, tile);
-  const uint32_t table = strip_grid_has_pads(g) ? (uint32_t)MUON_PADS
-                         : strip_is_y(g, tile)  ? (uint32_t)MUON_Y_STRIPS
+  uint32_t crossed = hits->crossed, other = 0;
+  struct hit_source hit;
+  hit.tile = tile;
+  hit.table = strip_grid_has_pads(g) || crossed ? (uint32_t)MUON_PADS
+              : strip_is_y(g, tile)             ? (uint32_t)MUON_Y_STRIPS
                                                 : (uint32_t)MUON_X_STRIPS;
-  write_hit(a, to, table, tile, muon_tile_x(tile), muon_tile_y(tile));
-  a->hits.time[to] = (uint8_t)time;
-  a->hits.delta_time[to] = (int8_t)time;
-  a->hits.is_crossed[to] = 0;
+  hit.x = muon_tile_x(tile);
+  hit.y = muon_tile_y(tile);
+  if (crossed) { /* the first y strip's tile: tiles stand in the order of their numbers */
+    const uint32_t first = strip_y_number(g, tile, hit.x / g->wide, hit.y * g->high);
+    other = i + count_between(bits, strip_number(g, tile), first);
+  }
+  for (uint32_t end = to + hits->count; to < end; to++, other++, crossed &= crossed - 1) {
+    uint32_t other_time = 0;
+    if (crossed) {
+      hit.y = muon_tile_y(tile) * g->high + sl_count_bits((crossed & (0u - crossed)) - 1);
+      other_time = a->tiles.time[other];
+    }
+    write_place(a, to, &hit);
+    a->hits.time[to] = (uint8_t)time;
+    a->hits.delta_time[to] = (int8_t)((int32_t)time - (int32_t)other_time);
+    a->hits.is_crossed[to] = crossed ? 1 : 0;
+  }
 }
 
 /* Where each grid's hits begin, of their numbers. */
@@ -260,10 +264,7 @@ SL_KERNEL(cross_write, struct cross_args) {
           if (hits.count) atomicAdd(&counts[muon_tile_grid(tile)], hits.count);
         }
         const uint32_t to = sum + sl_block_exclusive_scan(hits.count, &total);
-        if (hits.crossed)
-          write_crossings(&a, to, begin + i, hits.crossed, bits);
-        else if (hits.count)
-          write_alone(&a, to, begin + i);
+        if (hits.count) write_hits(&a, to, begin + i, &hits, bits);
         sum += total;
       }
     }
@@ -277,4 +278,4 @@ static int run(const struct sl_launch *l, const struct cross_args *a) {
   return SL_COUNT_SCAN_WRITE(l, cross_count, cross_write, a->hits, *a);
 }
 
-SL_ALGORITHM(cross, "hits in the muon chambers where strips cross", 64, run, SL_PREPARE(prepare));
+SL_ALGORITHM(cross, "hits in the muon chambers where strips cross", 128, run, SL_PREPARE(prepare));

@@ -1,18 +1,27 @@
 /* muon.is_muon: which long tracks are muons: those with hits near them in enough stations (README.md, "Muons").
  *
- * A thread a track. All tracks of an event look at the same hits in the same order, region by region, so that loads are
- * shared, a cpu takes eight hits at a time, and the window of a region, with its two exponentials, is computed once a
- * track. M3 is looked at first, where fewest hits are among the stations that every muon needs; most tracks end there.
+ * Eight threads a track look at a station's hits, region by region; as many windows as a station has, in x and y of
+ * four regions, each of them computes one. The stations that every muon needs come first, and of these M3, where fewer
+ * hits are, so that most tracks need no other one. A cpu takes eight hits at a time.
  *
- * Reads 20 bytes a track and up to 20 a hit; writes a byte a track.
+ * Reads 20 bytes a track and up to 20 a hit for each track; writes a byte a track.
  */
 #include "muon/event_model.h"
 #include "scifi/event_model.h"
 
 #include <sluice/kernel.h>
 
-enum { WINDOWS = 2 * MUON_GRIDS }; /* x and y of each grid */
 enum { M2, M3, M4, M5 };
+enum {
+  WINDOWS = 2 * MUON_GRIDS, /* x and y of each grid */
+  STATION_WINDOWS = 2 * MUON_REGIONS,
+  TRACK_THREADS = STATION_WINDOWS,
+#if defined(SL_TARGET_CPU)
+  TRACKS_AT_A_TIME = 1
+#else
+  TRACKS_AT_A_TIME = 1024 / TRACK_THREADS /* of the largest block */
+#endif
+};
 static const float track_z = 9410.0f; /* where long tracks have their state */
 static const float gev = 1000.0f;
 
@@ -48,51 +57,84 @@ static SL_DEVICE float window_of(const struct is_muon_args *a, uint32_t i, float
   return a->factor * (a->a[i] + a->b[i] * sl_expf(-a->c[i] * (p / gev)));
 }
 
-/* Whether one of the hits from `begin` to `end` is within the window, all of which have one. */
-static SL_DEVICE uint32_t is_near(const struct is_muon_args *a, const struct track_line *t, uint32_t begin,
-                                  uint32_t end, float window_x, float window_y) {
-  uint32_t found = 0;
-  for (uint32_t i = begin; i < end; i++) {
-    const float dz = a->hits.z[i] - track_z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
-    const uint32_t near_x = sl_abs_f32(a->hits.x[i] - x) < a->hits.half_x[i] * window_x;
-    const uint32_t near_y = sl_abs_f32(a->hits.y[i] - y) < a->hits.half_y[i] * window_y;
-    found |= near_x & near_y;
-  }
-  return found;
-}
-
-static SL_DEVICE uint32_t station_has_hit(const struct is_muon_args *a, uint32_t event, uint32_t station,
-                                          const struct track_line *t) {
-  const uint16_t *first = a->hits.first + (size_t)event * MUON_FIRSTS;
-  const uint32_t event_hits = a->hits.offsets[event];
-  for (uint32_t grid = station * MUON_REGIONS; grid < (station + 1) * MUON_REGIONS; grid++) {
-    const uint32_t begin = event_hits + first[grid], end = event_hits + first[grid + 1];
-    if (begin == end) continue;
-    if (is_near(a, t, begin, end, window_of(a, 2 * grid, t->p), window_of(a, 2 * grid + 1, t->p))) return 1;
-  }
-  return 0;
-}
-
-static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t event, uint32_t track) {
+static SL_DEVICE struct track_line track_line_of(const struct is_muon_args *a, uint32_t track) {
   struct track_line t;
   t.p = 1.0f / sl_abs_f32(a->tracks.qop[track]);
   t.x = a->tracks.x[track];
   t.y = a->tracks.y[track];
   t.tx = a->tracks.tx[track];
   t.ty = a->tracks.ty[track];
-  if (!(t.p >= a->min_p)) return 0;
-  if (!station_has_hit(a, event, M3, &t) || !station_has_hit(a, event, M2, &t)) return 0;
-  if (t.p < a->min_p_three) return 1;
-  const uint32_t has_m4 = station_has_hit(a, event, M4, &t);
-  if (t.p < a->min_p_four ? has_m4 : !has_m4) return has_m4;
-  return station_has_hit(a, event, M5, &t);
+  return t;
+}
+
+/* Whether this thread finds a hit within its window, of its share of the station's. */
+static SL_DEVICE uint32_t has_hit(const struct is_muon_args *a, uint32_t event, uint32_t station,
+                                  const struct track_line *t, const float *windows) {
+  const uint16_t *first = a->hits.first + (size_t)event * MUON_FIRSTS + station * MUON_REGIONS;
+  const uint32_t event_hits = a->hits.offsets[event];
+  uint32_t found = 0;
+  for (uint32_t region = 0; region < MUON_REGIONS; region++) {
+    const uint32_t end = event_hits + first[region + 1];
+    const float window_x = windows[2 * region], window_y = windows[2 * region + 1];
+    for (uint32_t i = event_hits + first[region] + sl_group_lane(TRACK_THREADS); i < end;
+         i += SL_GROUP(TRACK_THREADS)) {
+      const float dz = a->hits.z[i] - track_z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
+      const uint32_t near_x = sl_abs_f32(a->hits.x[i] - x) < a->hits.half_x[i] * window_x;
+      const uint32_t near_y = sl_abs_f32(a->hits.y[i] - y) < a->hits.half_y[i] * window_y;
+      found |= near_x & near_y;
+    }
+  }
+  return found;
+}
+
+/* What is known of a track after some stations. */
+struct verdict {
+  uint32_t goes_on, is_muon;
+};
+
+/* After a station, in the order M3, M2, M4, M5. */
+static SL_DEVICE struct verdict judge(const struct is_muon_args *a, uint32_t station, float p, uint32_t found) {
+  struct verdict v;
+  v.is_muon = found;
+  if (station == M3) v.is_muon = 0;
+  if (station == M2) v.is_muon = found && p < a->min_p_three;
+  if (station == M4) v.is_muon = found && p < a->min_p_four;
+  v.goes_on = station != M5 && !v.is_muon && (found || (station == M4 && p < a->min_p_four));
+  return v;
+}
+
+/* All threads of a warp come here; of those of a track `is_wanted` is the same. */
+static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t event, uint32_t track, uint32_t is_wanted,
+                                     float *windows) {
+  struct track_line t = {0, 0, 0, 0, 0};
+  struct verdict v = {0, 0};
+  if (is_wanted) {
+    t = track_line_of(a, track);
+    v.goes_on = t.p >= a->min_p;
+  }
+  for (uint32_t turn = 0; turn < MUON_STATIONS && sl_warp_must_join(v.goes_on); turn++) {
+    const uint32_t station = turn < 2 ? 1 - turn : turn;
+    uint32_t found = 0;
+    for (uint32_t k = sl_group_lane(TRACK_THREADS); k < STATION_WINDOWS; k += SL_GROUP(TRACK_THREADS))
+      windows[k] = window_of(a, STATION_WINDOWS * station + k, t.p);
+    sl_warp_sync();
+    if (v.goes_on) found = has_hit(a, event, station, &t, windows);
+    found = sl_group_any(found, TRACK_THREADS);
+    if (v.goes_on) v = judge(a, station, t.p, found);
+    sl_warp_sync(); /* the windows are free */
+  }
+  return v.is_muon;
 }
 
 SL_KERNEL(is_muon_flag, struct is_muon_args) {
+  __shared__ float windows[TRACKS_AT_A_TIME][STATION_WINDOWS];
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.tracks.offsets[event], end = a.tracks.offsets[event + 1];
-    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x)
-      a.flags.is_muon[i] = (uint8_t)is_muon_of(&a, event, i);
+    const uint32_t begin = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - begin;
+    SL_FOR_GROUPS (i, count, TRACK_THREADS) {
+      const uint32_t is_muon =
+          is_muon_of(&a, event, begin + i, i < count, windows[threadIdx.x / SL_GROUP(TRACK_THREADS)]);
+      if (i < count && sl_group_lane(TRACK_THREADS) == 0) a.flags.is_muon[begin + i] = (uint8_t)is_muon;
+    }
   }
 }
 
@@ -100,4 +142,4 @@ static int run(const struct sl_launch *l, const struct is_muon_args *a) {
   return SL_LAUNCH(l, is_muon_flag, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(is_muon, "which long tracks are muons", 64, run);
+SL_ALGORITHM(is_muon, "which long tracks are muons", 128, run);

@@ -215,4 +215,4 @@ static int run(const struct sl_launch *l, const struct stubs_args *a) {
   return SL_COUNT_SCAN_WRITE(l, stubs_find, stubs_write, a->stubs, *a);
 }
 
-SL_ALGORITHM(stubs, "muons that are found in the muon chambers alone", 64, run);
+SL_ALGORITHM(stubs, "muons that are found in the muon chambers alone", 128, run);
