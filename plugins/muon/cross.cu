@@ -3,7 +3,7 @@
  * A bitmap of the event's strips (strips.h) stands in shared memory, in which the strips that cross another one are
  * neighbours. So a thread a tile sees with one look whether and where it crosses, and there is no search. A sum over
  * the tiles, in their order, says where each one's hits go: an x strip has those where it crosses y strips; one that
- * crosses none, x or y strip, and a pad are hits by themselves.
+ * crosses none, x or y strip, and a pad are hits by themselves. Then a thread a hit looks up where it is.
  *
  * Count, scan, write: the bitmap is made twice. Reads 5 bytes a tile, twice, and 24 a hit; writes 27 a hit. Where a hit
  * is stands in a table, a record of 16 bytes for each pad and strip; the few half-widths that there are in another one.
@@ -180,61 +180,46 @@ static SL_DEVICE uint32_t count_between(const uint32_t *bits, uint32_t first, ui
   return count;
 }
 
-/* A hit: (x, y) of a table, in the quarter of a tile. */
-struct hit_source {
-  uint32_t tile, table, x, y;
-};
-
-static SL_DEVICE void write_place(const struct cross_args *a, uint32_t to, const struct hit_source *hit) {
-  const struct strip_grid *g = grid_of(a, hit->tile);
-  const uint32_t gx = hit->table == MUON_Y_STRIPS ? g->grid_x / g->wide : g->grid_x;
-  const uint32_t gy = hit->table == MUON_X_STRIPS ? g->grid_y / g->high : g->grid_y;
-  struct muon_place at;
-  at.station = muon_tile_station(hit->tile);
-  at.region = muon_tile_region(hit->tile);
-  at.quarter = muon_tile_quarter(hit->tile);
-  at.x = hit->x;
-  at.y = hit->y;
-  const uint32_t i =
-      g->place[hit->table] + at.quarter * muon_quarter_size(gx, gy) + muon_running_number(at.x, at.y, gx, gy);
-  const struct place p = ((const struct place *)(const void *)a->places)[i];
-  const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
-  a->hits.x[to] = p.x;
-  a->hits.y[to] = p.y;
-  a->hits.z[to] = p.z;
-  a->hits.half_x[to] = w.half_x;
-  a->hits.half_y[to] = w.half_y;
-  a->hits.tile[to] = muon_tile(&at, gx, gy);
-}
-
-/* Writes the hits of tile number `i` of the slice: in most cases one, whatever it is, so that threads stay together. */
+/* Writes which hits tile number `i` of the slice gives: in most cases one, whatever it is, so that threads stay
+ * together.
+ */
 static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32_t i, const struct tile_hits *hits,
                                  const uint32_t *bits) {
   const uint32_t tile = a->tiles.tile[i], time = a->tiles.time[i];
   const struct strip_grid *g = grid_of(a, tile);
   uint32_t crossed = hits->crossed, other = 0;
-  struct hit_source hit;
-  hit.tile = tile;
-  hit.table = strip_grid_has_pads(g) || crossed ? (uint32_t)MUON_PADS
-              : strip_is_y(g, tile)             ? (uint32_t)MUON_Y_STRIPS
-                                                : (uint32_t)MUON_X_STRIPS;
-  hit.x = muon_tile_x(tile);
-  hit.y = muon_tile_y(tile);
+  struct muon_place pad = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile), muon_tile_x(tile),
+                           0};
+  const uint32_t first_y = muon_tile_y(tile) * g->high;
   if (crossed) { /* the first y strip's tile: tiles stand in the order of their numbers */
-    const uint32_t first = strip_y_number(g, tile, hit.x / g->wide, hit.y * g->high);
+    const uint32_t first = strip_y_number(g, tile, pad.x / g->wide, first_y);
     other = i + count_between(bits, strip_number(g, tile), first);
   }
   for (uint32_t end = to + hits->count; to < end; to++, other++, crossed &= crossed - 1) {
-    uint32_t other_time = 0;
-    if (crossed) {
-      hit.y = muon_tile_y(tile) * g->high + sl_count_bits((crossed & (0u - crossed)) - 1);
-      other_time = a->tiles.time[other];
-    }
-    write_place(a, to, &hit);
+    pad.y = first_y + sl_count_bits((crossed & (0u - crossed)) - 1);
+    a->hits.tile[to] = crossed ? muon_tile(&pad, g->grid_x, g->grid_y) : tile;
     a->hits.time[to] = (uint8_t)time;
-    a->hits.delta_time[to] = (int8_t)((int32_t)time - (int32_t)other_time);
+    a->hits.delta_time[to] = (int8_t)((int32_t)time - (int32_t)(crossed ? a->tiles.time[other] : 0));
     a->hits.is_crossed[to] = crossed ? 1 : 0;
   }
+}
+
+/* Writes where a hit is. */
+static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit) {
+  const uint32_t tile = a->hits.tile[hit], gx = muon_tile_grid_x(tile), gy = muon_tile_grid_y(tile);
+  const struct strip_grid *g = grid_of(a, tile);
+  const uint32_t table = gx != g->grid_x   ? (uint32_t)MUON_Y_STRIPS
+                         : gy != g->grid_y ? (uint32_t)MUON_X_STRIPS
+                                           : (uint32_t)MUON_PADS;
+  const uint32_t i = g->place[table] + muon_tile_quarter(tile) * muon_quarter_size(gx, gy) +
+                     muon_running_number(muon_tile_x(tile), muon_tile_y(tile), gx, gy);
+  const struct place p = ((const struct place *)(const void *)a->places)[i];
+  const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
+  a->hits.x[hit] = p.x;
+  a->hits.y[hit] = p.y;
+  a->hits.z[hit] = p.z;
+  a->hits.half_x[hit] = w.half_x;
+  a->hits.half_y[hit] = w.half_y;
 }
 
 /* Where each grid's hits begin, of their numbers. */
@@ -269,6 +254,7 @@ SL_KERNEL(cross_write, struct cross_args) {
       }
     }
     __syncthreads();
+    for (uint32_t i = a.hits.offsets[event] + threadIdx.x; i < sum; i += blockDim.x) write_place(&a, i);
     write_firsts(counts, a.hits.first + (size_t)event * MUON_FIRSTS);
     __syncthreads(); /* bitmap and counts are free */
   }
