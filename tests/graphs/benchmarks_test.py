@@ -27,6 +27,9 @@ checks.that(rows and rows[0][-1] == direct, f"its tracks have the digest of the 
 checks.that("there is no sample seven" in bench("--samples", "seven").stderr, "an unknown sample is said")
 said = bench("--samples", "six", "--data", "/nonexistent").stderr
 checks.that("/nonexistent/lhcb/minbias.mdf is absent" in said, "and one that is not there")
+done = subprocess.run([sys.executable, "-B", ROOT / "bench/muon_study.py", "-n", "20"], capture_output=True, text=True)
+rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+checks.that(done.returncode == 0 and len(rows) == 8 and rows[2].startswith("| muons, J/psi |"), f"bench/muon_study.py prints its table {done.stderr}")
 with tempfile.TemporaryDirectory() as folder:
     checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"),
                 "bench/gpu_throughput.py compiles")
