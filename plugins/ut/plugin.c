@@ -13,6 +13,7 @@ SL_DECLARE(select_velo_tracks);
 SL_DECLARE(search_windows);
 SL_DECLARE(compass);
 SL_DECLARE(consolidate);
+SL_DECLARE(merge_tracks);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
@@ -20,7 +21,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(sector_groups),
 #endif
     SL_ENTRY(decode),        SL_ENTRY(select_velo_tracks), SL_ENTRY(search_windows), SL_ENTRY(compass),
-    SL_ENTRY(consolidate),
+    SL_ENTRY(consolidate),   SL_ENTRY(merge_tracks),
 };
 
 SL_PLUGIN("ut", "0.1.0", "LHCb's upstream tracker: hits and tracks");
