@@ -24,6 +24,17 @@ static void take_numbers(const double *from, uint32_t count, float *to) {
   for (uint32_t i = 0; i < count; i++) to[i] = (float)from[i];
 }
 
+static void take_ut(const struct calibration *c, float *to) {
+  const double *loose[] = {c->matching_ut_loose_0, c->matching_ut_loose_1, c->matching_ut_loose_2};
+  const double *tight[] = {c->matching_ut_tight_1, c->matching_ut_tight_2, c->matching_ut_tight_3};
+  take_numbers(c->matching_ut_bend, 2, to + SCIFI_MATCH_UT_BEND);
+  to[SCIFI_MATCH_UT_Y_TOLERANCE] = (float)c->matching_ut_y_tolerance;
+  for (uint32_t i = 0; i < sizeof loose / sizeof loose[0]; i++) {
+    take_numbers(loose[i], SCIFI_MATCH_UT_WINDOW, to + SCIFI_MATCH_UT_LOOSE + i * SCIFI_MATCH_UT_WINDOW);
+    take_numbers(tight[i], SCIFI_MATCH_UT_WINDOW, to + SCIFI_MATCH_UT_TIGHT + i * SCIFI_MATCH_UT_WINDOW);
+  }
+}
+
 static int take(const struct sl_services *s, const struct calibration *c, float *to) {
   const struct scifi_formula formulas[] = {
       {"matching.z_magnet", c->matching_z_magnet, 1, 3, SCIFI_MATCH_Z_TERMS, z_terms, to + SCIFI_MATCH_Z_MAGNET},
@@ -37,6 +48,7 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
   take_numbers(c->matching_x_tolerance, 2, to + SCIFI_MATCH_X_TOLERANCE);
   take_numbers(c->matching_y_tolerance, 2, to + SCIFI_MATCH_Y_TOLERANCE);
   take_numbers(c->matching_weights, SCIFI_MATCH_WEIGHT_COUNT, to + SCIFI_MATCH_WEIGHTS);
+  take_ut(c, to);
   return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 

@@ -1,20 +1,23 @@
 /* scifi.merge_long_tracks: tracks that were found among all hits, and then those that were found among the hits that
- * these left (scifi.unused_hits), with the places of all their hits among all hits.
+ * these left (scifi.unused_hits), with the places of all their hits among all hits. Where both have tracks in the UT,
+ * these are merged in the same way (ut.merge_tracks).
  *
  * Count, scan, write: a block an event, a thread a track. Reads and writes 32 bytes a track and 6 a hit, and reads 2
  * more of a hit of the second ones.
  */
 #include "scifi/event_model.h"
+#include "ut/event_model.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS merge_long_tracks_args
-#define MERGE_LONG_TRACKS(M)                                                        \
-  M(IN, first, long_tracks, "", "found among all hits")                             \
-  M(IN, second, long_tracks, "", "found among the hits that are left")              \
-  M(IN, places, scifi_hit_places, "", "of these among all hits")                    \
-  M(OUT, merged, long_tracks, "of each event the first ones, then the second ones", \
-    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                  \
+#define MERGE_LONG_TRACKS(M)                                                                                     \
+  M(IN, first, long_tracks, "", "found among all hits")                                                          \
+  M(IN, second, long_tracks, "", "found among the hits that are left")                                           \
+  M(IN, places, scifi_hit_places, "", "of these among all hits")                                                 \
+  M(OPTIONAL_IN, first_ut, ut_tracks, "offsets", "the first ones' in the UT, after which come the second ones'") \
+  M(OUT, merged, long_tracks, "of each event the first ones, then the second ones",                              \
+    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                                               \
     SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))
 SL_ARGUMENTS(merge_long_tracks, MERGE_LONG_TRACKS);
 
@@ -63,13 +66,20 @@ static SL_DEVICE void write_hits(const struct merge_long_tracks_args *a, uint32_
   }
 }
 
+static SL_DEVICE uint32_t ut_track_of(const struct merge_long_tracks_args *a, uint32_t event,
+                                      const struct merge_source *from) {
+  const uint32_t track = from->tracks->ut_track[from->track];
+  if (!from->is_second || track == SCIFI_NO_TRACK || !a->first_ut.offsets) return track;
+  return a->first_ut.offsets[event + 1] - a->first_ut.offsets[event] + track;
+}
+
 SL_KERNEL(merge_long_tracks_write, struct merge_long_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t to = a.merged.offsets[event], count = a.merged.offsets[event + 1] - to;
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
       const struct merge_source from = source_of(&a, event, i);
       a.merged.velo_track[to + i] = from.tracks->velo_track[from.track];
-      a.merged.ut_track[to + i] = from.tracks->ut_track[from.track];
+      a.merged.ut_track[to + i] = ut_track_of(&a, event, &from);
       a.merged.qop[to + i] = from.tracks->qop[from.track];
       a.merged.x[to + i] = from.tracks->x[from.track];
       a.merged.y[to + i] = from.tracks->y[from.track];

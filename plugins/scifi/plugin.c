@@ -21,6 +21,7 @@ SL_DECLARE(seed_clones);
 SL_DECLARE(seed_confirm);
 SL_DECLARE(seed_consolidate);
 SL_DECLARE(match);
+SL_DECLARE(match_ut);
 SL_DECLARE(match_consolidate);
 SL_DECLARE(unused_hits);
 SL_DECLARE(unused_velo_tracks);
@@ -47,6 +48,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(seed_confirm),
     SL_ENTRY(seed_consolidate),
     SL_ENTRY(match),
+    SL_ENTRY(match_ut),
     SL_ENTRY(match_consolidate),
     SL_ENTRY(unused_hits),
     SL_ENTRY(unused_velo_tracks),

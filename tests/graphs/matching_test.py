@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Matched tracks of six real events, alone and beside forward tracks, against Monte-Carlo truth, and against figures of an
 independent implementation of the same method."""
-from common import SIX, Checks, by_event, category, need_data, run
+from common import SIX, Checks, by_event, category, need_data, run, run_simulated
 
 need_data()
 checks = Checks()
@@ -25,8 +25,14 @@ for event, (found, (ours, other)) in enumerate(zip(by_event("matching_no_ut.yaml
     checks.that(found == ours, f"event {event}: {found} (expected {ours}; elsewhere {other})")
     checks.that(found[1] <= other[1] and found[2] >= other[2] - 1 and found[3] >= other[3] - 1, f"event {event}: at most one long track less, and no more ghosts than {other}")
 
-for graph, tracks, ghosts, reconstructed in (("matching_no_ut.yaml", 255, 19, (219, 187, 104, 37, 10)), ("forward_then_matching.yaml", 283, 23, (237, 194, 110, 40, 13))):
-    six = run(graph, SIX)["results"]["long_check"]
+# With the UT, matches without two hits there are left out; forward tracks have theirs in any case.
+ALL = "--set=ut_matches.min_hits=0"
+RUNS = (("matching_no_ut.yaml", (), 255, 19, (219, 187, 104, 37, 10)), ("matching.yaml", (ALL,), 255, 19, (219, 187, 104, 37, 10)),
+        ("matching.yaml", (), 251, 16, (218, 186, 103, 36, 10)), ("forward_then_matching.yaml", (ALL,), 283, 23, (237, 194, 110, 40, 13)),
+        ("forward_then_matching.yaml", (), 280, 21, (236, 193, 109, 39, 13)))
+for graph, arguments, tracks, ghosts, reconstructed in RUNS:
+    results = run(graph, SIX, *arguments)["results"]
+    six, graph = results["long_check"], " ".join((graph, *arguments))
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{graph}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{graph}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
     checks.that(six["tracks_with_a_hit_twice"] == 0, f"{graph}: no track has a hit twice")
@@ -36,4 +42,21 @@ for graph, tracks, ghosts, reconstructed in (("matching_no_ut.yaml", 255, 19, (2
     every = next(m for m in six["momentum"] if m["name"] == "all")
     checks.that(every["width"] <= 0.009 and abs(every["median"]) < 0.003 and every["right_charge"] == 1,
                 f"{graph}, q/p: width {every['width']:.4f}, median {every['median']:.4f}, charge right {every['right_charge']:.4f}")
+
+# Hits in the UT of matches: few are noise, and nearly all are the particle's whose track it is.
+ut = run("matching.yaml", SIX)["results"]["ut_check"]
+hits = category(ut, "long")
+checks.that((ut["tracks"], hits["reconstructed"]) == (251, 215), f"matches with hits in the UT: {ut['tracks']}, of these long and with the particle's hits: {hits['reconstructed']}")
+checks.that(hits["purity"] > 0.985 and hits["hit_efficiency"] > 0.98, f"hits in the UT: purity {hits['purity']:.4f}, hit efficiency {hits['hit_efficiency']:.4f}")
+
+# Simulated events, with the magnet turned over too, which turns the other way in the UT.
+for arguments in ((), ("--set", "raw.polarity=up", "--set", "magnet.polarity=up")):
+    results, alone = (run_simulated(graph, "-n", 100, *arguments)["results"] for graph in ("matching.yaml", "matching_no_ut.yaml"))
+    found, before = (category(r["long_check"], "long, p > 5 GeV") for r in (results, alone))
+    ghosts, ghosts_before, text = results["long_check"]["ghosts"], alone["long_check"]["ghosts"], " ".join(arguments) or "simulated"
+    checks.that(before["reconstructed"] > 2000 and found["reconstructed"] >= 0.985 * before["reconstructed"],
+                f"{text}: {found['reconstructed']} long tracks of p > 5 GeV, {before['reconstructed']} without UT")
+    checks.that(ghosts < 0.87 * ghosts_before, f"{text}: {ghosts} ghosts, {ghosts_before} without UT")
+    hits = category(results["ut_check"], "long")
+    checks.that(hits["purity"] > 0.975 and hits["hit_efficiency"] > 0.95, f"{text}: hits in the UT: purity {hits['purity']:.4f}, hit efficiency {hits['hit_efficiency']:.4f}")
 checks.end()

@@ -185,7 +185,8 @@ static void velo_tracks_that_no_track_has_are_left_in_their_order(void **state) 
   }
 }
 
-static void assert_merged(const struct sl_test *t, const struct tracks *second) {
+/* `first_ut`: offsets of the first ones' tracks in the UT, or NULL. */
+static void assert_merged(const struct sl_test *t, const struct tracks *second, const uint32_t *first_ut) {
   const uint32_t *offsets = sl_test_output(t, "merged", "offsets");
   const uint32_t *starts = sl_test_output(t, "merged", "hit_offsets"), *id = sl_test_output(t, "merged", "hit_id");
   const uint16_t *hit = sl_test_output(t, "merged", "hit");
@@ -194,10 +195,12 @@ static void assert_merged(const struct sl_test *t, const struct tracks *second) 
     assert_int_equal(offsets[event], to);
     for (int turn = 0; turn < 2; turn++) {
       const struct tracks *from = turn == 0 ? &tracks : second;
+      const uint32_t shift = turn == 1 && first_ut ? first_ut[event + 1] - first_ut[event] : 0;
       for (uint32_t i = from->offsets[event]; i < from->offsets[event + 1]; i++, to++) {
         assert_int_equal(starts[to], to_hit);
         assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "velo_track"))[to], from->velo_track[i]);
-        assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "ut_track"))[to], from->ut_track[i]);
+        assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "ut_track"))[to],
+                         from->ut_track[i] == SCIFI_NO_TRACK ? SCIFI_NO_TRACK : from->ut_track[i] + shift);
         assert_true(((const float *)sl_test_output(t, "merged", "qop"))[to] == from->qop[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "x"))[to] == from->x[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "y"))[to] == from->y[i]);
@@ -226,16 +229,19 @@ static void merged_tracks_have_places_among_all_hits(void **state) {
   for (uint32_t event = 0; event < EVENTS; event++) counts[event] = left[event + 1] - left[event];
   assert_true(counts[0] > 2000 && counts[1] == 0 && counts[2] == 2);
   make_tracks(&second, second_offsets, counts, left, sl_test_output(unused, "unused", "id"));
-  for (uint32_t block = 32; block <= 256; block *= 2) {
+  for (uint32_t turn = 0; turn < 8; turn++) {
+    static const uint32_t ut_offsets[] = {0, 70, 70, 75, 90};
+    const uint32_t *first_ut = turn % 2 ? ut_offsets : NULL;
     struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "merge_long_tracks");
     sl_test_events(t, EVENTS);
-    sl_test_block(t, block);
+    sl_test_block(t, 32u << turn / 2);
+    if (first_ut) sl_test_input(t, "first_ut", "offsets", first_ut, EVENTS + 1);
     give_tracks(t, "first", &tracks);
     give_tracks(t, "second", &second);
     sl_test_input(t, "places", "offsets", left, EVENTS + 1);
     give(t, "places", unused, "places", "place");
     assert_int_equal(sl_test_run(t), 0);
-    assert_merged(t, &second);
+    assert_merged(t, &second, first_ut);
     sl_test_free(t);
   }
   sl_test_free(unused);

@@ -194,10 +194,17 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
   const uint16_t hits[] = {7, 8, 1, 2, 3, 5, 0, 1, 4, 6, 9};
   const float qop[] = {1e-4f, -2e-4f, 3e-4f}, x[] = {1, 2, 3, 4, 5}, y[] = {6, 7, 8, 9, 10};
   const float tx[] = {.1f, .2f, .3f, .4f, .5f}, ty[] = {.6f, .7f, .8f, .9f, 1};
-  for (uint32_t block = 32; block <= 256; block *= 2) {
+  /* Tracks in the UT, in another order; one VELO track has none. */
+  const uint32_t ut_offsets[] = {0, 3, 5}, ut_velo[] = {3, 9, 5, 0, 1}, ut_expected[] = {SCIFI_NO_TRACK, 1, 1};
+  for (uint32_t turn = 0; turn < 8; turn++) {
+    const uint32_t block = 32u << turn / 2, has_ut = turn % 2;
     struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match_consolidate");
     sl_test_events(t, 2);
     sl_test_block(t, block);
+    if (has_ut) {
+      sl_test_input(t, "ut_tracks", "offsets", ut_offsets, 3);
+      sl_test_input(t, "ut_tracks", "velo_track", ut_velo, 5);
+    }
     sl_test_input(t, "matches", "offsets", match_offsets, 3);
     sl_test_input(t, "matches", "velo_track", track, 3);
     sl_test_input(t, "matches", "seed", seed, 3);
@@ -219,7 +226,8 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
     assert_memory_equal(sl_test_output(t, "tracks", "velo_track"), track, sizeof track);
     assert_memory_equal(sl_test_output(t, "tracks", "qop"), qop, sizeof qop);
     for (uint32_t i = 0; i < 3; i++) {
-      assert_int_equal(((const uint32_t *)sl_test_output(t, "tracks", "ut_track"))[i], SCIFI_NO_TRACK);
+      assert_int_equal(((const uint32_t *)sl_test_output(t, "tracks", "ut_track"))[i],
+                       has_ut ? ut_expected[i] : SCIFI_NO_TRACK);
       assert_true(((const float *)sl_test_output(t, "tracks", "x"))[i] == x[from[i]]);
       assert_true(((const float *)sl_test_output(t, "tracks", "y"))[i] == y[from[i]]);
       assert_true(((const float *)sl_test_output(t, "tracks", "tx"))[i] == tx[from[i]]);

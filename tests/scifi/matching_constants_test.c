@@ -54,6 +54,17 @@ static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **s
     }
     for (int k = 0; k < SCIFI_MATCH_WEIGHT_COUNT; k++)
       assert_true(m[SCIFI_MATCH_WEIGHTS + k] == (float)c.matching_weights[k]);
+    for (int k = 0; k < SCIFI_MATCH_UT_WINDOW; k++) {
+      assert_true(m[SCIFI_MATCH_UT_LOOSE + k] == (float)c.matching_ut_loose_0[k]);
+      assert_true(m[SCIFI_MATCH_UT_LOOSE + 4 + k] == (float)c.matching_ut_loose_1[k]);
+      assert_true(m[SCIFI_MATCH_UT_LOOSE + 8 + k] == (float)c.matching_ut_loose_2[k]);
+      assert_true(m[SCIFI_MATCH_UT_TIGHT + k] == (float)c.matching_ut_tight_1[k]);
+      assert_true(m[SCIFI_MATCH_UT_TIGHT + 4 + k] == (float)c.matching_ut_tight_2[k]);
+      assert_true(m[SCIFI_MATCH_UT_TIGHT + 8 + k] == (float)c.matching_ut_tight_3[k]);
+    }
+    assert_true(m[SCIFI_MATCH_UT_BEND] == (float)c.matching_ut_bend[0]);
+    assert_true(m[SCIFI_MATCH_UT_BEND + 1] == (float)c.matching_ut_bend[1]);
+    assert_true(m[SCIFI_MATCH_UT_Y_TOLERANCE] == (float)c.matching_ut_y_tolerance);
     assert_true(m[SCIFI_MATCH_Z_MAGNET] == (i == 0 ? 5265.009366f : 5287.6f));
     sl_test_free(by_name);
     sl_test_free(t);

@@ -269,7 +269,7 @@ SL_COLLECTION(scifi_seeds, SCIFI_SEEDS_FIELDS, "tracks in the fibre tracker");
 
 /* How VELO tracks and these are put together, with the meaning that README.md has ("Matching"): constants, and where
  * they stand. */
-enum { SCIFI_MATCH_Z_TERMS = 5, SCIFI_MATCH_BEND_TERMS = 8, SCIFI_MATCH_WEIGHT_COUNT = 4 };
+enum { SCIFI_MATCH_Z_TERMS = 5, SCIFI_MATCH_BEND_TERMS = 8, SCIFI_MATCH_WEIGHT_COUNT = 4, SCIFI_MATCH_UT_WINDOW = 4 };
 enum {
   SCIFI_MATCH_Z_END,                                     /* mm: where the states of tracks in the fibre tracker are */
   SCIFI_MATCH_Z_Y,                                       /* mm: where tracks are compared in y */
@@ -282,9 +282,14 @@ enum {
   SCIFI_MATCH_WEIGHTS = SCIFI_MATCH_Y_TOLERANCE + 2,
   SCIFI_MATCH_Z_MAGNET = SCIFI_MATCH_WEIGHTS + SCIFI_MATCH_WEIGHT_COUNT, /* where tracks are bent */
   SCIFI_MATCH_BEND = SCIFI_MATCH_Z_MAGNET + SCIFI_MATCH_Z_TERMS,         /* MeV: momentum times change of slope */
-  SCIFI_MATCH_CONSTANTS = SCIFI_MATCH_BEND + SCIFI_MATCH_BEND_TERMS
+  /* In the UT. Half of a window in x: base, mm; so much more for 1 / MeV; the least, mm; the largest, mm. */
+  SCIFI_MATCH_UT_BEND = SCIFI_MATCH_BEND + SCIFI_MATCH_BEND_TERMS, /* 1/mm and MeV/mm: what d^2 goes with, two */
+  SCIFI_MATCH_UT_Y_TOLERANCE = SCIFI_MATCH_UT_BEND + 2,            /* mm: how far beyond a strip's end */
+  SCIFI_MATCH_UT_LOOSE,                                            /* of a first hit, of layers 0, 1 and 2 */
+  SCIFI_MATCH_UT_TIGHT = SCIFI_MATCH_UT_LOOSE + 3 * SCIFI_MATCH_UT_WINDOW, /* of further ones, of layers 1, 2 and 3 */
+  SCIFI_MATCH_CONSTANTS = SCIFI_MATCH_UT_TIGHT + 3 * SCIFI_MATCH_UT_WINDOW
 };
-#define SCIFI_MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "numbers of the formulas, 27 values")
+#define SCIFI_MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "numbers of the formulas, 54 values")
 SL_COLLECTION(scifi_matching_constants, SCIFI_MATCHING_CONSTANTS_FIELDS, "how VELO and SciFi tracks are matched");
 
 #define SCIFI_MATCHES_FIELDS(F)                                                 \
