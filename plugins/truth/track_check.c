@@ -3,13 +3,29 @@
 
 #include "scifi/event_model.h"
 
+#include <sluice/math.h>
+
 #include <inttypes.h>
 #include <math.h>
+
+/* Of what the bits say, each is so. */
+static int is_there(uint32_t choice, const struct mc_particle *p) {
+  const float small = 0.5f, eta_middle = 2.5f, eta_high = 4.0f; /* |cos phi| at 30 degrees from the y axis */
+  float y, x;
+  sl_sincosf(p->phi, &y, &x);
+  return (!(choice & CATEGORY_X_POSITIVE) || x > 0) && (!(choice & CATEGORY_X_NEGATIVE) || x < 0) &&
+         (!(choice & CATEGORY_Y_POSITIVE) || y > 0) && (!(choice & CATEGORY_Y_NEGATIVE) || y < 0) &&
+         (!(choice & CATEGORY_SMALL_X) || fabsf(x) < small) && (!(choice & CATEGORY_LARGE_X) || fabsf(x) >= small) &&
+         (!(choice & CATEGORY_ETA_BELOW_2_5) || p->eta < eta_middle) &&
+         (!(choice & CATEGORY_ETA_ABOVE_2_5) || p->eta >= eta_middle) &&
+         (!(choice & CATEGORY_ETA_ABOVE_4) || p->eta > eta_high);
+}
 
 static int belongs(const struct category *c, const struct mc_particle *p) {
   return (p->flags & c->flags) == c->flags && (p->flags & c->without) == 0 &&
          mc_is_electron(p) == ((c->choice & CATEGORY_ELECTRONS) != 0) && p->p > c->p_min && p->pt > c->pt_min &&
-         ((c->choice & CATEGORY_ANY_ETA) || mc_in_acceptance(p));
+         ((c->choice & CATEGORY_ANY_ETA) || mc_in_acceptance(p)) &&
+         (c->choice < CATEGORY_X_POSITIVE || is_there(c->choice, p));
 }
 
 void track_check_open(struct track_check *c, uint32_t detector, uint32_t mask_fraction_bits,

@@ -13,15 +13,28 @@
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
-/* Particles of a kind: with 2 < eta < 5, that are no electrons, unless chosen otherwise. */
-enum { CATEGORY_ANY_ETA = 1, CATEGORY_ELECTRONS = 2 };
+/* Particles of a kind: with 2 < eta < 5, that are no electrons, unless chosen otherwise; and that fly into some part of
+ * the detector. */
+enum {
+  CATEGORY_ANY_ETA = 1,
+  CATEGORY_ELECTRONS = 2,
+  CATEGORY_X_POSITIVE = 4,
+  CATEGORY_X_NEGATIVE = 8,
+  CATEGORY_Y_POSITIVE = 16,
+  CATEGORY_Y_NEGATIVE = 32,
+  CATEGORY_SMALL_X = 64, /* within 30 degrees of the y axis */
+  CATEGORY_LARGE_X = 128,
+  CATEGORY_ETA_BELOW_2_5 = 256,
+  CATEGORY_ETA_ABOVE_2_5 = 512,
+  CATEGORY_ETA_ABOVE_4 = 1024,
+};
 struct category {
   const char *name;
   uint32_t flags, without; /* MC_...: all are needed; none is allowed */
   uint32_t choice;         /* CATEGORY_... */
   float p_min, pt_min;     /* MeV; p and pT must be larger */
 };
-enum { CATEGORIES_MAX = 24 };
+enum { CATEGORIES_MAX = 28 };
 
 struct track_check {
   struct mc_event mc;

@@ -16,6 +16,7 @@ struct true_particle {
   uint32_t key, mother; /* 0: none */
   int32_t pdg;
   float p, eta;
+  float phi; /* 0: 0.5 */
   uint8_t flags[FLAG_COUNT];
   uint32_t hit_count;
   uint32_t hits[32];
@@ -41,7 +42,8 @@ static inline void write_particles(struct mc_stream *s, uint32_t version, const 
   put_u32(s, count);
   for (uint32_t i = 0; i < count; i++) {
     const struct true_particle *p = &particles[i];
-    const float kinematics[7] = {p->p, p->p / 10, p->eta, 0.5f, 0.25f, -0.25f, 12}, origin_and_charge[3] = {-1, -1, 1};
+    const float phi = p->phi != 0 ? p->phi : 0.5f, origin_and_charge[3] = {-1, -1, 1};
+    const float kinematics[7] = {p->p, p->p / 10, p->eta, phi, 0.25f, -0.25f, 12};
     const int32_t ancestors[4] = {(int32_t)(p->mother ? p->mother : p->key), p->pdg, (int32_t)p->key, -999999};
     put_u32(s, p->key);
     put(s, &p->pdg, 4);

@@ -111,6 +111,44 @@ static void seeds_match_with_seven_tenths_of_their_hits(void **state) {
   assert_float_equal(number_in(of_long, "purity"), (1 + 0.7) / 2, 1e-9);
 }
 
+static void categories_are_by_where_particles_fly(void **state) {
+  (void)state;
+  /* The last one's angle is counted from 0 to 2 pi. */
+  static const struct {
+    float phi, eta;
+    const char *quadrant, *side;
+  } cases[] = {{0.5f, 2.2f, "long, x > 0, y > 0", "long, eta < 2.5, large x"},
+               {1.5f, 2.2f, "long, x > 0, y > 0", "long, eta < 2.5, small x"},
+               {2, 4.5f, "long, x < 0, y > 0", "long, eta > 2.5, small x"},
+               {3, 4.5f, "long, x < 0, y > 0", "long, eta > 2.5, large x"},
+               {-3, 2.2f, "long, x < 0, y < 0", "long, eta < 2.5, large x"},
+               {-1.2f, 3, "long, x > 0, y < 0", "long, eta > 2.5, small x"},
+               {4.2f, 3, "long, x < 0, y < 0", "long, eta > 2.5, small x"}};
+  enum { CASES = sizeof cases / sizeof cases[0] };
+  static const char *const names[] = {
+      "long, x > 0, y > 0",       "long, x < 0, y > 0",       "long, x < 0, y < 0",       "long, x > 0, y < 0",
+      "long, eta < 2.5, small x", "long, eta < 2.5, large x", "long, eta > 2.5, small x", "long, eta > 2.5, large x"};
+  struct true_particle p = particles[0];
+  for (uint32_t i = 0; i < CASES; i++) {
+    p.phi = cases[i].phi;
+    p.eta = cases[i].eta;
+    add_event(banks, &p, 1);
+    if (i % 2) add_seed(1e-4f, SCIFI(0), 10, 10);
+    end_seeds();
+  }
+  const char *report = run();
+  for (uint32_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+    uint32_t found = 0, of = 0;
+    for (uint32_t i = 0; i < CASES; i++) {
+      const uint32_t is_one = strcmp(cases[i].quadrant, names[n]) == 0 || strcmp(cases[i].side, names[n]) == 0;
+      of += is_one;
+      found += is_one * (i % 2);
+    }
+    assert_category(report, names[n], found, of, 0);
+  }
+  assert_category(report, "long, p > 5 GeV, eta > 4", 1, 2, 0);
+}
+
 /* The true charge is 1; p 12 GeV and 4 GeV. */
 static void momenta_are_those_of_particles_in_the_scifi(void **state) {
   (void)state;
@@ -138,6 +176,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
       TEST(seeds_match_with_seven_tenths_of_their_hits),
+      TEST(categories_are_by_where_particles_fly),
       TEST(momenta_are_those_of_particles_in_the_scifi),
       TEST(truth_of_other_hits_gives_no_rate_of_ghosts),
   };
