@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Matched tracks of six real events, alone and beside forward tracks, against Monte-Carlo truth, and against figures of an
 independent implementation of the same method."""
-from common import SIX, Checks, by_event, category, need_data, run, run_simulated
+import csv
+import tempfile
+from pathlib import Path
+
+from common import GEOMETRY, ROOT, SIX, Checks, by_event, call, category, need_data, run, run_simulated
 
 need_data()
 checks = Checks()
@@ -48,6 +52,26 @@ ut = run("matching.yaml", SIX)["results"]["ut_check"]
 hits = category(ut, "long")
 checks.that((ut["tracks"], hits["reconstructed"]) == (251, 215), f"matches with hits in the UT: {ut['tracks']}, of these long and with the particle's hits: {hits['reconstructed']}")
 checks.that(hits["purity"] > 0.985 and hits["hit_efficiency"] > 0.98, f"hits in the UT: purity {hits['purity']:.4f}, hit efficiency {hits['hit_efficiency']:.4f}")
+
+# Beside forward tracks: these come first and are as before, no VELO track is in two tracks, and each track has the track in
+# the UT that is of its VELO track.
+OUTPUTS = {"forward": "forward_tracks", "long": "long_tracks", "ut": "long_ut_tracks"}
+with tempfile.TemporaryDirectory() as folder:
+    graph = Path(folder) / "tables.yaml"
+    writers = "\n".join(f"  write_{name}: {{ use: io.csv_sink, set: {{ output: {output}, path: {folder}/{name}.csv }} }}" for name, output in OUTPUTS.items())
+    graph.write_text(f"sluice: 1\ndescription: tables of tracks\ninclude: [{ROOT / 'graphs/forward_then_matching.yaml'}]\nnodes:\n{writers}\n"
+                     f"outputs: [{', '.join(OUTPUTS.values())}]\n")
+    call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet")
+    tables = {name: list(csv.DictReader((Path(folder) / f"{name}.csv").open())) for name in OUTPUTS}
+events = {row["event"] for row in tables["long"]}
+matched = 0
+for event in sorted(events):
+    forward, tracks, ut_tracks = ([{k: v for k, v in row.items() if k != "index"} for row in table if row["event"] == event] for table in tables.values())
+    checks.that(tracks[:len(forward)] == forward, f"event {event}: of {len(tracks)} tracks the first are the {len(forward)} forward tracks")
+    checks.that(len({track["velo_track"] for track in tracks}) == len(tracks), f"event {event}: each track has a VELO track of its own")
+    checks.that(all(ut_tracks[int(track["ut_track"])]["velo_track"] == track["velo_track"] for track in tracks), f"event {event}: each has its VELO track's hits in the UT")
+    matched += len(tracks) - len(forward)
+checks.that(len(events) == 6 and matched == 81, f"{len(events)} events, {matched} matches beside forward tracks")
 
 # Simulated events, with the magnet turned over too, which turns the other way in the UT.
 for arguments in ((), ("--set", "raw.polarity=up", "--set", "magnet.polarity=up")):
