@@ -6,8 +6,10 @@
  * some hit of layers 0 to 2, the one of most hits is the match's, of those the one that hits are least off, and of
  * those the first.
  *
- * A block an event, a thread a match, then count, scan, write. Reads 20 bytes a hit that is tried, some 30 a match,
- * which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
+ * A block an event, and a warp for as many matches as it has lanes. For each layer it lists the first hits of these, a
+ * lane a match, and then follows them, a lane a hit, so that no lane waits for a match that has many. The least key of
+ * what was found is the best of a match, in whatever order. Then count, scan, write. Reads 20 bytes a hit that is
+ * tried, some 80 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
@@ -35,7 +37,21 @@
   M(SCRATCH, from, u32, "which match each one is that is left", SL_ONE(SL_ITEMS_TERM(matches)))
 SL_ARGUMENTS(match_ut, MATCH_UT);
 
-enum { NO_HIT = UINT16_MAX, HIT_BITS = 16 };
+enum {
+  NO_HIT = UINT16_MAX,
+  HIT_BITS = 16,
+  PAIRS_MAX = 128, /* of a match and a first hit, that are followed at a time */
+  LANES_MAX = 64,
+  PLACE_BITS = 15, /* of a hit in the event: UT_HITS_MAX */
+  PLACE_MASK = (1 << PLACE_BITS) - 1,
+  KEY_SCORE = PLACE_BITS + 2, /* a key's bits below have the layer and place of the first hit */
+  KEY_MISSING = KEY_SCORE + 32,
+#if defined(SL_TARGET_CPU)
+  WARPS = 1
+#else
+  WARPS = 4 /* of a block, at most */
+#endif
+};
 static const float slack = 0.01f; /* mm: so much more is searched than what tolerances say, since these are rounded */
 
 /* ------------------------------------------------------------------------------------------------ one layer */
@@ -65,6 +81,18 @@ struct search {
   uint32_t hit, end;                        /* of the group that is being searched */
 };
 
+/* The first of values in ascending order that is at least this, or `end`. */
+static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (values[middle] < least)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
 static SL_DEVICE struct search open_search(const struct match_ut_args *a, const struct way *w, uint32_t event,
                                            uint32_t layer, float half) {
   const uint32_t begin = a->groups.layer_first[layer], end = a->groups.layer_first[layer + 1];
@@ -79,8 +107,7 @@ static SL_DEVICE struct search open_search(const struct match_ut_args *a, const 
   s.y_most = y + reach_y;
   s.event_hits = a->hits.offsets[event];
   s.groups = 0;
-  s.middle = begin;
-  for (uint32_t g = begin; g < end; g++) s.middle += a->groups.x[g] < at_0 ? 1u : 0u;
+  s.middle = lower_bound(a->groups.x, begin, end, at_0);
   s.middle -= s.middle > begin ? 1u : 0u;
   for (uint32_t g = s.middle < begin + 2 ? begin : s.middle - 2; g < end && g <= s.middle + 2; g++)
     if (at_0 + reach >= a->groups.x_least[g] && at_0 - reach <= a->groups.x_most[g])
@@ -95,16 +122,8 @@ static SL_DEVICE uint32_t open_group(const struct match_ut_args *a, struct searc
   const uint32_t group = s->middle + sl_count_bits((s->groups & (0u - s->groups)) - 1u) - 2u;
   const uint16_t *first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
   const float least = s->y_least - a->groups.length[group];
-  uint32_t begin = s->event_hits + first[0], end = s->event_hits + first[1];
-  s->end = end;
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (a->hits.y[middle] < least)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  s->hit = begin;
+  s->end = s->event_hits + first[1];
+  s->hit = lower_bound(a->hits.y, s->event_hits + first[0], s->end, least);
   s->groups &= s->groups - 1;
   return 1;
 }
@@ -159,46 +178,109 @@ static SL_DEVICE void add_nearest(const struct match_ut_args *a, struct hits_on_
   h->way.bend = 0.5f * (h->way.bend + bend_of(a, &h->way, s.event_hits + nearest, least));
 }
 
-static SL_DEVICE uint32_t is_better(const struct hits_on_way *a, const struct hits_on_way *b) {
-  return a->count > b->count || (a->count == b->count && a->score < b->score);
+/* ------------------------------------------------------------------------------------------------- the best */
+
+/* A match before any hit is known. */
+static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event, uint32_t match) {
+  const float *bend = a->matching.constants + SCIFI_MATCH_UT_BEND;
+  struct way w;
+  w.velo = scifi_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
+  w.bend = bend[0] + bend[1] * (a->matches.qop[match] * a->magnet.sign[0]);
+  return w;
 }
 
-static SL_DEVICE struct hits_on_way find_hits(const struct match_ut_args *a, uint32_t event, uint32_t match) {
-  const float *constants = a->matching.constants, qop = a->matches.qop[match];
-  struct hits_on_way best;
-  best.way.velo = scifi_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
-  best.way.bend = constants[SCIFI_MATCH_UT_BEND] + constants[SCIFI_MATCH_UT_BEND + 1] * (qop * a->magnet.sign[0]);
-  best.hits = 0;
-  best.count = 0;
-  best.score = 0;
-  const struct way way = best.way;
-  for (uint32_t layer = 0; layer < UT_LAYERS - 1 && best.count <= UT_LAYERS - layer; layer++) {
-    const float half = half_width(constants + SCIFI_MATCH_UT_LOOSE + layer * SCIFI_MATCH_UT_WINDOW, qop);
-    struct search s = open_search(a, &way, event, layer, half);
-    float off;
-    for (uint32_t hit; (hit = next_hit(a, &way, &s, event, &off)) != NO_HIT;) {
-      struct hits_on_way h;
-      h.way = way;
-      h.way.bend = bend_of(a, &way, s.event_hits + hit, off);
-      h.hits = hit;
-      h.count = 1;
-      h.score = 0;
-      for (uint32_t next = layer + 1; next < UT_LAYERS; next++) add_nearest(a, &h, event, next, qop);
-      if (is_better(&h, &best)) best = h;
+/* What begins with a hit of a layer. */
+static SL_DEVICE struct hits_on_way follow(const struct match_ut_args *a, uint32_t event, uint32_t match,
+                                           uint32_t layer, uint32_t place) {
+  const uint32_t hit = a->hits.offsets[event] + place;
+  struct hits_on_way h;
+  h.way = way_of(a, event, match);
+  const float z = a->hits.z[hit];
+  const float off = a->hits.x[hit] + way_y(&h.way, z) * a->groups.layer_slope[layer] - way_x(&h.way, z);
+  h.way.bend = bend_of(a, &h.way, hit, off);
+  h.hits = place;
+  h.count = 1;
+  h.score = 0;
+  for (uint32_t next = layer + 1; next < UT_LAYERS; next++) add_nearest(a, &h, event, next, a->matches.qop[match]);
+  return h;
+}
+
+/* The less, the better; no two of a match are the same. A score is not negative, so that its bits are in its order. */
+static SL_DEVICE uint64_t key_of(const struct hits_on_way *h, uint32_t layer, uint32_t place) {
+  return (uint64_t)(UT_LAYERS - h->count) << KEY_MISSING | (uint64_t)sl_bits_from_f32(h->score) << KEY_SCORE |
+         layer << PLACE_BITS | place;
+}
+static const uint64_t no_key = (uint64_t)UT_LAYERS << KEY_MISSING;
+static SL_DEVICE uint32_t count_of(uint64_t key) { return UT_LAYERS - (uint32_t)(key >> KEY_MISSING); }
+
+/* Of a warp's matches, one a lane: the best key of each, and pairs of a lane and a first hit. */
+struct workspace {
+  uint64_t keys[LANES_MAX];
+  uint32_t pairs[PAIRS_MAX];
+};
+
+/* `first`: the match of lane 0. */
+static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t layer,
+                                   struct workspace *w, uint32_t count) {
+  sl_warp_sync();
+  SL_FOR_WARP (p, count) {
+    const uint32_t is_one = p < count ? 1u : 0u, pair = is_one ? w->pairs[p] : 0;
+    const uint32_t lane = pair >> PLACE_BITS, match = first + lane, place = pair & PLACE_MASK;
+    struct hits_on_way h = {{{0, 0, 0, 0, 0}, 0}, 0, 0, 0};
+    if (is_one) h = follow(a, event, match, layer, place);
+    const uint64_t key = key_of(&h, layer, place);
+    if (is_one) atomicMin((sl_atomic_u64 *)&w->keys[lane], (sl_atomic_u64)key);
+    sl_warp_sync();
+    if (is_one && w->keys[lane] == key) {
+      a->found_hits[match] = h.hits;
+      a->bend[match] = h.way.bend;
     }
+    sl_warp_sync();
   }
-  return best;
+}
+
+/* How many hits the lane's match gets; 0 without one. */
+static SL_DEVICE uint32_t find_hits(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t end,
+                                    struct workspace *w) {
+  const struct search nothing = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const uint32_t lane = sl_warp_lane(), match = first + lane, is_one = match < end ? 1u : 0u;
+  const float qop = is_one ? a->matches.qop[match] : 0.0f;
+  struct way way = {{0, 0, 0, 0, 0}, 0};
+  if (is_one) way = way_of(a, event, match);
+  if (is_one) a->bend[match] = way.bend;
+  w->keys[lane] = no_key;
+  for (uint32_t layer = 0; layer < UT_LAYERS - 1; layer++) {
+    const float *numbers = a->matching.constants + SCIFI_MATCH_UT_LOOSE + layer * SCIFI_MATCH_UT_WINDOW;
+    /* What begins in this layer cannot have more hits than there are layers from it on. */
+    uint32_t goes_on = is_one && count_of(w->keys[lane]) <= UT_LAYERS - layer;
+    struct search s = goes_on ? open_search(a, &way, event, layer, half_width(numbers, qop)) : nothing;
+    do { /* mostly once */
+      uint32_t length = 0;
+      while (length + sl_warp_lanes() <= PAIRS_MAX && sl_warp_any(goes_on)) {
+        float off;
+        const uint32_t hit = goes_on ? next_hit(a, &way, &s, event, &off) : (uint32_t)NO_HIT;
+        goes_on = hit != NO_HIT;
+        const uint32_t place = sl_warp_append(goes_on, &length);
+        if (goes_on) w->pairs[place] = lane << PLACE_BITS | hit;
+      }
+      follow_pairs(a, event, first, layer, w, length);
+    } while (sl_warp_any(goes_on));
+  }
+  if (!is_one) return 0;
+  a->found_count[match] = (uint8_t)count_of(w->keys[lane]);
+  return count_of(w->keys[lane]);
 }
 
 SL_KERNEL(match_ut_find, struct match_ut_args) {
+  __shared__ struct workspace w[WARPS];
+  const uint32_t warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS, warp = sl_warp_index();
+  const uint32_t lanes = sl_warp_lanes();
   SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.matches.offsets[event], end = a.matches.offsets[event + 1];
     uint32_t count = 0;
-    for (uint32_t i = a.matches.offsets[event] + threadIdx.x; i < a.matches.offsets[event + 1]; i += blockDim.x) {
-      const struct hits_on_way best = find_hits(&a, event, i);
-      a.found_hits[i] = best.hits;
-      a.found_count[i] = (uint8_t)best.count;
-      a.bend[i] = best.way.bend;
-      count += best.count >= a.min_hits ? 1u : 0u;
+    for (uint32_t first = begin + warp * lanes; warp < warps && first < end; first += warps * lanes) {
+      const uint32_t hits = find_hits(&a, event, first, end, &w[warp]);
+      count += first + sl_warp_lane() < end && hits >= a.min_hits ? 1u : 0u;
     }
     count = sl_block_sum_u32(count);
     if (threadIdx.x == 0) a.kept.offsets[event] = count;

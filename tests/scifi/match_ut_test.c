@@ -6,7 +6,14 @@
 
 #include <math.h>
 
-enum { EVENTS = 4, STATES = 400, MATCHES = 240, HITS_MAX = 8000, LAYER_GROUPS = 30, GROUPS = UT_LAYERS * LAYER_GROUPS };
+enum {
+  EVENTS = 4,
+  STATES = 400,
+  MATCHES = 240,
+  HITS_MAX = 12000,
+  LAYER_GROUPS = 30,
+  GROUPS = UT_LAYERS * LAYER_GROUPS
+};
 
 static const uint32_t match_offsets[] = {0, 100, 100, 120, 240}, state_offsets[] = {0, 150, 200, 230, 400};
 static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = {0, 0.0875f, -0.0875f, 0};
@@ -64,7 +71,7 @@ static void add_hits_of(uint32_t state, float qop) {
     const float y = velo.y[state] + velo.ty[state] * d, draw = random_between(0, 1);
     if (draw < 0.85f) add_hit(layer, x + random_between(-0.6f, 0.6f), y);
     if (draw < 0.1f && loose_count > 0) loose[loose_count] = loose[loose_count - 1], loose_count++;
-    for (uint32_t k = 0; k < 3; k++) add_hit(layer, x + random_between(-15, 15), y + random_between(-100, 100));
+    for (uint32_t k = 0; k < 7; k++) add_hit(layer, x + random_between(-15, 15), y + random_between(-100, 100));
   }
 }
 
