@@ -12,56 +12,27 @@
  * written. This list has as much room as the output. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and
  * 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a track, and writes 38.
  */
-#include "scifi/event_model.h"
+#include "seed_xz.h"
 #include "sorted_x.h"
-
-#include <sluice/kernel.h>
 
 #include <math.h>
 
 enum {
-  TRACKS_MAX = 1 << 17, /* of one event */
-  KINDS = 2 * SCIFI_SEED_CASES,
-  CHUNKS_MAX = 16,             /* of a unit */
-  CHUNK_WORK = 1 << 24,        /* as chunks_of counts it */
-  MIDDLE_WORK = 400,           /* hits of a middle layer for which triplets are as much work as pairs */
-  PARTS = 8,                   /* of a chunk */
-  FOUND = 128,                 /* tracks of a chunk that are listed together; the others one by one */
-  PART_BIT = 28,               /* behind a track's place in its part */
-  HIT_WORDS = 3,               /* with two hits each */
-  FOUND_WORDS = HIT_WORDS + 2, /* these, part and place, chunk */
-  FEWEST = 2,                  /* further hits that there must be */
-  FIRSTS = 32,                 /* first hits whose pairs are numbered at a time */
-  LIST = 128,                  /* triplets that wait to be tried; a power of two */
-  WARPS = 4,                   /* that search; those of a larger block help to copy */
-  STRIDE = 128,                /* a layer takes a multiple of so many places in shared memory; a power of two */
+  CHUNK_WORK = 1 << 24, /* as chunks_of counts it */
+  MIDDLE_WORK = 400,    /* hits of a middle layer for which triplets are as much work as pairs */
+  FOUND = 128,          /* tracks of a chunk that are listed together; the others one by one */
+  PART_BIT = 28,        /* behind a track's place in its part */
+  FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
+  LIST = 128,           /* triplets that wait to be tried; a power of two */
+  WARPS = 4,            /* that search; those of a larger block help to copy */
+  STRIDE = 128,         /* a layer takes a multiple of so many places in shared memory; a power of two */
   PLACES = 28 * STRIDE,
   HIT_BITS = 16,
   NO_HIT = SCIFI_HITS_MAX
 };
 
-/* What is counted over the slice. */
-enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
-
 /* The layers of a case by what their hits are for. */
 enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
-
-#define SL_ARGS seed_xz_args
-#define SEED_XZ(M)                                                                                     \
-  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                   \
-  M(IN, seeding, scifi_seeding_constants, "d bend cases constants", "what tracks look like")           \
-  M(OUT, tracks, scifi_xz_tracks, "hits may be on several of them",                                    \
-    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(tracks_per_event, TRACKS_MAX))))                                    \
-  M(F32, miss_factor, 10.0, 1.0, 1e6, "", "of the score of a track that has no hit in one layer")      \
-  M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score where the second layers come first") \
-  M(BUDGET, tracks_per_event, 700, 1, 1000000, "tracks that are kept, on average over a slice")        \
-  M(SCRATCH, counters, u32, "chunks and tracks on the lists", SL_ONE(SL_CONSTANT_TERM(COUNTERS)))      \
-  M(SCRATCH, chunks, u32, "chunks, by unit and number", SL_ONE(SL_EVENTS_TERM(KINDS *CHUNKS_MAX, 0)))  \
-  M(SCRATCH, before, u32, "of each part the tracks; then those of all parts before",                   \
-    SL_ONE(SL_EVENTS_TERM(KINDS *CHUNKS_MAX *PARTS, 0)))                                               \
-  M(SCRATCH, found, u32, "tracks: what FOUND_WORDS says, one after another for all",                   \
-    SL_ONE(SL_ITEMS_SCALED(tracks, FOUND_WORDS, 1, 0)))
-SL_ARGUMENTS(seed_xz, SEED_XZ);
 
 /* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity and
  * those behind, up to a multiple of STRIDE, infinity. A hit's number in the event is `skipped` more. */
@@ -555,4 +526,4 @@ static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
   return error;
 }
 
-SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run);
+SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run, SL_TUNED(SEED_XZ_TUNED));

@@ -3,6 +3,8 @@
 
 #include "scratch.h"
 
+int seed_is_shared = 1, seed_is_tuned = 0;
+
 static const float *array_of(const struct seeding_constant *s, const char *field) {
   return sl_test_output(s->made, "seeding", field);
 }

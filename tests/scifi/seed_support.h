@@ -20,4 +20,9 @@ static inline uint32_t x_zone(uint32_t i, uint32_t upper) { return 2 * x_layer(i
 /* x = a + b d + c d^2 (1 - 0.00028 d) in the i-th x layer, with the places of LHCb's layers. */
 double seed_x(double a, double b, double c, uint32_t i);
 
+/* A case for the shared version and for that shaped for the CPU; `start` gets which one as its state. */
+extern int seed_is_shared, seed_is_tuned;
+#define BOTH(test) \
+  {#test " (shared)", test, start, stop, &seed_is_shared}, { #test " (tuned)", test, start, stop, &seed_is_tuned }
+
 #endif

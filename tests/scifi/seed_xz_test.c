@@ -8,9 +8,10 @@
 enum { FOUND_MAX = 1 << 16, PARAMETERS = 3 };
 static struct forward_case c;
 static struct seeding_constant constant;
+static int shared;
 
 static int start(void **state) {
-  (void)state;
+  shared = *state && *(const int *)*state;
   memset(&c, 0, sizeof c);
   seeding_constant_open(&constant);
   return 0;
@@ -23,6 +24,7 @@ static int stop(void **state) {
 
 static struct sl_test *seed_new(void) {
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_xz");
+  sl_test_shared(t, shared);
   case_finish(&c);
   sl_test_events(t, CASE_EVENTS);
   case_give_hits(&c, t);
@@ -278,7 +280,8 @@ static void try_triplet(uint32_t event, uint32_t kind, uint32_t first, uint32_t 
     by_layer[i] = UINT32_MAX;
     for (uint32_t h = zones[x_zone(i, upper)]; h < zones[x_zone(i, upper) + 1]; h++) {
       const float off = fabsf(x[h] - should);
-      if (by_layer[i] == UINT32_MAX ? off > nearest : off >= nearest) continue;
+      const int is_same = by_layer[i] != UINT32_MAX && x[h] == x[by_layer[i]]; /* the nearest place is the nearer hit */
+      if (by_layer[i] == UINT32_MAX ? off > nearest : off >= nearest && !(is_same && x[h] < should)) continue;
       nearest = off;
       by_layer[i] = h;
     }
@@ -348,7 +351,7 @@ static void tracks_are_those_of_all_triplets(void **state) {
   } cases[] = {{20, 2500, 8, 200}, {60, 1000, 60, 1000}, {300, 1500, 1025, FOUND_MAX}, {560, 5000, 60, FOUND_MAX}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     make_random_case(cases[k].tracks, cases[k].half_width);
-    for (uint32_t block = 32; block <= 256; block *= k < 3 ? 2 : 8) {
+    for (uint32_t block = 32; block <= (shared ? 256 : 32); block *= k < 3 ? 2 : 8) {
       struct sl_test *t = seed_new();
       sl_test_block(t, block);
       assert_int_equal(sl_test_run(t), 0);
@@ -356,6 +359,55 @@ static void tracks_are_those_of_all_triplets(void **state) {
         assert_event(t, event);
         if (found_count < cases[k].least || found_count > cases[k].most) fail_msg("case %zu: %u", k, found_count);
       }
+      sl_test_free(t);
+    }
+  }
+}
+
+/* Some hundred middle hits for each eight last ones, with windows of ten. */
+static void middle_hits_may_be_close_together(void **state) {
+  (void)state;
+  memset(&c, 0, sizeof c);
+  for (uint32_t event = 0; event < CASE_EVENTS; event++)
+    for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
+      for (uint32_t k = 0; k < (i / 2 == 1 ? 700 : (i / 2 == 0 ? 6 : 40)); k++)
+        case_add_hit(&c, event, x_zone(i, event), random_between(-100, 100));
+  struct sl_test *t = seed_new();
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t event = 0; event < CASE_EVENTS; event++) {
+    assert_event(t, event);
+    if (found_count < 20) fail_msg("event %u: %u", event, found_count);
+  }
+  sl_test_free(t);
+}
+
+/* Both versions with as many hits as there are within another tolerance. */
+static void another_tolerance_gives_both_versions_the_same(void **state) {
+  (void)state;
+  static const float tolerances[] = {0, 0.1f, 3, 200};
+  static uint32_t offsets[CASE_EVENTS + 1];
+  static uint16_t hits[SCIFI_X_LAYERS * FOUND_MAX];
+  static float score[FOUND_MAX];
+  for (size_t i = 0; i < sizeof tolerances / sizeof tolerances[0]; i++) {
+    float constants[SCIFI_SEED_CONSTANTS];
+    memcpy(constants, constant.view.constants, sizeof constants);
+    constants[SCIFI_SEED_TOLERANCE] = tolerances[i];
+    make_random_case(60, 1000);
+    for (int is_tuned = 0; is_tuned < 2; is_tuned++) {
+      struct sl_test *t = seed_new();
+      sl_test_input(t, "seeding", "constants", constants, SCIFI_SEED_CONSTANTS);
+      sl_test_shared(t, !is_tuned);
+      assert_int_equal(sl_test_run(t), 0);
+      const uint32_t *found_offsets = sl_test_output(t, "tracks", "offsets"), count = found_offsets[CASE_EVENTS];
+      assert_true(count <= FOUND_MAX && (count > 10 || tolerances[i] < 0.5f));
+      if (is_tuned) {
+        assert_memory_equal(found_offsets, offsets, sizeof offsets);
+        assert_memory_equal(sl_test_output(t, "tracks", "hits"), hits, SCIFI_X_LAYERS * sizeof hits[0] * count);
+        assert_memory_equal(floats(t, "score"), score, sizeof score[0] * count);
+      }
+      memcpy(offsets, found_offsets, sizeof offsets);
+      memcpy(hits, sl_test_output(t, "tracks", "hits"), SCIFI_X_LAYERS * sizeof hits[0] * count);
+      memcpy(score, floats(t, "score"), sizeof score[0] * count);
       sl_test_free(t);
     }
   }
@@ -394,13 +446,15 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_follows_from_the_calibration),
       TEST(a_momentum_that_no_track_can_have_is_refused),
-      TEST(a_track_is_found_in_both_cases),
-      TEST(the_middle_hit_is_where_the_momentum_says),
-      TEST(the_last_hit_is_where_the_least_momentum_says),
-      TEST(two_further_hits_are_needed),
-      TEST(tracks_are_those_of_all_triplets),
-      TEST(events_off_the_list_have_no_tracks),
-      TEST(without_room_there_are_no_tracks),
+      BOTH(a_track_is_found_in_both_cases),
+      BOTH(the_middle_hit_is_where_the_momentum_says),
+      BOTH(the_last_hit_is_where_the_least_momentum_says),
+      BOTH(two_further_hits_are_needed),
+      BOTH(tracks_are_those_of_all_triplets),
+      BOTH(middle_hits_may_be_close_together),
+      BOTH(events_off_the_list_have_no_tracks),
+      TEST(another_tolerance_gives_both_versions_the_same),
+      BOTH(without_room_there_are_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
