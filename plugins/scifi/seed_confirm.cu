@@ -9,52 +9,20 @@
  * are listed in any order. An event has some 90 tracks and 2600 beginnings. Reads the x of some 1600 hits a chunk;
  * writes 25 bytes a track.
  */
-#include "scifi/event_model.h"
+#include "seed_confirm.h"
 #include "sorted_x.h"
-
-#include <sluice/kernel.h>
 
 enum {
   HALVES = 2,
   BLOCKS = 3,                    /* for each event */
-  CHUNKS_MAX = 64,               /* of an event */
   CHUNK_WORK = 200000,           /* tracks times hits of the event */
-  BEGINNINGS = 2,                /* layers in which a track may begin */
   WARPS = 4,                     /* that search; those of a larger block help to copy */
   TRACKS = 16,                   /* whose beginnings are numbered at a time */
   ENTRIES = BEGINNINGS * TRACKS, /* a track and a layer */
   LISTED = 128,                  /* tracks of an event that are looked at at a time */
   PLACES = 3072,                 /* for hits in shared memory */
-  STRIDE = 32,                   /* a power of two */
-  NO_HIT = SCIFI_HITS_MAX,
-  CHI2_BIT = 17,
-  COUNT_BIT = CHI2_BIT + 32,
-  HIT_MASK = 0xFFFF,
-  SECOND_BIT = 16
+  STRIDE = 32                    /* a power of two */
 };
-
-#define SL_ARGS seed_confirm_args
-#define SEED_CONFIRM(M)                                                                              \
-  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                 \
-  M(IN, tracks, scifi_xz_tracks, "offsets kind hit_count a b c", "whose stereo hits are looked for") \
-  M(IN, seeding, scifi_seeding_constants, "d bend constants", "where layers are")                    \
-  M(OUT, stereo, scifi_seed_stereo, "for each track", SL_SHARES_OFFSETS(tracks))                     \
-  M(F32, max_distance, 1.0, 0.0, 1e3, "mm", "of a hit, in x, from where the hits before it say")     \
-  M(F32, stereo_slope, 0.0874892, 1e-3, 1.0, "", "size of dx/dy in stereo layers")                   \
-  M(F32, min_y, -20.0, -1e4, 0.0, "mm", "how far a track may be in the other half")                  \
-  M(F32, max_y, 2700.0, 0.0, 1e4, "mm", "the farthest from the beam")                                \
-  M(U32, min_hits, 10, 5, 12, "", "of a track, with those in x layers")                              \
-  M(SCRATCH, chunk_count, u32, "chunks on the list", SL_ONE(SL_CONSTANT_TERM(1)))                    \
-  M(SCRATCH, chunks, u32, "chunks, by event and number", SL_ONE(SL_EVENTS_TERM(CHUNKS_MAX, 0)))
-SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
-
-static const uint64_t no_beginning = UINT64_MAX;
-
-/* The k-th layer that is searched. */
-static SL_DEVICE uint32_t layer_of(uint32_t k) {
-  const uint32_t layers = 0x296A15u; /* 5, 1, 10, 6, 9, 2: a hexadecimal digit each, the first at the end */
-  return layers >> (4 * k) & 15;
-}
 
 /* A layer's hits, by their places: those of the event, or in shared memory. A hit's number in the event is `skipped`
  * more. And how x goes with y. */
@@ -145,35 +113,6 @@ static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const floa
   return (is_before ? off_before : off_behind) <= a->max_distance ? behind - is_before : (uint32_t)NO_HIT;
 }
 
-/* Stereo hits in the order in which they are looked for, by their places; NO_HIT: none. And the line through them. */
-struct line {
-  uint32_t hits[SCIFI_STEREO_LAYERS], count;
-  float y, ty, chi2;
-};
-
-/* Least squares of equal weights; there are at least two hits. */
-static SL_DEVICE void fit(struct line *line, const float *d, const float *y) {
-  const float per_hit = 1.0f / (float)line->count;
-  float sum_d = 0.0f, sum_y = 0.0f, sum_dd = 0.0f, sum_dy = 0.0f;
-  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
-    sum_d += line->hits[k] != NO_HIT ? d[k] : 0.0f;
-    sum_y += line->hits[k] != NO_HIT ? y[k] : 0.0f;
-  }
-  const float middle_d = sum_d * per_hit, middle_y = sum_y * per_hit;
-  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
-    const float from_d = line->hits[k] != NO_HIT ? d[k] - middle_d : 0.0f;
-    sum_dd += from_d * from_d;
-    sum_dy += from_d * (y[k] - middle_y);
-  }
-  line->ty = sum_dy / sum_dd;
-  line->y = middle_y - line->ty * middle_d;
-  line->chi2 = 0.0f;
-  SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
-    const float off = line->hits[k] != NO_HIT ? y[k] - (line->y + line->ty * d[k]) : 0.0f;
-    line->chi2 += off * off;
-  }
-}
-
 /* Follows the track from a hit of layer `first`; whether it gets enough hits. */
 static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
                                  uint32_t track, uint32_t x_hits, uint32_t first, uint32_t hit, struct line *line) {
@@ -199,13 +138,6 @@ static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float 
   if (is_hopeless || x_hits + line->count < a->min_hits) return 0;
   fit(line, d, y);
   return 1;
-}
-
-/* More hits first, then the smaller chi2; of equal ones the one that begins later. Ascending. */
-static SL_DEVICE uint64_t key_of(const struct line *line, uint32_t first, uint32_t hit) {
-  const uint64_t missing = SCIFI_STEREO_LAYERS - line->count, chi2 = sl_bits_from_f32(line->chi2);
-  const uint64_t earliness = (1u << CHI2_BIT) - 1 - (first << SECOND_BIT | hit);
-  return missing << COUNT_BIT | chi2 << CHI2_BIT | earliness;
 }
 
 static SL_DEVICE void write_line(const struct seed_confirm_args *a, const struct workspace *w, uint32_t item,
@@ -347,4 +279,4 @@ static int run(const struct sl_launch *l, const struct seed_confirm_args *a) {
   return error;
 }
 
-SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run);
+SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run, SL_TUNED(SEED_CONFIRM_TUNED));

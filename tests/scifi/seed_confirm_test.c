@@ -8,6 +8,7 @@
 enum { TRACKS_MAX = 512, STEREO = SCIFI_STEREO_LAYERS, NONE = UINT16_MAX };
 static struct forward_case c;
 static struct seeding_constant constant;
+static int shared;
 static struct {
   uint32_t offsets[CASE_EVENTS + 1];
   uint8_t kind[TRACKS_MAX], hit_count[TRACKS_MAX];
@@ -19,7 +20,7 @@ static const uint32_t in_order[STEREO] = {5, 1, 10, 6, 9, 2}, by_layer[STEREO] =
 static double dxdy_of(uint32_t layer) { return layer % 2 ? slope : -slope; }
 
 static int start(void **state) {
-  (void)state;
+  shared = *(const int *)*state;
   memset(&c, 0, sizeof c);
   memset(&tracks, 0, sizeof tracks);
   seeding_constant_open(&constant);
@@ -51,6 +52,7 @@ static void add_stereo_hit(uint32_t event, uint32_t i, uint32_t layer, double y,
 
 static struct sl_test *confirm_new(void) {
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_confirm");
+  sl_test_shared(t, shared);
   const uint32_t count = tracks.offsets[CASE_EVENTS];
   case_finish(&c);
   sl_test_events(t, CASE_EVENTS);
@@ -278,7 +280,7 @@ static void hits_are_those_of_following_all_beginnings(void **state) {
                                                                        * hits than shared memory has room for */
   uint32_t found = 0, close = 0, all = 0;
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
-    for (uint32_t block = 32; block <= 256; block *= 2) {
+    for (uint32_t block = 32; block <= (shared ? 256 : 32); block *= 2) {
       make_random_case(cases[n].tracks, cases[n].noise);
       struct sl_test *t = confirm_new();
       sl_test_block(t, block);
@@ -317,12 +319,11 @@ static void events_off_the_list_have_no_tracks(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      TEST(a_track_gets_its_stereo_hits),         TEST(ten_hits_are_needed),
-      TEST(a_track_begins_in_one_of_two_layers),  TEST(y_has_limits),
-      TEST(hits_are_near_where_those_before_say), TEST(hits_are_those_of_following_all_beginnings),
-      TEST(events_off_the_list_have_no_tracks),
+      BOTH(a_track_gets_its_stereo_hits),         BOTH(ten_hits_are_needed),
+      BOTH(a_track_begins_in_one_of_two_layers),  BOTH(y_has_limits),
+      BOTH(hits_are_near_where_those_before_say), BOTH(hits_are_those_of_following_all_beginnings),
+      BOTH(events_off_the_list_have_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
