@@ -58,6 +58,8 @@ for graph, sample, arguments in cases:
     if graph in ("forward.yaml", "forward_no_ut.yaml"):
         nodes = ("scifi_hits", "forward_windows", "forward_triplets", "forward_candidates") + ("ut_windows",) * (graph == "forward.yaml")
         variations += [("--set", f"{node}.variant=shared") for node in nodes]
+    if graph == "seeding.yaml":
+        variations += [("--set", "xz_candidates.variant=shared"), ("--set", "seed_stereo.variant=shared")]
     if sample == MANY:
         variations = [v for v in variations if v[0] != "--guard"]
     for variation in variations:

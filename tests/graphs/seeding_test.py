@@ -107,6 +107,8 @@ for version in range(4, 9):
 # A budget so low that the slice is run again in parts.
 wide, tight = (run_simulated("seeding.yaml", "-n", 800, "--digest", "--slice-events", 800, "--set", f"xz_candidates.tracks_per_event={budget}") for budget in (700, 1))
 checks.that(wide["retries"] == 0 and tight["retries"] > 0, f"slices run again in parts: {wide['retries']}, {tight['retries']}")
+shared = run_simulated("seeding.yaml", "-n", 800, "--digest", "--set", "xz_candidates.variant=shared", "--set", "seed_stereo.variant=shared")
+checks.that([o["digest"] for o in shared["outputs"]] == [o["digest"] for o in wide["outputs"]], "the shared versions give the same seeds")
 checks.that(tight["error_events"] == 0 and [o["digest"] for o in tight["outputs"]] == [o["digest"] for o in wide["outputs"]], "with the same digests")
 check_simulated("polarity up", "--set", "raw.polarity=up", "--set", "magnet.polarity=up")
 checks.end()
