@@ -18,7 +18,7 @@ enum { CALO_DECODE_TWO_CARDS = CALO_BANK_FAULT_COUNT };
 #define CALO_DECODE_FAULT_(name, text) \
   {CALO_BANK_##name, 0, "a calorimeter bank is refused: " text " (detail: its source id)"},
 static const struct sl_event_error decode_errors[] = {CALO_BANK_FAULTS(CALO_DECODE_FAULT_){
-    CALO_DECODE_TWO_CARDS, 0, "calorimeter banks have a card twice (detail: the source id of one of them)"}};
+    CALO_DECODE_TWO_CARDS, 0, "calorimeter banks have a card twice (detail: its code)"}};
 
 #define SL_ARGS decode_args
 #define DECODE(M)                                                                                      \
@@ -54,15 +54,15 @@ static SL_DEVICE int is_known(const struct decode_args *a, uint32_t card) {
   return calo_card_is_known(a->geometry.channels, 0, a->geometry.numbers[CALO_CARDS], card);
 }
 
-/* Returns 1 if the event is refused. */
-static SL_DEVICE uint32_t note_card(const struct decode_args *a, uint32_t event, uint32_t bank, uint32_t card,
-                                    uint32_t word, uint32_t packing, struct event_cards *cards) {
+/* Returns 1 if the event is refused: whichever of two banks comes first, for the same reason. */
+static SL_DEVICE uint32_t note_card(const struct decode_args *a, uint32_t event, uint32_t card, uint32_t word,
+                                    uint32_t packing, struct event_cards *cards) {
   const uint32_t is_first = atomicExch(&cards->begin[card], word + 1) == 0;
   if (is_first) {
     cards->packing[card] = (uint8_t)packing;
     return 0;
   }
-  sl_event_fail(&a->events, event, CALO_DECODE_TWO_CARDS, a->banks.source_id[bank]);
+  sl_event_fail(&a->events, event, CALO_DECODE_TWO_CARDS, a->geometry.numbers[CALO_FIRST_CARD] + card);
   return 1;
 }
 
@@ -79,7 +79,7 @@ static SL_DEVICE uint32_t note_packed(const struct decode_args *a, uint32_t even
     at = calo_card_read(words, count, at, &card, &fault);
     if (fault != CALO_BANK_FINE) break;
     if (is_known(a, card.code - first_card))
-      wrong |= note_card(a, event, bank, card.code - first_card, first + card.first_value - 1, PACKED, cards);
+      wrong |= note_card(a, event, card.code - first_card, first + card.first_value - 1, PACKED, cards);
     else
       fault = CALO_BANK_CODE;
   }
@@ -103,7 +103,7 @@ static SL_DEVICE uint32_t note_boards(const struct decode_args *a, uint32_t even
     const int32_t card = a->geometry.card_index[CALO_BANK_CARDS * calo_source_number(source_id) + board];
     if (card < 0 || card == CALO_NO_CARD || !is_known(a, (uint32_t)card)) continue;
     const uint32_t word = a->banks.first_word[bank] + CALO_BOARD_WORDS * board;
-    wrong |= note_card(a, event, bank, (uint32_t)card, word, version, cards);
+    wrong |= note_card(a, event, (uint32_t)card, word, version, cards);
   }
   return wrong;
 }

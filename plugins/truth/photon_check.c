@@ -39,7 +39,7 @@ static const double energy_range = 1.0, place_range_mm = 60.0, mass_range = 1.0;
 static const double pi0_mass = 134.977;
 static const double found_min = 0.5; /* of the energy */
 
-/* Masses of all pairs, in steps of 5 MeV. */
+/* Histograms of masses, in steps of 5 MeV. */
 enum { MASS_CELLS = 100, MASS_STEP = 5 };
 
 struct photons {
@@ -53,9 +53,9 @@ struct photon_check {
   struct photons photons[BINS + 1];
   uint64_t beside; /* that come to no cell */
   uint64_t pi0, pi0_found;
-  struct spread mass; /* of found pi0, over the true one, less 1 */
-  uint64_t pairs[MASS_CELLS];
-  int32_t *cluster; /* of each photon of the event */
+  struct spread mass;                                /* of found pi0, over the true one, less 1 */
+  uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS]; /* by mass: all; those of a pi0 that is found */
+  int32_t *cluster;                                  /* of each photon of the event */
   uint64_t capacity;
 };
 
@@ -129,6 +129,10 @@ static double mass_of(const struct calo_clusters_view *clusters, uint32_t i, uin
   return sqrt(2 * (double)clusters->energy[i] * (double)clusters->energy[k] * sine2 / (1 + sqrt(1 - sine2)));
 }
 
+static void add_mass(uint64_t cells[MASS_CELLS], double mass) {
+  if (mass < MASS_CELLS * MASS_STEP) cells[(uint32_t)(mass / MASS_STEP)]++;
+}
+
 static int is_of_pairs(const struct photon_check_args *args, uint32_t i) {
   return args->clusters.et[i] > args->pair_et_min && args->clusters.highest_share[i] > args->pair_share_min;
 }
@@ -139,8 +143,7 @@ static void add_pairs(struct photon_check *c, const struct photon_check_args *ar
     if (!is_of_pairs(args, i)) continue;
     for (uint32_t k = i + 1; k < end; k++) {
       if (!is_of_pairs(args, k)) continue;
-      const double cell = mass_of(&args->clusters, i, k) / MASS_STEP;
-      if (cell < MASS_CELLS) c->pairs[(uint32_t)cell]++;
+      add_mass(c->pairs, mass_of(&args->clusters, i, k));
     }
   }
 }
@@ -156,8 +159,10 @@ static void add_pi0(struct photon_check *c, const struct photon_check_args *args
     const int32_t a = c->cluster[i], b = c->cluster[k];
     c->pi0++;
     if (a < 0 || b < 0 || a == b || !is_of_pairs(args, (uint32_t)a) || !is_of_pairs(args, (uint32_t)b)) return;
+    const double mass = mass_of(&args->clusters, (uint32_t)a, (uint32_t)b);
     c->pi0_found++;
-    spread_add(&c->mass, mass_range, mass_of(&args->clusters, (uint32_t)a, (uint32_t)b) / pi0_mass - 1);
+    spread_add(&c->mass, mass_range, mass / pi0_mass - 1);
+    add_mass(c->pi0_pairs, mass);
     return;
   }
 }
@@ -238,6 +243,12 @@ static void report_photons(const struct photons *n, const char *name, const stru
             name, n->found, n->count, 100 * share, 100 * error, 100 * median, 100 * width, place);
 }
 
+static void report_masses(const uint64_t cells[MASS_CELLS], const char *key, const struct sl_report *r) {
+  r->begin_array(r->context, key);
+  for (uint32_t i = 0; i < MASS_CELLS; i++) r->integer(r->context, NULL, (int64_t)cells[i]);
+  r->end_array(r->context);
+}
+
 static void report_pi0(const struct photon_check *c, const struct sl_report *r) {
   const double median = pi0_mass * (1 + spread_median(&c->mass, mass_range));
   const double width = pi0_mass * spread_width(&c->mass, mass_range);
@@ -247,9 +258,8 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
   r->number(r->context, "mass_median", c->pi0_found ? median : (double)NAN);
   r->number(r->context, "mass_width", width);
   r->end_object(r->context);
-  r->begin_array(r->context, "pairs_by_mass");
-  for (uint32_t i = 0; i < MASS_CELLS; i++) r->integer(r->context, NULL, (int64_t)c->pairs[i]);
-  r->end_array(r->context);
+  report_masses(c->pairs, "pairs_by_mass", r);
+  report_masses(c->pi0_pairs, "pi0_by_mass", r);
   if (c->pi0 > 0)
     r->line(r->context,
             "pi0, both photons of more than the least ET: %" PRIu64 " / %" PRIu64

@@ -127,8 +127,6 @@ static void a_bank_that_is_wrong_refuses_its_event(void **state) {
   words[0] = head & ~(511u << CALO_CARD_CODE);
   assert_refused(CALO_TYPE_PACKED, 2, 7, words, 4 * count, CALO_BANK_CODE);
   words[0] = head;
-  memcpy(words + count, words, count * sizeof words[0]);
-  assert_refused(CALO_TYPE_PACKED, 2, 7, words, 8 * count, TWO_CARDS);
   assert_refused(CALO_TYPE_BOARDS, 5, ecal | 3, words, 4 * CALO_BANK_WORDS - 4, CALO_BANK_BOARDS);
   assert_refused(CALO_TYPE_BOARDS, 5, ecal | 3, words, 4 * CALO_BANK_WORDS + 4, CALO_BANK_BOARDS);
   assert_refused(CALO_TYPE_BOARDS, 3, ecal | 3, words, 4 * CALO_BANK_WORDS, CALO_BANK_VERSION);
@@ -140,14 +138,34 @@ static void a_card_in_banks_of_both_types_refuses_its_event(void **state) {
   (void)state;
   uint32_t words[CARD_WORDS_MAX], boards[CALO_BANK_WORDS] = {0};
   const uint32_t card = (uint32_t)((const int32_t *)calo_of("card_index"))[2];
+  const uint32_t first = ((const uint32_t *)calo_of("numbers"))[CALO_FIRST_CARD];
   banks_event(&banks.banks);
   calo_add(&banks, CALO_TYPE_PACKED, 2, 5, words, 4 * pack_card(adc, card, words));
   calo_add(&banks, CALO_TYPE_BOARDS, 4, CALO_SUBSYSTEM << CALO_SUBSYSTEM_SHIFT, boards, sizeof boards);
   struct sl_test *t = calo_decoder(&banks);
   assert_int_equal(sl_test_run(t), 0);
-  assert_int_equal(sl_test_event_error(t, 0) >> 32, TWO_CARDS);
+  assert_int_equal(sl_test_event_error(t, 0), (uint64_t)TWO_CARDS << 32 | (first + card));
   for (uint32_t cell = 0; cell < CALO_CELLS; cell++) assert_int_equal(cells_of(t)[cell], CALO_NO_ADC);
   sl_test_free(t);
+}
+
+/* Whichever of them a thread reads first. */
+static void a_card_in_several_banks_is_told_by_its_code(void **state) {
+  (void)state;
+  enum { BANKS = 40 };
+  uint32_t words[CARD_WORDS_MAX];
+  make_values();
+  const uint32_t count = pack_card(adc, 20, words), first = ((const uint32_t *)calo_of("numbers"))[CALO_FIRST_CARD];
+  banks_event(&banks.banks);
+  for (uint16_t source = 0; source < BANKS; source++)
+    calo_add(&banks, CALO_TYPE_PACKED, 2, (uint16_t)(source * 7 % BANKS), words, 4 * count);
+  for (uint64_t seed = 1; seed < 10; seed++) {
+    struct sl_test *t = calo_decoder(&banks);
+    sl_test_seed(t, seed);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_int_equal(sl_test_event_error(t, 0), (uint64_t)TWO_CARDS << 32 | (first + 20));
+    sl_test_free(t);
+  }
 }
 
 static void a_geometry_with_a_cell_twice_is_refused(void **state) {
@@ -173,6 +191,7 @@ int main(void) {
       cmocka_unit_test_setup(what_no_bank_has_is_not_read_out, start),
       cmocka_unit_test_setup(a_bank_that_is_wrong_refuses_its_event, start),
       cmocka_unit_test_setup(a_card_in_banks_of_both_types_refuses_its_event, start),
+      cmocka_unit_test_setup(a_card_in_several_banks_is_told_by_its_code, start),
       cmocka_unit_test_setup(a_geometry_with_a_cell_twice_is_refused, start),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
