@@ -212,6 +212,12 @@ static SL_DEVICE void take_cards(const struct decode_args *a, const struct event
 enum { CELL_WORDS = CALO_CELLS / 2 };
 #define NO_ADC_TWICE 0x80008000u
 
+/* A thread alone has written them where they belong. */
+static SL_DEVICE void copy_cells(uint32_t *to, const uint32_t *from) {
+  if (to == from) return;
+  for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x) to[i] = from[i];
+}
+
 SL_KERNEL(decode_cells, struct decode_args) {
   __shared__ struct event_cards cards;
   __shared__ uint32_t staged[CELL_WORDS];
@@ -222,7 +228,7 @@ SL_KERNEL(decode_cells, struct decode_args) {
     const uint32_t is_refused = note_cards(&a, event, &cards);
     if (!is_refused) take_cards(&a, &cards, (int16_t *)(void *)words);
     __syncthreads();
-    for (uint32_t i = threadIdx.x; !IS_ALONE && i < CELL_WORDS; i += blockDim.x) to[i] = words[i];
+    copy_cells(to, words);
     __syncthreads(); /* what the block shares is free */
   }
 }

@@ -2,7 +2,8 @@
  *
  * A block an event, a thread every so many cells of an area. Energies are added as whole numbers of 1e-8 MeV: an energy
  * is a float, of 24 bits, and 1e8 one of 19 bits and a power of two, so that their product as a double is exact, and
- * what is less than a unit is cut off. All cells together have less than 2^58 units. Reads 60 kB an event.
+ * what is less than a unit is cut off. All cells together have less than 2^58 units. Reads 60 kB an event, of which 48
+ * are the same for all.
  */
 #include "cells.h"
 
@@ -13,7 +14,7 @@
   M(IN, cells, calo_cells, "", "what they read")                                          \
   M(IN, geometry, calo_geometry, "pedestal xy gain planes area_first", "where cells are") \
   M(OUT, sums, calo_sums, "of all cells")                                                 \
-  M(TABLE, sine, f32, "of each cell's direction from the origin, where showers are largest")
+  M(TABLE, sine, f32, "of each cell's direction from the origin, where showers are largest; negative where y <= 0")
 SL_ARGUMENTS(energy_sums, ENERGY_SUMS);
 
 /* Values are -256 to 3839, pedestals below 256. */
@@ -36,7 +37,8 @@ static SL_DEVICE void add_area(const struct energy_sums_args *a, uint32_t event,
     const int32_t value = adc[cell];
     if (value == CALO_NO_ADC) continue;
     const float energy = calo_energy(a->geometry.gain[cell], a->geometry.pedestal[0], value);
-    const int64_t et = units_of(energy * a->sine[cell]), is_above = a->geometry.xy[2 * cell + 1] > 0.0f;
+    const float sine = a->sine[cell];
+    const int64_t et = units_of(energy * sl_abs_f32(sine)), is_above = sine > 0.0f;
     s->cells++;
     s->adc += value;
     s->energy += units_of(energy);
@@ -79,7 +81,7 @@ static int prepare(const struct sl_services *s, void *args) {
   if (!sine) return SL_ENOMEM;
   for (uint32_t cell = 0; cell < CALO_CELLS; cell++) {
     const float x = g->xy[2 * cell], y = g->xy[2 * cell + 1], z = calo_shower_z(g, x, y), r2 = x * x + y * y;
-    sine[cell] = sqrtf(r2 / (r2 + z * z));
+    sine[cell] = sl_copysign_f32(sqrtf(r2 / (r2 + z * z)), y > 0.0f ? 1.0f : -1.0f);
     most += (double)g->gain[cell] * (double)ADC_RANGE;
   }
   if (most * (double)CALO_UNITS_A_MEV < 0x1p62) return SL_OK;
