@@ -40,9 +40,10 @@ static struct sl_test *is_muon_new(const struct tracks *t, const struct hits *h)
 /* A hit of the grid in the last event so far; hits come by grid. */
 static void add_hit(struct hits *h, uint32_t event, uint32_t grid, float x, float y) {
   assert_true(h->count < HITS);
+  const uint32_t station = grid / MUON_REGIONS;
   h->x[h->count] = x;
   h->y[h->count] = y;
-  h->z[h->count] = 15200.0f + 1200.0f * (float)(grid / MUON_REGIONS);
+  h->z[h->count] = 15200.0f + 1200.0f * (float)station;
   h->half_x[h->count] = 10;
   h->half_y[h->count++] = 20;
   h->offsets[event + 1] = h->count;
@@ -173,8 +174,8 @@ static void make_case(struct tracks *t, struct hits *h) {
     t->offsets[event + 1] = t->offsets[event] + 100;
     for (uint32_t grid = 0; grid < MUON_GRIDS; grid++) {
       for (uint32_t n = random_below(25); n > 0; n--) {
-        const uint32_t track = t->offsets[event] + random_below(100);
-        const float dz = 15200.0f + 1200.0f * (float)(grid / MUON_REGIONS) - 9410.0f;
+        const uint32_t track = t->offsets[event] + random_below(100), station = grid / MUON_REGIONS;
+        const float dz = 15200.0f + 1200.0f * (float)station - 9410.0f;
         add_hit(h, event, grid, t->x[track] + t->tx[track] * dz + random_between(-250, 250),
                 t->y[track] + t->ty[track] * dz + random_between(-250, 250));
         h->half_x[h->count - 1] = random_between(5, 80);
