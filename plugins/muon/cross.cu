@@ -264,4 +264,4 @@ static int run(const struct sl_launch *l, const struct cross_args *a) {
   return SL_COUNT_SCAN_WRITE(l, cross_count, cross_write, a->hits, *a);
 }
 
-SL_ALGORITHM(cross, "hits in the muon chambers where strips cross", 128, run, SL_PREPARE(prepare));
+SL_ALGORITHM(cross, "hits in the muon chambers where strips cross", 256, run, SL_PREPARE(prepare));

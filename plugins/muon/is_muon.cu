@@ -142,4 +142,4 @@ static int run(const struct sl_launch *l, const struct is_muon_args *a) {
   return SL_LAUNCH(l, is_muon_flag, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(is_muon, "which long tracks are muons", 128, run);
+SL_ALGORITHM(is_muon, "which long tracks are muons", 256, run);
