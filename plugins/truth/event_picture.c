@@ -42,6 +42,7 @@
   M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
   M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: all hits of the SciFi")               \
   M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: found tracks through the SciFi")   \
+  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: which of these are muons")                        \
   M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
   M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
   M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
@@ -324,7 +325,8 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
   spectrometer_sort_hits(p);
   if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
-  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks};
+  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks,
+                                            args->muons.is_muon};
   if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
   spectrometer_draw(p, &c->svg);
   return SL_OK;
@@ -401,6 +403,7 @@ static void report_spectrometer(const struct spectrometer *p, const struct sl_re
   r->integer(r->context, "ut_ghosts", p->found[SPECTROMETER_TO_UT].ghosts);
   r->integer(r->context, "found_long_tracks", p->found[SPECTROMETER_TO_SCIFI].tracks);
   r->integer(r->context, "long_ghosts", p->found[SPECTROMETER_TO_SCIFI].ghosts);
+  r->integer(r->context, "found_muons", p->found[SPECTROMETER_TO_SCIFI].muons);
 }
 
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {

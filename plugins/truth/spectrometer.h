@@ -55,6 +55,7 @@ enum spectrometer_reach { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETE
 struct spectrometer_found {
   uint32_t is_read; /* somebody gave such tracks */
   uint32_t tracks, ghosts;
+  uint32_t muons; /* said to be, among them */
 };
 
 struct spectrometer_point {

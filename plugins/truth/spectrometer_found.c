@@ -2,7 +2,8 @@
  *
  * A track goes from its closest approach to the beam through its last hit in the VELO; in the UT it is the straight
  * line of its state there; in the SciFi it goes through its hits in x layers, or along the line of its state there if
- * these are not known. It is a ghost if it matches no particle (association.h).
+ * these are not known, and where it is said to be a muon on to the last muon chambers. It is a ghost if it matches no
+ * particle (association.h).
  */
 #include "spectrometer_found.h"
 
@@ -11,11 +12,11 @@
 #include <sluice/math.h>
 
 static const float ut_begin = 2320, ut_end = 2650; /* mm: somewhat beyond the first and the last layer */
-static const float scifi_begin = 7826, scifi_state = 9410;
+static const float scifi_begin = 7826, scifi_state = 9410, muons_end = 19100;
 
 /* The points of a way. */
 struct way {
-  struct spectrometer_point at[5 + SCIFI_TRACK_HITS_MAX];
+  struct spectrometer_point at[6 + SCIFI_TRACK_HITS_MAX];
   uint32_t count;
 };
 
@@ -95,6 +96,10 @@ static int take_long_tracks(struct spectrometer *p, const struct spectrometer_in
     begin_way(&way, in, velo);
     if (in->ut.offsets && ut_track != SCIFI_NO_TRACK) cross_ut(&way, &in->ut, in->ut.offsets[event] + ut_track);
     cross_scifi(&way, &p->hits[SPECTROMETER_SCIFI], longs, i);
+    if (in->is_muon && in->is_muon[i]) {
+      add_point(&way, muons_end, longs->x[i] + longs->tx[i] * (muons_end - scifi_state));
+      p->found[SPECTROMETER_TO_SCIFI].muons++;
+    }
     status = add_track(p, association, &hits, track, &way, in->states.tx[velo]);
   }
   return status;

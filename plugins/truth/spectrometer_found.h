@@ -16,6 +16,7 @@ struct spectrometer_inputs {
   struct velo_beamline_states_view states;
   struct ut_tracks_view ut;
   struct long_tracks_view longs;
+  const uint8_t *is_muon; /* of each long track, or NULL */
 };
 
 /* Once hits are there, and sorted. SL_OK or SL_ENOMEM. `association` has begun with the event's particles; NULL where

@@ -118,6 +118,8 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that((picture["found_ut_tracks"], picture["ut_ghosts"]) == (check["tracks"], check["ghosts"]), "VELO-UT tracks and ghosts of the check")
     check = summary["results"]["long_check"]
     checks.that((picture["found_long_tracks"], picture["long_ghosts"]) == (check["tracks"], check["ghosts"]), "long tracks and ghosts of the check")
+    muons = sum(b["muons"] for kind in summary["results"]["muon_check"]["kinds"] for b in kind["momentum"][:-1])
+    checks.that(picture["found_muons"] == muons > 0, f"and its muons, {muons}")
     tracks, ghosts = picture["found_ut_tracks"] + picture["found_long_tracks"], picture["ut_ghosts"] + picture["long_ghosts"]
     checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched one is a band in two panels, and two in the legend")
     checks.that(lines(root, "ghost") == 2 * ghosts + 2, "and each ghost a line")

@@ -307,6 +307,23 @@ static void a_long_track_bends_in_the_magnet_and_goes_through_its_hits(void **st
   }
 }
 
+static void a_track_that_is_a_muon_goes_on_to_the_last_chambers(void **state) {
+  (void)state;
+  static const uint8_t is_muon[2] = {0, 1};
+  struct long_case c;
+  struct spectrometer_inputs in = long_inputs(&c);
+  in.is_muon = is_muon;
+  add_hits(bent, 4, IDS);
+  assert_int_equal(spectrometer_take_tracks(&p, &in, 0, NULL), 0);
+  assert_int_equal(p.found[SPECTROMETER_TO_SCIFI].muons, 1);
+  for (uint32_t k = 0; k < 2; k++) {
+    const struct spectrometer_track *t = &p.tracks[1 + k];
+    const struct spectrometer_point *last = &p.points[t->first_point + t->point_count - 1];
+    const float z = is_muon[k] ? 19100 : 9410;
+    assert_true(last->z == z && fabsf(last->x - (c.x[k] + c.tx[k] * (z - 9410))) < 1e-3f);
+  }
+}
+
 static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
   (void)state;
   uint32_t all[IDS];
@@ -582,6 +599,7 @@ int main(void) {
       CASE(a_velo_ut_track_goes_to_the_end_of_the_ut),
       CASE(a_found_track_that_matches_no_particle_is_a_ghost),
       CASE(a_long_track_bends_in_the_magnet_and_goes_through_its_hits),
+      CASE(a_track_that_is_a_muon_goes_on_to_the_last_chambers),
       CASE(a_long_track_that_matches_no_particle_is_a_ghost),
       CASE(ut_hits_of_the_x_layers_are_taken),
       CASE(scifi_hits_of_the_x_layers_are_taken),
