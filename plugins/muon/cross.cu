@@ -85,7 +85,8 @@ static const char *find_fault(const struct muon_geometry_view *g, const struct s
 static int prepare(const struct sl_services *s, void *args) {
   struct cross_args *a = (struct cross_args *)args;
   const struct muon_geometry_view *g = &a->geometry;
-  struct strip_grid *grids = (struct strip_grid *)s->make_table(s->context, "grids", STRIP_GRID_VALUES * MUON_GRIDS);
+  struct strip_grid *grids =
+      (struct strip_grid *)s->make_table(s->context, "grids", (uint64_t)STRIP_GRID_VALUES * MUON_GRIDS);
   uint32_t count = 0;
   if (!grids) return SL_ENOMEM;
   const char *fault = strip_grids_make(g, grids);
