@@ -8,25 +8,7 @@
 #define SCIFI_FORWARD_MATH_H
 
 #include "scifi/event_model.h"
-#include "velo/event_model.h"
-
-#include <sluice/math.h>
-
-/* A place, and the slopes there. */
-struct scifi_state {
-  float x, y, z, tx, ty;
-};
-
-/* Those of VELO track `i` of the slice. */
-SL_MATH_FUNCTION struct scifi_state scifi_velo_state(const struct velo_end_states_view *states, uint32_t i) {
-  struct scifi_state s;
-  s.x = states->x[i];
-  s.y = states->y[i];
-  s.z = states->z[i];
-  s.tx = states->tx[i];
-  s.ty = states->ty[i];
-  return s;
-}
+#include "scifi/state.h"
 
 /* The i-th x layer, and the stereo layer beside it. */
 SL_MATH_FUNCTION uint32_t scifi_x_layer(uint32_t i) { return SCIFI_STATION_LAYERS * (i / 2) + 3 * (i % 2); }

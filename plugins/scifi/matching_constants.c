@@ -1,18 +1,22 @@
 /* scifi.matching_constants: how VELO tracks and tracks in the fibre tracker alone are put together (README.md,
- * "Matching"): the nominal constants, those of a calibration, or LHCb's, which go with a folder of its files.
+ * "Matching"): the nominal constants, those of a calibration, or LHCb's, which go with a folder of its files; and the
+ * network that judges pairs.
  */
 #include "calibration/read.h"
 #include "formula.h"
 #include "io/geometry_files.h"
 #include "lhcb_calibration_text.h"
+#include "match_network_file.h"
+#include "match_network_text.h"
 #include "nominal_calibration_text.h"
 #include "scifi/event_model.h"
 
 #include <stdlib.h>
 
 #define SL_ARGS matching_constants_args
-#define MATCHING_CONSTANTS(M)                                                             \
-  M(STRING, path, "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
+#define MATCHING_CONSTANTS(M)                                                                                   \
+  M(STRING, path, "", "folder of LHCb's files; or a calibration; empty: the nominal one")                       \
+  M(STRING, network, "", "file of the network that judges pairs; empty: that which is built in; none: without") \
   M(OUT, matching, scifi_matching_constants, "coefficients, tolerances and cuts")
 SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 
@@ -52,16 +56,23 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
   return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 
+static int take_network(const struct sl_services *s, const char *path, float *network) {
+  if (strcmp(path, "none") == 0) return SL_OK; /* the array is zero */
+  return io_description_load(s, path, match_network_text, "matching.network", scifi_match_network_read, network);
+}
+
 static int make(const struct sl_services *s, const struct matching_constants_args *args) {
   const int is_folder = io_geometry_is_folder(args->path);
   float *constants = s->make_array(s->context, "matching", "constants", SCIFI_MATCH_CONSTANTS);
+  float *network = s->make_array(s->context, "matching", "network", SCIFI_MATCH_NETWORK_NUMBERS);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
-  int status = constants && c ? SL_OK : SL_ENOMEM;
+  int status = constants && network && c ? SL_OK : SL_ENOMEM;
   if (status == SL_OK)
     status = io_description_load(s, is_folder ? "" : args->path,
                                  is_folder ? lhcb_calibration_text : nominal_calibration_text,
                                  is_folder ? "lhcb.calibration" : "nominal.calibration", calibration_read, c);
   if (status == SL_OK) status = take(s, c, constants);
+  if (status == SL_OK) status = take_network(s, args->network, network);
   free(c);
   return status;
 }

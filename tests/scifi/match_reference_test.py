@@ -28,17 +28,21 @@ def selected_tracks(tracks, without):
 
 constant = Algorithm("SLUICE_SCIFI", "matching_constants")
 constant.set_text("path", GEOMETRY)
+constant.set_text("network", "none")  # it matches by chi2
 constant.run()
 constants = constant.get("matching", "constants")
+network = constant.get("matching", "network")
 
 
 def matches(tracks, selected, seeds):
     match = Algorithm("SLUICE_SCIFI", "match")
     match.give_states("seeds", [seed["state"] for seed in seeds], "x y tx ty")
+    match.give("seeds", "hit_offsets", list(range(len(seeds) + 1)), ctypes.c_uint32)
     match.give("selected", "offsets", [0, len(selected)], ctypes.c_uint32)
     match.give("selected", "track", selected, ctypes.c_uint32)
     match.give_states("states", [track["endvelo_state"] for track in tracks])
     match.give("matching", "constants", constants)
+    match.give("matching", "network", network)
     match.give("magnet", "sign", [-1])
     match.set("y_scale", 1.02)  # its seeds have y for a stereo angle of 0.086
     match.run()

@@ -1,8 +1,8 @@
-/* match_test.c: scifi.match against plain loops over all pairs, with VELO tracks and seeds of the same chi2, and more
- * VELO tracks than are tried at a time; and scifi.match_consolidate by hand.
+/* match_test.c: scifi.match against plain loops over all pairs, by chi2 and by what the network says, with VELO tracks
+ * and seeds that are the same, and more VELO tracks than are tried at a time; and scifi.match_consolidate by hand.
  */
-#include "../../plugins/scifi/match_math.h"
 #include "forward_support.h"
+#include "scifi/match_network.h"
 #include "scratch.h"
 
 enum { EVENTS = 4, STATES = 1400, SELECTED = 800, SEEDS = 200 };
@@ -17,7 +17,8 @@ struct tracks {
 };
 static struct tracks velo, seeds;
 static uint32_t selected[SELECTED];
-static float constants[SCIFI_MATCH_CONSTANTS];
+static uint32_t seed_hit_offsets[SEEDS + 1];
+static float constants[SCIFI_MATCH_CONSTANTS], network[SCIFI_MATCH_NETWORK_NUMBERS];
 
 static struct scifi_state state_of(const struct tracks *t, uint32_t i) {
   const struct scifi_state s = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i]};
@@ -58,6 +59,7 @@ static void make_case(void) {
     for (uint32_t k = first; k < selected_offsets[event + 1]; k++) selected[k] = k - first + (k - first) / 3;
     for (uint32_t i = seed_offsets[event]; i < seed_offsets[event + 1]; i++) make_seed(event, i);
   }
+  for (uint32_t i = 0; i < SEEDS; i++) seed_hit_offsets[i + 1] = seed_hit_offsets[i] + 10 + i / 2 % 3;
   /* Of the same VELO track twice the first one is the best, and of the same seed, whatever else there is. */
   for (uint32_t i = 0; i < 40; i += 2) copy_state(&velo, selected[i + 1], selected[i]);
   for (uint32_t k = 150; k < 190; k++)
@@ -70,6 +72,7 @@ static struct sl_test *match_new(uint32_t block) {
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match");
   sl_test_events(t, EVENTS);
   sl_test_input(t, "seeds", "offsets", seed_offsets, EVENTS + 1);
+  sl_test_input(t, "seeds", "hit_offsets", seed_hit_offsets, SEEDS + 1);
   sl_test_input(t, "seeds", "x", seeds.x, SEEDS);
   sl_test_input(t, "seeds", "y", seeds.y, SEEDS);
   sl_test_input(t, "seeds", "tx", seeds.tx, SEEDS);
@@ -83,19 +86,23 @@ static struct sl_test *match_new(uint32_t block) {
   sl_test_input(t, "states", "tx", velo.tx, STATES);
   sl_test_input(t, "states", "ty", velo.ty, STATES);
   sl_test_input(t, "matching", "constants", constants, SCIFI_MATCH_CONSTANTS);
+  sl_test_input(t, "matching", "network", network, SCIFI_MATCH_NETWORK_NUMBERS);
   sl_test_input(t, "magnet", "sign", &polarity, 1);
   sl_test_block(t, block);
   return t;
 }
 
-/* LHCb's. */
-static void open_constants(void) {
+/* LHCb's, and the network that is built in, or none. */
+static void open_constants(const char *network_path) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "matching_constants");
   sl_test_set_text(t, "path", folder);
+  sl_test_set_text(t, "network", network_path);
   assert_int_equal(sl_test_run(t), 0);
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);
+  assert_int_equal(sl_test_output_count(t, "matching", "network"), SCIFI_MATCH_NETWORK_NUMBERS);
+  memcpy(network, sl_test_output(t, "matching", "network"), sizeof network);
   sl_test_free(t);
 }
 
@@ -104,65 +111,109 @@ struct expected {
   float chi2[SELECTED], qop[SELECTED];
 };
 
-static void match_plainly(const struct scifi_match_settings *settings, float max_chi2, struct expected *e) {
+/* What pairs are judged by, and the cuts. */
+struct rules {
+  struct scifi_match_settings settings;
+  float max_chi2, max_ghost;
+};
+
+/* The less, the better; none where a cut is not passed. */
+static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *chi2) {
+  const struct scifi_state seed = state_of(&seeds, i), track = state_of(&velo, v);
+  const struct scifi_pair pair = scifi_match_pair(constants, &rules->settings, &track, &seed);
+  float inputs[SCIFI_MATCH_INPUT_COUNT];
+  *chi2 = pair.chi2;
+  if (pair.chi2 > rules->max_chi2) return SCIFI_NO_MATCH;
+  if (network[SCIFI_MATCH_NETWORK_IS_THERE] == 0) return pair.chi2;
+  scifi_match_inputs(&pair, &track, &seed, seed_hit_offsets[i + 1] - seed_hit_offsets[i], inputs);
+  const float ghost = scifi_match_ghost(network, inputs);
+  return ghost <= rules->max_ghost ? ghost : SCIFI_NO_MATCH;
+}
+
+static void match_plainly(const struct rules *rules, struct expected *e) {
   uint32_t count = 0;
   for (uint32_t event = 0; event < EVENTS; event++) {
     static uint32_t best_seed[SELECTED];
-    static float best[SELECTED];
+    static float best[SELECTED], chi2[SELECTED];
     for (uint32_t k = 0; k < SELECTED; k++) best[k] = SCIFI_NO_MATCH;
     e->offsets[event] = count;
     for (uint32_t i = seed_offsets[event]; i < seed_offsets[event + 1]; i++) {
-      const struct scifi_state seed = state_of(&seeds, i);
       uint32_t which = SELECTED;
-      float least = max_chi2;
+      float least = SCIFI_NO_MATCH, chi2_of_least = 0, chi2_of_pair;
       for (uint32_t k = selected_offsets[event]; k < selected_offsets[event + 1]; k++) {
-        const struct scifi_state track = state_of(&velo, state_offsets[event] + selected[k]);
-        const float chi2 = scifi_match_chi2(constants, settings, &track, &seed);
-        if (which == SELECTED ? chi2 <= least : chi2 < least) which = k, least = chi2;
+        const float score = score_of(rules, state_offsets[event] + selected[k], i, &chi2_of_pair);
+        if (score < least) which = k, least = score, chi2_of_least = chi2_of_pair;
       }
-      if (which < SELECTED && least < best[which]) best[which] = least, best_seed[which] = i;
+      if (which < SELECTED && least < best[which])
+        best[which] = least, best_seed[which] = i, chi2[which] = chi2_of_least;
     }
     for (uint32_t k = selected_offsets[event]; k < selected_offsets[event + 1]; k++) {
       if (best[k] == SCIFI_NO_MATCH) continue;
       const uint32_t v = state_offsets[event] + selected[k];
       e->velo_track[count] = selected[k];
       e->seed[count] = best_seed[k] - seed_offsets[event];
-      e->chi2[count] = best[k];
+      e->chi2[count] = chi2[k];
       e->qop[count++] = scifi_match_qop(constants, seeds.tx[best_seed[k]], velo.tx[v], velo.ty[v], -1);
     }
   }
   e->offsets[EVENTS] = count;
 }
 
-static void matches_are_those_of_plain_loops(void **state) {
+/* On blocks of all sizes, with cuts in other properties that should not matter. */
+static void assert_matches(const struct rules *rules, const struct expected *e) {
+  const uint32_t count = e->offsets[EVENTS];
+  const int is_by_network = network[SCIFI_MATCH_NETWORK_IS_THERE] != 0;
+  for (uint32_t block = 32; block <= 256; block *= 2) {
+    struct sl_test *t = match_new(block);
+    sl_test_set(t, "x_weight", (double)rules->settings.x_weight);
+    sl_test_set(t, "y_scale", (double)rules->settings.y_scale);
+    sl_test_set(t, is_by_network ? "network_chi2" : "max_chi2", (double)rules->max_chi2);
+    sl_test_set(t, is_by_network ? "max_chi2" : "network_chi2", 0);
+    sl_test_set(t, "max_ghost", is_by_network ? (double)rules->max_ghost : 0);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_memory_equal(sl_test_output(t, "matches", "offsets"), e->offsets, sizeof e->offsets);
+    assert_memory_equal(sl_test_output(t, "matches", "velo_track"), e->velo_track, count * sizeof(uint32_t));
+    assert_memory_equal(sl_test_output(t, "matches", "seed"), e->seed, count * sizeof(uint32_t));
+    assert_memory_equal(sl_test_output(t, "matches", "chi2"), e->chi2, count * sizeof(float));
+    assert_memory_equal(sl_test_output(t, "matches", "qop"), e->qop, count * sizeof(float));
+    sl_test_free(t);
+  }
+}
+
+static void matches_by_chi2_are_those_of_plain_loops(void **state) {
   (void)state;
   static struct expected e;
+  open_constants("none");
   make_case();
   for (int turn = 0; turn < 3; turn++) {
-    const struct scifi_match_settings settings = {turn == 1 ? 1.875f : 1.0f, turn == 2 ? 1.02f : 1.0f};
-    const float max_chi2 = turn == 1 ? 1.0f : 2.0f;
-    match_plainly(&settings, max_chi2, &e);
+    const struct rules rules = {{turn == 1 ? 1.875f : 1.0f, turn == 2 ? 1.02f : 1.0f}, turn == 1 ? 1.0f : 2.0f, 1.0f};
+    match_plainly(&rules, &e);
     const uint32_t count = e.offsets[EVENTS];
     assert_true(count > 60 && count < SEEDS && e.offsets[1] < 80); /* some seeds are in no match */
     assert_true(e.offsets[1] > 20 && e.offsets[2] == e.offsets[1] && e.offsets[3] == e.offsets[1]);
-    for (uint32_t block = 32; block <= 256; block *= 2) {
-      struct sl_test *t = match_new(block);
-      sl_test_set(t, "x_weight", (double)settings.x_weight);
-      sl_test_set(t, "y_scale", (double)settings.y_scale);
-      sl_test_set(t, "max_chi2", (double)max_chi2);
-      assert_int_equal(sl_test_run(t), 0);
-      assert_memory_equal(sl_test_output(t, "matches", "offsets"), e.offsets, sizeof e.offsets);
-      assert_memory_equal(sl_test_output(t, "matches", "velo_track"), e.velo_track, count * sizeof(uint32_t));
-      assert_memory_equal(sl_test_output(t, "matches", "seed"), e.seed, count * sizeof(uint32_t));
-      assert_memory_equal(sl_test_output(t, "matches", "chi2"), e.chi2, count * sizeof(float));
-      assert_memory_equal(sl_test_output(t, "matches", "qop"), e.qop, count * sizeof(float));
-      sl_test_free(t);
-    }
+    assert_matches(&rules, &e);
+  }
+}
+
+static void matches_by_the_network_are_those_of_plain_loops(void **state) {
+  (void)state;
+  static struct expected by_chi2, e;
+  const struct rules rules[] = {{{1, 1}, 4, 0.95f}, {{1, 1}, 4, 0.5f}, {{1.875f, 1.02f}, 1, 1}};
+  make_case();
+  open_constants("none");
+  match_plainly(&rules[0], &by_chi2);
+  open_constants("");
+  for (size_t turn = 0; turn < sizeof rules / sizeof rules[0]; turn++) {
+    match_plainly(&rules[turn], &e);
+    assert_true(e.offsets[EVENTS] > 20 && e.offsets[1] > 5);
+    if (turn < 2) assert_true(e.offsets[EVENTS] < by_chi2.offsets[EVENTS]);
+    assert_matches(&rules[turn], &e);
   }
 }
 
 static void of_the_same_chi2_the_first_is_taken(void **state) {
   (void)state;
+  open_constants("none");
   make_case();
   /* The first event: three VELO tracks are the same, and three seeds, which match nothing else. */
   for (uint32_t i = 0; i < 80; i++) {
@@ -238,9 +289,9 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
 }
 
 int main(void) {
-  open_constants();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matches_are_those_of_plain_loops),
+      cmocka_unit_test(matches_by_chi2_are_those_of_plain_loops),
+      cmocka_unit_test(matches_by_the_network_are_those_of_plain_loops),
       cmocka_unit_test(of_the_same_chi2_the_first_is_taken),
       cmocka_unit_test(a_track_has_the_hits_and_the_state_of_its_seed),
   };

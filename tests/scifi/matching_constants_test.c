@@ -1,8 +1,8 @@
 /* matching_constants_test.c: scifi.matching_constants and match_math.h: against the calibrations they are from, in
  * double precision term by term, and chi2 of a pair that is worked out by hand.
  */
-#include "../../plugins/scifi/match_math.h"
 #include "calibrations.h"
+#include "scifi/match_math.h"
 
 #include <math.h>
 
@@ -115,24 +115,24 @@ static void chi2_is_that_of_the_formula(void **state) {
   const double y_chi2 = 20.0 * 20.0 / (1.59 * 1.59 + 212.1 * 212.1 * 0.01);
   const double slopes = 937.5 * 0.01 * 0.01 + 2 * 0.25;
   const float *m = constants_of(t);
-  assert_near(scifi_match_chi2(m, &plain, &velo, &seed), 0.8 * x_chi2 + 0.2 * y_chi2 + slopes, 1e-4);
-  assert_near(scifi_match_chi2(m, &scaled, &velo, &seed), 1.5 * x_chi2 + slopes, 1e-4);
+  assert_near(scifi_match_pair(m, &plain, &velo, &seed).chi2, 0.8 * x_chi2 + 0.2 * y_chi2 + slopes, 1e-4);
+  assert_near(scifi_match_pair(m, &scaled, &velo, &seed).chi2, 1.5 * x_chi2 + slopes, 1e-4);
   /* Cuts, one after another: 20 mm in x, 150 mm in y, 0.02 in dy/dz, 1.5 in dx/dz. */
   seed.x += 31.2f; /* 19.84 mm, with 0.19 from z */
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) != SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 != SCIFI_NO_MATCH);
   seed.x += 0.3f;
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) == SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 == SCIFI_NO_MATCH);
   seed.x = 2000;
   seed.y += 129.9f;
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) != SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 != SCIFI_NO_MATCH);
   seed.y += 0.2f;
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) == SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 == SCIFI_NO_MATCH);
   seed.ty = 0.1199f;
   seed.y = 1000 - 590 * seed.ty;
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) != SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 != SCIFI_NO_MATCH);
   seed.ty = 0.1201f;
   seed.y = 1000 - 590 * seed.ty;
-  assert_true(scifi_match_chi2(m, &plain, &velo, &seed) == SCIFI_NO_MATCH);
+  assert_true(scifi_match_pair(m, &plain, &velo, &seed).chi2 == SCIFI_NO_MATCH);
   seed.ty = 0.1f;
   /* The seed's x for which the lines meet depends on itself, by z. */
   for (int i = 0; i < 2; i++) {
@@ -140,7 +140,7 @@ static void chi2_is_that_of_the_formula(void **state) {
     seed.x = 0;
     for (int turn = 0; turn < 20; turn++) seed.x = seed.tx * (9410 - scifi_match_z(m, seed.tx, seed.x, 0));
     seed.y = 1000 - 590 * seed.ty;
-    assert_true((scifi_match_chi2(m, &plain, &velo, &seed) == SCIFI_NO_MATCH) == (i == 1));
+    assert_true((scifi_match_pair(m, &plain, &velo, &seed).chi2 == SCIFI_NO_MATCH) == (i == 1));
   }
   sl_test_free(t);
 }

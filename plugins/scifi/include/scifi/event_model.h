@@ -289,7 +289,21 @@ enum {
   SCIFI_MATCH_UT_TIGHT = SCIFI_MATCH_UT_LOOSE + 3 * SCIFI_MATCH_UT_WINDOW, /* of further ones, of layers 1, 2 and 3 */
   SCIFI_MATCH_CONSTANTS = SCIFI_MATCH_UT_TIGHT + 3 * SCIFI_MATCH_UT_WINDOW
 };
-#define SCIFI_MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "numbers of the formulas, 54 values")
+
+/* Where numbers of `network` stand (match_network.h). */
+enum {
+  SCIFI_MATCH_INPUT_COUNT = 11,
+  SCIFI_MATCH_HIDDEN = 32,
+  SCIFI_MATCH_NETWORK_IS_THERE = 0,                                              /* 1, or 0: there is none */
+  SCIFI_MATCH_NETWORK_BIASES,                                                    /* of hidden units */
+  SCIFI_MATCH_NETWORK_WEIGHTS = SCIFI_MATCH_NETWORK_BIASES + SCIFI_MATCH_HIDDEN, /* of inputs, by input, then unit */
+  SCIFI_MATCH_NETWORK_OUTPUTS = SCIFI_MATCH_NETWORK_WEIGHTS + SCIFI_MATCH_INPUT_COUNT * SCIFI_MATCH_HIDDEN,
+  SCIFI_MATCH_NETWORK_OUTPUT_BIAS = SCIFI_MATCH_NETWORK_OUTPUTS + SCIFI_MATCH_HIDDEN,
+  SCIFI_MATCH_NETWORK_NUMBERS
+};
+#define SCIFI_MATCHING_CONSTANTS_FIELDS(F)                           \
+  F(constants, f32, ARRAY, "", "numbers of the formulas, 54 values") \
+  F(network, f32, ARRAY, "", "1 and the numbers of the network, or 0: 418 values")
 SL_COLLECTION(scifi_matching_constants, SCIFI_MATCHING_CONSTANTS_FIELDS, "how VELO and SciFi tracks are matched");
 
 #define SCIFI_MATCHES_FIELDS(F)                                                 \

@@ -7,7 +7,8 @@
 #ifndef SCIFI_MATCH_MATH_H
 #define SCIFI_MATCH_MATH_H
 
-#include "forward_math.h"
+#include "scifi/event_model.h"
+#include "scifi/state.h"
 
 /* What a pair is judged by that is not in the constants. */
 struct scifi_match_settings {
@@ -21,28 +22,34 @@ SL_MATH_FUNCTION float scifi_match_z(const float *m, float dtx, float x, float t
   return c[0] + c[1] * dtx + c[2] * (dtx * dtx) + c[3] * x + c[4] * (tx * tx);
 }
 
-/* Chi2 of a pair; what passes no cut is further apart than any other. */
+/* How a VELO track and a seed miss each other, and chi2 of that; what passes no cut is further apart than any other. */
+struct scifi_pair {
+  float z, x, y;  /* where the lines should meet; how far apart they are there in x, and at SCIFI_MATCH_Z_Y in y */
+  float dtx, dty; /* slopes of the VELO track less those of the seed */
+  float chi2;
+};
 static const float SCIFI_NO_MATCH SL_UNUSED = 3e38f;
-SL_MATH_FUNCTION float scifi_match_chi2(const float *m, const struct scifi_match_settings *settings,
-                                        const struct scifi_state *velo, const struct scifi_state *seed) {
+SL_MATH_FUNCTION struct scifi_pair scifi_match_pair(const float *m, const struct scifi_match_settings *settings,
+                                                    const struct scifi_state *velo, const struct scifi_state *seed) {
   const float *weights = m + SCIFI_MATCH_WEIGHTS;
   const float *x_tolerance = m + SCIFI_MATCH_X_TOLERANCE, *y_tolerance = m + SCIFI_MATCH_Y_TOLERANCE;
-  const float dty = velo->ty - seed->ty, dtx = velo->tx - seed->tx;
-  if (!(sl_abs_f32(dty) <= m[SCIFI_MATCH_DTY_MAX] && sl_abs_f32(dtx) <= m[SCIFI_MATCH_DTX_MAX])) return SCIFI_NO_MATCH;
+  struct scifi_pair p = {0.0f, 0.0f, 0.0f, velo->tx - seed->tx, velo->ty - seed->ty, SCIFI_NO_MATCH};
+  if (!(sl_abs_f32(p.dty) <= m[SCIFI_MATCH_DTY_MAX] && sl_abs_f32(p.dtx) <= m[SCIFI_MATCH_DTX_MAX])) return p;
   const float z_y = m[SCIFI_MATCH_Z_Y];
   const float velo_y = settings->y_scale * (velo->y + velo->ty * (z_y - velo->z));
-  const float y = seed->y + seed->ty * (z_y - seed->z) - velo_y;
-  const float z = scifi_match_z(m, sl_abs_f32(dtx), sl_abs_f32(seed->x), velo->tx);
-  const float x = seed->x + seed->tx * (z - seed->z) - (velo->x + velo->tx * (z - velo->z));
-  if (!(sl_abs_f32(x) <= m[SCIFI_MATCH_DISTANCE_X_MAX] && sl_abs_f32(y) <= m[SCIFI_MATCH_DISTANCE_Y_MAX]))
-    return SCIFI_NO_MATCH;
-  const float dtx2 = dtx * dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
+  p.y = seed->y + seed->ty * (z_y - seed->z) - velo_y;
+  p.z = scifi_match_z(m, sl_abs_f32(p.dtx), sl_abs_f32(seed->x), velo->tx);
+  p.x = seed->x + seed->tx * (p.z - seed->z) - (velo->x + velo->tx * (p.z - velo->z));
+  if (!(sl_abs_f32(p.x) <= m[SCIFI_MATCH_DISTANCE_X_MAX] && sl_abs_f32(p.y) <= m[SCIFI_MATCH_DISTANCE_Y_MAX])) return p;
+  const float dtx2 = p.dtx * p.dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
   const float x_error2 = x_tolerance[0] * x_tolerance[0] + x_tolerance[1] * x_tolerance[1] * dtx2;
   const float y_error2 = y_tolerance[0] * y_tolerance[0] + y_tolerance[1] * y_tolerance[1] * slope2;
   /* Tolerances may be 0; then only what is not off at all is no further off than they say. */
-  const float x_chi2 = x == 0.0f ? 0.0f : x * x / x_error2;
-  const float y_chi2 = y == 0.0f ? 0.0f : y * y / y_error2;
-  return settings->x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (dty * dty) + weights[3] * dtx2;
+  const float x_chi2 = p.x == 0.0f ? 0.0f : p.x * p.x / x_error2;
+  const float y_chi2 = p.y == 0.0f ? 0.0f : p.y * p.y / y_error2;
+  p.chi2 =
+      settings->x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (p.dty * p.dty) + weights[3] * dtx2;
+  return p;
 }
 
 /* q/p of a track that the magnet bends from the VELO's slopes tx_velo, ty_velo to the seed's slope tx. */
