@@ -8,8 +8,8 @@ jobs=$(nproc)
 
 build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
                 libzstd-dev libhdf5-dev libdw-dev help2man)
-test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema python3-yaml
-               python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
+test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
+               python3-numpy python3-yaml python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
                hipcc libamdhip64-dev rocm-device-libs)
 
 die() {

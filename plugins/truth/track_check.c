@@ -63,10 +63,8 @@ int track_check_consume(struct track_check *c, const struct sl_services *s, cons
     int status = mc_event_decode(&c->mc, banks, event, &reason);
     status = tally_decoded(&c->tally, s, e, status, has_truth, reason);
     if (status == 1) status = check_particles(c, check_event, args, event);
-    if (status < 0) {
-      s->message(s->context, SL_ERROR, "out of memory");
-      return status;
-    }
+    if (status == SL_ENOMEM) s->message(s->context, SL_ERROR, "out of memory");
+    if (status < 0) return status;
   }
   return SL_OK;
 }
