@@ -1,20 +1,23 @@
 /* scifi.decode: SciFi hits from raw banks of versions 4 to 8, by zone, sorted by x (README.md, "Hits").
  *
- * A thread a word of two halfwords: banks have nine on average, but some have forty. Words are numbered through the
- * banks of an event by a sum over these; a thread finds its word's bank by a binary search. Whether a halfword belongs
- * to a pair with the one before it follows from those right before it (bank_words.h). Hits are sorted by the mat's
- * place among all mats, by zone and x, and by the channel in the mat: no two have both in common, or the event is
- * refused.
+ * A thread a word of two halfwords: banks have eight on average, but some have sixty. Words are numbered through the
+ * banks of an event by a sum over these, and every 32nd word's bank is noted, so that a thread finds its own a few
+ * steps on. Three of four halfwords are a cluster by themselves, and their key is one exclusive or away from their
+ * link's. The others join each other in chains (bank_words.h), mostly of two: these are listed, and taken a thread a
+ * chain when all words are done, since else every warp would wait for one. Hits are sorted by the mat's place among all
+ * mats, by zone and x, and by the channel in the mat: no two have both in common, or the event is refused.
  *
- * Count, scan, write:
- * 1. decode_count checks the banks, and counts the clusters of each mat. Exclusive sums of these are the mats' places.
+ * Sort, scan, write:
+ * 1. decode_sort checks the banks, keeps the key of each halfword, which says all of its clusters, and counts those of
+ *    each SiPM. From exclusive sums of these on, keys are listed by SiPM, in a SiPM in an order that depends on that of
+ *    threads. How many hits the events before have is not known yet: an event's keys and list stand in whatever piece
+ *    of the slice's memory is free next.
  * 2. The scan makes offsets of the events' sums.
- * 3. decode_write decodes again and puts each cluster's key, mat and channel, into the mat's part, at a place that
- *    depends on the order of threads. Its rank among the keys of its mat does not; there the hit is written, counted
- *    from the other end where x descends as channels ascend.
+ * 3. decode_write gives each key its rank among those of its SiPM, which does not depend on threads.
  *
- * Reads 2 bytes a hit twice, and 5 kB of headers; writes 13 bytes a hit, and 2 kB of places. Where x and z follow from
- * stands in one record of 32 bytes by mat.
+ * Work per event: 2 bytes a hit and 5 kB of headers are read; 8 bytes a hit are written and read again, and 13 written.
+ * A hit is compared with two others of its SiPM on average. Where x and z follow from stands in one record of 32
+ * bytes by mat.
  */
 #include "decode.h"
 
@@ -54,7 +57,7 @@ SL_MATH_FUNCTION uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t p
   return key ^ turn_of(key);
 }
 
-SL_MATH_FUNCTION uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
+static SL_DEVICE uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
 
 /* --------------------------------------------------------------------------------------------- the detector */
 
@@ -143,17 +146,6 @@ static void number_mats(const struct scifi_geometry_view *g, const struct mat_re
   }
 }
 
-/* Whether two links are of one SiPM. */
-static uint8_t have_twins(const uint32_t *link_keys) {
-  uint8_t is_used[SIPMS] = {0}, found = 0;
-  for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS; i++) {
-    if (link_keys[i] == NO_KEY) continue;
-    found |= is_used[sipm_of_key(link_keys[i])];
-    is_used[sipm_of_key(link_keys[i])] = 1;
-  }
-  return found;
-}
-
 static int prepare(const struct sl_services *s, void *args) {
   struct decode_args *a = (struct decode_args *)args;
   struct mat_record *mats =
@@ -161,9 +153,8 @@ static int prepare(const struct sl_services *s, void *args) {
   uint32_t *links = (uint32_t *)s->make_table(s->context, "links", SCIFI_BANKS * SCIFI_BANK_LINKS);
   uint32_t *link_keys = (uint32_t *)s->make_table(s->context, "link_keys", SCIFI_BANKS * SCIFI_BANK_LINKS);
   uint32_t *zone_mat = (uint32_t *)s->make_table(s->context, "zone_mat", ZONE_SLOTS);
-  uint8_t *has_twins = (uint8_t *)s->make_table(s->context, "has_twins", 1);
   uint8_t *source_row = (uint8_t *)s->make_table(s->context, "source_row", SOURCE_IDS);
-  if (!mats || !links || !link_keys || !zone_mat || !has_twins || !source_row) return SL_ENOMEM;
+  if (!mats || !links || !link_keys || !zone_mat || !source_row) return SL_ENOMEM;
   const uint32_t count = sort_mats(&a->geometry, mats);
   if (count > SCIFI_MATS) {
     s->message(s->context, SL_ERROR, "the geometry's links have SiPMs of %u mats, more than %u", count,
@@ -171,7 +162,6 @@ static int prepare(const struct sl_services *s, void *args) {
     return SL_EINVAL;
   }
   number_mats(&a->geometry, mats, count, links, link_keys, zone_mat);
-  has_twins[0] = have_twins(link_keys);
   memset(source_row, NO_ROW, SOURCE_IDS);
   for (uint32_t row = SCIFI_BANKS; row-- > 0;)
     if (a->geometry.source_id[row] < SOURCE_IDS) source_row[a->geometry.source_id[row]] = (uint8_t)row;
@@ -193,7 +183,7 @@ struct four {
 enum { CHUNKS = 256, CHUNK_BIT_MIN = 5 };
 struct event_banks {
   uint32_t place[BANK_SLOTS], claims[CLAIM_WORDS]; /* a bit for each row */
-  struct two record[BANK_SLOTS];                   /* its first word; and the rest as packed_bank has it */
+  struct two record[BANK_SLOTS];                   /* where its payload begins, and what packed_bank has of it */
   uint8_t chunk[CHUNKS];
   uint32_t count, chunk_bit;
 };
@@ -208,8 +198,8 @@ static SL_DEVICE uint32_t bank_version(uint32_t packed) { return packed >> BANK_
 static SL_DEVICE uint32_t bank_row(uint32_t packed) { return packed >> BANK_ROW_BIT & 255; }
 static SL_DEVICE uint32_t bank_index(uint32_t packed) { return packed >> BANK_INDEX_BIT; }
 
-/* Checks bank `i` of the event. Returns 0 if it is refused; else what there is to remember of it, and `words`: how many
- * it has. */
+/* Checks bank `i` of the event. Returns 0 if it is refused; else what packed_bank has of it, and `words`: how many it
+ * has. */
 static SL_DEVICE uint32_t check_bank(const struct decode_args *a, uint32_t event, uint32_t i, struct event_banks *e,
                                      uint32_t *words) {
   struct scifi_bank_words w;
@@ -287,12 +277,9 @@ enum { LIST_SIZE = 1024 };
 /* What the threads that decode an event share. */
 struct decoding {
   struct event_banks banks;
-  /* Of each SiPM: how many keys; then where they begin; then, where they are out of order, where the next one is put.
-   * At the end how many there are in all. */
-  uint32_t first[SIPMS + 1] __attribute__((aligned(16)));
-  uint32_t list[LIST_SIZE], listed; /* numbers of halfwords */
+  uint32_t next[SIPMS] __attribute__((aligned(16))); /* of each SiPM: how many keys; then where the next one is put */
+  uint32_t list[LIST_SIZE], listed;                  /* numbers of halfwords */
   uint32_t words_begin, keys_begin;
-  uint32_t is_unordered; /* channels of a SiPM do not all ascend, or are of two links */
 };
 
 /* The keys of each word's halfwords. */
@@ -305,8 +292,6 @@ static SL_DEVICE uint32_t may_join(uint32_t version, uint32_t before, uint32_t c
   return scifi_flag_of(before) & (version > 5 ? 1u : version > 4 ? scifi_flag_of(c) : 0u);
 }
 
-static SL_DEVICE uint32_t channel_in_bank(uint32_t halfword) { return halfword >> 2; }
-
 /* The key of a halfword that is a cluster by itself. Of others, the first of each chain is listed. `before`: the
  * halfword before it in the bank, or 0; `place`: its number in the event. */
 static SL_DEVICE uint32_t take_single(struct decoding *d, const uint32_t *link_keys, uint32_t version, uint32_t c,
@@ -315,7 +300,7 @@ static SL_DEVICE uint32_t take_single(struct decoding *d, const uint32_t *link_k
   const uint32_t link_key = link < SCIFI_BANK_LINKS ? link_keys[link] : (uint32_t)NO_KEY;
   if (!scifi_flag_of(c) && !joins && link_key != NO_KEY) {
     const uint32_t key = link_key ^ (c & HALFWORD_PLACE) << HALFWORD_SHIFT;
-    atomicAdd(&d->first[sipm_of_key(key)], 1u);
+    atomicAdd(&d->next[sipm_of_key(key)], 1u);
     return key;
   }
   if (joins && link == scifi_link_of(before) && link_key != NO_KEY) return NO_KEY;
@@ -340,24 +325,19 @@ static SL_DEVICE uint32_t begins_chain(const struct scifi_bank_words *words, uin
 
 /* Takes the halfwords of so many words of the event, but for chains. */
 static SL_DEVICE void take_words(const struct decode_args *a, struct decoding *d, uint32_t count) {
-  uint32_t is_unordered = 0;
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const uint32_t bank = find_bank(&d->banks, j), in_bank = j - d->banks.place[bank];
     const struct two record = d->banks.record[bank];
     const uint32_t *payload = a->banks.payload + record.of[0] + SCIFI_HEADER / 2 + in_bank;
     const uint32_t *link_keys = a->link_keys + bank_row(record.of[1]) * SCIFI_BANK_LINKS;
-    const uint32_t version = bank_version(record.of[1]), word = payload[0], first = word & 0xFFFF, second = word >> 16;
-    const uint32_t before = in_bank > 0 ? payload[-1] >> 16 : 0;
+    const uint32_t version = bank_version(record.of[1]), word = payload[0], first = word & 0xFFFF;
+    const uint32_t before = in_bank > 0 && (version > 5 || scifi_flag_of(first)) ? payload[-1] >> 16 : 0;
     struct two keys = {{NO_KEY, NO_KEY}};
     keys.of[0] = take_single(d, link_keys, version, first, before, 2 * j);
-    is_unordered |= in_bank > 0 && channel_in_bank(first) <= channel_in_bank(before);
-    if (SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1])) {
-      keys.of[1] = take_single(d, link_keys, version, second, first, 2 * j + 1);
-      is_unordered |= channel_in_bank(second) <= channel_in_bank(first);
-    }
+    if (SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1]))
+      keys.of[1] = take_single(d, link_keys, version, word >> 16, first, 2 * j + 1);
     word_keys(a, d)[j] = keys;
   }
-  if (is_unordered) d->is_unordered = 1;
 }
 
 /* Counts and keeps the keys of the halfwords that the cursor went over from `begin` on; the event's `place`-th and so
@@ -370,7 +350,7 @@ static SL_DEVICE void keep_keys(const struct decode_args *a, struct decoding *d,
   uint32_t key = NO_KEY;
   if (cursor->has_last) {
     key = key_of(last->channel, last->fraction, last->pseudo_size);
-    atomicAdd(&d->first[sipm_of_key(key)], 1 + pieces);
+    atomicAdd(&d->next[sipm_of_key(key)], 1 + pieces);
   }
   if (is_pair) keys[1] = pieces > 0 ? key : (uint32_t)NO_KEY;
   if (pieces > 0) key = key_of(piece->channel, piece->fraction, piece->pseudo_size) | (pieces - 1) << KEY_REPEAT_BIT;
@@ -411,10 +391,10 @@ static SL_DEVICE void take_chains(const struct decode_args *a, uint32_t event, s
 }
 
 /* After all keys are counted: where each SiPM's begin. Writes where each zone does; returns how many there are. */
-static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t event, uint32_t *of_sipm) {
+static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t event, uint32_t *next) {
   const uint32_t each = (SIPMS / 4 + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * each;
   const uint32_t end = begin + each < SIPMS / 4 ? begin + each : (uint32_t)(SIPMS / 4);
-  struct four *fours = (struct four *)(void *)of_sipm;
+  struct four *fours = (struct four *)(void *)next;
   uint32_t sum = 0, total;
   for (uint32_t i = begin; i < end; i++) sum += fours[i].of[0] + fours[i].of[1] + fours[i].of[2] + fours[i].of[3];
   uint32_t first = sl_block_exclusive_scan(sum, &total);
@@ -428,58 +408,30 @@ static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t even
     }
     fours[i] = firsts;
   }
-  if (threadIdx.x == 0) of_sipm[SIPMS] = total;
   __syncthreads();
-  for (uint32_t zone = threadIdx.x; zone < ZONE_SLOTS; zone += blockDim.x)
-    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] = (uint16_t)of_sipm[a->zone_mat[zone] * (SIPMS / SCIFI_MATS)];
+  for (uint32_t zone = threadIdx.x; zone < ZONE_SLOTS; zone += blockDim.x) {
+    const uint32_t mat = a->zone_mat[zone];
+    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] =
+        (uint16_t)(mat < SCIFI_MATS ? next[mat * (SIPMS / SCIFI_MATS)] : total);
+  }
   return total;
 }
 
-/* How many clusters the key of a halfword stands for, and the r-th of their keys. */
-static SL_DEVICE uint32_t clusters_of(uint32_t key) { return 1 + (key >> KEY_REPEAT_BIT); }
-static SL_DEVICE uint32_t cluster_key(uint32_t key, uint32_t r) {
-  const uint32_t turn = turn_of(key), first = (key & ((1u << KEY_REPEAT_BIT) - 1)) ^ turn;
-  return (first + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn;
-}
-
-/* Lists the keys of so many words, which stand together by SiPM: the place of each follows from how many of its SiPM
- * come before it. */
-static SL_DEVICE void list_ordered(const struct decode_args *a, const struct decoding *d, uint32_t count) {
-  const uint32_t *halfword_keys = a->halfword_keys + 2 * (size_t)d->words_begin;
+/* Lists the keys of so many words by SiPM. */
+static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const struct two keys = word_keys(a, d)[j];
-    uint32_t sipm = sipm_of_key(keys.of[0] != NO_KEY ? keys.of[0] : keys.of[1]), before = 0;
-    if ((keys.of[0] | keys.of[1]) == NO_KEY) continue;
-    for (uint32_t i = 2 * j; i > 0; i--) {
-      const uint32_t near = halfword_keys[i - 1];
-      if (near == NO_KEY) continue;
-      if (sipm_of_key(near) != sipm) break;
-      before += clusters_of(near);
-    }
     SL_UNROLL
     for (uint32_t half = 0; half < 2; half++) {
-      const uint32_t key = keys.of[half], is_down = key >> KEY_REVERSED_BIT & 1;
+      uint32_t key = keys.of[half];
       if (key == NO_KEY) continue;
-      if (sipm_of_key(key) != sipm) {
-        sipm = sipm_of_key(key);
-        before = 0;
-      }
-      uint32_t *to = a->keys + d->keys_begin;
+      const uint32_t repeats = key >> KEY_REPEAT_BIT, turn = turn_of(key);
+      key &= (1u << KEY_REPEAT_BIT) - 1;
+      uint32_t *to = a->keys + d->keys_begin + atomicAdd(&d->next[sipm_of_key(key)], 1 + repeats);
+      *to = key;
       SL_ROLLED
-      for (uint32_t r = 0; r < clusters_of(key); r++, before++)
-        to[is_down ? d->first[sipm + 1] - 1 - before : d->first[sipm] + before] = cluster_key(key, r);
+      for (uint32_t r = 1; r <= repeats; r++) to[r] = ((key ^ turn) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn;
     }
-  }
-}
-
-/* Lists them by SiPM, but in any order. */
-static SL_DEVICE void list_unordered(const struct decode_args *a, struct decoding *d, uint32_t count) {
-  const uint32_t *halfword_keys = a->halfword_keys + 2 * (size_t)d->words_begin;
-  for (uint32_t i = threadIdx.x; i < 2 * count; i += blockDim.x) {
-    const uint32_t key = halfword_keys[i];
-    if (key == NO_KEY) continue;
-    uint32_t *to = a->keys + d->keys_begin + atomicAdd(&d->first[sipm_of_key(key)], clusters_of(key));
-    for (uint32_t r = 0; r < clusters_of(key); r++) to[r] = cluster_key(key, r);
   }
 }
 
@@ -490,11 +442,8 @@ SL_KERNEL(decode_begin, struct decode_args) {
 SL_KERNEL(decode_sort, struct decode_args) {
   __shared__ struct decoding d;
   SL_FOR_EVENTS (event, a.events) {
-    for (uint32_t i = threadIdx.x; i < SIPMS; i += blockDim.x) d.first[i] = 0;
-    if (threadIdx.x == 0) {
-      d.listed = 0;
-      d.is_unordered = a.has_twins[0];
-    }
+    for (uint32_t i = threadIdx.x; i < SIPMS; i += blockDim.x) d.next[i] = 0;
+    if (threadIdx.x == 0) d.listed = 0;
     const uint32_t words = number_words(&a, event, &d.banks);
     if (threadIdx.x == 0) d.words_begin = atomicAdd(&a.used[0], words);
     __syncthreads();
@@ -502,33 +451,27 @@ SL_KERNEL(decode_sort, struct decode_args) {
     __syncthreads();
     take_chains(&a, event, &d, words);
     __syncthreads();
-    const uint32_t hits = place_sipms(&a, event, d.first), is_too_many = hits > SCIFI_HITS_MAX;
+    const uint32_t hits = place_sipms(&a, event, d.next), is_too_many = hits > SCIFI_HITS_MAX;
     if (threadIdx.x == 0) {
       a.hits.offsets[event] = is_too_many ? 0 : hits;
       if (is_too_many) sl_event_fail(&a.events, event, SCIFI_TOO_MANY_HITS, hits);
       d.keys_begin = atomicAdd(&a.used[1], is_too_many ? 0 : hits);
       a.keys_begin[event] = d.keys_begin;
-      a.is_unordered[event] = (uint8_t)d.is_unordered;
     }
     __syncthreads();
     /* Where not all events' keys fit, there will be no hits. */
-    if (!is_too_many && d.keys_begin + hits <= a.hits.bound.capacity) {
-      if (d.is_unordered)
-        list_unordered(&a, &d, words);
-      else
-        list_ordered(&a, &d, words);
-    }
+    if (!is_too_many && d.keys_begin + hits <= a.hits.bound.capacity) list_keys(&a, &d, words);
     __syncthreads(); /* what the block shares is free */
   }
 }
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* The rank of the key at `slot` among all, where those of its SiPM are listed in any order. Refuses the event if it has
- * its channel twice. */
-static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const uint32_t *keys, uint32_t hits,
-                                  uint32_t slot) {
-  const uint32_t key = keys[slot];
+/* Writes the hit of the key that is listed at `slot`, to the place that it has by its rank in the SiPM. */
+static SL_DEVICE void place_hit(const struct decode_args *a, uint32_t event, const uint32_t *keys, uint32_t hits,
+                                uint32_t slot) {
+  const uint32_t key = keys[slot], own_key = key ^ turn_of(key);
+  const struct mat_record record = *record_of(a, mat_of_key(key));
   uint32_t rank = slot, equal = 0;
   for (uint32_t i = slot; i > 0; i--) {
     const uint32_t near = keys[i - 1];
@@ -541,25 +484,19 @@ static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, c
     if (near >> KEY_SIPM_BIT != key >> KEY_SIPM_BIT) break;
     rank += near < key ? 1u : 0u;
   }
+  write_hit(a, a->hits.offsets[event] + rank, own_key, &record);
   if (equal)
-    refuse_two_hits(a, event,
-                    sl_bits_from_f32(record_of(a, mat_of_key(key))->first_id) +
-                        ((key ^ turn_of(key)) >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1)));
-  return rank;
+    refuse_two_hits(a, event, sl_bits_from_f32(record.first_id) + (own_key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1)));
 }
 
 SL_KERNEL(decode_write, struct decode_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - first;
-    const uint32_t *keys = a.keys + a.keys_begin[event], is_unordered = a.is_unordered[event];
+    const uint32_t hits = a.hits.offsets[event + 1] - a.hits.offsets[event];
     if (hits == 0) /* none, or refused, or the slice overflowed */
       for (uint32_t i = threadIdx.x; i < ZONE_SLOTS; i += blockDim.x)
         a.hits.zone_first[(size_t)event * ZONE_SLOTS + i] = 0;
-    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) {
-      const uint32_t key = keys[slot], rank = is_unordered ? rank_of(&a, event, keys, hits, slot) : slot;
-      const struct mat_record record = *record_of(&a, mat_of_key(key));
-      write_hit(&a, first + rank, key ^ turn_of(key), &record);
-    }
+    const uint32_t *keys = a.keys + a.keys_begin[event];
+    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) place_hit(&a, event, keys, hits, slot);
   }
 }
 

@@ -60,13 +60,11 @@ enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
   M(SHARED_SCRATCH, keys, u32, "of hits, by event and SiPM",                                                           \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                       \
   M(SHARED_SCRATCH, keys_begin, u32, "where those of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))                  \
-  M(SHARED_SCRATCH, is_unordered, u8, "1: those of a SiPM are in any order", SL_ONE(SL_EVENTS_TERM(1, 0)))             \
   M(TUNED_SCRATCH, raw_keys, u32, "of an event, as they come", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1)))           \
   M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1))) \
   M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                               \
   M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                       \
   M(TABLE, link_keys, u32, "keys of links' first channels, as decode.cu has them")                                     \
-  M(TABLE, has_twins, u8, "1: two links are of one SiPM")                                                              \
   M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                         \
   M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
 SL_ARGUMENTS(decode, DECODE);
