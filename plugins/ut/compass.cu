@@ -35,31 +35,29 @@ enum {
 };
 
 #define SL_ARGS compass_args
-#define COMPASS(M)                                                                                      \
-  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                       \
-  M(IN, windows, ut_windows, "first count hits", "where to search")                                     \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                           \
-  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                      \
-  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                                \
-  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                       \
-  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")                   \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                         \
-  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected))       \
-  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")                \
-  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")         \
-  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")                \
-  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")                  \
-  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")          \
-  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                       \
-  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")                   \
-  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")           \
-  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory",                         \
-    SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))                                                  \
-  M(SCRATCH, hit_z, f32, "and their z", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))              \
-  M(SCRATCH, hit_weight, f32, "and weights", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))         \
-  M(SCRATCH, hit, u16, "and which they are", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))         \
-  M(SCRATCH, state, u32, "VELO track of each candidate, in the slice", SL_ONE(SL_ITEMS_TERM(selected))) \
-  M(SCRATCH, hits_begin, u32, "of each candidate's event", SL_ONE(SL_ITEMS_TERM(selected)))             \
+#define COMPASS(M)                                                                                \
+  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
+  M(IN, windows, ut_windows, "first count hits", "where to search")                               \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                     \
+  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
+  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
+  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
+  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                   \
+  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
+  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
+  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")   \
+  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")          \
+  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")            \
+  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")    \
+  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                 \
+  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")             \
+  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")     \
+  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory",                   \
+    SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))                                            \
+  M(SCRATCH, hit_z, f32, "and their z", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))        \
+  M(SCRATCH, hit_weight, f32, "and weights", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
+  M(SCRATCH, hit, u16, "and which they are", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
   M(TABLE, weights, f32, "of a hit by sector, 1/mm2")
 SL_ARGUMENTS(compass, COMPASS);
 
@@ -357,8 +355,6 @@ static SL_DEVICE void write_candidates(const struct compass_args *a, const struc
       continue;
     }
     const struct compass_candidate c = complete(a, s, t, (uint32_t)best);
-    a->state[item] = a->states.offsets[s->event] + a->selected.track[item];
-    a->hits_begin[item] = a->hits.offsets[s->event];
     a->candidates.hit_count[item] = (uint8_t)c.count;
     SL_UNROLL
     for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
@@ -465,9 +461,9 @@ static SL_DEVICE void fit_again(const struct compass_args *a, const struct compa
 }
 
 /* Loads a track's candidate into a lane. */
-static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t item, struct compass_lanes *l,
-                                     uint32_t lane) {
-  const uint32_t state = a->state[item], event_first = a->hits_begin[item];
+static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t event, uint32_t item,
+                                     struct compass_lanes *l, uint32_t lane) {
+  const uint32_t state = a->states.offsets[event] + a->selected.track[item], event_first = a->hits.offsets[event];
   const uint16_t *hits = a->candidates.hits + UT_LAYERS * (size_t)item;
   l->x[lane] = a->states.x[state];
   l->y[lane] = a->states.y[state];
@@ -501,42 +497,48 @@ static SL_DEVICE void write_track(const struct compass_args *a, uint32_t item, c
   a->candidates.tx[item] = r->tx[lane];
 }
 
-/* Fits candidates of the first 32 of the tracks listed again, and writes those that pass. */
-static SL_DEVICE void finish_tracks(const struct compass_args *a, const uint32_t *items, uint32_t count) {
+/* Fits candidates of the tracks listed again, and writes those that pass. */
+static SL_DEVICE void finish_tracks(const struct compass_args *a, uint32_t event, const uint32_t *items,
+                                    uint32_t tracks) {
   struct compass_lanes l;
   struct compass_result r;
   memset(&l, 0, sizeof l); /* there are lanes beside the last track */
   memset(&r, 0, sizeof r);
-  SL_FOR_LANES32_BELOW (j, count) load_candidate(a, items[SL_LANE32(j)], &l, SL_LANE32(j));
-  SL_FOR_LANES32_OF (j, count) fit_again(a, &l, SL_LANE32(j), &r);
-  SL_FOR_LANES32_BELOW (j, count) {
-    if (r.passes[SL_LANE32(j)])
-      write_track(a, items[SL_LANE32(j)], &r, SL_LANE32(j));
-    else
-      write_none(a, items[SL_LANE32(j)]);
+  SL_FOR_GROUPS (g, (tracks + 31) / 32, 32) {
+    const uint32_t base = 32 * g, count = base < tracks ? tracks - base : 0;
+    SL_FOR_LANES32_BELOW (j, count) load_candidate(a, event, items[base + j], &l, SL_LANE32(j));
+    SL_FOR_LANES32_OF (j, count) fit_again(a, &l, SL_LANE32(j), &r);
+    SL_FOR_LANES32_BELOW (j, count) {
+      if (r.passes[SL_LANE32(j)])
+        write_track(a, items[base + j], &r, SL_LANE32(j));
+      else
+        write_none(a, items[base + j]);
+    }
   }
 }
 
 SL_KERNEL(compass_finish, struct compass_args) {
-#if defined(SL_TARGET_CPU)
-  uint32_t items[32], count = 0;
-  SL_FOR_ITEMS (item, a.events, a.selected.offsets) {
-    if (a.candidates.hit_count[item] == 0) continue;
-    items[count++] = item;
-    if (count < 32) continue;
-    finish_tracks(&a, items, count);
-    count = 0;
+  __shared__ uint32_t items[LISTED];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
+    for (uint32_t first = begin; first < end; first += LISTED) { /* mostly once */
+      const uint32_t count = end - first < LISTED ? end - first : LISTED;
+      uint32_t length = 0;
+      SL_FOR_BLOCK (i, count) {
+        const uint32_t wanted = i < count && a.candidates.hit_count[first + i] > 0;
+        const uint32_t place = sl_block_append(wanted, &length);
+        if (wanted) items[place] = first + i;
+      }
+      __syncthreads();
+      finish_tracks(&a, event, items, length);
+      __syncthreads(); /* the list is free */
+    }
   }
-  if (count > 0) finish_tracks(&a, items, count);
-#else
-  SL_FOR_ITEMS (item, a.events, a.selected.offsets)
-    if (a.candidates.hit_count[item] > 0) finish_tracks(&a, &item, 32);
-#endif
 }
 
 static int run(const struct sl_launch *l, const struct compass_args *a) {
   const int error = SL_LAUNCH(l, compass_find, SL_PER_EVENT, *a);
-  return error ? error : SL_LAUNCH(l, compass_finish, SL_PER_ITEM(a->selected), *a);
+  return error ? error : SL_LAUNCH(l, compass_finish, SL_PER_EVENT, *a);
 }
 
 SL_ALGORITHM(compass, "UT hits of VELO tracks, and a first momentum", 128, run, SL_PREPARE(prepare));
