@@ -82,7 +82,8 @@ VECTOR_INLINE void open_passages(const struct search_windows_args *a, const stru
   const f32x8 reach = width + depth * (absolute(t->tx) + absolute(t->ty * slope)), at_0 = x - y * slope;
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
     const i32x8 group = middle + group_of(0, w), inside = i32x8_max(i32x8_min(group, i32x8_of(last)), i32x8_of(begin));
-    const i32x8 is_one = (group == inside) & (at_0 + reach >= f32x8_gather(a->groups.x_least, inside)) &
+    const i32x8 is_one = (group >= begin) & (group <= last) &
+                         (at_0 + reach >= f32x8_gather(a->groups.x_least, inside)) &
                          (at_0 - reach <= f32x8_gather(a->groups.x_most, inside));
     in_reach |= is_one & 1 << w;
   }
@@ -105,7 +106,7 @@ VECTOR_INLINE uint64_t compatible_hits(const struct search_windows_args *a, cons
                                        uint32_t begin, uint32_t end) {
   uint64_t found = 0;
   uint32_t base = end, shift = CHUNK;
-  /* Before `begin` are others that can be read. Two vectors a turn: how many turns there are is a guess of the CPU. */
+  /* Before `begin` are others that can be read. Two vectors a turn, since how many turns come is a guess of the CPU. */
   while (base > begin && base >= 2 * LANES) {
     base -= 2 * LANES;
     shift -= 2 * LANES;
