@@ -48,6 +48,15 @@ def category(result, name):
     return found[0]
 
 
+def velo_track(states, theirs, taken):
+    """How far our VELO track is from theirs that is nearest, how far its slopes are, and which it is."""
+    def off(velo):
+        x, y, tx, ty = states[velo]
+        slopes = max(abs(tx - theirs["tx"]), abs(ty - theirs["ty"]))
+        return abs(x - theirs["x"]) + abs(y - theirs["y"]) + 1000 * slopes, slopes, velo
+    return min(off(velo) for velo in range(len(states)) if velo not in taken)
+
+
 def run_simulated(graph, *arguments):
     """Runs a graph over simulated events; returns its JSON summary."""
     return json.loads(call("run", ROOT / "graphs" / graph, "--json", "-", "--quiet", *arguments).stdout)

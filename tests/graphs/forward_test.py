@@ -7,7 +7,7 @@ import lzma
 import tempfile
 from pathlib import Path
 
-from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, need_data, run, run_simulated
+from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, need_data, run, run_simulated, velo_track
 
 need_data()
 checks = Checks()
@@ -84,15 +84,6 @@ def tables(folder, *arguments):
         checks.that(len(found) == len(tracks[event]), f"event {event}: {len(found)} tracks of {len(tracks[event])} have hits")
         events[event] = ([tuple(float(row[name]) for name in ("x", "y", "tx", "ty")) for row in states[event]], len(ids), {int(row["velo_track"]): row for row in tracks[event]})
     return events
-
-
-def velo_track(states, theirs, taken):
-    """Which of our VELO tracks is nearest to theirs; how far it is from it, and its slopes."""
-    def off(velo):
-        x, y, tx, ty = states[velo]
-        slopes = max(abs(tx - theirs["tx"]), abs(ty - theirs["ty"]))
-        return abs(x - theirs["x"]) + abs(y - theirs["y"]) + 1000 * slopes, slopes, velo
-    return min(off(velo) for velo in range(len(states)) if velo not in taken)
 
 
 reference = DATA / "lhcb/reference.json.xz"
