@@ -23,29 +23,17 @@
 SL_ARGUMENTS(forward_consolidate, FORWARD_CONSOLIDATE);
 
 SL_KERNEL(forward_consolidate_count, struct forward_consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.inputs.offsets[event] + threadIdx.x; i < a.inputs.offsets[event + 1]; i += blockDim.x)
-      count += a.best.hit_count[i] > 0 ? 1u : 0u;
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.tracks.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_COUNT_WANTED(i, event, a.inputs.offsets, a.tracks.offsets, a.best.hit_count[i] > 0);
 }
 
 /* Tracks have their places; their numbers of hits wait to be summed. */
 SL_KERNEL(forward_consolidate_list, struct forward_consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.inputs.offsets[event], count = a.inputs.offsets[event + 1] - first;
-    const uint32_t to = a.tracks.offsets[event], is_empty = a.tracks.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t from = first + i, wanted = i < count && a.best.hit_count[from] > 0;
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (!wanted) continue;
-      a.tracks.hit_offsets[place] = a.best.hit_count[from];
-      a.from[place] = from;
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, track, event, a.inputs.offsets, a.tracks.offsets, a.best.hit_count[from] > 0) {
+      a.tracks.hit_offsets[track] = a.best.hit_count[from];
+      a.from[track] = from;
     }
-  }
 }
 
 static SL_DEVICE void write_track(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {

@@ -291,18 +291,11 @@ SL_KERNEL(match_ut_find, struct match_ut_args) {
 
 /* Matches have their places; their numbers of hits wait to be summed. */
 SL_KERNEL(match_ut_list, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.matches.offsets[event], count = a.matches.offsets[event + 1] - first;
-    const uint32_t to = a.kept.offsets[event], is_empty = a.kept.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t from = first + i, wanted = i < count && a.found_count[from] >= a.min_hits;
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (!wanted) continue;
-      a.ut_tracks.hit_offsets[place] = a.found_count[from];
-      a.from[place] = from;
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, track, event, a.matches.offsets, a.kept.offsets, a.found_count[from] >= a.min_hits) {
+      a.ut_tracks.hit_offsets[track] = a.found_count[from];
+      a.from[track] = from;
     }
-  }
 }
 
 static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {

@@ -22,29 +22,17 @@
 SL_ARGUMENTS(seed_consolidate, SEED_CONSOLIDATE);
 
 SL_KERNEL(seed_consolidate_count, struct seed_consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x)
-      count += a.stereo.hit_count[i] > 0 ? 1u : 0u;
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.seeds.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_COUNT_WANTED(i, event, a.tracks.offsets, a.seeds.offsets, a.stereo.hit_count[i] > 0);
 }
 
 /* Seeds have their places; their numbers of hits wait to be summed. */
 SL_KERNEL(seed_consolidate_list, struct seed_consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - first;
-    const uint32_t to = a.seeds.offsets[event], is_empty = a.seeds.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t from = first + i, wanted = i < count && a.stereo.hit_count[from] > 0;
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (!wanted) continue;
-      a.seeds.hit_offsets[place] = (uint32_t)a.tracks.hit_count[from] + a.stereo.hit_count[from];
-      a.from[place] = from;
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, seed, event, a.tracks.offsets, a.seeds.offsets, a.stereo.hit_count[from] > 0) {
+      a.seeds.hit_offsets[seed] = (uint32_t)a.tracks.hit_count[from] + a.stereo.hit_count[from];
+      a.from[seed] = from;
     }
-  }
 }
 
 static SL_DEVICE void write_seed(const struct seed_consolidate_args *a, uint32_t seed) {

@@ -22,26 +22,14 @@ static SL_DEVICE uint32_t is_unused(const struct unused_velo_tracks_args *a, uin
 }
 
 SL_KERNEL(unused_velo_tracks_count, struct unused_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.selected.offsets[event] + threadIdx.x; i < a.selected.offsets[event + 1]; i += blockDim.x)
-      count += is_unused(&a, event, i);
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.unused.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_COUNT_WANTED(i, event, a.selected.offsets, a.unused.offsets, is_unused(&a, event, i));
 }
 
 SL_KERNEL(unused_velo_tracks_write, struct unused_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
-    const uint32_t to = a.unused.offsets[event], is_empty = a.unused.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t wanted = i < count && is_unused(&a, event, first + i);
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (wanted) a.unused.track[place] = a.selected.track[first + i];
-    }
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (i, place, event, a.selected.offsets, a.unused.offsets, is_unused(&a, event, i))
+      a.unused.track[place] = a.selected.track[i];
 }
 
 static int run(const struct sl_launch *l, const struct unused_velo_tracks_args *a) {

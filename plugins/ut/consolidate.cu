@@ -18,33 +18,21 @@
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
 SL_KERNEL(consolidate_count, struct consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.selected.offsets[event] + threadIdx.x; i < a.selected.offsets[event + 1]; i += blockDim.x)
-      count += a.candidates.hit_count[i] > 0 ? 1u : 0u;
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.tracks.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_COUNT_WANTED(i, event, a.selected.offsets, a.tracks.offsets, a.candidates.hit_count[i] > 0);
 }
 
 /* Tracks have their places; their numbers of hits wait to be summed. */
 SL_KERNEL(consolidate_tracks, struct consolidate_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
-    const uint32_t to = a.tracks.offsets[event], is_empty = a.tracks.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t from = first + i, wanted = i < count && a.candidates.hit_count[from] > 0;
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (!wanted) continue;
-      a.tracks.velo_track[place] = a.selected.track[from];
-      a.tracks.qop[place] = a.candidates.qop[from];
-      a.tracks.x[place] = a.candidates.x[from];
-      a.tracks.tx[place] = a.candidates.tx[from];
-      a.tracks.hit_offsets[place] = a.candidates.hit_count[from];
-      a.from[place] = from;
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, track, event, a.selected.offsets, a.tracks.offsets, a.candidates.hit_count[from] > 0) {
+      a.tracks.velo_track[track] = a.selected.track[from];
+      a.tracks.qop[track] = a.candidates.qop[from];
+      a.tracks.x[track] = a.candidates.x[from];
+      a.tracks.tx[track] = a.candidates.tx[from];
+      a.tracks.hit_offsets[track] = a.candidates.hit_count[from];
+      a.from[track] = from;
     }
-  }
 }
 
 /* A thread for each place that a track has for a hit, so that hits' loads do not wait for each other. */

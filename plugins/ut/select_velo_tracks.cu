@@ -28,26 +28,13 @@ static SL_DEVICE uint32_t is_wanted(const struct select_velo_tracks_args *a, uin
 }
 
 SL_KERNEL(select_velo_tracks_count, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.states.offsets[event] + threadIdx.x; i < a.states.offsets[event + 1]; i += blockDim.x)
-      count += is_wanted(&a, i);
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.selected.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i));
 }
 
 SL_KERNEL(select_velo_tracks_write, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
-    const uint32_t to = a.selected.offsets[event], is_empty = a.selected.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t wanted = i < count && is_wanted(&a, first + i);
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (wanted) a.selected.track[place] = i;
-    }
-  }
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (i, place, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i))
+      a.selected.track[place] = i - a.states.offsets[event];
 }
 
 static int run(const struct sl_launch *l, const struct select_velo_tracks_args *a) {

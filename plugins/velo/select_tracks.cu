@@ -79,29 +79,16 @@ SL_KERNEL(select_tracks_decide, struct select_tracks_args) {
 }
 
 SL_KERNEL(select_tracks_count, struct select_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    uint32_t count = 0;
-    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x)
-      count += a.wanted[i];
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.selected.offsets[event] = count;
-  }
+  SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.tracks.offsets, a.selected.offsets, a.wanted[i]);
 }
 
 /* Tracks have their places in the event; their numbers of hits wait to be summed. */
 SL_KERNEL(select_tracks_place, struct select_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.tracks.offsets[event], count = a.tracks.offsets[event + 1] - first;
-    const uint32_t to = a.selected.offsets[event], is_empty = a.selected.offsets[event + 1] == to;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, is_empty ? 0 : count) {
-      const uint32_t wanted = i < count && a.wanted[first + i];
-      const uint32_t place = to + sl_block_append(wanted, &length);
-      if (!wanted) continue;
-      a.track_from[place] = first + i;
-      a.selected.hit_offsets[place] = a.tracks.hit_offsets[first + i + 1] - a.tracks.hit_offsets[first + i];
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, track, event, a.tracks.offsets, a.selected.offsets, a.wanted[from]) {
+      a.track_from[track] = from;
+      a.selected.hit_offsets[track] = a.tracks.hit_offsets[from + 1] - a.tracks.hit_offsets[from];
     }
-  }
 }
 
 SL_KERNEL(select_tracks_list_hits, struct select_tracks_args) {
