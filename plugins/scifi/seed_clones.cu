@@ -110,4 +110,4 @@ static int run(const struct sl_launch *l, const struct seed_clones_args *a) {
   return SL_COUNT_SCAN_WRITE(l, seed_clones_count, seed_clones_write, a->tracks, *a);
 }
 
-SL_ALGORITHM(seed_clones, "the best ones of tracks in x layers that share hits", 512, run);
+SL_ALGORITHM(seed_clones, "the best ones of tracks in x layers that share hits", 1024, run);
