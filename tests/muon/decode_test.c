@@ -2,7 +2,7 @@
  * twice; and banks that are wrong, which refuse their event. */
 #include "muon_support.h"
 
-enum { EVENTS = 5, UNITS = MUON_TELL40S * MUON_HALVES, PLAIN_MAX = MUON_TILES_MAX };
+enum { EVENTS = 5, UNITS = MUON_TELL40S * MUON_HALVES, PLAIN_MAX = 1 << 17 };
 
 /* ------------------------------------------------------------------------------------------------ the banks */
 
@@ -113,8 +113,10 @@ static void read_plainly(const struct banks_case *b, uint32_t event, const struc
     struct muon_reader reader;
     struct muon_digit digit;
     muon_reader_begin(&reader, &map, &bank);
-    while (muon_reader_next(&reader, &digit))
+    while (muon_reader_next(&reader, &digit)) {
+      assert_true(p->count < PLAIN_MAX);
       p->at[p->count++] = (struct plain_tile){key_of(g, digit.tile), digit.tile, digit.time};
+    }
     assert_int_equal(reader.fault, MUON_FINE);
   }
   qsort(p->at, p->count, sizeof p->at[0], by_key);
