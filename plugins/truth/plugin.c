@@ -1,23 +1,23 @@
 /* plugin.c: what the truth plugin offers. */
 #include <sluice/plugin.h>
 
+SL_DECLARE(distributions);
 SL_DECLARE(electron_check);
 SL_DECLARE(event_picture);
 SL_DECLARE(long_check);
-SL_DECLARE(photon_check);
-SL_DECLARE(muon_check);
 SL_DECLARE(match_examples);
+SL_DECLARE(muon_check);
+SL_DECLARE(photon_check);
 SL_DECLARE(pv_check);
 SL_DECLARE(scifi_check);
 SL_DECLARE(seed_check);
 SL_DECLARE(ut_check);
 SL_DECLARE(velo_check);
-SL_DECLARE(distributions);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(electron_check), SL_ENTRY(event_picture), SL_ENTRY(long_check), SL_ENTRY(photon_check),
-    SL_ENTRY(pv_check),       SL_ENTRY(scifi_check),   SL_ENTRY(seed_check), SL_ENTRY(ut_check),
-    SL_ENTRY(velo_check),     SL_ENTRY(distributions), SL_ENTRY(muon_check), SL_ENTRY(match_examples),
+    SL_ENTRY(distributions),  SL_ENTRY(electron_check), SL_ENTRY(event_picture), SL_ENTRY(long_check),
+    SL_ENTRY(match_examples), SL_ENTRY(muon_check),     SL_ENTRY(photon_check),  SL_ENTRY(pv_check),
+    SL_ENTRY(scifi_check),    SL_ENTRY(seed_check),     SL_ENTRY(ut_check),      SL_ENTRY(velo_check),
 };
 
 SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth");
