@@ -92,7 +92,7 @@ VECTOR_INLINE i32x8 near_hits(const struct search *s, int32_t begin, int32_t end
 static void open_track_search(const struct search *s, uint32_t item, struct track_search *t) {
   const struct seed_confirm_args *a = s->a;
   const struct layers *l = &s->layers;
-  const uint32_t upper = a->tracks.kind[item] & 1u, x_hits = a->tracks.hit_count[item];
+  const uint32_t upper = a->tracks.kind[item] & 1u;
   const f32x8 x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
   const f32x8 outwards = upper ? -l->dxdy : l->dxdy;
   const f32x8 near_x = x + outwards * a->min_y, far_x = x + outwards * a->max_y;
@@ -101,7 +101,7 @@ static void open_track_search(const struct search *s, uint32_t item, struct trac
   f32x8_store(t->x, x);
   i32x8_store(t->begin, from);
   i32x8_store(t->end, above);
-  t->needed = a->min_hits > x_hits ? (int32_t)(a->min_hits - x_hits) : 0;
+  t->needed = (int32_t)hits_needed(a, item);
   t->key = no_beginning;
   t->line = (struct line){{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
 }
@@ -243,7 +243,6 @@ int scifi_seed_confirm_tuned(const struct sl_launch *l, const void *args) {
   (void)l;
   s.a = a;
   s.x = a->x + MARGIN;
-  s.count = 0;
   s.count = 0;
   open_layers(&s);
   SL_FOR_EVENTS (event, a->events) {

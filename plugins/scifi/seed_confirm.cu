@@ -113,16 +113,16 @@ static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const floa
   return (is_before ? off_before : off_behind) <= a->max_distance ? behind - is_before : (uint32_t)NO_HIT;
 }
 
-/* Follows the track from a hit of layer `first`; whether it gets enough hits. */
+/* Follows the track from a hit of layer `first`; whether it gets the stereo hits that are needed. */
 static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
-                                 uint32_t track, uint32_t x_hits, uint32_t first, uint32_t hit, struct line *line) {
+                                 uint32_t track, uint32_t needed, uint32_t first, uint32_t hit, struct line *line) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
   float d[SCIFI_STEREO_LAYERS] = {0.0f}, y[SCIFI_STEREO_LAYERS] = {0.0f}, ty = 0.0f;
   uint32_t is_hopeless = 0;
   line->count = 0;
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
     line->hits[k] = NO_HIT;
-    is_hopeless |= x_hits + line->count + (SCIFI_STEREO_LAYERS - k) < a->min_hits ? 1u : 0u;
+    is_hopeless |= line->count + (SCIFI_STEREO_LAYERS - k) < needed ? 1u : 0u;
     if (k < first || is_hopeless) continue;
     const struct layer *l = &w->layers[k];
     const float x = own->x[k][track];
@@ -135,7 +135,7 @@ static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float 
     line->hits[k] = found;
     line->count++;
   }
-  if (is_hopeless || x_hits + line->count < a->min_hits) return 0;
+  if (is_hopeless || line->count < needed) return 0;
   fit(line, d, y);
   return 1;
 }
@@ -163,7 +163,7 @@ static SL_DEVICE void write_best(const struct seed_confirm_args *a, const float 
   struct line line = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
   if (key != no_beginning) {
     const uint32_t place = (1u << CHI2_BIT) - 1 - (uint32_t)(key & ((1u << CHI2_BIT) - 1));
-    follow(a, hit_x, w, track, a->tracks.hit_count[item], place >> SECOND_BIT, place & HIT_MASK, &line);
+    follow(a, hit_x, w, track, hits_needed(a, item), place >> SECOND_BIT, place & HIT_MASK, &line);
   }
   write_line(a, w, item, &line);
 }
@@ -215,7 +215,7 @@ static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x
     const uint32_t track = entry / BEGINNINGS, k = entry % BEGINNINGS, item = first + listed[track];
     const uint32_t hit = own->begin[k][track] + (i - own->before[entry]);
     struct line line;
-    if (follow(a, hit_x, w, track, a->tracks.hit_count[item], k, hit, &line))
+    if (follow(a, hit_x, w, track, hits_needed(a, item), k, hit, &line))
       atomicMin((sl_atomic_u64 *)&own->best[track], (sl_atomic_u64)key_of(&line, k, hit));
   }
   sl_warp_sync();

@@ -9,6 +9,7 @@
 enum {
   CHUNKS_MAX = 64, /* of an event */
   BEGINNINGS = 2,  /* layers in which a track may begin */
+  LINE_HITS = 2,   /* that a line needs */
   NO_HIT = SCIFI_HITS_MAX,
   CHI2_BIT = 17,
   COUNT_BIT = CHI2_BIT + 32,
@@ -38,6 +39,12 @@ SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
 static SL_DEVICE uint32_t layer_of(uint32_t k) {
   const uint32_t layers = 0x296A15u; /* 5, 1, 10, 6, 9, 2: a hexadecimal digit each, the first at the end */
   return layers >> (4 * k) & 15;
+}
+
+/* How many stereo hits a track is to get: those that it lacks, but two at least, since a line is to go through them. */
+static SL_DEVICE uint32_t hits_needed(const struct seed_confirm_args *a, uint32_t item) {
+  const uint32_t x_hits = a->tracks.hit_count[item];
+  return a->min_hits > x_hits + LINE_HITS ? a->min_hits - x_hits : (uint32_t)LINE_HITS;
 }
 
 /* Stereo hits in the order in which they are looked for, by their places; NO_HIT: none. And the line through them. */

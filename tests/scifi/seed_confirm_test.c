@@ -124,6 +124,22 @@ static void ten_hits_are_needed(void **state) {
   }
 }
 
+/* However few `min_hits` are: one stereo hit does not say where the track is going. */
+static void a_line_needs_two_stereo_hits(void **state) {
+  (void)state;
+  for (uint32_t x_hits = 5; x_hits <= 6; x_hits++)
+    for (uint32_t has_two = 0; has_two < 2; has_two++) {
+      struct sl_test *t = single(1, x_hits, has_two ? 4 + 32 : 4, 600, 0.07);
+      sl_test_set(t, "min_hits", 5);
+      assert_int_equal(sl_test_run(t), 0);
+      assert_int_equal(count_of(t, 0), has_two ? 2 : 0);
+      assert_near(number(t, "y", 0), has_two ? 600 : 0, 0.01);
+      assert_near(number(t, "ty", 0), has_two ? 0.07 : 0, 1e-5);
+      assert_near(number(t, "chi2", 0), 0, 1e-4);
+      sl_test_free(t);
+    }
+}
+
 /* Without hits in the layers 5 and 1 there is no beginning, however many others there are. */
 static void a_track_begins_in_one_of_two_layers(void **state) {
   (void)state;
@@ -320,9 +336,13 @@ static void events_off_the_list_have_no_tracks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BOTH(a_track_gets_its_stereo_hits),         BOTH(ten_hits_are_needed),
-      BOTH(a_track_begins_in_one_of_two_layers),  BOTH(y_has_limits),
-      BOTH(hits_are_near_where_those_before_say), BOTH(hits_are_those_of_following_all_beginnings),
+      BOTH(a_track_gets_its_stereo_hits),
+      BOTH(ten_hits_are_needed),
+      BOTH(a_line_needs_two_stereo_hits),
+      BOTH(a_track_begins_in_one_of_two_layers),
+      BOTH(y_has_limits),
+      BOTH(hits_are_near_where_those_before_say),
+      BOTH(hits_are_those_of_following_all_beginnings),
       BOTH(events_off_the_list_have_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
