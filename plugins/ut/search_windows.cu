@@ -136,8 +136,10 @@ static SL_DEVICE void search_layer(const struct search_windows_args *a, const st
   uint32_t in_reach = 0, filled = 0, hits = 0;
   SL_UNROLL
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
-    const int32_t group = group_of(middle, w), inside = group < begin ? begin : group > last ? last : group;
-    const uint32_t is_one = (uint32_t)(group == inside) & is_in_reach(a, p, &c, (uint32_t)inside);
+    const int32_t group = group_of(middle, w), most = group > last ? last : group;
+    const int32_t read = most < begin ? begin : most; /* also where the layer has no groups, and begin is behind last */
+    const uint32_t is_one =
+        (uint32_t)(group >= begin) & (uint32_t)(group <= last) & is_in_reach(a, p, &c, (uint32_t)read);
     in_reach |= is_one << w;
     first[w] = 0;
     count[w] = 0;
