@@ -135,8 +135,23 @@ SL_KERNEL(clusters_write, struct clusters_args) {
   }
 }
 
+/* What is counted has energy, so that sums are above 0. */
+static int prepare(const struct sl_services *s, void *args) {
+  const struct clusters_args *a = (const struct clusters_args *)args;
+  const float pedestal = a->geometry.pedestal[0];
+  if (!((float)a->highest_min > pedestal)) {
+    s->message(s->context, SL_ERROR, "highest_min is %d, expected more than the geometry's pedestal of %g",
+               a->highest_min, (double)pedestal);
+    return SL_EINVAL;
+  }
+  if ((float)(a->others_min + 1) >= pedestal) return SL_OK;
+  s->message(s->context, SL_ERROR, "others_min is %d, expected at least the geometry's pedestal of %g, less 1",
+             a->others_min, (double)pedestal);
+  return SL_EINVAL;
+}
+
 static int run(const struct sl_launch *l, const struct clusters_args *a) {
   return SL_COUNT_SCAN_WRITE(l, clusters_count, clusters_write, a->clusters, *a);
 }
 
-SL_ALGORITHM(clusters, "clusters in the calorimeter", 128, run);
+SL_ALGORITHM(clusters, "clusters in the calorimeter", 128, run, SL_PREPARE(prepare));

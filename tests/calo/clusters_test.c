@@ -148,12 +148,38 @@ static void more_than_the_budget_are_counted_and_none_is_written(void **state) {
   sl_test_free(t);
 }
 
+/* What is counted has energy, so that no sum is 0 or less. */
+static void cells_that_read_less_than_the_pedestal_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    int32_t highest_min, others_min;
+    float pedestal;
+    const char *message; /* or NULL */
+  } cases[] = {{8, 7, 8, "highest_min is 8, expected more than the geometry's pedestal of 8"},
+               {9, 6, 8, "others_min is 6, expected at least the geometry's pedestal of 8, less 1"},
+               {9, 7, 8, NULL},
+               {1, -1, 0.4f, "others_min is -1, expected at least the geometry's pedestal of 0.4, less 1"},
+               {1, 0, 0.4f, NULL},
+               {1, -256, -256, NULL}};
+  for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sl_test *t = clusters_new();
+    sl_test_input(t, "geometry", "pedestal", &cases[i].pedestal, 1);
+    sl_test_set(t, "highest_min", cases[i].highest_min);
+    sl_test_set(t, "others_min", cases[i].others_min);
+    assert_int_equal(sl_test_run(t), cases[i].message ? SL_EINVAL : SL_OK);
+    if (cases[i].message && !strstr(sl_test_messages(t), cases[i].message)) fail_msg("%s", sl_test_messages(t));
+    sl_test_free(t);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(clusters_are_those_of_plain_loops),
       cmocka_unit_test(one_photon_is_one_cluster_at_its_mean),
       cmocka_unit_test(as_many_clusters_as_there_can_be_fit),
       cmocka_unit_test(more_than_the_budget_are_counted_and_none_is_written),
+      cmocka_unit_test(cells_that_read_less_than_the_pedestal_are_refused),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
 }
