@@ -24,6 +24,7 @@ enum {
 };
 static const float track_z = 9410.0f; /* where long tracks have their state */
 static const float gev = 1000.0f;
+static const float largest_p = 1e30f; /* MeV: finite, so that c = 0 is 0 times it */
 
 #define SL_ARGS is_muon_args
 #define IS_MUON(M)                                                                                     \
@@ -54,7 +55,7 @@ struct track_line {
 
 /* Half a window, in half-widths of the hit. */
 static SL_DEVICE float window_of(const struct is_muon_args *a, uint32_t i, float p) {
-  return a->factor * (a->a[i] + a->b[i] * sl_expf(-a->c[i] * (p / gev)));
+  return a->factor * (a->a[i] + a->b[i] * sl_expf(-a->c[i] * (sl_min_f32(p, largest_p) / gev)));
 }
 
 static SL_DEVICE struct track_line track_line_of(const struct is_muon_args *a, uint32_t track) {

@@ -122,6 +122,22 @@ static void hits_of_other_events_and_beside_windows_do_not_count(void **state) {
   }
 }
 
+/* With c = 0 windows are as wide for every p, and so for a track that does not bend. */
+static void windows_that_do_not_fall_are_for_any_momentum(void **state) {
+  static const double none[WINDOWS] = {0};
+  static struct hits h;
+  static struct tracks t;
+  (void)state;
+  for (uint32_t station = 0; station < MUON_STATIONS; station++) add_hit(&h, 0, 4 * station, 0, 0);
+  h.offsets[2] = h.offsets[3] = h.count;
+  t.offsets[1] = t.offsets[2] = t.offsets[3] = 1;
+  struct sl_test *test = is_muon_new(&t, &h);
+  sl_test_set_array(test, "c", none, WINDOWS);
+  assert_int_equal(sl_test_run(test), 0);
+  assert_int_equal(OUTPUT(test, "flags", "is_muon", uint8_t)[0], 1);
+  sl_test_free(test);
+}
+
 /* ------------------------------------------------------------------------------------------------- plain loops */
 
 /* tables: a, b and c of M2 R1 x, y, M2 R2 ... M5 R4 y */
@@ -232,6 +248,7 @@ static void tracks_without_momentum_are_no_muons_or_the_fastest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(windows_that_do_not_fall_are_for_any_momentum),
       cmocka_unit_test(stations_are_needed_by_momentum),
       cmocka_unit_test(hits_of_other_events_and_beside_windows_do_not_count),
       cmocka_unit_test(flags_are_those_of_plain_loops),
