@@ -55,9 +55,9 @@ uint32_t scifi_match_network_read(const char *text, size_t bytes, void *network,
     r.network[SCIFI_MATCH_NETWORK_IS_THERE] = 1.0f;
     return 0;
   }
-  snprintf(reason, reason_size, "%s",
-           !r.has_inputs   ? "inputs is missing"
-           : !r.has_output ? "output is missing"
-                           : "units are missing");
+  if (r.has_inputs && r.has_output)
+    snprintf(reason, reason_size, "%u units, expected %d", r.units, SCIFI_MATCH_HIDDEN);
+  else
+    snprintf(reason, reason_size, "%s is missing", r.has_inputs ? "output" : "inputs");
   return lines;
 }

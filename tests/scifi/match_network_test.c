@@ -85,7 +85,7 @@ static void a_file_that_is_wrong_is_refused(void **state) {
       {"unit 0.000000 ", "unit ", "x.network:33: weight is missing"},
       {"unit 0.000000", "unit 1e5", "bias is no number: 1e5"},
       {"unit 0.000000", "unit 2000000", "bias is 2000000, expected"},
-      {"unit", "# unit", "x.network:34: units are missing"},
+      {"unit", "# unit", "x.network:34: 31 units, expected 32"},
       {"output 0\n", "output 0\noutput 0\n", "x.network:35: output a second time"},
       {"output 0\n", "unit 0 0 0 0 0 0 0 0 0 0 0 0 0\noutput 0\n", "x.network:34: more than 32 units"},
       {"output 0\n", "", "output is missing"},
