@@ -14,6 +14,11 @@ if subprocess.run(["/usr/bin/python3", "-c", "import numpy"], capture_output=Tru
 
 checks = Checks()
 with tempfile.TemporaryDirectory() as folder:
+    few = subprocess.run([ROOT / "scripts/train_matching", "-n", "1", "--figures", "0", "--sluice", SLUICE, "--work", folder, "-o",
+                          Path(folder) / "few.network"], capture_output=True, text=True)
+    checks.that(few.returncode == 1 and "too few to train with" in few.stderr, f"one event is not enough: {few.stdout}{few.stderr}".strip())
+    checks.that(not (Path(folder) / "few.network").exists(), "no network of one event")
+with tempfile.TemporaryDirectory() as folder:
     files = [Path(folder) / name for name in ("first.network", "second.network")]
     for file in files:
         done = subprocess.run([ROOT / "scripts/train_matching", "-n", "100", "--figures", "0", "--sluice", SLUICE, "--work", folder, "-o", file],
