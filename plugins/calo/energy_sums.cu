@@ -2,8 +2,8 @@
  *
  * A block an event, a thread every so many cells of an area. Energies are added as whole numbers of 1e-8 MeV: an energy
  * is a float, of 24 bits, and 1e8 one of 19 bits and a power of two, so that their product as a double is exact, and
- * what is less than a unit is cut off. All cells together have less than 2^58 units. Reads 60 kB an event, of which 48
- * are the same for all.
+ * what is less than a unit is cut off. All cells together have less than 2^56 units, with nominal gains.
+ * Reads 60 kB an event, of which 48 are the same for all.
  */
 #include "cells.h"
 
