@@ -8,6 +8,7 @@
 #include "scifi_digits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Thresholds, and what makes a link. */
 enum {
@@ -29,36 +30,37 @@ static int sort_lights(struct sim_scifi_digits *d) {
   return SL_OK;
 }
 
-/* Of a SiPM: its light, [first, end) in `sorted`, and the sums in its channels. */
+/* Of a SiPM: its light, [first, end) in `sorted`, the sums in its channels, and a bit for each that is over LOW. */
+enum { MASK_BITS = 64, MASKS = SCIFI_SIPM_CHANNELS / MASK_BITS };
 struct sipm {
   const struct sim_scifi_digits *digits;
   uint32_t first, end;
-  uint32_t begin_channel, end_channel;    /* where there is light */
-  uint32_t sums[SCIFI_SIPM_CHANNELS + 1]; /* 0 elsewhere */
+  uint32_t sums[SCIFI_SIPM_CHANNELS + 1]; /* the last one is 0 */
+  uint64_t over[MASKS];
 };
 
 static void add_up(struct sipm *s) {
-  for (; s->begin_channel < s->end_channel; s->begin_channel++) s->sums[s->begin_channel] = 0; /* of the last SiPM */
-  s->begin_channel = SCIFI_SIPM_CHANNELS;
-  s->end_channel = 0;
+  memset(s->sums, 0, sizeof s->sums);
+  memset(s->over, 0, sizeof s->over);
   for (uint32_t i = s->first; i < s->end; i++) {
     const struct sim_scifi_light *light = &s->digits->sorted.at[i];
-    const uint32_t end = light->first_channel + light->count;
-    s->begin_channel = light->first_channel < s->begin_channel ? light->first_channel : s->begin_channel;
-    s->end_channel = end > s->end_channel ? end : s->end_channel;
-    for (uint32_t k = 0; k < light->count; k++)
-      s->sums[light->first_channel + k] += s->digits->shares.at[light->first_share + k];
+    const uint32_t *shares = s->digits->shares.at + light->first_share;
+    for (uint32_t k = 0; k < light->count; k++) {
+      const uint32_t channel = light->first_channel + k, sum = s->sums[channel] + shares[k];
+      s->sums[channel] = sum;
+      s->over[channel / MASK_BITS] |= (uint64_t)(sum >= LOW) << channel % MASK_BITS;
+    }
   }
 }
 
-/* What a particle left in so many channels; most that lie in the same SiPM are elsewhere. */
-static uint32_t light_in(const struct sipm *s, const struct sim_scifi_light *light, uint32_t channel, uint32_t width) {
+/* Whether a particle left enough in so many channels; most that lie in the same SiPM are elsewhere. */
+static int has_trace(const struct sipm *s, const struct sim_scifi_light *light, uint32_t channel, uint32_t width) {
   const uint32_t *shares = s->digits->shares.at + light->first_share;
   const uint32_t first = light->first_channel, end = first + light->count;
   const uint32_t from = channel > first ? channel : first, to = channel + width < end ? channel + width : end;
   uint32_t sum = 0;
-  for (uint32_t k = from; k < to; k++) sum += shares[k - first];
-  return sum;
+  for (uint32_t k = from; k < to && sum < TRACE; k++) sum += shares[k - first];
+  return sum >= TRACE;
 }
 
 static int has_link(const struct sim_id_link *links, uint32_t count, uint32_t particle) {
@@ -73,7 +75,7 @@ static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece,
   for (uint32_t i = s->first; i < s->end; i++) {
     const struct sim_scifi_light *light = &s->digits->sorted.at[i];
     if (light->particle == SIM_SCIFI_NOISE) continue;
-    if (light_in(s, light, piece->channel % SCIFI_SIPM_CHANNELS, piece->width) < TRACE) continue;
+    if (!has_trace(s, light, piece->channel % SCIFI_SIPM_CHANNELS, piece->width)) continue;
     if (has_link(event->links[SIM_IN_SCIFI].at + before, event->links[SIM_IN_SCIFI].count - before, light->particle))
       continue;
     struct sim_id_link *link = SIM_APPEND(&event->links[SIM_IN_SCIFI]);
@@ -83,18 +85,7 @@ static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece,
   return SL_OK;
 }
 
-/* Channels over the lowest threshold, a bit each. */
-enum { MASK_BITS = 64, MASKS = SCIFI_SIPM_CHANNELS / MASK_BITS, CHUNK = 8 };
-static void find_over(const struct sipm *s, uint64_t over[MASKS]) {
-  for (int i = 0; i < MASKS; i++) over[i] = 0;
-  for (uint32_t first = s->begin_channel / CHUNK * CHUNK; first < s->end_channel; first += CHUNK) {
-    uint32_t bits = 0;
-    for (uint32_t k = 0; k < CHUNK; k++) bits |= (uint32_t)(s->sums[first + k] >= LOW) << k;
-    over[first / MASK_BITS] |= (uint64_t)bits << first % MASK_BITS;
-  }
-}
-
-/* The first of them from `from` on, or SCIFI_SIPM_CHANNELS. */
+/* The first channel over LOW from `from` on, or SCIFI_SIPM_CHANNELS. */
 static uint32_t next_over(const uint64_t over[MASKS], uint32_t from) {
   for (uint32_t i = from / MASK_BITS; i < MASKS; i++) {
     const uint64_t rest = i == from / MASK_BITS ? over[i] & ~0ull << from % MASK_BITS : over[i];
@@ -105,11 +96,9 @@ static uint32_t next_over(const uint64_t over[MASKS], uint32_t from) {
 
 static int find_clusters(const struct sipm *s, uint32_t version, struct sim_event *event, struct sim_scifi_digits *d) {
   const uint32_t begin = (d->sorted.at[s->first].sipm + SCIFI_FIRST_MAT * SCIFI_MAT_SIPMS) << SCIFI_SIPM_BIT;
-  uint64_t over[MASKS];
   int status = SL_OK;
-  find_over(s, over);
-  for (uint32_t first = next_over(over, 0), end; first < SCIFI_SIPM_CHANNELS && status == SL_OK;
-       first = next_over(over, end)) {
+  for (uint32_t first = next_over(s->over, 0), end; first < SCIFI_SIPM_CHANNELS && status == SL_OK;
+       first = next_over(s->over, end)) {
     uint32_t highest = 0;
     for (end = first; s->sums[end] >= LOW; end++) highest = s->sums[end] > highest ? s->sums[end] : highest;
     const uint32_t width = end - first;
