@@ -6,8 +6,8 @@
  * photoelectrons, which fluctuates. Numbers: 16 photoelectrons a crossing are the aim of the LHCb tracker upgrade TDR,
  * CERN-LHCC-2014-001; the rest is tuned to the sizes of clusters of full simulation.
  *
- * Passages are taken in portions, whose random numbers and logarithms are made in loops without branches, which the
- * compiler turns into vector instructions.
+ * Passages are taken in portions, whose places, random numbers and logarithms are made in loops without branches, which
+ * the compiler turns into vector instructions.
  */
 #include "scifi_digits.h"
 
@@ -27,17 +27,21 @@ static const float noise_singles = 0.23f; /* of them: a channel; else two */
 struct layer {
   float z, sine, cosine, tangent; /* z on the axis; of the stereo angle */
   float lean_y;                   /* y of the layer's middle line */
-  uint32_t station, number, modules;
+  int32_t station, number, modules;
 };
 
-/* Passages from `first` on, and what chance gives each of them. */
+/* Passages from `first` on: what chance gives each of them, where it crosses its layer, and its light. */
 enum { PORTION = 64 };
 struct portion {
   uint32_t first, count;
-  uint32_t is_seen[PORTION];
+  int32_t is_seen[PORTION];   /* and where there are fibres */
   float photons[PORTION];     /* of a straight crossing */
   float farther[PORTION];     /* how far light gets besides, mm */
   uint32_t bytes[2][PORTION]; /* for the channels */
+  int32_t quarter[PORTION], module[PORTION];
+  float u[PORTION], v[PORTION]; /* from where the module's mats begin, from its middle */
+  float electrons[PORTION];
+  float outer[PORTION], inner[PORTION], height[PORTION], fall[PORTION]; /* of its shape */
 };
 
 struct light_maker {
@@ -47,7 +51,8 @@ struct light_maker {
   struct layer layers[SCIFI_LAYERS];
   float lean, cosine; /* of the tilt: tangent, cosine */
   float first_module, module_pitch, mat_pitch, half_mats, half_thickness;
-  float begin, end, u_begin, sipm_pitch, die, die_gap, channel;
+  float begin, clear, end; /* of fibres: where they begin, everywhere at last, and end */
+  float u_begin, sipm_pitch, die, die_gap, channel;
   float per_module, per_mat, per_sipm, per_channel; /* 1 / pitch */
 };
 
@@ -60,9 +65,9 @@ static void describe(const struct scifi_description *d, struct light_maker *m) {
                                   .cosine = (float)layer->cosine,
                                   .tangent = (float)(layer->sine / layer->cosine),
                                   .lean_y = (float)(-layer->z * d->tilt_sine),
-                                  .station = i / SCIFI_STATION_LAYERS,
-                                  .number = i % SCIFI_STATION_LAYERS,
-                                  .modules = station->modules};
+                                  .station = (int32_t)i / SCIFI_STATION_LAYERS,
+                                  .number = (int32_t)i % SCIFI_STATION_LAYERS,
+                                  .modules = (int32_t)station->modules};
   }
   m->lean = (float)(d->tilt_sine / d->tilt_cosine);
   m->cosine = (float)d->tilt_cosine;
@@ -72,6 +77,7 @@ static void describe(const struct scifi_description *d, struct light_maker *m) {
   m->half_mats = (float)(0.5 * SCIFI_MODULE_MATS * d->mat_pitch);
   m->half_thickness = (float)(0.5 * d->mat_thickness);
   m->begin = (float)d->fibre_begin;
+  m->clear = m->begin + sl_max_f32((float)d->hole_upright, sl_max_f32((float)d->hole_away, (float)d->hole_towards));
   m->end = (float)d->fibre_end;
   m->u_begin = (float)d->u_begin;
   m->sipm_pitch = (float)d->sipm_pitch;
@@ -91,11 +97,6 @@ struct shape {
   float middle, outer, inner; /* half widths: of all of it, and of where it is even */
   float height, fall;         /* there; half of how it falls beside that */
 };
-
-static struct shape shape_of(float half_way) {
-  const float wide = sl_max_f32(half_way, spread), narrow = sl_max_f32(sl_min_f32(half_way, spread), 1e-3f);
-  return (struct shape){0.0f, wide + narrow, wide - narrow, 0.5f / wide, 0.125f / (wide * narrow)};
-}
 
 /* The part of it below u, less one half. */
 static inline float part_below(const struct shape *s, float u) {
@@ -134,101 +135,133 @@ static inline int32_t channel_at(const struct light_maker *m, float q) {
 static inline void share_block(const struct light_maker *m, const struct shape *shape, float electrons, int32_t first,
                                const uint32_t words[2], uint32_t share[BLOCK]) {
   const float channel = m->channel, die_gap = m->die_gap, scale = SIM_SCIFI_PHOTON;
-  float bytes[BLOCK];
-  for (int32_t k = 0; k < BLOCK; k++) bytes[k] = (float)(int32_t)(words[k / 4] >> 8 * (k % 4) & 0xFF);
+  const uint32_t low = words[0], high = words[1];
   for (int32_t k = 0; k < BLOCK; k++) {
     const int32_t c = first + k;
     const float begin = (float)c * channel + (c < SCIFI_DIE_CHANNELS ? 0.0f : die_gap);
     const float part = part_below(shape, begin + channel) - part_below(shape, begin);
     const float mean = sl_max_f32(electrons * part, 0.0f);
-    const float wobble = (bytes[k] - 127.5f) * (1.0f / 73.9f); /* of variance 1 */
+    const uint32_t byte = (k < 4 ? low : high) >> 8 * (k & 3) & 0xFF;
+    const float wobble = ((float)(int32_t)byte - 127.5f) * (1.0f / 73.9f); /* of variance 1 */
     share[k] = (uint32_t)(int32_t)(sl_max_f32(mean + sqrtf(mean) * wobble, 0.0f) * scale);
   }
 }
 
-/* What comes to a SiPM that begins at u = 0. `electrons` are those of the whole shape. */
-static int add_light(struct light_maker *m, const struct shape *shape, float electrons, struct channel_bytes *bytes,
-                     struct sim_scifi_light light) {
+/* What comes to a SiPM that begins at u = 0. `electrons` are those of the whole shape. There is room. */
+static void add_light(struct light_maker *m, const struct shape *shape, float electrons, struct channel_bytes *bytes,
+                      struct sim_scifi_light light) {
   struct sim_scifi_digits *d = m->digits;
   const int32_t first = channel_at(m, shape->middle - shape->outer), last = channel_at(m, shape->middle + shape->outer);
-  struct sim_scifi_light *to = SIM_APPEND(&d->lights);
-  if (!to || !sim_reserve((void **)&d->shares.at, &d->shares.capacity, d->shares.count + SCIFI_SIPM_CHANNELS + BLOCK,
-                          sizeof *d->shares.at))
-    return SL_ENOMEM;
   light.first_channel = (uint32_t)first;
   light.first_share = d->shares.count;
   light.count = (uint32_t)(last - first + 1);
-  *to = light;
+  d->lights.at[d->lights.count++] = light;
   for (int32_t c = first; c <= last; c += BLOCK) {
     next_block(m->event, bytes);
     share_block(m, shape, electrons, c, bytes->words, d->shares.at + d->shares.count + (c - first));
   }
   d->shares.count += light.count;
-  return SL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ passages */
 
-/* A passage in its layer: where its module is, from whose middle u and v are. */
-struct crossing {
-  struct scifi_place place; /* but for the mat */
-  float u, v, slope;        /* du along the way, over the thickness */
-  float slant;
+/* Passages and their layers, as vector instructions take them. */
+struct lines {
+  float x[PORTION], y[PORTION], tx[PORTION], ty[PORTION];
+  float dz[PORTION]; /* from a passage to its layer's plane, along z */
+  float sine[PORTION], cosine[PORTION], tangent[PORTION], lean_y[PORTION];
+  int32_t number[PORTION], modules[PORTION];
 };
 
-/* 0 if there are no fibres. */
-static int find_module(const struct light_maker *m, const struct sim_passage *p, struct crossing *c) {
-  const struct layer *layer = &m->layers[p->layer];
-  const float way = (layer->z + m->lean * p->y - p->z) / (1.0f - m->lean * p->ty);
-  const float x = p->x + p->tx * way, y = (p->y + p->ty * way - layer->lean_y) / m->cosine;
-  const float across = x * layer->cosine - y * layer->sine, along = x * layer->sine + y * layer->cosine;
-  const float beside = (sl_abs_f32(across) - m->first_module) * m->per_module + 0.5f;
-  const uint32_t module = (uint32_t)(int32_t)sl_clamp_f32(beside, 0.0f, 15.0f); /* none has so many */
-  if (module >= layer->modules) return 0;
-  const float middle = sl_copysign_f32(m->first_module + m->module_pitch * (float)module, across);
-  c->v = along - middle * layer->tangent;
-  const uint32_t quarter = (across > 0.0f ? 1u : 0u) | (c->v > 0.0f ? 2u : 0u);
-  const float sign = (float)scifi_u_sign(layer->number, quarter);
-  c->place = (struct scifi_place){layer->station, layer->number, quarter, module, 0};
-  c->u = sign * (across - middle) + m->half_mats;
-  c->v = sl_abs_f32(c->v);
-  c->slope = sign * (p->tx * layer->cosine - p->ty * layer->sine);
-  c->slant = sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty);
-  return c->v < m->end;
-}
-
-static int light_mat(struct light_maker *m, const struct crossing *c, struct shape shape, float electrons,
-                     uint32_t particle, struct channel_bytes *bytes) {
-  const float in_mat = c->u - ((float)c->place.mat + 0.5f) * m->mat_pitch - m->u_begin;
-  if (c->v < m->begin + (float)scifi_hole(m->scifi, &c->place)) return SL_OK;
-  const float lowest = (in_mat - shape.outer) * m->per_sipm, highest = (in_mat + shape.outer) * m->per_sipm;
-  struct sim_scifi_light light = {.particle = particle};
-  int status = SL_OK;
-  for (int32_t k = (int32_t)sl_clamp_f32(lowest, 0.0f, SCIFI_MAT_SIPMS); k < SCIFI_MAT_SIPMS && (float)k < highest;
-       k++) {
-    shape.middle = in_mat - (float)k * m->sipm_pitch;
-    light.sipm = scifi_mat_index(&c->place) * SCIFI_MAT_SIPMS + (uint32_t)k;
-    if (status == SL_OK) status = add_light(m, &shape, electrons, bytes, light);
+static void load_lines(const struct light_maker *m, const struct portion *of, struct lines *to) {
+  const struct sim_passage *passages = m->event->passages[SIM_IN_SCIFI].at + of->first;
+  for (uint32_t k = 0; k < of->count; k++) {
+    const struct sim_passage *p = &passages[k];
+    const struct layer *layer = &m->layers[p->layer];
+    to->x[k] = p->x;
+    to->y[k] = p->y;
+    to->tx[k] = p->tx;
+    to->ty[k] = p->ty;
+    to->dz[k] = layer->z + m->lean * p->y - p->z;
+    to->sine[k] = layer->sine;
+    to->cosine[k] = layer->cosine;
+    to->tangent[k] = layer->tangent;
+    to->lean_y[k] = layer->lean_y;
+    to->number[k] = layer->number;
+    to->modules[k] = layer->modules;
   }
-  return status;
 }
 
-static int light_passage(struct light_maker *m, const struct portion *portion, uint32_t k) {
+/* Where passages are in their layers, and the shape of their light. What is bounded by a constant isn't divided in the
+ * same loop, which the compiler would then split into branches. */
+static void place(const struct light_maker *m, struct portion *to) {
+  enum { MODULES_MAX = 15 }; /* none has so many */
+  struct lines l;
+  float wide[PORTION], narrow[PORTION];
+  load_lines(m, to, &l);
+  for (uint32_t k = 0; k < to->count; k++) {
+    const float way = l.dz[k] / (1.0f - m->lean * l.ty[k]);
+    const float x = l.x[k] + l.tx[k] * way, y = (l.y[k] + l.ty[k] * way - l.lean_y[k]) / m->cosine;
+    const float across = x * l.cosine[k] - y * l.sine[k], along = x * l.sine[k] + y * l.cosine[k];
+    const float beside = (sl_abs_f32(across) - m->first_module) * m->per_module + 0.5f;
+    const int32_t number = (int32_t)beside, outside = number > 0 ? number : 0;
+    const int32_t module = outside < MODULES_MAX ? outside : MODULES_MAX;
+    const float middle = sl_copysign_f32(m->first_module + m->module_pitch * (float)module, across);
+    const float v = along - middle * l.tangent[k];
+    const int32_t is_right = across > 0.0f, is_top = v > 0.0f;
+    const float sign = (float)(1 - 2 * ((l.number[k] & 1) ^ is_top)); /* scifi_u_sign */
+    const float slope = sign * (l.tx[k] * l.cosine[k] - l.ty[k] * l.sine[k]);
+    const float slant = sqrtf(1.0f + l.tx[k] * l.tx[k] + l.ty[k] * l.ty[k]);
+    to->quarter[k] = is_right | is_top << 1;
+    to->module[k] = module;
+    to->u[k] = sign * (across - middle) + m->half_mats;
+    to->v[k] = sl_abs_f32(v);
+    const float length = slant + to->farther[k] / m->half_thickness;
+    to->electrons[k] = sl_min_f32(length * to->photons[k], photons_max);
+    const float half_way = m->half_thickness * sl_abs_f32(slope) + to->farther[k];
+    wide[k] = sl_max_f32(half_way, spread);
+    narrow[k] = sl_max_f32(sl_min_f32(half_way, spread), 1e-3f);
+    to->is_seen[k] &= (module < l.modules[k]) & (sl_abs_f32(v) < m->end);
+  }
+  for (uint32_t k = 0; k < to->count; k++) {
+    to->outer[k] = wide[k] + narrow[k];
+    to->inner[k] = wide[k] - narrow[k];
+    to->height[k] = 0.5f / wide[k];
+    to->fall[k] = 0.125f / (wide[k] * narrow[k]);
+  }
+}
+
+static void light_mat(struct light_maker *m, const struct portion *portion, uint32_t k, int32_t mat,
+                      struct channel_bytes *bytes) {
   const struct sim_passage *p = &m->event->passages[SIM_IN_SCIFI].at[portion->first + k];
-  struct channel_bytes bytes = {{portion->bytes[0][k], portion->bytes[1][k]}, portion->first + k, 0};
-  struct crossing c;
-  if (!find_module(m, p, &c)) return SL_OK;
-  const float length = c.slant + portion->farther[k] / m->half_thickness;
-  const float electrons = sl_min_f32(length * portion->photons[k], photons_max);
-  const struct shape shape = shape_of(m->half_thickness * sl_abs_f32(c.slope) + portion->farther[k]);
-  const float lowest = (c.u - shape.outer) * m->per_mat, highest = (c.u + shape.outer) * m->per_mat;
-  int status = SL_OK;
-  int32_t mat = (int32_t)sl_clamp_f32(lowest, 0.0f, SCIFI_MODULE_MATS);
-  for (; mat < SCIFI_MODULE_MATS && (float)mat < highest; mat++) {
-    c.place.mat = (uint32_t)mat;
-    if (status == SL_OK) status = light_mat(m, &c, shape, electrons, p->particle, &bytes);
+  const struct layer *layer = &m->layers[p->layer];
+  const struct scifi_place at = {(uint32_t)layer->station, (uint32_t)layer->number, (uint32_t)portion->quarter[k],
+                                 (uint32_t)portion->module[k], (uint32_t)mat};
+  struct shape shape = {0.0f, portion->outer[k], portion->inner[k], portion->height[k], portion->fall[k]};
+  const float in_mat = portion->u[k] - ((float)mat + 0.5f) * m->mat_pitch - m->u_begin;
+  if (portion->v[k] < m->clear && portion->v[k] < m->begin + (float)scifi_hole(m->scifi, &at)) return;
+  const float lowest = (in_mat - shape.outer) * m->per_sipm, highest = (in_mat + shape.outer) * m->per_sipm;
+  struct sim_scifi_light light = {.particle = p->particle};
+  for (int32_t i = (int32_t)sl_clamp_f32(lowest, 0.0f, SCIFI_MAT_SIPMS); i < SCIFI_MAT_SIPMS && (float)i < highest;
+       i++) {
+    shape.middle = in_mat - (float)i * m->sipm_pitch;
+    light.sipm = scifi_mat_index(&at) * SCIFI_MAT_SIPMS + (uint32_t)i;
+    add_light(m, &shape, portion->electrons[k], bytes, light);
   }
-  return status;
+}
+
+static int light_passage(struct light_maker *m, const struct portion *p, uint32_t k) {
+  enum { LIGHTS = SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS, SHARES = LIGHTS * SCIFI_SIPM_CHANNELS + BLOCK }; /* at most */
+  struct sim_scifi_digits *d = m->digits;
+  if (!sim_reserve((void **)&d->lights.at, &d->lights.capacity, d->lights.count + LIGHTS, sizeof *d->lights.at) ||
+      !sim_reserve((void **)&d->shares.at, &d->shares.capacity, d->shares.count + SHARES, sizeof *d->shares.at))
+    return SL_ENOMEM;
+  struct channel_bytes bytes = {{p->bytes[0][k], p->bytes[1][k]}, p->first + k, 0};
+  const float lowest = (p->u[k] - p->outer[k]) * m->per_mat, highest = (p->u[k] + p->outer[k]) * m->per_mat;
+  for (int32_t mat = (int32_t)sl_clamp_f32(lowest, 0.0f, SCIFI_MODULE_MATS);
+       mat < SCIFI_MODULE_MATS && (float)mat < highest; mat++)
+    light_mat(m, p, k, mat, &bytes);
+  return SL_OK;
 }
 
 /* One uniform number says whether a passage is seen and, the smallest ones, how far light gets besides. */
@@ -268,7 +301,7 @@ static int add_noise(const struct light_maker *m) {
   for (uint32_t left = sim_poisson(&r, noise_clusters); left > 0;) {
     const uint32_t bits = sim_random_u32(&r), sipm = bits % SIM_SCIFI_SIPMS;
     const uint32_t quarter = sipm / (SCIFI_MAT_SIPMS << (SCIFI_QUARTER_BIT - SCIFI_MAT_BIT)), module = sipm >> 4 & 7;
-    if (module >= m->layers[quarter / SCIFI_LAYER_QUARTERS].modules) continue; /* there is no such SiPM */
+    if (module >= (uint32_t)m->layers[quarter / SCIFI_LAYER_QUARTERS].modules) continue; /* there is no such SiPM */
     const uint32_t width = sim_uniform(&r) < noise_singles ? 1 : 2;
     const uint32_t first = sim_random_u32(&r) % (SCIFI_SIPM_CHANNELS + 1 - width);
     const struct sim_scifi_light light = {sipm, SIM_SCIFI_NOISE, first, d->shares.count, width};
@@ -296,6 +329,7 @@ int sim_scifi_light(const struct scifi_description *scifi, const struct sim_sett
     p.first = first;
     p.count = count - first < PORTION ? count - first : PORTION;
     draw(event, settings->scifi_efficiency, &p);
+    place(&m, &p);
     for (uint32_t k = 0; k < p.count && status == SL_OK; k++)
       if (p.is_seen[k]) status = light_passage(&m, &p, k);
   }
