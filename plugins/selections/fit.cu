@@ -1,0 +1,206 @@
+/* selections.fit: states of long tracks where they are nearest to the beam line, of their hits in the VELO, with the
+ * momentum that they have behind the magnet (README.md, "Fit").
+ *
+ * x and y are fitted one after the other at each hit, each as position and slope; multiple scattering and the energy
+ * that is lost go with the momentum. Variances are kept as products and sums of what is positive, not as what is left
+ * of larger ones, which in single precision would cost three digits.
+ *
+ * A block an event, a thread a track. Reads 8 bytes a track and 12 a hit; writes 56 a track.
+ */
+#include "scifi/event_model.h"
+#include "selections/event_model.h"
+#include "velo/event_model.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS fit_args
+#define FIT(M)                                                                                                   \
+  M(IN, tracks, long_tracks, "offsets velo_track qop", "any order")                                              \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z")               \
+  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                               \
+  M(OUT, states, long_states, "one a track", SL_SHARES_OFFSETS(tracks))                                          \
+  M(F32, hit_error, 0.0125, 1e-6, 10.0, "mm", "standard deviation of a hit in x and in y")                       \
+  M(F32, slope_variance, 0.01, 1e-9, 1.0, "", "of slopes before the first step")                                 \
+  M(F32, scattering, 1.48, 0.0, 1e6, "MeV2", "from hit to hit: variance of a slope of 0, times p^2;")            \
+  M(F32, scattering_foil, 0.6, 0.0, 1e6, "MeV2", "more of it for hits around the foil")                          \
+  M(F32, lever, 0.643, 0.0, 1.0, "", "deviation in x that comes with it, over that of the slope times distance") \
+  M(F32, lever_covariance, 0.526, 0.0, 1.0, "", "their covariance, over variance of the slope times distance")   \
+  M(F32, energy_loss, 0.592, 0.0, 1e3, "MeV", "at a slope of 0, for x and again for y")                          \
+  M(F32, beam_scattering, 2.91, 0.0, 1e6, "MeV2", "the same from the last hit to the beam line")                 \
+  M(F32, beam_lever, 0.808, 0.0, 1.0, "", "likewise")                                                            \
+  M(F32, beam_lever_covariance, 0.793, 0.0, 1.0, "", "likewise")                                                 \
+  M(F32, beam_energy_loss, 1.29, 0.0, 1e3, "MeV", "at a slope of 0, once")                                       \
+  M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "how far hits around the foil are, in x + y and y - x")               \
+  M(F32, min_p, 10.0, 0.0, 1e6, "MeV", "momenta that would fall to this stay as they are")
+SL_ARGUMENTS(fit, FIT);
+
+static const float least_qop = 1e-20f;   /* 1/MeV: at less of it nothing is lost */
+static const float least_slope2 = 1e-6f; /* with less of tx^2 + ty^2 a track stays at its last hit */
+
+/* x or y: position, slope, and their covariance. */
+struct fit_line {
+  float u, t, c_uu, c_ut, c_tt;
+};
+struct fit_state {
+  struct fit_line x, y;
+  float z, qop, chi2;
+};
+
+/* What is between two places. */
+struct fit_material {
+  float scattering, lever, lever_covariance, energy_loss;
+};
+
+/* A hit in x or y, `dz` away, with its variance. */
+struct fit_hit {
+  float u, dz, variance;
+};
+
+/* Upstream, against time, momentum grows: `energy` is what is added. */
+static SL_DEVICE float with_energy(const struct fit_args *a, float qop, float energy) {
+  const float p = 1.0f / sl_abs_f32(qop) + energy;
+  return sl_abs_f32(qop) > least_qop && p > a->min_p ? sl_copysign_f32(1.0f / p, qop) : qop;
+}
+
+/* One step of x or y: to the hit, and by it. */
+static SL_DEVICE void step(const struct fit_args *a, const struct fit_material *m, const struct fit_hit *hit,
+                           struct fit_line *line, struct fit_state *s) {
+  const float dz = hit->dz, dz2 = dz * dz, n2 = 1.0f + line->t * line->t, n = sqrtf(n2);
+  const float noise = n2 * (n2 * n) * (s->qop * s->qop) * m->scattering;
+  const float noise_uu = noise * dz2 * (m->lever * m->lever), noise_ut = noise * dz * m->lever_covariance;
+  const float apart = m->lever * m->lever - m->lever_covariance * m->lever_covariance;
+  const float u = line->u + line->t * dz, residual = hit->u - u;
+  const float moved_uu = line->c_uu + 2.0f * dz * line->c_ut + dz2 * line->c_tt;
+  const float moved_ut = line->c_ut + dz * line->c_tt;
+  const float determinant = (line->c_uu * line->c_tt - line->c_ut * line->c_ut) + moved_uu * noise +
+                            line->c_tt * noise_uu - 2.0f * moved_ut * noise_ut + noise * noise * dz2 * apart;
+  const float c_uu = moved_uu + noise_uu, c_ut = moved_ut + noise_ut, c_tt = line->c_tt + noise;
+  const float variance = hit->variance + c_uu, gain_u = c_uu / variance, gain_t = c_ut / variance;
+  s->qop = with_energy(a, s->qop, (dz < 0.0f ? m->energy_loss : -m->energy_loss) * n);
+  s->chi2 += residual * residual / variance;
+  line->u = u + gain_u * residual;
+  line->t += gain_t * residual;
+  line->c_uu = hit->variance * gain_u;
+  line->c_ut = hit->variance * gain_t;
+  line->c_tt = (hit->variance * c_tt + determinant) / variance;
+}
+
+/* Around the foil between the halves of the VELO, seen along the beam: near the diagonals. */
+static SL_DEVICE uint32_t is_in_foil(float width, float x, float y) {
+  const float sum = x + y, difference = y - x;
+  return (difference > -width && sum >= 0.0f && sum < width) || (difference < width && sum > -width && sum <= 0.0f);
+}
+
+static SL_DEVICE struct fit_line line_begin(float first, float last, float dz, float hit_variance,
+                                            float slope_variance) {
+  struct fit_line line;
+  const float slope = (first - last) / dz;
+  line.u = first;
+  line.t = dz == 0.0f ? 0.0f : slope;
+  line.c_uu = hit_variance;
+  line.c_ut = 0.0f;
+  line.c_tt = slope_variance;
+  return line;
+}
+
+/* Along the hits of a track, of which there are two at least, towards the beam. */
+static SL_DEVICE struct fit_state filter(const struct fit_args *a, uint32_t begin, uint32_t end, float qop) {
+  const float *x = a->velo_tracks.hit_x, *y = a->velo_tracks.hit_y, *z = a->velo_tracks.hit_z;
+  const float variance = a->hit_error * a->hit_error, dz = z[begin] - z[end - 1];
+  struct fit_state s;
+  s.x = line_begin(x[begin], x[end - 1], dz, variance, a->slope_variance);
+  s.y = line_begin(y[begin], y[end - 1], dz, variance, a->slope_variance);
+  s.z = z[begin];
+  s.qop = qop;
+  s.chi2 = 0.0f;
+  for (uint32_t i = begin + 1; i < end; i++) {
+    const float foil = is_in_foil(a->foil_width, x[i], y[i]) ? a->scattering_foil : 0.0f;
+    const struct fit_material m = {a->scattering + foil, a->lever, a->lever_covariance, a->energy_loss};
+    struct fit_hit hit = {x[i], z[i] - s.z, variance};
+    step(a, &m, &hit, &s.x, &s);
+    hit.u = y[i];
+    step(a, &m, &hit, &s.y, &s);
+    s.z = z[i];
+  }
+  return s;
+}
+
+static SL_DEVICE void move(struct fit_line *line, const struct fit_material *m, float dz, float noise) {
+  line->u += line->t * dz;
+  line->c_uu += dz * dz * line->c_tt + 2.0f * dz * line->c_ut + noise * dz * dz * (m->lever * m->lever);
+  line->c_ut += dz * line->c_tt + noise * dz * m->lever_covariance;
+  line->c_tt += noise;
+}
+
+/* To where the line is nearest to the beam line. */
+static SL_DEVICE void move_to_beam(const struct fit_args *a, struct fit_state *s) {
+  const struct fit_material m = {a->beam_scattering, a->beam_lever, a->beam_lever_covariance, a->beam_energy_loss};
+  const float tx2 = s->x.t * s->x.t, ty2 = s->y.t * s->y.t, slope2 = tx2 + ty2;
+  if (!(slope2 >= least_slope2)) return;
+  const float n2 = 1.0f + slope2, n = sqrtf(n2);
+  const float dz = ((a->geometry.beam[0] - s->x.u) * s->x.t + (a->geometry.beam[1] - s->y.u) * s->y.t) / slope2;
+  const float noise = n2 * n * (s->qop * s->qop) * m.scattering;
+  move(&s->x, &m, dz, (1.0f + tx2) * noise);
+  move(&s->y, &m, dz, (1.0f + ty2) * noise);
+  s->z += dz;
+  s->qop = with_energy(a, s->qop, (dz < 0.0f ? m.energy_loss : -m.energy_loss) * n);
+}
+
+static SL_DEVICE float size_of(const struct fit_line *line) {
+  return sl_abs_f32(line->u) + sl_abs_f32(line->t) + sl_abs_f32(line->c_uu) + sl_abs_f32(line->c_ut) +
+         sl_abs_f32(line->c_tt);
+}
+
+/* Not if one of its numbers is none. */
+static SL_DEVICE uint32_t is_fitted(const struct fit_state *s) {
+  const float size = size_of(&s->x) + size_of(&s->y) + sl_abs_f32(s->z) + sl_abs_f32(s->qop) + sl_abs_f32(s->chi2);
+  return sl_is_finite(size) ? 1u : 0u;
+}
+
+static SL_DEVICE void write_state(const struct fit_args *a, uint32_t i, const struct fit_state *s) {
+  a->states.x[i] = s->x.u;
+  a->states.y[i] = s->y.u;
+  a->states.z[i] = s->z;
+  a->states.tx[i] = s->x.t;
+  a->states.ty[i] = s->y.t;
+  a->states.qop[i] = s->qop;
+  a->states.c00[i] = s->x.c_uu;
+  a->states.c20[i] = s->x.c_ut;
+  a->states.c22[i] = s->x.c_tt;
+  a->states.c11[i] = s->y.c_uu;
+  a->states.c31[i] = s->y.c_ut;
+  a->states.c33[i] = s->y.c_tt;
+  a->states.chi2[i] = s->chi2;
+}
+
+static SL_DEVICE void fit_track(const struct fit_args *a, uint32_t i, uint32_t begin, uint32_t end) {
+  const struct fit_state none = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, 0, 0, 0};
+  struct fit_state s = none;
+  uint32_t ndof = 0;
+  if (end >= begin + 2) {
+    s = filter(a, begin, end, a->tracks.qop[i]);
+    move_to_beam(a, &s);
+    if (is_fitted(&s)) {
+      ndof = 2 * (end - begin) - 4;
+    } else {
+      s = none;
+    }
+  }
+  write_state(a, i, &s);
+  a->states.ndof[i] = ndof;
+}
+
+SL_KERNEL(fit_states, struct fit_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
+      const uint32_t velo_track = a.velo_tracks.offsets[event] + a.tracks.velo_track[i];
+      fit_track(&a, i, a.velo_tracks.hit_offsets[velo_track], a.velo_tracks.hit_offsets[velo_track + 1]);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct fit_args *a) {
+  return SL_LAUNCH(l, fit_states, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(fit, "states of long tracks at the beam line, by their hits in the VELO and their momentum", 64, run);

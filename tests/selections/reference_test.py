@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The algorithms of selections, each alone, on what LHCb's first-level trigger had of six events in each of four
+sequences, against what it made of that: states of long tracks at the beam line."""
+import csv
+import ctypes
+import json
+import lzma
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from algorithm import Algorithm
+from common import DATA, GEOMETRY, ROOT, SIX, Checks, call
+
+path = DATA / "lhcb/reference.json.xz"
+for needed in (path, GEOMETRY, SIX):
+    if not needed.exists():
+        print(f"skipped: {needed} is absent")
+        sys.exit(77)
+
+checks = Checks()
+sequences = {name: found["events"] for name, found in json.load(lzma.open(path))["sequences"].items()}
+EVENTS = 6
+UINT = ctypes.c_uint32
+STATE = "x y z tx ty qop c00 c20 c22 c11 c31 c33 chi2".split()
+
+constant = Algorithm("SLUICE_VELO", "geometry")
+constant.set_text("path", GEOMETRY)
+constant.run()
+beam = constant.get("geometry", "beam")
+
+
+def places(graph):
+    """Of each event, by number: where each hit in the VELO is, by its LHCbID."""
+    with tempfile.TemporaryDirectory() as folder:
+        hits, table = Path(folder) / "hits.yaml", Path(folder) / "hits.csv"
+        hits.write_text(f"sluice: 1\ndescription: a table of hits\ninclude: [{ROOT / 'graphs' / graph}]\nnodes:\n"
+                        f"  write: {{ use: io.csv_sink, set: {{ output: sorted, path: {table} }} }}\noutputs: [sorted]\n")
+        call("run", hits, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet")
+        by_event = {}
+        for row in csv.DictReader(table.open()):
+            by_event.setdefault(int(row["event"]), {})[int(row["id"])] = tuple(float(row[name]) for name in "xyz")
+    return by_event
+
+
+def offsets_of(lists):
+    return [sum(map(len, lists[:i])) for i in range(len(lists) + 1)]
+
+
+def velo_of(name):
+    """Where a sequence's VELO tracks and vertices are: some have them recorded, the others have those of the default one."""
+    return sequences[name if "velo_tracks" in sequences[name][0] else "hlt1_pp_default"]
+
+
+def long_tracks(name, k):
+    """VELO track and q/p of each long track of an event: forward tracks, then matched ones."""
+    event, velo = sequences[name][k], velo_of(name)[k]
+    found = [(velo["ut_tracks"][track["ut_index"]]["velo_index"], track["qop"]) for track in event.get("forward_tracks", [])]
+    found += [(track["velo_index"], track["qop"]) for track in event.get("matched_tracks", [])]
+    if [qop for _, qop in found] != [track["best_qop"] for track in event["long_tracks"]]:
+        sys.exit(f"{name}, event {event['event']}: these are not the long tracks")
+    return found
+
+
+def give_tracks(to, name, with_qop):
+    found = [long_tracks(name, k) for k in range(EVENTS)]
+    to.give("tracks", "offsets", offsets_of(found), UINT)
+    to.give("tracks", "velo_track", [velo for of_event in found for velo, _ in of_event], UINT)
+    if with_qop:
+        to.give("tracks", "qop", [qop for of_event in found for _, qop in of_event])
+
+
+def fitted(name, at):
+    fit = Algorithm("SLUICE_SELECTIONS", "fit", EVENTS)
+    tracks = [event["velo_tracks"] for event in velo_of(name)]
+    hits = [[at[event["event"]][lhcb_id] for lhcb_id in track["lhcbids"]] for event in velo_of(name) for track in event["velo_tracks"]]
+    give_tracks(fit, name, True)
+    fit.give("velo_tracks", "offsets", offsets_of(tracks), UINT)
+    fit.give("velo_tracks", "hit_offsets", offsets_of(hits), UINT)
+    for i, axis in enumerate("xyz"):
+        fit.give("velo_tracks", f"hit_{axis}", [hit[i] for track in hits for hit in track])
+    fit.give("geometry", "beam", beam)
+    fit.run()
+    columns = {field: fit.get("states", field) for field in STATE}
+    columns["ndof"] = fit.get("states", "ndof", UINT)
+    return [dict(zip(columns, values)) for values in zip(*columns.values())]
+
+
+def compare_states(name, ours):
+    theirs = [track["kalman_velo_only"] for event in sequences[name] for track in event["long_tracks"]]
+    checks.that([state["ndof"] for state in ours[:len(theirs)]] == [state["ndof"] for state in theirs], f"{name}: {len(theirs)} states, with as many degrees of freedom")
+    errors = {"x": "c00", "tx": "c22", "y": "c11", "ty": "c33"}
+    off = [abs(mine[field] - other[field]) / other[error] ** 0.5 for mine, other in zip(ours, theirs) for field, error in errors.items()]
+    checks.that(max(off) < 0.02 and statistics.median(off) < 2e-4, f"{name}: places and slopes are {max(off):.2g} of their error off at most, {statistics.median(off):.1g} in the median")
+    z = max(abs(mine["z"] - other["z"]) for mine, other in zip(ours, theirs))
+    checks.that(z < 0.04, f"{name}: z is {z:.2g} mm off at most")
+    for field, limit in (("c00", 5e-3), ("c20", 5e-3), ("c22", 5e-3), ("c11", 5e-3), ("c31", 5e-3), ("c33", 5e-3), ("chi2", 0.07), ("qop", 1e-7)):
+        off = max(abs(mine[field] / other[field] - 1) for mine, other in zip(ours, theirs))
+        checks.that(off < limit, f"{name}: {field} is {off:.2g} of it off at most")
+
+
+positions = {"hlt1_pp_veloSP": places("velo_superpixels.yaml")}
+retina = places("velo.yaml")
+counts = {"hlt1_pp_default": 188, "hlt1_pp_veloSP": 189, "hlt1_pp_matching": 238, "hlt1_pp_forward_then_matching_no_gec": 279}
+for name, events in sequences.items():
+    checks.that(sum(len(event["long_tracks"]) for event in events) == counts[name], f"{name}: {counts[name]} long tracks")
+    compare_states(name, fitted(name, positions.get(name, retina)))
+checks.end()
