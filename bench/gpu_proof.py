@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
-and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of both vertex finders and of
-luminosity summaries, one factor varied at a time.
+and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of particles, of both
+vertex finders and of luminosity summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -28,6 +28,7 @@ CALO_NODES = ("calo_cells", "calo_sums", "calo_clusters", "electrons", "bremsstr
 MATCHING_NODES = ("scifi_hits", "seed_xz", "seed_clones", "seed_stereo", "seeds", "matches", "matched_tracks")
 UT_MATCHING_NODES = (*MATCHING_NODES, "ut_hits", "ut_matches")
 COMBINED_NODES = (*UT_NODES, *FORWARD_NODES, *MATCHING_NODES, "ut_matches", "hits_left", "velo_left", "long_ut_tracks", "long_tracks")
+PARTICLE_NODES = (*UT_NODES, *FORWARD_NODES, "muon_tiles", "muon_hits", "muons", "calo_cells", "electrons", "bremsstrahlung", "pv", "long_states", "particles")
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -83,7 +84,8 @@ def main():
                                 ("seeding.yaml", "seeding", SEEDING_NODES), ("matching.yaml", "matching", UT_MATCHING_NODES),
                                 ("matching_no_ut.yaml", "matching without UT", MATCHING_NODES),
                                 ("forward_then_matching.yaml", "forward, matching", COMBINED_NODES),
-                                ("calo.yaml", "calorimeter", CALO_NODES), ("muon.yaml", "muons", MUON_NODES)):
+                                ("calo.yaml", "calorimeter", CALO_NODES), ("muon.yaml", "muons", MUON_NODES),
+                                ("particles.yaml", "particles", PARTICLE_NODES)):
         expected = digests(graph, SIX)
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):

@@ -2,7 +2,8 @@
 #include <sluice/plugin.h>
 
 SL_DECLARE(fit);
+SL_DECLARE(particles);
 
-static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(fit)};
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(fit), SL_ENTRY(particles)};
 
-SL_PLUGIN("selections", "0.1.0", "what selections read: long tracks at the beam line");
+SL_PLUGIN("selections", "0.1.0", "what selections read: long tracks at the beam line, and their vertices");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The algorithms of selections, each alone, on what LHCb's first-level trigger had of six events in each of four
-sequences, against what it made of that: states of long tracks at the beam line."""
+sequences, against what it made of that: states of long tracks at the beam line, their primary vertices and impact parameters."""
 import csv
 import ctypes
 import json
@@ -100,10 +100,70 @@ def compare_states(name, ours):
         checks.that(off < limit, f"{name}: {field} is {off:.2g} of it off at most")
 
 
+VERTEX = {"x": "x", "y": "y", "z": "z", "c_xx": "cov00", "c_xy": "cov10", "c_yy": "cov11", "c_xz": "cov20", "c_yz": "cov21", "c_zz": "cov22"}
+
+
+def particles(name):
+    """Of their states, not ours."""
+    long = [event["long_tracks"] for event in sequences[name]]
+    tracks, vertices = [track for of_event in long for track in of_event], [event["pvs"] for event in velo_of(name)]
+    make = Algorithm("SLUICE_SELECTIONS", "particles", EVENTS)
+    give_tracks(make, name, False)
+    make.give("states", "offsets", offsets_of(long), UINT)
+    for field in STATE:
+        make.give("states", field, [track["kalman_velo_only"][field] for track in tracks])
+    make.give("states", "ndof", [track["kalman_velo_only"]["ndof"] for track in tracks], UINT)
+    make.give("vertices", "offsets", offsets_of(vertices), UINT)
+    for field, recorded in VERTEX.items():
+        make.give("vertices", field, [vertex[recorded] for of_event in vertices for vertex in of_event])
+    make.give("muons", "is_muon", [track["is_muon"] for track in tracks], ctypes.c_uint8)
+    make.give("electrons", "is_electron", [track["is_electron"] for track in tracks], ctypes.c_uint8)
+    make.run()
+    kinds = {"vertex": UINT, "leptons": ctypes.c_uint8, "charge": ctypes.c_int8}
+    fields = "vertex ip ip_chi2 chi2_ndof p pt eta charge leptons".split()
+    return {field: make.get("particles", field, kinds.get(field, ctypes.c_float))[:len(tracks)] for field in fields}, tracks, vertices
+
+
+def ip_and_chi2(state, vertex):
+    """With respect to a vertex, in double precision."""
+    dz = vertex["z"] - state["z"]
+    tx, ty = state["tx"], state["ty"]
+    dx, dy = state["x"] + tx * dz - vertex["x"], state["y"] + ty * dz - vertex["y"]
+    xx = vertex["cov00"] + state["c00"] + dz * dz * state["c22"] + 2 * dz * state["c20"] + tx * tx * vertex["cov22"] - 2 * tx * vertex["cov20"]
+    yy = vertex["cov11"] + state["c11"] + dz * dz * state["c33"] + 2 * dz * state["c31"] + ty * ty * vertex["cov22"] - 2 * ty * vertex["cov21"]
+    xy = vertex["cov10"] + tx * ty * vertex["cov22"] - ty * vertex["cov20"] - tx * vertex["cov21"]
+    return ((dx * dx + dy * dy) / (1 + tx * tx + ty * ty)) ** 0.5, (dx * dx * yy - 2 * dx * dy * xy + dy * dy * xx) / (xx * yy - xy * xy)
+
+
+# Which vertex was taken is not recorded: it is the one with the recorded impact parameter, which no other has.
+def compare_particles(name):
+    """How many have another vertex by the least distance."""
+    ours, tracks, vertices = particles(name)
+    of_track = [vertices[k] for k, event in enumerate(sequences[name]) for _ in event["long_tracks"]]
+    same = others = 0
+    for vertex, track, found in zip(ours["vertex"], tracks, of_track):
+        by_vertex = [ip_and_chi2(track["kalman_velo_only"], one) for one in found]
+        theirs = [i for i, (ip, chi2) in enumerate(by_vertex) if abs(ip - track["ip"]) < 1e-4 + 1e-4 * ip and abs(chi2 - track["ipChi2"]) < 1e-2 * (1 + chi2)]
+        same += theirs == [vertex]
+        others += min(range(len(found)), key=lambda i: by_vertex[i][0]) != vertex
+    checks.that(same == len(tracks), f"{name}: of {len(tracks)} tracks {same} have the same vertex")
+    ip = max(abs(mine - track["ip"]) for mine, track in zip(ours["ip"], tracks))
+    chi2 = [abs(mine / track["ipChi2"] - 1) for mine, track in zip(ours["ip_chi2"], tracks)]
+    checks.that(ip < 5e-6, f"{name}: impact parameters are {ip:.2g} mm off at most")
+    checks.that(max(chi2) < 1e-5 and statistics.median(chi2) < 5e-7, f"{name}: their chi2 {max(chi2):.2g} of it at most, {statistics.median(chi2):.1g} in the median")
+    p = max(abs(mine * abs(track["kalman_velo_only"]["qop"]) - 1) for mine, track in zip(ours["p"], tracks))
+    checks.that(p < 3e-7, f"{name}: p is {p:.1g} of it off at most")
+    checks.that(ours["leptons"] == [track["is_muon"] + 2 * track["is_electron"] for track in tracks], f"{name}: {sum(map(bool, ours['leptons']))} leptons")
+    checks.that(ours["charge"] == [1 if track["best_qop"] > 0 else -1 for track in tracks], f"{name}: charges")
+    return others
+
+
 positions = {"hlt1_pp_veloSP": places("velo_superpixels.yaml")}
 retina = places("velo.yaml")
 counts = {"hlt1_pp_default": 188, "hlt1_pp_veloSP": 189, "hlt1_pp_matching": 238, "hlt1_pp_forward_then_matching_no_gec": 279}
 for name, events in sequences.items():
     checks.that(sum(len(event["long_tracks"]) for event in events) == counts[name], f"{name}: {counts[name]} long tracks")
     compare_states(name, fitted(name, positions.get(name, retina)))
+others = {name: compare_particles(name) for name in sequences}
+checks.that(sum(others.values()) > 0, f"the nearest vertex would be another one for {others}")
 checks.end()

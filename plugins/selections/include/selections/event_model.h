@@ -25,4 +25,24 @@
   F(ndof, u32, PER_ITEM, "", "degrees of freedom: twice the number of hits, less four")
 SL_COLLECTION(long_states, LONG_STATES_FIELDS, "states of long tracks at the beam line");
 
+#define PARTICLE_NO_VERTEX UINT32_MAX
+enum { PARTICLE_IS_MUON = 1, PARTICLE_IS_ELECTRON = 2 }; /* bits of `leptons` */
+
+/* What is asked of single tracks. One without a fit has zeros and no vertex. */
+#define PARTICLES_FIELDS(F)                                                                           \
+  F(offsets, u32, OFFSETS, "", "first particle of each event")                                        \
+  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event")                       \
+  F(vertex, u32, PER_ITEM, "", "the primary vertex of least ip_chi2, by its place; UINT32_MAX: none") \
+  F(ip, f32, PER_ITEM, "mm", "impact parameter with respect to it; -1: none")                         \
+  F(ip_chi2, f32, PER_ITEM, "", "chi2 of the impact parameter; -1: none")                             \
+  F(chi2_ndof, f32, PER_ITEM, "", "chi2 of the fit over its degrees of freedom; of 0 degrees 0")      \
+  F(p, f32, PER_ITEM, "MeV", "momentum")                                                              \
+  F(pt, f32, PER_ITEM, "MeV", "momentum across the z axis")                                           \
+  F(eta, f32, PER_ITEM, "", "pseudorapidity")                                                         \
+  F(p_corrected, f32, PER_ITEM, "MeV", "momentum with the energy of bremsstrahlung")                  \
+  F(pt_corrected, f32, PER_ITEM, "MeV", "momentum across the z axis, likewise")                       \
+  F(charge, i8, PER_ITEM, "e", "1 or -1")                                                             \
+  F(leptons, u8, PER_ITEM, "", "1: a muon, 2: an electron, 3: both")
+SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks as lines read them");
+
 #endif
