@@ -51,9 +51,8 @@ struct muon_check {
 };
 
 static uint32_t kind_of(const struct mc_particle *particle) {
-  const int32_t pdg = particle->pdg < 0 ? -particle->pdg : particle->pdg;
   for (uint32_t k = 0; k < KIND_OTHER; k++)
-    if (kinds[k].pdg == pdg) return k;
+    if (particle->pdg == kinds[k].pdg || particle->pdg == -kinds[k].pdg) return k;
   return KIND_OTHER;
 }
 

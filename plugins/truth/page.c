@@ -48,7 +48,7 @@ static void add_particle_name(struct svg *s, int32_t pdg) {
   } names[] = {{11, "e⁻", "e⁺"}, {13, "μ⁻", "μ⁺"},   {211, "π⁺", "π⁻"},  {321, "K⁺", "K⁻"},
                {2212, "p", "p̅"}, {3112, "Σ⁻", "Σ̅⁺"}, {3222, "Σ⁺", "Σ̅⁻"}, {3312, "Ξ⁻", "Ξ̅⁺"}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (pdg == names[i].pdg || -pdg == names[i].pdg) {
+    if (pdg == names[i].pdg || pdg == -names[i].pdg) {
       svg_add(s, "%s", pdg > 0 ? names[i].name : names[i].antiname);
       return;
     }

@@ -112,6 +112,17 @@ static void tracks_count_by_kind_and_true_momentum(void **state) {
   assert_bin(report, "ghosts", "p > 3 GeV", 0, 0);
 }
 
+/* That of a damaged bank has no positive counterpart. */
+static void the_least_number_of_a_kind_is_of_no_kind(void **state) {
+  struct true_particle particle;
+  (void)state;
+  fill(&particle, 1, INT32_MIN, 5000);
+  add_event(banks, &particle, 1);
+  add_track(1, 1, 5000, 0);
+  end_tracks();
+  assert_bin(run(), "others", "3 to 6 GeV", 0, 1);
+}
+
 static void ghosts_count_by_their_own_momentum(void **state) {
   struct true_particle particles[2];
   (void)state;
@@ -163,6 +174,7 @@ static void hits_of_other_events_are_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(tracks_count_by_kind_and_true_momentum, start, stop_check),
+      cmocka_unit_test_setup_teardown(the_least_number_of_a_kind_is_of_no_kind, start, stop_check),
       cmocka_unit_test_setup_teardown(ghosts_count_by_their_own_momentum, start, stop_check),
       cmocka_unit_test_setup_teardown(a_track_that_decays_counts_as_what_it_began_as, start, stop_check),
       cmocka_unit_test_setup_teardown(hits_of_other_events_are_told, start, stop_check),

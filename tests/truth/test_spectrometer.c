@@ -381,6 +381,18 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   svg_free(&svg);
 }
 
+/* The least of all, of a damaged bank, has no positive counterpart. */
+static void a_particle_without_a_name_has_its_number(void **state) {
+  (void)state;
+  add_hits(bent, 0, IDS);
+  make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = INT32_MIN, .p = 5300});
+  p.has_truth = 1;
+  svg.count = 0;
+  spectrometer_draw(&p, &svg);
+  assert_int_equal(count_of("<title>PDG -2147483648 5.3 GeV"), 1);
+  svg_free(&svg);
+}
+
 /* Bands under the true tracks and ghosts above them, where the way to the UT is seen, and where the UT is. */
 static void found_tracks_stand_out_and_are_counted(void **state) {
   (void)state;
@@ -425,6 +437,7 @@ int main(void) {
       CASE(a_track_that_is_a_muon_goes_on_to_the_last_chambers),
       CASE(a_long_track_that_matches_no_particle_is_a_ghost),
       CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
+      CASE(a_particle_without_a_name_has_its_number),
       CASE(found_tracks_stand_out_and_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
