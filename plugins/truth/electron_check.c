@@ -153,6 +153,7 @@ static void report_momenta(const struct electron_check *c, const struct sl_repor
     if (both[i].of->count > 0)
       r->line(r->context, "electrons, p %-24s median %6.2f %%  width %6.2f %%", both[i].text, 100 * median,
               100 * width);
+    spread_report_left_out(both[i].of, both[i].key, r);
   }
 }
 

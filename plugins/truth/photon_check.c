@@ -265,6 +265,7 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
             "pi0, both photons of more than the least ET: %" PRIu64 " / %" PRIu64
             "  mass: median %.1f MeV  width %.1f MeV",
             c->pi0_found, c->pi0, median, width);
+  spread_report_left_out(&c->mass, "masses", r);
 }
 
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
@@ -274,6 +275,8 @@ static int photon_check_finish(void *state, const struct sl_services *s, const s
   r->begin_array(r->context, "photons");
   for (uint32_t bin = 0; bin <= BINS; bin++) report_photons(&c->photons[bin], bins[bin].name, r);
   r->end_array(r->context);
+  spread_report_left_out(&c->photons[ALL].energy, "energies", r);
+  spread_report_left_out(&c->photons[ALL].place, "places", r);
   report_pi0(c, r);
   tally_warn(&c->tally, s);
   return SL_OK;

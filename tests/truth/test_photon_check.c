@@ -112,6 +112,20 @@ static void two_clusters_of_a_pi0_give_its_mass(void **state) {
   assert_true(atoi(cell + 1) + atoi(strchr(cell + 1, ',') + 1) == 1); /* 130 to 140 MeV */
 }
 
+/* 0 / 0 is no number. */
+static void a_photon_without_energy_is_left_out_of_the_energies(void **state) {
+  (void)state;
+  add_photon(0, 1265, 0, 100, TRUTH_NO_PI0);
+  add_photon(10000, 1265, 0, 300, TRUTH_NO_PI0);
+  add_cluster(100, 0, 1265, 0, 1);
+  add_cluster(300, 10200, 1265, 0, 1);
+  end_photons(TRUTH_PHOTONS_VERSION, 0);
+  const char *bin = named(strstr(run(), "\"photons\""), "all");
+  assert_int_equal(number_in(bin, "found"), 2);
+  assert_float_equal(number_in(bin, "energy_median"), 0.02, 1e-3);
+  assert_non_null(strstr(sl_test_messages(test), "energies: 1 that are no numbers are left out"));
+}
+
 static void photons_of_another_version_or_size_are_malformed(void **state) {
   (void)state;
   add_photon(10000, 1265, 0, 100, TRUTH_NO_PI0);
@@ -131,6 +145,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_photon_is_found_by_a_cluster_at_its_cell),
       TEST(two_clusters_of_a_pi0_give_its_mass),
+      TEST(a_photon_without_energy_is_left_out_of_the_energies),
       TEST(photons_of_another_version_or_size_are_malformed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
