@@ -13,6 +13,7 @@
 #include <sluice/kernel.h>
 
 enum { PLACE_FLOATS = 4 };
+static const float half_width_min = 0.1f; /* mm: the narrowest pads have more than 3 */
 
 #define SL_ARGS cross_args
 #define CROSS(M)                                                                                                   \
@@ -59,12 +60,13 @@ static void fill_places(const struct muon_geometry_view *g, uint32_t table, uint
   }
 }
 
-/* What makes all that is computed with them finite: half-widths above 0, and stations one behind another. */
+/* What makes all that is computed with them finite: half-widths, whose squares are divided by, and stations one behind
+ * another. */
 static const char *find_fault(const struct muon_geometry_view *g, const struct strip_grid *grids,
                               const struct place *places) {
   float behind = 0.0f; /* the last z of the stations before */
   for (uint32_t i = 0; i < g->width_first[MUON_TABLES]; i++)
-    if (!(g->half_x[i] > 0.0f) || !(g->half_y[i] > 0.0f)) return "a half-width is not above 0";
+    if (!(g->half_x[i] >= half_width_min) || !(g->half_y[i] >= half_width_min)) return "a half-width is below 0.1 mm";
   for (uint32_t station = 0; station < MUON_STATIONS; station++) {
     float last = behind;
     for (uint32_t table = 0; table < MUON_TABLES; table++) {

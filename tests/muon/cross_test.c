@@ -208,8 +208,12 @@ static void expect_refused(const struct sl_test *detector, const char *field, ui
 static void a_geometry_that_gives_no_finite_fits_is_refused(void **state) {
   (void)state;
   struct sl_test *detector = detector_new(2);
-  expect_refused(detector, "half_x", 17, 0.0f, "a half-width is not above 0");
-  expect_refused(detector, "half_y", 3000, -1.0f, "a half-width is not above 0");
+  const char *narrow = "a half-width is below 0.1 mm";
+  expect_refused(detector, "half_x", 17, 0.0f, narrow);
+  expect_refused(detector, "half_x", 17, 1e-21f, narrow); /* whose weight is infinite */
+  expect_refused(detector, "half_x", 17, 0.0999f, narrow);
+  expect_refused(detector, "half_y", 3000, -1.0f, narrow);
+  expect_refused(detector, "half_y", 3000, 0.0999f, narrow);
   expect_refused(detector, "z", 5, 16400.0f, "stations are not one behind another in z");
   expect_refused(detector, "z", 5, -100.0f, "stations are not one behind another in z");
   sl_test_free(detector);
