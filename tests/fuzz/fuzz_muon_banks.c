@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   lists = reader;
   for (; muon_reader_next(&reader, &digit); digits++) require(digit.tile != 0 && digit.time < 16);
   require(digits <= 7 * bytes && reader.fault < MUON_FAULT_COUNT && muon_fault_text(reader.fault)[0] != '\0');
+  require(reader.fault != MUON_FINE || version != 2 || bytes % 2 == 0);
   const int is_known = count_lists(&lists, &listed);
   require(is_known == (reader.fault != MUON_UNKNOWN_ADDRESS) || reader.fault == MUON_TOO_SHORT);
   require(reader.fault != MUON_FINE || (lists.fault == MUON_FINE && digits == listed));

@@ -245,6 +245,8 @@ static void wrong_banks_refuse_their_event(void **state) {
   expect_fault(detector, &g, 3, 4, fine, sizeof fine, MUON_OTHER_FORMAT);
   expect_fault(detector, &g, 2, 10, fine, sizeof fine, MUON_UNKNOWN_SOURCE);
   expect_fault(detector, &g, 2, 1, fine, sizeof fine, MUON_FAULT_COUNT); /* a second time */
+  expect_fault(detector, &g, 2, 4, fine, sizeof fine - 1, MUON_ODD_SIZE);
+  expect_fault(detector, &g, 2, 4, fine, 1, MUON_ODD_SIZE);
   expect_fault(detector, &g, 2, 4, fine, 0, MUON_TOO_SHORT);
   expect_fault(detector, &g, 2, 4, pads, sizeof pads, MUON_TOO_SHORT);
   expect_fault(detector, &g, 2, 4, cut, sizeof cut, MUON_TOO_SHORT);

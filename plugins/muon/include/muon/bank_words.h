@@ -22,7 +22,8 @@
   F(MUON_TOO_SHORT, "it ends within its own lengths")                                            \
   F(MUON_TOO_LONG, "something follows its last batch") /* but for one halfword */                \
   F(MUON_UNKNOWN_ADDRESS, "an address is beyond the bank's channels")                            \
-  F(MUON_WRONG_LINK_LENGTH, "a link has 2 to 6 bytes") /* too few for its map of hits */
+  F(MUON_WRONG_LINK_LENGTH, "a link has 2 to 6 bytes") /* too few for its map of hits */         \
+  F(MUON_ODD_SIZE, "its size is not a number of halfwords")
 #define MUON_FAULT_NAME_(name, text) name,
 enum muon_fault { MUON_FINE, MUON_FAULTS(MUON_FAULT_NAME_) MUON_FAULT_COUNT };
 
@@ -221,6 +222,8 @@ SL_MATH_FUNCTION void muon_reader_begin(struct muon_reader *r, const struct muon
     r->fault = MUON_OTHER_FORMAT;
   else if (unit >= units)
     r->fault = MUON_UNKNOWN_SOURCE;
+  else if (bank->version == 2 && bank->size_bytes % 2 != 0)
+    r->fault = MUON_ODD_SIZE;
   if (r->fault) return;
   r->tiles += map->channel_first[unit];
   r->channels = map->channel_first[unit + 1] - map->channel_first[unit];
