@@ -2,8 +2,8 @@
  *
  * The robust width is half the distance between the quantiles of 15.87 % and 84.13 %: sigma, for a Gaussian, and blind
  * to tails. Quantiles come from a histogram of SPREAD_CELLS cells, linearly between a cell's edges; what lies outside
- * its range, were it infinite, counts in its first or last cell. Mean and rms are those of all values. What is no number,
- * as 0 / 0 of a damaged truth, is left out of all that, and counted by itself.
+ * its range, were it infinite, counts in its first or last cell. Mean and rms are those of all values. What is no
+ * number, as 0 / 0 of a damaged truth, is left out of all that, and counted by itself.
  */
 #ifndef TRUTH_SPREAD_H
 #define TRUTH_SPREAD_H
