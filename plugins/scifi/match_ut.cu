@@ -52,6 +52,7 @@ enum {
   WARPS = 4 /* of a block, at most */
 #endif
 };
+SL_STATIC_ASSERT((int)UT_HITS_MAX <= 1 << (int)PLACE_BITS, "each hit of an event has a place");
 static const float slack = 0.01f; /* mm: so much more is searched than what tolerances say, since these are rounded */
 
 /* ------------------------------------------------------------------------------------------------ one layer */

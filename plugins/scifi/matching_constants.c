@@ -24,19 +24,41 @@ SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 static const uint16_t z_terms[SCIFI_MATCH_Z_TERMS] = {0, 100, 200, 10, 2};
 static const uint16_t bend_terms[SCIFI_MATCH_BEND_TERMS] = {1000, 0, 200, 400, 110, 2, 4, 20};
 
+/* mm. match_ut searches the group of sectors that a track would pass and two on each side. In the UT as it is the next
+ * strips are 47 mm away, of which up to 7 go to the depth of a layer, by the track's slopes. */
+static const double ut_half_width_max = 40;
+
 static void take_numbers(const double *from, uint32_t count, float *to) {
   for (uint32_t i = 0; i < count; i++) to[i] = (float)from[i];
 }
 
-static void take_ut(const struct calibration *c, float *to) {
-  const double *loose[] = {c->matching_ut_loose_0, c->matching_ut_loose_1, c->matching_ut_loose_2};
-  const double *tight[] = {c->matching_ut_tight_1, c->matching_ut_tight_2, c->matching_ut_tight_3};
+static int take_ut_window(const struct sl_services *s, const char *name, const double *window, float *to) {
+  const double most = window[SCIFI_MATCH_UT_WINDOW - 1];
+  take_numbers(window, SCIFI_MATCH_UT_WINDOW, to);
+  if (most <= ut_half_width_max) return SL_OK;
+  s->message(s->context, SL_ERROR, "matching.%s: %g mm is more than %g, as far as hits are searched for", name, most,
+             ut_half_width_max);
+  return SL_EFORMAT;
+}
+
+static int take_ut(const struct sl_services *s, const struct calibration *c, float *to) {
+  float *loose = to + SCIFI_MATCH_UT_LOOSE, *tight = to + SCIFI_MATCH_UT_TIGHT;
+  const struct {
+    const char *name;
+    const double *window;
+    float *to;
+  } windows[] = {{"ut_loose.0", c->matching_ut_loose_0, loose},
+                 {"ut_loose.1", c->matching_ut_loose_1, loose + SCIFI_MATCH_UT_WINDOW},
+                 {"ut_loose.2", c->matching_ut_loose_2, loose + 2 * SCIFI_MATCH_UT_WINDOW},
+                 {"ut_tight.1", c->matching_ut_tight_1, tight},
+                 {"ut_tight.2", c->matching_ut_tight_2, tight + SCIFI_MATCH_UT_WINDOW},
+                 {"ut_tight.3", c->matching_ut_tight_3, tight + 2 * SCIFI_MATCH_UT_WINDOW}};
+  int status = SL_OK;
   take_numbers(c->matching_ut_bend, 2, to + SCIFI_MATCH_UT_BEND);
   to[SCIFI_MATCH_UT_Y_TOLERANCE] = (float)c->matching_ut_y_tolerance;
-  for (uint32_t i = 0; i < sizeof loose / sizeof loose[0]; i++) {
-    take_numbers(loose[i], SCIFI_MATCH_UT_WINDOW, to + SCIFI_MATCH_UT_LOOSE + i * SCIFI_MATCH_UT_WINDOW);
-    take_numbers(tight[i], SCIFI_MATCH_UT_WINDOW, to + SCIFI_MATCH_UT_TIGHT + i * SCIFI_MATCH_UT_WINDOW);
-  }
+  for (size_t i = 0; i < sizeof windows / sizeof windows[0] && status == SL_OK; i++)
+    status = take_ut_window(s, windows[i].name, windows[i].window, windows[i].to);
+  return status;
 }
 
 static int take(const struct sl_services *s, const struct calibration *c, float *to) {
@@ -52,7 +74,8 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
   take_numbers(c->matching_x_tolerance, 2, to + SCIFI_MATCH_X_TOLERANCE);
   take_numbers(c->matching_y_tolerance, 2, to + SCIFI_MATCH_Y_TOLERANCE);
   take_numbers(c->matching_weights, SCIFI_MATCH_WEIGHT_COUNT, to + SCIFI_MATCH_WEIGHTS);
-  take_ut(c, to);
+  const int status = take_ut(s, c, to);
+  if (status < 0) return status;
   return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 

@@ -25,8 +25,8 @@ char *calibration_text(const char *file, size_t *bytes);
 void calibration_load(const char *file, struct calibration *c);
 void calibration_path(const char *file, char path[SCRATCH_PATH_MAX]);
 
-/* A constant that is made of the nominal calibration with a line more, after the line `after`, is refused, in words
- * with `name`. */
+/* A constant that is made of the nominal calibration with `term`, a line or a part of one, more behind `after` is
+ * refused, in words with `name`. */
 struct refused_term {
   const char *after, *term, *name;
 };

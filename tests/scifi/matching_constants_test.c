@@ -79,6 +79,16 @@ static void a_term_that_no_formula_has_is_refused(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 
+/* match_ut would miss their hits. */
+static void a_window_wider_than_what_is_searched_is_refused(void **state) {
+  (void)state;
+  static const struct refused_term cases[] = {
+      {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm is more than 40"},
+      {"value matching.ut_loose.2 ", "0 0 0 1000 # ", "matching.ut_loose.2: 1000 mm is more than 40"},
+      {"value matching.ut_tight.3 ", "0 0 0 40.1 # ", "matching.ut_tight.3: 40.1 mm is more than 40"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
+}
+
 static void polynomials_are_those_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
@@ -156,6 +166,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs),
       cmocka_unit_test(a_term_that_no_formula_has_is_refused),
+      cmocka_unit_test(a_window_wider_than_what_is_searched_is_refused),
       cmocka_unit_test(polynomials_are_those_of_the_calibration),
       cmocka_unit_test(chi2_is_that_of_the_formula),
       cmocka_unit_test(a_track_that_is_not_bent_has_no_momentum),
