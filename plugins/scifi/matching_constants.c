@@ -61,6 +61,16 @@ static int take_ut(const struct sl_services *s, const struct calibration *c, flo
   return status;
 }
 
+static int take_weights(const struct sl_services *s, const double *weights, float *to) {
+  take_numbers(weights, SCIFI_MATCH_WEIGHT_COUNT, to);
+  for (uint32_t i = 0; i < SCIFI_MATCH_WEIGHT_COUNT; i++) {
+    if (weights[i] >= 0) continue;
+    s->message(s->context, SL_ERROR, "matching.weights: %g is negative, and so could chi2 be", weights[i]);
+    return SL_EFORMAT;
+  }
+  return SL_OK;
+}
+
 static int take(const struct sl_services *s, const struct calibration *c, float *to) {
   const struct scifi_formula formulas[] = {
       {"matching.z_magnet", c->matching_z_magnet, 1, 3, SCIFI_MATCH_Z_TERMS, z_terms, to + SCIFI_MATCH_Z_MAGNET},
@@ -73,8 +83,8 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
   to[SCIFI_MATCH_DISTANCE_Y_MAX] = (float)c->matching_distance_y_max;
   take_numbers(c->matching_x_tolerance, 2, to + SCIFI_MATCH_X_TOLERANCE);
   take_numbers(c->matching_y_tolerance, 2, to + SCIFI_MATCH_Y_TOLERANCE);
-  take_numbers(c->matching_weights, SCIFI_MATCH_WEIGHT_COUNT, to + SCIFI_MATCH_WEIGHTS);
-  const int status = take_ut(s, c, to);
+  int status = take_weights(s, c->matching_weights, to + SCIFI_MATCH_WEIGHTS);
+  if (status == SL_OK) status = take_ut(s, c, to);
   if (status < 0) return status;
   return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }

@@ -89,6 +89,15 @@ static void a_window_wider_than_what_is_searched_is_refused(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 
+/* A negative chi2 would not be the best one for match's order of bits. */
+static void a_negative_weight_is_refused(void **state) {
+  (void)state;
+  static const struct refused_term cases[] = {
+      {"value matching.weights ", "-0.5 1 1 1 # ", "matching.weights: -0.5 is negative"},
+      {"value matching.weights ", "1 1 1 -2 # ", "matching.weights: -2 is negative"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
+}
+
 static void polynomials_are_those_of_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
@@ -167,6 +176,7 @@ int main(void) {
       cmocka_unit_test(an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs),
       cmocka_unit_test(a_term_that_no_formula_has_is_refused),
       cmocka_unit_test(a_window_wider_than_what_is_searched_is_refused),
+      cmocka_unit_test(a_negative_weight_is_refused),
       cmocka_unit_test(polynomials_are_those_of_the_calibration),
       cmocka_unit_test(chi2_is_that_of_the_formula),
       cmocka_unit_test(a_track_that_is_not_bent_has_no_momentum),
