@@ -77,11 +77,12 @@ VECTOR_INLINE void open_passages(const struct search_windows_args *a, const stru
   f32x8_store(p->y_least, y - reach_y - slack);
   f32x8_store(p->y_most, y + reach_y + slack);
 
+  const i32x8 least = i32x8_of(group_to_read(begin));
   i32x8 middle = i32x8_of(begin - 1), in_reach = i32x8_of(0);
   for (int32_t group = begin; group <= last; group++) middle -= a->groups.x[group] < x;
   const f32x8 reach = width + depth * (absolute(t->tx) + absolute(t->ty * slope)), at_0 = x - y * slope;
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
-    const i32x8 group = middle + group_of(0, w), inside = i32x8_max(i32x8_min(group, i32x8_of(last)), i32x8_of(begin));
+    const i32x8 group = middle + group_of(0, w), inside = i32x8_max(i32x8_min(group, i32x8_of(last)), least);
     const i32x8 is_one = (group >= begin) & (group <= last) &
                          (at_0 + reach >= f32x8_gather(a->groups.x_least, inside)) &
                          (at_0 - reach <= f32x8_gather(a->groups.x_most, inside));

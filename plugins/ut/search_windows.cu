@@ -129,6 +129,7 @@ static SL_DEVICE struct window search_group(const struct search_windows_args *a,
 static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
                                    uint32_t layer, size_t place) {
   const int32_t begin = (int32_t)a->groups.layer_first[layer], last = (int32_t)a->groups.layer_first[layer + 1] - 1;
+  const int32_t least = group_to_read(begin);
   const float dz = a->groups.layer_z[layer] - p->z;
   const struct crossing c = {p->x + p->tx * dz, p->y + p->ty * dz, a->groups.layer_depth[layer]};
   const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)last + 1, c.x) - 1;
@@ -137,7 +138,7 @@ static SL_DEVICE void search_layer(const struct search_windows_args *a, const st
   SL_UNROLL
   for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
     const int32_t group = group_of(middle, w), most = group > last ? last : group;
-    const int32_t read = most < begin ? begin : most; /* also where the layer has no groups, and begin is behind last */
+    const int32_t read = most < least ? least : most;
     const uint32_t is_one =
         (uint32_t)(group >= begin) & (uint32_t)(group <= last) & is_in_reach(a, p, &c, (uint32_t)read);
     in_reach |= is_one << w;

@@ -31,6 +31,10 @@ static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
   return window % 2 ? middle - (window + 1) / 2 : middle + window / 2;
 }
 
+/* A group that can be read where a layer's first one is this: a layer without groups begins behind its last one, if
+ * there are as many as can be even behind all. */
+static SL_DEVICE int32_t group_to_read(int32_t begin) { return begin < UT_GROUPS_MAX ? begin : UT_GROUPS_MAX - 1; }
+
 /* As `run`, where a block is one thread (search_windows.cpu.c). */
 #ifdef SL_TARGET_CPU
 int ut_search_windows_tuned(const struct sl_launch *l, const void *args);

@@ -241,11 +241,32 @@ static void a_layer_without_groups_has_no_windows(void **state) {
   sl_test_free(hits);
 }
 
+/* Nor has the last layer, behind which no group can be where there are as many as can be. */
+static void a_last_layer_without_groups_has_no_windows(void **state) {
+  (void)state;
+  const struct lane_hit hit = {.lane = 0, .strip = 100};
+  banks_event(&banks);
+  banks_add_v3(&banks, 0, &hit, 1);
+  struct sl_test *hits = decode();
+  add_track(-751.51f, -600, 0, 0);
+  struct sl_test *t = search_new(hits);
+  uint32_t layer_first[UT_LAYERS + 1];
+  memcpy(layer_first, sl_test_output(detector.groups, "groups", "layer_first"), sizeof layer_first);
+  layer_first[UT_LAYERS - 1] = layer_first[UT_LAYERS] = UT_GROUPS_MAX;
+  sl_test_input(t, "groups", "layer_first", layer_first, UT_LAYERS + 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(windows_in(t, 0), 1);
+  assert_int_equal(windows_in(t, UT_LAYERS - 1), 0);
+  sl_test_free(t);
+  sl_test_free(hits);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {TEST(a_hit_is_in_a_window_as_far_as_the_magnet_moves),
                                      TEST(windows_shrink_with_pt), TEST(windows_are_those_of_trying_every_hit),
-                                     TEST(a_layer_without_groups_has_no_windows)};
+                                     TEST(a_layer_without_groups_has_no_windows),
+                                     TEST(a_last_layer_without_groups_has_no_windows)};
   const int failed = cmocka_run_group_tests_name("search_windows", tests, NULL, NULL);
   shared = 1;
   return failed + cmocka_run_group_tests_name("search_windows, shared", tests, NULL, NULL);
