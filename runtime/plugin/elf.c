@@ -85,6 +85,10 @@ int sl_elf_check(const char *path, char *reason, size_t reason_size) {
     goto close_file;
   }
   const size_t got = fread(&header, 1, sizeof(header), file);
+  if (got < sizeof(header) && (uint64_t)about.st_size >= sizeof(header)) {
+    snprintf(reason, reason_size, "cannot be read: %s", strerror(errno));
+    goto close_file;
+  }
   status = check_header(&header, reason, reason_size);
   if (status) goto close_file;
   if (got < sizeof(header))

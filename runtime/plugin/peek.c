@@ -167,7 +167,8 @@ uint32_t sl_plugin_peek(const char *path) {
   struct stat about;
   struct image image = {.bytes = NULL};
   uint32_t bits = ALL;
-  if (sl_elf_check(path, reason, sizeof reason)) return 0;
+  const int status = sl_elf_check(path, reason, sizeof reason);
+  if (status != SL_OK) return status == SL_EIO ? ALL : 0; /* who loads it tells that it cannot be read */
   if (sizeof(void *) != sizeof(uint64_t)) return ALL;
   const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;
