@@ -13,6 +13,7 @@
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
+#include "sorted_x.h"
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
@@ -82,18 +83,6 @@ struct search {
   uint32_t hit, end;                        /* of the group that is being searched */
 };
 
-/* The first of values in ascending order that is at least this, or `end`. */
-static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (values[middle] < least)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
 static SL_DEVICE struct search open_search(const struct match_ut_args *a, const struct way *w, uint32_t event,
                                            uint32_t layer, float half) {
   const uint32_t begin = a->groups.layer_first[layer], end = a->groups.layer_first[layer + 1];
@@ -108,7 +97,7 @@ static SL_DEVICE struct search open_search(const struct match_ut_args *a, const 
   s.y_most = y + reach_y;
   s.event_hits = a->hits.offsets[event];
   s.groups = 0;
-  s.middle = lower_bound(a->groups.x, begin, end, at_0);
+  s.middle = scifi_first_from(a->groups.x, begin, end, at_0);
   s.middle -= s.middle > begin ? 1u : 0u;
   for (uint32_t g = s.middle < begin + 2 ? begin : s.middle - 2; g < end && g <= s.middle + 2; g++)
     if (at_0 + reach >= a->groups.x_least[g] && at_0 - reach <= a->groups.x_most[g])
@@ -124,7 +113,7 @@ static SL_DEVICE uint32_t open_group(const struct match_ut_args *a, struct searc
   const uint16_t *first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
   const float least = s->y_least - a->groups.length[group];
   s->end = s->event_hits + first[1];
-  s->hit = lower_bound(a->hits.y, s->event_hits + first[0], s->end, least);
+  s->hit = scifi_first_from(a->hits.y, s->event_hits + first[0], s->end, least);
   s->groups &= s->groups - 1;
   return 1;
 }

@@ -1,4 +1,5 @@
-/* sorted_x.h: places among the x of hits, which ascend in a zone and in each of its windows. */
+/* sorted_x.h: places among numbers that ascend: the x of hits in a zone and in each of its windows, of groups of the
+ * UT, and the y of the hits of a group. */
 #ifndef SCIFI_SORTED_X_H
 #define SCIFI_SORTED_X_H
 
