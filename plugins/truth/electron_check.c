@@ -105,10 +105,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
   const struct electron_check_args *args = (const struct electron_check_args *)args_;
   const struct long_tracks_view *tracks = &args->tracks;
   for (uint32_t i = tracks->offsets[event]; i < tracks->offsets[event + 1]; i++) {
-    const uint32_t first = tracks->hit_offsets[i];
-    const struct track_hits track = {.in = {[MC_VELO] = velo_hits_of(&args->velo_tracks, event, tracks->velo_track[i]),
-                                            [MC_UT] = ut_hits_of(&args->ut_tracks, event, tracks->ut_track[i]),
-                                            [MC_SCIFI] = {tracks->hit_id + first, tracks->hit_offsets[i + 1] - first}}};
+    const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     track_check_add(&c->tracks, &track);
     add_track(c, args, event, i);
   }

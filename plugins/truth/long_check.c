@@ -84,11 +84,9 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
   const struct long_tracks_view *tracks = &args->tracks;
   const struct association *a = &c->tracks.association;
   for (uint32_t i = tracks->offsets[event]; i < tracks->offsets[event + 1]; i++) {
-    const uint32_t first = tracks->hit_offsets[i], velo_track = tracks->velo_track[i];
+    const uint32_t velo_track = tracks->velo_track[i];
     const double qop = (double)tracks->qop[i];
-    const struct track_hits track = {.in = {[MC_VELO] = velo_hits_of(&args->velo_tracks, event, velo_track),
-                                            [MC_UT] = ut_hits_of(&args->ut_tracks, event, tracks->ut_track[i]),
-                                            [MC_SCIFI] = {tracks->hit_id + first, tracks->hit_offsets[i + 1] - first}}};
+    const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     track_check_add_momentum(&c->tracks, &track, &args->states, args->states.offsets[event] + velo_track, qop);
     if (has_a_hit_twice(&track.in[MC_SCIFI])) c->tracks_with_a_hit_twice++;
     for (uint32_t k = 0; k < a->match_count; k++)

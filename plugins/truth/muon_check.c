@@ -91,10 +91,8 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
   const struct long_tracks_view *tracks = &args->tracks;
   const struct association *a = &c->tracks.association;
   for (uint32_t i = tracks->offsets[event]; i < tracks->offsets[event + 1]; i++) {
-    const uint32_t first = tracks->hit_offsets[i], is_muon = args->flags.is_muon[i];
-    const struct track_hits track = {.in = {[MC_VELO] = velo_hits_of(&args->velo_tracks, event, tracks->velo_track[i]),
-                                            [MC_UT] = ut_hits_of(&args->ut_tracks, event, tracks->ut_track[i]),
-                                            [MC_SCIFI] = {tracks->hit_id + first, tracks->hit_offsets[i + 1] - first}}};
+    const uint32_t is_muon = args->flags.is_muon[i];
+    const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     track_check_add(&c->tracks, &track);
     if (a->match_count == 0) {
       count(c, KIND_GHOST, 1.0f / fabsf(tracks->qop[i]), is_muon);

@@ -87,10 +87,7 @@ static int take_long_tracks(struct spectrometer *p, const struct spectrometer_in
   p->found[SPECTROMETER_TO_SCIFI].is_read = 1;
   for (uint32_t i = longs->offsets[event]; i < longs->offsets[event + 1] && status == SL_OK; i++) {
     const uint32_t velo = in->velo.offsets[event] + longs->velo_track[i], ut_track = longs->ut_track[i];
-    const uint32_t first = longs->hit_offsets[i];
-    const struct track_hits hits = {.in = {[MC_VELO] = velo_hits_of(&in->velo, event, longs->velo_track[i]),
-                                           [MC_UT] = ut_hits_of(&in->ut, event, ut_track),
-                                           [MC_SCIFI] = {longs->hit_id + first, longs->hit_offsets[i + 1] - first}}};
+    const struct track_hits hits = long_track_hits(longs, i, &in->velo, &in->ut, event);
     const struct spectrometer_track track = {.reach = SPECTROMETER_TO_SCIFI, .p_mev = momentum(longs->qop[i])};
     struct way way;
     begin_way(&way, in, velo);

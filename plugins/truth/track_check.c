@@ -1,8 +1,6 @@
 /* track_check.c: see track_check.h. */
 #include "track_check.h"
 
-#include "scifi/event_model.h"
-
 #include <sluice/math.h>
 
 #include <inttypes.h>
@@ -80,6 +78,15 @@ struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, u
   if (!tracks->offsets || track == SCIFI_NO_TRACK) return (struct hit_ids){NULL, 0};
   const uint32_t item = tracks->offsets[event] + track, first = tracks->hit_offsets[item];
   return (struct hit_ids){tracks->hit_id + first, tracks->hit_offsets[item + 1] - first};
+}
+
+struct track_hits long_track_hits(const struct long_tracks_view *tracks, uint32_t i,
+                                  const struct velo_tracks_view *velo_tracks, const struct ut_tracks_view *ut_tracks,
+                                  uint32_t event) {
+  const uint32_t first = tracks->hit_offsets[i];
+  return (struct track_hits){.in = {[MC_VELO] = velo_hits_of(velo_tracks, event, tracks->velo_track[i]),
+                                    [MC_UT] = ut_hits_of(ut_tracks, event, tracks->ut_track[i]),
+                                    [MC_SCIFI] = {tracks->hit_id + first, tracks->hit_offsets[i + 1] - first}}};
 }
 
 static void count_match(struct track_check *c, const struct match *match, uint32_t hit_count) {

@@ -9,6 +9,7 @@
 #define TRUTH_TRACK_CHECK_H
 
 #include "association.h"
+#include "scifi/event_model.h"
 #include "tally.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
@@ -70,6 +71,10 @@ void track_check_add_momentum(struct track_check *c, const struct track_hits *tr
  * is SCIFI_NO_TRACK. */
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track);
 struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track);
+/* The hits in all three detectors of long track `i` of the slice, which belongs to the event. */
+struct track_hits long_track_hits(const struct long_tracks_view *tracks, uint32_t i,
+                                  const struct velo_tracks_view *velo_tracks, const struct ut_tracks_view *ut_tracks,
+                                  uint32_t event);
 
 void track_check_report_categories(const struct track_check *c, const struct sl_report *r);
 /* Of tracks with momentum: `ghosts`, `fast_ghosts` and so on, null where ids and truth are not comparable; and a line,
