@@ -2,7 +2,7 @@
  * they pass by it, their momentum, and whether they are leptons (README.md, "Particles").
  *
  * A block an event, a thread a track, which goes through the event's vertices. Reads 60 bytes a track, 36 a vertex, and
- * a byte or eight of what knows leptons and photons; writes 42 a track.
+ * a byte or eight of what knows leptons and photons; writes 58 a track.
  */
 #include "calo/event_model.h"
 #include "muon/event_model.h"
@@ -20,7 +20,8 @@
   M(OPTIONAL_IN, muons, muon_flags, "is_muon", "which tracks are muons; without: none")                         \
   M(OPTIONAL_IN, electrons, calo_electrons, "is_electron", "which tracks are electrons; without: none")         \
   M(OPTIONAL_IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy et", "of all VELO tracks; without: none") \
-  M(OUT, particles, particles, "one a track", SL_SHARES_OFFSETS(tracks))
+  M(OUT, particles, particles, "one a track", SL_SHARES_OFFSETS(tracks))                                        \
+  M(NODE_HASH, node)
 SL_ARGUMENTS(particles, PARTICLES);
 
 static const float least_qop = 1e-20f;  /* 1/MeV: momenta end where |q/p| is this, */
@@ -65,9 +66,12 @@ static SL_DEVICE struct passing associate(const struct particles_args *a, uint32
   return best;
 }
 
-static SL_DEVICE void write_association(const struct particles_args *a, uint32_t i, const struct passing *best) {
+/* `begin`: the event's first vertex. */
+static SL_DEVICE void write_association(const struct particles_args *a, uint32_t i, const struct passing *best,
+                                        uint32_t begin) {
   const uint32_t is_one = best->vertex != PARTICLE_NO_VERTEX;
   a->particles.vertex[i] = best->vertex;
+  a->particles.vertex_z[i] = is_one ? a->vertices.z[begin + best->vertex] : SELECTIONS_NO_Z;
   a->particles.ip[i] = is_one ? sqrtf(best->ip2) : none;
   a->particles.ip_chi2[i] = is_one ? best->chi2 : none;
 }
@@ -101,14 +105,18 @@ static SL_DEVICE void write_particle(const struct particles_args *a, uint32_t ev
   const uint32_t is_electron = a->electrons.is_electron && a->electrons.is_electron[i];
   struct passing best = {PARTICLE_NO_VERTEX, 0.0f, 0.0f};
   if (is_fitted) best = associate(a, event, i);
-  write_association(a, i, &best);
+  write_association(a, i, &best, a->vertices.offsets[event]);
   write_momentum(a, i, is_fitted, (a->bremsstrahlung.offsets ? a->bremsstrahlung.offsets[event] : 0) + velo_track);
   a->particles.velo_track[i] = velo_track;
+  a->particles.z[i] = is_fitted ? a->states.z[i] : 0.0f;
+  a->particles.tx[i] = is_fitted ? a->states.tx[i] : 0.0f;
+  a->particles.ty[i] = is_fitted ? a->states.ty[i] : 0.0f;
   a->particles.chi2_ndof[i] = ndof > 0 ? a->states.chi2[i] / (float)ndof : 0.0f;
   a->particles.leptons[i] = (uint8_t)((is_muon ? PARTICLE_IS_MUON : 0) | (is_electron ? PARTICLE_IS_ELECTRON : 0));
 }
 
 SL_KERNEL(particles_write, struct particles_args) {
+  if (sl_grid_thread() == 0) *a.particles.made_by = a.node;
   SL_FOR_EVENTS (event, a.events)
     for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x)
       write_particle(&a, event, i);

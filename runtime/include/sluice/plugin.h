@@ -651,19 +651,23 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
 /* A kernel algorithm: name, doc, default block size, `int run(const struct sl_launch *, const struct NAME_args *)`;
  * then what it has of the following, in this order. */
-#define SL_ALGORITHM(name_, doc_, block_, run_, ...)                                                        \
-  static int name_##_run_(const struct sl_launch *l, const void *args) {                                    \
-    return run_(l, (const struct name_##_args *)args);                                                      \
-  }                                                                                                         \
-  SL_DECLARE(name_);                                                                                        \
-  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \
-                                                        .doc = doc_,                                        \
-                                                        .kind = SL_KIND_KERNEL,                             \
-                                                        .args_size = (uint32_t)sizeof(struct name_##_args), \
-                                                        .member_count = SL_COUNT_(name_##_members),         \
-                                                        .block_threads = block_,                            \
-                                                        .members = name_##_members,                         \
-                                                        .run = name_##_run_,                                \
+#define SL_ALGORITHM(name_, doc_, block_, run_, ...) \
+  SL_ALGORITHM_OF_SIZE(name_, sizeof(struct name_##_args), doc_, block_, run_, __VA_ARGS__)
+/* One whose struct of arguments is followed by what is not used, to be as large as those of others of its family. */
+#define SL_ALGORITHM_OF_SIZE(name_, size_, doc_, block_, run_, ...)                                        \
+  static int name_##_run_(const struct sl_launch *l, const void *args) {                                   \
+    return run_(l, (const struct name_##_args *)args);                                                     \
+  }                                                                                                        \
+  SL_STATIC_ASSERT(sizeof(struct name_##_args) <= (size_), "more arguments than the family has room for"); \
+  SL_DECLARE(name_);                                                                                       \
+  SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                    \
+                                                        .doc = doc_,                                       \
+                                                        .kind = SL_KIND_KERNEL,                            \
+                                                        .args_size = (uint32_t)(size_),                    \
+                                                        .member_count = SL_COUNT_(name_##_members),        \
+                                                        .block_threads = block_,                           \
+                                                        .members = name_##_members,                        \
+                                                        .run = name_##_run_,                               \
                                                         __VA_ARGS__}
 /* It can refuse events: a table of struct sl_event_error. */
 #define SL_ERRORS_OF(table) .errors = table, .error_count = SL_COUNT_(table)

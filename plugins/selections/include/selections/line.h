@@ -1,0 +1,219 @@
+/* line.h: how a selection line is written. A line judges candidates, the items of a collection, one by one, or an
+ * event as a whole; it passes an event of which it accepts a candidate. It can look at a fraction of the events only
+ * (pre_scale), and pass a fraction of those that it would (post_scale). Its name is its node's.
+ *
+ * A file has any number of lines over one kind of candidates, which run in one launch:
+ *
+ *   #include <selections/line.h>
+ *
+ *   #define SL_ARGS heavy_pair_args
+ *   #define HEAVY_PAIR(M)                      \
+ *     LINE_OVER(M, secondary_vertices)         \
+ *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "of the pair")
+ *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
+ *
+ *   static SL_DEVICE uint32_t heavy_pair_accepts(const struct heavy_pair_args *a, uint32_t event, uint32_t i) {
+ *     (void)event;
+ *     return a->candidates.pt[i] > a->min_pt;
+ *   }
+ *
+ *   LINE(heavy_pair, "pairs of high pt", secondary_vertices)
+ *   #define LINES(L) L(heavy_pair)
+ *   LINES_OVER(secondary_vertices, LINES)
+ *
+ * The line after the first begins with #undef SL_ARGS. A predicate gets the number of the candidate in the slice, holds
+ * no collective, and returns 1 or 0. A line may have inputs and properties of its own after LINE_OVER.
+ *
+ * A line that judges events has LINE_OF_EVENTS(M) for LINE_OVER, LINE(name, doc, events), LINES_OF_EVENTS(LINES), and a
+ * predicate of event alone, `name_accepts(a, event)`, which all threads of a warp reach together, may call the
+ * collectives of warps, and returns the same in all of them.
+ *
+ * How it runs: a warp an event and line; its threads share out the candidates, and its first one writes what becomes of
+ * the event. On a CPU one line after the other.
+ */
+#ifndef SELECTIONS_LINE_H
+#define SELECTIONS_LINE_H
+
+#include "odin/event_model.h"
+#include "odin/scaler.h"
+#include "selections/event_model.h"
+
+#include <sluice/kernel.h>
+
+#include <stdio.h>
+
+/* What the struct of arguments of every line takes, of a file's largest one or not. */
+enum { LINE_ARGS_BYTES = 2048 };
+
+/* What follows from a line's properties and its name. */
+struct line_scale {
+  struct odin_scaler before, after;
+  uint32_t number, reserved; /* among the lines of its file */
+};
+
+#define LINE_COMMON_(M)                                                                                        \
+  M(IN, odin, odin_events, "run event_number gps_time", "who the events are")                                  \
+  M(F32, pre_scale, 1.0, 0.0, 1.0, "", "fraction of the events that the line looks at")                        \
+  M(F32, post_scale, 1.0, 0.0, 1.0, "", "fraction of the events with an accepted candidate that pass")         \
+  M(STRING, pre_seed, "", "lines with the same text look at the same events; empty: the node's name and _pre") \
+  M(STRING, post_seed, "", "likewise, of events that pass; empty: the node's name and _post")                  \
+  M(COMPUTED, scale, struct line_scale, "of these four")
+/* The first arguments of a line, after which come its own. */
+#define LINE_OVER(M, collection)                                                           \
+  M(IN, candidates, collection, "", "what the line judges")                                \
+  M(OUT, decisions, line_decisions, "what it says of them", SL_SHARES_OFFSETS(candidates)) \
+  LINE_COMMON_(M)
+#define LINE_OF_EVENTS(M)                                                                                      \
+  M(OUT, decisions, line_decisions, "what it says of events; no items", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))) \
+  LINE_COMMON_(M)
+
+/* ------------------------------------------------------------------------------------------------- scales */
+
+enum { LINE_SEED_MAX = 256 };
+
+static inline SL_UNUSED struct odin_scaler line_scaler(const struct sl_services *s, const char *text, const char *end,
+                                                       float fraction) {
+  char own[LINE_SEED_MAX];
+  (void)snprintf(own, sizeof own, "%s%s", s->node_name, end);
+  return odin_scaler_of(odin_seed_of(*text ? text : own), fraction);
+}
+
+/* Most lines let all events through, whose numbers need not be read then. */
+static SL_DEVICE SL_UNUSED uint32_t line_lets_through(const struct odin_scaler *scaler,
+                                                      const struct odin_events_view *odin, uint32_t event) {
+  return scaler->threshold >> 32 != 0 || odin_scaler_passes(scaler, odin, event);
+}
+
+/* ------------------------------------------------------------------------------------------------- a line */
+
+/* By the threads of a warp, one candidate each. */
+#define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                                   \
+  static SL_DEVICE void function(const type *a, uint32_t event) {                                          \
+    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];           \
+    const uint32_t looks = line_lets_through(&a->scale.before, &a->odin, event);                           \
+    uint32_t found = 0;                                                                                    \
+    for (uint32_t i = begin + sl_warp_lane(); i < end; i += sl_warp_lanes()) {                             \
+      const uint32_t is_one = looks && accepts_(a, event, i) ? 1u : 0u;                                    \
+      a->decisions.accepted[i] = (uint8_t)is_one;                                                          \
+      found |= is_one;                                                                                     \
+    }                                                                                                      \
+    found = sl_warp_any(found);                                                                            \
+    if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
+  }
+/* By all of them together. */
+#define LINE_JUDGE_EVENT_(function, type, accepts_)                                 \
+  static SL_DEVICE void function(const type *a, uint32_t event) {                   \
+    uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);          \
+    if (found) found = accepts_(a, event);                                          \
+    if (sl_warp_lane() == 0) {                                                      \
+      a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
+      a->decisions.offsets[event + 1] = 0;                                          \
+    }                                                                               \
+  }
+
+static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct line_scale *scale,
+                                                const struct odin_events_view *odin, uint32_t event) {
+  if (!found) return 0;
+  return (uint8_t)(LINE_BEFORE_SCALE | (line_lets_through(&scale->after, odin, event) ? LINE_PASSED : 0));
+}
+
+/* One thread, once a slice. */
+#define LINE_DESCRIBE_(a, made_by_)               \
+  do {                                            \
+    *(a)->decisions.made_by = made_by_;           \
+    *(a)->decisions.pre_scale = (a)->pre_scale;   \
+    *(a)->decisions.post_scale = (a)->post_scale; \
+  } while (0)
+#define LINE_DESCRIBE_particles_(a)            LINE_DESCRIBE_(a, *(a)->candidates.made_by)
+#define LINE_DESCRIBE_secondary_vertices_(a)   LINE_DESCRIBE_(a, *(a)->candidates.made_by)
+#define LINE_DESCRIBE_vertex_pairs_(a)         LINE_DESCRIBE_(a, 0)
+#define LINE_DESCRIBE_velo_beamline_states_(a) LINE_DESCRIBE_(a, 0)
+#define LINE_DESCRIBE_muon_stubs_(a)           LINE_DESCRIBE_(a, 0)
+#define LINE_DESCRIBE_events_(a)   \
+  do {                             \
+    LINE_DESCRIBE_(a, 0);          \
+    (a)->decisions.offsets[0] = 0; \
+  } while (0)
+#define LINE_JUDGE_particles_            LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_secondary_vertices_   LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_vertex_pairs_         LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_velo_beamline_states_ LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_muon_stubs_           LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_events_               LINE_JUDGE_EVENT_
+
+/* The algorithm NAME, of struct NAME_args and NAME_accepts; of kind `over`, a collection or `events`. */
+#define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
+/* The same with an SL_CHECK and an SL_PREPARE of its own; NULL: none. */
+#define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
+  LINE_JUDGE_##over##_(name##_judge_, struct name##_args, name##_accepts) SL_KERNEL(name##_one_, struct name##_args) { \
+    if (sl_grid_thread() == 0) LINE_DESCRIBE_##over##_(&a);                                                            \
+    const uint32_t step = gridDim.x * sl_block_warps();                                                                \
+    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
+      name##_judge_(&a, sl_event_at(&a.events, i));                                                                    \
+  }                                                                                                                    \
+  static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                                 \
+    return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                                \
+  }                                                                                                                    \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n);        \
+  static uint32_t over##_line_number_(const char *line);                                                               \
+  static int name##_prepare_(const struct sl_services *s, void *args) {                                                \
+    struct name##_args *a = (struct name##_args *)args;                                                                \
+    int (*const own)(const struct sl_services *, void *) = prepare_;                                                   \
+    a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                               \
+    a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                             \
+    a->scale.number = over##_line_number_(#name);                                                                      \
+    return own ? own(s, args) : SL_OK;                                                                                 \
+  }                                                                                                                    \
+  SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                            \
+                       SL_PREPARE(name##_prepare_), SL_FAMILY(#over, over##_run_lines_));
+
+/* ---------------------------------------------------------------------------------------- all lines of a file */
+
+#define LINES_OVER(collection, LINES) LINES_(collection, LINES, LINE_OVER(SL_ARGUMENT, collection))
+#define LINES_OF_EVENTS(LINES)        LINES_(events, LINES, LINE_OF_EVENTS(SL_ARGUMENT))
+#define LINE_NUMBER_(name)            name##_number_,
+#define LINE_IS_(name) \
+  if (strcmp(line, #name) == 0) return name##_number_;
+#define LINE_CASE_(name)                                    \
+  case name##_number_:                                      \
+    name##_judge_((const struct name##_args *)line, event); \
+    break;
+#define LINES_(over, LINES, common)                                                                              \
+  enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                  \
+  static uint32_t over##_line_number_(const char *line) {                                                        \
+    LINES(LINE_IS_)                                                                                              \
+    return over##_numbers_;                                                                                      \
+  }                                                                                                              \
+  /* As the arguments of every line begin. */                                                                    \
+  struct over##_line_ {                                                                                          \
+    struct sl_events events;                                                                                     \
+    common                                                                                                       \
+  };                                                                                                             \
+  static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {        \
+    const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                \
+    return (const struct over##_line_ *)(const void *)args;                                                      \
+  }                                                                                                              \
+  static SL_DEVICE void over##_judge_(const void *line, uint32_t number, uint32_t event) {                       \
+    switch (number) {                                                                                            \
+      LINES(LINE_CASE_)                                                                                          \
+      default:                                                                                                   \
+        break;                                                                                                   \
+    }                                                                                                            \
+  }                                                                                                              \
+  SL_KERNEL(over##_lines_, struct sl_nodes) {                                                                    \
+    const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                    \
+    for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                     \
+      LINE_DESCRIBE_##over##_(over##_line_at_(&a, k));                                                           \
+    for (uint32_t i = blockIdx.x; i < most; i += gridDim.x)                                                      \
+      for (uint32_t k = sl_warp_index(); k < a.count; k += sl_block_warps()) {                                   \
+        const struct over##_line_ *line = over##_line_at_(&a, k);                                                \
+        if (i < *line->events.count) over##_judge_(line, line->scale.number, sl_event_at(&line->events, i));     \
+      }                                                                                                          \
+  }                                                                                                              \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n) { \
+    (void)host_args;                                                                                             \
+    return SL_LAUNCH(l, over##_lines_, SL_PER_EVENT, sl_nodes_of(args, n));                                      \
+  }                                                                                                              \
+  SL_STATIC_ASSERT(1, "")
+
+#endif
