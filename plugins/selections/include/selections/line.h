@@ -42,6 +42,12 @@
 
 #include <stdio.h>
 
+/* Lines of a file that defines it, before it includes this one, run in launches of their own: those of other files
+ * over the same candidates need not share a kernel with what takes many registers. */
+#ifndef LINE_FAMILY
+#define LINE_FAMILY ""
+#endif
+
 /* What the struct of arguments of every line takes, of a file's largest one or not. */
 enum { LINE_ARGS_BYTES = 2048 };
 
@@ -129,6 +135,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #define LINE_DESCRIBE_vertex_pairs_(a)         LINE_DESCRIBE_(a, 0)
 #define LINE_DESCRIBE_velo_beamline_states_(a) LINE_DESCRIBE_(a, 0)
 #define LINE_DESCRIBE_muon_stubs_(a)           LINE_DESCRIBE_(a, 0)
+#define LINE_DESCRIBE_calo_clusters_(a)        LINE_DESCRIBE_(a, 0)
 #define LINE_DESCRIBE_events_(a)   \
   do {                             \
     LINE_DESCRIBE_(a, 0);          \
@@ -139,6 +146,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #define LINE_JUDGE_vertex_pairs_         LINE_JUDGE_CANDIDATES_
 #define LINE_JUDGE_velo_beamline_states_ LINE_JUDGE_CANDIDATES_
 #define LINE_JUDGE_muon_stubs_           LINE_JUDGE_CANDIDATES_
+#define LINE_JUDGE_calo_clusters_        LINE_JUDGE_CANDIDATES_
 #define LINE_JUDGE_events_               LINE_JUDGE_EVENT_
 
 /* The algorithm NAME, of struct NAME_args and NAME_accepts; of kind `over`, a collection or `events`. */
@@ -165,7 +173,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
     return own ? own(s, args) : SL_OK;                                                                                 \
   }                                                                                                                    \
   SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                            \
-                       SL_PREPARE(name##_prepare_), SL_FAMILY(#over, over##_run_lines_));
+                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));
 
 /* ---------------------------------------------------------------------------------------- all lines of a file */
 
