@@ -2,15 +2,10 @@
 #include "selections/line.h"
 
 #define SL_ARGS        passthrough_args
-#define PASSTHROUGH(M) LINE_OF_EVENTS(M)
+#define PASSTHROUGH(M) LINE_OVER(M, events)
 SL_ARGUMENTS(passthrough, PASSTHROUGH);
 
-static SL_DEVICE uint32_t passthrough_accepts(const struct passthrough_args *a, uint32_t event) {
-  (void)a, (void)event;
-  return 1;
-}
-
-LINE(passthrough, "all events that it looks at", events)
+LINE(passthrough, "all events that it looks at", events) { return 1; }
 
 #define LINES(L) L(passthrough)
-LINES_OF_EVENTS(LINES);
+LINES_OVER(events, LINES);

@@ -14,17 +14,14 @@
   M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "of the primary vertex")
 SL_ARGUMENTS(track_mva, TRACK_MVA);
 
-static SL_DEVICE uint32_t track_mva_accepts(const struct track_mva_args *a, uint32_t event, uint32_t i) {
+LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
   const float pt = a->candidates.pt[i] - a->alpha, ip_chi2 = a->candidates.ip_chi2[i], least = a->min_ip_chi2;
-  (void)event;
   if (!(a->candidates.chi2_ndof[i] < a->max_chi2_ndof && a->candidates.vertex_z[i] > a->min_vertex_z)) return 0;
   if (pt > a->max_pt) return ip_chi2 > least;
   if (!(pt > a->min_pt && ip_chi2 > 0.0f)) return 0;
   const float over = (pt - a->min_pt) / 1000.0f;
   return sl_logf(ip_chi2) > 1.0f / (over * over) + 1.248f / a->max_pt * (a->max_pt - pt) + sl_logf(least);
 }
-
-LINE(track_mva, "long tracks of high pt and impact parameter", particles)
 
 #define LINES(L) L(track_mva)
 LINES_OVER(particles, LINES);

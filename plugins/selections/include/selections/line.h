@@ -12,21 +12,19 @@
  *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "of the pair")
  *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
  *
- *   static SL_DEVICE uint32_t heavy_pair_accepts(const struct heavy_pair_args *a, uint32_t event, uint32_t i) {
- *     (void)event;
+ *   LINE(heavy_pair, "pairs of high pt", secondary_vertices) {
  *     return a->candidates.pt[i] > a->min_pt;
  *   }
  *
- *   LINE(heavy_pair, "pairs of high pt", secondary_vertices)
  *   #define LINES(L) L(heavy_pair)
- *   LINES_OVER(secondary_vertices, LINES)
+ *   LINES_OVER(secondary_vertices, LINES);
  *
- * The line after the first begins with #undef SL_ARGS. A predicate gets the number of the candidate in the slice, holds
- * no collective, and returns 1 or 0. A line may have inputs and properties of its own after LINE_OVER.
+ * The line after the first begins with #undef SL_ARGS. What stands in braces is the predicate, a function of `a`, the
+ * line's arguments, `event`, and `i`, the number of the candidate in the slice; it holds no collective, and returns 1
+ * or 0. A line may have inputs and properties of its own after LINE_OVER. Candidates are the items of any collection.
  *
- * A line that judges events has LINE_OF_EVENTS(M) for LINE_OVER, LINE(name, doc, events), LINES_OF_EVENTS(LINES), and a
- * predicate of event alone, `name_accepts(a, event)`, which all threads of a warp reach together, may call the
- * collectives of warps, and returns the same in all of them.
+ * Lines over `events`, LINE_OVER(M, events) and so on, judge events: they have no candidates, and `i` is 0. All threads
+ * of a warp reach the predicate together, which may call the collectives of warps, and returns the same in all of them.
  *
  * How it runs: a warp an event and line; its threads share out the candidates, and its first one writes what becomes of
  * the event. On a CPU one line after the other.
@@ -64,12 +62,19 @@ struct line_scale {
   M(STRING, pre_seed, "", "lines with the same text look at the same events; empty: the node's name and _pre") \
   M(STRING, post_seed, "", "likewise, of events that pass; empty: the node's name and _post")                  \
   M(COMPUTED, scale, struct line_scale, "of these four")
+/* Whether a collection is something special: `~, this` for LINE_PICK_(~, this, that), else an unknown word, for that.
+ */
+#define LINE_PICK_(...)                    LINE_SECOND_(__VA_ARGS__)
+#define LINE_SECOND_(first_, second_, ...) second_
+#define LINE_IS_EVENTS_events(yes)         ~, yes
+
 /* The first arguments of a line, after which come its own. */
-#define LINE_OVER(M, collection)                                                           \
+#define LINE_OVER(M, over) LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EVENTS_), LINE_CANDIDATES_, ~)(M, over)
+#define LINE_CANDIDATES_(M, collection)                                                    \
   M(IN, candidates, collection, "", "what the line judges")                                \
   M(OUT, decisions, line_decisions, "what it says of them", SL_SHARES_OFFSETS(candidates)) \
   LINE_COMMON_(M)
-#define LINE_OF_EVENTS(M)                                                                                      \
+#define LINE_EVENTS_(M, over)                                                                                  \
   M(OUT, decisions, line_decisions, "what it says of events; no items", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))) \
   LINE_COMMON_(M)
 
@@ -110,7 +115,7 @@ static SL_DEVICE SL_UNUSED uint32_t line_lets_through(const struct odin_scaler *
 #define LINE_JUDGE_EVENT_(function, type, accepts_)                                 \
   static SL_DEVICE void function(const type *a, uint32_t event) {                   \
     uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);          \
-    if (found) found = accepts_(a, event);                                          \
+    if (found) found = accepts_(a, event, 0) ? 1u : 0u;                             \
     if (sl_warp_lane() == 0) {                                                      \
       a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
       a->decisions.offsets[event + 1] = 0;                                          \
@@ -124,69 +129,59 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 }
 
 /* One thread, once a slice. */
-#define LINE_DESCRIBE_(a, made_by_)               \
-  do {                                            \
-    *(a)->decisions.made_by = made_by_;           \
-    *(a)->decisions.pre_scale = (a)->pre_scale;   \
-    *(a)->decisions.post_scale = (a)->post_scale; \
+#define LINE_DESCRIBE_(a, over)                                                   \
+  do {                                                                            \
+    *(a)->decisions.made_by = LINE_PICK_(LINE_MAKER_##over(a), 0, ~);             \
+    *(a)->decisions.pre_scale = (a)->pre_scale;                                   \
+    *(a)->decisions.post_scale = (a)->post_scale;                                 \
+    LINE_PICK_(LINE_IS_EVENTS_##over((a)->decisions.offsets[0] = 0), (void)0, ~); \
   } while (0)
-#define LINE_DESCRIBE_particles_(a)            LINE_DESCRIBE_(a, *(a)->candidates.made_by)
-#define LINE_DESCRIBE_secondary_vertices_(a)   LINE_DESCRIBE_(a, *(a)->candidates.made_by)
-#define LINE_DESCRIBE_vertex_pairs_(a)         LINE_DESCRIBE_(a, 0)
-#define LINE_DESCRIBE_velo_beamline_states_(a) LINE_DESCRIBE_(a, 0)
-#define LINE_DESCRIBE_muon_stubs_(a)           LINE_DESCRIBE_(a, 0)
-#define LINE_DESCRIBE_calo_clusters_(a)        LINE_DESCRIBE_(a, 0)
-#define LINE_DESCRIBE_events_(a)   \
-  do {                             \
-    LINE_DESCRIBE_(a, 0);          \
-    (a)->decisions.offsets[0] = 0; \
-  } while (0)
-#define LINE_JUDGE_particles_            LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_secondary_vertices_   LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_vertex_pairs_         LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_velo_beamline_states_ LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_muon_stubs_           LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_calo_clusters_        LINE_JUDGE_CANDIDATES_
-#define LINE_JUDGE_events_               LINE_JUDGE_EVENT_
+/* Of candidates that are in reports. */
+#define LINE_MAKER_particles(a)          ~, *(a)->candidates.made_by
+#define LINE_MAKER_secondary_vertices(a) ~, *(a)->candidates.made_by
 
-/* The algorithm NAME, of struct NAME_args and NAME_accepts; of kind `over`, a collection or `events`. */
+/* The algorithm NAME, of struct NAME_args; its predicate's body follows. `over`: a collection or `events`. */
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
 /* The same with an SL_CHECK and an SL_PREPARE of its own; NULL: none. */
-#define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
-  LINE_JUDGE_##over##_(name##_judge_, struct name##_args, name##_accepts) SL_KERNEL(name##_one_, struct name##_args) { \
-    if (sl_grid_thread() == 0) LINE_DESCRIBE_##over##_(&a);                                                            \
-    const uint32_t step = gridDim.x * sl_block_warps();                                                                \
-    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
-      name##_judge_(&a, sl_event_at(&a.events, i));                                                                    \
-  }                                                                                                                    \
-  static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                                 \
-    return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                                \
-  }                                                                                                                    \
-  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n);        \
-  static uint32_t over##_line_number_(const char *line);                                                               \
-  static int name##_prepare_(const struct sl_services *s, void *args) {                                                \
-    struct name##_args *a = (struct name##_args *)args;                                                                \
-    int (*const own)(const struct sl_services *, void *) = prepare_;                                                   \
-    a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                               \
-    a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                             \
-    a->scale.number = over##_line_number_(#name);                                                                      \
-    return own ? own(s, args) : SL_OK;                                                                                 \
-  }                                                                                                                    \
-  SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                            \
-                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));
+#define LINE_WITH(name, doc_, over, check_, prepare_)                                                           \
+  LINE_PREDICATE_(name);                                                                                        \
+  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                               \
+  (name##_judge_, struct name##_args, name##_accepts_) SL_KERNEL(name##_one_, struct name##_args) {             \
+    if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                        \
+    const uint32_t step = gridDim.x * sl_block_warps();                                                         \
+    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)          \
+      name##_judge_(&a, sl_event_at(&a.events, i));                                                             \
+  }                                                                                                             \
+  static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                          \
+    return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                         \
+  }                                                                                                             \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n); \
+  static uint32_t over##_line_number_(const char *line);                                                        \
+  static int name##_prepare_(const struct sl_services *s, void *args) {                                         \
+    struct name##_args *a = (struct name##_args *)args;                                                         \
+    int (*const own)(const struct sl_services *, void *) = prepare_;                                            \
+    a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                        \
+    a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                      \
+    a->scale.number = over##_line_number_(#name);                                                               \
+    return own ? own(s, args) : SL_OK;                                                                          \
+  }                                                                                                             \
+  SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                     \
+                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));           \
+  LINE_PREDICATE_(name)
+#define LINE_PREDICATE_(name)                                                                                \
+  static SL_DEVICE uint32_t name##_accepts_(const struct name##_args *a SL_UNUSED, uint32_t event SL_UNUSED, \
+                                            uint32_t i SL_UNUSED)
 
 /* ---------------------------------------------------------------------------------------- all lines of a file */
 
-#define LINES_OVER(collection, LINES) LINES_(collection, LINES, LINE_OVER(SL_ARGUMENT, collection))
-#define LINES_OF_EVENTS(LINES)        LINES_(events, LINES, LINE_OF_EVENTS(SL_ARGUMENT))
-#define LINE_NUMBER_(name)            name##_number_,
+#define LINE_NUMBER_(name) name##_number_,
 #define LINE_IS_(name) \
   if (strcmp(line, #name) == 0) return name##_number_;
 #define LINE_CASE_(name)                                    \
   case name##_number_:                                      \
     name##_judge_((const struct name##_args *)line, event); \
     break;
-#define LINES_(over, LINES, common)                                                                              \
+#define LINES_OVER(over, LINES)                                                                                  \
   enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                  \
   static uint32_t over##_line_number_(const char *line) {                                                        \
     LINES(LINE_IS_)                                                                                              \
@@ -195,7 +190,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
   /* As the arguments of every line begin. */                                                                    \
   struct over##_line_ {                                                                                          \
     struct sl_events events;                                                                                     \
-    common                                                                                                       \
+    LINE_OVER(SL_ARGUMENT, over)                                                                                 \
   };                                                                                                             \
   static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {        \
     const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                \
@@ -211,7 +206,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
   SL_KERNEL(over##_lines_, struct sl_nodes) {                                                                    \
     const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                    \
     for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                     \
-      LINE_DESCRIBE_##over##_(over##_line_at_(&a, k));                                                           \
+      LINE_DESCRIBE_(over##_line_at_(&a, k), over);                                                              \
     for (uint32_t i = blockIdx.x; i < most; i += gridDim.x)                                                      \
       for (uint32_t k = sl_warp_index(); k < a.count; k += sl_block_warps()) {                                   \
         const struct over##_line_ *line = over##_line_at_(&a, k);                                                \
