@@ -92,10 +92,12 @@ SL_COLLECTION(secondary_vertices, SECONDARY_VERTICES_FIELDS, "pairs of particles
   F(second, u32, PER_ITEM, "", "the other one, which comes after it")
 SL_COLLECTION(vertex_pairs, VERTEX_PAIRS_FIELDS, "pairs of secondary vertices");
 
+#define SELECTIONS_NO_LOGIT -1e9f /* where there is none, which no cut lets pass */
+
 /* Beside secondary vertices, sharing their offsets. */
 #define VERTEX_SCORES_FIELDS(F)                            \
   F(offsets, u32, OFFSETS, "", "first pair of each event") \
-  F(logit, f32, PER_ITEM, "", "log of the odds of a signal, by the network: cut on it, and no sigmoid is needed")
+  F(logit, f32, PER_ITEM, "", "log of the odds of a signal, by the network; -1e9: none")
 SL_COLLECTION(vertex_scores, VERTEX_SCORES_FIELDS, "what a network says of secondary vertices");
 
 /* What a line says (line.h). */
