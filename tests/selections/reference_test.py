@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The algorithms of selections, each alone, on what LHCb's first-level trigger had of six events in each of four
-sequences, against what it made of that: states of long tracks at the beam line, their primary vertices and impact parameters."""
+sequences, against what it made of that: states of long tracks at the beam line, their primary vertices and impact
+parameters, and what the network says of secondary vertices."""
 import csv
 import ctypes
 import json
 import lzma
+import math
 import statistics
 import sys
 import tempfile
@@ -158,6 +160,33 @@ def compare_particles(name):
     return others
 
 
+NETWORK_READS = {"fd_chi2": "fdchi2", "sum_pt": "sumpt", "chi2": "chi2", "min_ip_chi2": "minipchi2"}
+
+
+def is_clone_like(event, vertex):
+    """So nearly parallel that the recorded numbers are those of rounding: sin^2 of the angle below 1e-6."""
+    (ax, ay), (bx, by) = ((track["kalman_velo_only"]["tx"], track["kalman_velo_only"]["ty"]) for track in (event["long_tracks"][vertex[i]] for i in ("trk1", "trk2")))
+    return ((ax - bx) ** 2 + (ay - by) ** 2 + (ax * by - ay * bx) ** 2) / ((1 + ax * ax + ay * ay) * (1 + bx * bx + by * by)) < 1e-6
+
+
+def compare_scores(name):
+    """Of the pairs that it asked the network about; how many are compared."""
+    found = [event["sv_dihadron"] for event in sequences[name]]
+    pairs = [(event, vertex) for event, of_event in zip(sequences[name], found) for vertex in of_event]
+    network = Algorithm("SLUICE_SELECTIONS", "two_track_network")
+    network.run()
+    score = Algorithm("SLUICE_SELECTIONS", "two_track_score", EVENTS)
+    score.give("vertices", "offsets", offsets_of(found), UINT)
+    for field, recorded in NETWORK_READS.items():
+        score.give("vertices", field, [vertex[recorded] for _, vertex in pairs])
+    score.give("network", "numbers", network.get("network", "numbers"))
+    score.run()
+    off = [abs(1 / (1 + math.exp(-max(logit, -700))) - vertex["two_track_mva_2021model"])
+           for logit, (event, vertex) in zip(score.get("scores", "logit"), pairs) if not is_clone_like(event, vertex)]
+    checks.that(max(off) < 1e-5, f"{name}: of {len(off)} of {len(pairs)} pairs the network's response is {max(off):.2g} off at most")
+    return len(off)
+
+
 positions = {"hlt1_pp_veloSP": places("velo_superpixels.yaml")}
 retina = places("velo.yaml")
 counts = {"hlt1_pp_default": 188, "hlt1_pp_veloSP": 189, "hlt1_pp_matching": 238, "hlt1_pp_forward_then_matching_no_gec": 279}
@@ -166,4 +195,6 @@ for name, events in sequences.items():
     compare_states(name, fitted(name, positions.get(name, retina)))
 others = {name: compare_particles(name) for name in sequences}
 checks.that(sum(others.values()) > 0, f"the nearest vertex would be another one for {others}")
+scores = {name: compare_scores(name) for name in sequences}
+checks.that(sum(scores.values()) == 237, f"of 240 pairs all but three are compared: {scores}")
 checks.end()
