@@ -1,27 +1,135 @@
-/* particle_lines.cu: lines that judge long tracks one by one (README.md, "Lines"). */
+/* particle_lines.cu: lines that judge long tracks one by one (README.md, "Lines of single tracks"). */
 #include "selections/line.h"
+
+/* Choices of LEPTON, which are bits of `leptons`, and the pt that it asks for. */
+#define LEPTON(M)                                                                          \
+  M(ENUM, lepton, "any", "what the track must be: any track will do", "any muon electron") \
+  M(BOOL, corrected, 0, "cut on pt with the energy of bremsstrahlung")
+SL_STATIC_ASSERT(PARTICLE_IS_MUON == 1 && PARTICLE_IS_ELECTRON == 2, "choices of LEPTON are bits");
+
+static SL_DEVICE uint32_t is_lepton(const struct particles_view *particles, uint32_t i, uint32_t lepton) {
+  return (particles->leptons[i] & lepton) == lepton ? 1u : 0u;
+}
+
+static SL_DEVICE float pt_of(const struct particles_view *particles, uint32_t i, uint32_t corrected) {
+  return corrected ? particles->pt_corrected[i] : particles->pt[i];
+}
 
 /* ------------------------------------------------------------------------------------------------ track_mva */
 
 #define SL_ARGS track_mva_args
-#define TRACK_MVA(M)                                                                                  \
-  LINE_OVER(M, particles)                                                                             \
-  M(F32, max_chi2_ndof, 2.5, 0.0, 1e9, "", "of the track's fit")                                      \
-  M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "less alpha: where the curve begins")                       \
-  M(F32, max_pt, 26000.0, 0.0, 1e9, "MeV", "less alpha: where it ends, and min_ip_chi2 is asked for") \
-  M(F32, min_ip_chi2, 7.4, 1e-9, 1e9, "", "from max_pt on")                                           \
-  M(F32, alpha, 296.0, -1e9, 1e9, "MeV", "what is taken off pt")                                      \
-  M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "of the primary vertex")
+#define TRACK_MVA(M)                                                                                             \
+  LINE_OVER(M, particles)                                                                                        \
+  LEPTON(M)                                                                                                      \
+  M(F32, max_chi2_ndof, 2.5, 0.0, 1e9, "", "of the track's fit")                                                 \
+  M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "less alpha: where the curve begins")                                  \
+  M(F32, max_pt, 26000.0, 1.0, 1e9, "MeV", "less alpha: where it ends, and min_ip_chi2 is asked for")            \
+  M(F32, min_ip_chi2, 7.4, 1e-9, 1e9, "", "from max_pt on")                                                      \
+  M(F32, alpha, 296.0, -1e9, 1e9, "MeV", "what is taken off pt")                                                 \
+  M(F32, pole, 1.0, 0.0, 1e9, "GeV2", "of the curve: over the square of what pt is above min_pt")                \
+  M(F32, rise, 1.248, 0.0, 1e9, "", "of the curve: how much more it asks for at pt of 0 than it does at max_pt") \
+  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "of the primary vertex")
 SL_ARGUMENTS(track_mva, TRACK_MVA);
 
 LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
-  const float pt = a->candidates.pt[i] - a->alpha, ip_chi2 = a->candidates.ip_chi2[i], least = a->min_ip_chi2;
-  if (!(a->candidates.chi2_ndof[i] < a->max_chi2_ndof && a->candidates.vertex_z[i] > a->min_vertex_z)) return 0;
-  if (pt > a->max_pt) return ip_chi2 > least;
-  if (!(pt > a->min_pt && ip_chi2 > 0.0f)) return 0;
-  const float over = (pt - a->min_pt) / 1000.0f;
-  return sl_logf(ip_chi2) > 1.0f / (over * over) + 1.248f / a->max_pt * (a->max_pt - pt) + sl_logf(least);
+  const float pt = pt_of(&a->candidates, i, a->corrected) - a->alpha;
+  if (!(pt > a->min_pt && a->candidates.chi2_ndof[i] < a->max_chi2_ndof)) return 0;
+  const float ip_chi2 = a->candidates.ip_chi2[i], above = (pt - a->min_pt) / 1000.0f;
+  if (!(ip_chi2 > a->min_ip_chi2 && a->candidates.vertex_z[i] > a->min_vertex_z)) return 0;
+  if (!is_lepton(&a->candidates, i, a->lepton)) return 0;
+  if (pt > a->max_pt) return 1;
+  const float asked = a->pole / (above * above) + a->rise / a->max_pt * (a->max_pt - pt);
+  return sl_logf(ip_chi2) > asked + sl_logf(a->min_ip_chi2);
 }
 
-#define LINES(L) L(track_mva)
+/* ------------------------------------------------------------------------------------------- single_high_pt */
+
+#undef SL_ARGS
+#define SL_ARGS single_high_pt_args
+#define SINGLE_HIGH_PT(M)                                          \
+  LINE_OVER(M, particles)                                          \
+  LEPTON(M)                                                        \
+  M(F32, min_pt, 8000.0, 0.0, 1e9, "MeV", "across the z axis")     \
+  M(F32, min_p, 6000.0, 0.0, 1e9, "MeV", "momentum")               \
+  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "of the track's fit") \
+  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "where it is nearest to the beam line")
+SL_ARGUMENTS(single_high_pt, SINGLE_HIGH_PT);
+
+LINE(single_high_pt, "long tracks of high pt", particles) {
+  return pt_of(&a->candidates, i, a->corrected) > a->min_pt && a->candidates.p[i] > a->min_p &&
+         a->candidates.chi2_ndof[i] < a->max_chi2_ndof && a->candidates.z[i] > a->min_z &&
+         is_lepton(&a->candidates, i, a->lepton);
+}
+
+/* ---------------------------------------------------------------------------------------------- low_pt_muon */
+
+#undef SL_ARGS
+#define SL_ARGS low_pt_muon_args
+#define LOW_PT_MUON(M)                                             \
+  LINE_OVER(M, particles)                                          \
+  M(F32, min_ip, 4.0, 0.0, 1e9, "mm", "impact parameter")          \
+  M(F32, min_ip_chi2, 7.4, 0.0, 1e9, "", "its chi2")               \
+  M(F32, min_pt, 80.0, 0.0, 1e9, "MeV", "across the z axis")       \
+  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "of the track's fit") \
+  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "of the primary vertex")
+SL_ARGUMENTS(low_pt_muon, LOW_PT_MUON);
+
+LINE(low_pt_muon, "muons far from their primary vertex", particles) {
+  return (a->candidates.leptons[i] & PARTICLE_IS_MUON) && a->candidates.ip[i] >= a->min_ip &&
+         a->candidates.ip_chi2[i] >= a->min_ip_chi2 && a->candidates.pt[i] >= a->min_pt &&
+         a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.vertex_z[i] >= a->min_vertex_z;
+}
+
+/* ------------------------------------------------------------------------------------------- rich_alignment */
+
+enum { PHI_EDGES = 4 };
+/* Directions of the edges of the windows in phi: phi lies between two of them if it is to the left of the one and to
+ * the right of the other, which cross products tell. */
+struct phi_edges {
+  float cosine[PHI_EDGES], sine[PHI_EDGES];
+};
+
+#undef SL_ARGS
+#define SL_ARGS rich_alignment_args
+#define RICH_ALIGNMENT(M)                                                                                           \
+  LINE_OVER(M, particles)                                                                                           \
+  M(F32, min_p, 30000.0, 0.0, 1e9, "MeV", "momentum")                                                               \
+  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "across the z axis")                                                       \
+  M(F32, max_chi2_ndof, 2.0, 0.0, 1e9, "", "of the track's fit")                                                    \
+  M(F32, min_eta, 1.6, -20.0, 20.0, "", "pseudorapidity")                                                           \
+  M(F32, max_eta, 2.04, -20.0, 20.0, "", "likewise")                                                                \
+  M(F32_ARRAY, phi, PHI_EDGES, "[0.5, 0.8, 2.3, 2.65]", 0.0, 3.1415927, "rad", "two windows of the azimuth's size") \
+  M(COMPUTED, edges, struct phi_edges, "of these windows")
+SL_ARGUMENTS(rich_alignment, RICH_ALIGNMENT);
+
+static int rich_alignment_prepare(const struct sl_services *s, void *args) {
+  struct rich_alignment_args *a = (struct rich_alignment_args *)args;
+  (void)s;
+  for (uint32_t k = 0; k < PHI_EDGES; k++) sl_sincosf(a->phi[k], &a->edges.sine[k], &a->edges.cosine[k]);
+  return SL_OK;
+}
+
+static int rich_alignment_check(const struct sl_services *s, const void *args) {
+  const struct rich_alignment_args *a = (const struct rich_alignment_args *)args;
+  if (a->phi[0] < a->phi[1] && a->phi[2] < a->phi[3]) return SL_OK;
+  s->message(s->context, SL_ERROR, "phi: a window ends before it begins");
+  return SL_EINVAL;
+}
+
+/* `window`: its first edge. */
+static SL_DEVICE uint32_t is_in_window(const struct rich_alignment_args *a, uint32_t i, uint32_t window) {
+  const float tx = a->candidates.tx[i], ty = sl_abs_f32(a->candidates.ty[i]);
+  const float behind_first = a->edges.cosine[window] * ty - a->edges.sine[window] * tx;
+  const float before_second = a->edges.sine[window + 1] * tx - a->edges.cosine[window + 1] * ty;
+  return behind_first > 0.0f && before_second > 0.0f ? 1u : 0u;
+}
+
+LINE_WITH(rich_alignment, "fast tracks to where single mirrors of a RICH are aligned", particles, rich_alignment_check,
+          rich_alignment_prepare) {
+  return a->candidates.p[i] >= a->min_p && a->candidates.pt[i] >= a->min_pt &&
+         a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.eta[i] > a->min_eta &&
+         a->candidates.eta[i] < a->max_eta && (is_in_window(a, i, 0) || is_in_window(a, i, 2));
+}
+
+#define LINES(L) L(track_mva) L(single_high_pt) L(low_pt_muon) L(rich_alignment)
 LINES_OVER(particles, LINES);

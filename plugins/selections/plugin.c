@@ -4,21 +4,21 @@
 #ifdef SL_TARGET_CPU /* constants are the host's */
 SL_DECLARE(two_track_network);
 #endif
+SL_DECLARE(beam_gas);
+SL_DECLARE(calo_digits);
+SL_DECLARE(displaced_leptons);
+SL_DECLARE(displaced_velo_tracks);
 SL_DECLARE(fit);
+SL_DECLARE(high_et);
+SL_DECLARE(low_pt_muon);
+SL_DECLARE(odin);
+SL_DECLARE(one_muon_stub);
 SL_DECLARE(particles);
 SL_DECLARE(passthrough);
+SL_DECLARE(rich_alignment);
+SL_DECLARE(single_high_pt);
 SL_DECLARE(track_mva);
-SL_DECLARE(two_track_score);
-
-static const struct sl_algorithm *const algorithms[] = {
-#ifdef SL_TARGET_CPU
-    SL_ENTRY(two_track_network),
-#endif
-    SL_ENTRY(fit),
-    SL_ENTRY(particles),
-    SL_ENTRY(passthrough),
-    SL_ENTRY(track_mva),
-    SL_ENTRY(two_track_score),
+    SL_ENTRY(two_track_network), SL_ENTRY(fit), SL_ENTRY(particles), SL_ENTRY(passthrough), SL_ENTRY(track_mva), SL_ENTRY(two_track_score), SL_ENTRY(beam_gas), SL_ENTRY(calo_digits), SL_ENTRY(displaced_leptons), SL_ENTRY(displaced_velo_tracks), SL_ENTRY(high_et), SL_ENTRY(low_pt_muon), SL_ENTRY(odin), SL_ENTRY(one_muon_stub), SL_ENTRY(rich_alignment), SL_ENTRY(single_high_pt), SL_ENTRY(two_photons), SL_ENTRY(velo_micro_bias),
 };
 
 SL_PLUGIN("selections", "0.1.0", "what selections read: long tracks at the beam line, and their vertices");
