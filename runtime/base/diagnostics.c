@@ -269,6 +269,7 @@ void sl_diagnostic_print(const struct sl_diagnostic *m, FILE *file) {
     fprintf(file, "%s:", m->file);
     if (m->line) fprintf(file, "%u:", m->line);
     if (m->line && m->column) fprintf(file, "%u:", m->column);
+    if (!m->line && m->column) fprintf(file, " character %u:", m->column);
     fputc(' ', file);
   }
   fprintf(file, "%s: ", severity_names[m->severity]);

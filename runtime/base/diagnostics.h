@@ -7,7 +7,8 @@
 
 #include <stdarg.h>
 
-/* A place in a text file; line and column count from 1, 0 = unknown. `source` is the whole line, or NULL. */
+/* A place in a text file; line and column count from 1, 0 = unknown. `source` is the whole line, or NULL. Without a
+ * line: a place in an option, whose value is `source`. */
 struct sl_place {
   const char *file;
   const char *source;

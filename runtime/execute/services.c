@@ -5,26 +5,64 @@
 #include "execute/session.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the property was given that the message begins with ("NAME: ..."), or NULL. */
-static const struct sl_place *place_of(const struct sl_node *node, const char *message) {
+/* Between a property's name and the colon: the message is about a byte of its text. */
+static const char byte_mark[] = "+%u";
+enum { BYTE_MARK_LENGTH = sizeof byte_mark - 1, FORMAT_MAX = 1000 };
+
+/* The property that a message begins with, "NAME: ..." or "NAME+%u: ..."; SL_NONE if there is none. */
+static int32_t property_of(const struct sl_node *node, const char *format) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const size_t length = strlen(member->name);
-    if (member->kind == SL_MEMBER_PROPERTY && strncmp(message, member->name, length) == 0 && message[length] == ':')
-      return node->places[m].file ? &node->places[m] : NULL;
+    if (member->kind != SL_MEMBER_PROPERTY || strncmp(format, member->name, length) != 0) continue;
+    const char *rest = format + length;
+    if (member->type == SL_TYPE_string && strncmp(rest, byte_mark, BYTE_MARK_LENGTH) == 0) rest += BYTE_MARK_LENGTH;
+    if (*rest == ':') return (int32_t)m;
   }
-  return NULL;
+  return SL_NONE;
+}
+
+static uint32_t count_characters(const char *text, size_t bytes) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < bytes && text[i]; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+  return count;
+}
+
+/* The place of a byte of the text that a property was given, or of its beginning. */
+static struct sl_place place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
+  struct sl_place place = node->places[member];
+  const char *text = node->values[member].text;
+  const uint32_t begins = node->text_begins[member];
+  if (begins == 0 || strcspn(text, "\r\n") < byte) return place;
+  if (place.line == 0) place.source = text; /* an option, whose value is shown */
+  place.column = (place.line > 0 ? place.column + begins - 1 : 1) + count_characters(text, byte);
+  const size_t shown = place.source ? count_characters(place.source, strlen(place.source)) : 0;
+  if (place.column > shown + 1) place.source = NULL; /* a long line is cut */
+  return place;
 }
 
 static void message(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_node_context *c = context;
   const struct sl_node *node = &c->session->graph->nodes[c->node];
+  const int32_t member = property_of(node, format);
+  const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
+  struct sl_place place = {NULL, NULL, 0, 0};
+  char without_mark[FORMAT_MAX];
+  const char *shown = format;
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose_often(c->session->diagnostics, severity, place_of(node, format), node->name, NULL, format, format,
+  if (member != SL_NONE) place = node->places[member];
+  if (member != SL_NONE && format[name] == '+' && strlen(format) < sizeof without_mark) {
+    const uint32_t byte = va_arg(arguments, uint32_t);
+    if (place.file) place = place_in_text(node, (uint32_t)member, byte);
+    snprintf(without_mark, sizeof without_mark, "%.*s%s", (int)name, format, format + name + BYTE_MARK_LENGTH);
+    shown = without_mark;
+  }
+  sl_vdiagnose_often(c->session->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, format, shown,
                      arguments);
   va_end(arguments);
 }

@@ -44,7 +44,8 @@ struct sl_node {
   struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
   struct sl_value *values;        /* per member; PROPERTY members only */
   struct sl_place *places;        /* where each value was given; all zero for defaults */
-  struct sl_port *lists;          /* event lists it runs on, sorted, none twice; empty: all events */
+  uint32_t *text_begins; /* per member: characters from there to a string that stands there as it is, and 1; else 0 */
+  struct sl_port *lists; /* event lists it runs on, sorted, none twice; empty: all events */
   uint32_t list_count;
   uint32_t any_list; /* of several lists: on events that are on any of them; else on those that are on all */
   uint32_t order;    /* position in `order` */

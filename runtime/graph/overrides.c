@@ -57,8 +57,11 @@ static void apply_use(struct sl_reader *r, struct sl_tree *root, const struct sl
  * it begins with. Nothing at all is the empty string. */
 static struct sl_tree *option_value(struct sl_reader *r, const char *value, struct sl_mark mark) {
   const size_t bytes = strlen(value);
-  if (*value != '"' && *value != '\'')
-    return sl_tree_scalar(r, sl_arena_text(r->arena, value, bytes), bytes == 0, mark);
+  if (*value != '"' && *value != '\'') {
+    struct sl_tree *plain = sl_tree_scalar(r, sl_arena_text(r->arena, value, bytes), bytes == 0, mark);
+    plain->begins = 1;
+    return plain;
+  }
   mark.text->text = value;
   mark.text->bytes = bytes;
   struct sl_tree *tree = bytes <= SL_LIMIT_FILE_BYTES ? sl_tree_read(r, mark.text) : NULL;

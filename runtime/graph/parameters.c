@@ -79,6 +79,7 @@ static int substitute(struct sl_reader *r, const struct sl_tree *parameters, str
     scalar->quoted = find_parameter(r, parameters, scalar->mark, scalar->text, &end)->quoted;
   }
   scalar->text = out.text;
+  scalar->begins = 0;
   return 1;
 }
 

@@ -206,6 +206,7 @@ static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t mem
   if (!good) return;
   node->values[member] = value;
   node->places[member] = sl_mark_place(draft->reader, tree->mark);
+  node->text_begins[member] = tree->begins;
 }
 
 /* `variant`, which every kernel has: tuned (where there is such a version) or shared. */
@@ -281,6 +282,7 @@ void sl_draft_properties(struct sl_draft *draft) {
     if (node->algorithm == NULL) continue;
     node->values = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->values);
     node->places = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->places);
+    node->text_begins = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->text_begins);
     for (uint32_t m = 0; m < node->algorithm->member_count; m++)
       if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
         set_default(draft, &node->algorithm->members[m], &node->values[m]);

@@ -85,6 +85,7 @@ struct sl_tree *sl_tree_get(const struct sl_tree *map, const char *key) {
 struct sl_tree *sl_tree_copy(struct sl_reader *r, const struct sl_tree *tree) {
   struct sl_tree *copy = sl_tree_new(r, tree->kind, tree->mark);
   copy->quoted = tree->quoted;
+  copy->begins = tree->begins;
   copy->text = tree->text;
   for (const struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next)
     sl_tree_add(r, copy, entry->key, entry->mark, entry->value != NULL ? sl_tree_copy(r, entry->value) : NULL)
@@ -217,6 +218,16 @@ static void refuse_tag(struct sl_reader *r, const yaml_char_t *tag) {
     sl_report_error(r, event_mark(r->yaml), NULL, "quote a value to make it a string", "tags are not supported");
 }
 
+/* Escapes, line breaks and a block's indentation all make what is written longer than the text. */
+static uint32_t text_begins(const yaml_event_t *event) {
+  const int quotes = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+  size_t characters = 0;
+  for (size_t i = 0; i < event->data.scalar.length; i++) characters += (event->data.scalar.value[i] & 0xC0) != 0x80;
+  const int is_plain = event->start_mark.line == event->end_mark.line &&
+                       event->end_mark.column - event->start_mark.column == characters + 2 * (size_t)quotes;
+  return is_plain ? 1 + (uint32_t)quotes : 0;
+}
+
 static struct sl_tree *read_scalar(struct sl_reader *r) {
   const struct sl_mark mark = event_mark(r->yaml);
   const char *text = (const char *)r->yaml->event.data.scalar.value;
@@ -229,6 +240,7 @@ static struct sl_tree *read_scalar(struct sl_reader *r) {
   struct sl_entry *anchor = open_anchor(r, r->yaml->event.data.scalar.anchor);
   struct sl_tree *scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
                                           r->yaml->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE, mark);
+  scalar->begins = text_begins(&r->yaml->event);
   if (anchor != NULL) anchor->value = scalar;
   return scalar;
 }

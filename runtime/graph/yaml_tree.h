@@ -23,6 +23,7 @@ struct sl_tree {
   uint32_t quoted; /* a scalar in quotes or a block: a string, whatever it looks like */
   struct sl_mark mark;
   const char *text; /* SCALAR */
+  uint32_t begins;  /* a scalar that stands in one line as it is: characters from the mark to its text, and 1; else 0 */
   struct sl_entry *first, *last;
   uint32_t count;
   uint32_t index_size; /* of a map's hash index; a power of two */

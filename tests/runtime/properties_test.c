@@ -157,6 +157,59 @@ static void what_cannot_be_prepared_is_said(void **state) {
   expect_said(graph, "looked_up.broken=4", SL_EPLUGIN, "node looked_up: asked for a table letter, which it does not");
 }
 
+/* The word begins in column 46; what is said of it is that a character of it is no letter. */
+static void expect_character_at(const char *set, const char *option, const char *text) {
+  char graph[1024];
+  snprintf(graph, sizeof graph, LOOK_UP, set);
+  expect_said(graph, option, SL_EINVAL, text);
+}
+
+static void a_message_points_into_a_text(void **state) {
+  (void)state;
+  const char *none = "raw.events=10";
+  expect_character_at("word: lo!ck", none, "toy.yaml:6:48: error: node looked_up: word: `!` is no letter\n");
+  expect_character_at("word: \"lo!ck\"", none, "toy.yaml:6:49: error: node looked_up: word: `!` is no letter\n");
+  expect_character_at("word: 'lo!ck'", none, "toy.yaml:6:49: error: ");
+  expect_character_at("word: \"\u00e9\u00e9!\"", none, "toy.yaml:6:49: error: "); /* by characters, not bytes */
+  expect_character_at("word: \"lo!ck\"", none,
+                      "\"lo!ck\"} }\n" /* and the caret below it */
+                      "                                                  ^\n");
+}
+
+static void a_message_points_to_the_beginning_of_other_texts(void **state) {
+  (void)state;
+  const char *none = "raw.events=10", *beginning = "toy.yaml:6:46: error: node looked_up: word: `!` is no letter\n";
+  expect_character_at("word: \"l\\x6f!ck\"", none, beginning);
+  expect_character_at("word: 'lo''!ck'", none, beginning);
+  expect_character_at("word: lo\n      !ck", none, beginning);
+  expect_character_at("word: \"lo\\\n      !ck\"", none, beginning);
+}
+
+static void a_message_points_into_an_option(void **state) {
+  (void)state;
+  expect_character_at("", "looked_up.word=lo!ck",
+                      "--set looked_up.word=lo!ck: character 3: error: node looked_up: word: `!` is no letter\n"
+                      "  lo!ck\n"
+                      "    ^\n");
+  expect_character_at("", "looked_up.word='lo!ck'",
+                      ": character 3: error: node looked_up: word: `!` is no letter\n"
+                      "  lo!ck\n");
+  expect_character_at("", "looked_up.word='lo''s!ck'", "ck': error: node looked_up: word: `!` is no letter\n");
+}
+
+static void a_message_points_into_no_parameter(void **state) {
+  (void)state;
+  const char *graph =
+      "sluice: 1\n"
+      "parameters: { end: k!y }\n"
+      "nodes:\n"
+      "  raw: { use: toy.source }\n"
+      "  steps: { use: toy.steps }\n"
+      "  looked_up: { use: toy.look_up, set: { word: \"loc${end}\" } }\n"
+      "outputs: [looked_up]\n";
+  expect_said(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:47: error: node looked_up: word: `!` is no letter\n");
+}
+
 /* ------------------------------------------------------------------------------------ fields of any collection */
 
 /* `expanded` has so small a budget that slices are run again in parts. */
@@ -211,8 +264,13 @@ static void a_field_is_read_wherever_it_is(void **state) {
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(choices_and_arrays_reach_the_kernel), cmocka_unit_test(what_is_prepared_reaches_the_kernel),
-      cmocka_unit_test(what_cannot_be_prepared_is_said), cmocka_unit_test(a_field_is_read_wherever_it_is)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_and_arrays_reach_the_kernel),
+                                     cmocka_unit_test(what_is_prepared_reaches_the_kernel),
+                                     cmocka_unit_test(what_cannot_be_prepared_is_said),
+                                     cmocka_unit_test(a_message_points_into_a_text),
+                                     cmocka_unit_test(a_message_points_to_the_beginning_of_other_texts),
+                                     cmocka_unit_test(a_message_points_into_an_option),
+                                     cmocka_unit_test(a_message_points_into_no_parameter),
+                                     cmocka_unit_test(a_field_is_read_wherever_it_is)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,8 +384,10 @@ struct sl_services {
   uint32_t size, reserved;
   void *context;
   /* Adds a message (printf format) to the run's diagnostics. Any thread. One that begins with a property's name and a
-   * colon is shown with the place where the graph sets it. Of one node, severity and format the first 20 are printed,
-   * further ones counted: what must not be counted together has a format of its own. */
+   * colon, "cut: ", is shown with the place where the graph sets it. A format that begins with the name of a string,
+   * "cut+%u: ", is shown as "cut: ", with the place of that byte of its text (uint32_t), if the text stands in one line
+   * as it is: plain, or in quotes without escapes. Of one node, severity and format the first 20 are printed, further
+   * ones counted: what must not be counted together has a format of its own. */
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
   /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
    * NULL (with a message) when there is none or no such field. */

@@ -30,7 +30,7 @@ extern "C" {
 
 struct sl_diagnostic {
   uint32_t severity;     /* SL_NOTE, SL_WARNING, SL_ERROR */
-  uint32_t line, column; /* from 1; 0: unknown */
+  uint32_t line, column; /* from 1; 0: unknown. A column without a line is one of source_line, an option's value */
   uint32_t reserved;
   const char *file, *source_line, *node, *message, *hint; /* NULL where absent */
 };

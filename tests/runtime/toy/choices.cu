@@ -82,6 +82,11 @@ static int look_up_prepare(const struct sl_services *s, void *args) {
     s->message(s->context, SL_ERROR, "word: it has no letters");
     return SL_EINVAL;
   }
+  const uint32_t good = (uint32_t)strcspn(a->word, "!");
+  if (good < length) {
+    s->message(s->context, SL_ERROR, "word+%u: `%c` is no letter", good, a->word[good]);
+    return SL_EINVAL;
+  }
   if (a->broken == 2) return SL_OK;
   if (a->numbers.offsets || a->sums.count || a->letters || !a->hash) return SL_EPLUGIN; /* nothing that is not there */
   uint32_t *letters = (uint32_t *)s->make_table(s->context, a->broken == 4 ? "letter" : "letters", length);
