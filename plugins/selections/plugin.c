@@ -1,9 +1,6 @@
 /* plugin.c: what the plugin of selections offers. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants are the host's */
-SL_DECLARE(two_track_network);
-#endif
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
 SL_DECLARE(displaced_leptons);
@@ -18,7 +15,36 @@ SL_DECLARE(passthrough);
 SL_DECLARE(rich_alignment);
 SL_DECLARE(single_high_pt);
 SL_DECLARE(track_mva);
-    SL_ENTRY(two_track_network), SL_ENTRY(fit), SL_ENTRY(particles), SL_ENTRY(passthrough), SL_ENTRY(track_mva), SL_ENTRY(two_track_score), SL_ENTRY(beam_gas), SL_ENTRY(calo_digits), SL_ENTRY(displaced_leptons), SL_ENTRY(displaced_velo_tracks), SL_ENTRY(high_et), SL_ENTRY(low_pt_muon), SL_ENTRY(odin), SL_ENTRY(one_muon_stub), SL_ENTRY(rich_alignment), SL_ENTRY(single_high_pt), SL_ENTRY(two_photons), SL_ENTRY(velo_micro_bias),
-};
+SL_DECLARE(two_photons);
+SL_DECLARE(two_track_score);
+SL_DECLARE(velo_micro_bias);
+#ifdef SL_TARGET_CPU /* the host's */
+SL_DECLARE(two_track_network);
+#endif
 
-SL_PLUGIN("selections", "0.1.0", "what selections read: long tracks at the beam line, and their vertices");
+/* clang-format off: one a line */
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(beam_gas),
+    SL_ENTRY(calo_digits),
+    SL_ENTRY(displaced_leptons),
+    SL_ENTRY(displaced_velo_tracks),
+    SL_ENTRY(fit),
+    SL_ENTRY(high_et),
+    SL_ENTRY(low_pt_muon),
+    SL_ENTRY(odin),
+    SL_ENTRY(one_muon_stub),
+    SL_ENTRY(particles),
+    SL_ENTRY(passthrough),
+    SL_ENTRY(rich_alignment),
+    SL_ENTRY(single_high_pt),
+    SL_ENTRY(track_mva),
+    SL_ENTRY(two_photons),
+    SL_ENTRY(two_track_score),
+    SL_ENTRY(velo_micro_bias),
+#ifdef SL_TARGET_CPU
+    SL_ENTRY(two_track_network),
+#endif
+};
+/* clang-format on */
+
+SL_PLUGIN("selections", "0.1.0", "what selects events: fits, vertices, lines, decisions and reports");
