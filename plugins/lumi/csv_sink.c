@@ -1,10 +1,10 @@
 /* csv_sink.c: lumi.csv_sink, luminosity summaries as a table: a line an event, a column a counter, in the order of the
  * input. Rows are written as they come.
  *
- * Columns are the counters that this project fills (counters.h). Those with a scale are in their unit: (value - shift)
- * / scale. What nobody filled, and what did not fit its field, is an empty cell; the number that is all ones is taken
- * for one if the counter may be as large. Without a file to write, means are reported all the same; they come of exact
- * sums, in which the order of events cannot be seen.
+ * Columns are the counters of a full summary; of a base one those that it lacks are not filled. Those with a scale are
+ * in their unit: (value - shift) / scale. What nobody filled, and what did not fit its field, is an empty cell. Without
+ * a file to write, means are reported all the same; they come of exact sums, in which the order of events cannot be
+ * seen.
  */
 #include "lumi/counters.h"
 #include "lumi/made_banks.h"
@@ -31,17 +31,16 @@ struct counter {
   uint32_t max;
 };
 #define ENTRY_(name, max, shift, scale) {#name, max},
-static const struct counter counters[LUMI_FILLED] = {LUMI_FILLED_COUNTERS(ENTRY_)};
+static const struct counter counters[LUMI_COUNTERS] = {LUMI_BASE_COUNTERS(ENTRY_) LUMI_EXTRA_COUNTERS(ENTRY_)};
 
-enum { FIRST_COLUMN = LUMI_encodingKey + 1, COLUMNS = LUMI_FILLED - FIRST_COLUMN };
+enum { FIRST_COLUMN = LUMI_encodingKey + 1, COLUMNS = LUMI_COUNTERS - FIRST_COLUMN };
 
-/* What a row holds: an event's counters, of those in `is_there`. */
+/* What a row holds: an event's counters, of those that are there. */
 struct row {
   uint32_t is_full;
-  uint32_t is_there;
   uint32_t values[COLUMNS];
+  uint8_t is_there[COLUMNS];
 };
-SL_STATIC_ASSERT(COLUMNS <= 32, "a bit a counter");
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -61,11 +60,12 @@ struct csv_sink {
 
 /* ------------------------------------------------------------------------------------------------- the rows */
 
-/* A counter's bit field: 1, or 0 if it was not filled. */
+/* A counter's bit field: 1, or 0 if it was not filled. Ones in all its bits mean that, or that a number did not fit,
+ * but for those that ODIN and the event cut fill in any event. */
 static int read_counter(const struct lumi_schema_view *s, const uint32_t *words, uint32_t counter, uint32_t *value) {
   const uint32_t mask = UINT32_MAX >> (32 - s->size_bits[counter]);
   *value = words[s->word[counter]] >> s->bit[counter] & mask;
-  return *value != mask || (s->scale[counter] == 1.0f && counters[counter].max == mask);
+  return *value != mask || (counter < LUMI_VeloTracks && counters[counter].max == mask);
 }
 
 static int read_row(struct csv_sink *m, const struct sl_services *s, const struct sl_event *event,
@@ -79,8 +79,9 @@ static int read_row(struct csv_sink *m, const struct sl_services *s, const struc
     return SL_EFORMAT;
   }
   *row = (struct row){.is_full = is_full};
-  for (uint32_t c = 0; c < COLUMNS; c++)
-    if (read_counter(&m->schema, words, FIRST_COLUMN + c, &row->values[c])) row->is_there |= 1u << c;
+  const uint32_t columns = (is_full ? (uint32_t)LUMI_COUNTERS : (uint32_t)LUMI_BASE) - FIRST_COLUMN;
+  for (uint32_t c = 0; c < columns; c++)
+    row->is_there[c] = (uint8_t)read_counter(&m->schema, words, FIRST_COLUMN + c, &row->values[c]);
   return SL_OK;
 }
 
@@ -94,7 +95,7 @@ static void count_row(struct csv_sink *m, const struct row *row) {
   m->count++;
   m->full_count += row->is_full;
   for (uint32_t c = 0; c < COLUMNS; c++) {
-    if ((row->is_there >> c & 1u) == 0) continue;
+    if (!row->is_there[c]) continue;
     m->sums[c].count++;
     m->sums[c].sum += row->values[c];
     m->sums[c].sum_of_squares += (u128)row->values[c] * row->values[c];
@@ -130,7 +131,7 @@ static int write_row(struct csv_sink *m, const struct sl_event *event, const str
   struct line line = {.used = 0};
   add_text(&line, "%" PRIu32 ",%" PRIu64 ",%" PRIu32, event->run, event->number, row->is_full);
   for (uint32_t c = 0; c < COLUMNS; c++) {
-    if ((row->is_there >> c & 1u) == 0)
+    if (!row->is_there[c])
       add_text(&line, ",");
     else if (m->schema.scale[FIRST_COLUMN + c] == 1.0f)
       add_text(&line, ",%" PRIu32, row->values[c]);
@@ -192,7 +193,7 @@ static void report_counter(const struct csv_sink *m, const struct sl_report *r, 
   r->number(r->context, "mean", mean);
   r->number(r->context, "rms", rms);
   r->end_object(r->context);
-  if (sums->count && column + FIRST_COLUMN >= LUMI_BXType)
+  if (sums->count && column + FIRST_COLUMN >= LUMI_BXType && column + FIRST_COLUMN < LUMI_BASE)
     r->line(r->context, "%-22s mean %10.3f  rms %9.3f  in %" PRIu64 " events", name, mean, rms, sums->count);
 }
 

@@ -1,16 +1,20 @@
 /* summarize_event.h: one luminosity event's counters, and their summary. For kernels; a block works on an event.
  *
  * All counters stand in shared memory, as ones before a detector fills its own: a detector that is not in the graph
- * leaves them so, as the format wants it. Threads count tracks and vertices there with integer atomics, so that their
- * order does not matter. Then a thread a counter puts it into its bit field, and the words are written once.
+ * leaves them so, as the format wants it. Threads count tracks, vertices and hits there with integer atomics, so that
+ * their order does not matter. Then a thread a counter puts it into its bit field, and the words are written once.
  */
 #ifndef LUMI_SUMMARIZE_EVENT_H
 #define LUMI_SUMMARIZE_EVENT_H
 
+#include "calo/event_model.h"
 #include "lumi/counters.h"
 #include "lumi/made_banks.h"
+#include "muon/event_model.h"
 #include "odin/event_model.h"
+#include "plume/event_model.h"
 #include "pv/event_model.h"
+#include "scifi/event_model.h"
 #include "velo/event_model.h"
 #include "velo/pseudorapidity.h"
 
@@ -43,6 +47,11 @@ struct lumi_edges {
   M(OPTIONAL_IN, gec, sl_event_list, "", "events that passed the global event cut; without: all")                \
   M(OPTIONAL_IN, states, velo_beamline_states, "offsets x y z tx ty backward", "tracks of the VELO")             \
   M(OPTIONAL_IN, vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z")                     \
+  M(OPTIONAL_IN, scifi_hits, scifi_hits, "offsets id", "hits of the fibre tracker")                              \
+  M(OPTIONAL_IN, muon_tiles, muon_tiles, "first", "what is hit of the muon chambers")                            \
+  M(OPTIONAL_IN, muon_stubs, muon_stubs, "offsets", "muons found in these alone")                                \
+  M(OPTIONAL_IN, calo_sums, calo_sums, "energy et part_et", "energy in the calorimeter")                         \
+  M(OPTIONAL_IN, plume, plume_signals, "", "what PLUME saw")                                                     \
   M(U32, full_period, 30, 1, 0xFFFFFFFF, "", "of so many orbits, one has full summaries")                        \
   M(U32, full_phase, 1, 0, 0xFFFFFFFF, "", "that whose number is this, modulo full_period")                      \
   M(F32_ARRAY, eta_edges, LUMI_ETA_EDGES, "[-4, -3, -2, 2, 3, 4, 5]", -20.0, 20.0, "",                           \
@@ -139,6 +148,79 @@ static SL_DEVICE void lumi_count_vertex(const struct summarize_args *in, uint32_
     atomicAdd(&values[LUMI_FiducialVeloVertices], 1u);
 }
 
+/* Hits are counted by module and pair of quarters, 0 and 2 or 1 and 3; what base summaries have are sums of these. */
+enum { LUMI_SCIFI_STATION = LUMI_SciFiT2Q02M0 - LUMI_SciFiT1Q02M0 /* counters of a station */ };
+
+static SL_DEVICE void lumi_count_scifi_hit(uint32_t id, uint32_t *values) {
+  const uint32_t station = (id >> SCIFI_STATION_BIT & 3u) - 1, module = id >> SCIFI_MODULE_BIT & 7u;
+  const uint32_t modules = station + 1 < SCIFI_STATIONS ? 5 : 6;
+  if (station >= SCIFI_STATIONS || module >= modules) return; /* no channel of the detector */
+  atomicAdd(&values[LUMI_SciFiT1Q02M0 + LUMI_SCIFI_STATION * station + 2 * module + (id >> SCIFI_QUARTER_BIT & 1u)],
+            1u);
+}
+
+static SL_DEVICE uint32_t lumi_scifi_modules(uint32_t station, uint32_t first, uint32_t end, const uint32_t *values) {
+  const uint32_t *of_station = values + LUMI_SciFiT1Q02M0 + LUMI_SCIFI_STATION * station;
+  uint32_t hits = 0;
+  for (uint32_t i = 2 * first; i < 2 * end; i++) hits += of_station[i];
+  return hits;
+}
+
+static SL_DEVICE void lumi_sum_scifi(uint32_t *values) {
+  for (uint32_t station = 0; station < SCIFI_STATIONS; station++) {
+    values[LUMI_SciFiT1M123 + station] = lumi_scifi_modules(station, 1, 4, values);
+    values[LUMI_SciFiT1M4 + station] = lumi_scifi_modules(station, 4, station + 1 < SCIFI_STATIONS ? 5 : 6, values);
+  }
+}
+
+/* Of stations M2 to M4, which come first among the grids. */
+static SL_DEVICE void lumi_fill_muon_tiles(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const uint16_t *first = in->muon_tiles.first + (uint64_t)MUON_FIRSTS * event;
+  for (uint32_t grid = 0; grid <= LUMI_MuonHitsM4R4 - LUMI_MuonHitsM2R1; grid++)
+    values[LUMI_MuonHitsM2R1 + grid] = (uint32_t)first[grid + 1] - first[grid];
+}
+
+/* An energy in units of 1e-8 MeV. */
+static SL_DEVICE uint32_t lumi_code_energy(const struct summarize_args *in, uint32_t counter, int64_t energy) {
+  return lumi_code(&in->schema, counter, (float)((double)energy / (double)CALO_UNITS_A_MEV));
+}
+
+/* The parts' counters go from the inner area to the outer one, the parts the other way. */
+static SL_DEVICE void lumi_fill_energy(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const int64_t *part_et = in->calo_sums.part_et + (uint64_t)CALO_PARTS * event;
+  values[LUMI_ECalET] = lumi_code_energy(in, LUMI_ECalET, in->calo_sums.et[event]);
+  values[LUMI_ECalEtot] = lumi_code_energy(in, LUMI_ECalEtot, in->calo_sums.energy[event]);
+  for (uint32_t part = 0; part < CALO_PARTS; part++) {
+    const uint32_t half = part / CALO_AREAS, area = CALO_AREAS - 1 - part % CALO_AREAS;
+    const uint32_t counter = LUMI_ECalETInnerTop + CALO_AREAS * half + area;
+    values[counter] = lumi_code_energy(in, counter, part_et[part]);
+  }
+}
+
+/* Flags of a board's channels for luminosity, channel 0 the highest. */
+static SL_DEVICE uint32_t lumi_plume_flags(uint32_t over_threshold) {
+  uint32_t flags = 0;
+  for (uint32_t c = 0; c < PLUME_LUMINOSITY_CHANNELS; c++)
+    flags |= (over_threshold >> c & 1u) << (PLUME_LUMINOSITY_CHANNELS - 1 - c);
+  return flags;
+}
+
+/* The mean is that of both boards' sums, halved before it is divided by the channels of one. */
+static SL_DEVICE void lumi_fill_plume(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const uint32_t *over_threshold = in->plume.over_threshold + (uint64_t)PLUME_BOARDS * event;
+  const uint16_t *adc = in->plume.adc + (uint64_t)PLUME_CHANNELS * event;
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < PLUME_BOARDS * PLUME_LUMINOSITY_CHANNELS; i++) {
+    const uint32_t board = i / PLUME_LUMINOSITY_CHANNELS, channel = i % PLUME_LUMINOSITY_CHANNELS;
+    const uint32_t value = adc[PLUME_BOARD_CHANNELS * board + channel];
+    values[LUMI_PlumeLumiADC00 + i] = value;
+    sum += value;
+  }
+  values[LUMI_PlumeAvgLumiADC] = sum / 2 / PLUME_LUMINOSITY_CHANNELS;
+  values[LUMI_PlumeLumiOverthrLow] = lumi_plume_flags(over_threshold[0]);
+  values[LUMI_PlumeLumiOverthrHigh] = lumi_plume_flags(over_threshold[1]);
+}
+
 /* ---------------------------------------------------------------------------------------------- the summary */
 
 /* What one thread can fill alone, and zeros where several will count. */
@@ -155,6 +237,13 @@ static SL_DEVICE void lumi_begin(const struct summarize_args *in, uint32_t event
     values[LUMI_FiducialVeloVertices] = 0;
     lumi_fill_position(in, event, first, count, values);
   }
+  if (in->scifi_hits.offsets != NULL)
+    for (uint32_t c = LUMI_SciFiT1Q02M0; c <= LUMI_SciFiT3Q13M5; c++) values[c] = 0;
+  if (in->muon_tiles.first != NULL) lumi_fill_muon_tiles(in, event, values);
+  if (in->muon_stubs.offsets != NULL)
+    values[LUMI_MuonTracks] = in->muon_stubs.offsets[event + 1] - in->muon_stubs.offsets[event];
+  if (in->calo_sums.energy != NULL) lumi_fill_energy(in, event, values);
+  if (in->plume.is_there != NULL && in->plume.is_there[event]) lumi_fill_plume(in, event, values);
 }
 
 /* What all threads count together. */
@@ -168,6 +257,11 @@ static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event
     const uint32_t end = in->vertices.offsets[event + 1];
     for (uint32_t v = in->vertices.offsets[event] + threadIdx.x; v < end; v += blockDim.x)
       lumi_count_vertex(in, v, values);
+  }
+  if (in->scifi_hits.offsets != NULL) {
+    const uint32_t end = in->scifi_hits.offsets[event + 1];
+    for (uint32_t h = in->scifi_hits.offsets[event] + threadIdx.x; h < end; h += blockDim.x)
+      lumi_count_scifi_hit(in->scifi_hits.id[h], values);
   }
 }
 
@@ -198,6 +292,10 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
   __syncthreads();
   lumi_count(in, event, values);
   __syncthreads();
+  if (in->scifi_hits.offsets != NULL) {
+    if (threadIdx.x == 0) lumi_sum_scifi(values);
+    __syncthreads();
+  }
   for (uint32_t c = threadIdx.x; c < counter_count; c += blockDim.x) lumi_store(in, event, c, values[c], words);
   __syncthreads();
   for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x)

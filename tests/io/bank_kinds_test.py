@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plugins declare kinds of raw banks, and sources and sinks have ports for them: plume has type 84, glow types 84 and
+"""Plugins declare kinds of raw banks, and sources and sinks have ports for them: rich has type 9, glow types 9 and
 85; no plugin of the tree knows either."""
 import csv
 import json
@@ -20,7 +20,7 @@ GRAPH = """
 sluice: 1
 nodes:
   raw: { use: io.mdf_source, set: { checksum: false } }
-  count: { use: plume.count_bytes }
+  count: { use: rich.count_bytes }
 outputs: [count]
 """
 
@@ -36,8 +36,8 @@ def record(banks):
 
 
 def event(number):
-    """Of type 84: `number` modulo 4 banks of growing size; of type 85, one of 3 bytes; of type 90, one."""
-    banks = [bank(84, SUBSYSTEM + i, bytes([number % 251] * (5 * i + number % 7))) for i in range(number % 4)]
+    """of type 9: `number` modulo 4 banks of growing size; of type 85, one of 3 bytes; of type 90, one."""
+    banks = [bank(9, SUBSYSTEM + i, bytes([number % 251] * (5 * i + number % 7))) for i in range(number % 4)]
     return record(b"".join([*banks, bank(85, SUBSYSTEM + 100, b"abc"), bank(90, SUBSYSTEM + 101, b"unknown")]))
 
 
@@ -53,8 +53,8 @@ with tempfile.TemporaryDirectory() as name:
     data, graph, table = folder / "events.mdf", folder / "graph.yaml", folder / "table.csv"
     data.write_bytes(b"".join(event(n) for n in range(EVENTS)))
     (folder / "only").mkdir()
-    shutil.copy(PLUGINS / "plume.cpu.so", folder / "only")
-    with_plume, with_both = ("--plugin-path", folder / "only"), ("--plugin-path", PLUGINS)
+    shutil.copy(PLUGINS / "rich.cpu.so", folder / "only")
+    with_rich, with_both = ("--plugin-path", folder / "only"), ("--plugin-path", PLUGINS)
 
     def counted(*arguments, graph=graph, output="count", source=data):
         call("run", graph, "-i", source, "-o", table, *arguments, "--set", f"write.output={output}")
@@ -67,7 +67,7 @@ with tempfile.TemporaryDirectory() as name:
         steps = ("--profile",) if device == "mock" else ()  # it has no captures
         for slices in ("1", "7", "1000"):
             found = counted(*with_both, "--device", device, "--slice-events", slices, "--slots", "2", *steps)
-            checks.that(found == reference, f"{device}, slices of {slices}: plume counts its bytes")
+            checks.that(found == reference, f"{device}, slices of {slices}: rich counts its bytes")
 
     both = folder / "both.yaml"
     both.write_text(graph.read_text().replace("outputs: [count]", "  other: { use: glow.count_bytes }\noutputs: [count, other]"))
@@ -79,57 +79,57 @@ with tempfile.TemporaryDirectory() as name:
     copy, packets, back = folder / "copy.mdf", folder / "copy.mep", folder / "back.mdf"
     read = ("--set", "raw.checksum=false")
     call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_both)
-    checks.that(counted(*with_both, graph=both, source=copy) == reference, "a copy has the banks of type 84 once")
+    checks.that(counted(*with_both, graph=both, source=copy) == reference, "a copy has the banks of type 9 once")
     checks.that(counted(*with_both, graph=both, output="other", source=copy) == wanted, "and those of type 85")
     call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", packets, *read, *with_both, "--use", "write=io.mep_sink", "--set", "write.events=7")
     call("run", ROOT / "graphs/copy.yaml", "-i", packets, "-o", back, *with_both)
     checks.that(counted(*with_both, graph=both, output="other", source=back) == wanted, "so has one made by way of packets")
-    call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_plume)
+    call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_rich)
     found = counted(*with_both, graph=both, output="other", source=copy)
     checks.that(found == wanted, "a copy has banks of types that no plugin knows, too")
     checks.that(copy.read_bytes() == data.read_bytes(), "and is the same, byte for byte")
 
     # A sink with an open port in another plugin.
     tally = folder / "tally.yaml"
-    tally.write_text("sluice: 1\nnodes:\n  raw: { use: io.mdf_source, set: { checksum: false } }\n  tally: { use: plume.tally, in: { odin: null } }\n")
+    tally.write_text("sluice: 1\nnodes:\n  raw: { use: io.mdf_source, set: { checksum: false } }\n  tally: { use: rich.tally, in: { odin: null } }\n")
     results = json.loads(call("run", tally, "-i", data, "--json", "-", "--quiet", *with_both).stdout)["results"]["tally"]
-    checks.that(results["plume"] == sum(b for b, _ in reference) and results["glow"] == results["plume"] + EVENTS,
+    checks.that(results["rich"] == sum(b for b, _ in reference) and results["glow"] == results["rich"] + EVENTS,
                 "a sink from elsewhere sees all kinds")
     checks.that(results["velo_clusters"] == 0 and "odin" not in results, "but those that it is told to leave alone")
 
     # Budgets are properties of the source.
-    plans = [call("plan", graph, *with_plume, "--slice-events", "1000", *more).stdout
-             for more in ((), ("--set", "raw.plume_banks=8"))]
-    checks.that("raw.plume.size_bytes" in plans[0] and plans[0] != plans[1], "a budget of the port makes it larger")
+    plans = [call("plan", graph, *with_rich, "--slice-events", "1000", *more).stdout
+             for more in ((), ("--set", "raw.rich_banks=8"))]
+    checks.that("raw.rich.size_bytes" in plans[0] and plans[0] != plans[1], "a budget of the port makes it larger")
     large = folder / "large.mdf"
-    large.write_bytes(record(bank(84, SUBSYSTEM, bytes(60000))))
-    said = call("run", graph, "-i", large, "-o", table, *with_plume, expect=1).stderr
-    checks.that("has 15000 words of plume, an event may have 4096 (a higher budget plume_words allows more)" in said,
+    large.write_bytes(record(bank(9, SUBSYSTEM, bytes(60000))))
+    said = call("run", graph, "-i", large, "-o", table, *with_rich, expect=1).stderr
+    checks.that("has 15000 words of rich, an event may have 4096 (a higher budget rich_words allows more)" in said,
                 "an event too large for its budget")
-    said = call("check", graph, *with_plume, "--set", "raw.plume_bank=1", expect=2).stderr
-    checks.that("did you mean `plume_banks`?" in said or "plume_banks" in said, "a mistyped budget is refused")
+    said = call("check", graph, *with_rich, "--set", "raw.rich_bank=1", expect=2).stderr
+    checks.that("did you mean `rich_banks`?" in said or "rich_banks" in said, "a mistyped budget is refused")
 
     # What others see of it.
-    said = call("describe", "io.mdf_source", *with_plume).stdout
-    checks.that("output     plume: plume_banks" in said and "budget     plume_words: u32 = 64" in said, "describe has port and budgets")
+    said = call("describe", "io.mdf_source", *with_rich).stdout
+    checks.that("output     rich: rich_banks" in said and "budget     rich_words: u32 = 64" in said, "describe has port and budgets")
     found = [int(re.search(r"outputs    banks: each collection with the trait io.raw_banks; (\d+) found", text).group(1))
              for text in (call("describe", "io.mdf_source").stdout, said)]
     checks.that(found[1] == found[0] + 1, f"and says where they come from: {found}")
-    ports = json.loads(call("describe", "plume.tally", "--json", *with_plume).stdout)["open_inputs"][0]["ports"]
-    checks.that(ports == sorted(ports) and "plume" in ports, "a sink of kinds has an input, in the order of names")
-    said = call("describe", "plume_banks", *with_plume).stdout
-    checks.that("trait io.raw_banks: port `plume`" in said, "the collection says what it is")
-    schema = json.loads(call("schema", *with_plume).stdout)
-    checks.that("plume_words" in json.dumps(schema), "editors know the budgets")
+    ports = json.loads(call("describe", "rich.tally", "--json", *with_rich).stdout)["open_inputs"][0]["ports"]
+    checks.that(ports == sorted(ports) and "rich" in ports, "a sink of kinds has an input, in the order of names")
+    said = call("describe", "rich_banks", *with_rich).stdout
+    checks.that("trait io.raw_banks: port `rich`" in said, "the collection says what it is")
+    schema = json.loads(call("schema", *with_rich).stdout)
+    checks.that("rich_words" in json.dumps(schema), "editors know the budgets")
     said = call("run", graph, "--set", "raw.checksum=false", "-i", data, expect=2).stderr
-    checks.that("plume" in said, "without the plugin there is no such algorithm")
+    checks.that("rich" in said, "without the plugin there is no such algorithm")
 
     # A graph that does not want the banks is the same, whoever declares kinds.
     summaries = [json.loads(call("run", ROOT / "graphs/velo.yaml", "-n", "20", "--json", "-", "--quiet", *paths).stdout)
-                 for paths in ((), with_plume, with_both)]
+                 for paths in ((), with_rich, with_both)]
     checks.that(len({s["graph_digest"] for s in summaries}) == 1, "a graph's digest does not depend on plugins that it does not use")
     simulated = folder / "simulated.yaml"
     simulated.write_text(graph.read_text().replace("io.mdf_source, set: { checksum: false }", "sim.source, set: { events: 5 }"))
-    call("run", simulated, "-o", table, *with_plume, "--set", "write.output=count")
+    call("run", simulated, "-o", table, *with_rich, "--set", "write.output=count")
     checks.that(table.read_text().count("\n") == 6, "simulated events have the port too, without banks")
 checks.end()

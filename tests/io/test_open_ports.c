@@ -10,12 +10,12 @@
 
 static void the_harness_knows_the_collections_of_the_plugin(void **state) {
   (void)state;
-  struct sl_test *t = sl_test_new(PLUME_PLUGIN, "tally");
+  struct sl_test *t = sl_test_new(RICH_PLUGIN, "tally");
   const uint32_t offsets[] = {0, 2, 5};
   sl_test_events(t, 2);
-  sl_test_input(t, "plume", "offsets", offsets, 3);
+  sl_test_input(t, "rich", "offsets", offsets, 3);
   assert_int_equal(sl_test_run(t), 0);
-  assert_non_null(strstr(sl_test_report(t), "\"plume\": 5"));
+  assert_non_null(strstr(sl_test_report(t), "\"rich\": 5"));
   sl_test_free(t);
 }
 

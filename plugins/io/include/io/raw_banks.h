@@ -4,12 +4,12 @@
  *
  * The plugin that reads a kind declares it in a header, and has an input for it:
  *
- *   IO_RAW_BANKS(plume, plume_banks, "PLUME banks (type 84)", 4, 64, 64, 4096, 84);
+ *   IO_RAW_BANKS(rich, rich_banks, "RICH banks (type 9)", 4, 64, 64, 4096, 9);
  *   ...
- *   SL_IN(banks, plume_banks, "offsets size_bytes", "all of an event")
+ *   SL_IN(banks, rich_banks, "offsets size_bytes", "all of an event")
  *
  * That is all: whichever source of raw banks the graph has (io.mdf_source, io.mep_source, sim.source), it then offers a
- * port `plume`, and fills it with the banks of these types where some node reads it. A source of one's own has
+ * port `rich`, and fills it with the banks of these types where some node reads it. A source of one's own has
  * bank_packer.h.
  * Who hands events on, with banks of all kinds, reads their records (raw_record.h).
  */

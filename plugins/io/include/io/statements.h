@@ -5,7 +5,7 @@
  * refused, which its reader sees to: it has a function for a line, as
  *
  *   static int read_line(struct io_statement *line, void *into) {
- *     struct plume_description *d = (struct plume_description *)into;
+ *     struct rich_description *d = (struct rich_description *)into;
  *     if (io_statement_is(line, "channels")) return io_statement_index(line, "channels", 64, &d->channels);
  *     ...
  *     return io_statement_unknown(line);

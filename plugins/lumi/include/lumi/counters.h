@@ -6,8 +6,7 @@
  *
  * C(name, largest value, shift, scale): a counter with a scale other than 1 holds floor(shift + scale * quantity), at
  * least 0 and at most all ones; the others hold a number. The names are those of the format, their order is that in
- * which they are packed (lumi.schema), and the groups are the detectors that fill them. A detector that joins the graph
- * fills its group in summarize_event.h; its place is here.
+ * which they are packed (lumi.schema), and the groups are the detectors that fill them (summarize_event.h).
  */
 #ifndef LUMI_COUNTERS_H
 #define LUMI_COUNTERS_H
@@ -45,8 +44,6 @@
   C(VeloVertexX, 16383, 8192, 1638.4) \
   C(VeloVertexY, 16383, 8192, 1638.4) \
   C(VeloVertexZ, 16383, 8192, 16.384)
-
-/* ------------------------------------------------------------------------ detectors that are still to come */
 
 /* SciFi clusters by station and modules. */
 #define LUMI_SCIFI_COUNTERS(C) \
@@ -131,13 +128,10 @@
 
 /* ---------------------------------------------------------------------------------------------- the summaries */
 
-/* The counters that are filled; then those of detectors to come. */
-#define LUMI_FILLED_COUNTERS(C) \
-  LUMI_BASIC_COUNTERS(C)        \
-  LUMI_VELO_COUNTERS(C)         \
-  LUMI_VERTEX_COUNTERS(C)
 #define LUMI_BASE_COUNTERS(C)  \
-  LUMI_FILLED_COUNTERS(C)      \
+  LUMI_BASIC_COUNTERS(C)       \
+  LUMI_VELO_COUNTERS(C)        \
+  LUMI_VERTEX_COUNTERS(C)      \
   LUMI_SCIFI_COUNTERS(C)       \
   LUMI_MUON_COUNTERS(C)        \
   LUMI_CALORIMETER_COUNTERS(C) \
@@ -151,7 +145,6 @@
 #define LUMI_ONE_(name, max, shift, scale)  +1
 enum { LUMI_BASE_COUNTERS(LUMI_ENUM_) LUMI_EXTRA_COUNTERS(LUMI_ENUM_) LUMI_COUNTERS };
 enum {
-  LUMI_FILLED = 0 LUMI_FILLED_COUNTERS(LUMI_ONE_),
   LUMI_BASE = 0 LUMI_BASE_COUNTERS(LUMI_ONE_),
   LUMI_MAX_WORDS = 59 /* of a full summary; lumi.schema finds no more */
 };

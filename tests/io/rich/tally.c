@@ -1,4 +1,4 @@
-/* plume.tally: a sink with an open port: how many banks there are of each kind that is connected. */
+/* rich.tally: a sink with an open port: how many banks there are of each kind that is connected. */
 #include <io/raw_banks.h>
 #include <stdint.h>
 

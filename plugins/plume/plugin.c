@@ -1,0 +1,8 @@
+/* plugin.c: what the plugin of PLUME offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(decode);
+
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode)};
+
+SL_PLUGIN("plume", "0.1.0", "LHCb's luminometer in front of the VELO");

@@ -1,0 +1,5 @@
+/* rich.count_bytes: a plugin from elsewhere reads the banks that it declares. */
+#include "rich_banks.h"
+
+#define COUNTED_BANKS rich_banks
+#include "count_bytes.h"
