@@ -4,10 +4,11 @@
     bench/lumi_mu.py [--events 1000] [--mu 0,1,2,3,4,5,6,8,10] [--svg FILE] [--set NODE.PROPERTY=VALUE]...
 
 Simulates luminosity events at each mu, takes those where both beams were, and prints each counter's mean with its error,
-the straight line through the origin that fits them best, and its chi2 for each degree of freedom. --svg draws means and
-lines, and the distributions of one counter.
+the straight line that fits them best by its value at mu = 0 and its slope, and its chi2 for each degree of freedom. --svg
+draws means and lines, and the distributions of one counter.
 
-A counter that adds up over collisions is linear in mu. One that saturates is not: vertices merge where they are near.
+A counter that adds up over collisions is linear in mu. One that saturates is not: vertices merge where they are near, and
+so do hits.
 """
 import argparse
 import csv
@@ -19,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHOWN = ("VeloTracks", "VeloFiducialTracks", "VeloTracksEtaBin1", "VeloTracksEtaBin5", "VeloVertices", "FiducialVeloVertices")
+SHOWN = ("VeloTracks", "VeloTracksEtaBin5", "VeloVertices", "SciFiT2M123", "MuonHitsM2R1", "MuonHitsM3R2", "MuonTracks", "ECalET")
 DISTRIBUTION = "VeloTracks"
 COLOURS = ("#1b5e8c", "#c0562b", "#3d7a3a", "#7b4b94", "#8a6d1d", "#5f5f5f")
 
@@ -37,7 +38,7 @@ def counts(sluice, mu, seed, events, settings):
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
         with open(table, newline="") as file:
             rows = [row for row in csv.DictReader(file) if row["BXType"] == "3"]
-    names = [name for name in rows[0] if name.startswith("Velo") or name.startswith("Fiducial")]
+    names = [name for name in rows[0] if name.startswith(("Velo", "Fiducial", "SciFi", "Muon", "ECal"))]
     return {name: [float(row[name]) for row in rows if row[name] != ""] for name in names}
 
 
@@ -47,12 +48,15 @@ def mean_and_error(values):
 
 
 def fit(points):
-    """Slope of the line through the origin, its error, and chi2 / ndf; points: (mu, mean, error)."""
-    used = [(mu, mean, error) for mu, mean, error in points if error > 0]
-    weight = sum(mu * mu / error**2 for mu, _, error in used)
-    slope = sum(mu * mean / error**2 for mu, mean, error in used) / weight
-    chi2 = sum(((mean - slope * mu) / error) ** 2 for mu, mean, error in used)
-    return slope, 1 / math.sqrt(weight), chi2 / max(1, len(used) - 1)
+    """Value at mu = 0 and slope of the straight line, their errors, and chi2 / ndf; points: (mu, mean, error)."""
+    used = [(mu, mean, 1 / error**2) for mu, mean, error in points if error > 0]
+    n, x, y = (sum(w * f for w, f in zip((p[2] for p in used), values)) for values in
+               ([1] * len(used), [p[0] for p in used], [p[1] for p in used]))
+    xx, xy = sum(w * mu * mu for mu, _, w in used), sum(w * mu * mean for mu, mean, w in used)
+    determinant = n * xx - x * x
+    begin, slope = (xx * y - x * xy) / determinant, (n * xy - x * y) / determinant
+    chi2 = sum(w * (mean - begin - slope * mu) ** 2 for mu, mean, w in used)
+    return begin, math.sqrt(xx / determinant), slope, math.sqrt(n / determinant), chi2 / max(1, len(used) - 2)
 
 
 # ------------------------------------------------------------------------------------------------------- the picture
@@ -97,10 +101,11 @@ class Panel:
         self.parts.append(f'<text x="{self.left + self.WIDTH - 8}" y="{self.top + 16 + 14 * row}" text-anchor="end" fill="{colour}">{text}</text>')
 
 
-def means_panel(left, top, name, points, slope):
+def means_panel(left, top, name, points, begin, slope):
     mu_max = max(mu for mu, _, _ in points)
-    panel = Panel(left, top, mu_max, max(max(mean for _, mean, _ in points), slope * mu_max, 1e-9), f"mean of {name}", "mu")
-    panel.line([(0, 0), (mu_max, slope * mu_max)], "#999", dashed=True)
+    end = begin + slope * mu_max
+    panel = Panel(left, top, mu_max, max(max(mean for _, mean, _ in points), end, 1e-9), f"mean of {name}", "mu")
+    panel.line([(0, max(begin, 0)), (mu_max, end)], "#999", dashed=True)
     for mu, mean, error in points:
         panel.point(mu, mean, error, COLOURS[0])
     return panel
@@ -125,7 +130,7 @@ def distribution_panel(left, top, samples):
 
 def draw(path, measured, fits):
     names = [name for name in SHOWN if name in fits]
-    panels = [means_panel(60 + 380 * (i % 3), 40 + 280 * (i // 3), name, measured["points"][name], fits[name][0])
+    panels = [means_panel(60 + 380 * (i % 3), 40 + 280 * (i // 3), name, measured["points"][name], fits[name][0], fits[name][2])
               for i, name in enumerate(names)]
     some = [s for s in measured["samples"] if s[0] > 0]
     place = len(names)
@@ -150,11 +155,11 @@ def main():
     points = {name: [(mu, *mean_and_error(s[name])) for mu, s in samples] for name in names}
     fits = {name: fit(points[name]) for name in names}
     print(f"{options.events} luminosity events at each mu; means of those with both beams")
-    print(f"{'counter':20} " + " ".join(f"mu={mu:<5g}{'':6}" for mu, _ in samples) + "  slope             chi2/ndf")
+    print(f"{'counter':20} " + " ".join(f"mu={mu:<5g}{'':6}" for mu, _ in samples) + "  at mu = 0           slope             chi2/ndf")
     for name in names:
-        slope, error, chi2 = fits[name]
+        begin, begin_error, slope, error, chi2 = fits[name]
         cells = " ".join(f"{mean:7.2f}+-{e:<5.2f}" for _, mean, e in points[name])
-        print(f"{name:20} {cells} {slope:8.3f} +- {error:6.3f} {chi2:9.2f}")
+        print(f"{name:20} {cells} {begin:8.3f} +- {begin_error:6.3f} {slope:8.3f} +- {error:6.3f} {chi2:9.2f}")
     if options.svg:
         draw(options.svg, {"points": points, "samples": [(mu, s[DISTRIBUTION]) for mu, s in samples]}, fits)
 

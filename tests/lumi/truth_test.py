@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from common import ROOT, Checks, call
-from records import odin, particles, records, vertices
+from records import odin, particles, records, schema, vertices
 
 checks = Checks()
 EDGES = (-4, -3, -2, 2, 3, 4, 5)
@@ -103,4 +103,13 @@ for name in TRACKS:
     (low, low_error), (high, high_error) = mean(few, name), mean(many, name)
     pull = (high / 8 - low / 2) / math.hypot(high_error / 8, low_error / 2)
     checks.that(abs(pull) < 4, f"{name}: {low / 2:.3f} a collision at mu = 2, {high / 8:.3f} at mu = 8, {pull:+.2f} sigma")
+# what is noisy, or adds up energy: on a straight line, but not from 0. Muons that are found grow faster: they are made of
+# hits of several particles.
+LINEAR = [name for name, row in schema().items() if name.startswith(("SciFi", "MuonHits", "ECal")) and row["part"] == "base"]
+checks.that(len(LINEAR) == 26, f"{len(LINEAR)} counters of the other detectors")
+for name in LINEAR:
+    (low, low_error), (middle, middle_error), (high, high_error) = (mean(both, name) for both in (few, luminosity, many))
+    near, far = (5.3 - 2) / 6, (8 - 5.3) / 6
+    off, error = middle - far * low - near * high, math.hypot(middle_error, far * low_error, near * high_error)
+    checks.that(abs(off) < 4 * error and high > 2 * low - middle, f"{name}: {low:.1f}, {middle:.1f}, {high:.1f} at mu = 2, 5.3, 8: {off / error:+.2f} sigma off a line")
 checks.end()
