@@ -154,8 +154,10 @@ uint8_t *trial_needed(const struct sl_session *s, uint32_t node) {
   return needed;
 }
 
-int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step, uint32_t node) {
-  if (step->kind == SL_STEP_RUN) return needed[node];
+int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step) {
+  for (uint32_t k = 0; step->kind == SL_STEP_RUN && k < step->node_count; k++)
+    if (needed[step->nodes[k]]) return 1;
+  if (step->kind == SL_STEP_RUN) return 0;
   for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
     if (needed[n] && sl_session_layout(s)->node_set[n] == step->set) return 1;
   return 0;
@@ -164,7 +166,7 @@ int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const str
 static int before_step(void *context, const struct sl_moment *moment) {
   struct capture *c = context;
   const struct sl_layout *l = sl_session_layout(c->session);
-  if (!trial_is_needed(c->session, c->needed, moment->step, moment->node)) return 1;
+  if (!trial_is_needed(c->session, c->needed, moment->step)) return 1;
   if (moment->step->kind != SL_STEP_RUN || moment->node != c->node) return SL_OK;
   const uint32_t set = l->node_set[c->node];
   const uint32_t events = set == UINT32_MAX ? moment->event_count

@@ -56,8 +56,8 @@ void trial_refer(const struct trial_case *c, struct sl_test *t);
 /* Gives everything to the harness. */
 void trial_give(const struct trial_case *c, struct sl_test *t);
 
-/* Per node, 1 for those that the node gets something from, and for itself; and whether a step is one of theirs. */
+/* Per node, 1 for those that the node gets something from, and for itself; and whether a step is of one of them. */
 uint8_t *trial_needed(const struct sl_session *s, uint32_t node);
-int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step, uint32_t node);
+int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step);
 
 #endif

@@ -10,7 +10,7 @@ struct look {
 
 static int before_step(void *context, const struct sl_moment *moment) {
   const struct look *look = context;
-  return !trial_is_needed(look->session, look->needed, moment->step, moment->node);
+  return !trial_is_needed(look->session, look->needed, moment->step);
 }
 
 static void run_slice(const struct trial_run *r, const char *const *settings, struct sl_child *log) {
