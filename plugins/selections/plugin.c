@@ -10,6 +10,7 @@ SL_DECLARE(high_et);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(odin);
 SL_DECLARE(one_muon_stub);
+SL_DECLARE(pairs);
 SL_DECLARE(particles);
 SL_DECLARE(passthrough);
 SL_DECLARE(rich_alignment);
@@ -18,6 +19,7 @@ SL_DECLARE(track_mva);
 SL_DECLARE(two_photons);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
+SL_DECLARE(vertex_pairs);
 #ifdef SL_TARGET_CPU /* the host's */
 SL_DECLARE(two_track_network);
 #endif
@@ -33,6 +35,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(odin),
     SL_ENTRY(one_muon_stub),
+    SL_ENTRY(pairs),
     SL_ENTRY(particles),
     SL_ENTRY(passthrough),
     SL_ENTRY(rich_alignment),
@@ -41,6 +44,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(two_photons),
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
+    SL_ENTRY(vertex_pairs),
 #ifdef SL_TARGET_CPU
     SL_ENTRY(two_track_network),
 #endif

@@ -1,0 +1,478 @@
+/* selections.pairs: pairs of particles that come near each other, with the point where they come from, and what lines
+ * ask of them (README.md, "Pairs").
+ *
+ * Nothing is computed as a small difference of large numbers: of two straight lines only the differences of their
+ * slopes and positions count, halfway between where they are given, so that a pair is the same, to the last bit, in
+ * either order of its particles.
+ *
+ * A warp an event lists the particles that may be of a pair, and counts pairs of these; after the scan it goes through
+ * them again, and writes which they are and of which event. Then a thread a pair fits it, and writes each column once.
+ * Reads 30 bytes a particle and, of those on the list, 70 for each pair that is looked at; writes 102 a pair. Several
+ * nodes run together: counts in one launch, then the scans, then two launches.
+ *
+ * No number is infinite or none: of particles with odd states there are no pairs, nor of lines that are as good as
+ * parallel, and a primary vertex that gives no numbers is none.
+ */
+#include "pv/event_model.h"
+#include "selections/event_model.h"
+#include "selections/masses.h"
+#include "walk.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS pairs_args
+#define PAIRS(M)                                                                                                  \
+  M(IN, particles, particles, "offsets vertex ip ip_chi2 chi2_ndof p pt charge leptons", "any order")             \
+  M(IN, states, long_states, "x y z tx ty c00 c20 c22 c11 c31 c33", "of these particles")                         \
+  M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "that pairs may come from")         \
+  M(OUT, pairs, secondary_vertices, "by ascending places of their particles",                                     \
+    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                     \
+  M(SCRATCH, kept, u32, "places of an event's particles that may be of a pair", SL_ONE(SL_ITEMS_TERM(particles))) \
+  M(SCRATCH, kept_count, u32, "how many", SL_ONE(SL_EVENTS_TERM(1, 0)))                                           \
+  M(SCRATCH, pair_event, u32, "of which event a pair is", SL_ONE(SL_ITEMS_TERM(pairs)))                           \
+  M(BUDGET, pairs_per_event, 64, 1, 65536, "pairs")                                                               \
+  M(F32, max_chi2_ndof, 10.0, 0.0, 1e9, "", "each particle has less")                                             \
+  M(F32, min_pt, 200.0, 0.0, 1e9, "MeV", "each has more")                                                         \
+  M(F32, min_pt_either, 200.0, 0.0, 1e9, "MeV", "one of them has as much")                                        \
+  M(F32, min_sum_pt, 400.0, 0.0, 1e9, "MeV", "both together")                                                     \
+  M(F32, min_ip, 0.06, -1e9, 1e9, "mm", "each has more; one without a primary vertex has -1")                     \
+  M(F32, min_ip_either, 0.06, -1e9, 1e9, "mm", "one of them has as much")                                         \
+  M(F32, min_ip_chi2, 4.0, -1e9, 1e9, "", "each has more; one without a primary vertex has -1")                   \
+  M(F32, min_ip_chi2_either, 4.0, -1e9, 1e9, "", "one of them has as much")                                       \
+  M(F32, max_doca, 1.0, 0.0, 100.0, "mm", "how near they come to each other")                                     \
+  M(BOOL, opposite_charges, 0, "no pairs of equal charges")                                                       \
+  M(BOOL, same_vertex, 1, "no pairs of particles that come from different primary vertices")                      \
+  M(F32, same_vertex_ip_chi2, 16.0, 0.0, 1e9, "", "with less, a particle comes from its vertex, for the latter")  \
+  M(ENUM, leptons, "any", "any: whatever they are; both: each is a muon or an electron", "any both")              \
+  M(NODE_HASH, node)
+SL_ARGUMENTS(pairs, PAIRS);
+
+enum { LEPTONS_ANY, LEPTONS_BOTH };
+
+/* Within these no number of a pair is too large for single precision. */
+static const float most_momentum = 1e12f; /* MeV */
+static const float most_distance = 1e6f;  /* mm, from the origin, and from there to where two lines are nearest */
+static const float most_slope = 10.0f;    /* |t_x| + |t_y| */
+static const float most_covariance = 100.0f;
+static const float most_ip = 1e30f;
+static const float least_variance = 1e-8f; /* mm2, of a position */
+static const float least_sine2 = 1e-18f;   /* with less, lines are parallel */
+static const float least_slope = 1e-6f;    /* pseudorapidities end at this slope */
+
+/* ---------------------------------------------------------------------------------------------- two particles */
+
+/* A particle's straight line with its errors. */
+struct pair_line {
+  float x, y, z, tx, ty;
+};
+
+/* Of one line less the other's, at `z`: positions and slopes. */
+struct pair_crossing {
+  float z, x, y, tx, ty, turn; /* turn: t_x1 t_y2 - t_y1 t_x2 */
+  float sine2;                 /* of the angle between them, times the squares of both lines' lengths by z */
+  float nearest_z, doca;       /* where they are nearest to each other, and how near */
+};
+
+static SL_DEVICE struct pair_line line_of(const struct pairs_args *a, uint32_t i) {
+  struct pair_line line;
+  line.x = a->states.x[i];
+  line.y = a->states.y[i];
+  line.z = a->states.z[i];
+  line.tx = a->states.tx[i];
+  line.ty = a->states.ty[i];
+  return line;
+}
+
+/* 0 if they are parallel, or nearest too far away. */
+static SL_DEVICE uint32_t cross(const struct pair_line *one, const struct pair_line *other, struct pair_crossing *c) {
+  const float z = 0.5f * (one->z + other->z), to_one = z - one->z, to_other = z - other->z;
+  const float x = (one->x + one->tx * to_one) - (other->x + other->tx * to_other);
+  const float y = (one->y + one->ty * to_one) - (other->y + other->ty * to_other);
+  const float tx = one->tx - other->tx, ty = one->ty - other->ty;
+  const float turn = one->tx * other->ty - one->ty * other->tx;
+  const float sine2 = tx * tx + ty * ty + turn * turn, along = x * tx + y * ty;
+  const float on_one = -(along + turn * (x * other->ty - y * other->tx)) / sine2;
+  const float on_other = -(along + turn * (x * one->ty - y * one->tx)) / sine2;
+  c->z = z;
+  c->x = x;
+  c->y = y;
+  c->tx = tx;
+  c->ty = ty;
+  c->turn = turn;
+  c->sine2 = sine2;
+  c->nearest_z = z + 0.5f * (on_one + on_other);
+  c->doca = sl_abs_f32(x * ty - y * tx) / sqrtf(sine2);
+  return sine2 > least_sine2 && sl_abs_f32(on_one) + sl_abs_f32(on_other) < most_distance;
+}
+
+/* ------------------------------------------------------------------------------------------- which pairs there are */
+
+static SL_DEVICE uint32_t is_sound(const struct pairs_args *a, uint32_t i) {
+  const float place = sl_abs_f32(a->states.x[i]) + sl_abs_f32(a->states.y[i]) + sl_abs_f32(a->states.z[i]);
+  const float slope = sl_abs_f32(a->states.tx[i]) + sl_abs_f32(a->states.ty[i]);
+  const float in_x = a->states.c00[i] + sl_abs_f32(a->states.c20[i]) + a->states.c22[i];
+  const float in_y = a->states.c11[i] + sl_abs_f32(a->states.c31[i]) + a->states.c33[i];
+  return place < most_distance && slope < most_slope && a->particles.p[i] + a->particles.pt[i] < most_momentum &&
+         in_x + in_y < most_covariance && a->particles.ip[i] < most_ip && a->particles.ip_chi2[i] < most_ip;
+}
+
+/* What is asked of each particle. */
+static SL_DEVICE uint32_t may_pair(const struct pairs_args *a, uint32_t i) {
+  return a->particles.pt[i] > a->min_pt && a->particles.ip_chi2[i] > a->min_ip_chi2 &&
+         a->particles.chi2_ndof[i] < a->max_chi2_ndof && a->particles.ip[i] > a->min_ip &&
+         (a->leptons == LEPTONS_ANY || a->particles.leptons[i] != 0) && is_sound(a, i);
+}
+
+static SL_DEVICE uint32_t are_of_one_vertex(const struct pairs_args *a, uint32_t i, uint32_t j) {
+  return a->particles.vertex[i] == a->particles.vertex[j] || a->particles.ip_chi2[i] >= a->same_vertex_ip_chi2 ||
+         a->particles.ip_chi2[j] >= a->same_vertex_ip_chi2;
+}
+
+/* What is asked of two of them. */
+static SL_DEVICE uint32_t is_pair(const struct pairs_args *a, uint32_t i, uint32_t j) {
+  if (a->opposite_charges && a->particles.charge[i] == a->particles.charge[j]) return 0;
+  if (a->same_vertex && !are_of_one_vertex(a, i, j)) return 0;
+  if (sl_max_f32(a->particles.pt[i], a->particles.pt[j]) < a->min_pt_either) return 0;
+  if (sl_max_f32(a->particles.ip[i], a->particles.ip[j]) < a->min_ip_either) return 0;
+  if (sl_max_f32(a->particles.ip_chi2[i], a->particles.ip_chi2[j]) < a->min_ip_chi2_either) return 0;
+  if (a->particles.pt[i] + a->particles.pt[j] < a->min_sum_pt) return 0;
+  const struct pair_line one = line_of(a, i), other = line_of(a, j);
+  struct pair_crossing c;
+  return cross(&one, &other, &c) && !(c.doca > a->max_doca);
+}
+
+/* Lists an event's particles that may be of a pair. */
+static SL_DEVICE uint32_t keep(const struct pairs_args *a, uint32_t event) {
+  const uint32_t begin = a->particles.offsets[event], count = a->particles.offsets[event + 1] - begin;
+  uint32_t kept = 0;
+  SL_FOR_WARP (i, count) {
+    const uint32_t is_one = i < count && may_pair(a, begin + i);
+    const uint32_t place = sl_warp_append(is_one, &kept);
+    if (is_one) a->kept[begin + place] = i;
+  }
+  sl_warp_sync();
+  return kept;
+}
+
+static SL_DEVICE void write_pair(const struct pairs_args *a, uint32_t event, uint32_t first, uint32_t second,
+                                 uint32_t place) {
+  a->pairs.first[place] = first;
+  a->pairs.second[place] = second;
+  a->pair_event[place] = event;
+}
+
+/* Goes through the pairs of an event, by the threads of a warp; writes them from `place` on, or only counts them. */
+static SL_DEVICE uint32_t go_through(const struct pairs_args *a, uint32_t event, uint32_t kept, uint32_t is_writing) {
+  const uint32_t begin = a->particles.offsets[event], to = is_writing ? a->pairs.offsets[event] : 0;
+  const uint32_t all = walk_pairs(kept);
+  struct walk at = walk_begin(kept);
+  uint32_t length = 0;
+  SL_FOR_WARP (k, all) {
+    const uint32_t i = k < all ? a->kept[begin + at.first] : 0, j = k < all ? a->kept[begin + at.second] : 0;
+    const uint32_t is_one = k < all && is_pair(a, begin + i, begin + j);
+    const uint32_t place = to + sl_warp_append(is_one, &length);
+    if (is_one && is_writing) write_pair(a, event, i, j, place);
+    walk_on(&at, sl_warp_lanes());
+  }
+  return length;
+}
+
+static SL_DEVICE void count_event(const struct pairs_args *a, uint32_t event) {
+  const uint32_t kept = keep(a, event), found = go_through(a, event, kept, 0);
+  if (sl_warp_lane() > 0) return;
+  a->kept_count[event] = kept;
+  a->pairs.offsets[event] = found;
+}
+
+/* Where not all events' pairs fit, there are none. */
+static SL_DEVICE void write_event(const struct pairs_args *a, uint32_t event) {
+  if (a->pairs.offsets[event] != a->pairs.offsets[event + 1]) (void)go_through(a, event, a->kept_count[event], 1);
+}
+
+/* -------------------------------------------------------------------------------------------------- the vertex */
+
+/* Where a pair comes from; its covariance is L diag(xx, yy, zz) L^T, where L adds `along` times z to x and y. */
+struct pair_vertex {
+  float x, y, z, chi2;
+  float xx, yy, zz, along_x, along_y;
+};
+struct pair_momentum {
+  float x, y, z, p;
+};
+
+/* Of a position, `distance` from where the state is. */
+static SL_DEVICE float variance_at(float position, float covariance, float slope, float distance) {
+  return sl_max_f32(position + distance * (2.0f * covariance + distance * slope), least_variance);
+}
+
+/* In x or y: what a particle's line says there, and how sure it is. */
+struct pair_side {
+  float u, t, variance;
+};
+static SL_DEVICE struct pair_side side_x(const struct pairs_args *a, uint32_t i, const struct pair_line *line,
+                                         float nearest_z) {
+  const struct pair_side side = {
+      line->x, line->tx, variance_at(a->states.c00[i], a->states.c20[i], a->states.c22[i], nearest_z - line->z)};
+  return side;
+}
+static SL_DEVICE struct pair_side side_y(const struct pairs_args *a, uint32_t i, const struct pair_line *line,
+                                         float nearest_z) {
+  const struct pair_side side = {
+      line->y, line->ty, variance_at(a->states.c11[i], a->states.c31[i], a->states.c33[i], nearest_z - line->z)};
+  return side;
+}
+
+/* The point whose distances from both lines, in x and in y and in units of the errors where the lines are nearest to
+ * each other, have the least sum of squares. Only the differences of the lines say where it is in z. */
+static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, uint32_t j, const struct pair_line *one,
+                                        const struct pair_line *other, const struct pair_crossing *c) {
+  const struct pair_side x1 = side_x(a, i, one, c->nearest_z), x2 = side_x(a, j, other, c->nearest_z);
+  const struct pair_side y1 = side_y(a, i, one, c->nearest_z), y2 = side_y(a, j, other, c->nearest_z);
+  const float sum_x = x1.variance + x2.variance, sum_y = y1.variance + y2.variance;
+  const float part_x1 = x2.variance / sum_x, part_x2 = x1.variance / sum_x;
+  const float part_y1 = y2.variance / sum_y, part_y2 = y1.variance / sum_y;
+  const float spread = c->tx * c->tx * sum_y + c->ty * c->ty * sum_x, apart = c->x * c->ty - c->y * c->tx;
+  struct pair_vertex v;
+  v.z = c->z - (c->x * c->tx * sum_y + c->y * c->ty * sum_x) / spread;
+  v.x = (x1.u + x1.t * (v.z - one->z)) * part_x1 + (x2.u + x2.t * (v.z - other->z)) * part_x2;
+  v.y = (y1.u + y1.t * (v.z - one->z)) * part_y1 + (y2.u + y2.t * (v.z - other->z)) * part_y2;
+  v.chi2 = apart * apart / spread;
+  v.xx = x1.variance * part_x1;
+  v.yy = y1.variance * part_y1;
+  v.zz = sum_x / spread * sum_y;
+  v.along_x = x1.t * part_x1 + x2.t * part_x2;
+  v.along_y = y1.t * part_y1 + y2.t * part_y2;
+  return v;
+}
+
+static SL_DEVICE struct pair_momentum momentum_of(const struct pair_line *one, float p1, const struct pair_line *other,
+                                                  float p2) {
+  const float z1 = p1 / sqrtf(1.0f + one->tx * one->tx + one->ty * one->ty);
+  const float z2 = p2 / sqrtf(1.0f + other->tx * other->tx + other->ty * other->ty);
+  struct pair_momentum m;
+  m.x = one->tx * z1 + other->tx * z2;
+  m.y = one->ty * z1 + other->ty * z2;
+  m.z = z1 + z2;
+  m.p = sqrtf(m.x * m.x + m.y * m.y + m.z * m.z);
+  return m;
+}
+
+/* 1 - cos of the angle between the lines: sin^2 / (1 + cos). */
+static SL_DEVICE float opening_of(const struct pair_line *one, const struct pair_line *other, float sine2) {
+  const float n1 = 1.0f + one->tx * one->tx + one->ty * one->ty;
+  const float n2 = 1.0f + other->tx * other->tx + other->ty * other->ty, lengths = sqrtf(n1 * n2);
+  const float product = 1.0f + one->tx * other->tx + one->ty * other->ty;
+  return sine2 / (lengths * (lengths + product));
+}
+
+/* ------------------------------------------------------------------------------------------ the primary vertex */
+
+/* Of a pair, with respect to a primary vertex, which is `d` away. */
+struct pair_flight {
+  uint32_t vertex;
+  float vertex_z, ip, dz, rho, fd_chi2, dira, eta, m_corrected;
+};
+struct pair_way {
+  float x, y, z;
+};
+
+/* d^T S^-1 d with S = L diag L^T + P. Of L^-1 d and of diag + L^-1 P L^-T, first z goes, then x: what is left of their
+ * variances is not less than the pair's own, as long as P is a covariance. */
+static SL_DEVICE float flight_chi2(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
+                                   const struct pair_way *d) {
+  const float along_x = v->along_x, along_y = v->along_y, p_zz = a->vertices.c_zz[p];
+  const float xz = a->vertices.c_xz[p] - along_x * p_zz, yz = a->vertices.c_yz[p] - along_y * p_zz;
+  const float xx = a->vertices.c_xx[p] - along_x * (a->vertices.c_xz[p] + xz);
+  const float yy = a->vertices.c_yy[p] - along_y * (a->vertices.c_yz[p] + yz);
+  const float xy = a->vertices.c_xy[p] - along_x * a->vertices.c_yz[p] - along_y * xz;
+  const float zz = sl_max_f32(v->zz + p_zz, v->zz), x_by_z = xz / zz, y_by_z = yz / zz;
+  const float rest_xx = sl_max_f32(v->xx + (xx - x_by_z * xz), v->xx), y_by_x = (xy - x_by_z * yz) / rest_xx;
+  const float rest_yy = sl_max_f32(v->yy + (yy - y_by_z * yz) - y_by_x * (xy - x_by_z * yz), v->yy);
+  const float x = d->x - along_x * d->z - x_by_z * d->z;
+  const float y = d->y - along_y * d->z - y_by_z * d->z - y_by_x * x;
+  return d->z * d->z / zz + x * x / rest_xx + y * y / rest_yy;
+}
+
+/* The primary vertex that the line along the momentum passes by nearest, of equal ones the first. */
+static SL_DEVICE uint32_t nearest_vertex(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
+                                         const struct pair_momentum *m, float *ip) {
+  const float tx = m->x / m->z, ty = m->y / m->z;
+  uint32_t best = PARTICLE_NO_VERTEX;
+  float least = most_ip;
+  for (uint32_t p = a->vertices.offsets[event]; p < a->vertices.offsets[event + 1]; p++) {
+    const float dz = a->vertices.z[p] - v->z, x = v->x + tx * dz - a->vertices.x[p],
+                y = v->y + ty * dz - a->vertices.y[p];
+    const float distance2 = x * x + y * y;
+    if (!(distance2 < least)) continue;
+    least = distance2;
+    best = p;
+  }
+  *ip = sqrtf(least / (1.0f + tx * tx + ty * ty));
+  return best;
+}
+
+/* The mass as two pions of `m_pions`, with the momentum that is missing across d, of which the rest then has as much.
+ */
+static SL_DEVICE float corrected_mass(float m_pions, const struct pair_momentum *m, const struct pair_way *d,
+                                      float distance) {
+  const float x = m->y * d->z - m->z * d->y, y = m->z * d->x - m->x * d->z, z = m->x * d->y - m->y * d->x;
+  const float across = distance > 0.0f ? sqrtf(x * x + y * y + z * z) / distance : 0.0f;
+  return sqrtf(m_pions * m_pions + across * across) + across;
+}
+
+static SL_DEVICE struct pair_flight fly_from(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
+                                             const struct pair_momentum *m, float m_pions) {
+  const struct pair_way d = {v->x - a->vertices.x[p], v->y - a->vertices.y[p], v->z - a->vertices.z[p]};
+  const float rho2 = d.x * d.x + d.y * d.y, distance = sqrtf(rho2 + d.z * d.z);
+  const uint32_t is_apart = distance > 0.0f;
+  const float product = m->x * d.x + m->y * d.y + m->z * d.z;
+  struct pair_flight f;
+  f.vertex_z = a->vertices.z[p];
+  f.dz = d.z;
+  f.rho = sqrtf(rho2);
+  f.fd_chi2 = flight_chi2(a, p, v, &d);
+  f.dira = is_apart ? sl_clamp_f32(product / (m->p * distance), -1.0f, 1.0f) : 0.0f;
+  const float slope = sl_max_f32(f.rho, least_slope * distance);
+  f.eta = is_apart ? sl_copysign_f32(sl_logf((sl_abs_f32(d.z) + distance) / slope), d.z) : 0.0f;
+  f.m_corrected = corrected_mass(m_pions, m, &d, distance);
+  return f;
+}
+
+/* Also where there are vertices, but not all of the numbers with respect to one. */
+static SL_DEVICE struct pair_flight flight_of(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
+                                              const struct pair_momentum *m, float m_pions) {
+  struct pair_flight f = {PARTICLE_NO_VERTEX, SELECTIONS_NO_Z, 0.0f, 0.0f, 0.0f, -1.0f, 0.0f, 0.0f, 0.0f};
+  float ip;
+  const uint32_t p = nearest_vertex(a, event, v, m, &ip);
+  if (p == PARTICLE_NO_VERTEX) return f;
+  struct pair_flight found = fly_from(a, p, v, m, m_pions);
+  found.vertex = p - a->vertices.offsets[event];
+  found.ip = ip;
+  const float size = sl_abs_f32(found.vertex_z) + found.ip + sl_abs_f32(found.dz) + found.rho + found.fd_chi2 +
+                     sl_abs_f32(found.dira) + sl_abs_f32(found.eta) + found.m_corrected;
+  return sl_is_finite(size) ? found : f;
+}
+
+/* ------------------------------------------------------------------------------------------------- the columns */
+
+static SL_DEVICE void write_flight(const struct secondary_vertices *to, uint32_t k, const struct pair_flight *f) {
+  to->vertex[k] = f->vertex;
+  to->vertex_z[k] = f->vertex_z;
+  to->ip[k] = f->ip;
+  to->dz[k] = f->dz;
+  to->rho[k] = f->rho;
+  to->fd_chi2[k] = f->fd_chi2;
+  to->dira[k] = f->dira;
+  to->eta[k] = f->eta;
+  to->m_corrected[k] = f->m_corrected;
+}
+
+/* What follows from both particles without a fit. */
+static SL_DEVICE void write_both(const struct pairs_args *a, uint32_t k, uint32_t i, uint32_t j) {
+  const struct particles_view *of = &a->particles;
+  a->pairs.sum_pt[k] = of->pt[i] + of->pt[j];
+  a->pairs.min_p[k] = sl_min_f32(of->p[i], of->p[j]);
+  a->pairs.min_pt[k] = sl_min_f32(of->pt[i], of->pt[j]);
+  a->pairs.min_ip[k] = sl_min_f32(of->ip[i], of->ip[j]);
+  a->pairs.min_ip_chi2[k] = sl_min_f32(of->ip_chi2[i], of->ip_chi2[j]);
+  a->pairs.charge[k] = (int8_t)(of->charge[i] + of->charge[j]);
+  a->pairs.leptons[k] = (uint8_t)(of->leptons[i] & of->leptons[j]);
+}
+
+static SL_DEVICE void write_vertex(const struct pairs_args *a, uint32_t k) {
+  const uint32_t event = a->pair_event[k], begin = a->particles.offsets[event];
+  const uint32_t i = begin + a->pairs.first[k], j = begin + a->pairs.second[k];
+  const float p1 = a->particles.p[i], p2 = a->particles.p[j];
+  const struct pair_line one = line_of(a, i), other = line_of(a, j);
+  struct pair_crossing c;
+  (void)cross(&one, &other, &c);
+  const struct pair_vertex v = fit(a, i, j, &one, &other, &c);
+  const struct pair_momentum m = momentum_of(&one, p1, &other, p2);
+  const float opening = opening_of(&one, &other, c.sine2);
+  const struct pair_flight f = flight_of(a, event, &v, &m, selections_mass(p1, PION_MASS, p2, PION_MASS, opening));
+  a->pairs.x[k] = v.x;
+  a->pairs.y[k] = v.y;
+  a->pairs.z[k] = v.z;
+  a->pairs.chi2[k] = v.chi2;
+  a->pairs.doca[k] = c.doca;
+  a->pairs.opening[k] = opening;
+  a->pairs.p[k] = m.p;
+  a->pairs.pt[k] = sqrtf(m.x * m.x + m.y * m.y);
+  write_both(a, k, i, j);
+  write_flight(&a->pairs, k, &f);
+}
+
+/* ----------------------------------------------------------------------------------------------------- kernels */
+
+/* How many pairs the slice has: those of events that are not on the node's list are none. */
+static SL_DEVICE uint32_t pairs_of_slice(const struct pairs_args *a) {
+  const uint32_t events = *a->events.count;
+  return events > 0 ? a->pairs.offsets[sl_event_at(&a->events, events - 1) + 1] : 0;
+}
+
+/* A warp an event; one thread says once whose the pairs are. */
+SL_KERNEL(pairs_count, struct pairs_args) {
+  const uint32_t step = gridDim.x * sl_block_warps();
+  if (sl_grid_thread() == 0) *a.pairs.made_by = a.node;
+  for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)
+    count_event(&a, sl_event_at(&a.events, i));
+}
+SL_KERNEL(pairs_write, struct pairs_args) {
+  const uint32_t step = gridDim.x * sl_block_warps();
+  for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)
+    write_event(&a, sl_event_at(&a.events, i));
+}
+SL_KERNEL(pairs_fit, struct pairs_args) {
+  for (uint32_t k = sl_grid_thread(); k < pairs_of_slice(&a); k += sl_grid_threads()) write_vertex(&a, k);
+}
+
+static int run(const struct sl_launch *l, const struct pairs_args *a) {
+  int status = SL_LAUNCH(l, pairs_count, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, a->pairs.offsets, &a->pairs.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, pairs_write, SL_PER_EVENT, *a);
+  if (status == SL_OK) status = SL_LAUNCH(l, pairs_fit, SL_PER_ITEM(a->pairs), *a);
+  return status;
+}
+
+/* The same of several nodes: a warp an event and node, and one thread after the other of all pairs. */
+static SL_DEVICE const struct pairs_args *pairs_node(const struct sl_nodes *nodes, uint32_t k) {
+  return (const struct pairs_args *)nodes->args + k;
+}
+#define FOR_NODE_EVENTS(i, nodes)                                    \
+  for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); \
+       i < (nodes).count * pairs_node(&(nodes), 0)->events.max; i += gridDim.x * sl_block_warps())
+SL_KERNEL(pairs_count_family, struct sl_nodes) {
+  for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())
+    *pairs_node(&a, k)->pairs.made_by = pairs_node(&a, k)->node;
+  FOR_NODE_EVENTS(i, a) {
+    const struct pairs_args *node = pairs_node(&a, i % a.count);
+    if (i / a.count < *node->events.count) count_event(node, sl_event_at(&node->events, i / a.count));
+  }
+}
+SL_KERNEL(pairs_write_family, struct sl_nodes) {
+  FOR_NODE_EVENTS(i, a) {
+    const struct pairs_args *node = pairs_node(&a, i % a.count);
+    if (i / a.count < *node->events.count) write_event(node, sl_event_at(&node->events, i / a.count));
+  }
+}
+SL_KERNEL(pairs_fit_family, struct sl_nodes) {
+  uint32_t k = sl_grid_thread();
+  for (uint32_t n = 0; n < a.count; n++) {
+    const uint32_t all = pairs_of_slice(pairs_node(&a, n));
+    for (; k < all; k += sl_grid_threads()) write_vertex(pairs_node(&a, n), k);
+    k -= all;
+  }
+}
+
+static int run_family(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
+  const struct pairs_args *host = (const struct pairs_args *)host_args;
+  const struct sl_nodes nodes = sl_nodes_of(args, count);
+  int status = SL_LAUNCH(l, pairs_count_family, SL_PER_EVENT, nodes);
+  for (uint32_t k = 0; k < count && status == SL_OK; k++)
+    status = l->scan(l, host[k].pairs.offsets, &host[k].pairs.bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, pairs_write_family, SL_PER_EVENT, nodes);
+  if (status == SL_OK) status = SL_LAUNCH(l, pairs_fit_family, SL_PER_ITEM(host[0].pairs), nodes);
+  return status;
+}
+
+SL_ALGORITHM(pairs, "pairs of particles with the point where they come from", 128, run, SL_FAMILY("pairs", run_family));
