@@ -102,7 +102,7 @@ static SL_DEVICE uint32_t cross(const struct pair_line *one, const struct pair_l
   c->sine2 = sine2;
   c->nearest_z = z + 0.5f * (on_one + on_other);
   c->doca = sl_abs_f32(x * ty - y * tx) / sqrtf(sine2);
-  return sine2 > least_sine2 && sl_abs_f32(on_one) + sl_abs_f32(on_other) < most_distance;
+  return sine2 > least_sine2 && sl_abs_f32(on_one) < most_distance && sl_abs_f32(on_other) < most_distance;
 }
 
 /* ------------------------------------------------------------------------------------------- which pairs there are */
@@ -112,8 +112,9 @@ static SL_DEVICE uint32_t is_sound(const struct pairs_args *a, uint32_t i) {
   const float slope = sl_abs_f32(a->states.tx[i]) + sl_abs_f32(a->states.ty[i]);
   const float in_x = a->states.c00[i] + sl_abs_f32(a->states.c20[i]) + a->states.c22[i];
   const float in_y = a->states.c11[i] + sl_abs_f32(a->states.c31[i]) + a->states.c33[i];
-  return place < most_distance && slope < most_slope && a->particles.p[i] + a->particles.pt[i] < most_momentum &&
-         in_x + in_y < most_covariance && a->particles.ip[i] < most_ip && a->particles.ip_chi2[i] < most_ip;
+  return place < most_distance && slope < most_slope &&
+         sl_abs_f32(a->particles.p[i]) + a->particles.pt[i] < most_momentum && in_x + in_y < most_covariance &&
+         a->particles.ip[i] < most_ip && a->particles.ip_chi2[i] < most_ip;
 }
 
 /* What is asked of each particle. */
@@ -237,8 +238,8 @@ static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, 
   v.x = (x1.u + x1.t * (v.z - one->z)) * part_x1 + (x2.u + x2.t * (v.z - other->z)) * part_x2;
   v.y = (y1.u + y1.t * (v.z - one->z)) * part_y1 + (y2.u + y2.t * (v.z - other->z)) * part_y2;
   v.chi2 = apart * apart / spread;
-  v.xx = x1.variance * part_x1;
-  v.yy = y1.variance * part_y1;
+  v.xx = x1.variance * x2.variance / sum_x;
+  v.yy = y1.variance * y2.variance / sum_y;
   v.zz = sum_x / spread * sum_y;
   v.along_x = x1.t * part_x1 + x2.t * part_x2;
   v.along_y = y1.t * part_y1 + y2.t * part_y2;

@@ -112,6 +112,8 @@ static void assert_momentum(const struct sl_test *t, const struct sample *s, uin
   assert_int_equal(OUTPUT(t, "particles", "charge", int8_t)[i], s->state[QOP][i] > 0 ? 1 : -1);
   assert_int_equal(OUTPUT(t, "particles", "leptons", uint8_t)[i], s->is_muon[i] + 2 * s->is_electron[i]);
   assert_int_equal(OUTPUT(t, "particles", "velo_track", uint32_t)[i], s->velo_track[i]);
+  assert_true(number(t, "z", i) == s->state[Z][i]);
+  assert_true(number(t, "tx", i) == s->state[TX][i] && number(t, "ty", i) == s->state[TY][i]);
 }
 
 static void particles_are_those_of_plain_loops(void **state) {
@@ -138,6 +140,8 @@ static void particles_are_those_of_plain_loops(void **state) {
             at_nearest = found, nearest = v - event_vertices[event];
         }
         assert_int_equal(vertex_of(t, i), best);
+        assert_true(number(t, "vertex_z", i) ==
+                    (best == PARTICLE_NO_VERTEX ? SELECTIONS_NO_Z : s.vertex[Z][event_vertices[event] + best]));
         assert_near("ip", i, (double)number(t, "ip", i), at_best.ip, 2e-6 * at_best.ip + 2e-6);
         assert_near("ip_chi2", i, (double)number(t, "ip_chi2", i), at_best.chi2, 2e-4 * fabs(at_best.chi2) + 1e-4);
         assert_momentum(t, &s, event, i);
@@ -148,6 +152,22 @@ static void particles_are_those_of_plain_loops(void **state) {
   }
   assert_int_equal(checked, 4 * (TRACKS - 40)); /* all but those of the event without vertices */
   assert_true(by_distance > 5 && by_distance < checked / 2);
+}
+
+static void particles_say_which_node_made_them(void **state) {
+  static struct sample s;
+  uint64_t made_by[2];
+  (void)state;
+  random_start(5);
+  make_sample(&s);
+  for (uint32_t k = 0; k < 2; k++) {
+    struct sl_test *t = particles_new(&s);
+    sl_test_node(t, k ? "others" : "particles");
+    assert_int_equal(sl_test_run(t), 0);
+    made_by[k] = *OUTPUT(t, "particles", "made_by", uint64_t);
+    sl_test_free(t);
+  }
+  assert_true(made_by[0] != made_by[1] && made_by[0] != 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------- limits */
@@ -189,7 +209,8 @@ static void of_equal_vertices_the_first_is_taken_and_none_that_is_no_number(void
 
 static void odd_tracks_have_numbers(void **state) {
   static struct sample s;
-  static const char *const numbers[] = {"ip", "ip_chi2", "chi2_ndof", "p", "pt", "eta", "p_corrected", "pt_corrected"};
+  static const char *const numbers[] = {"ip",          "ip_chi2",      "chi2_ndof", "p", "pt", "eta",
+                                        "p_corrected", "pt_corrected", "vertex_z",  "z", "tx", "ty"};
   (void)state;
   random_start(4);
   make_sample(&s);
@@ -213,6 +234,8 @@ static void odd_tracks_have_numbers(void **state) {
     assert_int_equal(vertex_of(t, i), PARTICLE_NO_VERTEX);
     assert_true(number(t, "p", i) == 0 && number(t, "pt", i) == 0 && number(t, "p_corrected", i) == 0);
     assert_true(number(t, "ip", i) == -1 && number(t, "eta", i) == 0);
+    assert_true(number(t, "vertex_z", i) == SELECTIONS_NO_Z && number(t, "z", i) == 0);
+    assert_true(number(t, "tx", i) == 0 && number(t, "ty", i) == 0);
   }
   assert_true(number(t, "chi2_ndof", 1) == 0 && number(t, "p", 1) > 0);
   assert_true(number(t, "p", 2) > 1e19f && number(t, "pt", 3) == 0 && number(t, "eta", 3) > 14);
@@ -223,6 +246,7 @@ static void odd_tracks_have_numbers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(particles_are_those_of_plain_loops),
+      cmocka_unit_test(particles_say_which_node_made_them),
       cmocka_unit_test(what_is_not_connected_adds_nothing),
       cmocka_unit_test(of_equal_vertices_the_first_is_taken_and_none_that_is_no_number),
       cmocka_unit_test(odd_tracks_have_numbers),
