@@ -210,21 +210,6 @@ struct bank_slots {
 };
 enum { BANK_IS_V4 = 1 << 15 };
 
-/* Whether what stands before the hits is wrong, and how many hits there are. Channels of version 3 are not looked at.
- */
-static SL_DEVICE enum ut_bank_fault check_bank(const uint32_t *words, uint32_t bytes, uint32_t version,
-                                               uint32_t *hits) {
-  *hits = 0;
-  if (version == 3) {
-    if (bytes < 4) return UT_BANK_TOO_SHORT;
-    *hits = ut_v3_count(words);
-    return 4 + 2 * *hits > bytes ? UT_BANK_COUNT : UT_BANK_FINE;
-  }
-  if (version != 4) return UT_BANK_NO_VERSION;
-  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) *hits += ut_v4_count(words, bytes, lane);
-  return ut_v4_fault(words, bytes);
-}
-
 /* The hits of a bank that is not refused, for its slot; 0 with *wrong set where it refuses the event. */
 static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event, uint32_t index, uint32_t slot,
                                     struct bank_slots *b, uint32_t *wrong) {
@@ -232,7 +217,8 @@ static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event,
   const uint32_t board = ut_board(source_id), version = a->banks.version[index];
   uint32_t hits = 0;
   enum ut_bank_fault fault = UT_BANK_NO_BOARD;
-  if (board != UT_BOARDS) fault = check_bank(a->banks.payload + first_word, a->banks.size_bytes[index], version, &hits);
+  if (board != UT_BOARDS)
+    fault = ut_bank_header(a->banks.payload + first_word, a->banks.size_bytes[index], version, &hits);
   if (fault == UT_BANK_MARKED) {
     sl_event_cut(&a->events, event, UT_DECODE_MARKED, source_id);
     fault = UT_BANK_FINE;

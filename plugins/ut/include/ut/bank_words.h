@@ -153,6 +153,21 @@ SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, ui
 
 /* ------------------------------------------------------------------------------------------------------- both */
 
+/* Whether what stands before the hits is wrong, and how many hits there are. Channels of version 3 are not looked at.
+ */
+SL_MATH_FUNCTION enum ut_bank_fault ut_bank_header(const uint32_t *words, uint32_t bytes, uint32_t version,
+                                                   uint32_t *hits) {
+  *hits = 0;
+  if (version == 3) {
+    if (bytes < 4) return UT_BANK_TOO_SHORT;
+    *hits = ut_v3_count(words);
+    return 4 + 2 * *hits > bytes ? UT_BANK_COUNT : UT_BANK_FINE;
+  }
+  if (version != 4) return UT_BANK_NO_VERSION;
+  for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++) *hits += ut_v4_count(words, bytes, lane);
+  return ut_v4_fault(words, bytes);
+}
+
 SL_MATH_FUNCTION enum ut_bank_fault ut_bank_fault(const uint32_t *words, uint32_t bytes, uint32_t version,
                                                   uint32_t source_id) {
   if (ut_board(source_id) == UT_BOARDS) return UT_BANK_NO_BOARD;
