@@ -3,9 +3,11 @@
 
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
+SL_DECLARE(count_hits);
 SL_DECLARE(displaced_leptons);
 SL_DECLARE(displaced_velo_tracks);
 SL_DECLARE(fit);
+SL_DECLARE(gec);
 SL_DECLARE(high_et);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(odin);
@@ -28,9 +30,11 @@ SL_DECLARE(two_track_network);
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
+    SL_ENTRY(count_hits),
     SL_ENTRY(displaced_leptons),
     SL_ENTRY(displaced_velo_tracks),
     SL_ENTRY(fit),
+    SL_ENTRY(gec),
     SL_ENTRY(high_et),
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(odin),

@@ -1,0 +1,55 @@
+/* selections.count_hits: how busy an event is, by sizes and headers of banks that nothing has decoded (README.md, "The
+ * global event cut").
+ *
+ * A block an event, a thread a bank. Reads 2 bytes a bank of the SciFi, 7 and the header a bank of the UT, 420 in all;
+ * writes 8 an event. Sums of integers do not depend on their order.
+ */
+#include "scifi/bank_words.h"
+#include "scifi/raw_banks.h"
+#include "selections/event_model.h"
+#include "ut/bank_words.h"
+#include "ut/raw_banks.h"
+
+#include <sluice/kernel.h>
+
+#define SL_ARGS count_hits_args
+#define COUNT_HITS(M)                                                                           \
+  M(IN, scifi_banks, scifi_banks, "offsets size_bytes", "all of an event")                      \
+  M(IN, ut_banks, ut_banks, "offsets version size_bytes first_word payload", "all of an event") \
+  M(OUT, counts, hit_counts, "of each event")
+SL_ARGUMENTS(count_hits, COUNT_HITS);
+
+/* One that is damaged has none: who decodes it refuses the event, and says why. */
+static SL_DEVICE uint32_t ut_hits(const struct count_hits_args *a, uint32_t bank) {
+  uint32_t hits;
+  const enum ut_bank_fault fault = ut_bank_header(a->ut_banks.payload + a->ut_banks.first_word[bank],
+                                                  a->ut_banks.size_bytes[bank], a->ut_banks.version[bank], &hits);
+  return fault == UT_BANK_FINE ? hits : 0;
+}
+
+/* Of banks with so many bytes in all. */
+static SL_DEVICE uint32_t scifi_clusters(uint32_t bytes) {
+  return bytes / 2 < SCIFI_HEADER ? SELECTIONS_NO_BANKS : bytes / 2 - SCIFI_HEADER;
+}
+
+SL_KERNEL(count_hits_write, struct count_hits_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    uint32_t bytes = 0, hits = 0; /* of this thread */
+    for (uint32_t i = a.scifi_banks.offsets[event] + threadIdx.x; i < a.scifi_banks.offsets[event + 1]; i += blockDim.x)
+      bytes += a.scifi_banks.size_bytes[i];
+    for (uint32_t i = a.ut_banks.offsets[event] + threadIdx.x; i < a.ut_banks.offsets[event + 1]; i += blockDim.x)
+      hits += ut_hits(&a, i);
+    bytes = sl_block_sum_u32(bytes);
+    hits = sl_block_sum_u32(hits);
+    if (threadIdx.x == 0) {
+      a.counts.scifi[event] = scifi_clusters(bytes);
+      a.counts.ut[event] = hits;
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct count_hits_args *a) {
+  return SL_LAUNCH(l, count_hits_write, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(count_hits, "how many hits an event has in the SciFi and in the UT, by its banks alone", 64, run);
