@@ -4,11 +4,18 @@
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
 SL_DECLARE(count_hits);
+SL_DECLARE(dielectron);
+SL_DECLARE(dimuon);
+SL_DECLARE(dimuon_no_ip);
+SL_DECLARE(dimuon_soft);
 SL_DECLARE(displaced_leptons);
 SL_DECLARE(displaced_velo_tracks);
+SL_DECLARE(drell_yan);
 SL_DECLARE(fit);
 SL_DECLARE(gec);
 SL_DECLARE(high_et);
+SL_DECLARE(ks_to_pipi);
+SL_DECLARE(lambda_to_ppi);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(odin);
 SL_DECLARE(one_muon_stub);
@@ -18,7 +25,12 @@ SL_DECLARE(passthrough);
 SL_DECLARE(rich_alignment);
 SL_DECLARE(single_high_pt);
 SL_DECLARE(track_mva);
+SL_DECLARE(two_body_decay);
+SL_DECLARE(two_ks);
 SL_DECLARE(two_photons);
+SL_DECLARE(two_track_charm);
+SL_DECLARE(two_track_ks);
+SL_DECLARE(two_track_mva);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
@@ -31,11 +43,18 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
     SL_ENTRY(count_hits),
+    SL_ENTRY(dielectron),
+    SL_ENTRY(dimuon),
+    SL_ENTRY(dimuon_no_ip),
+    SL_ENTRY(dimuon_soft),
     SL_ENTRY(displaced_leptons),
     SL_ENTRY(displaced_velo_tracks),
+    SL_ENTRY(drell_yan),
     SL_ENTRY(fit),
     SL_ENTRY(gec),
     SL_ENTRY(high_et),
+    SL_ENTRY(ks_to_pipi),
+    SL_ENTRY(lambda_to_ppi),
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(odin),
     SL_ENTRY(one_muon_stub),
@@ -45,7 +64,12 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(rich_alignment),
     SL_ENTRY(single_high_pt),
     SL_ENTRY(track_mva),
+    SL_ENTRY(two_body_decay),
+    SL_ENTRY(two_ks),
     SL_ENTRY(two_photons),
+    SL_ENTRY(two_track_charm),
+    SL_ENTRY(two_track_ks),
+    SL_ENTRY(two_track_mva),
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),

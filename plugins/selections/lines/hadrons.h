@@ -1,0 +1,103 @@
+/* lines/hadrons.h: lines over pairs of hadrons: any that a network takes for those of a heavy hadron, and decays of
+ * charmed ones. */
+#include "lines/vertices.h"
+
+/* -------------------------------------------------------------------------------------------- two_track_mva */
+
+#define SL_ARGS two_track_mva_args
+#define TWO_TRACK_MVA(M)                                                                         \
+  LINE_OVER(M, secondary_vertices)                                                               \
+  M(IN, scores, vertex_scores, "logit", "what the network says of the candidates")               \
+  M(F32, min_logit, 3.100176, -1e6, 1e6, "", "of the network; 3.100176 is a response of 0.9569") \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "of the vertex fit")                                      \
+  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")                      \
+  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "of the pair")                                         \
+  M(F32, min_m_corrected, 1000.0, 0.0, 1e9, "MeV", "mass as two pions, with what is missing")    \
+  M(F32, min_eta, 2.0, -1e9, 1e9, "", "of the way from the primary vertex")                      \
+  M(F32, max_eta, 5.0, -1e9, 1e9, "", "likewise")                                                \
+  M(F32, min_child_pt, 200.0, 0.0, 1e9, "MeV", "of each")                                        \
+  M(F32, min_ip_chi2, 4.0, -1e9, 1e9, "", "of each")                                             \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(two_track_mva, TWO_TRACK_MVA);
+
+LINE(two_track_mva, "two tracks of a heavy hadron, as a network sees it", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  return a->scores.logit[i] >= a->min_logit && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
+         pairs->pt[i] >= a->min_pt && pairs->m_corrected[i] >= a->min_m_corrected && pairs->eta[i] >= a->min_eta &&
+         pairs->eta[i] < a->max_eta && pairs->min_pt[i] >= a->min_child_pt && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
+         VERTEX_IS_FROM_Z(a, i);
+}
+
+/* -------------------------------------------------------------------------------------------- two_track_charm */
+
+#undef SL_ARGS
+#define SL_ARGS two_track_charm_args
+#define TWO_TRACK_CHARM(M)                                                                                            \
+  LINE_OVER(M, secondary_vertices)                                                                                    \
+  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                                          \
+  M(IN, scores, vertex_scores, "logit", "what the network says of the candidates")                                    \
+  M(F32, min_logit, 2.495845, -1e6, 1e6, "", "of the network; 2.495845 is a response of 0.92385")                     \
+  M(F32, min_logit_low_pt, 0.847298, -1e6, 1e6, "", "the same at low pt; 0.847298 is a response of 0.7")              \
+  M(F32, low_pt, 1500.0, 0.0, 1e9, "MeV", "of the pair: low below this")                                              \
+  M(F32, max_mass_difference, 100.0, 0.0, 1e9, "MeV", "from the D0's, of a kaon and a pion, whichever is which; or:") \
+  M(F32, max_mass, 1830.0, 0.0, 1e9, "MeV", "of them, likewise")                                                      \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "of the vertex fit")                                                           \
+  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")                                           \
+  M(F32, min_child_pt, 250.0, 0.0, 1e9, "MeV", "of each")                                                             \
+  M(F32, min_child_p, 2000.0, 0.0, 1e9, "MeV", "of each")                                                             \
+  M(F32, min_ip_chi2, 4.0, -1e9, 1e9, "", "of each")                                                                  \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(two_track_charm, TWO_TRACK_CHARM);
+
+LINE(two_track_charm, "two tracks of a charmed hadron, as a network and their mass say", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  const float min_logit = pairs->pt[i] < a->low_pt ? a->min_logit_low_pt : a->min_logit;
+  if (!(a->scores.logit[i] >= min_logit && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
+        pairs->min_pt[i] >= a->min_child_pt && pairs->min_p[i] >= a->min_child_p &&
+        pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i)))
+    return 0;
+  const float one = mass_of(pairs, &a->particles, event, i, KAON_MASS, PION_MASS);
+  const float other = mass_of(pairs, &a->particles, event, i, PION_MASS, KAON_MASS);
+  return sl_min_f32(one, other) < a->max_mass ||
+         sl_min_f32(sl_abs_f32(one - D0_MASS), sl_abs_f32(other - D0_MASS)) < a->max_mass_difference;
+}
+
+/* --------------------------------------------------------------------------------------------- two_body_decay */
+
+#undef SL_ARGS
+#define SL_ARGS two_body_decay_args
+#define TWO_BODY_DECAY(M)                                                                             \
+  LINE_OVER(M, secondary_vertices)                                                                    \
+  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                          \
+  M(F32, mass, 1864.83, 1.0, 1e6, "MeV", "of what decays")                                            \
+  M(F32, max_mass_difference, 100.0, 0.0, 1e9, "MeV", "from this")                                    \
+  M(F32, one_mass, 493.677, 0.0, 1e6, "MeV", "of one of the two, whichever fits better")              \
+  M(F32, other_mass, 139.57018, 0.0, 1e6, "MeV", "of the other one")                                  \
+  M(F32, min_ctau, 0.06, -1e9, 1e9, "mm", "mass times the way from the primary vertex over momentum") \
+  M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "of the pair")                                              \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit")                                           \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "likewise")                                                    \
+  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")                           \
+  M(F32, min_eta, 2.0, -1e9, 1e9, "", "of the way from the primary vertex")                           \
+  M(F32, max_eta, 5.0, -1e9, 1e9, "", "likewise")                                                     \
+  M(F32, min_child_pt, 800.0, 0.0, 1e9, "MeV", "of each")                                             \
+  M(F32, min_ip, 0.06, -1e9, 1e9, "mm", "of each")                                                    \
+  VERTEX_SIGN(M, "opposite")                                                                          \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(two_body_decay, TWO_BODY_DECAY);
+
+LINE(two_body_decay, "decays into two particles of known masses", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  if (!(pairs->min_pt[i] >= a->min_child_pt && pairs->pt[i] >= a->min_pt && sign_is(a->sign, pairs->charge[i]) &&
+        pairs->doca[i] < a->max_doca && pairs->min_ip[i] >= a->min_ip && pairs->chi2[i] >= a->min_chi2 &&
+        pairs->chi2[i] < a->max_chi2 && pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta &&
+        VERTEX_IS_FROM_Z(a, i)))
+    return 0;
+  const float dz = pairs->dz[i], rho = pairs->rho[i];
+  if (!(a->mass * sqrtf(dz * dz + rho * rho) >= a->min_ctau * pairs->p[i])) return 0;
+  const float one = mass_of(pairs, &a->particles, event, i, a->one_mass, a->other_mass) - a->mass;
+  const float other = mass_of(pairs, &a->particles, event, i, a->other_mass, a->one_mass) - a->mass;
+  return sl_min_f32(sl_abs_f32(one), sl_abs_f32(other)) < a->max_mass_difference;
+}
+
+#undef SL_ARGS

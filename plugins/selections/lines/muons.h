@@ -1,0 +1,134 @@
+/* lines/muons.h: lines over pairs of muons. */
+#include "lines/vertices.h"
+
+static SL_DEVICE uint32_t are_muons(const struct secondary_vertices_view *pairs, uint32_t i) {
+  return (pairs->leptons[i] & PARTICLE_IS_MUON) != 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- dimuon */
+
+#define SL_ARGS dimuon_args
+#define DIMUON(M)                                                            \
+  LINE_OVER(M, secondary_vertices)                                           \
+  M(IN, particles, particles, "offsets p", "whose pairs the candidates are") \
+  M(F32, min_mass, 2700.0, 0.0, 1e9, "MeV", "of the two muons")              \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")  \
+  M(F32, max_chi2, 25.0, 0.0, 1e9, "", "likewise")                           \
+  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")  \
+  M(F32, min_eta, -1e9, -1e9, 1e9, "", "of the way from the primary vertex") \
+  M(F32, max_eta, 1e9, -1e9, 1e9, "", "likewise")                            \
+  M(F32, min_child_pt, 300.0, 0.0, 1e9, "MeV", "of each")                    \
+  M(F32, min_child_p, 6000.0, 0.0, 1e9, "MeV", "of each")                    \
+  M(F32, min_ip, -1.0, -1.0, 1e9, "mm", "of each")                           \
+  M(F32, min_ip_chi2, 0.0, -1e9, 1e9, "", "of each")                         \
+  VERTEX_SIGN(M, "opposite")                                                 \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(dimuon, DIMUON);
+
+LINE(dimuon, "pairs of muons", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  return are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_pt[i] >= a->min_child_pt &&
+         pairs->min_p[i] >= a->min_child_p && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
+         pairs->min_ip[i] >= a->min_ip && pairs->doca[i] < a->max_doca && pairs->chi2[i] > a->min_chi2 &&
+         pairs->chi2[i] < a->max_chi2 && pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta &&
+         VERTEX_IS_FROM_Z(a, i) && mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS) >= a->min_mass;
+}
+
+/* ----------------------------------------------------------------------------------------------- dimuon_soft */
+
+#undef SL_ARGS
+#define SL_ARGS dimuon_soft_args
+#define DIMUON_SOFT(M)                                                                                          \
+  LINE_OVER(M, secondary_vertices)                                                                              \
+  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                                    \
+  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "of the two muons")                                                  \
+  M(F32, veto_begin, 400.0, 0.0, 1e9, "MeV", "masses from this on are no candidates, as those of Ks")           \
+  M(F32, veto_end, 475.0, 0.0, 1e9, "MeV", "those below this")                                                  \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")                                     \
+  M(F32, max_doca, 0.1, 0.0, 1e9, "mm", "how near they come to each other")                                     \
+  M(F32, min_sin2, 4e-6, 0.0, 1.0, "", "squared sine of the angle between them: less is one track found twice") \
+  M(F32, min_radius, 3.0, 0.0, 1e9, "mm", "of the pair from the z axis")                                        \
+  M(F32, min_z, -375.0, -1e9, 1e9, "mm", "of the pair")                                                         \
+  M(F32, max_z, 635.0, -1e9, 1e9, "mm", "likewise")                                                             \
+  M(F32, max_ip_over_dz, 0.04, 0.0, 1e9, "",                                                                    \
+    "how far the pair's line passes by its primary vertex, over how far this is along z")                       \
+  M(F32, min_eta, 0.0, -1e9, 1e9, "", "of the way from the primary vertex")                                     \
+  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "of each")                                                          \
+  VERTEX_SIGN(M, "opposite")
+SL_ARGUMENTS(dimuon_soft, DIMUON_SOFT);
+
+LINE(dimuon_soft, "pairs of muons of low mass, far from the beam", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  const float x = pairs->x[i], y = pairs->y[i], opening = pairs->opening[i];
+  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
+        x * x + y * y >= a->min_radius * a->min_radius && pairs->doca[i] < a->max_doca &&
+        pairs->chi2[i] > a->min_chi2 && pairs->z[i] >= a->min_z && pairs->z[i] < a->max_z &&
+        pairs->eta[i] >= a->min_eta && pairs->ip[i] < a->max_ip_over_dz * pairs->dz[i] &&
+        opening * (2.0f - opening) >= a->min_sin2))
+    return 0;
+  const float mass = mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS);
+  return mass < a->max_mass && (mass < a->veto_begin || mass >= a->veto_end);
+}
+
+/* ---------------------------------------------------------------------------------------------- dimuon_no_ip */
+
+#undef SL_ARGS
+#define SL_ARGS dimuon_no_ip_args
+#define DIMUON_NO_IP(M)                                                                 \
+  LINE_OVER(M, secondary_vertices)                                                      \
+  M(IN, particles, particles, "offsets pt chi2_ndof", "whose pairs the candidates are") \
+  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "of the pair")                                \
+  M(F32, min_pt_product, 1e6, 0.0, 1e18, "MeV2", "of both, multiplied")                 \
+  M(F32, min_child_p, 5000.0, 0.0, 1e9, "MeV", "of each")                               \
+  M(F32, min_chi2_ndof, 0.0, -1e9, 1e9, "", "of each track's fit: more than this")      \
+  M(F32, max_chi2_ndof, 3.0, 0.0, 1e9, "", "likewise")                                  \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")             \
+  M(F32, max_chi2, 9.0, 0.0, 1e9, "", "likewise")                                       \
+  M(F32, max_doca, 0.3, 0.0, 1e9, "mm", "how near they come to each other")             \
+  VERTEX_SIGN(M, "opposite")                                                            \
+  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "of the pair")
+SL_ARGUMENTS(dimuon_no_ip, DIMUON_NO_IP);
+
+LINE(dimuon_no_ip, "pairs of muons, wherever they come from", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_p[i] >= a->min_child_p &&
+        pairs->pt[i] >= a->min_pt && pairs->doca[i] < a->max_doca && pairs->chi2[i] > a->min_chi2 &&
+        pairs->chi2[i] < a->max_chi2 && pairs->z[i] >= a->min_z))
+    return 0;
+  const struct vertex_children of = children_of(pairs, &a->particles, event, i);
+  const float *pt = a->particles.pt, *fit = a->particles.chi2_ndof;
+  return pt[of.first] * pt[of.second] >= a->min_pt_product && fit[of.first] > a->min_chi2_ndof &&
+         fit[of.second] > a->min_chi2_ndof && fit[of.first] < a->max_chi2_ndof && fit[of.second] < a->max_chi2_ndof;
+}
+
+/* ------------------------------------------------------------------------------------------------- drell_yan */
+
+#undef SL_ARGS
+#define SL_ARGS drell_yan_args
+#define DRELL_YAN(M)                                                             \
+  LINE_OVER(M, secondary_vertices)                                               \
+  M(IN, particles, particles, "offsets p eta", "whose pairs the candidates are") \
+  M(F32, min_mass, 5000.0, 0.0, 1e9, "MeV", "of the two muons")                  \
+  M(F32, max_mass, 250000.0, 0.0, 1e9, "MeV", "likewise")                        \
+  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "of the vertex fit")                      \
+  M(F32, max_doca, 0.15, 0.0, 1e9, "mm", "how near they come to each other")     \
+  M(F32, min_child_pt, 1200.0, 0.0, 1e9, "MeV", "of each")                       \
+  M(F32, min_child_p, 15000.0, 0.0, 1e9, "MeV", "of each")                       \
+  M(F32, max_child_eta, 4.9, -1e9, 1e9, "", "of each")                           \
+  VERTEX_SIGN(M, "opposite")                                                     \
+  M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "of the primary vertex; -1e9: there need not be one")
+SL_ARGUMENTS(drell_yan, DRELL_YAN);
+
+LINE(drell_yan, "pairs of muons of high mass, from a quark and an antiquark", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_pt[i] >= a->min_child_pt &&
+        pairs->min_p[i] >= a->min_child_p && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
+        pairs->vertex_z[i] >= a->min_vertex_z))
+    return 0;
+  const struct vertex_children of = children_of(pairs, &a->particles, event, i);
+  const float mass = mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS);
+  return a->particles.eta[of.first] < a->max_child_eta && a->particles.eta[of.second] < a->max_child_eta &&
+         mass >= a->min_mass && mass < a->max_mass;
+}
+
+#undef SL_ARGS

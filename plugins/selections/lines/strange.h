@@ -1,0 +1,97 @@
+/* lines/strange.h: lines over pairs of hadrons far from primary vertices: decays of strange particles. */
+#include "lines/ks.h"
+
+/* ------------------------------------------------------------------------------------------------ ks_to_pipi */
+
+#define SL_ARGS ks_to_pipi_args
+#define KS_TO_PIPI(M)                                                                         \
+  LINE_OVER(M, secondary_vertices)                                                            \
+  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                  \
+  M(F32, min_mass, 400.0, 0.0, 1e9, "MeV", "as two pions")                                    \
+  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "likewise")                                        \
+  M(F32, max_chi2, 10.0, 0.0, 1e9, "", "of the vertex fit")                                   \
+  M(F32, max_ip, 0.3, 0.0, 1e9, "mm", "how far the pair's line passes by its primary vertex") \
+  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "of each")                                        \
+  M(F32, min_child_p, 0.0, 0.0, 1e9, "MeV", "of each")                                        \
+  M(BOOL, muons, 0, "both look like muons")                                                   \
+  VERTEX_SIGN(M, "opposite")                                                                  \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(ks_to_pipi, KS_TO_PIPI);
+
+LINE(ks_to_pipi, "Ks that decay into two pions", secondary_vertices) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  if (!(pairs->min_ip_chi2[i] >= a->min_ip_chi2 && pairs->ip[i] < a->max_ip && pairs->chi2[i] < a->max_chi2 &&
+        (!a->muons || (pairs->leptons[i] & PARTICLE_IS_MUON)) && pairs->min_p[i] >= a->min_child_p &&
+        sign_is(a->sign, pairs->charge[i]) && VERTEX_IS_FROM_Z(a, i)))
+    return 0;
+  const float mass = mass_of(pairs, &a->particles, event, i, PION_MASS, PION_MASS);
+  return mass >= a->min_mass && mass < a->max_mass;
+}
+
+/* ---------------------------------------------------------------------------------------------- two_track_ks */
+
+#undef SL_ARGS
+#define SL_ARGS two_track_ks_args
+#define TWO_TRACK_KS(M)                                                         \
+  LINE_OVER(M, secondary_vertices)                                              \
+  M(IN, particles, particles, "offsets p ip", "whose pairs the candidates are") \
+  KS_CUTS(M, 2500.0, 470.0, 5000.0, 50.0, 0.72)                                 \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit")                     \
+  VERTICES_FROM_Z(M)
+SL_ARGUMENTS(two_track_ks, TWO_TRACK_KS);
+
+KS_FUNCTION(two_track_ks_is_ks, struct two_track_ks_args)
+
+LINE(two_track_ks, "Ks of high pt that decay into two pions", secondary_vertices) {
+  return a->candidates.chi2[i] >= a->min_chi2 && VERTEX_IS_FROM_Z(a, i) &&
+         two_track_ks_is_ks(a, &a->candidates, event, i);
+}
+
+/* --------------------------------------------------------------------------------------------- lambda_to_ppi */
+
+#undef SL_ARGS
+#define SL_ARGS lambda_to_ppi_args
+#define LAMBDA_TO_PPI(M)                                                                           \
+  LINE_OVER(M, secondary_vertices)                                                                 \
+  M(IN, particles, particles, "offsets p pt ip ip_chi2", "whose pairs the candidates are")         \
+  M(F32, max_mass, 1140.0, 0.0, 1e9, "MeV", "as a proton, the one of higher momentum, and a pion") \
+  M(F32, min_proton_pt, 450.0, 0.0, 1e9, "MeV", "")                                                \
+  M(F32, min_proton_ip_chi2, 12.0, -1e9, 1e9, "", "")                                              \
+  M(F32, min_proton_ip, 0.08, -1e9, 1e9, "mm", "")                                                 \
+  M(F32, min_pion_pt, 80.0, 0.0, 1e9, "MeV", "")                                                   \
+  M(F32, min_pion_ip_chi2, 32.0, -1e9, 1e9, "", "")                                                \
+  M(F32, min_pion_ip, 0.2, -1e9, 1e9, "mm", "")                                                    \
+  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "of the pair")                                            \
+  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "of the vertex fit")                                        \
+  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "how near they come to each other")                        \
+  M(F32, min_z, -80.0, -1e9, 1e9, "mm", "of the pair")                                             \
+  M(F32, max_z, 650.0, -1e9, 1e9, "mm", "likewise")                                                \
+  M(F32, min_dz, 12.0, -1e9, 1e9, "mm", "from the primary vertex, along z")                        \
+  M(F32, min_rho, 2.0, 0.0, 1e9, "mm", "from the primary vertex, across it")                       \
+  M(F32, min_fd_chi2, 180.0, -1e9, 1e9, "", "chi2 of the way from the primary vertex")             \
+  M(F32, min_dira, 0.9997, -1.0, 1.0, "", "cos of the angle between this and the momentum")        \
+  VERTEX_SIGN(M, "opposite")
+SL_ARGUMENTS(lambda_to_ppi, LAMBDA_TO_PPI);
+
+static SL_DEVICE uint32_t lambda_flies(const struct lambda_to_ppi_args *a, uint32_t i) {
+  const struct secondary_vertices_view *pairs = &a->candidates;
+  return pairs->dira[i] >= a->min_dira && pairs->fd_chi2[i] >= a->min_fd_chi2 && pairs->rho[i] >= a->min_rho &&
+         pairs->dz[i] >= a->min_dz && pairs->z[i] >= a->min_z && pairs->z[i] < a->max_z &&
+         pairs->chi2[i] < a->max_chi2 && pairs->doca[i] < a->max_doca && pairs->pt[i] >= a->min_pt &&
+         sign_is(a->sign, pairs->charge[i]);
+}
+
+LINE(lambda_to_ppi, "Lambdas that decay into a proton and a pion", secondary_vertices) {
+  const struct particles_view *particles = &a->particles;
+  if (!lambda_flies(a, i)) return 0;
+  const struct vertex_children of = children_of(&a->candidates, particles, event, i);
+  const uint32_t first_is_proton = particles->p[of.first] >= particles->p[of.second];
+  const uint32_t proton = first_is_proton ? of.first : of.second, pion = first_is_proton ? of.second : of.first;
+  return particles->pt[proton] >= a->min_proton_pt && particles->ip_chi2[proton] >= a->min_proton_ip_chi2 &&
+         particles->ip[proton] >= a->min_proton_ip && particles->pt[pion] >= a->min_pion_pt &&
+         particles->ip_chi2[pion] >= a->min_pion_ip_chi2 && particles->ip[pion] >= a->min_pion_ip &&
+         selections_mass(particles->p[proton], PROTON_MASS, particles->p[pion], PION_MASS, a->candidates.opening[i]) <
+             a->max_mass;
+}
+
+#undef SL_ARGS

@@ -1,0 +1,51 @@
+/* default_lines.c: see default_lines.h. Reads what these lines are: one row each, `NAME: { use: selections.ALGORITHM,
+ * ..., set: { PROPERTY: VALUE, ... } }`. */
+#include "default_lines.h"
+
+#include "selections_support.h"
+
+enum { ROW_MAX = 1024 };
+
+static void find_row(const char *line, char row[ROW_MAX]) {
+  FILE *f = fopen(LINES_GRAPH, "r");
+  const size_t length = strlen(line);
+  assert_non_null(f);
+  while (fgets(row, ROW_MAX, f))
+    if (!strncmp(row, "  ", 2) && !strncmp(row + 2, line, length) && row[2 + length] == ':') {
+      (void)fclose(f);
+      return;
+    }
+  (void)fclose(f);
+  fail_msg("%s has no line %s", LINES_GRAPH, line);
+}
+
+void line_set(struct sl_test *t, const char *property, const char *value) {
+  char *end;
+  const double number = strtod(value, &end);
+  if (!*end)
+    sl_test_set(t, property, number);
+  else if (!strcmp(value, "true"))
+    sl_test_set(t, property, 1);
+  else
+    sl_test_set_text(t, property, value);
+}
+
+struct sl_test *default_line_new(const char *line) {
+  static const char use[] = "use: selections.", set[] = "set: {";
+  char row[ROW_MAX];
+  find_row(line, row);
+  char *algorithm = strstr(row, use), *settings = strstr(row, set);
+  assert_non_null(algorithm);
+  algorithm += strlen(use);
+  algorithm[strcspn(algorithm, ", ")] = 0;
+  struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, algorithm);
+  sl_test_node(t, line);
+  if (!settings) return t;
+  char *rest = NULL;
+  for (char *at = strtok_r(settings + strlen(set), " ,:", &rest); at && *at != '}'; at = strtok_r(NULL, " ,:", &rest)) {
+    const char *value = strtok_r(NULL, " ,:", &rest);
+    assert_non_null(value);
+    line_set(t, at, value);
+  }
+  return t;
+}

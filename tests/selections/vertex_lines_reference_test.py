@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The lines of graphs/common/lines_default.yaml over pairs of particles, each alone, on the pairs that LHCb's first-level
+trigger made of six events in each of four sequences, against what its lines decided."""
+import ctypes
+import json
+import lzma
+import math
+import re
+import sys
+
+from algorithm import Algorithm, testing
+from common import DATA, ROOT, Checks
+
+path = DATA / "lhcb/reference.json.xz"
+if not path.exists():
+    print(f"skipped: {path} is absent")
+    sys.exit(77)
+
+UINT, UINT64, BYTE, SIGNED = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint8, ctypes.c_int8
+PASSED, BEFORE_SCALE = 1, 2
+CONTAINERS = {"dihadron": "sv_dihadron", "dilepton": "sv_dilepton", "v0": "sv_v0", "v0_pairs": "sv_v0"}
+checks = Checks()
+
+
+def default_lines():
+    """Of each line over pairs: its algorithm, candidates and settings."""
+    found = {}
+    for row in (ROOT / "graphs/common/lines_default.yaml").read_text().splitlines():
+        line = re.match(r"  (\w+): +{ use: selections\.(\w+), in: { candidates: (\w+)", row)
+        if line and line[3] in CONTAINERS:
+            settings = re.search(r"set: { (.*?) }", row)
+            found[line[1]] = line[2], line[3], dict(one.split(": ") for one in settings[1].split(", ")) if settings else {}
+    return found
+
+
+def offsets_of(lists):
+    return [sum(map(len, lists[:i])) for i in range(len(lists) + 1)]
+
+
+def direction(track):
+    """Of a track, in double precision, and its momentum."""
+    state = track["kalman_velo_only"]
+    norm = math.sqrt(1 + state["tx"] ** 2 + state["ty"] ** 2)
+    return [state["tx"] / norm, state["ty"] / norm, 1 / norm], 1 / abs(state["qop"])
+
+
+def opening(one, other):
+    """1 - cos of the angle, by its sine: small ones have no digits in the recorded cosine."""
+    (ax, ay, az), (bx, by, bz) = direction(one)[0], direction(other)[0]
+    sin2 = (ay * bz - az * by) ** 2 + (az * bx - ax * bz) ** 2 + (ax * by - ay * bx) ** 2
+    return sin2 / (1 + math.sqrt(1 - sin2))
+
+
+def particle(track):
+    (x, y, z), p = direction(track)
+    pt = p * math.hypot(x, y)
+    return {"p": p, "pt": pt, "pt_corrected": pt, "eta": math.asinh(z / math.hypot(x, y)), "ip": track["ip"],
+            "ip_chi2": track["ipChi2"], "chi2_ndof": track["chi2"] / track["ndof"]}
+
+
+def pair(recorded, tracks):
+    """A recorded vertex as our columns have it: all of these events' have a primary vertex."""
+    first, second = tracks[recorded["trk1"]], tracks[recorded["trk2"]]
+    charges = [1 if track["best_qop"] > 0 else -1 for track in (first, second)]
+    found = {field: recorded[field] for field in "x y z chi2 doca dz dira eta".split()}
+    found |= {ours: recorded[theirs] for ours, theirs in (("sum_pt", "sumpt"), ("ip", "vertex_ip"), ("fd_chi2", "fdchi2"),
+              ("m_corrected", "mcor"), ("min_pt", "minpt"), ("min_ip", "minip"), ("min_ip_chi2", "minipchi2"), ("first", "trk1"), ("second", "trk2"))}
+    momentum = [recorded[f"p{axis}"] for axis in "xyz"]
+    found |= {"p": math.hypot(*momentum), "pt": math.hypot(*momentum[:2]), "min_p": min(recorded["p1"], recorded["p2"]),
+              "opening": opening(first, second), "vertex_z": recorded["z"] - recorded["dz"], "vertex": 0,
+              "rho": abs(recorded["dz"] / math.sinh(recorded["eta"])) if recorded["eta"] else 0, "charge": sum(charges)}
+    both = lambda flag: first[flag] and second[flag]
+    found["leptons"] = both("is_muon") + 2 * both("is_electron")
+    return found
+
+
+def logit(response):
+    """Responses are recorded in single precision: some are 0 or 1."""
+    return math.log(max(response, 1e-30) / max(1 - response, 1e-30))
+
+
+KINDS = {"first": UINT, "second": UINT, "vertex": UINT, "charge": SIGNED, "leptons": BYTE}
+
+
+def give(to, port, lists, fields=None):
+    """Columns of what each event has."""
+    flat = [one for of_event in lists for one in of_event]
+    to.give(port, "offsets", offsets_of(lists), UINT)
+    for field in fields or (flat[0] if flat else ()):
+        to.give(port, field, [one[field] for one in flat], KINDS.get(field, ctypes.c_float))
+
+
+def run(name, events, algorithm, candidates, settings):
+    """What a line says of each event."""
+    line = Algorithm("SLUICE_SELECTIONS", algorithm, len(events))
+    testing.sl_test_node(line.test, name.encode())
+    for key, value in settings.items():
+        try:
+            line.set(key, 1.0 if value == "true" else float(value))
+        except ValueError:
+            line.set_text(key, value)
+    recorded = [event[CONTAINERS[candidates]] for event in events]
+    pairs = [[pair(one, event["long_tracks"]) for one in of_event] for event, of_event in zip(events, recorded)]
+    over = "candidates"
+    if candidates == "v0_pairs":
+        over = "secondary_vertices"
+        apart = [[{"first": i, "second": k} for k, b in enumerate(of_event) for i, a in enumerate(of_event[:k])
+                  if not {a["trk1"], a["trk2"]} & {b["trk1"], b["trk2"]}] for of_event in recorded]
+        give(line, "candidates", apart, ("first", "second"))
+    give(line, over, pairs)
+    line.give(over, "made_by", [1], UINT64)
+    line.give("odin", "run", [event["run"] for event in events], UINT)
+    line.give("odin", "event_number", [event["event"] for event in events], UINT64)
+    line.give("odin", "gps_time", [0] * len(events), UINT64)
+    if algorithm != "two_track_mva":
+        give(line, "particles", [[particle(track) for track in event["long_tracks"]] for event in events])
+    if algorithm.startswith("two_track_") and algorithm != "two_track_ks":
+        line.give("scores", "offsets", offsets_of(recorded), UINT)
+        line.give("scores", "logit", [logit(one["two_track_mva_2021model"]) for of_event in recorded for one in of_event])
+    line.run()
+    return line.get("decisions", "passed", BYTE)[:len(events)]
+
+
+lines = default_lines()
+checks.that(len(lines) == 42, f"{len(lines)} lines over pairs")
+fired, scaled = set(), set()
+for sequence, found in json.load(lzma.open(path))["sequences"].items():
+    different, count = [], 0
+    for name, line in lines.items():
+        for event, passed in zip(found["events"], run(name, found["events"], *line)):
+            count += 1
+            if bool(passed & PASSED) != (name in event["decisions"]):
+                different.append(f"{name} of {event['event']}")
+            if passed:
+                (fired if passed & PASSED else scaled).add(name)
+    checks.that(set(lines) <= set(found["lines"]), f"{sequence}: has these lines")
+    checks.that(not different, f"{sequence}: {count} decisions are the same{': not ' if different else ''}{', '.join(different)}")
+checks.that(fired == {"Hlt1TwoTrackMVACharmXSec", "Hlt1TwoTrackMVA", "Hlt1KsToPiPi"}, f"lines that passed an event: {sorted(fired)}")
+checks.that(not scaled, f"lines that would have, but for their scale: {sorted(scaled)}")
+checks.end()
