@@ -34,6 +34,12 @@ SL_DECLARE(two_track_mva);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
+SL_DECLARE(where_clusters);
+SL_DECLARE(where_events);
+SL_DECLARE(where_particles);
+SL_DECLARE(where_stubs);
+SL_DECLARE(where_velo_tracks);
+SL_DECLARE(where_vertices);
 #ifdef SL_TARGET_CPU /* the host's */
 SL_DECLARE(two_track_network);
 #endif
@@ -73,6 +79,12 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),
+    SL_ENTRY(where_clusters),
+    SL_ENTRY(where_events),
+    SL_ENTRY(where_particles),
+    SL_ENTRY(where_stubs),
+    SL_ENTRY(where_velo_tracks),
+    SL_ENTRY(where_vertices),
 #ifdef SL_TARGET_CPU
     SL_ENTRY(two_track_network),
 #endif

@@ -153,12 +153,15 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
                            .output = s->graph->nodes[node].algorithm->kind == SL_KIND_SINK ? &sl_session_output : NULL};
 }
 
-/* A check sees how many producers a list port has, and their names. */
+/* A check sees how many producers a list port has, and their names, and which optional inputs are connected. */
 static void name_producers(const struct sl_node *node, void *args) {
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-    if (node->algorithm->members[m].flags & SL_FLAG_EACH)
-      *sl_args_each(args, &node->algorithm->members[m]) =
-          (struct sl_each){NULL, node->inputs[m].names, node->inputs[m].count, 0};
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    if (member->flags & SL_FLAG_EACH)
+      *sl_args_each(args, member) = (struct sl_each){NULL, node->inputs[m].names, node->inputs[m].count, 0};
+    else if ((member->flags & SL_FLAG_OPTIONAL) && node->inputs[m].count > 0)
+      sl_args_bound(args, member, 0)->capacity = 1;
+  }
 }
 
 /* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */

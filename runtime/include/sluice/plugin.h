@@ -578,8 +578,8 @@ struct sl_algorithm {
   const struct sl_event_error *errors;
   uint32_t error_count;
   uint32_t reserved_errors;
-  /* Do the properties agree with each other, and with the names and number of a list port's inputs, whose `at` is NULL?
-   * Says what is wrong through `message`. */
+  /* Do the properties agree with each other, with the names and number of a list port's inputs, whose `at` is NULL, and
+   * with which optional inputs are connected, whose bound.capacity is not 0? Says what is wrong through `message`. */
   int (*check)(const struct sl_services *s, const void *args);
   /* Kernels: writes the SL_COMPUTED members of `args`, and the tables that it gets from make_table. Called once, on the
    * host, after the constants were made, also where nothing is run. args: properties, strings too, and inputs that are

@@ -1,0 +1,17 @@
+/* where_clusters.cu: lines without code (where.h) over clusters in the calorimeter. */
+#include "calo/event_model.h"
+#include "where_line.h"
+
+#define SL_ARGS           where_clusters_args
+#define WHERE_CLUSTERS(M) LINE_OVER(M, calo_clusters) WHERE_COMMON(M)
+SL_ARGUMENTS(where_clusters, WHERE_CLUSTERS);
+
+static const struct where_scope where_clusters_scopes[] = {
+    WHERE_SCOPES_OF_CANDIDATES(struct where_clusters_args, calo_clusters)};
+
+WHERE_LINE(where_clusters, "clusters in the calorimeter that a text in the graph describes", calo_clusters, 0) {
+  return WHERE_HOLDS(NULL);
+}
+
+#define LINES(L) L(where_clusters)
+LINES_OVER(calo_clusters, LINES);

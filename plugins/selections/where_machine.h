@@ -1,0 +1,135 @@
+/* where_machine.h: runs the program of a line without code (where.h) on a candidate. */
+#ifndef SELECTIONS_WHERE_MACHINE_H
+#define SELECTIONS_WHERE_MACHINE_H
+
+#include "selections/masses.h"
+#include "where.h"
+
+#include <sluice/kernel.h>
+
+/* Of vertices: the places of the children, and what their mass needs. */
+struct where_children {
+  const uint32_t *offsets, *first, *second; /* of particles; of vertices */
+  const float *p, *opening;                 /* likewise */
+};
+
+/* What a program is run on. */
+struct where_subject {
+  const void *args;
+  const struct where_children *children; /* NULL: there are none */
+  uint32_t event, item;
+};
+
+static SL_DEVICE uint32_t where_child(const struct where_subject *s, const uint32_t *child) {
+  return s->children->offsets[s->event] + child[s->item];
+}
+
+static SL_DEVICE uint32_t where_place(const struct where_subject *s, uint32_t operand) {
+  if (operand == WHERE_OF_FIRST) return where_child(s, s->children->first);
+  if (operand == WHERE_OF_SECOND) return where_child(s, s->children->second);
+  return operand == WHERE_OF_EVENT ? s->event : s->item;
+}
+
+#define WHERE_NUMBER_(name, c_type, bytes) \
+  case SL_TYPE_##name:                     \
+    return (float)((const c_type *)values)[place];
+static SL_DEVICE float where_number(const void *values, uint32_t type, uint32_t place) {
+  switch (type) {
+    SL_TYPES(WHERE_NUMBER_)
+    default:
+      return 0.0f;
+  }
+}
+
+/* Any operand but those put aside. */
+static SL_DEVICE float where_operand(const struct where_subject *s, uint32_t operand, uint64_t word) {
+  if (operand == WHERE_CONSTANT) return sl_f32_from_bits((uint32_t)(word >> WHERE_CONSTANT_SHIFT));
+  const size_t place = word >> WHERE_CONSTANT_SHIFT & WHERE_16_BITS;
+  const void *values;
+  memcpy(&values, (const unsigned char *)s->args + place, sizeof values);
+  if (operand < WHERE_COUNT) return where_number(values, (uint32_t)(word >> WHERE_TYPE_SHIFT), where_place(s, operand));
+  const uint32_t *offsets = (const uint32_t *)values;
+  return (float)(offsets[s->event + 1] - offsets[s->event]);
+}
+
+static SL_DEVICE float where_mass(const struct where_subject *s, uint64_t word, uint64_t next) {
+  const float m1 = sl_f32_from_bits((uint32_t)(word >> WHERE_CONSTANT_SHIFT));
+  const float m2 = sl_f32_from_bits((uint32_t)(next >> WHERE_CONSTANT_SHIFT));
+  const float p1 = s->children->p[where_child(s, s->children->first)];
+  const float p2 = s->children->p[where_child(s, s->children->second)];
+  return selections_mass(p1, m1, p2, m2, s->children->opening[s->item]);
+}
+
+/* Comparisons with what is no number are false, also !=. */
+static SL_DEVICE float where_result(uint32_t operation, float left, float right) {
+  switch (operation) {
+    case WHERE_TAKE:
+      return right;
+    case WHERE_ADD:
+      return left + right;
+    case WHERE_SUBTRACT:
+      return left - right;
+    case WHERE_MULTIPLY:
+      return left * right;
+    case WHERE_DIVIDE:
+      return left / right;
+    case WHERE_MIN:
+      return sl_min_f32(left, right);
+    case WHERE_MAX:
+      return sl_max_f32(left, right);
+    case WHERE_LESS:
+      return left < right ? 1.0f : 0.0f;
+    case WHERE_LESS_EQUAL:
+      return left <= right ? 1.0f : 0.0f;
+    case WHERE_GREATER:
+      return left > right ? 1.0f : 0.0f;
+    case WHERE_GREATER_EQUAL:
+      return left >= right ? 1.0f : 0.0f;
+    case WHERE_EQUAL:
+      return left == right ? 1.0f : 0.0f;
+    case WHERE_UNEQUAL:
+      return left < right || left > right ? 1.0f : 0.0f;
+    case WHERE_HAS:
+      return (sl_to_u32(left) & sl_to_u32(right)) != 0 ? 1.0f : 0.0f;
+    case WHERE_NEGATE:
+      return -left;
+    case WHERE_ABS:
+      return sl_abs_f32(left);
+    case WHERE_SQRT:
+      return sl_sqrtf(left);
+    case WHERE_LOG:
+      return sl_logf(left);
+    case WHERE_NOT:
+      return left != 0.0f ? 0.0f : 1.0f;
+    default:
+      return left;
+  }
+}
+
+/* 1 or 0. A program's jumps go forward, and it puts no more aside than there is room for (where_compile.c). */
+static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, const void *args,
+                                      const struct where_children *children, uint32_t event, uint32_t item) {
+  const struct where_subject subject = {args, children, event, item}, *s = &subject;
+  float result = 1.0f, aside[WHERE_ASIDE_MAX];
+  uint32_t put_aside = 0, at = 0;
+  while (at < words) {
+    const uint64_t word = program[at++];
+    const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
+    const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+    const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS;
+    if (operation == WHERE_PUT_ASIDE) {
+      aside[put_aside++] = result;
+    } else if (operation == WHERE_MASS) {
+      result = where_mass(s, word, program[at++]);
+    } else if (operand == WHERE_ASIDE) {
+      result = where_result(operation, aside[--put_aside], result);
+    } else {
+      const float right = operand == WHERE_NOTHING ? 0.0f : where_operand(s, operand, word);
+      result = where_result(operation, result, right);
+    }
+    if (jump != WHERE_STAY && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
+  }
+  return result != 0.0f ? 1u : 0u;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* where_nearest.c: which name was meant. */
+#include "where.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Letters put in, left out or replaced. One row of the table of all beginnings is enough, and what it had before. */
+static uint32_t distance_between(const char *a, uint32_t a_length, const char *b, uint32_t b_length) {
+  uint32_t row[sizeof(((struct where_nearest *)NULL)->best) + 1];
+  for (uint32_t j = 0; j <= b_length; j++) row[j] = j;
+  for (uint32_t i = 1; i <= a_length; i++) {
+    uint32_t diagonal = row[0];
+    row[0] = i;
+    for (uint32_t j = 1; j <= b_length; j++) {
+      const uint32_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = least(replaced, least(row[j], row[j - 1]) + 1);
+    }
+  }
+  return row[b_length];
+}
+
+void where_nearest_offer(struct where_nearest *nearest, const char *prefix, const char *name) {
+  char whole[sizeof nearest->best];
+  const int length = snprintf(whole, sizeof whole, "%s%s", prefix, name);
+  if (length < 0 || (size_t)length >= sizeof whole || nearest->length >= sizeof whole) return;
+  const uint32_t distance = distance_between(nearest->word, nearest->length, whole, (uint32_t)length);
+  if (distance >= nearest->distance) return;
+  nearest->distance = distance;
+  memcpy(nearest->best, whole, sizeof whole);
+}
+
+/* Near enough: a third of the word mistyped, rounded up; a word of one letter resembles nothing. */
+const char *where_nearest_result(const struct where_nearest *nearest) {
+  const uint32_t bound = (nearest->length + 2) / 3;
+  return nearest->distance < nearest->length && nearest->distance <= bound ? nearest->best : NULL;
+}

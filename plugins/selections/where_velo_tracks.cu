@@ -1,0 +1,16 @@
+/* where_velo_tracks.cu: lines without code (where.h) over VELO tracks at the beam line. */
+#include "where_line.h"
+
+#define SL_ARGS              where_velo_tracks_args
+#define WHERE_VELO_TRACKS(M) LINE_OVER(M, velo_beamline_states) WHERE_COMMON(M)
+SL_ARGUMENTS(where_velo_tracks, WHERE_VELO_TRACKS);
+
+static const struct where_scope where_velo_tracks_scopes[] = {
+    WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, velo_beamline_states)};
+
+WHERE_LINE(where_velo_tracks, "VELO tracks that a text in the graph describes", velo_beamline_states, 0) {
+  return WHERE_HOLDS(NULL);
+}
+
+#define LINES(L) L(where_velo_tracks)
+LINES_OVER(velo_beamline_states, LINES);
