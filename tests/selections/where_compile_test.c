@@ -1,0 +1,178 @@
+/* where_compile_test.c: what is wrong with the text of a line without code, and where; how large programs may be; what
+ * their instructions are. What they come to is in where_lines_test.c. */
+#include "selections_support.h"
+#include "where_language.h"
+
+#include <math.h>
+
+static struct where_program program;
+static struct where_fault fault;
+
+static int compile(const char *text) { return where_compile(text, NULL, &where_test_language, &program, &fault); }
+
+static void expect_fault(const char *text, const char *mark, const char *said) {
+  const size_t at = strcspn(mark, "^");
+  if (compile(text) != SL_EINVAL) fail_msg("`%s` is compiled", text);
+  if (fault.at != at || !strstr(fault.text, said))
+    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, said);
+}
+
+static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
+  (void)state;
+  expect_fault("pt > 1 and chi > 2", /**/ "           ^", "there is no `chi`; did you mean chi2?");
+  expect_fault("first.ptt > 1", /*     */ "^", "there is no `first.ptt`; did you mean first.pt?");
+  expect_fault("event.bench == 1", /*  */ "^", "there is no `event.bench`; did you mean event.bunch?");
+  expect_fault("event.vertice == 1", /**/ "^", "there is no `event.vertice`; did you mean event.vertices?");
+  expect_fault("xyzzyplugh > 1", /*    */ "^", "there is no `xyzzyplugh`");
+  assert_null(strstr(fault.text, "did you mean"));
+  expect_fault("offsets > 1", /*       */ "^", "there is no `offsets`"); /* not one for each candidate */
+  expect_fault("pt. > 1", /*           */ "  ^", "an operation is missing before `.`");
+  expect_fault("mx(pt, p) > 1", /*     */ "^", "there is no function `mx`; did you mean max?");
+  expect_fault("pt(1) > 1", /*         */ "^", "there is no function `pt`");
+  expect_fault("mass(pion, K) > 1", /* */ "     ^", "mass takes what the children are");
+  expect_fault("pt > 1 KeV", /*        */ "       ^", "`KeV` is no unit");
+}
+
+static void truths_and_numbers_are_told_apart(void **state) {
+  (void)state;
+  expect_fault("pt", /*              */ "^", "a line takes a truth, such as pt > 500, and this is a number");
+  expect_fault("pt + (p > 2) > 1", /**/ "     ^", "+ takes a number, and this is a truth");
+  expect_fault("not pt", /*          */ "    ^", "not takes a truth");
+  expect_fault("pt > 1 and p", /*    */ "           ^", "and takes a truth");
+  expect_fault("p or pt > 1", /*     */ "^", "or takes a truth");
+  expect_fault("abs(pt > 1) > 1", /* */ "    ^", "abs takes a number");
+  expect_fault("-(pt > 1) > 1", /*   */ " ^", "- takes a number");
+  expect_fault("(pt > 1) == 1", /*   */ "^", "a comparison takes a number");
+  expect_fault("2 < eta < 5", /*     */ "        ^", "write 2 < eta and eta < 5");
+  expect_fault("2 < eta == 5 > 1", /**/ "        ^", "write 2 < eta and eta < 5");
+  expect_fault("has(leptons, 1) > 0", "^", "a comparison takes a number");
+}
+
+static void numbers_of_arguments_are_told(void **state) {
+  (void)state;
+  expect_fault("min(pt) > 1", /*       */ "^", "min takes 2 arguments, not 1");
+  expect_fault("abs() > 1", /*         */ "^", "abs takes 1 argument, not 0");
+  expect_fault("max(pt, p, 3) > 1", /* */ "           ^", "max takes 2 arguments, and this is one more");
+  expect_fault("mass(pi) > 1", /*      */ "^", "mass takes 2 arguments, not 1");
+  expect_fault("mass(pi, K, p) > 1", /**/ "            ^", "mass takes 2 arguments");
+}
+
+static void what_is_missing_is_told(void **state) {
+  (void)state;
+  expect_fault("(pt > 1", /*          */ "^", "this ( is never closed");
+  expect_fault("abs(pt > 1", /*       */ "    ^", "abs takes a number");
+  expect_fault("p > 1 and abs(pt", /* */ "             ^", "this ( is never closed");
+  expect_fault("pt > 1)", /*          */ "      ^", "this ) closes nothing");
+  expect_fault("pt >", /*             */ "    ^", "a value is missing at the end");
+  expect_fault("pt > 1 and", /*       */ "          ^", "a value is missing at the end");
+  expect_fault("and pt > 1", /*       */ "^", "a value is missing before `and`");
+  expect_fault("pt > * 2", /*         */ "     ^", "a value is missing before `*`");
+  expect_fault("pt > 1 p > 2", /*     */ "       ^", "`p` is no unit");
+  expect_fault("pt > p p > 2", /*     */ "       ^", "an operation is missing before `p`");
+  expect_fault("pt > 1, p > 2", /*    */ "      ^", "an operation is missing before `,`");
+  expect_fault("pt > 1 && p > 2", /*  */ "       ^", "`&` means nothing here; write and");
+  expect_fault("pt = 1", /*           */ "   ^", "`=` means nothing here; write ==");
+  expect_fault("!(pt > 1)", /*        */ "^", "write not");
+  expect_fault("pt > \xc3\xa9", /*    */ "     ^", "a value is missing before `\xc3\xa9`"); /* the whole character */
+  expect_fault("pt > 1234567890123456", "     ^", "at most 15 digits");
+  expect_fault("pt > 1e23", /*        */ "     ^", "an exponent within 22");
+}
+
+static void what_is_too_large_is_told(void **state) {
+  (void)state;
+  char text[8 * WHERE_WORDS_MAX] = "";
+  for (int i = 0; i < WHERE_WORDS_MAX / 2; i++) strcat(text, i == 0 ? "pt > 1" : " and pt > 1"); /* two words each */
+  assert_int_equal(compile(text), SL_OK);
+  assert_int_equal(program.count, WHERE_WORDS_MAX);
+  strcat(text, " and pt > 1");
+  assert_int_equal(compile(text), SL_EINVAL);
+  assert_non_null(strstr(fault.text, "512 instructions, and no room for more"));
+
+  for (int depth = 63; depth < 65; depth++) {
+    memset(text, '(', (size_t)depth);
+    strcpy(text + depth, "pt > 1");
+    memset(text + strlen(text) + 1, 0, 1);
+    for (int i = 0; i < depth; i++) strcat(text, ")");
+    assert_int_equal(compile(text), depth < 64 ? SL_OK : SL_EINVAL);
+  }
+  assert_int_equal(fault.at, 64);
+  assert_non_null(strstr(fault.text, "more than 64 deep"));
+
+  for (int aside = WHERE_ASIDE_MAX; aside <= WHERE_ASIDE_MAX + 1; aside++) {
+    strcpy(text, "1 > ");
+    for (int i = 0; i < aside - 1; i++) strcat(text, "(pt / ");
+    strcat(text, "-p");
+    for (int i = 0; i < aside - 1; i++) strcat(text, ")");
+    assert_int_equal(compile(text), aside <= WHERE_ASIDE_MAX ? SL_OK : SL_EINVAL);
+  }
+  assert_non_null(strstr(fault.text, "more than 8 numbers must be kept"));
+}
+
+/* ---------------------------------------------------------------------------------------------- programs */
+
+static uint32_t operation(uint32_t i) { return (uint32_t)program.words[i] & WHERE_8_BITS; }
+static uint32_t jump(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_JUMP_SHIFT & WHERE_4_BITS; }
+static uint32_t target(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_TARGET_SHIFT; }
+static float constant(uint32_t i) { return sl_f32_from_bits((uint32_t)(program.words[i] >> WHERE_CONSTANT_SHIFT)); }
+
+static void a_cut_is_two_instructions_of_which_the_second_jumps(void **state) {
+  (void)state;
+  assert_int_equal(compile(" pt > 2000 and chi2 < 20 or p >= 1 "), SL_OK);
+  assert_int_equal(program.count, 7);
+  assert_int_equal(operation(0), WHERE_TAKE);
+  assert_int_equal(operation(1), WHERE_GREATER);
+  assert_int_equal(jump(1), WHERE_IF_FALSE);
+  assert_int_equal(target(1), 4); /* to the jump of `or`, which is an instruction of its own then */
+  assert_int_equal(operation(3), WHERE_LESS);
+}
+
+static void nothing_is_true(void **state) {
+  (void)state;
+  assert_int_equal(compile(" \n"), SL_OK);
+  assert_int_equal(program.count, 0);
+}
+
+static void numbers_are_rounded_once(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    float value;
+  } cases[] = {{"1864.83", 1864.83f},
+               {"1.2 GeV", 1200.0f},
+               {"60 um", 0.06f},
+               {".06mm", 0.06f},
+               {"0.1 cm", 1.0f},
+               {"2e3", 2000.0f},
+               {"2.5E-1", 0.25f},
+               {"3 TeV", 3e6f},
+               {"16777217", 16777216.0f},
+               {"0.300000012", 0.3f},
+               {"1e22", 1e22f},
+               {"1.e-22", 1e-22f},
+               {"000000000000000000012", 12.0f},
+               {"341 MeV", 341.0f}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "pt > %s", cases[i].text);
+    assert_int_equal(compile(text), SL_OK);
+    if (constant(1) != cases[i].value) fail_msg("%s: %.9g, not %.9g", cases[i].text, constant(1), cases[i].value);
+    snprintf(text, sizeof text, "pt > - %s", cases[i].text);
+    assert_int_equal(compile(text), SL_OK);
+    assert_int_equal(program.count, 2); /* the sign is the constant's */
+    assert_true(constant(1) == -cases[i].value);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_name_that_is_none_is_told_with_the_nearest),
+      cmocka_unit_test(truths_and_numbers_are_told_apart),
+      cmocka_unit_test(numbers_of_arguments_are_told),
+      cmocka_unit_test(what_is_missing_is_told),
+      cmocka_unit_test(what_is_too_large_is_told),
+      cmocka_unit_test(a_cut_is_two_instructions_of_which_the_second_jumps),
+      cmocka_unit_test(nothing_is_true),
+      cmocka_unit_test(numbers_are_rounded_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
