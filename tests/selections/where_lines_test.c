@@ -1,0 +1,305 @@
+/* where_lines_test.c: lines without code against the same expressions in C, candidate by candidate, for each kind of
+ * candidates; numbers among which are 0, infinities and what is none. */
+#include "calo/event_model.h"
+#include "muon/event_model.h"
+#include "odin/event_model.h"
+#include "pv/event_model.h"
+#include "selections/event_model.h"
+#include "selections/masses.h"
+#include "selections_support.h"
+#include "velo/event_model.h"
+
+#include <math.h>
+
+enum { EVENTS = 4, ITEMS = 600, PARTICLES = 80, FIELDS_MAX = 40, BYTES_MAX = 8 };
+static const uint32_t event_items[EVENTS + 1] = {0, 350, 350, 351, ITEMS};
+static const uint32_t event_particles[EVENTS + 1] = {0, 40, 42, 44, PARTICLES};
+static const uint32_t event_vertices[EVENTS + 1] = {0, 3, 3, 4, 9};
+static const uint32_t event_tracks[EVENTS + 1] = {0, 100, 120, 125, 400};
+
+/* The values of all fields of a port. */
+struct port {
+  const struct sl_collection *collection;
+  uint64_t values[FIELDS_MAX][ITEMS * BYTES_MAX / sizeof(uint64_t) + 1];
+};
+static struct port candidates, particles, header;
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+static float some_number(uint32_t i) {
+  static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f};
+  if (i % 23 < sizeof special / sizeof special[0] && random_between(0, 1) < 0.3f) return special[i % 23];
+  return random_between(-3, 10) * (i % 3 == 0 ? 1000.0f : 1.0f);
+}
+
+static void fill_value(struct port *port, uint32_t f, uint32_t i) {
+  void *values = port->values[f];
+  const float drawn = some_number(i);
+  const uint32_t small = (uint32_t)random_between(0, 4);
+  switch (port->collection->fields[f].type) {
+    case SL_TYPE_f32:
+      ((float *)values)[i] = drawn;
+      break;
+    case SL_TYPE_u8:
+      ((uint8_t *)values)[i] = (uint8_t)small;
+      break;
+    case SL_TYPE_i8:
+      ((int8_t *)values)[i] = (int8_t)((int)small - 2);
+      break;
+    case SL_TYPE_u16:
+      ((uint16_t *)values)[i] = (uint16_t)(small * 1000);
+      break;
+    case SL_TYPE_u32:
+      ((uint32_t *)values)[i] = small == 0 ? UINT32_MAX : small;
+      break;
+    default: /* u64 */
+      ((uint64_t *)values)[i] = small == 0 ? UINT64_C(1) << 60 : small;
+  }
+}
+
+static const void *values_of(const struct port *port, const char *field) {
+  for (uint32_t f = 0; f < port->collection->field_count; f++)
+    if (strcmp(port->collection->fields[f].name, field) == 0) return port->values[f];
+  fail_msg("there is no %s.%s", port->collection->name, field);
+  return NULL;
+}
+
+#define FIELD(port, name, type) (((const type *)values_of(&(port), name))[i])
+#define F(name)                 FIELD(candidates, name, float)
+
+/* Items have up to four values an entry in the end; those fields are not for texts. */
+static void give(struct sl_test *t, const char *name, struct port *port, const struct sl_collection *collection,
+                 const uint32_t *offsets, uint32_t count) {
+  port->collection = collection;
+  for (uint32_t f = 0; f < collection->field_count; f++) {
+    const struct sl_field *field = &collection->fields[f];
+    const uint32_t entries = field->shape == SL_SHAPE_CODE_PER_SLICE ? 1 : count;
+    static const uint64_t zeros[ITEMS * 4];
+    for (uint32_t i = 0; i < entries; i++) fill_value(port, f, i);
+    if (field->shape == SL_SHAPE_CODE_OFFSETS)
+      sl_test_input(t, name, field->name, offsets, EVENTS + 1);
+    else if (field->width > 1)
+      sl_test_input(t, name, field->name, zeros, (uint64_t)entries * field->width);
+    else
+      sl_test_input(t, name, field->name, port->values[f], entries);
+  }
+}
+
+static void give_odin(struct sl_test *t) {
+  give(t, "odin", &header, &odin_events_collection, NULL, EVENTS);
+  give(t, "header", &header, &odin_events_collection, NULL, EVENTS);
+  sl_test_input(t, "vertices", "offsets", event_vertices, EVENTS + 1);
+  sl_test_input(t, "tracks", "offsets", event_tracks, EVENTS + 1);
+}
+
+/* Children are particles of the event. */
+static void give_children(struct sl_test *t) {
+  uint32_t *first = (uint32_t *)values_of(&candidates, "first"), *second = (uint32_t *)values_of(&candidates, "second");
+  for (uint32_t e = 0; e < EVENTS; e++)
+    for (uint32_t i = event_items[e]; i < event_items[e + 1]; i++) {
+      first[i] = i % (event_particles[e + 1] - event_particles[e] - 1);
+      second[i] = first[i] + 1;
+    }
+  sl_test_input(t, "candidates", "first", first, ITEMS);
+  sl_test_input(t, "candidates", "second", second, ITEMS);
+  give(t, "particles", &particles, &particles_collection, event_particles, PARTICLES);
+}
+
+static struct sl_test *line_new(const char *line, const struct sl_collection *collection) {
+  struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, line);
+  random_start(5);
+  sl_test_events(t, EVENTS);
+  if (collection) give(t, "candidates", &candidates, collection, event_items, ITEMS);
+  if (collection == &secondary_vertices_collection) give_children(t);
+  give_odin(t);
+  return t;
+}
+
+/* ------------------------------------------------------------------------------------------------ comparing */
+
+struct expression {
+  const char *text;
+  int (*holds)(uint32_t event, uint32_t i);
+};
+
+static uint32_t event_of(uint32_t item) {
+  uint32_t e = 0;
+  while (event_items[e + 1] <= item) e++;
+  return e;
+}
+
+/* That all accept all, or nothing, is no test. */
+static void expect(const char *line, const struct sl_collection *collection, const struct expression *expression) {
+  struct sl_test *t = line_new(line, collection);
+  uint32_t accepted = 0, passed[EVENTS] = {0};
+  sl_test_set_text(t, "where", expression->text);
+  if (sl_test_run(t) != SL_OK) fail_msg("%s", sl_test_messages(t));
+  for (uint32_t i = 0; i < ITEMS; i++) {
+    const uint32_t event = event_of(i), holds = expression->holds(event, i) != 0;
+    if (OUTPUT(t, "decisions", "accepted", uint8_t)[i] != holds)
+      fail_msg("%s: candidate %u: %u", expression->text, i, !holds);
+    accepted += holds;
+    passed[event] |= holds;
+  }
+  for (uint32_t e = 0; e < EVENTS; e++)
+    assert_int_equal(OUTPUT(t, "decisions", "passed", uint8_t)[e], passed[e] ? LINE_PASSED | LINE_BEFORE_SCALE : 0);
+  if (accepted == 0 || accepted == ITEMS) fail_msg("%s accepts %u", expression->text, accepted);
+  sl_test_free(t);
+}
+
+#define EXPECT_ALL(line, collection, expressions)                             \
+  for (size_t k = 0; k < sizeof(expressions) / sizeof((expressions)[0]); k++) \
+  expect(line, collection, &(expressions)[k])
+
+/* What an expression is in C, in a function `name` of `event` and candidate `i`. */
+#define HOLDS(name, ...)                        \
+  static int name(uint32_t event, uint32_t i) { \
+    (void)event, (void)i;                       \
+    return __VA_ARGS__;                         \
+  }
+
+/* ------------------------------------------------------------------------------------------------- vertices */
+
+static uint32_t child(uint32_t event, uint32_t i, const char *which) {
+  return event_particles[event] + FIELD(candidates, which, uint32_t);
+}
+static float of_child(uint32_t event, uint32_t i, const char *which, const char *field) {
+  return ((const float *)values_of(&particles, field))[child(event, i, which)];
+}
+static float mass(uint32_t event, uint32_t i, float m1, float m2) {
+  return selections_mass(of_child(event, i, "first", "p"), m1, of_child(event, i, "second", "p"), m2, F("opening"));
+}
+static int has(float value, float bits) { return (sl_to_u32(value) & sl_to_u32(bits)) != 0; }
+
+HOLDS(one_cut, F("pt") > 2.0f)
+HOLDS(precedence, F("pt") > 1.0f || (F("p") < 2.0f && F("x") + F("y") * F("z") > 3.0f))
+HOLDS(parentheses, (F("pt") > 1.0f || F("p") < 2.0f) && (F("x") + F("y")) * F("z") > 3.0f)
+HOLDS(to_the_left, F("x") - F("y") - F("z") > 1.0f && F("x") / F("y") / F("z") < 10.0f)
+HOLDS(to_the_right, F("x") - (F("y") - F("z")) > 1.0f || F("x") / (F("y") / F("z")) < -10.0f)
+HOLDS(nots, !(F("x") > 1.0f) && !!(F("y") > 0.0f))
+HOLDS(not_binds_less, !(F("x") + 1.0f > 1.0f && F("y") > 0.0f))
+HOLDS(signs, -F("x") * -2.0f > -F("y") - -3.0f)
+HOLDS(sums_first, F("x") + 1.0f < F("y") - 1.0f)
+HOLDS(functions, fabsf(F("x")) + sqrtf(F("y")) > sl_logf(F("z")))
+HOLDS(least, sl_min_f32(F("x"), F("y")) > sl_max_f32(F("z"), -5.0f))
+HOLDS(deep, F("x") / (F("y") + F("z") / (F("p") + F("pt") / (F("rho") + F("dz") / (F("ip") - -F("dira"))))) > 0.1f)
+HOLDS(equal, F("x") == F("x") && F("vertex_z") != 1.0f && F("vertex_z") == F("vertex_z"))
+HOLDS(unequal, F("x") < F("y") || F("x") > F("y"))
+HOLDS(at_most, F("x") <= 1.0f && F("y") >= 0.0f)
+HOLDS(by_zero, F("x") / 0.0f > 1.0f)
+HOLDS(units, F("p") > 1200.0f || F("x") > 0.06f)
+HOLDS(integers, FIELD(candidates, "charge", int8_t) == 0 && FIELD(candidates, "vertex", uint32_t) > 1)
+HOLDS(bits, has(FIELD(candidates, "leptons", uint8_t), 1) && !has(F("x"), 2))
+HOLDS(children, of_child(event, i, "first", "pt") > of_child(event, i, "second", "pt"))
+HOLDS(kaon, fabsf(mass(event, i, PION_MASS, KAON_MASS) - 1864.83f) < 1500.0f)
+HOLDS(heavier, mass(event, i, PROTON_MASS, ELECTRON_MASS) < mass(event, i, MUON_MASS, 1500.0f))
+HOLDS(counts, event_vertices[event + 1] - event_vertices[event] > 1 &&
+                  (float)(event_tracks[event + 1] - event_tracks[event]) > F("x"))
+HOLDS(count_of_candidates, event_items[event + 1] - event_items[event] < 300)
+HOLDS(short_circuits, (F("x") > 1.0f && (F("y") > 1.0f || F("z") > 1.0f) && F("p") > 0.0f) ||
+                          (F("pt") > 5.0f && !(F("ip") > 1.0f || F("dz") < 0.0f)))
+HOLDS(of_event, ((const uint16_t *)values_of(&header, "bunch"))[event] > 1000)
+
+static void vertices_are_judged_as_in_c(void **state) {
+  (void)state;
+  static const struct expression expressions[] = {
+      {"pt > 2", one_cut},
+      {"pt > 1 or p < 2 and x + y * z > 3", precedence},
+      {"(pt > 1 or p < 2) and (x + y) * z > 3", parentheses},
+      {"x - y - z > 1 and x / y / z < 10", to_the_left},
+      {"x - (y - z) > 1 or x / (y / z) < -10", to_the_right},
+      {"not x > 1 and not not y > 0", nots},
+      {"not (x + 1 > 1 and y > 0)", not_binds_less},
+      {"-x * -2 > -y - -3", signs},
+      {"x + 1 < y - 1", sums_first},
+      {"abs(x) + sqrt(y) > log(z)", functions},
+      {"min(x, y) > max(z, -5)", least},
+      {"x / (y + z / (p + pt / (rho + dz / (ip - -dira)))) > 0.1", deep},
+      {"x == x and vertex_z != 1 and vertex_z == vertex_z", equal},
+      {"x != y", unequal},
+      {"x <= 1 and y >= 0", at_most},
+      {"x / 0 > 1", by_zero},
+      {"p > 1.2 GeV or x > 60 um", units},
+      {"charge == 0 and vertex > 1", integers},
+      {"has(leptons, 1) and not has(x, 2)", bits},
+      {"first.pt > second.pt", children},
+      {"abs(mass(pi, K) - 1864.83) < 1500", kaon},
+      {"mass(p, e) < mass(mu, 1.5 GeV)", heavier},
+      {"event.bunch > 1000", of_event},
+      {"event.vertices > 1 and event.tracks > x", counts},
+      {"event.candidates < 300", count_of_candidates},
+      {"x > 1 and (y > 1 or z > 1) and p > 0 or pt > 5 and not (ip > 1 or dz < 0)", short_circuits},
+  };
+  EXPECT_ALL("where_vertices", &secondary_vertices_collection, expressions);
+}
+
+/* -------------------------------------------------------------------------------------------------- others */
+
+HOLDS(track, F("pt") > 1000.0f && F("ip_chi2") > 2.0f)
+HOLDS(velo_track, F("z") > -300.0f && FIELD(candidates, "backward", uint8_t) == 1)
+HOLDS(stub, sl_max_f32(F("chi2_x"), F("chi2_y")) < 3.0f)
+HOLDS(cluster, F("et") > 2.0f && FIELD(candidates, "cell", uint16_t) > 500)
+
+static void other_candidates_are_judged_as_in_c(void **state) {
+  (void)state;
+  expect("where_particles", &particles_collection, &(struct expression){"pt > 1 GeV and ip_chi2 > 2", track});
+  expect("where_velo_tracks", &velo_beamline_states_collection,
+         &(struct expression){"z > -300 mm and backward == 1", velo_track});
+  expect("where_stubs", &muon_stubs_collection, &(struct expression){"max(chi2_x, chi2_y) < 3", stub});
+  expect("where_clusters", &calo_clusters_collection, &(struct expression){"et > 2 and cell > 500", cluster});
+}
+
+static void events_are_judged(void **state) {
+  (void)state;
+  struct sl_test *t = line_new("where_events", NULL);
+  sl_test_set_text(t, "where", "event.vertices >= 3 or event.tracks == 5 and event.crossing_type < 4");
+  assert_int_equal(sl_test_run(t), SL_OK);
+  const uint8_t expected[EVENTS] = {3, 0, 3, 3};
+  assert_memory_equal(OUTPUT(t, "decisions", "passed", uint8_t), expected, EVENTS);
+  sl_test_free(t);
+}
+
+static void an_empty_text_accepts_all_and_a_scale_counts(void **state) {
+  (void)state;
+  struct sl_test *t = line_new("where_particles", &particles_collection);
+  assert_int_equal(sl_test_run(t), SL_OK);
+  for (uint32_t i = 0; i < ITEMS; i++) assert_int_equal(OUTPUT(t, "decisions", "accepted", uint8_t)[i], 1);
+  sl_test_set(t, "post_scale", 0.0);
+  assert_int_equal(sl_test_run(t), SL_OK);
+  for (uint32_t e = 0; e < EVENTS; e++)
+    assert_int_equal(OUTPUT(t, "decisions", "passed", uint8_t)[e], e == 1 ? 0 : LINE_BEFORE_SCALE);
+  sl_test_free(t);
+}
+
+static void what_is_wrong_is_said_with_its_place(void **state) {
+  (void)state;
+  struct sl_test *t = line_new("where_particles", &particles_collection);
+  sl_test_set_text(t, "where", "pt > 1 and mass(pi, K) > 2");
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(t), "error: where+11: mass is of pairs of particles, and here are none"));
+  sl_test_free(t);
+}
+
+static void a_count_wants_its_input(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "where_events");
+  sl_test_events(t, EVENTS);
+  give(t, "odin", &header, &odin_events_collection, NULL, EVENTS);
+  give(t, "header", &header, &odin_events_collection, NULL, EVENTS);
+  sl_test_set_text(t, "where", "event.bunch > 2 and event.vertices > 1");
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(t), "where+20: `event.vertices` is asked for, and its input is not"));
+  sl_test_free(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(vertices_are_judged_as_in_c),
+      cmocka_unit_test(other_candidates_are_judged_as_in_c),
+      cmocka_unit_test(events_are_judged),
+      cmocka_unit_test(an_empty_text_accepts_all_and_a_scale_counts),
+      cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+      cmocka_unit_test(a_count_wants_its_input),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
