@@ -1,0 +1,74 @@
+/* fuzz_where.c: any text as the cuts of a line. What is refused is so with a place in the text; what is compiled jumps
+ * forward only, to instructions, puts no more aside than there is room for and takes it all back, and reads values that
+ * there are; and it runs. */
+#define _GNU_SOURCE
+#define SL_TARGET_CPU 1
+#include "fuzz_file.h"
+#include "where_language.h"
+#include "where_machine.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ITEMS = 4, TEXT_MAX = 1 << 14 };
+
+static void check_operand(uint64_t word) {
+  const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+  const uint32_t rest = (uint32_t)(word >> WHERE_CONSTANT_SHIFT), place = rest & WHERE_16_BITS;
+  require(operand < WHERE_OPERANDS);
+  if (operand < WHERE_OF_CANDIDATE) return;
+  require(place % sizeof(void *) == 0 && place + sizeof(void *) <= sizeof(struct where_test_args));
+  require(rest >> (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT) <= SL_TYPE_f64);
+}
+
+static void check_program(const struct where_program *program) {
+  uint8_t is_data[WHERE_WORDS_MAX + 2] = {0};
+  uint32_t aside = 0;
+  require(program->count <= WHERE_WORDS_MAX);
+  for (uint32_t i = 0; i < program->count; i++)
+    if (!is_data[i] && ((uint32_t)program->words[i] & WHERE_8_BITS) == WHERE_MASS) is_data[i + 1] = 1;
+  require(!is_data[program->count]);
+  for (uint32_t i = 0; i < program->count; i++) {
+    const uint64_t word = program->words[i];
+    const uint32_t operation = (uint32_t)word & WHERE_8_BITS,
+                   operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+    const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS,
+                   target = (uint32_t)word >> WHERE_TARGET_SHIFT & WHERE_16_BITS;
+    if (is_data[i]) continue;
+    require(operation < WHERE_OPERATIONS && jump <= WHERE_IF_TRUE);
+    check_operand(word);
+    if (operation == WHERE_PUT_ASIDE) require(++aside <= WHERE_ASIDE_MAX);
+    if (operand == WHERE_ASIDE) require(aside-- > 0);
+    if (jump != WHERE_STAY) require(aside == 0 && target > i && target <= program->count && !is_data[target]);
+  }
+  require(aside == 0);
+}
+
+/* All fields are the same zeros, of which each is a place. */
+static void run_program(const struct where_program *program) {
+  static const uint64_t zeros[ITEMS];
+  static struct where_test_args args;
+  const void *values = zeros;
+  for (size_t at = 0; at < sizeof args; at += sizeof values)
+    memcpy((unsigned char *)&args + at, &values, sizeof values);
+  const struct where_children children = {args.particles.offsets, args.candidates.first, args.candidates.second,
+                                          args.particles.p, args.candidates.opening};
+  require(where_holds(program->words, program->count, &args, &children, 0, 0) <= 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static struct where_program program;
+  static struct where_fault fault;
+  char *text = size < TEXT_MAX ? malloc(size + 1) : NULL;
+  if (!text) return 0;
+  memcpy(text, data, size);
+  text[size] = '\0';
+  if (where_compile(text, NULL, &where_test_language, &program, &fault) == SL_OK) {
+    check_program(&program);
+    run_program(&program);
+  } else {
+    require(fault.at <= strlen(text));
+    require(strlen(fault.text) > 0 && strlen(fault.text) < sizeof fault.text);
+  }
+  free(text);
+  return 0;
+}
