@@ -11,13 +11,15 @@ SL_DECLARE(photon_check);
 SL_DECLARE(pv_check);
 SL_DECLARE(scifi_check);
 SL_DECLARE(seed_check);
+SL_DECLARE(selection_check);
 SL_DECLARE(ut_check);
 SL_DECLARE(velo_check);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(distributions),  SL_ENTRY(electron_check), SL_ENTRY(event_picture), SL_ENTRY(long_check),
-    SL_ENTRY(match_examples), SL_ENTRY(muon_check),     SL_ENTRY(photon_check),  SL_ENTRY(pv_check),
-    SL_ENTRY(scifi_check),    SL_ENTRY(seed_check),     SL_ENTRY(ut_check),      SL_ENTRY(velo_check),
+    SL_ENTRY(distributions),  SL_ENTRY(electron_check), SL_ENTRY(event_picture),   SL_ENTRY(long_check),
+    SL_ENTRY(match_examples), SL_ENTRY(muon_check),     SL_ENTRY(photon_check),    SL_ENTRY(pv_check),
+    SL_ENTRY(scifi_check),    SL_ENTRY(seed_check),     SL_ENTRY(selection_check), SL_ENTRY(ut_check),
+    SL_ENTRY(velo_check),
 };
 
 SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth");

@@ -13,8 +13,8 @@ enum { WRITER_BYTES = 1 << 16, WRITER_BANKS = 16, WRITER_EVENTS = 8 };
 enum { LONG, DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, BEAUTY, CHARM, STRANGE, SIGNAL, FLAG_COUNT };
 
 struct true_particle {
-  uint32_t key, mother; /* 0: none */
-  int32_t pdg;
+  uint32_t key, mother;    /* 0: none */
+  int32_t pdg, mother_pdg; /* of the mother 0: the same */
   float p, eta;
   float phi; /* 0: 0.5 */
   uint8_t flags[FLAG_COUNT];
@@ -44,7 +44,9 @@ static inline void write_particles(struct mc_stream *s, uint32_t version, const 
     const struct true_particle *p = &particles[i];
     const float phi = p->phi != 0 ? p->phi : 0.5f, origin_and_charge[3] = {-1, -1, 1};
     const float kinematics[7] = {p->p, p->p / 10, p->eta, phi, 0.25f, -0.25f, 12};
-    const int32_t ancestors[4] = {(int32_t)(p->mother ? p->mother : p->key), p->pdg, (int32_t)p->key, -999999};
+    const int32_t mother = (int32_t)(p->mother ? p->mother : p->key),
+                  mother_pdg = p->mother_pdg ? p->mother_pdg : p->pdg;
+    const int32_t ancestors[4] = {mother, mother_pdg, (int32_t)p->key, -999999};
     put_u32(s, p->key);
     put(s, &p->pdg, 4);
     put(s, kinematics, sizeof kinematics);
