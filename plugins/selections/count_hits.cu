@@ -16,7 +16,7 @@
 #define COUNT_HITS(M)                                                                           \
   M(IN, scifi_banks, scifi_banks, "offsets size_bytes", "all of an event")                      \
   M(IN, ut_banks, ut_banks, "offsets version size_bytes first_word payload", "all of an event") \
-  M(OUT, counts, hit_counts, "of each event")
+  M(OUT, counts, gec_counts, "of each event")
 SL_ARGUMENTS(count_hits, COUNT_HITS);
 
 /* One that is damaged has none: who decodes it refuses the event, and says why. */

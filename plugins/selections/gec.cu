@@ -8,7 +8,7 @@
 
 #define SL_ARGS gec_args
 #define GEC(M)                                                              \
-  M(IN, counts, hit_counts, "scifi ut", "of all events")                    \
+  M(IN, counts, gec_counts, "scifi ut", "of all events")                    \
   M(OUT, passed, sl_event_list, "the events that pass, in ascending order") \
   M(U32, min_scifi, 0, 0, MOST, "", "of counts.scifi")                      \
   M(U32, max_scifi, 9750, 0, MOST, "", "likewise")                          \

@@ -113,9 +113,9 @@ SL_COLLECTION(line_decisions, LINE_DECISIONS_FIELDS, "which events and which can
 
 /* How busy an event is, by its banks alone. */
 #define SELECTIONS_NO_BANKS UINT32_MAX
-#define HIT_COUNTS_FIELDS(F)                                                                                    \
+#define GEC_COUNTS_FIELDS(F)                                                                                    \
   F(scifi, u32, PER_EVENT, "", "halfwords of SciFi banks, less two: clusters and most headers; 2^32 - 1: none") \
   F(ut, u32, PER_EVENT, "", "hits in the UT, as its banks' headers say")
-SL_COLLECTION(hit_counts, HIT_COUNTS_FIELDS, "how many hits banks say that events have");
+SL_COLLECTION(gec_counts, GEC_COUNTS_FIELDS, "how many hits banks say that events have");
 
 #endif
