@@ -366,16 +366,23 @@ static int is_constant(const struct sl_member *m) {
   return m->kind == SL_MEMBER_IN && m->collection->fields[0].shape == SL_SHAPE_CODE_ARRAY;
 }
 
+/* What `prepare` sees of a member: of a list port the names and number of its producers. */
+static void show_to_prepare(const struct sl_test *t, const struct sl_member *m, unsigned char *args) {
+  if (m->kind == SL_MEMBER_PROPERTY || m->kind == SL_MEMBER_NODE_HASH || is_constant(m)) return;
+  memset(args + m->args_offset, 0, m->args_size);
+  if (!(m->flags & SL_FLAG_EACH)) return;
+  struct sl_each *each = sl_args_each(args, m);
+  const struct sl_each *own = sl_args_each(t->args, m);
+  each->names = own->names;
+  each->count = own->count;
+}
+
 /* Calls `prepare` with what it may see, and keeps what it computed. */
 int test_prepare(struct sl_test *t) {
   const struct sl_algorithm *a = t->algorithm;
   unsigned char *args = test_allocate(1, a->args_size);
   memcpy(args, t->args, a->args_size);
-  for (uint32_t i = 0; i < a->member_count; i++) {
-    const struct sl_member *m = &a->members[i];
-    if (m->kind != SL_MEMBER_PROPERTY && m->kind != SL_MEMBER_NODE_HASH && !is_constant(m))
-      memset(args + m->args_offset, 0, m->args_size);
-  }
+  for (uint32_t i = 0; i < a->member_count; i++) show_to_prepare(t, &a->members[i], args);
   t->is_preparing = 1;
   const int status = a->prepare(&t->services, args);
   t->is_preparing = 0;
