@@ -4,6 +4,8 @@
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
 SL_DECLARE(count_hits);
+SL_DECLARE(dec_reports);
+SL_DECLARE(decide);
 SL_DECLARE(dielectron);
 SL_DECLARE(dimuon);
 SL_DECLARE(dimuon_no_ip);
@@ -23,6 +25,8 @@ SL_DECLARE(pairs);
 SL_DECLARE(particles);
 SL_DECLARE(passthrough);
 SL_DECLARE(rich_alignment);
+SL_DECLARE(routing_bits);
+SL_DECLARE(sel_reports);
 SL_DECLARE(single_high_pt);
 SL_DECLARE(track_mva);
 SL_DECLARE(two_body_decay);
@@ -41,6 +45,7 @@ SL_DECLARE(where_stubs);
 SL_DECLARE(where_velo_tracks);
 SL_DECLARE(where_vertices);
 #ifdef SL_TARGET_CPU /* the host's */
+SL_DECLARE(key);
 SL_DECLARE(two_track_network);
 #endif
 
@@ -49,6 +54,8 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
     SL_ENTRY(count_hits),
+    SL_ENTRY(dec_reports),
+    SL_ENTRY(decide),
     SL_ENTRY(dielectron),
     SL_ENTRY(dimuon),
     SL_ENTRY(dimuon_no_ip),
@@ -68,6 +75,8 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(particles),
     SL_ENTRY(passthrough),
     SL_ENTRY(rich_alignment),
+    SL_ENTRY(routing_bits),
+    SL_ENTRY(sel_reports),
     SL_ENTRY(single_high_pt),
     SL_ENTRY(track_mva),
     SL_ENTRY(two_body_decay),
@@ -86,6 +95,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(where_velo_tracks),
     SL_ENTRY(where_vertices),
 #ifdef SL_TARGET_CPU
+    SL_ENTRY(key),
     SL_ENTRY(two_track_network),
 #endif
 };

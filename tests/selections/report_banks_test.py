@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Reports of selected events as io.mdf_sink writes them: the file has the selected events and no others, what
+scripts/decode_reports reads there agrees with the graph's outputs and with the key, and all of it depends neither on slices
+nor on the device."""
+import importlib.machinery
+import importlib.util
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from common import ROOT, Checks, call
+
+loader = importlib.machinery.SourceFileLoader("decode_reports", str(ROOT / "scripts/decode_reports"))
+decode = importlib.util.module_from_spec(importlib.util.spec_from_loader("decode_reports", loader))
+loader.exec_module(decode)
+
+checks = Checks()
+GRAPH, SCRIPT = ROOT / "tests/selections/report_banks.yaml", ROOT / "scripts/decode_reports"
+EVENTS, FEW = 60, 8
+LINES = "Hlt1TrackMVA Hlt1AnyTrack Hlt1ODINLumi Hlt1Passthrough".split()
+SCALES = {"Hlt1AnyTrack": (1, 0.3), "Hlt1ODINLumi": (0.5, 1), "Hlt1Passthrough": (0.2, 0.5)}
+ROUTED = {"Hlt1TrackMVA": [14], "Hlt1AnyTrack": [14], "Hlt1ODINLumi": [1], "Hlt1Passthrough": [14]}
+
+
+def run(out, *arguments, events=EVENTS):
+    return call("run", GRAPH, "-n", events, "-o", out, "--quiet", *arguments)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    first, second, key, summary = (Path(folder) / name for name in ("first.mdf", "second.mdf", "key.json", "run.json"))
+    run(first, "--set", f"key.path={key}", "--json", summary)
+    names, number = decode.read_key(key.read_text())
+    checks.that(names == LINES, f"the key {number:08x} has the lines in their order")
+    scales = {line["name"]: (line["pre_scale"], line["post_scale"]) for line in json.loads(key.read_text())["lines"]}
+    checks.that(scales == {name: SCALES.get(name, (1, 1)) for name in LINES}, "and their scales")
+
+    records = list(decode.records(first.read_bytes()))
+    reports = [decode.read_event(body, names, number) for _, body in records]
+    found = json.loads(summary.read_text())
+    totals = found["totals"]["decide.totals"]
+    passed = [sum(i in report["passed"] for report in reports) for i in range(1, len(names) + 1)]
+    alone = [sum(report["passed"] == [i] for report in reports) for i in range(1, len(names) + 1)]
+    checks.that(totals["passed"] == passed and totals["alone"] == alone, f"{passed} events passed, {alone} no other line")
+    checks.that(all(before >= after for before, after in zip(totals["before_scale"], passed)) and totals["before_scale"][1] > passed[1] > 0, f"{totals['before_scale']} would without post scales")
+    checks.that(0 < len(reports) < EVENTS and all(reports) and found["results"]["write"]["events"] == len(reports), f"{len(reports)} of {EVENTS} events are written, all with reports")
+    checks.that(all(report["routing_bits"] == sorted({b for i in report["passed"] for b in ROUTED[names[i - 1]]}) for report in reports), "routing bits follow from the lines that passed")
+    candidates = [report["lines"].get(line, []) for report in reports for line in report["passed"]]
+    checks.that(sum(map(len, candidates)) > 20 and any(not of for of in candidates), f"{sum(map(len, candidates))} candidates")
+    detectors = [{lhcb_id >> 28 for lhcb_id in track["lhcbids"]} for report in reports for track in report["tracks"]]
+    checks.that(len(detectors) > 20 and all(of == {2, 3, 5} or of == {2, 5} for of in detectors), f"{len(detectors)} tracks with hits in VELO, UT and SciFi")
+    hits = [len(track["lhcbids"]) == len(set(track["lhcbids"])) for report in reports for track in report["tracks"]]
+    checks.that(all(hits), "no hit is twice on a track")
+
+    for arguments in (("--slice-events", "7", "--slots", "2"), ("--set", "sel_reports.words=1")):
+        run(second, *arguments)
+        checks.that(second.read_bytes() == first.read_bytes(), f"with {' '.join(arguments)} the file is the same")
+    run(second, "--device", "simt", "--slice-events", "4", events=FEW)
+    checks.that(second.read_bytes() == first.read_bytes()[:second.stat().st_size], f"{FEW} events are the same on simt")
+
+    done = subprocess.run([SCRIPT, key, first, "--json"], capture_output=True, text=True)
+    checks.that([json.loads(line)["event"] for line in done.stdout.splitlines()] == [report["event"] for report in reports], "decode_reports prints an object a line")
+    done = subprocess.run([SCRIPT, key, first], capture_output=True, text=True)
+    checks.that(done.stdout.count("\nrun ") + 1 == len(reports) and "Hlt1AnyTrack: track 0" in done.stdout, "or a block an event")
+    key.write_text(key.read_text().replace("Hlt1AnyTrack", "Hlt1OneTrack"))
+    done = subprocess.run([SCRIPT, key, first], capture_output=True, text=True)
+    checks.that(done.returncode == 1 and "the key is not that of its lines" in done.stderr, "and refuses a key of other lines")
+
+    key.unlink()
+    call("run", GRAPH, "-i", first, "-n", "1", "-o", second, "--quiet", "--set", f"key.path={key}", "--set", "Hlt1AnyTrack.pre_scale=0")
+    checks.that('"name": "Hlt1AnyTrack", "pre_scale": 0, ' in key.read_text(), "a scale that was set is in the key")
+checks.end()
