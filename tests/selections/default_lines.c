@@ -4,7 +4,7 @@
 
 #include "selections_support.h"
 
-enum { ROW_MAX = 1024 };
+enum { ROW_MAX = 1024, ARRAY_MAX = 8 };
 
 static void find_row(const char *line, char row[ROW_MAX]) {
   FILE *f = fopen(LINES_GRAPH, "r");
@@ -30,6 +30,19 @@ void line_set(struct sl_test *t, const char *property, const char *value) {
     sl_test_set_text(t, property, value);
 }
 
+/* `value`: the first of those up to a closing bracket. */
+static void set_array(struct sl_test *t, const char *property, const char *value, char **rest) {
+  double values[ARRAY_MAX];
+  uint32_t count = 0;
+  char *end;
+  for (;; value = strtok_r(NULL, " ,:", rest)) {
+    assert_true(value && count < ARRAY_MAX);
+    values[count++] = strtod(value, &end);
+    if (*end == ']') break;
+  }
+  sl_test_set_array(t, property, values, count);
+}
+
 struct sl_test *default_line_new(const char *line) {
   static const char use[] = "use: selections.", set[] = "set: {";
   char row[ROW_MAX];
@@ -45,7 +58,10 @@ struct sl_test *default_line_new(const char *line) {
   for (char *at = strtok_r(settings + strlen(set), " ,:", &rest); at && *at != '}'; at = strtok_r(NULL, " ,:", &rest)) {
     const char *value = strtok_r(NULL, " ,:", &rest);
     assert_non_null(value);
-    line_set(t, at, value);
+    if (*value == '[')
+      set_array(t, at, value + 1, &rest);
+    else
+      line_set(t, at, value);
   }
   return t;
 }

@@ -123,7 +123,7 @@ def particles(name):
     make.give("electrons", "is_electron", [track["is_electron"] for track in tracks], ctypes.c_uint8)
     make.run()
     kinds = {"vertex": UINT, "leptons": ctypes.c_uint8, "charge": ctypes.c_int8}
-    fields = "vertex ip ip_chi2 chi2_ndof p pt eta charge leptons".split()
+    fields = "vertex vertex_z z tx ty ip ip_chi2 chi2_ndof p pt eta charge leptons".split()
     return {field: make.get("particles", field, kinds.get(field, ctypes.c_float))[:len(tracks)] for field in fields}, tracks, vertices
 
 
@@ -277,6 +277,8 @@ def compare_pairs(name):
     return len(found) + clones, clones, far
 
 
+from track_lines_reference import TrackLines  # noqa: E402: reads the samples
+
 positions = {"hlt1_pp_veloSP": places("velo_superpixels.yaml")}
 retina = places("velo.yaml")
 counts = {"hlt1_pp_default": 188, "hlt1_pp_veloSP": 189, "hlt1_pp_matching": 238, "hlt1_pp_forward_then_matching_no_gec": 279}
@@ -291,4 +293,8 @@ expected = {"hlt1_pp_default": (57, 3, 1), "hlt1_pp_veloSP": (61, 3, 1), "hlt1_p
 for name in sequences:
     found = compare_pairs(name)
     checks.that(found == expected[name], f"{name}: {found[0]} pairs, {found[1]} of them nearly parallel, {found[2]} with a vertex that is further off")
+lines, fired = TrackLines(beam), {}
+for name, events in sequences.items():
+    fired[name] = lines.compare(checks, name, events, velo_of(name), particles(name)[0], [[velo for velo, _ in long_tracks(name, k)] for k in range(EVENTS)])
+checks.that(all(found == ["Hlt1TrackMVA"] * (name == "hlt1_pp_matching") + ["Hlt1LowPtMuon"] for name, found in fired.items()), f"these lines pass events: {fired}")
 checks.end()
