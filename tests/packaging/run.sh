@@ -82,6 +82,17 @@ PYTHON
 symbols=$(nm -D --defined-only "$work/plugin/build/plugins/radius.cpu.so" | awk '{ print $3 }')
 [[ $symbols == sluice_plugin ]] || fail "the plugin exports more than sluice_plugin: $symbols"
 
+echo "a selection line outside the repository"
+mkdir "$work/line"
+cp -r "$source/examples" "$source/graphs" "$work/line"
+line=$work/line/examples/line
+cmake -G Ninja -S "$line" -B "$line/build" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS=-Werror >"$work/line.log" 2>&1 ||
+  fail "$(cat "$work/line.log")"
+cmake --build "$line/build" >"$work/line.log" 2>&1 || fail "$(cat "$work/line.log")"
+expect "100% tests passed" ctest --test-dir "$line/build" --output-on-failure
+expect "2 ok, 0 wrong, 0 not run" "$sluice" test far.far_track --plugin-path "$line/build/plugins" \
+  --graph "$line/far_track.yaml" --device cpu --strict
+
 echo "plugins from sluice new, as docs/first-plugin.md has it"
 CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --installed || fail "docs of an installation"
 
