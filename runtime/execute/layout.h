@@ -98,7 +98,8 @@ void sl_layout_free(struct sl_layout *layout);
 int sl_layout_place(struct sl_layout *layout, struct sl_diagnostics *d);
 
 /* Is the field cleared before its node runs? Events that are not on the node's list have empty outputs: their counts
- * are 0, and so is what they have by event, or by items that another port counts. An event list is written whole. What
+ * are 0, and so is what they have by event, or by items that another port counts, whose node ran on other events than
+ * this one. An event list is written whole. What
  * kernels count (TOTAL) starts at 0 in each slice, and in each part of one, whatever the list. */
 int sl_layout_is_cleared(const struct sl_layout *layout, uint32_t node, uint32_t member, uint32_t field);
 

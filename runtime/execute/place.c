@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Does a port that shares another one's offsets have items of events only that its node runs on? So it is if who wrote
+ * the offsets ran on the same ones. */
+static int has_items_of_own_events(const struct sl_layout *l, uint32_t n, const char *shared) {
+  const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
+  uint32_t m = 0, f = 0;
+  while (m < a->member_count && strcmp(a->members[m].name, shared) != 0) m++;
+  if (m == a->member_count || a->members[m].collection == NULL) return 0;
+  const struct sl_collection *collection = a->members[m].collection;
+  while (f < collection->field_count && collection->fields[f].shape != SL_SHAPE_CODE_OFFSETS) f++;
+  const int32_t offsets = f < collection->field_count ? l->members[n][m].storage[f] : SL_NONE;
+  if (offsets == SL_NONE || l->storage[offsets].kind != SL_STORAGE_ARENA) return 0;
+  return l->storage[offsets].node != UINT32_MAX && l->node_set[l->storage[offsets].node] == l->node_set[n];
+}
+
 /* Before the node runs; so its memory can be no input's. */
 int sl_layout_is_cleared(const struct sl_layout *l, uint32_t n, uint32_t m, uint32_t f) {
   const struct sl_member *member = &l->graph->nodes[n].algorithm->members[m];
@@ -21,6 +35,7 @@ int sl_layout_is_cleared(const struct sl_layout *l, uint32_t n, uint32_t m, uint
     case SL_SHAPE_CODE_PER_EVENT:
       return has_list;
     case SL_SHAPE_CODE_PER_ITEM:
+      return has_list && member->shares != NULL && !has_items_of_own_events(l, n, member->shares);
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       return has_list && member->shares != NULL;
     default:

@@ -76,6 +76,23 @@ static void memory_is_not_cleared_before_its_last_reader(void **state) {
   assert_string_equal(r.log, "clear 1 note 1\nnote 2\nnote 3\nclear 6 note 4\nnote 5\npack\n");
 }
 
+#define MIXED(joined_on)                                                                               \
+  "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  even: { use: toy.select, in: { numbers: raw } }\n" \
+  "  joined: { use: toy.join, in: { parts: [raw] }, events: " joined_on                                \
+  " }\n"                                                                                               \
+  "  added: { use: toy.sum, in: { numbers: raw } }\n"                                                  \
+  "  mixed: { use: toy.mix, in: { numbers: joined, before: added }, events: even }\n"                  \
+  "outputs: [mixed.mixed, mixed.sums]\n"
+
+/* Beside the counters and three fields of sums: the values of `mixed`, where `joined` counts items of other events too;
+ * or the offsets of `joined`, where it runs on the same list. */
+static void items_of_the_same_events_are_not_cleared(void **state) {
+  (void)state;
+  const struct outcome all = run_as_on_the_host(MIXED("[]")), same = run_as_on_the_host(MIXED("even"));
+  assert_string_equal(all.log, "clear 5 note 1\nnote 2\nnote 3\nnote 4\npack\n");
+  assert_string_equal(same.log, "clear 5 note 1\nnote 2\nnote 3\nnote 4\npack\n");
+}
+
 static void a_graph_without_kernels_clears_the_counters(void **state) {
   (void)state;
   const struct outcome r =
@@ -87,6 +104,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_nobody_used_before_is_cleared_with_the_counters),
       cmocka_unit_test(memory_is_not_cleared_before_its_last_reader),
+      cmocka_unit_test(items_of_the_same_events_are_not_cleared),
       cmocka_unit_test(a_graph_without_kernels_clears_the_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
