@@ -100,9 +100,177 @@ static void every_criterion_of_a_line_of_events_decides(void **state) {
   for (uint32_t k = 0; k < sizeof events / sizeof events[0]; k++) check_line(&events[k]);
 }
 
+/* -------------------------------------------------------------------------------- events with many candidates */
+
+enum { EVENTS = 60, MOST = 100, ITEMS = EVENTS * MOST };
+static const uint64_t zeros[ITEMS];
+
+/* Candidates of random numbers of events, `MOST` at most, of which the fields are from `low` to `high`. */
+struct range {
+  const char *field;
+  float low, high;
+};
+struct candidates {
+  uint32_t offsets[EVENTS + 1];
+  float values[6][ITEMS];
+};
+
+static struct sl_test *with_candidates(const char *line, const char *port, const struct range *ranges, uint32_t count,
+                                       struct candidates *made) {
+  struct sl_test *t = default_line_new(line);
+  sl_test_events(t, EVENTS);
+  made->offsets[0] = 0;
+  for (uint32_t event = 0; event < EVENTS; event++)
+    made->offsets[event + 1] = made->offsets[event] + (uint32_t)random_between(0, MOST);
+  sl_test_input(t, port, "offsets", made->offsets, EVENTS + 1);
+  for (uint32_t f = 0; f < count; f++) {
+    for (uint32_t i = 0; i < made->offsets[EVENTS]; i++)
+      made->values[f][i] = random_between(ranges[f].low, ranges[f].high);
+    sl_test_input(t, port, ranges[f].field, made->values[f], made->offsets[EVENTS]);
+  }
+  sl_test_input(t, "odin", "run", zeros, EVENTS);
+  sl_test_input(t, "odin", "event_number", zeros, EVENTS);
+  sl_test_input(t, "odin", "gps_time", zeros, EVENTS);
+  sl_test_set(t, "pre_scale", 1);
+  return t;
+}
+
+/* Both answers must be there. */
+static void assert_as_expected(struct sl_test *t, const uint8_t *expected) {
+  uint32_t passed = 0;
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t event = 0; event < EVENTS; event++) {
+    assert_int_equal((OUTPUT(t, "decisions", "passed", uint8_t)[event] & LINE_PASSED) != 0, expected[event]);
+    passed += expected[event];
+  }
+  assert_in_range(passed, EVENTS / 10, 9 * EVENTS / 10);
+  sl_test_free(t);
+}
+
+enum { X, Y, Z, TX, TY };
+
+static double doca(const struct candidates *s, uint32_t i, uint32_t j) {
+  double across[3], a[3] = {(double)s->values[TX][i], (double)s->values[TY][i], 1};
+  const double b[3] = {(double)s->values[TX][j], (double)s->values[TY][j], 1};
+  double product = 0, length = 0;
+  for (uint32_t k = 0; k < 3; k++) {
+    across[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    product += across[k] * ((double)s->values[k][i] - (double)s->values[k][j]);
+    length += across[k] * across[k];
+  }
+  return fabs(product) / sqrt(length);
+}
+
+/* Numbers of displaced tracks, or of pairs of them. */
+static uint32_t displaced(const struct candidates *s, uint32_t event, int wants_pairs) {
+  uint32_t tracks = 0, pairs = 0;
+  for (uint32_t i = s->offsets[event]; i < s->offsets[event + 1]; i++) {
+    if (hypotf(s->values[X][i] - 1, s->values[Y][i] - 2) <= 18) continue;
+    tracks++;
+    for (uint32_t j = s->offsets[event]; j < i; j++)
+      pairs += hypotf(s->values[X][j] - 1, s->values[Y][j] - 2) > 18 && doca(s, i, j) < 3;
+  }
+  return wants_pairs ? pairs : tracks;
+}
+
+static void displaced_tracks_and_their_pairs_are_counted_in_all_of_an_event(void **state) {
+  static const struct range ranges[] = {
+      {"x", -16, 16}, {"y", -16, 16}, {"z", -100, 100}, {"tx", -0.3F, 0.3F}, {"ty", -0.3F, 0.3F}};
+  static const float beam[] = {1, 2};
+  static struct candidates s;
+  (void)state;
+  random_start(1);
+  for (uint32_t wants_pairs = 0; wants_pairs < 2; wants_pairs++) {
+    uint8_t expected[EVENTS];
+    struct sl_test *t =
+        with_candidates(wants_pairs ? "Hlt1NMaterialVertexSeeds" : "Hlt1NVELODisplacedTrack", "states", ranges, 5, &s);
+    sl_test_input(t, "geometry", "beam", beam, 2);
+    sl_test_set(t, wants_pairs ? "min_pairs" : "min_tracks", 4);
+    sl_test_set(t, "max_doca", 3);
+    for (uint32_t event = 0; event < EVENTS; event++) expected[event] = displaced(&s, event, (int)wants_pairs) >= 4;
+    assert_as_expected(t, expected);
+  }
+}
+
+enum { ENERGY, ET, CLUSTER_X, CLUSTER_Y, SHARE };
+
+/* By energies and momenta, in double precision. */
+static int is_pi0(const struct candidates *s, uint32_t i, uint32_t j) {
+  double sum[4] = {0};
+  for (uint32_t k = 0; k < 2; k++) {
+    const uint32_t c = k ? j : i;
+    const double x = (double)s->values[CLUSTER_X][c], y = (double)s->values[CLUSTER_Y][c],
+                 e = (double)s->values[ENERGY][c];
+    const double r = sqrt(x * x + y * y + 12650.0 * 12650.0);
+    if (s->values[ET][c] <= 400 || s->values[SHARE][c] <= 0.7F) return 0;
+    sum[0] += e * x / r, sum[1] += e * y / r, sum[2] += e * 12650 / r, sum[3] += e;
+  }
+  const double pt = hypot(sum[0], sum[1]), mass = sqrt(sum[3] * sum[3] - pt * pt - sum[2] * sum[2]);
+  return mass > 50 && mass < 300 && pt > 200 * (10 - asinh(sum[2] / pt));
+}
+
+static void photons_are_paired_in_all_of_an_event(void **state) {
+  static const struct range ranges[] = {
+      {"energy", 1000, 60000}, {"et", 0, 1000}, {"x", -3000, 3000}, {"y", -3000, 3000}, {"highest_share", 0.3F, 1}};
+  static struct candidates s;
+  uint8_t expected[EVENTS];
+  (void)state;
+  random_start(2);
+  struct sl_test *t = with_candidates("Hlt1Pi02GammaGamma", "clusters", ranges, 5, &s);
+  sl_test_input(t, "vertices", "offsets", zeros, EVENTS + 1);
+  for (uint32_t event = 0; event < EVENTS; event++) {
+    expected[event] = 0;
+    for (uint32_t i = s.offsets[event]; i < s.offsets[event + 1]; i++)
+      for (uint32_t j = s.offsets[event]; j < i; j++) expected[event] |= (uint8_t)is_pi0(&s, i, j);
+  }
+  assert_as_expected(t, expected);
+}
+
+static void crossings_are_told_apart(void **state) {
+  static const uint8_t types[] = {ODIN_NO_BEAM, ODIN_BEAM_1, ODIN_BEAM_2, ODIN_BEAM_BEAM};
+  (void)state;
+  for (uint32_t type = 0; type < sizeof types; type++) {
+    struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "odin");
+    sl_test_events(t, sizeof types);
+    sl_test_input(t, "reasons", "crossing_type", types, sizeof types);
+    sl_test_input(t, "reasons", "event_type", zeros, sizeof types);
+    sl_test_input(t, "reasons", "orbit", zeros, sizeof types);
+    sl_test_input(t, "reasons", "tae_index", zeros, sizeof types);
+    sl_test_input(t, "odin", "run", zeros, sizeof types);
+    sl_test_input(t, "odin", "event_number", zeros, sizeof types);
+    sl_test_input(t, "odin", "gps_time", zeros, sizeof types);
+    sl_test_set(t, "crossing_types", 1u << type);
+    assert_int_equal(sl_test_run(t), 0);
+    for (uint32_t event = 0; event < sizeof types; event++)
+      assert_int_equal(OUTPUT(t, "decisions", "passed", uint8_t)[event] != 0, event == type);
+    sl_test_free(t);
+  }
+}
+
+static void cells_that_were_not_read_out_are_not_high(void **state) {
+  static int16_t adc[EVENTS * CALO_CELLS];
+  (void)state;
+  for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = i % 3 ? 99 : CALO_NO_ADC;
+  adc[7 * CALO_CELLS + CALO_CELLS - 1] = 100;
+  struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "calo_digits");
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "cells", "adc", adc, EVENTS * CALO_CELLS);
+  sl_test_input(t, "odin", "run", zeros, EVENTS);
+  sl_test_input(t, "odin", "event_number", zeros, EVENTS);
+  sl_test_input(t, "odin", "gps_time", zeros, EVENTS);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t event = 0; event < EVENTS; event++)
+    assert_int_equal(OUTPUT(t, "decisions", "passed", uint8_t)[event] != 0, event == 7);
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_criterion_of_a_line_of_events_decides),
+      cmocka_unit_test(displaced_tracks_and_their_pairs_are_counted_in_all_of_an_event),
+      cmocka_unit_test(photons_are_paired_in_all_of_an_event),
+      cmocka_unit_test(crossings_are_told_apart),
+      cmocka_unit_test(cells_that_were_not_read_out_are_not_high),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
