@@ -95,6 +95,12 @@ static SL_DEVICE SL_UNUSED uint32_t line_lets_through(const struct odin_scaler *
   return scaler->threshold >> 32 != 0 || odin_scaler_passes(scaler, odin, event);
 }
 
+/* What a line prepares of its own, if it does. */
+static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_services *, void *),
+                                              const struct sl_services *s, void *args) {
+  return prepare ? prepare(s, args) : SL_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------- a line */
 
 /* By the threads of a warp, one candidate each. */
@@ -159,11 +165,10 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
   static uint32_t over##_line_number_(const char *line);                                                        \
   static int name##_prepare_(const struct sl_services *s, void *args) {                                         \
     struct name##_args *a = (struct name##_args *)args;                                                         \
-    int (*const own)(const struct sl_services *, void *) = prepare_;                                            \
     a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                        \
     a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                      \
     a->scale.number = over##_line_number_(#name);                                                               \
-    return own ? own(s, args) : SL_OK;                                                                          \
+    return line_prepare_more(prepare_, s, args);                                                                \
   }                                                                                                             \
   SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                     \
                        SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));           \
