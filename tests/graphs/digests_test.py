@@ -44,7 +44,7 @@ def records(path):
 cases = [("calo.yaml", SIX, ()), ("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ()), ("velo_ut.yaml", SIX, ()), ("scifi_hits.yaml", SIX, ()),
          ("forward.yaml", SIX, ()), ("forward_no_ut.yaml", SIX, ()), ("seeding.yaml", SIX, ()), ("matching_no_ut.yaml", SIX, ()),
          ("matching.yaml", SIX, ()),
-         ("forward_then_matching.yaml", SIX, ()), ("muon.yaml", SIX, ()), ("particles.yaml", SIX, ()), ("secondary_vertices.yaml", SIX, ()),
+         ("forward_then_matching.yaml", SIX, ()), ("muon.yaml", SIX, ()), ("particles.yaml", SIX, ()), ("secondary_vertices.yaml", SIX, ()), ("selections.yaml", SIX, ()),
          ("pv.yaml", SIX, ()),
          ("pv.yaml", MANY, ()), ("pv.yaml", SIX, ("--use", "pv=pv.annealing")), ("pv.yaml", MANY, ("--use", "pv=pv.annealing"))]
 for graph, sample, arguments in cases:

@@ -25,7 +25,7 @@ cases = [("velo.yaml", ("-n", 60, "--set", "seed=1")), ("velo.yaml", ("-n", 60, 
          ("calo_clusters.yaml", ("-n", 60, "--set", "seed=5", "--set", "raw.calo_version=4")),
          ("matching.yaml", ("-n", 30, "--set", "seed=4")), ("matching_no_ut.yaml", ("-n", 30, "--set", "seed=5")),
          ("forward_then_matching.yaml", ("-n", 30, "--set", "seed=6")), ("particles.yaml", ("-n", 30, "--set", "seed=7")),
-         ("secondary_vertices.yaml", ("-n", 30, "--set", "seed=8")),
+         ("secondary_vertices.yaml", ("-n", 30, "--set", "seed=8")), ("selections.yaml", ("-n", 30, "--set", "seed=9")),
          ("velo.yaml", ("-n", 40, "--set", "raw.signal=Bs_phiphi", "--set", "raw.cluster_version=4"))]
 for graph, arguments in cases:
     reference = digests(graph, *arguments)
