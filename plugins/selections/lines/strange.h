@@ -55,12 +55,12 @@ LINE(two_track_ks, "Ks of high pt that decay into two pions", secondary_vertices
   LINE_OVER(M, secondary_vertices)                                                                 \
   M(IN, particles, particles, "offsets p pt ip ip_chi2", "whose pairs the candidates are")         \
   M(F32, max_mass, 1140.0, 0.0, 1e9, "MeV", "as a proton, the one of higher momentum, and a pion") \
-  M(F32, min_proton_pt, 450.0, 0.0, 1e9, "MeV", "")                                                \
-  M(F32, min_proton_ip_chi2, 12.0, -1e9, 1e9, "", "")                                              \
-  M(F32, min_proton_ip, 0.08, -1e9, 1e9, "mm", "")                                                 \
-  M(F32, min_pion_pt, 80.0, 0.0, 1e9, "MeV", "")                                                   \
-  M(F32, min_pion_ip_chi2, 32.0, -1e9, 1e9, "", "")                                                \
-  M(F32, min_pion_ip, 0.2, -1e9, 1e9, "mm", "")                                                    \
+  M(F32, min_proton_pt, 450.0, 0.0, 1e9, "MeV", "of the proton")                                   \
+  M(F32, min_proton_ip_chi2, 12.0, -1e9, 1e9, "", "of the proton, to its primary vertex")          \
+  M(F32, min_proton_ip, 0.08, -1e9, 1e9, "mm", "likewise")                                         \
+  M(F32, min_pion_pt, 80.0, 0.0, 1e9, "MeV", "of the pion")                                        \
+  M(F32, min_pion_ip_chi2, 32.0, -1e9, 1e9, "", "of the pion, to its primary vertex")              \
+  M(F32, min_pion_ip, 0.2, -1e9, 1e9, "mm", "likewise")                                            \
   M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "of the pair")                                            \
   M(F32, max_chi2, 16.0, 0.0, 1e9, "", "of the vertex fit")                                        \
   M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "how near they come to each other")                        \
