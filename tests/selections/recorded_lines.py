@@ -9,9 +9,9 @@ UINT, USHORT, BYTE, CHAR, LONG = ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint
 PASSED, BEFORE_SCALE = 1, 2
 # Fields that are no floats.
 KINDS = {"offsets": UINT, "hit_offsets": UINT, "velo_track": UINT, "vertex": UINT, "first": UINT, "second": UINT, "hit": USHORT, "made_by": LONG,
-         "charge": CHAR, "leptons": BYTE, "backward": BYTE, "run": UINT, "event_number": LONG, "gps_time": LONG, "orbit": UINT,
-         "event_type": USHORT, "crossing_type": BYTE, "tae_index": BYTE}
-ROW = re.compile(r"^  (Hlt1\w+): { use: selections\.(\w+)(?:.*?\bset: {(.*?)} )?.*}$")
+         "charge": CHAR, "leptons": BYTE, "backward": BYTE, "orbit": UINT, "event_type": USHORT,
+         "crossing_type": BYTE, "tae_index": BYTE}
+ROW = re.compile(r"^  (Hlt1\w+): { use: selections\.(\w+)(?:, in: { candidates: (\w+))?(?:.*?\bset: {(.*?)} )?.*}$")
 
 
 def settings_of(text):
@@ -29,14 +29,14 @@ def settings_of(text):
 
 
 def default_lines():
-    """Algorithm and settings of each line, in their order."""
+    """Of each line, in their order: its algorithm, whose candidates it judges if the graph says so, and its settings."""
     rows = [ROW.match(row) for row in (ROOT / "graphs/common/lines_default.yaml").read_text().splitlines()]
-    return {row[1]: (row[2], dict(settings_of(row[3]))) for row in rows if row}
+    return {row[1]: (row[2], row[3], dict(settings_of(row[4]))) for row in rows if row}
 
 
-def bits_of(name, inputs, events, **changed):
-    """What a line says of each event, `inputs` being the columns of each port, by name."""
-    algorithm, settings = default_lines()[name]
+def default_line(name, events, **changed):
+    """A line with its settings, and what ODIN says of recorded events."""
+    algorithm, _, settings = default_lines()[name]
     line = Algorithm("SLUICE_SELECTIONS", algorithm, len(events))
     testing.sl_test_node(line.test, name.encode())
     for setting, value in (settings | changed).items():
@@ -46,8 +46,16 @@ def bits_of(name, inputs, events, **changed):
             line.set_text(setting, value)
         else:
             line.set(setting, value)
-    odin = {"run": [event["run"] for event in events], "event_number": [event["event"] for event in events], "gps_time": [0] * len(events)}
-    for port, columns in (inputs | {"odin": odin}).items():
+    line.give("odin", "run", [event["run"] for event in events], UINT)
+    line.give("odin", "event_number", [event["event"] for event in events], LONG)
+    line.give("odin", "gps_time", [0] * len(events), LONG)
+    return line
+
+
+def bits_of(name, inputs, events, **changed):
+    """What a line says of each event, `inputs` being the columns of each port, by name."""
+    line = default_line(name, events, **changed)
+    for port, columns in inputs.items():
         for field, values in columns.items():
             line.give(port, field, values, KINDS.get(field, ctypes.c_float))
     line.run()

@@ -5,11 +5,10 @@ import ctypes
 import json
 import lzma
 import math
-import re
 import sys
 
-from algorithm import Algorithm, testing
-from common import DATA, ROOT, Checks
+from common import DATA, Checks
+from recorded_lines import PASSED, default_line, default_lines
 
 path = DATA / "lhcb/reference.json.xz"
 if not path.exists():
@@ -17,20 +16,8 @@ if not path.exists():
     sys.exit(77)
 
 UINT, UINT64, BYTE, SIGNED = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint8, ctypes.c_int8
-PASSED, BEFORE_SCALE = 1, 2
 CONTAINERS = {"dihadron": "sv_dihadron", "dilepton": "sv_dilepton", "v0": "sv_v0", "v0_pairs": "sv_v0"}
 checks = Checks()
-
-
-def default_lines():
-    """Of each line over pairs: its algorithm, candidates and settings."""
-    found = {}
-    for row in (ROOT / "graphs/common/lines_default.yaml").read_text().splitlines():
-        line = re.match(r"  (\w+): +{ use: selections\.(\w+), in: { candidates: (\w+)", row)
-        if line and line[3] in CONTAINERS:
-            settings = re.search(r"set: { (.*?) }", row)
-            found[line[1]] = line[2], line[3], dict(one.split(": ") for one in settings[1].split(", ")) if settings else {}
-    return found
 
 
 def offsets_of(lists):
@@ -90,15 +77,9 @@ def give(to, port, lists, fields=None):
         to.give(port, field, [one[field] for one in flat], KINDS.get(field, ctypes.c_float))
 
 
-def run(name, events, algorithm, candidates, settings):
+def run(name, events, algorithm, candidates):
     """What a line says of each event."""
-    line = Algorithm("SLUICE_SELECTIONS", algorithm, len(events))
-    testing.sl_test_node(line.test, name.encode())
-    for key, value in settings.items():
-        try:
-            line.set(key, 1.0 if value == "true" else float(value))
-        except ValueError:
-            line.set_text(key, value)
+    line = default_line(name, events)
     recorded = [event[CONTAINERS[candidates]] for event in events]
     pairs = [[pair(one, event["long_tracks"]) for one in of_event] for event, of_event in zip(events, recorded)]
     over = "candidates"
@@ -109,9 +90,6 @@ def run(name, events, algorithm, candidates, settings):
         give(line, "candidates", apart, ("first", "second"))
     give(line, over, pairs)
     line.give(over, "made_by", [1], UINT64)
-    line.give("odin", "run", [event["run"] for event in events], UINT)
-    line.give("odin", "event_number", [event["event"] for event in events], UINT64)
-    line.give("odin", "gps_time", [0] * len(events), UINT64)
     if algorithm != "two_track_mva":
         give(line, "particles", [[particle(track) for track in event["long_tracks"]] for event in events])
     if algorithm.startswith("two_track_") and algorithm != "two_track_ks":
@@ -121,7 +99,7 @@ def run(name, events, algorithm, candidates, settings):
     return line.get("decisions", "passed", BYTE)[:len(events)]
 
 
-lines = default_lines()
+lines = {name: line[:2] for name, line in default_lines().items() if line[1] in CONTAINERS}
 checks.that(len(lines) == 42, f"{len(lines)} lines over pairs")
 fired, scaled = set(), set()
 for sequence, found in json.load(lzma.open(path))["sequences"].items():
