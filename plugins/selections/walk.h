@@ -8,7 +8,7 @@ struct walk {
   uint32_t things, first, second;
 };
 
-/* How many pairs there are: n has 16 bits at most, or its pairs are too many for any event. */
+/* How many pairs there are. `things` is 65536 at most: an event has fewer hits in the VELO, and no more vertices. */
 static SL_DEVICE uint32_t walk_pairs(uint32_t things) { return things > 0 ? things * (things - 1) / 2 : 0; }
 
 /* To the pair that comes `step` after it; past the last one `first` and `second` mean nothing. */
