@@ -4,8 +4,8 @@
  *                     vertices, a thread each, by a scan over the block, which marks their tracks; numbers the tracks
  *                     likewise; counts candidates and hits, of which the bank's size follows
  *   2. two scans make offsets, of the banks and of their words
- *   3. write_reports  a block an event: the words are cleared; then lines one after the other, the block's threads
- *                     sharing out their candidates, then a thread a vertex, then a thread a track, write what is of them
+ *   3. write_reports  a block an event: the words are cleared, and written: lines one after the other, a thread a
+ *                     candidate; vertices and tracks, a thread each
  *
  * Halfwords are set by an or into the cleared word, since two threads may share one. Every number is by a scan over
  * places, so that no order is left to chance.
