@@ -11,25 +11,42 @@
 
 enum { ROUTING_BITS = 32, WORD_LINES = 32, PATTERN_MAX = 512, REASON_MAX = 256 };
 
-#define ROUTING_PATTERNS(P, M)                                                                                        \
-  P(M, 0, "")                                                                                                         \
-  P(M, 1, "Hlt1.*Lumi.*")                                                                                             \
-  P(M, 2, "Hlt1VeloMicroBias Hlt1BeamGas Hlt1NMaterialVertexSeeds Hlt1NVELODisplacedTrack")                           \
-  P(M, 3, "Hlt1D2KPiAlignment Hlt1DiMuonHighMassAlignment Hlt1DisplacedDiMuonAlignment")                              \
-  P(M, 4, "Hlt1DiMuonHighMassAlignment Hlt1DiMuonJpsiMassAlignment")                                                  \
-  P(M, 5, "Hlt1RICH1Alignment")                                                                                       \
-  P(M, 6, "Hlt1TAEPassthrough")                                                                                       \
-  P(M, 7, "Hlt1RICH2Alignment")                                                                                       \
-  P(M, 8, "Hlt1ODINVelo.*")                                                                                           \
-  P(M, 9, "Hlt1Pi02GammaGamma")                                                                                       \
-  P(M, 10, "")                                                                                                        \
-  P(M, 11, "")                                                                                                        \
-  P(M, 12, "")                                                                                                        \
-  P(M, 13, "")                                                                                                        \
-  P(M, 14, "Hlt1.* !Hlt1(ODIN|L0|Lumi|Tell1|MB|NZS|Velo|BeamGas|Incident).*")                                         \
-  P(M, 15, "") P(M, 16, "Hlt1.*NoBias") P(M, 17, "") P(M, 18, "") P(M, 19, "") P(M, 20, "") P(M, 21, "") P(M, 22, "") \
-      P(M, 23, "") P(M, 24, "") P(M, 25, "Hlt1Tell1Error") P(M, 26, "") P(M, 27, "") P(M, 28, "") P(M, 29, "")        \
-          P(M, 30, "") P(M, 31, "")
+/* A bit a line. */
+/* clang-format off */
+#define ROUTING_PATTERNS(P, M)                                                              \
+  P(M, 0, "")                                                                               \
+  P(M, 1, "Hlt1.*Lumi.*")                                                                   \
+  P(M, 2, "Hlt1VeloMicroBias Hlt1BeamGas Hlt1NMaterialVertexSeeds Hlt1NVELODisplacedTrack") \
+  P(M, 3, "Hlt1D2KPiAlignment Hlt1DiMuonHighMassAlignment Hlt1DisplacedDiMuonAlignment")    \
+  P(M, 4, "Hlt1DiMuonHighMassAlignment Hlt1DiMuonJpsiMassAlignment")                        \
+  P(M, 5, "Hlt1RICH1Alignment")                                                             \
+  P(M, 6, "Hlt1TAEPassthrough")                                                             \
+  P(M, 7, "Hlt1RICH2Alignment")                                                             \
+  P(M, 8, "Hlt1ODINVelo.*")                                                                 \
+  P(M, 9, "Hlt1Pi02GammaGamma")                                                             \
+  P(M, 10, "")                                                                              \
+  P(M, 11, "")                                                                              \
+  P(M, 12, "")                                                                              \
+  P(M, 13, "")                                                                              \
+  P(M, 14, "Hlt1.* !Hlt1(ODIN|L0|Lumi|Tell1|MB|NZS|Velo|BeamGas|Incident).*")               \
+  P(M, 15, "")                                                                              \
+  P(M, 16, "Hlt1.*NoBias")                                                                  \
+  P(M, 17, "")                                                                              \
+  P(M, 18, "")                                                                              \
+  P(M, 19, "")                                                                              \
+  P(M, 20, "")                                                                              \
+  P(M, 21, "")                                                                              \
+  P(M, 22, "")                                                                              \
+  P(M, 23, "")                                                                              \
+  P(M, 24, "")                                                                              \
+  P(M, 25, "Hlt1Tell1Error")                                                                \
+  P(M, 26, "")                                                                              \
+  P(M, 27, "")                                                                              \
+  P(M, 28, "")                                                                              \
+  P(M, 29, "")                                                                              \
+  P(M, 30, "")                                                                              \
+  P(M, 31, "")
+/* clang-format on */
 #define PATTERN_ARGUMENT(M, bit, pattern) \
   M(STRING, bit_##bit, pattern, "lines for this bit: patterns, !those to leave out")
 #define PATTERN_OF_ARGUMENT(a, bit, pattern) (a)->bit_##bit,
