@@ -69,4 +69,13 @@ with tempfile.TemporaryDirectory() as folder:
     key.unlink()
     call("run", GRAPH, "-i", first, "-n", "1", "-o", second, "--quiet", "--set", f"key.path={key}", "--set", "Hlt1AnyTrack.pre_scale=0")
     checks.that('"name": "Hlt1AnyTrack", "pre_scale": 0, ' in key.read_text(), "a scale that was set is in the key")
+
+    # all lines, whose candidates are pairs of three kinds
+    call("run", ROOT / "examples/selected_events.yaml", "-n", 2 * EVENTS, "-o", second, "--quiet", "--set", f"key.path={key}")
+    names, number = decode.read_key(key.read_text())
+    reports = [decode.read_event(body, names, number) for _, body in decode.records(second.read_bytes())]
+    with_vertices = [report for report in reports if report["vertices"]]
+    checks.that(len(names) == 66 and len(reports) > 10 and with_vertices, f"of {len(names)} lines {len(reports)} events, {len(with_vertices)} with vertices")
+    kinds = {name: {of for report in reports for of, _ in report["lines"].get(i, [])} for i, name in enumerate(names, 1)}
+    checks.that({"vertex"} in kinds.values() and {"track"} in kinds.values() and all(len(of) < 2 for of in kinds.values()), "each line has candidates of one kind")
 checks.end()
