@@ -52,7 +52,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
   struct sl_place place = {NULL, NULL, 0, 0};
   char without_mark[FORMAT_MAX];
-  const char *shown = format;
+  const char *kind = format, *shown = format;
   va_list arguments;
   va_start(arguments, format);
   if (member != SL_NONE) place = node->places[member];
@@ -62,7 +62,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
     snprintf(without_mark, sizeof without_mark, "%.*s%s", (int)name, format, format + name + BYTE_MARK_LENGTH);
     shown = without_mark;
   }
-  sl_vdiagnose_often(c->session->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, format, shown,
+  sl_vdiagnose_often(c->session->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, kind, shown,
                      arguments);
   va_end(arguments);
 }
