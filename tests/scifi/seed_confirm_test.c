@@ -200,10 +200,11 @@ static uint32_t nearest_hit(uint32_t event, uint32_t i, uint32_t layer, float x,
   const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1) + 2 * layer + (tracks.kind[i] & 1);
   const float side = tracks.kind[i] & 1 ? 1 : -1;
   const float end_1 = track_x(i, layer) + -side * dxdy * -20.0f, end_2 = track_x(i, layer) + -side * dxdy * 2700.0f;
+  const float least = fminf(end_1, end_2), most = fmaxf(end_1, end_2);
   uint32_t nearest = NONE;
   for (uint32_t h = zones[0]; h < zones[1]; h++) {
     const float off = fabsf(hit_x[h] - x);
-    if (hit_x[h] < fminf(end_1, end_2) || hit_x[h] > fmaxf(end_1, end_2) || off > limit) continue;
+    if (off > limit || hit_x[h] < least || hit_x[h] > most) continue;
     if (nearest != NONE && off == limit) continue; /* of two as near the one before */
     nearest = h;
     limit = off;
