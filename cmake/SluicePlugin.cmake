@@ -39,7 +39,8 @@ if(SLUICE_HIP)
   find_library(SLUICE_HIP_LIBRARY amdhip64 REQUIRED)
 endif()
 
-# Objects that hipcc makes of .cu files; CMake 3.25 has no HIP language for Debian's layout.
+# Objects that hipcc makes of .cu files; CMake 3.25 has no HIP language for Debian's layout. The launcher is that of the C
+# compiler: ccache knows hipcc, too.
 function(sluice_hip_objects result name)
   cmake_parse_arguments(PARSE_ARGV 2 hip "" "" "SOURCES;INCLUDES")
   list(TRANSFORM SLUICE_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE architectures)
@@ -49,7 +50,7 @@ function(sluice_hip_objects result name)
     get_filename_component(path ${source} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.hip/${source}.o)
     add_custom_command(OUTPUT ${object} DEPENDS ${path} DEPFILE ${object}.d VERBATIM COMMENT "hipcc ${source}"
-      COMMAND ${SLUICE_HIPCC} -std=c++20 -O3 -fPIC -ffp-contract=off -fvisibility=hidden -Wall -Wno-unused-function
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${SLUICE_HIPCC} -std=c++20 -O3 -fPIC -ffp-contract=off -fvisibility=hidden -Wall -Wno-unused-function
               ${architectures} -DSL_TARGET_HIP=1 -DSL_TARGET="hip" ${hip_INCLUDES} -MD -MF ${object}.d -MT ${object}
               -x hip -c ${path} -o ${object})
     list(APPEND objects ${object})
