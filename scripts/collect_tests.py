@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Makes one CTest suite of the tests of several builds, and tells why tests were skipped.
 
---out FOLDER --build FOLDER[:REGEX]... --check NAME:SECONDS:COMMAND...
+--out FOLDER --build FOLDER[:REGEX]... [--brief BUILD]... --check NAME:SECONDS:COMMAND...
     writes FOLDER/CTestTestfile.cmake. What each build's ctest lists becomes BUILD.NAME with the label BUILD (only names
     that match REGEX, if given), after a test BUILD.build that the build is complete; without it the others don't run.
+    Tests of builds after --brief see SLUICE_TEST_BRIEF (tests/graphs/common.py).
 --skipped FOLDER
     prints the lines in which the last run's tests said that they skip something.
 """
@@ -34,7 +35,7 @@ def value(property_value):
     return property_value
 
 
-def tests_of_build(folder, pattern):
+def tests_of_build(folder, pattern, is_brief):
     """Lines of CTestTestfile.cmake for one build."""
     build = folder.name
     fixture = f"{build}-built"
@@ -49,6 +50,8 @@ def tests_of_build(folder, pattern):
         name = f"{build}.{test['name']}"
         properties = {item["name"]: item["value"] for item in test["properties"]}
         properties["LABELS"] = properties.get("LABELS", []) + [build]
+        if is_brief:
+            properties["ENVIRONMENT"] = properties.get("ENVIRONMENT", []) + ["SLUICE_TEST_BRIEF=1"]
         for kind in ("FIXTURES_SETUP", "FIXTURES_REQUIRED", "FIXTURES_CLEANUP"):
             if kind in properties:
                 properties[kind] = [f"{build}-{fixture_name}" for fixture_name in properties[kind]]
@@ -60,11 +63,11 @@ def tests_of_build(folder, pattern):
         yield f"set_tests_properties({quote(name)} PROPERTIES {pairs})"
 
 
-def write_suite(out, builds, checks):
+def write_suite(out, builds, brief, checks):
     lines = []
     for build in builds:
         folder, _, pattern = build.partition(":")
-        lines += tests_of_build(pathlib.Path(folder), pattern)
+        lines += tests_of_build(pathlib.Path(folder), pattern, pathlib.Path(folder).name in brief)
     for check in checks:
         name, seconds, command = check.split(":", 2)
         lines.append(f"add_test(check.{name} " + " ".join(quote(word) for word in command.split()) + ")")
@@ -96,13 +99,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--build", action="append", default=[])
+    parser.add_argument("--brief", action="append", default=[])
     parser.add_argument("--check", action="append", default=[])
     parser.add_argument("--skipped", type=pathlib.Path)
     arguments = parser.parse_args()
     if arguments.skipped:
         print_skipped(arguments.skipped)
     else:
-        write_suite(arguments.out, arguments.build, arguments.check)
+        write_suite(arguments.out, arguments.build, arguments.brief, arguments.check)
 
 
 if __name__ == "__main__":

@@ -8,24 +8,26 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import ROOT, Checks
+from common import BRIEF, ROOT, Checks
 
 checks = Checks()
 program = sys.argv[1]
 constants = ROOT / "plugins/calibration/include/calibration"
 
 with tempfile.TemporaryDirectory() as folder:
-    made = Path(folder) / "nominal.calibration"
-    subprocess.run([program, "derive", made], check=True)
-    checks.that(made.read_bytes() == (constants / "nominal.calibration").read_bytes(),
-                "nominal.calibration is what scripts/calibrate makes")
+    if not BRIEF:
+        made = Path(folder) / "nominal.calibration"
+        subprocess.run([program, "derive", made], check=True)
+        checks.that(made.read_bytes() == (constants / "nominal.calibration").read_bytes(),
+                    "nominal.calibration is what scripts/calibrate makes")
     again = Path(folder) / "again.calibration"
     subprocess.run([program, "derive", again, "1500"], check=True)
-    checks.that(again.read_bytes() != made.read_bytes(), "fewer tracks make other constants")
+    checks.that(again.read_bytes() != (constants / "nominal.calibration").read_bytes(), "fewer tracks make other constants")
 
-closure = subprocess.run([program, "closure", constants / "nominal.calibration", constants / "lhcb.calibration"],
-                         check=True, capture_output=True).stdout
-checks.that(closure == (ROOT / "plugins/calibration/closure.md").read_bytes(), "closure.md is what scripts/calibrate makes")
+if not BRIEF:
+    closure = subprocess.run([program, "closure", constants / "nominal.calibration", constants / "lhcb.calibration"],
+                             check=True, capture_output=True).stdout
+    checks.that(closure == (ROOT / "plugins/calibration/closure.md").read_bytes(), "closure.md is what scripts/calibrate makes")
 
 for arguments in ([], ["derive"], ["derive", "/nowhere/file", "1500"], ["derive", "/dev/null", "12"],
                   ["closure", "/nowhere", "/nowhere"]):

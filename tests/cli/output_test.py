@@ -181,7 +181,7 @@ def killed(folder):
 def full_disk(folder):
     target, part = folder / "t.csv", folder / "t.csv.part"
     limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000000, 4000000))}
-    run(COPY, "-n", 1500, "-o", folder / "in.mdf", "--quiet")
+    run(COPY, "-n", 100, "-o", folder / "in.mdf", "--quiet")
     done = run(COPY, "-i", folder / "in.mdf", "-o", folder / "out.mdf", expect=1, **limits)
     check("out.mdf.part: cannot write after 4000000 bytes: File too large; nothing of it is kept" in done.stderr
           and not list(folder.glob("out*")), "nothing is kept where there is no whole buffer")

@@ -19,7 +19,8 @@ except ModuleNotFoundError as missing:
     print(f"skipped: {missing}; install python3-jsonschema and python3-yaml")
     sys.exit(77)
 
-ROOT = Path(__file__).resolve().parents[2]
+from common import BRIEF, ROOT
+
 CASES = ROOT / "tests/runtime/graph_cases"
 
 # What no schema of a single file can tell.
@@ -98,7 +99,7 @@ def descriptions_agree(schema):
     """What describe --json says of each algorithm is what the schema asks of its nodes."""
     rules = {rule["if"]["properties"]["use"]["const"]: rule["then"] for rule in schema["definitions"]["node"]["allOf"]}
     collections = set()
-    for use, rule in rules.items():
+    for use, rule in list(rules.items())[::10 if BRIEF else 1]:
         algorithm = json.loads(sluice("describe", use, "--json"))
         assert algorithm["plugin"] + "." + algorithm["name"] == use
         keys = rule["properties"]["set"]["properties"].keys() - {"variant"}

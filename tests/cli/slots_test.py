@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import ROOT, Checks
+from common import BRIEF, ROOT, Checks
 
 EVENTS = 24
 WRITE = {"copy", "geometry", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_picture",
@@ -41,10 +41,11 @@ def main():
         subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", events, "--quiet"], check=True)
         for graph in sorted((ROOT / "graphs").glob("*.yaml")):
             inputs = ["-i", events] if graph.stem == "copy" else []
-            alone = run(sluice, graph, folder, 1, *inputs)
             together = run(sluice, graph, folder, 4, *inputs)
-            check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are the same")
-            written += len(alone[1]) > 0
+            if not BRIEF:
+                alone = run(sluice, graph, folder, 1, *inputs)
+                check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are the same")
+            written += len(together[1]) > 0
     check(written == len(WRITE), f"{written} graphs write a file")
     checks.end()
 

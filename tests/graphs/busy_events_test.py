@@ -11,11 +11,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
 import damage
 import records
-from common import ROOT, Checks, call
+from common import BRIEF, ROOT, Checks, call
 
 BANK_CLUSTERS = 73
 # (target, slots, events in a slice, further options)
 RUNS = [("cpu", 1, 1), ("cpu", 2, 3), ("cpu", 1, 8), ("cpu", 2, 100), ("cpu", 1, 1000), ("simt", 2, 1), ("simt", 1, 1000)]
+if BRIEF:
+    RUNS = [("cpu", 1, 1), ("cpu", 2, 3), ("simt", 1, 1000)]
 BUDGETS = ["--set", "search.candidates_per_event=50", "--set", "tracks.hits_per_event=300", "--set", "raw.velo_clusters_words=500"]
 
 

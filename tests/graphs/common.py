@@ -11,6 +11,9 @@ DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data"))
 SIX = DATA / "lhcb/minbias.mdf"
 MANY = DATA / "velo/minbias_300.mdf"
 GEOMETRY = DATA / "lhcb/geometry"
+# Set by scripts/test for builds that are many times slower (-O0, sanitizers): what other builds compare, count or measure
+# is left out there, not what runs.
+BRIEF = "SLUICE_TEST_BRIEF" in os.environ
 
 
 def need_data():

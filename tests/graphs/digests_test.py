@@ -8,7 +8,7 @@ import struct
 import tempfile
 from pathlib import Path
 
-from common import MANY, ROOT, SIX, Checks, GEOMETRY, call, need_data, run
+from common import BRIEF, MANY, ROOT, SIX, Checks, GEOMETRY, call, need_data, run
 
 need_data()
 checks = Checks()
@@ -54,6 +54,8 @@ for graph, sample, arguments in cases:
         found[f"{name} {sample.name} {port}"] = digest
     variations = [("--slots", s) for s in (2, 3, 4)] + [("--slice-events", s) for s in (1, 2, 5, 100, 1000)]
     variations += [("--guard",), ("--slots", 3, "--slice-events", 7)]
+    if BRIEF:
+        variations = []
     if graph == "velo.yaml":
         variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared")]
     if graph in ("forward.yaml", "forward_no_ut.yaml"):

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from common import DATA, MANY, ROOT, SIX, SLUICE, Checks, run, run_simulated
+from common import BRIEF, DATA, MANY, ROOT, SIX, SLUICE, Checks, run, run_simulated
 
 checks = Checks()
 
@@ -71,14 +71,14 @@ checks.that(0.95 < version_4["ut_clusters"]["mean"] / simulated["ut_clusters"]["
             "of UT banks of version 4 there are as many clusters, or fewer, as longer ones are not cut")
 checks.that(simulated["scifi_clusters"]["entries"] == 60 and simulated["scifi_clusters"]["mean"] > 1000,
             "simulated events have SciFi banks")
-for version in (4, 6, 7, 8):
+for version in () if BRIEF else (4, 6, 7, 8):
     other = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", f"raw.scifi_version={version}"))
     check_sums(f"SciFi banks of version {version}", other)
     checks.that(1 < other["scifi_clusters"]["mean"] / simulated["scifi_clusters"]["mean"] < (1.3 if version == 4 else 1.1),
                 f"SciFi banks of version {version} have the first pieces of wide clusters, too")
-energies = [histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", f"raw.calo_version={version}"))
-            for version in (4, 5)]
-checks.that(all(e == simulated for e in energies), "banks of the calorimeter say the same in every version")
+for version in () if BRIEF else (4, 5):
+    other = histograms(run_simulated("velo_distributions.yaml", "-n", 60, "--set", f"raw.calo_version={version}"))
+    checks.that(other == simulated, f"banks of the calorimeter of version {version} say the same")
 checks.that(3 < simulated["vertices"]["mean"] < 7, "there are as many vertices as collisions are asked for")
 
 if MANY.exists() and SIX.exists():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from common import ROOT, Checks, call
 
-EVENTS = 300
+EVENTS = 120
 SINKS = """
   states:  {{ use: io.csv_sink, {events} set: {{ output: fit.beamline_states, path: "{name}.states.csv" }} }}
   lists:   {{ use: io.csv_sink, {events} set: {{ output: luminosity, path: "{name}.lists.csv" }} }}

@@ -34,7 +34,7 @@ for version, sets in VERSIONS.items():
         checks.that(simt["outputs"] == events["outputs"] and not simt["error_events"], f"version {version}: the emulator gives the same, without a race")
 
 # Budgets so low that slices are run again in parts.
-many = ("-n", 400, "--slice-events", 400)
+many = ("-n", 200, "--slice-events", 200)
 sound, tight = simulated(*many), simulated(*many, "--set", "muon_tiles.tiles_per_event=1", "--set", "muon_hits.hits_per_event=1")
 checks.that(tight["retries"] > 0 and tight["outputs"] == sound["outputs"] and tight["error_events"] == 0,
             f"tight budgets: {tight['retries']} slices run again in parts, the same")

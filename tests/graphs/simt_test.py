@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The emulator of a GPU gives the cpu's digests: six real events and thirty of the 300, three seeds, both warp sizes."""
-from common import MANY, ROOT, SIX, Checks, call, need_data, run
+from common import BRIEF, MANY, ROOT, SIX, Checks, call, need_data, run
 
 need_data()
 checks = Checks()
@@ -20,7 +20,7 @@ cases = [("calo.yaml", SIX, 2, ()), ("calo_clusters.yaml", SIX, 6, ()), ("velo.y
          ("selections.yaml", SIX, 2, ())]
 for graph, sample, events, arguments in cases:
     expected = digests(graph, sample, "-n", events, *arguments)
-    for seed in (1, 2, 3):
+    for seed in (1,) if BRIEF else (1, 2, 3):
         for warp in (32, 64):
             found = digests(graph, sample, "-n", events, *arguments, "--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}",
                             "--slots", 2, "--slice-events", 5)

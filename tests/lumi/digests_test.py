@@ -10,7 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from common import GEOMETRY, MANY, ROOT, Checks, call
+from common import BRIEF, GEOMETRY, MANY, ROOT, Checks, call
 from records import records
 
 checks = Checks()
@@ -38,6 +38,8 @@ variations = [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--s
 if has_simt:
     variations += [("--device", "simt", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}", *blocks(32 * seed), "-n", 60)
                    for seed in (1, 2, 3) for warp in (32, 64)]
+if BRIEF:
+    variations = [variation for variation in variations if "simt" in variation][:1]
 samples = {"simulated": SIMULATED}
 if MANY.exists() and GEOMETRY.exists():
     samples["minbias_300.mdf"] = REAL

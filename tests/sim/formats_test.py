@@ -13,7 +13,7 @@ from common import ROOT, SLUICE, Checks, call, run_simulated
 checks = Checks()
 COPY = ROOT / "graphs/copy.yaml"
 MEP_SINK, MEP_SOURCE = ("--use", "write=io.mep_sink"), ("--use", "raw=io.mep_source")
-COUNT = ("-n", 60)
+COUNT = ("-n", 30)
 
 
 def outcome(graph, *arguments):
@@ -108,6 +108,6 @@ with tempfile.TemporaryDirectory() as name:
             continue
         checks.that(part.exists() and not path.exists(), "SIGKILL: the file is still called .part")
         done = run_simulated("copy.yaml", "-i", part, "-o", "/dev/null")
-        checks.that(done["events"] > 10 and done["error_events"] <= 1,
+        checks.that(done["events"] > 1 and done["error_events"] <= 1,
                     f"SIGKILL: {done['events']} events, {done['error_events']} cut")
 checks.end()

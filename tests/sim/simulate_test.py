@@ -12,7 +12,7 @@ import tempfile
 import termios
 from pathlib import Path
 
-from common import ROOT, SLUICE, Checks, call
+from common import BRIEF, ROOT, SLUICE, Checks, call
 
 checks = Checks()
 GRAPHS = ROOT / "graphs"
@@ -43,29 +43,30 @@ with tempfile.TemporaryDirectory() as folder:
     simulate = GRAPHS / "simulate.yaml"
     for seed, sink, name in ((1, "io.mdf_sink", "events.mdf"), (5, "io.mep_sink", "events.mep")):
         path = Path(folder) / name
-        said = call("run", simulate, "-n", 150, "--set", f"seed={seed}", "-o", path, "--use", f"write={sink}")
-        checks.that(f"wrote 150 events, {path.stat().st_size} bytes, to {path}" in said.stdout, f"{name}: the table says what was written")
+        said = call("run", simulate, "-n", 50, "--set", f"seed={seed}", "-o", path, "--use", f"write={sink}")
+        checks.that(f"wrote 50 events, {path.stat().st_size} bytes, to {path}" in said.stdout, f"{name}: the table says what was written")
         checks.that(said.stderr == "", f"{name}: nothing is written to standard error that is no terminal")
         for graph in ("velo.yaml", "velo_superpixels.yaml"):
-            direct = digests(graph, "-n", 150, "--set", f"seed={seed}")
+            direct = digests(graph, "-n", 50, "--set", f"seed={seed}")
             checks.that(digests(graph, "-i", path) == direct, f"{name}: {graph} gives the digests of the simulation")
-    checks.that(digests("velo.yaml", "-n", 150, "--set", "seed=2") != digests("velo.yaml", "-n", 150), "another seed gives other digests")
+    checks.that(digests("velo.yaml", "-n", 50, "--set", "seed=2") != digests("velo.yaml", "-n", 50), "another seed gives other digests")
     without = call("run", simulate, "-n", 1, expect=1)
     checks.that("no output file is given: use -o" in without.stderr, "without -o it says what is missing")
 
     # Long enough for several lines: one every 0.2 s.
     short_run = ("run", simulate, "-n", 100, "-o", Path(folder) / "short.mdf")
-    long_run = ("run", simulate, "-n", 1500, "-o", Path(folder) / "long.mdf")
+    long_events = 300 if BRIEF else 1500
+    long_run = ("run", simulate, "-n", long_events, "-o", Path(folder) / "long.mdf")
     status, text = on_terminal(*long_run)
     lines = [line for line in text.replace("\x1b[K", "").split("\r") if line]
     pattern = re.compile(r"\[(#*)(-*)\] +(\d+) %  (\d+) events, \d+/s, \d+:\d\d left")
     found = [pattern.fullmatch(line) for line in lines]
     checks.that(status == 0 and len(lines) >= 2 and all(found), f"{len(lines)} lines of progress, of one form: {lines[:2]}")
     events = [int(m.group(4)) for m in found if m]
-    checks.that(events == sorted(events) and 0 < events[-1] <= 1500, "events only grow")
+    checks.that(events == sorted(events) and 0 < events[-1] <= long_events, "events only grow")
     bars = {len(m.group(1) + m.group(2)) for m in found if m}
     checks.that(bars == {40}, f"the bar has 40 columns: {bars}")
-    fitting = [m for m in found if m and abs(int(m.group(3)) - 100 * int(m.group(4)) / 1500) <= 1]
+    fitting = [m for m in found if m and abs(int(m.group(3)) - 100 * int(m.group(4)) / long_events) <= 1]
     checks.that(len(fitting) == len(lines), "the share is that of the events")
     checks.that(text.endswith("\r\x1b[K"), "in the end the bar is gone")
     status, text = on_terminal(*short_run, columns=40)
