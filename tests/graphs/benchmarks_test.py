@@ -2,6 +2,7 @@
 """The benchmarks run over events that they simulate, and find the tracks in them that a graph over the simulation finds.
 
 What they measure here says nothing. bench/gpu_throughput.py is only compiled: its slices are too large for a CPU."""
+import json
 import py_compile
 import subprocess
 import sys
@@ -30,6 +31,19 @@ checks.that("/nonexistent/lhcb/minbias.mdf is absent" in said, "and one that is 
 done = subprocess.run([sys.executable, "-B", ROOT / "bench/muon_study.py", "-n", "20"], capture_output=True, text=True)
 rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
 checks.that(done.returncode == 0 and len(rows) == 8 and rows[2].startswith("| muons, J/psi |"), f"bench/muon_study.py prints its table {done.stderr}")
+with tempfile.TemporaryDirectory() as folder:
+    done = subprocess.run([sys.executable, "-B", ROOT / "bench/selections_study.py", "run", "--samples", "minimum_bias,B0_Kpi", "--events", "40",
+                           "--minimum-bias", "11", "--jobs", "2", "--work", folder, "--sluice", SLUICE], capture_output=True, text=True)
+    checks.that(done.returncode == 0, f"bench/selections_study.py runs {done.stderr}")
+    found = {name: json.loads((Path(folder) / f"{name}.json").read_text()) for name in ("minimum_bias", "B0_Kpi")}
+    passed = found["minimum_bias"]["lines"]["any line"]["passed"]
+    checks.that(found["minimum_bias"]["events"] == 11 and f"\n| any line | {passed} |" in done.stdout, f"of 11 events, in two parts, {passed} pass")
+    signal = found["B0_Kpi"]
+    two = signal["lines"]["TwoTrackMVA"]["passed_by_signal"]
+    checks.that(40 > signal["reconstructible"] >= signal["found"] >= two > 0,
+                f"of 40 decays {signal['reconstructible']} are reconstructible, {signal['found']} found, {two} pass by the signal")
+    checks.that("the graph has no line" not in done.stdout, "the lines that signals are meant for are in the graph")
+    checks.that(py_compile.compile(ROOT / "bench/selection_plots.py", cfile=Path(folder) / "compiled"), "bench/selection_plots.py compiles")
 with tempfile.TemporaryDirectory() as folder:
     checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"),
                 "bench/gpu_throughput.py compiles")
