@@ -445,13 +445,13 @@ static SL_DEVICE const struct pairs_args *pairs_node(const struct sl_nodes *node
 SL_KERNEL(pairs_count_family, struct sl_nodes) {
   for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())
     *pairs_node(&a, k)->pairs.made_by = pairs_node(&a, k)->node;
-  FOR_NODE_EVENTS(i, a) {
+  FOR_NODE_EVENTS (i, a) {
     const struct pairs_args *node = pairs_node(&a, i % a.count);
     if (i / a.count < *node->events.count) count_event(node, sl_event_at(&node->events, i / a.count));
   }
 }
 SL_KERNEL(pairs_write_family, struct sl_nodes) {
-  FOR_NODE_EVENTS(i, a) {
+  FOR_NODE_EVENTS (i, a) {
     const struct pairs_args *node = pairs_node(&a, i % a.count);
     if (i / a.count < *node->events.count) write_event(node, sl_event_at(&node->events, i / a.count));
   }
