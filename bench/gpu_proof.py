@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
-and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of particles, of both
-vertex finders and of luminosity summaries, one factor varied at a time.
+and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of pairs, decisions and
+reports, of both vertex finders and of luminosity summaries, one factor varied at a time.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
 from common import MANY, SIX, call, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
-LUMINOSITY_NODES = (*NODES, "pv", "odin", "luminosity", "summaries")
+LUMINOSITY_NODES = (*NODES, "pv", "scifi_hits", "muon_tiles", "muon_hits", "muon_stubs", "calo_cells", "calo_sums", "odin", "luminosity", "summaries")
 UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
 FORWARD_NODES = ("scifi_hits", "forward_inputs", "forward_windows", "forward_triplets", "forward_candidates", "forward_best",
                  "forward_tracks")
@@ -29,6 +29,9 @@ MATCHING_NODES = ("scifi_hits", "seed_xz", "seed_clones", "seed_stereo", "seeds"
 UT_MATCHING_NODES = (*MATCHING_NODES, "ut_hits", "ut_matches")
 COMBINED_NODES = (*UT_NODES, *FORWARD_NODES, *MATCHING_NODES, "ut_matches", "hits_left", "velo_left", "long_ut_tracks", "long_tracks")
 PARTICLE_NODES = (*UT_NODES, *FORWARD_NODES, "muon_tiles", "muon_hits", "muons", "calo_cells", "electrons", "bremsstrahlung", "pv", "long_states", "particles")
+SELECTION_NODES = (*PARTICLE_NODES, "hit_counts", "gec", "muon_stubs", "calo_clusters", "dihadron", "dilepton", "v0", "v0_pairs", "scores",
+                   "Hlt1TrackMVA", "Hlt1TwoTrackMVA", "Hlt1TwoKs", "Hlt1Bs2GammaGamma", "Hlt1BeamGas", "Hlt1OneMuonTrackLine", "decide",
+                   "dec_reports", "routing_bits", "sel_reports")
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -85,7 +88,7 @@ def main():
                                 ("matching_no_ut.yaml", "matching without UT", MATCHING_NODES),
                                 ("forward_then_matching.yaml", "forward, matching", COMBINED_NODES),
                                 ("calo.yaml", "calorimeter", CALO_NODES), ("muon.yaml", "muons", MUON_NODES),
-                                ("particles.yaml", "particles", PARTICLE_NODES)):
+                                ("selections.yaml", "selections", SELECTION_NODES)):
         expected = digests(graph, SIX)
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):
@@ -134,15 +137,16 @@ def main():
         compare(f"300 events, {finder}, --guard", "pv.yaml", MANY, expected, *use, "--guard")
     print(f"\n{'luminosity: case':44} {'summaries':16} {'list':16}  {options.device}")
     events = ("-n", 60) if options.quick else ()
-    for label, more in (("15 of 300 events", ()), ("all events", ("--set", "luminosity.event_types=0"))):
-        expected = digests("lumi.yaml", MANY, *events, *more)
-        compare(label, "lumi.yaml", MANY, expected, *events, *more)
+    every = ("--set", "luminosity.event_types=0")
+    for label, sample, more in (("15 of 300 events", MANY, events), ("all events", MANY, (*events, *every)), ("six events", SIX, every)):
+        expected = digests("lumi.yaml", sample, *more)
+        compare(label, "lumi.yaml", sample, expected, *more)
         for threads in (32, 64, 128, 256):
-            compare(f"{label}, blocks of {threads}", "lumi.yaml", MANY, expected, *events, *more, *blocks(threads, LUMINOSITY_NODES))
+            compare(f"{label}, blocks of {threads}", "lumi.yaml", sample, expected, *more, *blocks(threads, LUMINOSITY_NODES))
         for count in (1, 7, 100):
-            compare(f"{label}, slices of {count}", "lumi.yaml", MANY, expected, *events, *more, "--slice-events", count)
+            compare(f"{label}, slices of {count}", "lumi.yaml", sample, expected, *more, "--slice-events", count)
         for slots in (2, 4, 16):
-            compare(f"{label}, {slots} slots, slices of 10", "lumi.yaml", MANY, expected, *events, *more, "--slots", slots, "--slice-events", 10)
+            compare(f"{label}, {slots} slots, slices of 10", "lumi.yaml", sample, expected, *more, "--slots", slots, "--slice-events", 10)
     print(f"{cases - failures} passed, {failures} failed")
     sys.exit(1 if failures else 0)
 

@@ -151,12 +151,34 @@ static SL_DEVICE void lumi_count_vertex(const struct summarize_args *in, uint32_
 /* Hits are counted by module and pair of quarters, 0 and 2 or 1 and 3; what base summaries have are sums of these. */
 enum { LUMI_SCIFI_STATION = LUMI_SciFiT2Q02M0 - LUMI_SciFiT1Q02M0 /* counters of a station */ };
 
-static SL_DEVICE void lumi_count_scifi_hit(uint32_t id, uint32_t *values) {
+/* LUMI_COUNTERS for what is no channel of the detector. */
+static SL_DEVICE uint32_t lumi_scifi_counter(uint32_t id) {
   const uint32_t station = (id >> SCIFI_STATION_BIT & 3u) - 1, module = id >> SCIFI_MODULE_BIT & 7u;
   const uint32_t modules = station + 1 < SCIFI_STATIONS ? 5 : 6;
-  if (station >= SCIFI_STATIONS || module >= modules) return; /* no channel of the detector */
-  atomicAdd(&values[LUMI_SciFiT1Q02M0 + LUMI_SCIFI_STATION * station + 2 * module + (id >> SCIFI_QUARTER_BIT & 1u)],
-            1u);
+  if (station >= SCIFI_STATIONS || module >= modules) return LUMI_COUNTERS;
+  return LUMI_SciFiT1Q02M0 + LUMI_SCIFI_STATION * station + 2 * module + (id >> SCIFI_QUARTER_BIT & 1u);
+}
+
+static SL_DEVICE void lumi_add(uint32_t counter, uint32_t count, uint32_t *values) {
+  if (counter < LUMI_COUNTERS && count > 0) atomicAdd(&values[counter], count);
+}
+
+/* Hits stand by zone and x, so that neighbours are of one module: a thread counts neighbours, and adds them at once. */
+static SL_DEVICE void lumi_count_scifi(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const uint32_t begin = in->scifi_hits.offsets[event], hits = in->scifi_hits.offsets[event + 1] - begin;
+  const uint32_t each = (hits + blockDim.x - 1) / blockDim.x, first = each * threadIdx.x;
+  const uint32_t end = first + each < hits ? first + each : hits;
+  uint32_t counter = LUMI_COUNTERS, count = 0;
+  for (uint32_t h = first; h < end; h++) {
+    const uint32_t next = lumi_scifi_counter(in->scifi_hits.id[begin + h]);
+    if (next != counter) {
+      lumi_add(counter, count, values);
+      count = 0;
+    }
+    counter = next;
+    count++;
+  }
+  lumi_add(counter, count, values);
 }
 
 static SL_DEVICE uint32_t lumi_scifi_modules(uint32_t station, uint32_t first, uint32_t end, const uint32_t *values) {
@@ -223,27 +245,46 @@ static SL_DEVICE void lumi_fill_plume(const struct summarize_args *in, uint32_t 
 
 /* ---------------------------------------------------------------------------------------------- the summary */
 
-/* What one thread can fill alone, and zeros where several will count. */
-static SL_DEVICE void lumi_begin(const struct summarize_args *in, uint32_t event, uint32_t kind, uint32_t *values) {
-  values[LUMI_encodingKey] = in->schema.key[kind];
-  lumi_fill_basic(in, event, values);
-  if (in->states.offsets != NULL) {
-    for (uint32_t c = LUMI_VeloFiducialTracks; c <= LUMI_VeloTracksEtaBin7; c++) values[c] = 0;
-    values[LUMI_VeloTracks] = in->states.offsets[event + 1] - in->states.offsets[event];
-  }
-  if (in->vertices.offsets != NULL) {
-    const uint32_t first = in->vertices.offsets[event], count = in->vertices.offsets[event + 1] - first;
-    values[LUMI_VeloVertices] = count;
-    values[LUMI_FiducialVeloVertices] = 0;
-    lumi_fill_position(in, event, first, count, values);
-  }
-  if (in->scifi_hits.offsets != NULL)
-    for (uint32_t c = LUMI_SciFiT1Q02M0; c <= LUMI_SciFiT3Q13M5; c++) values[c] = 0;
+/* What a thread can fill alone, and zeros where several will count: a warp has a thread for each of these parts. */
+enum {
+  LUMI_OF_ODIN,
+  LUMI_OF_TRACKS,
+  LUMI_OF_VERTICES,
+  LUMI_OF_SCIFI,
+  LUMI_OF_MUONS,
+  LUMI_OF_CALO,
+  LUMI_OF_PLUME,
+  LUMI_PARTS
+};
+
+static SL_DEVICE void lumi_begin_tracks(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  for (uint32_t c = LUMI_VeloFiducialTracks; c <= LUMI_VeloTracksEtaBin7; c++) values[c] = 0;
+  values[LUMI_VeloTracks] = in->states.offsets[event + 1] - in->states.offsets[event];
+}
+
+static SL_DEVICE void lumi_begin_vertices(const struct summarize_args *in, uint32_t event, uint32_t *values) {
+  const uint32_t first = in->vertices.offsets[event], count = in->vertices.offsets[event + 1] - first;
+  values[LUMI_VeloVertices] = count;
+  values[LUMI_FiducialVeloVertices] = 0;
+  lumi_fill_position(in, event, first, count, values);
+}
+
+static SL_DEVICE void lumi_begin_muons(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   if (in->muon_tiles.first != NULL) lumi_fill_muon_tiles(in, event, values);
   if (in->muon_stubs.offsets != NULL)
     values[LUMI_MuonTracks] = in->muon_stubs.offsets[event + 1] - in->muon_stubs.offsets[event];
-  if (in->calo_sums.energy != NULL) lumi_fill_energy(in, event, values);
-  if (in->plume.is_there != NULL && in->plume.is_there[event]) lumi_fill_plume(in, event, values);
+}
+
+static SL_DEVICE void lumi_begin(const struct summarize_args *in, uint32_t event, uint32_t part, uint32_t *values) {
+  if (part == LUMI_OF_ODIN) lumi_fill_basic(in, event, values);
+  if (part == LUMI_OF_TRACKS && in->states.offsets != NULL) lumi_begin_tracks(in, event, values);
+  if (part == LUMI_OF_VERTICES && in->vertices.offsets != NULL) lumi_begin_vertices(in, event, values);
+  if (part == LUMI_OF_SCIFI && in->scifi_hits.offsets != NULL)
+    for (uint32_t c = LUMI_SciFiT1Q02M0; c <= LUMI_SciFiT3Q13M5; c++) values[c] = 0;
+  if (part == LUMI_OF_MUONS) lumi_begin_muons(in, event, values);
+  if (part == LUMI_OF_CALO && in->calo_sums.energy != NULL) lumi_fill_energy(in, event, values);
+  if (part == LUMI_OF_PLUME && in->plume.is_there != NULL && in->plume.is_there[event])
+    lumi_fill_plume(in, event, values);
 }
 
 /* What all threads count together. */
@@ -258,11 +299,7 @@ static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event
     for (uint32_t v = in->vertices.offsets[event] + threadIdx.x; v < end; v += blockDim.x)
       lumi_count_vertex(in, v, values);
   }
-  if (in->scifi_hits.offsets != NULL) {
-    const uint32_t end = in->scifi_hits.offsets[event + 1];
-    for (uint32_t h = in->scifi_hits.offsets[event] + threadIdx.x; h < end; h += blockDim.x)
-      lumi_count_scifi_hit(in->scifi_hits.id[h], values);
-  }
+  if (in->scifi_hits.offsets != NULL) lumi_count_scifi(in, event, values);
 }
 
 /* Puts a value into its bit field, if it fits; all bits of the words are ones, and stay so where it does not. */
@@ -288,7 +325,9 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
   for (uint32_t c = threadIdx.x; c < LUMI_COUNTERS; c += blockDim.x) values[c] = LUMI_UNFILLED;
   for (uint32_t w = threadIdx.x; w < LUMI_MAX_WORDS; w += blockDim.x) words[w] = w < word_count ? 0xFFFFFFFFu : 0;
   __syncthreads();
-  if (threadIdx.x == 0) lumi_begin(in, event, kind, values);
+  if (threadIdx.x == 0) values[LUMI_encodingKey] = in->schema.key[kind];
+  for (uint32_t part = sl_warp_index(); part < LUMI_PARTS; part += sl_block_warps())
+    if (sl_warp_lane() == 0) lumi_begin(in, event, part, values);
   __syncthreads();
   lumi_count(in, event, values);
   __syncthreads();

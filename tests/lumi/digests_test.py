@@ -20,7 +20,8 @@ SIMULATED = ("-n", 150, "--set", "raw.luminosity_fraction=0.4")
 REAL = ("-i", MANY, "--set", f"geometry={GEOMETRY}")
 PLUGINS = os.environ["SLUICE_TEST_PLUGINS"]  # the folder of every_event.cpu.so
 # The whole chain on all events, the counters on the list; and without a list.
-ALL_TRACKS = "sluice: 1\ninclude: [{lumi}]\nnodes: {{ clusters: {{ events: [] }}, summaries: {{ events: {events} }} }}\n"
+ALL_TRACKS = "sluice: 1\ninclude: [{lumi}]\nnodes: {{ " + ", ".join(
+    f"{node}: {{{{ events: [] }}}}" for node in ("clusters", "scifi_hits", "muon_tiles", "calo_cells", "hit_counts")) + ", summaries: {{ events: {events} }} }}\n"
 
 
 def digests(graph, *arguments):
