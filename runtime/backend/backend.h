@@ -40,6 +40,7 @@ struct sl_pack_field {
   uint32_t shape, reserved; /* SL_SHAPE_CODE_... */
   const uint32_t *offsets;  /* of the field's collection, where it has any */
   const uint32_t *item_offsets;
+  const uint32_t *count; /* of an event list's numbers: how many there are; else NULL */
 };
 
 /* What the pack kernel writes at the start of the output memory; the fields follow at the offsets given. */

@@ -212,7 +212,7 @@ static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t 
     case SL_SHAPE_CODE_PER_SLICE:
       return f->entry_bytes;
     case SL_SHAPE_CODE_PER_EVENT:
-      return (uint64_t)events * f->entry_bytes;
+      return (uint64_t)(f->count ? *f->count : events) * f->entry_bytes;
     case SL_SHAPE_CODE_OFFSETS:
       return (events + 1ull) * f->entry_bytes;
     case SL_SHAPE_CODE_PER_ITEM:

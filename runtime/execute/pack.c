@@ -34,6 +34,19 @@ static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32
   return (const uint32_t *)(slot->flights[k].device_input + where->offset + first * where->event_stride_bytes);
 }
 
+/* Of the numbers of an event list, of which not all need be there: how many are. */
+static const uint32_t *count_of(const struct sl_slot *slot, uint32_t i) {
+  const struct sl_layout *l = slot->session->layout;
+  for (uint32_t set = 0; set < l->set_count; set++)
+    if (l->sets[set].numbers_storage == (int32_t)i) return slot->storage[l->sets[set].count_storage];
+  const struct sl_storage *at = &l->storage[i];
+  if (at->node == UINT32_MAX) return NULL;
+  const struct sl_member *member = &slot->session->graph->nodes[at->node].algorithm->members[at->member];
+  const int32_t *fields = l->members[at->node][at->member].storage;
+  const int is_list = sl_is_event_list(member->collection) && fields[0] != SL_NONE && fields[0] != (int32_t)i;
+  return is_list ? slot->storage[fields[0]] : NULL;
+}
+
 int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   const struct sl_session *s = slot->session;
   for (uint32_t p = 0; p < slot->pack.field_count; p++) {
@@ -50,7 +63,8 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
                                                   is_total ? SL_SHAPE_CODE_PER_SLICE : field->shape,
                                                   0,
                                                   offsets_of(slot, k, first, i, sl_offsets_field(c)),
-                                                  offsets_of(slot, k, first, i, item_offsets)};
+                                                  offsets_of(slot, k, first, i, item_offsets),
+                                                  count_of(slot, i)};
   }
   return s->backend->upload_now(s->device, slot->flights[k].pack_fields, slot->pack_fields,
                                 slot->pack.field_count * sizeof *slot->pack_fields);

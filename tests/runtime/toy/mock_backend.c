@@ -188,6 +188,7 @@ static int mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, 
 static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
   const uint32_t items = f->offsets ? f->offsets[events] : 0;
   const struct sl_field field = {.shape = f->shape, .width = 1};
+  if (f->count) return *f->count * f->entry_bytes;
   return f->entry_bytes * sl_field_values(&field, events, items, f->item_offsets ? f->item_offsets[items] : 0);
 }
 
