@@ -20,7 +20,7 @@ SL_KERNEL(write_decisions, struct dec_reports_args) {
   const struct io_made_banks banks = FIXED_BANKS(a.reports);
   if (sl_grid_thread() == 0) FIXED_BANKS_BEGIN(a.events, a.reports, words);
   for (uint32_t item = blockIdx.x; item < *a.events.count; item += gridDim.x) {
-    const uint32_t *passed = a.decisions.passed + a.decisions.offsets[sl_event_at(&a.events, item)];
+    const uint32_t event = sl_event_at(&a.events, item);
     uint32_t *to = a.reports.word + (uint64_t)item * words;
     fixed_bank_place(&a.events, &banks, item, words);
     if (threadIdx.x == 0) {
@@ -30,7 +30,8 @@ SL_KERNEL(write_decisions, struct dec_reports_args) {
     }
     for (uint32_t k = threadIdx.x; k < lines; k += blockDim.x)
       to[DECISION_REPORT_HEAD_WORDS + k] =
-          (passed[k / WORD_LINES] >> k % WORD_LINES & 1u) | ONE_CANDIDATE | FIRST_STAGE | (k + 1) << ID_SHIFT;
+          (event_decisions_word(&a.decisions, event, k / WORD_LINES) >> k % WORD_LINES & 1u) | ONE_CANDIDATE |
+          FIRST_STAGE | (k + 1) << ID_SHIFT;
   }
 }
 

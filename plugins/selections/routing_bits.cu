@@ -73,7 +73,6 @@ SL_KERNEL(route_events, struct routing_bits_args) {
   if (sl_grid_thread() == 0) FIXED_BANKS_BEGIN(a.events, a.banks, ROUTING_WORDS);
   for (uint32_t item = blockIdx.x; item < *a.events.count; item += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, item);
-    const uint32_t *passed = a.decisions.passed + a.decisions.offsets[event];
     uint32_t *to = a.banks.word + (uint64_t)item * ROUTING_WORDS;
     fixed_bank_place(&a.events, &banks, item, ROUTING_WORDS);
     if (threadIdx.x == 0) {
@@ -83,7 +82,8 @@ SL_KERNEL(route_events, struct routing_bits_args) {
     __syncthreads();
     for (uint32_t bit = threadIdx.x; is_same && bit < ROUTING_BITS; bit += blockDim.x) {
       uint32_t found = 0;
-      for (uint32_t w = 0; w < width; w++) found |= passed[w] & a.masks[bit * width + w];
+      for (uint32_t w = 0; w < width; w++)
+        found |= event_decisions_word(&a.decisions, event, w) & a.masks[bit * width + w];
       if (found) atomicOr(&to[0], 1u << bit);
     }
   }

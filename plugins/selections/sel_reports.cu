@@ -33,10 +33,10 @@ static SL_DEVICE uint32_t kind_of(const struct sel_reports_args *a, uint32_t lin
 
 /* Notes the lines that passed; returns how many. */
 static SL_DEVICE uint32_t note_lines(const struct sel_reports_args *a, uint32_t event) {
-  const uint32_t *bits = a->decisions.passed + a->decisions.offsets[event];
   uint32_t *to = a->passed + (uint64_t)event * a->lines.count, count = 0;
   SL_FOR_BLOCK (k, a->lines.count) {
-    const uint32_t has_passed = k < a->lines.count && (bits[k / 32] >> k % 32 & 1u);
+    const uint32_t has_passed =
+        k < a->lines.count && (event_decisions_word(&a->decisions, event, k / 32) >> k % 32 & 1u);
     const uint32_t place = sl_block_append(has_passed, &count);
     if (has_passed) to[place] = k | kind_of(a, k, event) << KIND_SHIFT;
   }

@@ -4,6 +4,7 @@
 #include "selections_support.h"
 
 enum { EVENTS_MAX = 300, LINES_MAX = 130, NAME_BYTES = 24, HEAD = DECISION_REPORT_HEAD_WORDS };
+enum { NONE = UINT32_MAX };
 
 /* What a line says of an event: nothing, both bits, or that the scale took it. */
 static uint8_t said(uint32_t line, uint32_t event) {
@@ -129,14 +130,15 @@ struct decided {
   uint32_t offsets[EVENTS_MAX + 1], words[EVENTS_MAX * ((LINES_MAX + 31) / 32)], key, lines;
 };
 
-static void give_decisions(struct sl_test *t, uint32_t events, uint32_t lines, uint32_t key) {
+/* Event `undecided` was not decided on; NONE: all were. */
+static void give_decisions_but(struct sl_test *t, uint32_t events, uint32_t lines, uint32_t key, uint32_t undecided) {
   static struct decided d;
   const uint32_t width = (lines + 31) / 32;
   memset(&d, 0, sizeof d);
   d.key = key, d.lines = lines;
   for (uint32_t e = 0; e < events; e++) {
-    d.offsets[e + 1] = d.offsets[e] + width;
-    for (uint32_t k = 0; k < lines; k++)
+    d.offsets[e + 1] = d.offsets[e] + (e == undecided ? 0 : width);
+    for (uint32_t k = 0; e != undecided && k < lines; k++)
       if (said(k, e) & LINE_PASSED) d.words[d.offsets[e] + k / 32] |= 1u << k % 32;
   }
   sl_test_events(t, events);
@@ -144,6 +146,10 @@ static void give_decisions(struct sl_test *t, uint32_t events, uint32_t lines, u
   sl_test_input(t, "decisions", "key", &d.key, 1);
   sl_test_input(t, "decisions", "line_count", &d.lines, 1);
   sl_test_input(t, "decisions", "passed", d.words, d.offsets[events]);
+}
+
+static void give_decisions(struct sl_test *t, uint32_t events, uint32_t lines, uint32_t key) {
+  give_decisions_but(t, events, lines, key, NONE);
 }
 
 /* The words of the bank of item `item`, all of `words` words. */
@@ -203,6 +209,22 @@ static void without_a_list_all_events_have_banks_and_on_an_empty_one_none(void *
   }
 }
 
+static void an_event_that_was_not_decided_on_passed_no_line(void **state) {
+  (void)state;
+  const uint32_t undecided[] = {5, 9};
+  for (size_t i = 0; i < sizeof undecided / sizeof *undecided; i++) {
+    struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "dec_reports");
+    give_decisions_but(t, 10, 40, 1, undecided[i]);
+    assert_int_equal(sl_test_run(t), 0);
+    for (uint32_t e = 0; e < 10; e++) {
+      const uint32_t *bank = bank_of(t, "reports", e, HEAD + 40);
+      for (uint32_t k = 0; k < 40; k++)
+        assert_int_equal(bank[HEAD + k] & 1, e != undecided[i] && (said(k, e) & LINE_PASSED));
+    }
+    sl_test_free(t);
+  }
+}
+
 static const char *const routed[] = {"Hlt1ODINLumi",   "Hlt1ODIN1kHzLumi", "Hlt1TrackMVA",      "Hlt1VeloMicroBias",
                                      "Hlt1ODINNoBias", "Hlt1BeamGas",      "Hlt1D2KPi",         "Hlt1D2KPiAlignment",
                                      "Hlt1Tell1Error", "myHlt1TrackMVA",   "Hlt1Pi02GammaGamma"};
@@ -239,6 +261,20 @@ static void routing_bits_are_those_of_lines_whose_whole_name_matches(void **stat
     assert_int_equal(bank[0], e < ROUTED ? routed_bits[e] : together);
     assert_int_equal(bank[1] | bank[2], 0);
   }
+  sl_test_free(t);
+}
+
+static void an_event_that_was_not_decided_on_has_no_routing_bits(void **state) {
+  (void)state;
+  struct sl_test *t = route(lines_key(routed, ROUTED));
+  uint32_t offsets[ROUTED + 2] = {0};
+  for (uint32_t e = 3; e < ROUTED + 2; e++) offsets[e] = e - 2; /* events 0, 1 were not, nor the last one */
+  offsets[ROUTED + 1] = offsets[ROUTED];
+  sl_test_input(t, "decisions", "offsets", offsets, ROUTED + 2);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t e = 0; e <= ROUTED; e++)
+    assert_int_equal(bank_of(t, "banks", e, ROUTING_WORDS)[0],
+                     offsets[e] == offsets[e + 1] ? 0 : routed_bits[offsets[e]]);
   sl_test_free(t);
 }
 
@@ -286,6 +322,8 @@ int main(void) {
       cmocka_unit_test(the_key_is_the_hash_of_ids_and_names),
       cmocka_unit_test(a_decision_report_has_a_word_for_each_line),
       cmocka_unit_test(without_a_list_all_events_have_banks_and_on_an_empty_one_none),
+      cmocka_unit_test(an_event_that_was_not_decided_on_passed_no_line),
+      cmocka_unit_test(an_event_that_was_not_decided_on_has_no_routing_bits),
       cmocka_unit_test(routing_bits_are_those_of_lines_whose_whole_name_matches),
       cmocka_unit_test(patterns_can_be_set_and_leave_lines_out),
       cmocka_unit_test(a_wrong_pattern_is_refused_with_its_bit),

@@ -112,6 +112,14 @@ static void make_decisions(struct sample *s, uint32_t share) {
   }
 }
 
+/* As if event `e` were not on the list of who decides. */
+static void take_decisions_away(struct sample *s, uint32_t e) {
+  const uint32_t begin = s->passed_offsets[e], width = s->passed_offsets[e + 1] - begin;
+  memmove(s->passed + begin, s->passed + begin + width,
+          (s->passed_offsets[EVENTS] - begin - width) * sizeof *s->passed);
+  for (uint32_t i = e + 1; i <= EVENTS; i++) s->passed_offsets[i] -= width;
+}
+
 static struct sample *make_sample(uint32_t lines, uint32_t lines_share, uint32_t candidates_share) {
   memset(&sample, 0, sizeof sample);
   random_start(lines);
@@ -157,6 +165,7 @@ struct objects {
 };
 
 static int passes(const struct sample *s, uint32_t e, uint32_t k) {
+  if (s->passed_offsets[e] == s->passed_offsets[e + 1]) return 0;
   return (int)(s->passed[s->passed_offsets[e] + k / 32] >> k % 32 & 1u);
 }
 
@@ -410,6 +419,14 @@ static void no_line_passes(void **state) {
   assert_int_equal(assert_reported(report(s, 1), s, 1, NULL, 0), 0);
 }
 
+static void an_event_that_was_not_decided_on_has_no_report(void **state) {
+  (void)state;
+  struct sample *s = make_sample(12, 1, 2);
+  take_decisions_away(s, EVENTS - 2);
+  take_decisions_away(s, 4);
+  assert_true(assert_reported(report(s, 1), s, 1, NULL, 0) > 0);
+}
+
 static void blocks_of_any_size(void **state) {
   (void)state;
   const uint32_t threads[] = {32, 96, 256};
@@ -483,6 +500,7 @@ int main(void) {
       cmocka_unit_test(lists_and_hits_in_the_ut_may_be_there_or_not),
       cmocka_unit_test(a_candidate_of_all_lines_is_there_once),
       cmocka_unit_test(no_line_passes),
+      cmocka_unit_test(an_event_that_was_not_decided_on_has_no_report),
       cmocka_unit_test(blocks_of_any_size),
       cmocka_unit_test(a_report_that_is_too_large_is_left_out_and_told_of),
       cmocka_unit_test(words_that_do_not_fit_are_reported_and_not_written),

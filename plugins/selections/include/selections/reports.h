@@ -5,6 +5,7 @@
 
 #include "io/made_banks.h"
 
+#include <sluice/math.h>
 #include <sluice/plugin.h>
 
 /* The decisions of all lines, of events by event. A line's id is its place among them, from 1 on. */
@@ -14,6 +15,11 @@
   F(line_count, u32, PER_SLICE, "", "how many lines there are")  \
   F(passed, u32, PER_ITEM, "", "a bit a line, from the lowest on; an event has as many words as the lines need")
 SL_COLLECTION(event_decisions, EVENT_DECISIONS_FIELDS, "which lines each event passed");
+
+/* A word of an event's decisions; 0 of an event that is not on the list of who decided. */
+SL_MATH_FUNCTION uint32_t event_decisions_word(const struct event_decisions_view *of, uint32_t event, uint32_t word) {
+  return word < of->offsets[event + 1] - of->offsets[event] ? of->passed[of->offsets[event] + word] : 0;
+}
 
 /* An entry a line. */
 #define LINE_TOTALS_FIELDS(F)                                                    \
