@@ -12,12 +12,13 @@
  */
 #include "sel_reports.h"
 
-enum { OTHER_LINES = 1, UNKNOWN_CANDIDATES, TOO_LARGE };
+enum { OTHER_LINES = 1, UNKNOWN_CANDIDATES, TOO_LARGE, OTHER_TRACKS };
 static const struct sl_event_error errors[] = {
     {OTHER_LINES, 0, "its decisions are of other lines than `lines`"},
     {UNKNOWN_CANDIDATES, 0,
      "a line's candidates are neither `particles` nor among `vertices`: its report has none; id"},
-    {TOO_LARGE, 0, "its selection report is larger than a raw bank can be, and left out; words"}};
+    {TOO_LARGE, 0, "its selection report is larger than a raw bank can be, and left out; words"},
+    {OTHER_TRACKS, 0, "`particles`, `states` and `tracks`, or a vertex, are not of the same tracks"}};
 
 /* ------------------------------------------------------------------------------------------------ counting */
 
@@ -53,6 +54,19 @@ static SL_DEVICE uint32_t is_accepted(const struct sel_reports_args *a, uint32_t
     if (passed[j] >> KIND_SHIFT == kind && line_accepts(a, passed[j], event)[i]) found++;
   *candidates += found;
   return found > 0;
+}
+
+/* Are there more or fewer states or long tracks than particles, or vertices of what is none of these? By a block. */
+static SL_DEVICE uint32_t has_other_tracks(const struct sel_reports_args *a, uint32_t event) {
+  const uint32_t tracks = event_tracks(a, event);
+  uint32_t others = a->states.offsets[event + 1] - a->states.offsets[event] != tracks ||
+                    a->tracks.offsets[event + 1] - a->tracks.offsets[event] != tracks;
+  for (uint32_t c = 0; c < a->vertices.count; c++) {
+    const struct secondary_vertices_view *of = &a->vertices.at[c];
+    for (uint32_t i = of->offsets[event] + threadIdx.x; i < of->offsets[event + 1]; i += blockDim.x)
+      others |= of->first[i] >= tracks || of->second[i] >= tracks;
+  }
+  return sl_block_sum_u32(others) > 0;
 }
 
 /* From object `first` on; returns how many there are. */
@@ -97,9 +111,10 @@ SL_KERNEL(count_objects, struct sel_reports_args) {
     a.word_offsets[place] = 0;
   for (uint32_t place = blockIdx.x; place < listed; place += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, place);
-    if (*a.decisions.key != a.key) {
+    const uint32_t is_same = *a.decisions.key == a.key;
+    if (!is_same || has_other_tracks(&a, event)) {
       if (threadIdx.x == 0) {
-        sl_event_fail(&a.events, event, OTHER_LINES, 0);
+        sl_event_fail(&a.events, event, is_same ? OTHER_TRACKS : OTHER_LINES, 0);
         a.reports.offsets[event] = a.word_offsets[place] = 0;
       }
       continue; /* as the whole block does */

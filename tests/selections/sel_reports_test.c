@@ -494,6 +494,44 @@ static void decisions_of_other_lines_refuse_the_event(void **state) {
   sl_test_free(t);
 }
 
+static void assert_refused_for_other_tracks(struct sl_test *t, uint32_t event) {
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_event_error(t, event) >> 32 & 0xFF, 4);
+  assert_int_equal(sl_test_event_error(t, event - 1), 0);
+  assert_int_equal(OUTPUT(t, "reports", "offsets", uint32_t)[event],
+                   OUTPUT(t, "reports", "offsets", uint32_t)[event + 1]);
+  sl_test_free(t);
+}
+
+/* Of the last container, whose vertices no line of the one there is judges. */
+static void vertices_of_other_tracks_refuse_the_event(void **state) {
+  (void)state;
+  enum { EVENT = 4 };
+  for (uint32_t second = 0; second < 2; second++) {
+    struct sample *s = make_sample(1, 1, 2);
+    struct container *of = &s->containers[CONTAINERS - 1];
+    const uint32_t last = of->offsets[EVENT + 1] - 1;
+    assert_true(of->offsets[EVENT] <= last);
+    (second ? of->second : of->first)[last] = s->scifi.offsets[EVENT + 1] - s->scifi.offsets[EVENT];
+    assert_refused_for_other_tracks(report(s, 1), EVENT);
+  }
+}
+
+static void states_and_tracks_are_as_many_as_particles(void **state) {
+  (void)state;
+  enum { EVENT = 8 };
+  const char *const ports[] = {"states", "tracks"};
+  for (size_t p = 0; p < sizeof ports / sizeof *ports; p++) {
+    const struct sample *s = make_sample(4, 1, 2);
+    struct sl_test *t = report(s, 1);
+    uint32_t offsets[EVENTS + 1];
+    memcpy(offsets, s->scifi.offsets, sizeof offsets);
+    offsets[EVENT + 1]--; /* the next one, which has no tracks, gets one */
+    sl_test_input(t, ports[p], "offsets", offsets, EVENTS + 1);
+    assert_refused_for_other_tracks(t, EVENT);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(banks_are_those_of_a_plain_packer),
@@ -506,6 +544,8 @@ int main(void) {
       cmocka_unit_test(words_that_do_not_fit_are_reported_and_not_written),
       cmocka_unit_test(candidates_of_a_container_that_is_not_there_are_told_of),
       cmocka_unit_test(decisions_of_other_lines_refuse_the_event),
+      cmocka_unit_test(vertices_of_other_tracks_refuse_the_event),
+      cmocka_unit_test(states_and_tracks_are_as_many_as_particles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
