@@ -23,6 +23,14 @@ SCALES = {"Hlt1AnyTrack": (1, 0.3), "Hlt1ODINLumi": (0.5, 1), "Hlt1Passthrough":
 ROUTED = {"Hlt1TrackMVA": [14], "Hlt1AnyTrack": [14], "Hlt1ODINLumi": [1], "Hlt1Passthrough": [14]}
 
 
+def refuses(read, *given):
+    try:
+        read(*given)
+    except decode.Malformed:
+        return True
+    return False
+
+
 def run(out, *arguments, events=EVENTS):
     return call("run", GRAPH, "-n", events, "-o", out, "--quiet", *arguments)
 
@@ -51,6 +59,14 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(len(detectors) > 20 and all(of == {2, 3, 5} or of == {2, 5} for of in detectors), f"{len(detectors)} tracks with hits in VELO, UT and SciFi")
     hits = [len(track["lhcbids"]) == len(set(track["lhcbids"])) for report in reports for track in report["tracks"]]
     checks.that(all(hits), "no hit is twice on a track")
+
+    *_, (_, _, _, last) = decode.banks(records[0][1])
+    body = records[0][1][:-len(last) // 4 * 4]
+    checks.that(refuses(lambda: list(decode.banks(body))), "a bank that is longer than its record is refused")
+    words, of = next((decode.words_of(bank), report) for (_, body), report in zip(records, reports) for kind, *_, bank in decode.banks(body) if kind == decode.SELECTIONS)
+    value = words[4] + 1 + ((words[words[4]] & 0xFFFF) + 3) // 4  # the first of the standard information, whose sub-bank begins there
+    refused = [refuses(decode.read_selections, (*words[:value], wrong, *words[value + 1:]), of["passed"]) for wrong in (0x7F800000, 0x7FC00000, 0)]
+    checks.that(all(refused) and decode.read_selections(words, of["passed"])["lines"] == of["lines"], "and so is a selection whose id is no number or of no line that passed")
 
     for arguments in (("--slice-events", "7", "--slots", "2"), ("--set", "sel_reports.words=1")):
         run(second, *arguments)
