@@ -238,9 +238,9 @@ int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, 
     const int item_offsets_field = sl_item_offsets_field(c, sl_group_of(c, f));
     const uint32_t *item_offsets = item_offsets_field >= 0 ? v->fields[item_offsets_field] : NULL;
     uint64_t begin = (uint64_t)first * field->width, end = (uint64_t)items * field->width;
-    if (field->shape == SL_SHAPE_CODE_PER_EVENT) {
+    if (field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_PER_SLICE) {
       begin = 0;
-      end = (uint64_t)batch->event_count * field->width;
+      end = field->shape == SL_SHAPE_CODE_PER_EVENT ? (uint64_t)batch->event_count * field->width : field->width;
     } else if (field->shape == SL_SHAPE_CODE_PER_SUBITEM && item_offsets) {
       begin = (uint64_t)item_offsets[first] * field->width;
       end = (uint64_t)item_offsets[items] * field->width;

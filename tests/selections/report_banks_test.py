@@ -94,4 +94,11 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(len(names) == 66 and len(reports) > 10 and with_vertices, f"of {len(names)} lines {len(reports)} events, {len(with_vertices)} with vertices")
     kinds = {name: {of for report in reports for of, _ in report["lines"].get(i, [])} for i, name in enumerate(names, 1)}
     checks.that({"vertex"} in kinds.values() and {"track"} in kinds.values() and all(len(of) < 2 for of in kinds.values()), "each line has candidates of one kind")
+
+    # what lines say of a slice, not of events or candidates, is one value, whatever stands behind it
+    lines = Path(folder) / "lines.yaml"
+    lines.write_text(f"sluice: 1\ninclude: [{ROOT}/graphs/selections.yaml]\noutputs: [{', '.join(names)}]\n")
+    plain, guarded = (call("run", lines, "-n", FEW, "--digest", *more) for more in ((), ("--guard",)))
+    digests, of_guarded = ([line for line in done.stdout.splitlines() if line.startswith("output")] for done in (plain, guarded))
+    checks.that(len(digests) == len(names) and digests == of_guarded, f"the same digests of {len(names)} lines with --guard")
 checks.end()
