@@ -6,14 +6,15 @@
 /* -------------------------------------------------------------------------------------------------- high_et */
 
 #define SL_ARGS high_et_args
-#define HIGH_ET(M)                                                       \
-  LINE_OVER(M, velo_beamline_states)                                     \
-  M(IN, bremsstrahlung, calo_bremsstrahlung, "et", "of the same tracks") \
+#define HIGH_ET(M)                                                               \
+  LINE_OVER(M, velo_beamline_states)                                             \
+  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets et", "of the same tracks") \
   M(F32, min_et, 15000.0, 0.0, 1e9, "MeV", "energy across the beam, in the calorimeter straight ahead")
 SL_ARGUMENTS(high_et, HIGH_ET);
 
 LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_states) {
-  return a->bremsstrahlung.et[i] > a->min_et;
+  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
+  return track != LINE_NO_PLACE && a->bremsstrahlung.et[track] > a->min_et;
 }
 
 /* ------------------------------------------------------------------------------------------------- beam_gas */
@@ -22,7 +23,7 @@ LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_state
 #define SL_ARGS beam_gas_args
 #define BEAM_GAS(M)                                                                                          \
   LINE_OVER(M, velo_beamline_states)                                                                         \
-  M(IN, tracks, velo_tracks, "hit_offsets", "the same tracks")                                               \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "the same tracks")                                       \
   M(IN, crossings, odin_events, "crossing_type", "of all events")                                            \
   M(U32, crossing_types, 2, 0, 15, "", "bit t: crossing type t (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
   M(U32, min_hits, 12, 0, 1000, "", "of the track")                                                          \
@@ -31,8 +32,10 @@ LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_state
 SL_ARGUMENTS(beam_gas, BEAM_GAS);
 
 LINE(beam_gas, "VELO tracks from gas upstream", velo_beamline_states) {
-  return (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 && a->candidates.z[i] > a->min_z &&
-         a->candidates.z[i] < a->max_z && a->tracks.hit_offsets[i + 1] - a->tracks.hit_offsets[i] >= a->min_hits;
+  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
+  return track != LINE_NO_PLACE && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
+         a->candidates.z[i] > a->min_z && a->candidates.z[i] < a->max_z &&
+         a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track] >= a->min_hits;
 }
 
 #define LINES(L) L(high_et) L(beam_gas)

@@ -195,6 +195,62 @@ static void a_window_that_ends_before_it_begins_is_refused(void **state) {
   sl_test_free(t);
 }
 
+/* ------------------------------------------------------------------------------------------- inputs of others */
+
+static const struct line_port of_pairs[] = {
+    {"candidates", &secondary_vertices_collection}, {"scores", &vertex_scores_collection}, {NULL, NULL}};
+static const struct line_port of_pairs_of_particles[] = {{"candidates", &secondary_vertices_collection},
+                                                         {"scores", &vertex_scores_collection},
+                                                         {"particles", &particles_collection},
+                                                         {NULL, NULL}};
+/* Four events with a candidate each, of which the line accepts all but that of event 2. */
+static const struct {
+  struct line_table table;
+  const char *input;
+} beside[] = {
+    {{"Hlt1SingleHighEt",
+      "bremsstrahlung.et=15001",
+      of_bremsstrahlung,
+      {{"bremsstrahlung.et", "15001", "15000", NULL}}},
+     "bremsstrahlung"},
+    {{"Hlt1BeamGas",
+      "candidates.z=-400 tracks.hit_offsets=12 crossings.crossing_type=1",
+      of_velo_tracks,
+      {{"candidates.z", "-401", "-299", NULL}}},
+     "tracks"},
+    {{"Hlt1TwoTrackMVA",
+      "scores.logit=4 candidates.pt=2000 candidates.m_corrected=2000 candidates.eta=3 candidates.min_pt=500 "
+      "candidates.min_ip_chi2=9",
+      of_pairs,
+      {{"scores.logit", "5", "3", NULL}}},
+     "scores"},
+    {{"Hlt1TwoTrackMVACharmXSec",
+      "scores.logit=4 particles.p=5000 candidates.pt=2000 candidates.min_p=3000 candidates.min_pt=500 "
+      "candidates.min_ip_chi2=9",
+      of_pairs_of_particles,
+      {{"scores.logit", "5", "2", NULL}}},
+     "scores"},
+};
+
+/* Event 1 has no items in the input, as its node did not run on it; event 2 two, so that they are of others. */
+static void what_stands_beside_candidates_is_theirs(void **state) {
+  enum { BESIDE_EVENTS = 4 };
+  static const uint32_t offsets[BESIDE_EVENTS + 1] = {0, 1, 1, 3, 4};
+  (void)state;
+  for (size_t k = 0; k < sizeof beside / sizeof beside[0]; k++) {
+    check_line(&beside[k].table);
+    struct sl_test *t = line_of(&beside[k].table);
+    sl_test_input(t, beside[k].input, "offsets", offsets, BESIDE_EVENTS + 1);
+    assert_int_equal(sl_test_run(t), 0);
+    const uint8_t *passed = OUTPUT(t, "decisions", "passed", uint8_t);
+    assert_true(passed[0] && passed[3]);
+    assert_int_equal(passed[1], 0);
+    for (uint32_t event = 0; event < BESIDE_EVENTS; event++)
+      assert_int_equal(sl_test_event_error(t, event) >> 32 & 0xFF, event == 2);
+    sl_test_free(t);
+  }
+}
+
 /* ------------------------------------------------------------------------------------------- scales and lists */
 
 enum { EVENTS = 400, FIRST_EVENT = 6001, RUN = 289232 };
@@ -308,6 +364,7 @@ int main(void) {
       cmocka_unit_test(every_criterion_of_a_line_of_single_tracks_decides),
       cmocka_unit_test(every_edge_of_a_window_of_a_rich_decides),
       cmocka_unit_test(a_window_that_ends_before_it_begins_is_refused),
+      cmocka_unit_test(what_stands_beside_candidates_is_theirs),
       cmocka_unit_test(a_line_looks_at_and_passes_the_fractions_that_its_name_and_seeds_say),
       cmocka_unit_test(fractions_of_nothing_and_of_all_are_exact),
       cmocka_unit_test(an_event_that_is_not_on_the_list_does_not_pass),

@@ -7,7 +7,7 @@
 #define SL_ARGS two_track_mva_args
 #define TWO_TRACK_MVA(M)                                                                         \
   LINE_OVER(M, secondary_vertices)                                                               \
-  M(IN, scores, vertex_scores, "logit", "what the network says of the candidates")               \
+  M(IN, scores, vertex_scores, "offsets logit", "what the network says of the candidates")       \
   M(F32, min_logit, 3.100176, -1e6, 1e6, "", "of the network; 3.100176 is a response of 0.9569") \
   M(F32, max_chi2, 20.0, 0.0, 1e9, "", "of the vertex fit")                                      \
   M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")                      \
@@ -22,10 +22,11 @@ SL_ARGUMENTS(two_track_mva, TWO_TRACK_MVA);
 
 LINE(two_track_mva, "two tracks of a heavy hadron, as a network sees it", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  return a->scores.logit[i] >= a->min_logit && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
-         pairs->pt[i] >= a->min_pt && pairs->m_corrected[i] >= a->min_m_corrected && pairs->eta[i] >= a->min_eta &&
-         pairs->eta[i] < a->max_eta && pairs->min_pt[i] >= a->min_child_pt && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
-         VERTEX_IS_FROM_Z(a, i);
+  const uint32_t score = line_place(&a->events, pairs->offsets, a->scores.offsets, event, i);
+  return score != LINE_NO_PLACE && a->scores.logit[score] >= a->min_logit && pairs->doca[i] < a->max_doca &&
+         pairs->chi2[i] < a->max_chi2 && pairs->pt[i] >= a->min_pt && pairs->m_corrected[i] >= a->min_m_corrected &&
+         pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta && pairs->min_pt[i] >= a->min_child_pt &&
+         pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i);
 }
 
 /* -------------------------------------------------------------------------------------------- two_track_charm */
@@ -35,7 +36,7 @@ LINE(two_track_mva, "two tracks of a heavy hadron, as a network sees it", second
 #define TWO_TRACK_CHARM(M)                                                                                            \
   LINE_OVER(M, secondary_vertices)                                                                                    \
   M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                                          \
-  M(IN, scores, vertex_scores, "logit", "what the network says of the candidates")                                    \
+  M(IN, scores, vertex_scores, "offsets logit", "what the network says of the candidates")                            \
   M(F32, min_logit, 2.495845, -1e6, 1e6, "", "of the network; 2.495845 is a response of 0.92385")                     \
   M(F32, min_logit_low_pt, 0.847298, -1e6, 1e6, "", "the same at low pt; 0.847298 is a response of 0.7")              \
   M(F32, low_pt, 1500.0, 0.0, 1e9, "MeV", "of the pair: low below this")                                              \
@@ -52,8 +53,9 @@ SL_ARGUMENTS(two_track_charm, TWO_TRACK_CHARM);
 LINE(two_track_charm, "two tracks of a charmed hadron, as a network and their mass say", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   const float min_logit = pairs->pt[i] < a->low_pt ? a->min_logit_low_pt : a->min_logit;
-  if (!(a->scores.logit[i] >= min_logit && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
-        pairs->min_pt[i] >= a->min_child_pt && pairs->min_p[i] >= a->min_child_p &&
+  const uint32_t score = line_place(&a->events, pairs->offsets, a->scores.offsets, event, i);
+  if (!(score != LINE_NO_PLACE && a->scores.logit[score] >= min_logit && pairs->doca[i] < a->max_doca &&
+        pairs->chi2[i] < a->max_chi2 && pairs->min_pt[i] >= a->min_child_pt && pairs->min_p[i] >= a->min_child_p &&
         pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i)))
     return 0;
   const float one = mass_of(pairs, &a->particles, event, i, KAON_MASS, PION_MASS);

@@ -95,6 +95,23 @@ static SL_DEVICE SL_UNUSED uint32_t line_lets_through(const struct odin_scaler *
   return scaler->threshold >> 32 != 0 || odin_scaler_passes(scaler, odin, event);
 }
 
+/* Why a line refuses an event. */
+enum { LINE_OTHER_ITEMS = 1 };
+static const struct sl_event_error line_errors[] SL_UNUSED = {
+    {LINE_OTHER_ITEMS, 0, "an input has not as many items as there are candidates: it is of others"}};
+
+/* Where candidate `i` is in an input that has an item for each candidate; LINE_NO_PLACE where the event has no items
+ * there, as its node did not run on it. If they are more or fewer the input is of others: the event is refused. */
+#define LINE_NO_PLACE UINT32_MAX
+static SL_DEVICE SL_UNUSED uint32_t line_place(const struct sl_events *events, const uint32_t *candidate_offsets,
+                                               const uint32_t *input_offsets, uint32_t event, uint32_t i) {
+  const uint32_t candidates = candidate_offsets[event + 1] - candidate_offsets[event];
+  const uint32_t items = input_offsets[event + 1] - input_offsets[event];
+  if (items == candidates) return input_offsets[event] + (i - candidate_offsets[event]);
+  if (items > 0) sl_event_fail(events, event, LINE_OTHER_ITEMS, 0);
+  return LINE_NO_PLACE;
+}
+
 /* What a line prepares of its own, if it does. */
 static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_services *, void *),
                                               const struct sl_services *s, void *args) {
@@ -149,29 +166,29 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 /* The algorithm NAME, of struct NAME_args; its predicate's body follows. `over`: a collection or `events`. */
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
 /* The same with an SL_CHECK and an SL_PREPARE of its own; NULL: none. */
-#define LINE_WITH(name, doc_, over, check_, prepare_)                                                           \
-  LINE_PREDICATE_(name);                                                                                        \
-  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                               \
-  (name##_judge_, struct name##_args, name##_accepts_) SL_KERNEL(name##_one_, struct name##_args) {             \
-    if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                        \
-    const uint32_t step = gridDim.x * sl_block_warps();                                                         \
-    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)          \
-      name##_judge_(&a, sl_event_at(&a.events, i));                                                             \
-  }                                                                                                             \
-  static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                          \
-    return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                         \
-  }                                                                                                             \
-  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n); \
-  static uint32_t over##_line_number_(const char *line);                                                        \
-  static int name##_prepare_(const struct sl_services *s, void *args) {                                         \
-    struct name##_args *a = (struct name##_args *)args;                                                         \
-    a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                        \
-    a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                      \
-    a->scale.number = over##_line_number_(#name);                                                               \
-    return line_prepare_more(prepare_, s, args);                                                                \
-  }                                                                                                             \
-  SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_CHECK(check_),                     \
-                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));           \
+#define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
+  LINE_PREDICATE_(name);                                                                                               \
+  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                                      \
+  (name##_judge_, struct name##_args, name##_accepts_) SL_KERNEL(name##_one_, struct name##_args) {                    \
+    if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                               \
+    const uint32_t step = gridDim.x * sl_block_warps();                                                                \
+    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
+      name##_judge_(&a, sl_event_at(&a.events, i));                                                                    \
+  }                                                                                                                    \
+  static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                                 \
+    return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                                \
+  }                                                                                                                    \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n);        \
+  static uint32_t over##_line_number_(const char *line);                                                               \
+  static int name##_prepare_(const struct sl_services *s, void *args) {                                                \
+    struct name##_args *a = (struct name##_args *)args;                                                                \
+    a->scale.before = line_scaler(s, a->pre_seed, "_pre", a->pre_scale);                                               \
+    a->scale.after = line_scaler(s, a->post_seed, "_post", a->post_scale);                                             \
+    a->scale.number = over##_line_number_(#name);                                                                      \
+    return line_prepare_more(prepare_, s, args);                                                                       \
+  }                                                                                                                    \
+  SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_ERRORS_OF(line_errors), SL_CHECK(check_), \
+                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_));                  \
   LINE_PREDICATE_(name)
 #define LINE_PREDICATE_(name)                                                                                \
   static SL_DEVICE uint32_t name##_accepts_(const struct name##_args *a SL_UNUSED, uint32_t event SL_UNUSED, \
