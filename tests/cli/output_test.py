@@ -170,8 +170,8 @@ def killed(folder):
     spans = json.loads((folder / "t.json.part").read_text() + "]")
     check(sum(s.get("args", {}).get("events", 0) for s in spans if s["name"] == "fill") == 300, "and the spans of the trace")
     check("sluice_events_total 300\n" in (folder / "t.prom").read_text(), "and the metrics know of them")
-    process = start(LUMI, "-n", 1000000, "-o", folder / "l.csv")
-    wait_for(folder / "l.csv.part", process, 1000)
+    process = start(LUMI, "-n", 1000000, "--set", "raw.luminosity_fraction=1", "-o", folder / "l.csv")
+    wait_for(folder / "l.csv.part", process, 4000)  # the head has 1800
     process.send_signal(signal.SIGKILL)
     process.communicate()
     rows = (folder / "l.csv.part").read_text().splitlines()

@@ -446,7 +446,7 @@ static void a_report_that_is_too_large_is_left_out_and_told_of(void **state) {
   large = (struct hits){.count = 0};
   for (uint32_t e = 0; e < EVENTS; e++) {
     if (e == 1) add_track_hits(&large, REPORT_WORDS_MAX, 2);
-    for (uint32_t i = 0; i < 40; i++) add_track_hits(&large, 3, 2);
+    for (uint32_t i = 0; i < 32; i++) add_track_hits(&large, 3, 2);
     large.offsets[e + 1] = large.tracks;
   }
   s->velo = large;
