@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Plans of graphs are found by the greedy orders; where they are not, so long may a better one be looked for. */
+#define SEARCH_SECONDS 0.25
+
 /* Does a port that shares another one's offsets have items of events only that its node runs on? So it is if who wrote
  * the offsets ran on the same ones. */
 static int has_items_of_own_events(const struct sl_layout *l, uint32_t n, const char *shared) {
@@ -106,7 +109,7 @@ int sl_layout_place(struct sl_layout *l, struct sl_diagnostics *d) {
       owner[count++] = s;
     }
   }
-  const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, 1.0};
+  const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, SEARCH_SECONDS};
   struct sl_plan_result result = {0};
   status = sl_plan_solve(&request, &result);
   if (status < 0) {

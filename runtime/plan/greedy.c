@@ -16,11 +16,18 @@ enum { FIRST_FIT, BEST_FIT };
 enum { HISTORY = 64, ROUNDS_MAX = 2000 };
 #define IMPROVEMENT_WORK 30000000ull /* placed neighbours looked at, over all rounds: some tens of milliseconds */
 
+/* What is asked of a placed item by all that come after it; in one piece, since that is where the time goes. */
+struct placed {
+  int64_t offset, end;
+  uint32_t first_slab, end_slab;
+};
+
 struct greedy {
   const struct sl_plan_problem *problem;
   uint32_t *order;
-  uint32_t *trial; /* an order to be tried */
-  uint32_t *stack; /* placed items, by ascending offset */
+  uint32_t *trial;      /* an order to be tried */
+  uint32_t *spare;      /* to sort with */
+  struct placed *stack; /* by ascending offset */
   double *keys;
   int64_t *offsets; /* of the plan made last */
   int64_t *kept;    /* of the present order's plan */
@@ -30,19 +37,17 @@ struct greedy {
 
 /* The offset for `item` among the placed items, which are sorted by offset. */
 static int64_t place_find(const struct greedy *g, uint32_t placed_count, const struct sl_plan_item *item) {
-  const struct sl_plan_item *items = g->problem->items;
   int64_t end = 0, best = -1, best_gap = INT64_MAX;
   for (uint32_t k = 0; k < placed_count; k++) {
-    const uint32_t other = g->stack[k];
-    if (!sl_plan_items_overlap(&items[other], item)) continue;
-    const int64_t gap = g->offsets[other] - end;
+    const struct placed *other = &g->stack[k];
+    if (other->first_slab >= item->end_slab || item->first_slab >= other->end_slab) continue;
+    const int64_t gap = other->offset - end;
     if (gap >= item->size && gap < best_gap) {
       best_gap = gap;
       best = end;
       if (g->rule == FIRST_FIT) return best;
     }
-    const int64_t other_end = g->offsets[other] + items[other].size;
-    if (other_end > end) end = other_end;
+    if (other->end > end) end = other->end;
   }
   return best >= 0 ? best : end;
 }
@@ -52,15 +57,15 @@ static int64_t plan_make(struct greedy *g, const uint32_t *order, int64_t limit)
   const uint32_t count = g->problem->count;
   int64_t arena = 0;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t item = order[i];
-    const int64_t offset = place_find(g, i, &g->problem->items[item]);
-    const int64_t end = offset + g->problem->items[item].size;
-    g->offsets[item] = offset;
+    const struct sl_plan_item *item = &g->problem->items[order[i]];
+    const int64_t offset = place_find(g, i, item);
+    const int64_t end = offset + item->size;
+    g->offsets[order[i]] = offset;
     if (end > arena) arena = end;
     if (arena > limit) return arena;
     uint32_t k = i;
-    for (; k > 0 && g->offsets[g->stack[k - 1]] > offset; k--) g->stack[k] = g->stack[k - 1];
-    g->stack[k] = item;
+    for (; k > 0 && g->stack[k - 1].offset > offset; k--) g->stack[k] = g->stack[k - 1];
+    g->stack[k] = (struct placed){offset, end, item->first_slab, item->end_slab};
   }
   return arena;
 }
@@ -120,7 +125,7 @@ static void orders_try(struct greedy *g, int64_t goal) {
   const uint32_t count = g->problem->count;
   for (int by = 0; by < BY_COUNT; by++) {
     for (uint32_t i = 0; i < count; i++) g->keys[i] = order_key(g->problem, &g->problem->items[i], by);
-    order_sort(g->trial, g->stack, count, g->keys);
+    order_sort(g->trial, g->spare, count, g->keys);
     for (int rule = FIRST_FIT; rule <= BEST_FIT; rule++) {
       const int best_rule = g->rule;
       const int64_t before = g->best->arena;
@@ -196,12 +201,14 @@ int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct s
   uint32_t *indices = malloc(3 * count * sizeof *indices);
   int64_t *offsets = malloc(2 * count * sizeof *offsets);
   double *keys = malloc(count * sizeof *keys);
+  struct placed *stack = malloc(count * sizeof *stack);
   int status = SL_ENOMEM;
-  if (!indices || !offsets || !keys) goto out;
+  if (!indices || !offsets || !keys || !stack) goto out;
   struct greedy g = {.problem = problem,
                      .order = indices,
                      .trial = indices + count,
-                     .stack = indices + 2 * count,
+                     .spare = indices + 2 * count,
+                     .stack = stack,
                      .keys = keys,
                      .offsets = offsets,
                      .kept = offsets + count,
@@ -215,5 +222,6 @@ out:
   free(indices);
   free(offsets);
   free(keys);
+  free(stack);
   return status;
 }
