@@ -32,7 +32,7 @@ static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
   while (s->layout->node_set[n] != set) n++; /* some node runs on it */
   const struct sl_node *node = &s->graph->nodes[n];
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "its event list could not be made: %s",
-              s->backend->error(s->device));
+              s->backend->error(slot->device));
 }
 
 /* Runs a node alone, or as the first of a family that runs together. */
@@ -49,7 +49,7 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const 
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
                 sl_error_text(status), status == SL_EDEVICE ? ": " : "",
-                status == SL_EDEVICE ? s->backend->error(s->device) : "");
+                status == SL_EDEVICE ? s->backend->error(slot->device) : "");
   return status;
 }
 
@@ -232,7 +232,7 @@ static int device_failed(struct sl_slot *slot, const char *what) {
   const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].nodes[0]] : NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
               node ? "compute-sanitizer names the kernel and the line" : NULL, "%s%s%s: %s", what, node ? " in " : "",
-              node ? node->use : "", s->backend->error(s->device));
+              node ? node->use : "", s->backend->error(slot->device));
   return SL_EDEVICE;
 }
 
@@ -341,7 +341,7 @@ static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   struct sl_flight *flight = &slot->flights[k];
   int status = s->backend->settle(slot->stream);
   if (status == SL_OK) status = point(slot, k, first);
-  if (status == SL_OK) status = s->backend->upload_now(s->device, flight->device_event_count, &count, sizeof count);
+  if (status == SL_OK) status = s->backend->upload_now(slot->device, flight->device_event_count, &count, sizeof count);
   const uint64_t waits = s->backend->waits();
   if (status == SL_OK) status = enqueue_steps(slot, k, count);
   slot->host_syncs += s->backend->waits() - waits;

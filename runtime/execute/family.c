@@ -106,15 +106,15 @@ int sl_clears_open(struct sl_slot *slot) {
   for (uint32_t i = 0; i < l->step_count; i++)
     for (uint32_t k = 0; k < l->steps[i].node_count; k++) add_clears_of(slot, &c, l->steps[i].nodes[k], i);
   if (!s->backend->is_device) return SL_OK;
-  slot->device_clear_ranges = s->backend->allocate(s->device, ranges_bytes(s));
+  slot->device_clear_ranges = s->backend->allocate(slot->device, ranges_bytes(s));
   if (!slot->device_clear_ranges) return SL_ENOMEM;
-  return s->backend->upload_now(s->device, slot->device_clear_ranges, slot->clear_ranges,
+  return s->backend->upload_now(slot->device, slot->device_clear_ranges, slot->clear_ranges,
                                 c.range_count * sizeof *slot->clear_ranges);
 }
 
 void sl_clears_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
-  if (slot->device_clear_ranges) s->backend->release(s->device, slot->device_clear_ranges, ranges_bytes(s));
+  if (slot->device_clear_ranges) s->backend->release(slot->device, slot->device_clear_ranges, ranges_bytes(s));
   free(slot->clears);
   free(slot->clear_ranges);
 }

@@ -50,7 +50,8 @@ static void leave_some(struct sl_room *room) {
 static struct rooms look(const struct sl_session *s) {
   struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
   uint64_t free_bytes;
-  if (s->backend->is_device && s->backend->free_memory && s->backend->free_memory(s->device, &free_bytes) == SL_OK)
+  if (s->backend->is_device && s->backend->free_memory &&
+      s->backend->free_memory(s->devices[0].device, &free_bytes) == SL_OK)
     rooms.device = (struct sl_room){free_bytes, 0, "free memory of the device"};
   leave_some(&rooms.host);
   leave_some(&rooms.device);

@@ -132,7 +132,7 @@ int sl_guard_open(struct sl_slot *slot) {
   for (uint32_t i = 0; i < l->storage_count; i++) {
     if (!is_guarded(&l->storage[i])) continue;
     if (s->backend->is_device) {
-      slot->storage[i] = s->backend->allocate(s->device, l->storage[i].bytes);
+      slot->storage[i] = s->backend->allocate(slot->device, l->storage[i].bytes);
     } else {
       slot->guarded[i] = sl_guarded_new(l->storage[i].bytes, SL_POISON, (int)i);
       slot->storage[i] = slot->guarded[i].values;
@@ -147,7 +147,7 @@ void sl_guard_close(struct sl_slot *slot) {
   const struct sl_layout *l = s->layout;
   for (uint32_t i = 0; slot->guarded && slot->storage && i < l->storage_count; i++)
     if (s->backend->is_device && is_guarded(&l->storage[i]) && slot->storage[i])
-      s->backend->release(s->device, slot->storage[i], l->storage[i].bytes);
+      s->backend->release(slot->device, slot->storage[i], l->storage[i].bytes);
     else
       sl_guarded_free(&slot->guarded[i]);
   free(slot->guarded);

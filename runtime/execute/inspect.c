@@ -17,7 +17,7 @@ uint32_t sl_session_slice_events(const struct sl_session *s) { return s->slice_e
 
 int sl_session_describe_device(const struct sl_session *s, char *text, size_t size) {
   if (size > 0) *text = 0;
-  if (s->backend->describe) s->backend->describe(s->device, text, size);
+  if (s->backend->describe) s->backend->describe(s->devices[0].device, text, size);
   return s->backend->is_device != 0;
 }
 

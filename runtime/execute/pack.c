@@ -66,7 +66,7 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
                                                   offsets_of(slot, k, first, i, item_offsets),
                                                   count_of(slot, i)};
   }
-  return s->backend->upload_now(s->device, slot->flights[k].pack_fields, slot->pack_fields,
+  return s->backend->upload_now(slot->device, slot->flights[k].pack_fields, slot->pack_fields,
                                 slot->pack.field_count * sizeof *slot->pack_fields);
 }
 
@@ -83,8 +83,8 @@ int sl_pack_open(struct sl_slot *slot) {
   slot->pack.errors = slot->errors;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    flight->pack_fields = s->backend->allocate(s->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
-    flight->output = s->backend->allocate_host(s->device, sl_pack_output_bytes(s));
+    flight->pack_fields = s->backend->allocate(slot->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+    flight->output = s->backend->allocate_host(slot->device, sl_pack_output_bytes(s));
     if (!flight->pack_fields || !flight->output) return SL_ENOMEM;
   }
   return SL_OK;
@@ -94,9 +94,9 @@ void sl_pack_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    if (flight->output) s->backend->release_host(s->device, flight->output, sl_pack_output_bytes(s));
+    if (flight->output) s->backend->release_host(slot->device, flight->output, sl_pack_output_bytes(s));
     if (flight->pack_fields)
-      s->backend->release(s->device, flight->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+      s->backend->release(slot->device, flight->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
   }
   free(slot->pack_fields);
   free(slot->pack_storage);

@@ -37,9 +37,10 @@ void *sl_make_table(void *context, const char *table, uint64_t count) {
 
 static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
   struct sl_session *s = c->session;
-  const int status = sl_array_upload(s, array);
+  const struct sl_device_place *place = NULL;
+  const int status = sl_array_upload(s, array, &place);
   if (status < 0 && status != SL_ENOMEM)
-    say(c, "a table could not be copied to the device: %s", s->backend->error(s->device));
+    say(c, "a table could not be copied to the device: %s", s->backend->error(place->device));
   return status;
 }
 
@@ -89,14 +90,16 @@ int sl_nodes_prepare(struct sl_session *s) {
   return result;
 }
 
-void sl_prepared_copy(const struct sl_session *s, uint32_t n, void *args) {
+void sl_prepared_copy(const struct sl_slot *slot, uint32_t n, void *args) {
+  const struct sl_session *s = slot->session;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   const struct sl_prepared *prepared = &s->prepared[n];
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
     char *place = (char *)args + member->args_offset;
     if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
-    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values, sizeof(void *));
+    if (member->kind == SL_MEMBER_TABLE)
+      memcpy(place, &prepared->tables[m].device_values[slot->place->index], sizeof(void *));
     if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
   }
 }

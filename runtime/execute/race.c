@@ -41,13 +41,13 @@ static uint32_t most_tables(const struct sl_session *s) {
 static void mark_host_memory(const struct sl_slot *slot) {
   const struct sl_session *s = slot->session;
   const struct sl_race_calls *races = s->backend->races;
-  races->mark(s->device, slot->errors, sl_counters_bytes(s), 1);
+  races->mark(s->devices[0].device, slot->errors, sl_counters_bytes(s), 1);
   for (uint32_t i = 0; i < s->layout->storage_count; i++)
-    if (s->arrays[i].values) races->mark(s->device, s->arrays[i].device_values, s->arrays[i].bytes, 1);
+    if (s->arrays[i].values) races->mark(s->devices[0].device, s->arrays[i].device_values[0], s->arrays[i].bytes, 1);
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     for (uint32_t m = 0; s->prepared[n].tables && m < s->graph->nodes[n].algorithm->member_count; m++)
       if (s->prepared[n].tables[m].values)
-        races->mark(s->device, s->prepared[n].tables[m].device_values, s->prepared[n].tables[m].bytes, 1);
+        races->mark(s->devices[0].device, s->prepared[n].tables[m].device_values[0], s->prepared[n].tables[m].bytes, 1);
 }
 
 int sl_race_open(struct sl_slot *slot) {
@@ -65,14 +65,14 @@ int sl_race_open(struct sl_slot *slot) {
 
 void sl_race_mark_input(struct sl_session *s, const struct sl_input *input) {
   const struct sl_race_calls *races = s->backend->races;
-  races->mark(s->device, input->block, s->layout->input_bytes, 0);
+  races->mark(s->devices[0].device, input->block, s->layout->input_bytes, 0);
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     const struct sl_storage *storage = &s->layout->storage[i];
     if (storage->kind != SL_STORAGE_INPUT || storage->upper == 0) continue;
     const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
     const struct sl_field *field = &m->collection->fields[storage->field];
     const uint64_t bytes = sl_filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
-    races->mark(s->device, input->block + storage->offset, bytes, 1);
+    races->mark(s->devices[0].device, input->block + storage->offset, bytes, 1);
   }
 }
 
@@ -80,7 +80,7 @@ void sl_race_forget(struct sl_slot *slot, uint32_t step) {
   const struct sl_session *s = slot->session;
   for (uint32_t i = 0; i < s->layout->storage_count; i++)
     if (is_placed(&s->layout->storage[i]) && s->layout->storage[i].lower == step)
-      s->backend->races->mark(s->device, slot->storage[i], s->layout->storage[i].bytes, 0);
+      s->backend->races->mark(s->devices[0].device, slot->storage[i], s->layout->storage[i].bytes, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------- names */
@@ -177,7 +177,7 @@ static uint32_t allow_tables(struct sl_slot *slot, uint32_t n, uint32_t at) {
   for (uint32_t m = 0; m < a->member_count && s->prepared[n].tables; m++) {
     const struct sl_array *table = &s->prepared[n].tables[m];
     if (!table->values) continue;
-    slot->race_memory[at] = (struct sl_race_memory){table->device_values, table->bytes, SL_RACE_MAY_READ, at};
+    slot->race_memory[at] = (struct sl_race_memory){table->device_values[0], table->bytes, SL_RACE_MAY_READ, at};
     at++;
   }
   return at;
@@ -262,7 +262,7 @@ static const struct sl_node *node_of(const struct sl_session *s, const char *nam
 const char *sl_session_finding(const struct sl_session *s, uint32_t n) {
   struct sl_race_finding f;
   uint64_t left_out;
-  for (uint32_t i = 0; s->backend->races->finding(s->device, i, &f, &left_out); i++) {
+  for (uint32_t i = 0; s->backend->races->finding(s->devices[0].device, i, &f, &left_out); i++) {
     const struct sl_node *node = node_of(s, f.node);
     if (node && node->algorithm == s->graph->nodes[n].algorithm) return f.text;
   }
@@ -281,8 +281,8 @@ int sl_race_tell(struct sl_session *s) {
   uint32_t count = 0;
   char device[64] = "", times[48];
   describe_command(s, &command);
-  s->backend->describe(s->device, device, sizeof device);
-  for (; s->backend->races->finding(s->device, count, &f, &left_out); count++) {
+  s->backend->describe(s->devices[0].device, device, sizeof device);
+  for (; s->backend->races->finding(s->devices[0].device, count, &f, &left_out); count++) {
     const struct sl_node *node = node_of(s, f.node);
     sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s", node ? node->use : "",
                 f.text, count_text(f.count, times, sizeof times));

@@ -222,7 +222,7 @@ static int keep_slices(struct sl_session *s) {
     struct sl_input *input = &s->reading.kept[s->reading.kept_count];
     memset(input, 0, sizeof *input);
     s->reading.kept_count++;
-    if (sl_input_open(s, input) < 0) return SL_ENOMEM;
+    if (sl_input_open(s, s->devices[0].device, input) < 0) return SL_ENOMEM;
     const int filled = fill_next(&s->slots[0], input, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);

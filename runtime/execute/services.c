@@ -120,22 +120,29 @@ static uint64_t array_count(void *context, const char *port, const char *field) 
 }
 
 void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count, uint64_t bytes) {
-  void *values = s->backend->allocate_host(s->device, bytes);
+  void *values = s->backend->allocate_host(s->devices[0].device, bytes);
   if (!values) return NULL;
-  *array = (struct sl_array){values, values, count, bytes};
+  *array = (struct sl_array){.values = values, .count = count, .bytes = bytes};
+  for (uint32_t d = 0; d < s->device_count && !s->backend->is_device; d++) array->device_values[d] = values;
   return memset(values, 0, bytes); /* a device's host memory need not be */
 }
 
-int sl_array_upload(struct sl_session *s, struct sl_array *array) {
-  array->device_values = s->backend->allocate(s->device, array->bytes);
-  if (!array->device_values) return SL_ENOMEM;
-  return s->backend->upload_now(s->device, array->device_values, array->values, array->bytes);
+int sl_array_upload(struct sl_session *s, struct sl_array *array, const struct sl_device_place **failed) {
+  for (uint32_t d = 0; d < s->device_count; d++) {
+    struct sl_device *device = s->devices[d].device;
+    *failed = &s->devices[d];
+    array->device_values[d] = s->backend->allocate(device, array->bytes);
+    if (!array->device_values[d]) return SL_ENOMEM;
+    const int status = s->backend->upload_now(device, array->device_values[d], array->values, array->bytes);
+    if (status < 0) return status;
+  }
+  return SL_OK;
 }
 
 void sl_array_close(struct sl_session *s, struct sl_array *array) {
-  if (array->device_values && array->device_values != array->values)
-    s->backend->release(s->device, array->device_values, array->bytes);
-  if (array->values) s->backend->release_host(s->device, array->values, array->bytes);
+  for (uint32_t d = 0; d < s->device_count && s->backend->is_device; d++)
+    if (array->device_values[d]) s->backend->release(s->devices[d].device, array->device_values[d], array->bytes);
+  if (array->values) s->backend->release_host(s->devices[0].device, array->values, array->bytes);
 }
 
 void sl_services_open(struct sl_session *s, uint32_t node) {
@@ -231,13 +238,14 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   return SL_OK;
 }
 
-static int tell_constant_failed(struct sl_session *s, uint32_t storage, int status, const char *what) {
+static int tell_constant_failed(struct sl_session *s, uint32_t storage, const struct sl_device_place *place, int status,
+                                const char *what) {
   const struct sl_storage *at = &s->layout->storage[storage];
   const struct sl_node *node = &s->graph->nodes[at->node];
   const struct sl_member *m = &node->algorithm->members[at->member];
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s.%s of %llu bytes: %s: %s", m->name,
               m->collection->fields[at->field].name, (unsigned long long)s->arrays[storage].bytes, what,
-              s->backend->error(s->device));
+              s->backend->error(place->device));
   return status;
 }
 
@@ -247,9 +255,11 @@ static int upload_constants(struct sl_session *s) {
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     struct sl_array *array = &s->arrays[i];
     if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
-    const int status = sl_array_upload(s, array);
-    if (status == SL_ENOMEM) return tell_constant_failed(s, i, status, "there is no memory for it on the device");
-    if (status < 0) return tell_constant_failed(s, i, SL_EDEVICE, "it could not be copied to the device");
+    const struct sl_device_place *place = NULL;
+    const int status = sl_array_upload(s, array, &place);
+    if (status == SL_ENOMEM)
+      return tell_constant_failed(s, i, place, status, "there is no memory for it on the device");
+    if (status < 0) return tell_constant_failed(s, i, place, SL_EDEVICE, "it could not be copied to the device");
   }
   return SL_OK;
 }

@@ -72,8 +72,9 @@ static int take_settings(struct sl_session *s, struct sl_override *sets, uint32_
     const int of_runtime = strncmp(sets[i].key, "runtime.", 8) == 0;
     const char *key = of_runtime ? sets[i].key + 8 : device_setting(s, sets[i].key);
     char reason[256] = "";
-    const int refused = of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
-                                   : key && s->backend->set(s->device, key, sets[i].value, reason, sizeof reason) < 0;
+    const int refused =
+        of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
+                   : key && s->backend->set(s->devices[0].device, key, sets[i].value, reason, sizeof reason) < 0;
     if (refused) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
       status = SL_EGRAPH;
@@ -219,7 +220,7 @@ static int open_slots(struct sl_session *s) {
                   (unsigned long long)s->layout->arena_bytes, (unsigned long long)s->layout->input_bytes);
     else if (status < 0)
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "slot %u of %u could not be opened: %s", i, s->slot_count,
-                  s->backend->error(s->device));
+                  s->backend->error(s->slots[i].device));
     if (status < 0) return status;
   }
   return SL_OK;
@@ -228,9 +229,9 @@ static int open_slots(struct sl_session *s) {
 /* Nothing fails without a word: says it, where nobody did since there were `errors` messages. */
 int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *what) {
   if (status >= 0 || status == SL_EINTERRUPTED || sl_diagnostics_errors(s->diagnostics) > errors) return status;
-  const int is_device = status == SL_EDEVICE && s->device_open;
+  const int is_device = status == SL_EDEVICE && s->device_count > 0;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s%s%s", what, sl_error_text(status),
-              is_device ? ": " : "", is_device ? s->backend->error(s->device) : "");
+              is_device ? ": " : "", is_device ? s->backend->error(s->devices[0].device) : "");
   return status;
 }
 
@@ -285,10 +286,11 @@ static int open_device(struct sl_session *s) {
   s->registry.tries_named = s->options.try_plugins;
   s->backend = sl_backend_find(target);
   if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
-  status = s->backend ? s->backend->open(index, &s->device, reason, sizeof reason) : SL_EINVAL;
+  status = s->backend ? s->backend->open(index, &s->devices[0].device, reason, sizeof reason) : SL_EINVAL;
   if (status < 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
-  s->device_open = status == SL_OK;
+  s->devices[0].number = index;
+  s->device_count = status == SL_OK;
   return status;
 }
 
@@ -451,7 +453,7 @@ void sl_session_close(struct sl_session *s) {
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_registry_close(&s->registry);
-  if (s->device_open) s->backend->close(s->device);
+  for (uint32_t d = 0; d < s->device_count; d++) s->backend->close(s->devices[d].device);
   pthread_mutex_destroy(&s->reading.lock);
   pthread_mutex_destroy(&s->turns.lock);
   pthread_cond_destroy(&s->turns.changed);

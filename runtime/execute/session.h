@@ -49,9 +49,18 @@ struct sl_node_context {
   struct sl_services services;
 };
 
-/* A constant's array, by storage index. Without a device memory of its own both pointers are the same. */
+enum { SL_DEVICES_MAX = 32 };
+
+/* A device that slots run on: one of those that --device names, all of one backend. */
+struct sl_device_place {
+  struct sl_device *device; /* the backend's */
+  uint32_t index, number;   /* in the session's list; N of "cuda:N" */
+};
+
+/* A constant's array, by storage index, and its copy on each device; where devices have no memory of their own, these
+ * are the array itself. */
 struct sl_array {
-  void *values, *device_values;
+  void *values, *device_values[SL_DEVICES_MAX];
   uint64_t count, bytes;
 };
 
@@ -63,6 +72,7 @@ struct sl_prepared {
 
 /* Input of a slice: one block that holds all source fields (offsets from the layout), and the events. */
 struct sl_input {
+  struct sl_device *device; /* which the block is near to */
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
@@ -148,6 +158,8 @@ struct sl_listed {
 
 struct sl_slot {
   struct sl_session *session;
+  struct sl_device_place *place; /* which device it runs on */
+  struct sl_device *device;
   pthread_t thread;
   uint32_t index;
   int started;
@@ -343,8 +355,8 @@ struct sl_session {
   struct sl_graph *graph;
   struct sl_layout *layout;
   const struct sl_backend *backend;
-  struct sl_device *device;
-  int device_open;
+  struct sl_device_place devices[SL_DEVICES_MAX];
+  uint32_t device_count;
   uint32_t families;                /* nodes of a family run together */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
@@ -400,7 +412,7 @@ uint64_t sl_arena_bytes(const struct sl_session *s);                  /* of a sl
 uint64_t sl_counters_bytes(const struct sl_session *s);               /* of a slot's error words and used words */
 uint64_t sl_node_views_bytes(const struct sl_node *node);             /* of the views of a node's list ports */
 int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a patch; the kernels wait for it */
-int sl_input_open(struct sl_session *s, struct sl_input *input);
+int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
 
 /* family.c: how much the argument structs of all families take, and their places at the start of a flight's tables. */
@@ -563,10 +575,10 @@ void sl_summary_close(struct sl_session *s);
 /* services.c: what plugins get; and the constants, which need them. */
 void sl_services_open(struct sl_session *s, uint32_t node);
 int sl_constants_make(struct sl_session *s);
-/* An array in host memory, zeroed; NULL if there is none. Its copy on the device: SL_ENOMEM, or what the backend says.
- */
+/* An array in host memory, zeroed; NULL if there is none. Its copies on the devices: SL_ENOMEM, or what the backend
+ * says; *failed: of which device. */
 void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count, uint64_t bytes);
-int sl_array_upload(struct sl_session *s, struct sl_array *array);
+int sl_array_upload(struct sl_session *s, struct sl_array *array, const struct sl_device_place **failed);
 void sl_array_close(struct sl_session *s, struct sl_array *array);
 int sl_properties_check(struct sl_session *s);
 /* Points the node's inputs to the arrays of constants, in host memory, and others nowhere. The views of list ports are
@@ -575,7 +587,7 @@ void sl_constants_bind(const struct sl_session *s, uint32_t node, void *args, un
 
 /* prepare.c: all nodes' constants; what they are put into an argument struct for kernels; and what they cost, back. */
 int sl_nodes_prepare(struct sl_session *s);
-void sl_prepared_copy(const struct sl_session *s, uint32_t node, void *args);
+void sl_prepared_copy(const struct sl_slot *slot, uint32_t node, void *args);
 void sl_prepared_close(struct sl_session *s, uint32_t node);
 void *sl_make_table(void *context, const char *table, uint64_t count); /* the service */
 

@@ -36,9 +36,10 @@ static void bind_source(struct sl_session *s, struct sl_input *input) {
   }
 }
 
-int sl_input_open(struct sl_session *s, struct sl_input *input) {
+int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_input *input) {
   const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
-  input->block = s->backend->allocate_host(s->device, s->layout->input_bytes);
+  input->device = device;
+  input->block = s->backend->allocate_host(device, s->layout->input_bytes);
   input->events = calloc(s->slice_events, sizeof *input->events);
   input->refusals = calloc(s->slice_events, sizeof *input->refusals);
   input->source_args = calloc(1, source->args_size + 1u);
@@ -49,7 +50,7 @@ int sl_input_open(struct sl_session *s, struct sl_input *input) {
 }
 
 void sl_input_close(struct sl_session *s, struct sl_input *input) {
-  if (input->block) s->backend->release_host(s->device, input->block, s->layout->input_bytes);
+  if (input->block) s->backend->release_host(input->device, input->block, s->layout->input_bytes);
   free(input->events);
   free(input->refusals);
   free(input->source_args);
@@ -70,7 +71,7 @@ static int open_storage(struct sl_slot *slot) {
   slot->host = calloc(l->storage_count + 1, sizeof *slot->host);
   if (!slot->storage || !slot->host) return SL_ENOMEM;
   if (!s->options.guard) {
-    slot->arena = s->backend->allocate(s->device, sl_arena_bytes(s));
+    slot->arena = s->backend->allocate(slot->device, sl_arena_bytes(s));
     if (!slot->arena) return SL_ENOMEM;
     if (s->options.race && sl_race_open(slot) < 0) return SL_ENOMEM;
   } else if (sl_guard_open(slot) < 0) {
@@ -79,7 +80,7 @@ static int open_storage(struct sl_slot *slot) {
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *storage = &l->storage[i];
     if (storage->kind == SL_STORAGE_CONSTANT) {
-      slot->storage[i] = s->arrays[i].device_values;
+      slot->storage[i] = s->arrays[i].device_values[slot->place->index];
     } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0) {
       if (!s->options.guard && !s->options.race) slot->storage[i] = slot->arena + storage->offset;
     }
@@ -91,7 +92,7 @@ static int open_storage(struct sl_slot *slot) {
 static void close_storage(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   if (s->options.guard) sl_guard_close(slot);
-  if (slot->arena) s->backend->release(s->device, slot->arena, sl_arena_bytes(s));
+  if (slot->arena) s->backend->release(slot->device, slot->arena, sl_arena_bytes(s));
   free(slot->race_memory);
   free(slot->storage);
   free(slot->host);
@@ -163,7 +164,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
   const struct sl_session *s = slot->session;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
-  sl_prepared_copy(s, n, args);
+  sl_prepared_copy(slot, n, args);
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
@@ -232,20 +233,21 @@ static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *ta
     tables->bytes += s->layout->list_pointer_count * sizeof(struct sl_list_pointers) + sl_families_bytes(s);
   const int is_copied = kind == SL_KIND_KERNEL && s->backend->is_device && tables->bytes > 0;
   tables->host = calloc(1, tables->bytes + 1);
-  tables->device = is_copied ? s->backend->allocate(s->device, tables->bytes) : tables->host;
+  tables->device = is_copied ? s->backend->allocate(slot->device, tables->bytes) : tables->host;
   return tables->host && tables->device ? SL_OK : SL_ENOMEM;
 }
 
 static void close_tables(struct sl_slot *slot, struct sl_tables *tables) {
   struct sl_session *s = slot->session;
-  if (tables->device && tables->device != tables->host) s->backend->release(s->device, tables->device, tables->bytes);
+  if (tables->device && tables->device != tables->host)
+    s->backend->release(slot->device, tables->device, tables->bytes);
   free(tables->host);
 }
 
 int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight) {
   const struct sl_session *s = slot->session;
   const struct sl_tables *t = &flight->tables;
-  return t->device == t->host ? SL_OK : s->backend->upload_now(s->device, t->device, t->host, t->bytes);
+  return t->device == t->host ? SL_OK : s->backend->upload_now(slot->device, t->device, t->host, t->bytes);
 }
 
 /* The event lists of which one is made; all of them are outputs of kernels. */
@@ -298,7 +300,7 @@ static void open_launches(struct sl_slot *slot) {
         .block_threads = s->backend->block_threads ? s->backend->block_threads : s->graph->nodes[n].block_threads,
         .grid_blocks = s->slice_events,
         .events_max = s->slice_events,
-        .device_threads = s->backend->threads ? s->backend->threads(s->device) : 0,
+        .device_threads = s->backend->threads ? s->backend->threads(slot->device) : 0,
         .block_count = s->backend->block_threads ? 0 : s->graph->nodes[n].algorithm->block_count,
         .blocks = s->graph->nodes[n].blocks,
         .services = &s->contexts[n].services,
@@ -341,7 +343,7 @@ uint64_t sl_counters_bytes(const struct sl_session *s) {
 static int open_counts(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const uint32_t nodes = s->graph->node_count + 1;
-  slot->errors = s->backend->allocate(s->device, sl_counters_bytes(s));
+  slot->errors = s->backend->allocate(slot->device, sl_counters_bytes(s));
   if (slot->errors) slot->used = (uint32_t *)(slot->errors + s->slice_events);
   slot->used_max = calloc(s->layout->used_count + 1, sizeof *slot->used_max);
   slot->used_sums = calloc(s->layout->used_count + 1, sizeof *slot->used_sums);
@@ -360,10 +362,10 @@ static int open_flights(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    if (s->statistics.summary.repeat <= 1 && sl_input_open(s, &flight->own_input) < 0) return SL_ENOMEM;
+    if (s->statistics.summary.repeat <= 1 && sl_input_open(s, slot->device, &flight->own_input) < 0) return SL_ENOMEM;
     if (!s->backend->is_device) continue;
-    flight->device_input = s->backend->allocate(s->device, s->layout->device_input_bytes + 1);
-    flight->device_event_count = s->backend->allocate(s->device, sizeof(uint32_t));
+    flight->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
+    flight->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
     if (!flight->device_input || !flight->device_event_count) return SL_ENOMEM;
   }
   return SL_OK;
@@ -372,14 +374,16 @@ static int open_flights(struct sl_slot *slot) {
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   slot->session = s;
   slot->index = index;
-  slot->stream = s->backend->stream_open(s->device);
+  slot->place = &s->devices[index % s->device_count];
+  slot->device = slot->place->device;
+  slot->stream = s->backend->stream_open(slot->device);
   int status = slot->stream ? open_counts(slot) : SL_ENOMEM;
   if (status == SL_OK) status = open_flights(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
-    slot->running = s->backend->allocate_host(s->device, 2);
+    slot->running = s->backend->allocate_host(slot->device, 2);
     if (slot->running) memset(slot->running, 0, 2);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
@@ -391,8 +395,9 @@ static void close_flights(struct sl_slot *slot) {
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
     sl_input_close(s, &flight->own_input);
-    if (flight->device_input) s->backend->release(s->device, flight->device_input, s->layout->device_input_bytes + 1);
-    if (flight->device_event_count) s->backend->release(s->device, flight->device_event_count, sizeof(uint32_t));
+    if (flight->device_input)
+      s->backend->release(slot->device, flight->device_input, s->layout->device_input_bytes + 1);
+    if (flight->device_event_count) s->backend->release(slot->device, flight->device_event_count, sizeof(uint32_t));
     close_tables(slot, &flight->tables);
     free(flight->args);
     free(flight->patches);
@@ -403,11 +408,11 @@ void sl_slot_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   if (!s) return;
   if (s->backend->is_device) sl_pack_close(slot);
-  if (slot->running) s->backend->release_host(s->device, slot->running, 2);
+  if (slot->running) s->backend->release_host(slot->device, slot->running, 2);
   sl_clears_close(slot);
   close_flights(slot);
   close_storage(slot);
-  if (slot->errors) s->backend->release(s->device, slot->errors, sl_counters_bytes(s));
+  if (slot->errors) s->backend->release(slot->device, slot->errors, sl_counters_bytes(s));
   if (slot->stream) s->backend->stream_close(slot->stream);
   free(slot->arguments);
   close_tables(slot, &slot->sink_tables);
