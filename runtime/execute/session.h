@@ -151,9 +151,21 @@ struct sl_account {
   uint32_t row; /* where the thread is since then */
 };
 
+/* What a node on an event list reads of one producer: where its offsets are, if it reads them, and bytes: in any case,
+ * of an event, and of each of a bound's counts. A pool is a field of bytes, by its bound, or SL_NONE. */
+struct sl_listed_port {
+  void *const *offsets, *const *item_offsets[SL_BOUNDS_MAX];
+  uint64_t bytes, event_bytes, count_bytes[SL_BOUNDS_MAX];
+  int32_t pools[SL_BOUNDS_MAX];
+  uint32_t bound_count;
+};
+
 /* What a node on an event list had of its inputs: traffic.c. `part`: of the part that runs. */
 struct sl_listed {
   uint64_t bytes_in, events, part_bytes_in, part_events;
+  const struct sl_events *of; /* NULL: it is on none */
+  struct sl_listed_port *ports;
+  uint32_t port_count;
 };
 
 struct sl_slot {
@@ -532,6 +544,8 @@ uint64_t sl_session_output_digest(const struct sl_session *s, uint32_t o);
 
 /* traffic.c: counts of a part that went well, and of the input of a slice; at the end, the bytes that a node read and
  * wrote; UINT64_MAX: not known, of nodes on event lists on a device. */
+int sl_traffic_open(struct sl_slot *slot); /* its arguments are bound */
+void sl_traffic_close(struct sl_slot *slot);
 void sl_traffic_count_part(struct sl_slot *slot, uint32_t events);
 void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input);
 void sl_traffic_count_listed(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node); /* it has run */

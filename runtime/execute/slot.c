@@ -381,6 +381,7 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = open_flights(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
+  if (status == SL_OK) status = sl_traffic_open(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
     slot->running = s->backend->allocate_host(slot->device, 2);
@@ -425,5 +426,5 @@ void sl_slot_close(struct sl_slot *slot) {
   free(slot->node_ns);
   free(slot->node_events);
   free(slot->node_calls);
-  free(slot->listed);
+  sl_traffic_close(slot);
 }

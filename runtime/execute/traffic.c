@@ -6,6 +6,8 @@
 #include "execute/bind.h"
 #include "execute/session.h"
 
+#include <stdlib.h>
+
 enum { NO_WORD = UINT32_MAX };
 
 struct totals {
@@ -58,52 +60,68 @@ void sl_traffic_count_input(struct sl_slot *slot, const struct sl_input *input) 
 
 /* ------------------------------------------------------------------------------------------------ event lists */
 
-/* What a node on a list has of one producer: its args, and who wrote what it reads. */
-struct listed_input {
-  const struct sl_slot *slot;
-  const struct sl_input *input;
-  const struct sl_collection *collection;
-  void *port;
-  const int32_t *storage;
-  const struct sl_events *events;
-};
+/* How much of a bound a producer filled, of all events of the slice. */
+static uint64_t filled(const struct sl_slot *slot, const struct sl_input *input, const struct sl_storage *at,
+                       uint32_t bound) {
+  if (at->kind == SL_STORAGE_INPUT) return input->used[SL_BOUNDS_MAX * at->member + bound];
+  const uint32_t word =
+      at->kind == SL_STORAGE_ARENA ? slot->session->layout->members[at->node][at->member].used[bound] : NO_WORD;
+  return word == NO_WORD ? 0 : slot->used[word];
+}
 
-/* How much of a bound the producer filled, of all events of the slice. */
-static uint64_t filled(const struct listed_input *in, uint32_t field, uint32_t bound) {
-  const struct sl_session *s = in->slot->session;
-  const struct sl_storage *at = &s->layout->storage[in->storage[field]];
-  if (at->kind == SL_STORAGE_INPUT) return in->input->used[SL_BOUNDS_MAX * at->member + bound];
-  const uint32_t word = at->kind == SL_STORAGE_ARENA ? s->layout->members[at->node][at->member].used[bound] : NO_WORD;
-  return word == NO_WORD ? 0 : in->slot->used[word];
+/* Where a port's offsets are, if it has a field of them that is read. */
+static void *const *offsets_place(void *port, int field, const int32_t *storage) {
+  return field < 0 || storage[field] == SL_NONE ? NULL : sl_port_pointer(port, (uint32_t)field);
+}
+
+/* One producer of a port, of the argument struct's `port`: what a field has follows from its events and counts. */
+static struct sl_listed_port weigh_port(const struct sl_layout *l, const struct sl_collection *c, void *port,
+                                        const int32_t *storage) {
+  struct sl_listed_port p = {.offsets = offsets_place(port, sl_offsets_field(c), storage),
+                             .bound_count = sl_bound_count(c)};
+  const uint64_t none[SL_BOUNDS_MAX] = {0};
+  for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) p.pools[b] = SL_NONE;
+  for (uint32_t b = 1; b < p.bound_count; b++)
+    p.item_offsets[b] = offsets_place(port, sl_item_offsets_field(c, b), storage);
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    if (storage[f] == SL_NONE || l->storage[storage[f]].kind == SL_STORAGE_CONSTANT) continue;
+    const uint64_t bytes = sl_type_bytes(c->fields[f].type), fixed = sl_collection_values(c, f, 0, none) * bytes;
+    p.bytes += fixed;
+    p.event_bytes += sl_collection_values(c, f, 1, none) * bytes - fixed;
+    for (uint32_t b = 0; b < p.bound_count; b++) {
+      uint64_t one[SL_BOUNDS_MAX] = {0};
+      one[b] = 1;
+      p.count_bytes[b] += sl_collection_values(c, f, 0, one) * bytes - fixed;
+    }
+    if (c->fields[f].shape == SL_SHAPE_CODE_BYTES) p.pools[sl_group_of(c, f)] = storage[f];
+  }
+  return p;
 }
 
 /* Items, and subitems of each group with offsets, of the listed events. 0 where the node reads no offsets. */
-static void count_items(const struct listed_input *in, uint64_t counts[SL_BOUNDS_MAX]) {
-  const struct sl_collection *c = in->collection;
-  const int field = sl_offsets_field(c);
-  const uint32_t *offsets = field < 0 ? NULL : *sl_port_pointer(in->port, (uint32_t)field);
-  for (uint32_t i = 0; offsets && i < *in->events->count; i++) {
-    const uint32_t first = offsets[in->events->numbers[i]], end = offsets[in->events->numbers[i] + 1];
+static void count_items(const struct sl_listed_port *p, const struct sl_events *events,
+                        uint64_t counts[SL_BOUNDS_MAX]) {
+  const uint32_t *offsets = p->offsets ? *p->offsets : NULL;
+  for (uint32_t i = 0; offsets && i < *events->count; i++) {
+    const uint32_t first = offsets[events->numbers[i]], end = offsets[events->numbers[i] + 1];
     counts[0] += end - first;
-    for (uint32_t b = 1; b < sl_bound_count(c); b++) {
-      const int of_items = sl_item_offsets_field(c, b);
-      const uint32_t *subitems = of_items < 0 ? NULL : *sl_port_pointer(in->port, (uint32_t)of_items);
+    for (uint32_t b = 1; b < p->bound_count; b++) {
+      const uint32_t *subitems = p->item_offsets[b] ? *p->item_offsets[b] : NULL;
       if (subitems) counts[b] += subitems[end] - subitems[first];
     }
   }
 }
 
 /* What the listed events have; of a pool of bytes, whose events nobody knows, their share by items. */
-static uint64_t listed_bytes(const struct listed_input *in) {
-  const struct sl_collection *c = in->collection;
-  uint64_t counts[SL_BOUNDS_MAX] = {0}, bytes = 0;
-  count_items(in, counts);
-  for (uint32_t f = 0; f < c->field_count; f++) {
-    if (in->storage[f] == SL_NONE || in->slot->session->layout->storage[in->storage[f]].kind == SL_STORAGE_CONSTANT)
-      continue;
-    const uint64_t items = c->fields[f].shape == SL_SHAPE_CODE_BYTES ? filled(in, f, 0) : 0;
-    if (items > 0) counts[sl_group_of(c, f)] = filled(in, f, sl_group_of(c, f)) * counts[0] / items;
-    bytes += sl_collection_values(c, f, *in->events->count, counts) * sl_type_bytes(c->fields[f].type);
+static uint64_t listed_bytes(const struct sl_slot *slot, const struct sl_input *input, const struct sl_listed_port *p,
+                             const struct sl_events *events) {
+  uint64_t counts[SL_BOUNDS_MAX] = {0}, bytes = p->bytes + p->event_bytes * *events->count;
+  count_items(p, events, counts);
+  for (uint32_t b = 0; b < p->bound_count; b++) {
+    const struct sl_storage *pool = p->pools[b] == SL_NONE ? NULL : &slot->session->layout->storage[p->pools[b]];
+    const uint64_t items = pool ? filled(slot, input, pool, 0) : 0;
+    if (items > 0) counts[b] = filled(slot, input, pool, b) * counts[0] / items;
+    bytes += p->count_bytes[b] * counts[b];
   }
   return bytes;
 }
@@ -120,35 +138,58 @@ static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_ev
   return entries * ref->width * sl_type_bytes(ref->type);
 }
 
-static uint64_t listed_member(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, uint32_t m,
-                              const struct sl_events *events) {
-  const struct sl_slot_member *at = &slot->session->layout->members[node][m];
-  const struct sl_member *member = &slot->session->graph->nodes[node].algorithm->members[m];
-  unsigned char *args = flight->args[node], *port = args + member->args_offset;
-  uint64_t bytes = 0;
-  if (member->flags & SL_FLAG_FIELD) return listed_values((const struct sl_field_ref *)(const void *)port, events);
-  if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
-  for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection)) {
-    const struct listed_input in = {slot, flight->input, member->collection, port, at->entries[k].storage, events};
-    bytes += listed_bytes(&in);
+/* The ports of a node on a list, of all producers in turn; the struct of its events. Only the first flight's: without
+ * a device there is no other. */
+static int open_listed(struct sl_slot *slot, uint32_t node) {
+  const struct sl_session *s = slot->session;
+  const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
+  struct sl_listed *listed = &slot->listed[node];
+  unsigned char *args = slot->flights[0].args[node];
+  uint32_t count = 0;
+  for (uint32_t m = 0; m < a->member_count; m++) count += s->layout->members[node][m].entry_count;
+  listed->ports = malloc((count + 1) * sizeof *listed->ports);
+  if (!listed->ports) return SL_ENOMEM;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_member *member = &a->members[m];
+    const struct sl_slot_member *at = &s->layout->members[node][m];
+    unsigned char *port = args + member->args_offset;
+    if (member->kind == SL_MEMBER_EVENTS) listed->of = (const struct sl_events *)(const void *)port;
+    if (member->kind != SL_MEMBER_IN || member->flags & SL_FLAG_FIELD) continue;
+    if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
+      listed->ports[listed->port_count++] = weigh_port(s->layout, member->collection, port, at->entries[k].storage);
   }
-  return bytes;
+  return SL_OK;
+}
+
+int sl_traffic_open(struct sl_slot *slot) {
+  const struct sl_session *s = slot->session;
+  int status = SL_OK;
+  for (uint32_t i = 0; !s->backend->is_device && i < s->graph->order_count && status == SL_OK; i++) {
+    const uint32_t n = s->graph->order[i];
+    if (s->graph->nodes[n].algorithm->kind == SL_KIND_KERNEL && is_listed(s, n)) status = open_listed(slot, n);
+  }
+  return status;
+}
+
+void sl_traffic_close(struct sl_slot *slot) {
+  for (uint32_t n = 0; slot->listed && n < slot->session->graph->node_count; n++) free(slot->listed[n].ports);
+  free(slot->listed);
 }
 
 void sl_traffic_count_listed(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node) {
   const struct sl_algorithm *a = slot->session->graph->nodes[node].algorithm;
   struct sl_listed *listed = &slot->listed[node];
-  const struct sl_events *events = NULL;
-  if (!is_listed(slot->session, node)) return;
-  for (uint32_t m = 0; m < a->member_count; m++)
-    if (a->members[m].kind == SL_MEMBER_EVENTS)
-      events =
-          (const struct sl_events *)(const void *)((unsigned char *)flight->args[node] + a->members[m].args_offset);
-  if (!events) return; /* every kernel has them */
-  listed->part_events = *events->count;
+  if (!listed->of) return;
+  listed->part_events = *listed->of->count;
   listed->part_bytes_in = 0;
+  for (uint32_t p = 0; p < listed->port_count; p++)
+    listed->part_bytes_in += listed_bytes(slot, flight->input, &listed->ports[p], listed->of);
   for (uint32_t m = 0; m < a->member_count; m++)
-    if (a->members[m].kind == SL_MEMBER_IN) listed->part_bytes_in += listed_member(slot, flight, node, m, events);
+    if (a->members[m].kind == SL_MEMBER_IN && a->members[m].flags & SL_FLAG_FIELD)
+      listed->part_bytes_in += listed_values(
+          (const struct sl_field_ref *)(const void *)((unsigned char *)flight->args[node] + a->members[m].args_offset),
+          listed->of);
 }
 
 void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out) {
