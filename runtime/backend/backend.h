@@ -1,8 +1,9 @@
 /* backend.h: what a device does for the executor. One table a target; cpu.c is the plain one.
  *
  * A slot has one stream and as many flights as the backend says: slices that are under way at a time, each with its
- * input and output memory. Work of a stream runs in the order in which it was enqueued. Functions return 0 or
- * SL_EDEVICE, and sl_backend.error says why.
+ * input and output memory. Work of a stream runs in the order in which it was enqueued. With branches a slot has more
+ * streams, whose work runs beside that of the first one; copies, captures and waits of the host are the first one's.
+ * Functions return 0 or SL_EDEVICE, and sl_backend.error says why.
  */
 #ifndef SL_BACKEND_H
 #define SL_BACKEND_H
@@ -112,6 +113,12 @@ struct sl_backend {
   int (*capture_begin)(struct sl_stream *stream);
   int (*capture_end)(struct sl_stream *stream, uint32_t flight);
   int (*replay)(struct sl_stream *stream, uint32_t flight);
+  /* D: for branches. `reached` remembers, under an index, what has been enqueued on the stream so far; what is enqueued
+   * on another stream after `await` runs when all of that is done. In a capture, both become part of the graph; a
+   * stream that awaits one that is captured is captured too, up to the end of the capture. An index that was used
+   * before may be used again: who awaits it then awaits the new one. */
+  int (*reached)(struct sl_stream *stream, uint32_t index);
+  int (*await)(struct sl_stream *stream, struct sl_stream *other, uint32_t index);
   /* D: `finished` marks the end of a flight's work, `wait` blocks the host until it is reached. */
   int (*finished)(struct sl_stream *stream, uint32_t flight);
   int (*wait)(struct sl_stream *stream, uint32_t flight);

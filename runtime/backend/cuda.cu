@@ -3,7 +3,8 @@
  * unions and intersections of event lists, packing of results.
  *
  * A slot has two streams: kernels, and copies up. An event a flight lets kernels wait for their input, another lets the
- * host wait for the flight's end. Kernels of a slice are captured once a flight and replayed as one launch. Results are
+ * host wait for the flight's end. Kernels of a slice are captured once a flight and replayed as one launch; those of
+ * further branches are enqueued on streams of their own, which the capture takes in. Results are
  * packed straight into pinned host memory, which the device writes over the bus while later slices compute.
  */
 #include "backend/backend.h"
@@ -28,14 +29,20 @@ struct sl_device {
   char error[256];
 };
 
+/* By index; each is made when first asked for, outside of any capture: kernels run once before they are captured. */
+struct gpu_events {
+  GPU(Event_t) * at; /* NULL: not made yet */
+  uint32_t capacity;
+};
+
 struct gpu_stream {
   struct sl_stream base;
   GPU(Stream_t) kernels, copies;
   GPU(Event_t) uploaded[FLIGHTS], finished[FLIGHTS];
   GPU(GraphExec_t) graph[FLIGHTS];
-  GPU(Event_t) * marks; /* made when first asked for, which only --profile and --trace do */
-  uint32_t mark_count, mark_capacity;
-  uint64_t *chunk_sums; /* of a scan over items, on the device */
+  struct gpu_events marks;   /* for --profile and --trace */
+  struct gpu_events reached; /* for branches */
+  uint64_t *chunk_sums;      /* of a scan over items, on the device */
 };
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
@@ -163,6 +170,27 @@ static void gpu_range_end(void) { nvtxRangePop(); }
 
 /* ------------------------------------------------------------------------------------------------- stream */
 
+/* The event of that index, or NULL. */
+static GPU(Event_t) event_at(struct gpu_stream *s, struct gpu_events *events, uint32_t index, unsigned flags) {
+  if (index >= events->capacity) {
+    const uint32_t capacity = 2 * index + 64;
+    GPU(Event_t) *at = (GPU(Event_t) *)realloc(events->at, capacity * sizeof *at);
+    if (!at) return (void)CHECK(s->base.device, GPU(ErrorMemoryAllocation)), (GPU(Event_t))NULL;
+    memset(at + events->capacity, 0, (capacity - events->capacity) * sizeof *at);
+    events->at = at;
+    events->capacity = capacity;
+  }
+  if (!events->at[index] && CHECK(s->base.device, GPU(EventCreateWithFlags)(&events->at[index], flags)) < 0)
+    events->at[index] = NULL;
+  return events->at[index];
+}
+
+static void close_events(struct gpu_events *events) {
+  for (uint32_t i = 0; i < events->capacity; i++)
+    if (events->at[i]) (void)GPU(EventDestroy)(events->at[i]);
+  free(events->at);
+}
+
 static void gpu_stream_close(struct sl_stream *stream) {
   struct gpu_stream *s = gpu(stream);
   if (s->kernels) (void)GPU(StreamSynchronize)(s->kernels);
@@ -172,9 +200,9 @@ static void gpu_stream_close(struct sl_stream *stream) {
     if (s->uploaded[f]) (void)GPU(EventDestroy)(s->uploaded[f]);
     if (s->finished[f]) (void)GPU(EventDestroy)(s->finished[f]);
   }
-  for (uint32_t m = 0; m < s->mark_count; m++) (void)GPU(EventDestroy)(s->marks[m]);
+  close_events(&s->marks);
+  close_events(&s->reached);
   (void)GPU(Free)(s->chunk_sums);
-  free(s->marks);
   if (s->kernels) (void)GPU(StreamDestroy)(s->kernels);
   if (s->copies) (void)GPU(StreamDestroy)(s->copies);
   free(s);
@@ -257,35 +285,30 @@ static int gpu_settle(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
 }
 
-/* Makes the marks up to `index`. */
-static int make_marks(struct gpu_stream *s, uint32_t index) {
-  if (index >= s->mark_capacity) {
-    const uint32_t capacity = 2 * index + 64;
-    GPU(Event_t) *marks = (GPU(Event_t) *)realloc(s->marks, capacity * sizeof *marks);
-    if (!marks) return CHECK(s->base.device, GPU(ErrorMemoryAllocation));
-    s->marks = marks;
-    s->mark_capacity = capacity;
-  }
-  for (; s->mark_count <= index; s->mark_count++) {
-    const int status = CHECK(s->base.device, GPU(EventCreate)(&s->marks[s->mark_count]));
-    if (status < 0) return status;
-  }
-  return SL_OK;
-}
-
 static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
   struct gpu_stream *s = gpu(stream);
-  const int status = make_marks(s, index);
-  if (status < 0) return status;
-  return CHECK(stream->device, GPU(EventRecord)(s->marks[index], among == SL_MARK_COPIES ? s->copies : s->kernels));
+  const GPU(Event_t) event = event_at(s, &s->marks, index, GPU(EventDefault));
+  if (!event) return SL_EDEVICE;
+  return CHECK(stream->device, GPU(EventRecord)(event, among == SL_MARK_COPIES ? s->copies : s->kernels));
 }
 
 static int gpu_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, double *microseconds) {
   struct gpu_stream *s = gpu(stream);
   float milliseconds = 0;
-  const int status = CHECK(stream->device, GPU(EventElapsedTime)(&milliseconds, s->marks[from], s->marks[to]));
+  const int status = CHECK(stream->device, GPU(EventElapsedTime)(&milliseconds, s->marks.at[from], s->marks.at[to]));
   *microseconds = 1000.0 * milliseconds;
   return status;
+}
+
+static int gpu_reached(struct sl_stream *stream, uint32_t index) {
+  struct gpu_stream *s = gpu(stream);
+  const GPU(Event_t) event = event_at(s, &s->reached, index, GPU(EventDisableTiming));
+  return event ? CHECK(stream->device, GPU(EventRecord)(event, s->kernels)) : SL_EDEVICE;
+}
+
+static int gpu_await(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
+  const GPU(Event_t) event = gpu(other)->reached.at[index];
+  return CHECK(stream->device, GPU(StreamWaitEvent)(gpu(stream)->kernels, event, 0));
 }
 
 static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
@@ -388,6 +411,8 @@ TABLE struct sl_backend sluice_backend = {
     .capture_begin = gpu_capture_begin,
     .capture_end = gpu_capture_end,
     .replay = gpu_replay,
+    .reached = gpu_reached,
+    .await = gpu_await,
     .finished = gpu_finished,
     .wait = gpu_wait,
     .note = gpu_note,

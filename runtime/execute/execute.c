@@ -1,10 +1,10 @@
 /* execute.c: a slice through the graph.
  *
- * The steps of the graph are enqueued in order. Where the backend has a memory of its own, the input is copied up
- * first, all steps and the packing of results are captured once a flight and replayed, and the host waits once, for the
- * packed results. If an output overflowed, the slice is run again in two parts; if events were refused, again without
- * them. A part is the same input seen from a later event: the pointers of fields that go by event move, all
- * others stay, since offsets need not begin at 0.
+ * The steps of the graph are enqueued in order, each on the stream of its branch. Where the backend has a memory of its
+ * own, the input is copied up first, all steps and the packing of results are captured once a flight and replayed, and
+ * the host waits once, for the packed results. If an output overflowed, the slice is run again in two parts; if events
+ * were refused, again without them. A part is the same input seen from a later event: the pointers of fields that go by
+ * event move, all others stay, since offsets need not begin at 0.
  */
 #include "execute/bind.h"
 #include "execute/session.h"
@@ -15,7 +15,8 @@ enum { NO_INDEX = UINT32_MAX };
 
 /* -------------------------------------------------------------------------------------------------- steps */
 
-static int combine(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_list_set *set) {
+static int combine(struct sl_slot *slot, const struct sl_flight *flight, struct sl_stream *stream,
+                   const struct sl_list_set *set) {
   const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)flight->tables.device;
   const struct sl_combination c = {.lists = lists + set->first_pointer,
                                    .list_count = set->port_count,
@@ -23,7 +24,7 @@ static int combine(struct sl_slot *slot, const struct sl_flight *flight, const s
                                    .tally = slot->storage[set->tally_storage],
                                    .count = slot->storage[set->count_storage],
                                    .numbers = slot->storage[set->numbers_storage]};
-  return slot->session->backend->combine(slot->stream, &c);
+  return slot->session->backend->combine(stream, &c);
 }
 
 static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
@@ -77,7 +78,7 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
   const struct sl_step *at = &s->layout->steps[step];
   const int together = at->node_count > 1 && !s->backend->by_node;
   const uint32_t width = together ? at->node_count : 1;
-  int status = s->backend->is_device ? SL_OK : sl_clears_run(slot, step, NULL, 0);
+  int status = s->backend->is_device ? SL_OK : sl_clears_run(slot, slot->stream, step, NULL, 0);
   for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width) {
     const int left_out = sl_watch_step(slot, flight, at, at->nodes[i]);
     status = left_out < 0 ? left_out : SL_OK;
@@ -94,145 +95,114 @@ static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32
   return status;
 }
 
-static int make_list(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *at) {
+static int make_list(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step) {
+  const struct sl_step *at = &slot->session->layout->steps[step];
   const int left_out = sl_watch_step(slot, flight, at, NO_INDEX);
   if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
-  const int status = combine(slot, flight, &slot->session->layout->sets[at->set]);
+  const int status = combine(slot, flight, sl_step_stream(slot, step), &slot->session->layout->sets[at->set]);
   if (status < 0) tell_list_failed(slot, at->set);
   return status;
 }
 
-/* Time stamps of each flight: one before each step and one after the last; one when the results are packed; and among
- * the copies one before the upload and one after it. Then, for all flights, the mark that a trace counts from. */
-enum { PACKED = 1, UPLOAD_BEGIN, UPLOAD_END, MARKS_BESIDE_STEPS };
-static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
-  return flight * (slot->session->layout->step_count + MARKS_BESIDE_STEPS) + step;
-}
-static uint32_t mark_behind(const struct sl_slot *slot, uint32_t flight, uint32_t which) {
-  return mark_of(slot, flight, slot->session->layout->step_count) + which;
-}
-static uint32_t epoch_mark(const struct sl_slot *slot) { return mark_of(slot, slot->session->backend->flights, 0); }
-static int takes_marks(const struct sl_session *s) {
-  return s->backend->is_device && (s->options.profile || s->trace.file != NULL);
-}
-
-static int mark(struct sl_slot *slot, uint32_t index, uint32_t among) {
-  const struct sl_session *s = slot->session;
-  return takes_marks(s) ? s->backend->mark(slot->stream, index, among) : SL_OK;
-}
-
-/* Clears what must be clear before the step on a device, and lets the host know which step it is at. The higher byte
- * changes before the lower one, and seldom: in short graphs never. */
-static int begin_step(struct sl_slot *slot, uint32_t step) {
-  const struct sl_backend *backend = slot->session->backend;
-  const uint32_t number = step + 1, step_count = slot->session->layout->step_count;
+/* Clears what must be clear before the step on a device and, with `notes`, lets the host know which step its branch is
+ * at. The higher byte changes before the lower one, and seldom: in short graphs never. */
+static int clear_before(struct sl_slot *slot, uint32_t step, int notes) {
+  const struct sl_layout *l = slot->session->layout;
+  const struct sl_step *at = &l->steps[step];
+  struct sl_stream *stream = sl_step_stream(slot, step);
+  const uint32_t number = step + 1;
+  uint8_t *running = notes ? &slot->running[2 * at->branch] : NULL;
   int status = SL_OK;
-  if (step_count >= 256 && (step == 0 || number % 256 == 0))
-    status = backend->note(slot->stream, &slot->running[1], (uint8_t)(number >> 8));
-  return status == SL_OK ? sl_clears_run(slot, step, &slot->running[0], (uint8_t)number) : status;
+  if (notes && l->step_count >= 256 && (l->branch_count > 1 || step == 0 || number % 256 == 0))
+    status = slot->session->backend->note(stream, &running[1], (uint8_t)(number >> 8));
+  return status == SL_OK ? sl_clears_run(slot, stream, step, running, (uint8_t)number) : status;
 }
 
-/* Enqueues all steps for `count` events; without a device, that is to run them. */
-static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count) {
+static int begin_step(struct sl_slot *slot, uint32_t flight, uint32_t step, int notes) {
+  int status = sl_step_await(slot, step);
+  if (status == SL_OK) status = sl_mark_before_step(slot, flight, step);
+  if (status == SL_OK) status = clear_before(slot, step, notes);
+  return status == SL_OK && step == 0 ? sl_streams_fork(slot) : status;
+}
+
+static int end_step(struct sl_slot *slot, uint32_t flight, uint32_t step) {
+  const int status = sl_step_reached(slot, step);
+  return status == SL_OK ? sl_mark_after_step(slot, flight, step) : status;
+}
+
+static int pack_results(struct sl_slot *slot, uint32_t flight) {
+  int status = sl_streams_join(slot);
+  if (status == SL_OK) status = sl_mark_slice(slot, flight, SL_SLICE_STEPS_END);
+  if (status == SL_OK) status = sl_pack_enqueue(slot, flight);
+  return status == SL_OK ? sl_mark_slice(slot, flight, SL_SLICE_PACKED) : status;
+}
+
+/* Enqueues all steps for `count` events; without a device, that is to run them. `notes`: the device tells where it is,
+ * which is a kernel more a step. */
+static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, int notes) {
   const struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
   const int is_device = s->backend->is_device;
-  slot->stream->errors = slot->errors;
-  slot->stream->event_count = is_device ? slot->flights[flight].device_event_count : &slot->event_count;
   int status = SL_OK;
-  if (is_device && l->step_count == 0) status = sl_clears_run(slot, 0, NULL, 0);
+  sl_streams_point(slot, is_device ? slot->flights[flight].device_event_count : &slot->event_count);
+  if (is_device && l->step_count == 0) status = sl_clears_run(slot, slot->stream, 0, NULL, 0);
   if (!is_device) {
     memset(slot->errors, 0, count * sizeof *slot->errors);
     memset(slot->used, 0, l->used_count * sizeof *slot->used);
   }
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
-    status = mark(slot, mark_of(slot, flight, step), SL_MARK_KERNELS);
-    if (status == SL_OK && is_device) status = begin_step(slot, step);
+    status = is_device ? begin_step(slot, flight, step, notes) : SL_OK;
     if (status < 0) break;
     if (s->options.guard) sl_guard_poison(slot, step);
     if (s->options.race) sl_race_forget(slot, step);
     if (at->kind == SL_STEP_RUN)
       status = run_step(slot, &slot->flights[flight], step, count);
     else
-      status = make_list(slot, &slot->flights[flight], at);
+      status = make_list(slot, &slot->flights[flight], step);
     if (!is_device) sl_time_settle(slot); /* what is left of it is no node's */
+    if (is_device && status == SL_OK) status = end_step(slot, flight, step);
   }
-  if (status == SL_OK) status = mark(slot, mark_of(slot, flight, l->step_count), SL_MARK_KERNELS);
-  if (status == SL_OK && is_device) status = sl_pack_enqueue(slot, flight);
-  if (status == SL_OK) status = mark(slot, mark_behind(slot, flight, PACKED), SL_MARK_KERNELS);
-  return status;
-}
-
-/* ------------------------------------------------------------------------------------------- time stamps */
-
-/* From here on the device's marks have a time of the host. */
-static int set_epoch(struct sl_slot *slot) {
-  const struct sl_backend *backend = slot->session->backend;
-  int status = backend->mark(slot->stream, epoch_mark(slot), SL_MARK_KERNELS);
-  if (status == SL_OK) status = backend->settle(slot->stream);
-  slot->epoch_ns = sl_now_ns();
-  return status;
-}
-
-static int trace_marks(struct sl_slot *slot, uint32_t track, const char *name, uint32_t from, uint32_t to,
-                       uint64_t events) {
-  const struct sl_backend *backend = slot->session->backend;
-  double begin = 0, length = 0;
-  int status = backend->marked_us(slot->stream, epoch_mark(slot), from, &begin);
-  if (status == SL_OK) status = backend->marked_us(slot->stream, from, to, &length);
-  if (status < 0) return status;
-  const uint64_t begin_ns = slot->epoch_ns + (uint64_t)(1000.0 * begin);
-  sl_trace_span(slot->session, track, name, begin_ns, begin_ns + (uint64_t)(1000.0 * length), "events", events);
-  return SL_OK;
-}
-
-static int trace_part(struct sl_slot *slot, uint32_t k, uint32_t count) {
-  const struct sl_session *s = slot->session;
-  const uint32_t track = SL_TRACK_DEVICE(slot->index);
-  int status = SL_OK;
-  if (slot->flights[k].uploaded)
-    status = trace_marks(slot, SL_TRACK_UPLOAD(slot->index), "upload", mark_behind(slot, k, UPLOAD_BEGIN),
-                         mark_behind(slot, k, UPLOAD_END), count);
-  slot->flights[k].uploaded = 0; /* once, also if parts run again */
-  for (uint32_t step = 0; step < s->layout->step_count && status == SL_OK; step++)
-    if (s->layout->steps[step].kind == SL_STEP_RUN)
-      status = trace_marks(slot, track, sl_step_name(s->layout, step), mark_of(slot, k, step),
-                           mark_of(slot, k, step + 1), count);
-  if (status == SL_OK)
-    status = trace_marks(slot, track, "download", mark_behind(slot, k, 0), mark_behind(slot, k, PACKED), count);
-  return status;
-}
-
-static int count_marks(struct sl_slot *slot, uint32_t flight, uint32_t count) {
-  const struct sl_session *s = slot->session;
-  for (uint32_t step = 0; step < s->layout->step_count; step++) {
-    const struct sl_step *at = &s->layout->steps[step];
-    double microseconds;
-    if (at->kind != SL_STEP_RUN) continue;
-    const int status = s->backend->marked_us(slot->stream, mark_of(slot, flight, step), mark_of(slot, flight, step + 1),
-                                             &microseconds);
-    if (status < 0) return status;
-    for (uint32_t i = 0; i < at->node_count; i++) {
-      slot->node_calls[at->nodes[i]]++;
-      slot->node_events[at->nodes[i]] += count;
-      slot->node_ns[at->nodes[i]] += (uint64_t)(1000.0 * microseconds / at->node_count);
-    }
-  }
-  return SL_OK;
+  return status == SL_OK && is_device ? pack_results(slot, flight) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- device */
 
-/* A failure of the device is final: nothing more runs on it. The step that it was at is known. */
+/* The step that a branch was at when the device failed, or NO_INDEX. */
+static uint32_t running_in(const struct sl_slot *slot, uint32_t branch) {
+  const struct sl_layout *l = slot->session->layout;
+  if (!slot->running) return NO_INDEX;
+  const uint32_t step = slot->running[2 * branch] + 256u * slot->running[2 * branch + 1] - 1u;
+  return step < l->step_count && l->steps[step].branch == branch ? step : NO_INDEX;
+}
+
+/* Was the step complete by what other branches have come to? */
+static int is_complete(const struct sl_slot *slot, uint32_t step) {
+  for (uint32_t b = 0; b < slot->session->layout->branch_count; b++) {
+    const uint32_t other = running_in(slot, b);
+    if (other != NO_INDEX && other != step && sl_step_precedes(slot->session->layout, step, other)) return 1;
+  }
+  return 0;
+}
+
+/* A failure of the device is final: nothing more runs on it. Step by step it is known where each branch was; that of
+ * a captured graph is not. */
 static int device_failed(struct sl_slot *slot, const char *what) {
   struct sl_session *s = slot->session;
-  const uint32_t step = slot->running ? slot->running[0] + 256u * slot->running[1] - 1u : NO_INDEX;
-  const int is_known = step < s->layout->step_count && s->layout->steps[step].kind == SL_STEP_RUN;
-  const struct sl_node *node = is_known ? &s->graph->nodes[s->layout->steps[step].nodes[0]] : NULL;
+  const struct sl_node *node = NULL;
+  char beside[256] = "";
+  for (uint32_t b = 0; b < s->layout->branch_count; b++) {
+    const uint32_t step = running_in(slot, b);
+    if (step == NO_INDEX || s->layout->steps[step].kind != SL_STEP_RUN || is_complete(slot, step)) continue;
+    const size_t length = strlen(beside);
+    if (node) snprintf(beside + length, sizeof beside - length, ", or beside it in %s", sl_step_name(s->layout, step));
+    if (!node) node = &s->graph->nodes[s->layout->steps[step].nodes[0]];
+  }
   sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
-              node ? "compute-sanitizer names the kernel and the line" : NULL, "%s%s%s: %s", what, node ? " in " : "",
-              node ? node->use : "", s->backend->error(slot->device));
+              node                                               ? "compute-sanitizer names the kernel and the line"
+              : slot->running && !slot->session->options.profile ? "--profile runs step by step, and names the node"
+                                                                 : NULL,
+              "%s%s%s%s: %s", what, node ? " in " : "", node ? node->use : "", beside, s->backend->error(slot->device));
   return SL_EDEVICE;
 }
 
@@ -280,6 +250,9 @@ static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   return status == SL_OK ? sl_pack_point(slot, k, first) : status;
 }
 
+/* Where the device is. Nothing that notes it may run meanwhile. */
+static void forget_notes(struct sl_slot *slot) { memset(slot->running, 0, 2 * slot->session->layout->branch_count); }
+
 /* Makes the flight's graph of all kernels of a whole slice. They run once before, for no event: what the vendor's
  * runtime loads at the first use would not do so in a capture. */
 static int capture(struct sl_slot *slot, uint32_t k) {
@@ -288,12 +261,14 @@ static int capture(struct sl_slot *slot, uint32_t k) {
   int status = s->backend->zero(slot->stream, flight->device_input, s->layout->device_input_bytes);
   if (status == SL_OK) status = s->backend->zero(slot->stream, flight->device_event_count, sizeof(uint32_t));
   if (status == SL_OK) status = point(slot, k, 0);
-  if (status == SL_OK) status = enqueue_steps(slot, k, 0);
+  if (status == SL_OK) status = enqueue_steps(slot, k, 0, 1);
   if (status == SL_OK) status = s->backend->settle(slot->stream);
+  const int has_run = status == SL_OK;
   if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
-  if (status == SL_OK) status = enqueue_steps(slot, k, s->slice_events);
+  if (status == SL_OK) status = enqueue_steps(slot, k, s->slice_events, 0);
   if (status == SL_OK) status = s->backend->capture_end(slot->stream, k);
   flight->captured = status == SL_OK;
+  if (status < 0 && has_run) forget_notes(slot); /* of the run before, which went well */
   return status < 0 ? device_failed(slot, "the kernels of a slice could not be captured") : SL_OK;
 }
 
@@ -301,6 +276,11 @@ static int has_error_event(const struct sl_input *input) {
   for (uint32_t e = 0; e < input->event_count; e++)
     if (input->events[e].error) return 1;
   return 0;
+}
+
+static int replay(struct sl_slot *slot, uint32_t k) {
+  forget_notes(slot);
+  return slot->session->backend->replay(slot->stream, k);
 }
 
 int sl_flight_start(struct sl_slot *slot, uint32_t k) {
@@ -311,21 +291,21 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
   int status = flight->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
-  if (s->trace.file && slot->epoch_ns == 0 && set_epoch(slot) < 0)
+  if (s->trace.file && slot->epoch_ns == 0 && sl_marks_set_epoch(slot) < 0)
     return device_failed(slot, "the clock of the trace could not be set");
   const int is_there = s->options.resident && !s->delivery.active; /* what the last pass with uploads left */
-  const int marks = takes_marks(s) && !is_there;
-  if (marks) status = mark(slot, mark_behind(slot, k, UPLOAD_BEGIN), SL_MARK_COPIES);
+  const int marks = sl_marks_are_taken(s) && !is_there;
+  if (marks) status = sl_mark_slice(slot, k, SL_SLICE_UPLOAD_BEGIN);
   if (!is_there && status == SL_OK) status = upload(slot, flight);
-  if (marks && status == SL_OK) status = mark(slot, mark_behind(slot, k, UPLOAD_END), SL_MARK_COPIES);
+  if (marks && status == SL_OK) status = sl_mark_slice(slot, k, SL_SLICE_UPLOAD_END);
   flight->uploaded = marks;
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, "the input could not be copied to the device");
   if (has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
     return SL_OK; /* runs in parts, when it is finished */
-  const int step_by_step = takes_marks(s) || s->options.guard;
+  const int step_by_step = sl_marks_are_taken(s) || s->options.guard;
   const uint64_t waits = s->backend->waits();
-  status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count) : s->backend->replay(slot->stream, k);
+  status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count, 1) : replay(slot, k);
   slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
@@ -343,7 +323,7 @@ static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   if (status == SL_OK) status = point(slot, k, first);
   if (status == SL_OK) status = s->backend->upload_now(slot->device, flight->device_event_count, &count, sizeof count);
   const uint64_t waits = s->backend->waits();
-  if (status == SL_OK) status = enqueue_steps(slot, k, count);
+  if (status == SL_OK) status = enqueue_steps(slot, k, count, 1);
   slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status == SL_OK) status = s->backend->wait(slot->stream, k);
@@ -358,8 +338,8 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   sl_time_enter(slot, SL_TIME_DEVICE);
   int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, "a kernel failed");
-  if (takes_marks(s)) status = count_marks(slot, k, count);
-  if (s->trace.file && status == SL_OK) status = trace_part(slot, k, count);
+  if (sl_marks_are_taken(s)) status = sl_marks_count(slot, k, count);
+  if (s->trace.file && status == SL_OK) status = sl_marks_trace(slot, k, count);
   if (status < 0) return device_failed(slot, "the time stamps of a slice could not be read");
   sl_pack_read(slot, k);
   return SL_OK;
@@ -372,7 +352,7 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
   patch(slot, &slot->flights[k], first);
   slot->event_count = count;
   slot->first_event = first;
-  const int status = enqueue_steps(slot, k, count);
+  const int status = enqueue_steps(slot, k, count, 0);
   slot->used_seen = slot->used;
   slot->errors_seen = slot->errors;
   slot->refused_seen = 1; /* look */

@@ -46,48 +46,44 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
 
 /* ------------------------------------------------------------------------------------------------- clearing */
 
-/* The first step before which the storage can be cleared that lives from step `step` on: nobody else uses its memory
- * from there to `step`. */
-static uint32_t earliest_clear(const struct sl_slot *slot, int32_t storage, uint32_t step) {
-  const struct sl_layout *l = slot->session->layout;
-  const uintptr_t begin = (uintptr_t)slot->storage[storage], end = begin + l->storage[storage].bytes;
-  uint32_t earliest = 0;
-  for (uint32_t i = 0; i < l->storage_count; i++) {
-    const struct sl_storage *other = &l->storage[i];
-    const uintptr_t at = (uintptr_t)slot->storage[i];
-    if (i == (uint32_t)storage || other->kind != SL_STORAGE_ARENA || other->upper == 0 || other->lower >= step)
-      continue;
-    if (at < end && at + other->bytes > begin && other->upper > earliest) earliest = other->upper;
-  }
-  return earliest < step ? earliest : step;
-}
-
-/* The steps before which memory is cleared, as they are found: the last of them, and the ranges so far. A device clears
- * in as few launches as it can: what a launch before an earlier step can clear, it does. The host clears what it is
- * about to write. */
+/* What is cleared, and before which step: once to count, and once, with the ranges' places known, to write them down. A
+ * device clears early what it can with others (place.c); the host clears what it is about to write. */
 struct clearing {
-  uint32_t last, range_count;
+  struct sl_slot *slot;
+  int writes;
 };
 
-static void add_range(struct sl_slot *slot, struct clearing *c, uint32_t step, void *memory, uint64_t bytes) {
-  struct sl_clear *clear = &slot->clears[step];
-  if (clear->count == 0) clear->first = c->range_count;
-  slot->clear_ranges[c->range_count++] = (struct sl_range){memory, bytes};
+static void add_range(const struct clearing *c, uint32_t step, void *memory, uint64_t bytes) {
+  struct sl_clear *clear = &c->slot->clears[step];
+  if (c->writes) c->slot->clear_ranges[clear->first + clear->count] = (struct sl_range){memory, bytes};
   clear->count++;
   if (bytes > clear->bytes_max) clear->bytes_max = bytes;
-  c->last = step;
 }
 
-static void add_clears_of(struct sl_slot *slot, struct clearing *c, uint32_t n, uint32_t step) {
-  const struct sl_session *s = slot->session;
+static void add_clears_of(const struct clearing *c, uint32_t n, uint32_t step) {
+  const struct sl_session *s = c->slot->session;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++)
     for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++) {
       if (!sl_layout_is_cleared(s->layout, n, m, f)) continue;
       const int32_t at = s->layout->members[n][m].storage[f];
-      const int is_before = s->backend->is_device && earliest_clear(slot, at, step) <= c->last;
-      add_range(slot, c, is_before ? c->last : step, slot->storage[at], s->layout->storage[at].bytes);
+      const struct sl_storage *storage = &s->layout->storage[at];
+      add_range(c, s->backend->is_device ? storage->clear_step : step, c->slot->storage[at], storage->bytes);
     }
+}
+
+static void add_clears(const struct clearing *c) {
+  const struct sl_session *s = c->slot->session;
+  const struct sl_layout *l = s->layout;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i <= l->step_count; i++) {
+    c->slot->clears[i].first = first;
+    first += c->slot->clears[i].count;
+    c->slot->clears[i].count = 0;
+  }
+  if (s->backend->is_device) add_range(c, 0, c->slot->errors, sl_counters_bytes(s));
+  for (uint32_t i = 0; i < l->step_count; i++)
+    for (uint32_t k = 0; k < l->steps[i].node_count; k++) add_clears_of(c, l->steps[i].nodes[k], i);
 }
 
 /* All ranges, and the counters. */
@@ -98,18 +94,18 @@ static uint64_t ranges_bytes(const struct sl_session *s) {
 int sl_clears_open(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
-  struct clearing c = {0, 0};
   slot->clears = calloc(l->step_count + 1, sizeof *slot->clears);
   slot->clear_ranges = malloc(ranges_bytes(s));
   if (!slot->clears || !slot->clear_ranges) return SL_ENOMEM;
-  if (s->backend->is_device) add_range(slot, &c, 0, slot->errors, sl_counters_bytes(s));
-  for (uint32_t i = 0; i < l->step_count; i++)
-    for (uint32_t k = 0; k < l->steps[i].node_count; k++) add_clears_of(slot, &c, l->steps[i].nodes[k], i);
+  add_clears(&(struct clearing){slot, 0});
+  add_clears(&(struct clearing){slot, 1});
   if (!s->backend->is_device) return SL_OK;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= l->step_count; i++) count += slot->clears[i].count;
   slot->device_clear_ranges = s->backend->allocate(slot->device, ranges_bytes(s));
   if (!slot->device_clear_ranges) return SL_ENOMEM;
   return s->backend->upload_now(slot->device, slot->device_clear_ranges, slot->clear_ranges,
-                                c.range_count * sizeof *slot->clear_ranges);
+                                count * sizeof *slot->clear_ranges);
 }
 
 void sl_clears_close(struct sl_slot *slot) {
@@ -119,11 +115,11 @@ void sl_clears_close(struct sl_slot *slot) {
   free(slot->clear_ranges);
 }
 
-int sl_clears_run(struct sl_slot *slot, uint32_t step, uint8_t *note, uint8_t value) {
+int sl_clears_run(struct sl_slot *slot, struct sl_stream *stream, uint32_t step, uint8_t *note, uint8_t value) {
   const struct sl_session *s = slot->session;
   const struct sl_clear *clear = &slot->clears[step];
   const struct sl_range *ranges = s->backend->is_device ? slot->device_clear_ranges : slot->clear_ranges;
   if (clear->count > 0)
-    return s->backend->clear(slot->stream, ranges + clear->first, clear->count, clear->bytes_max, note, value);
-  return note ? s->backend->note(slot->stream, note, value) : SL_OK;
+    return s->backend->clear(stream, ranges + clear->first, clear->count, clear->bytes_max, note, value);
+  return note ? s->backend->note(stream, note, value) : SL_OK;
 }

@@ -65,8 +65,8 @@ static int fits(const struct sl_session *s, const struct rooms *rooms, uint32_t 
 
 static int lay_out(struct sl_session *s, uint32_t events) {
   struct sl_layout *layout = NULL;
-  const int status =
-      sl_layout_make(s->graph, events, (int)s->families, s->layout->input_gap_bytes, s->diagnostics, &layout);
+  const int status = sl_layout_make(s->graph, events, (int)s->families, sl_session_branches(s),
+                                    s->layout->input_gap_bytes, s->diagnostics, &layout);
   if (status < 0) return status;
   sl_layout_free(s->layout);
   s->layout = layout;

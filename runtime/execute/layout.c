@@ -5,7 +5,8 @@
  *      one list of them;
  *   3. one storage for each field that is written, references to it for each field that is read;
  *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
- *   5. offsets (place.c).
+ *   5. branches: which steps run side by side (branches.c);
+ *   6. offsets (place.c), and a check of all that by code of its own (order_check.c).
  */
 #include "execute/layout.h"
 
@@ -199,7 +200,7 @@ static uint32_t add_set(struct sl_layout *l, const struct sl_node *node) {
   set->numbers_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 1, bytes, 0);
   set->tally_storage = add_storage(l, SL_STORAGE_ARENA, NO_INDEX, s, 2, bytes, 0);
   l->list_pointer_count += set->port_count;
-  l->steps[l->step_count++] = (struct sl_step){SL_STEP_COMBINE, 0, NULL, s};
+  l->steps[l->step_count++] = (struct sl_step){.kind = SL_STEP_COMBINE, .set = s};
   return s;
 }
 
@@ -215,7 +216,8 @@ static uint32_t add_steps(struct sl_layout *l, uint32_t i, int families) {
     l->node_set[g->order[k]] = node->list_count > 0 ? add_set(l, node) : NO_INDEX;
   }
   if (first->algorithm->kind == SL_KIND_KERNEL)
-    l->steps[l->step_count++] = (struct sl_step){SL_STEP_RUN, count, &g->order[i], NO_INDEX};
+    l->steps[l->step_count++] =
+        (struct sl_step){.kind = SL_STEP_RUN, .node_count = count, .nodes = &g->order[i], .set = NO_INDEX};
   return count;
 }
 
@@ -430,8 +432,20 @@ static int allocate_members(struct sl_layout *l) {
   return l->storage ? SL_OK : SL_ENOMEM;
 }
 
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint64_t input_gap_bytes,
-                   struct sl_diagnostics *d, struct sl_layout **layout) {
+/* What runs side by side, and where it has its memory. */
+static int plan_steps(struct sl_layout *l, uint32_t branches, struct sl_diagnostics *d) {
+  struct sl_touches touches;
+  int status = sl_touches_find(l, &touches);
+  if (status < 0) return status;
+  status = sl_layout_branch(l, branches, &touches);
+  if (status == SL_OK) status = sl_layout_place(l, &touches, d);
+  if (status == SL_OK) status = sl_layout_check_order(l, d);
+  sl_touches_free(&touches);
+  return status;
+}
+
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint32_t branches,
+                   uint64_t input_gap_bytes, struct sl_diagnostics *d, struct sl_layout **layout) {
   if (graph->order_count > SL_NODES_MAX) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, %d is the most", graph->order_count,
                 (int)SL_NODES_MAX);
@@ -461,7 +475,7 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   }
   for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
   set_all_lifetimes(l);
-  status = sl_layout_place(l, d);
+  status = plan_steps(l, branches, d);
   if (status < 0) goto failed;
   *layout = l;
   return SL_OK;
@@ -481,6 +495,8 @@ void sl_layout_free(struct sl_layout *l) {
   free(l->members);
   free(l->storage);
   free(l->steps);
+  free(l->waits);
+  free(l->complete);
   free(l->sets);
   free(l->node_set);
   free(l);

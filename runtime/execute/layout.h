@@ -33,6 +33,9 @@ struct sl_storage {
   uint64_t offset;              /* in the arena or the input block */
   uint64_t event_stride_bytes;  /* INPUT: bytes from one event's entry to the next, 0 where entries are not by event */
   uint32_t lower, upper;        /* steps in which it lives, half open */
+  uint32_t kept_until;          /* ARENA: its memory is others' from this step on; above `upper` where steps of other
+                                   branches may still run beside its last reader */
+  uint32_t clear_step;          /* before which a device clears it, its own or an earlier one; UINT32_MAX: it is not */
   int32_t in_place_of;          /* shares that storage's place, or SL_NONE */
   uint32_t last_reader_is_host; /* lives to the end */
   uint32_t read_by_kernel;
@@ -50,13 +53,20 @@ struct sl_slot_member {
   struct sl_slot_member *entries;
 };
 
-/* Runs a node, or several of a family in one launch; or makes one event list of several. */
+enum { SL_BRANCHES_MAX = 16 };
+
+/* Runs a node, or several of a family in one launch; or makes one event list of several. Steps of a branch run one
+ * after the other; steps of different branches side by side, but for the waits. */
 enum { SL_STEP_RUN, SL_STEP_COMBINE };
 struct sl_step {
   uint32_t kind;
   uint32_t node_count;   /* RUN */
   const uint32_t *nodes; /* RUN */
   uint32_t set;          /* COMBINE: the set that it makes */
+  uint32_t branch, index_in_branch;
+  uint32_t first_wait, wait_count; /* in the layout's `waits`: it begins when these steps of other branches are
+                                      complete; those that others of them, or its branch, imply are left out */
+  uint32_t is_awaited;             /* by a step of another branch */
 };
 
 /* A set of event lists that nodes run on. A single list is used as it is; of several, a step makes one. */
@@ -77,6 +87,10 @@ struct sl_layout {
   uint32_t storage_count;
   struct sl_step *steps;
   uint32_t step_count;
+  uint32_t branch_count; /* 1: all steps run one after the other */
+  uint32_t *waits;       /* of all steps */
+  uint32_t wait_count;
+  uint32_t *complete; /* [step][branch]: how many steps of the branch are complete when the step begins */
   struct sl_list_set *sets;
   uint32_t set_count;
   uint32_t list_pointer_count; /* to the lists of all sets of several */
@@ -88,14 +102,33 @@ struct sl_layout {
   uint32_t optimal;
 };
 
-/* Makes the layout for slices of `events` events. On failure the reasons are in `d`: if a capacity is too large, also
- * the largest slice for which none is. Gaps are multiples of SL_ARENA_ALIGNMENT. */
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint64_t input_gap_bytes,
-                   struct sl_diagnostics *d, struct sl_layout **layout);
+/* Makes the layout for slices of `events` events, with at most `branches` branches. On failure the reasons are in `d`:
+ * if a capacity is too large, also the largest slice for which none is. Gaps are multiples of SL_ARENA_ALIGNMENT. */
+int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint32_t branches,
+                   uint64_t input_gap_bytes, struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
 
-/* Sets offsets and bytes of the arena; a part of sl_layout_make. */
-int sl_layout_place(struct sl_layout *layout, struct sl_diagnostics *d);
+/* Who touches which storage: for each, its steps in ascending order, the first of which writes it. A step stands there
+ * once, though several of its nodes or ports may touch it. */
+struct sl_touches {
+  uint32_t *first; /* [storage_count + 1]: the steps of storage i are steps[first[i]] to steps[first[i + 1]] */
+  uint32_t *steps;
+};
+int sl_touches_find(const struct sl_layout *layout, struct sl_touches *touches);
+void sl_touches_free(struct sl_touches *touches);
+
+/* branches.c: gives each step its branch and its waits, in the order of the steps. Is step `a` complete before `b`
+ * begins? step_count stands for the end of the slice. */
+int sl_layout_branch(struct sl_layout *layout, uint32_t branches, const struct sl_touches *touches);
+int sl_step_precedes(const struct sl_layout *layout, uint32_t a, uint32_t b);
+
+/* place.c: sets offsets and bytes of the arena; a part of sl_layout_make. */
+int sl_layout_place(struct sl_layout *layout, const struct sl_touches *touches, struct sl_diagnostics *d);
+
+/* order_check.c: the independent checker of what runs side by side: no two fields that share memory are in use at a
+ * time, and what is read was written and what is written was cleared before. It goes by the branches and waits as they
+ * are captured, and by what the nodes' arguments point to; with an error in `d` where that is not so. */
+int sl_layout_check_order(const struct sl_layout *layout, struct sl_diagnostics *d);
 
 /* Is the field cleared before its node runs? Events that are not on the node's list have empty outputs: their counts
  * are 0, and so is what they have by event, or by items that another port counts, whose node ran on other events than

@@ -1,5 +1,9 @@
 /* place.c: where the fields of a layout lie: an output takes the place of an input that dies, where its node says that
  * it may; the planner places the rest.
+ *
+ * With branches the order of the steps says less of who is done: a field keeps its memory until all steps that come
+ * after it in that order, and may run beside one that touches it, have had their turn. Then two fields whose memory is
+ * kept at no common step are never in use at a time, and the planner need not know of branches.
  */
 #include "execute/bind.h"
 #include "execute/layout.h"
@@ -63,7 +67,15 @@ static int32_t find_root(const struct sl_layout *l, int32_t s) {
   return s;
 }
 
-static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const struct sl_member *out, uint32_t m) {
+/* Are all steps that touch the storage complete when this one of them begins? */
+static int is_last_to_touch(const struct sl_layout *l, const struct sl_touches *t, int32_t storage, uint32_t step) {
+  for (uint32_t k = t->first[storage]; k < t->first[storage + 1]; k++)
+    if (t->steps[k] != step && !sl_step_precedes(l, t->steps[k], step)) return 0;
+  return 1;
+}
+
+static void merge_in_place(struct sl_layout *l, const struct sl_touches *t, uint32_t step, uint32_t n,
+                           const struct sl_member *out, uint32_t m) {
   const int in = sl_member_index(l->graph->nodes[n].algorithm, out->in_place);
   const struct sl_member *partner = &l->graph->nodes[n].algorithm->members[in];
   for (uint32_t f = 0; f < out->collection->field_count; f++) {
@@ -78,36 +90,150 @@ static void merge_in_place(struct sl_layout *l, uint32_t step, uint32_t n, const
       struct sl_storage *old = &l->storage[from], *new = &l->storage[to];
       const int dies_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
       if (old->kind != SL_STORAGE_ARENA || !dies_here || new->bytes > old->bytes) continue;
-      if (is_read_elsewhere(l, n, in, linked)) continue;
+      if (is_read_elsewhere(l, n, in, linked) || !is_last_to_touch(l, t, linked, step)) continue;
       new->in_place_of = from;
       old->upper = new->upper;
     }
   }
 }
 
-int sl_layout_place(struct sl_layout *l, struct sl_diagnostics *d) {
+static void merge_all_in_place(struct sl_layout *l, const struct sl_touches *t) {
   for (uint32_t step = 0; step < l->step_count; step++) {
     if (l->steps[step].node_count != 1) continue; /* an input that dies in a family is read by several at a time */
     const uint32_t n = l->steps[step].nodes[0];
     const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
     for (uint32_t m = 0; m < a->member_count; m++)
-      if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].in_place) merge_in_place(l, step, n, &a->members[m], m);
+      if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].in_place)
+        merge_in_place(l, t, step, n, &a->members[m], m);
   }
+}
+
+/* ------------------------------------------------------------------------------------- how long it is kept */
+
+/* For each step: one more than the last, in their order, that is not sure to begin after it. `steps`: those of the
+ * first branch, of the second, ..., where each branch begins at `first`. */
+static void find_beside(const struct sl_layout *l, const uint32_t *first, const uint32_t *steps, uint32_t *beside) {
+  for (uint32_t i = 0; i < l->step_count; i++) beside[i] = i + 1;
+  for (uint32_t b = 0; b < l->branch_count; b++)
+    for (uint32_t a = 0; a < l->branch_count; a++) {
+      const uint32_t count = first[a + 1] - first[a];
+      uint32_t i = 0; /* steps of `a` from here on may run beside the step of `b` before */
+      for (uint32_t k = first[b]; k < first[b + 1]; k++) {
+        const uint32_t complete = l->complete[(size_t)steps[k] * l->branch_count + a];
+        for (; i < complete; i++)
+          if (k > first[b] && beside[steps[first[a] + i]] < steps[k - 1] + 1)
+            beside[steps[first[a] + i]] = steps[k - 1] + 1;
+      }
+      const uint32_t end = first[b + 1] > first[b] ? steps[first[b + 1] - 1] + 1 : 0;
+      for (; i < count; i++)
+        if (beside[steps[first[a] + i]] < end) beside[steps[first[a] + i]] = end;
+    }
+}
+
+static int set_kept(struct sl_layout *l, const struct sl_touches *t) {
+  uint32_t first[SL_BRANCHES_MAX + 1] = {0}, next[SL_BRANCHES_MAX];
+  uint32_t *steps = malloc((l->step_count + 1) * sizeof *steps), *beside = malloc((l->step_count + 1) * sizeof *beside);
+  const int status = steps && beside ? SL_OK : SL_ENOMEM;
+  if (status < 0) goto done;
+  for (uint32_t i = 0; i < l->step_count; i++) first[l->steps[i].branch + 1]++;
+  for (uint32_t b = 0; b < l->branch_count; b++) first[b + 1] += first[b];
+  memcpy(next, first, sizeof next);
+  for (uint32_t i = 0; i < l->step_count; i++) steps[next[l->steps[i].branch]++] = i;
+  find_beside(l, first, steps, beside);
+  for (uint32_t s = 0; s < l->storage_count; s++) {
+    struct sl_storage *storage = &l->storage[s];
+    storage->kept_until = storage->upper;
+    for (uint32_t k = t->first[s]; k < t->first[s + 1]; k++)
+      if (beside[t->steps[k]] > storage->kept_until) storage->kept_until = beside[t->steps[k]];
+  }
+  for (uint32_t s = 0; s < l->storage_count; s++) {
+    struct sl_storage *root = &l->storage[find_root(l, (int32_t)s)];
+    if (l->storage[s].kept_until > root->kept_until) root->kept_until = l->storage[s].kept_until;
+  }
+done:
+  free(steps);
+  free(beside);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ clearing */
+
+/* The steps before which memory is cleared, as they are found, in ascending order. */
+struct clearing {
+  uint32_t *steps, count;
+};
+
+/* Can the storage that lives from step `from` on be cleared before an earlier step? `from` must come after that one,
+ * and that one after all who use the same memory before. Before step 0 everything is cleared before any branch begins.
+ */
+static int can_clear_before(const struct sl_layout *l, const struct sl_touches *t, int32_t storage, uint32_t from,
+                            uint32_t earlier) {
+  const struct sl_storage *s = &l->storage[storage];
+  if (earlier > 0 && earlier != from && !sl_step_precedes(l, earlier, from)) return 0;
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    const struct sl_storage *o = &l->storage[i];
+    if (i == (uint32_t)storage || o->kind != SL_STORAGE_ARENA || o->upper == 0 || o->lower >= from) continue;
+    if (o->offset >= s->offset + s->bytes || s->offset >= o->offset + o->bytes) continue;
+    for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++)
+      if (!sl_step_precedes(l, t->steps[k], earlier)) return 0;
+  }
+  return 1;
+}
+
+/* A device clears in as few launches as it can: what a launch before an earlier step can clear, it does. */
+static void set_clear_step(struct sl_layout *l, const struct sl_touches *t, struct clearing *c, int32_t storage,
+                           uint32_t step) {
+  for (uint32_t k = c->count; k > 0; k--)
+    if (can_clear_before(l, t, storage, step, c->steps[k - 1])) {
+      l->storage[storage].clear_step = c->steps[k - 1];
+      return;
+    }
+  l->storage[storage].clear_step = step;
+  c->steps[c->count++] = step;
+}
+
+/* The counters of a slice are cleared before step 0, always. */
+static int set_clear_steps(struct sl_layout *l, const struct sl_touches *t) {
+  struct clearing c = {malloc((l->step_count + 1) * sizeof *c.steps), 1};
+  if (!c.steps) return SL_ENOMEM;
+  c.steps[0] = 0;
+  for (uint32_t i = 0; i < l->storage_count; i++) l->storage[i].clear_step = UINT32_MAX;
+  for (uint32_t step = 0; step < l->step_count; step++)
+    for (uint32_t k = 0; k < l->steps[step].node_count; k++) {
+      const uint32_t n = l->steps[step].nodes[k];
+      const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
+      for (uint32_t m = 0; m < a->member_count; m++)
+        for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++)
+          if (sl_layout_is_cleared(l, n, m, f)) set_clear_step(l, t, &c, l->members[n][m].storage[f], step);
+    }
+  free(c.steps);
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- placing */
+
+/* Places the fields of the input one after the other. */
+static void place_input(struct sl_layout *l) {
+  for (uint32_t s = 0; s < l->storage_count; s++) {
+    struct sl_storage *storage = &l->storage[s];
+    if (storage->kind != SL_STORAGE_INPUT || storage->upper == 0) continue;
+    storage->offset = l->input_bytes;
+    l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
+    if (storage->read_by_kernel) l->device_input_bytes = l->input_bytes;
+  }
+}
+
+static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
   struct sl_plan_buffer *buffers = calloc(l->storage_count + 1, sizeof *buffers);
   uint32_t *owner = calloc(l->storage_count + 1, sizeof *owner);
   int status = SL_ENOMEM;
   if (!buffers || !owner) goto done;
   uint32_t count = 0;
   for (uint32_t s = 0; s < l->storage_count; s++) {
-    struct sl_storage *storage = &l->storage[s];
-    if (storage->kind == SL_STORAGE_INPUT && storage->upper > 0) {
-      storage->offset = l->input_bytes;
-      l->input_bytes += sl_aligned(storage->bytes, SL_ARENA_ALIGNMENT) + l->input_gap_bytes;
-      if (storage->read_by_kernel) l->device_input_bytes = l->input_bytes;
-    } else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && storage->in_place_of == SL_NONE) {
-      buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->upper};
-      owner[count++] = s;
-    }
+    const struct sl_storage *storage = &l->storage[s];
+    if (storage->kind != SL_STORAGE_ARENA || storage->upper == 0 || storage->in_place_of != SL_NONE) continue;
+    buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->kept_until};
+    owner[count++] = s;
   }
   const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, SEARCH_SECONDS};
   struct sl_plan_result result = {0};
@@ -132,4 +258,12 @@ done:
   free(buffers);
   free(owner);
   return status;
+}
+
+int sl_layout_place(struct sl_layout *l, const struct sl_touches *t, struct sl_diagnostics *d) {
+  merge_all_in_place(l, t);
+  place_input(l);
+  int status = set_kept(l, t);
+  if (status == SL_OK) status = place_arena(l, d);
+  return status == SL_OK ? set_clear_steps(l, t) : status;
 }

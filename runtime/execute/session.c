@@ -52,11 +52,24 @@ static const char *device_setting(const struct sl_session *s, const char *key) {
   return s->backend->set && strncmp(key, name, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
 }
 
+static int set_branches(struct sl_session *s, const char *value, char *reason, size_t reason_size) {
+  char *end = NULL;
+  const unsigned long number = *value >= '0' && *value <= '9' ? strtoul(value, &end, 10) : 0;
+  if (number >= 1 && number <= SL_BRANCHES_MAX && *end == '\0') {
+    s->branches = (uint32_t)number;
+    return SL_OK;
+  }
+  snprintf(reason, reason_size, "runtime.branches cannot be '%s'; it is a number from 1 to %d", value,
+           (int)SL_BRANCHES_MAX);
+  return SL_EINVAL;
+}
+
 /* A setting of the runtime itself, `--set runtime.KEY=VALUE`. */
 static int set_runtime(struct sl_session *s, const char *key, const char *value, char *reason, size_t reason_size) {
   const int is_on = strcmp(value, "on") == 0;
+  if (strcmp(key, "branches") == 0) return set_branches(s, value, reason, reason_size);
   if (strcmp(key, "families") != 0)
-    snprintf(reason, reason_size, "the runtime has no setting '%s'; it has families", key);
+    snprintf(reason, reason_size, "the runtime has no setting '%s'; it has branches and families", key);
   else if (!is_on && strcmp(value, "off") != 0)
     snprintf(reason, reason_size, "runtime.families cannot be '%s'; it is on or off", value);
   else
@@ -310,10 +323,20 @@ static int check_options(struct sl_session *s) {
   return SL_OK;
 }
 
+/* Where the device is the host, steps run one after the other. */
+uint32_t sl_session_branches(const struct sl_session *s) {
+  enum { UNLESS_SAID = 1 };
+  if (!s->backend->is_device) return 1;
+  return s->branches ? s->branches : UNLESS_SAID;
+}
+
 /* What has no effect on this graph and device. */
 static int check_effects(struct sl_session *s) {
   if (s->options.digest && s->graph->output_count == 0)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--digest has no effect: the graph has no outputs");
+  if (s->branches > 1 && !s->backend->is_device)
+    sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL,
+                "runtime.branches has no effect on %s, where nodes run one after the other", s->backend->target);
   if (!s->options.resident || (s->backend->is_device && s->statistics.summary.repeat > 1)) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--resident has no effect %s",
               s->backend->is_device ? "without --repeat" : "where the device has no memory of its own");
@@ -350,7 +373,8 @@ static int open_session(struct sl_session *s) {
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   status = sl_properties_check(s);
   if (status == SL_OK)
-    status = sl_layout_make(s->graph, s->slice_events, s->families, input_gap_bytes(s), s->diagnostics, &s->layout);
+    status = sl_layout_make(s->graph, s->slice_events, (int)s->families, sl_session_branches(s), input_gap_bytes(s),
+                            s->diagnostics, &s->layout);
   if (status == SL_OK) status = open_tables(s);
   sl_time_opened(s, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);

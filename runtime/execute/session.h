@@ -2,6 +2,8 @@
  *
  *   session.c    opening: plugins, graph, constants, layout; closing
  *   slot.c       one slot: its memory and argument structs
+ *   streams.c    the streams of a slot's branches
+ *   marks.c      time stamps of a device
  *   family.c     families of nodes in one launch, and what is cleared before a step
  *   execute.c    running one slice through the graph, in parts where it must
  *   budgets.c    what is learned where an output overflowed
@@ -193,12 +195,13 @@ struct sl_slot {
   struct sl_launch *launches; /* per node */
   struct sl_clear *clears;    /* per step */
   struct sl_range *clear_ranges, *device_clear_ranges;
-  struct sl_stream *stream;
+  struct sl_stream **streams; /* per branch */
+  struct sl_stream *stream;   /* of branch 0, with the copies and the packing */
   struct sl_pack pack;
   int32_t *pack_storage;             /* per pack field */
   struct sl_pack_field *pack_fields; /* the host's copy */
-  uint8_t *running;     /* backends with a memory of their own: one more than the step that runs, two bytes, the lower
-                           one first; in host memory */
+  uint8_t *running;     /* backends with a memory of their own: for each branch one more than the step that runs, two
+                           bytes, the lower one first, 0 where that is not known; in host memory */
   uint32_t event_count; /* backends without a memory of their own: of the part that runs */
   uint64_t *errors;     /* on the device: the error words of events, then the used words */
   uint32_t *used;
@@ -370,6 +373,7 @@ struct sl_session {
   struct sl_device_place devices[SL_DEVICES_MAX];
   uint32_t device_count;
   uint32_t families;                /* nodes of a family run together */
+  uint32_t branches;                /* of steps that run side by side, at most; 0: not said */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
   struct sl_prepared *prepared;     /* per node; empty where the algorithm has no `prepare` */
@@ -413,6 +417,8 @@ const char *sl_time_name(uint32_t row);
 uint32_t sl_times_most(const struct sl_session *s); /* rows of the summary */
 void sl_times_sum(struct sl_session *s, uint64_t wall_ns);
 
+/* session.c: how many branches of steps the layout may have. */
+uint32_t sl_session_branches(const struct sl_session *s);
 /* session.c: nothing fails without a word. Where `status` is a failure and nobody has told one since there were
  * `errors` messages of errors, tells that `what` failed. Returns `status`. */
 int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *what);
@@ -427,6 +433,29 @@ int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a
 int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
 
+/* streams.c: `point` says what the next slice's kernels find their number of events at. `fork` comes after the counters
+ * were cleared, `join` before the results are packed; around each step in between `await` and `reached`. With one
+ * branch all do nothing. */
+int sl_streams_open(struct sl_slot *slot);
+void sl_streams_close(struct sl_slot *slot);
+void sl_streams_point(struct sl_slot *slot, const uint32_t *event_count);
+int sl_streams_fork(struct sl_slot *slot);
+int sl_streams_join(struct sl_slot *slot);
+int sl_step_await(struct sl_slot *slot, uint32_t step);
+int sl_step_reached(struct sl_slot *slot, uint32_t step);
+struct sl_stream *sl_step_stream(const struct sl_slot *slot, uint32_t step);
+
+/* marks.c: time stamps before and after a step, and of a slice; what is done with them when the slice is there: time of
+ * nodes, spans of a trace. `set_epoch`: from then on the device's marks have a time of the host. */
+enum { SL_SLICE_STEPS_END, SL_SLICE_PACKED, SL_SLICE_UPLOAD_BEGIN, SL_SLICE_UPLOAD_END, SL_SLICE_MARKS };
+int sl_marks_are_taken(const struct sl_session *s);
+int sl_mark_before_step(struct sl_slot *slot, uint32_t flight, uint32_t step);
+int sl_mark_after_step(struct sl_slot *slot, uint32_t flight, uint32_t step);
+int sl_mark_slice(struct sl_slot *slot, uint32_t flight, uint32_t which);
+int sl_marks_set_epoch(struct sl_slot *slot);
+int sl_marks_count(struct sl_slot *slot, uint32_t flight, uint32_t count);
+int sl_marks_trace(struct sl_slot *slot, uint32_t flight, uint32_t count);
+
 /* family.c: how much the argument structs of all families take, and their places at the start of a flight's tables. */
 uint64_t sl_families_bytes(const struct sl_session *s);
 void sl_families_place(const struct sl_session *s, struct sl_flight *flight);
@@ -436,7 +465,7 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
  * sl_backend.note. */
 int sl_clears_open(struct sl_slot *slot);
 void sl_clears_close(struct sl_slot *slot);
-int sl_clears_run(struct sl_slot *slot, uint32_t step, uint8_t *note, uint8_t value);
+int sl_clears_run(struct sl_slot *slot, struct sl_stream *stream, uint32_t step, uint8_t *note, uint8_t value);
 
 /* execute.c: `start` enqueues a whole slice where the backend runs beside the host; `finish` waits for it, or runs it,
  * in parts where it must, and delivers each part. */
@@ -556,6 +585,7 @@ void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_i
 #define SL_TRACK_HOST(slot)   (3 * (slot) + 1)
 #define SL_TRACK_DEVICE(slot) (3 * (slot) + 2)
 #define SL_TRACK_UPLOAD(slot) (3 * (slot) + 3)
+uint32_t sl_track_of_branch(const struct sl_session *s, uint32_t slot, uint32_t branch); /* 0: SL_TRACK_DEVICE */
 int sl_trace_open(struct sl_session *s);
 void sl_trace_span(struct sl_session *s, uint32_t track, const char *name, uint64_t begin_ns, uint64_t end_ns,
                    const char *key, uint64_t value);

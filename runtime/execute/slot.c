@@ -304,10 +304,13 @@ static void open_launches(struct sl_slot *slot) {
         .block_count = s->backend->block_threads ? 0 : s->graph->nodes[n].algorithm->block_count,
         .blocks = s->graph->nodes[n].blocks,
         .services = &s->contexts[n].services,
-        .backend = slot->stream,
+        .backend = slot->stream, /* of kernels: of their branches, below */
         .scan = s->backend->scan,
         .scan_items = s->backend->scan_items};
   }
+  for (uint32_t step = 0; step < s->layout->step_count; step++)
+    for (uint32_t i = 0; i < s->layout->steps[step].node_count; i++)
+      slot->launches[s->layout->steps[step].nodes[i]].backend = sl_step_stream(slot, step);
 }
 
 static int open_arguments(struct sl_slot *slot) {
@@ -376,16 +379,16 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   slot->index = index;
   slot->place = &s->devices[index % s->device_count];
   slot->device = slot->place->device;
-  slot->stream = s->backend->stream_open(slot->device);
-  int status = slot->stream ? open_counts(slot) : SL_ENOMEM;
+  int status = sl_streams_open(slot);
+  if (status == SL_OK) status = open_counts(slot);
   if (status == SL_OK) status = open_flights(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = open_arguments(slot);
   if (status == SL_OK) status = sl_traffic_open(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
-    slot->running = s->backend->allocate_host(slot->device, 2);
-    if (slot->running) memset(slot->running, 0, 2);
+    slot->running = s->backend->allocate_host(slot->device, 2 * s->layout->branch_count);
+    if (slot->running) memset(slot->running, 0, 2 * s->layout->branch_count);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
   return status;
@@ -409,12 +412,12 @@ void sl_slot_close(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   if (!s) return;
   if (s->backend->is_device) sl_pack_close(slot);
-  if (slot->running) s->backend->release_host(slot->device, slot->running, 2);
+  if (slot->running) s->backend->release_host(slot->device, slot->running, 2 * s->layout->branch_count);
   sl_clears_close(slot);
   close_flights(slot);
   close_storage(slot);
   if (slot->errors) s->backend->release(slot->device, slot->errors, sl_counters_bytes(s));
-  if (slot->stream) s->backend->stream_close(slot->stream);
+  sl_streams_close(slot);
   free(slot->arguments);
   close_tables(slot, &slot->sink_tables);
   free(slot->sink_args);

@@ -2,8 +2,8 @@
  *
  * Each slot has a track: fill (the source), slice, and inside it parts that were run again, nodes, the wait for its
  * turn, and the delivery to sinks. On a device with a memory of its own the nodes stand on a second track of the slot,
- * with the download, and uploads, which go beside them, on a third, placed by the device's time stamps; kernels then
- * run one by one, as with --profile.
+ * with the download, and uploads, which go beside them, on a third, placed by the device's time stamps; each further
+ * branch of steps has a track of its own. Steps then start one by one, as with --profile.
  *
  * A span is a line of the file, written when it has ended, so that a trace of any length needs no memory, and the file
  * of a run that was killed, NAME.part, still opens.
@@ -13,9 +13,19 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-static void name_track(struct sl_session *s, uint32_t track, const char *format) {
+/* Those of further branches follow those of all slots. */
+uint32_t sl_track_of_branch(const struct sl_session *s, uint32_t slot, uint32_t branch) {
+  const uint32_t further = s->layout->branch_count - 1;
+  return branch == 0 ? SL_TRACK_DEVICE(slot) : 3 * s->slot_count + slot * further + branch;
+}
+
+__attribute__((format(printf, 3, 4))) static void name_track(struct sl_session *s, uint32_t track, const char *format,
+                                                             ...) {
   char name[64];
-  snprintf(name, sizeof name, format, (track - 1) / 3);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(name, sizeof name, format, arguments);
+  va_end(arguments);
   sl_output_print(
       s->trace.file,
       ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
@@ -38,10 +48,12 @@ int sl_trace_open(struct sl_session *s) {
                   "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
                   s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
-    name_track(s, SL_TRACK_HOST(i), "slot %u");
+    name_track(s, SL_TRACK_HOST(i), "slot %u", i);
     if (!s->backend->is_device) continue;
-    name_track(s, SL_TRACK_DEVICE(i), "slot %u, device");
-    name_track(s, SL_TRACK_UPLOAD(i), "slot %u, uploads");
+    name_track(s, SL_TRACK_DEVICE(i), "slot %u, device", i);
+    name_track(s, SL_TRACK_UPLOAD(i), "slot %u, uploads", i);
+    for (uint32_t b = 1; b < s->layout->branch_count; b++)
+      name_track(s, sl_track_of_branch(s, i, b), "slot %u, device, branch %u", i, b);
   }
   return SL_OK;
 }

@@ -3,14 +3,13 @@ sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu toy/lis
                   TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
 
-# The mock device's kernels are the cpu's.
+# The mock device's kernels are the cpu's, but for how they are launched.
 sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/places.cu toy/host.c toy/lists.c)
 add_library(toy.mock MODULE ${mock_sources})
-target_compile_definitions(toy.mock PRIVATE SL_TARGET_CPU=1 SL_TARGET="mock")
 target_include_directories(toy.mock PRIVATE toy)
-target_link_libraries(toy.mock PRIVATE Sluice::headers)
-set_target_properties(toy.mock PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
-add_library(mock_backend MODULE toy/mock_backend.c)
+sluice_make_mock_plugin(toy.mock)
+add_library(mock_backend MODULE toy/mock_backend.c toy/mock_queue.c)
+target_include_directories(mock_backend PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(mock_backend PRIVATE sluice_core)
 set_target_properties(mock_backend PROPERTIES PREFIX "" OUTPUT_NAME mock
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends) # where backends are looked for
@@ -42,6 +41,15 @@ sluice_add_test(clears_test clears_test.c)
 target_compile_definitions(clears_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
 target_include_directories(clears_test PRIVATE toy)
 add_dependencies(clears_test ${parts})
+
+sluice_add_test(branches_test branches_test.c)
+target_compile_definitions(branches_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
+target_include_directories(branches_test PRIVATE toy)
+add_dependencies(branches_test ${parts})
+if(CMAKE_CUDA_COMPILER)
+  add_test(NAME branches_test_cuda COMMAND branches_test)
+  set_tests_properties(branches_test_cuda PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT "SLUICE_TEST_DEVICE=cuda")
+endif()
 
 sluice_add_test(fit_test fit_test.c)
 target_compile_definitions(fit_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")

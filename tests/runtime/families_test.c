@@ -194,7 +194,7 @@ static void settings_that_are_none_are_refused(void **state) {
   free(r.messages);
   r = run((const char *const[]){"runtime.family=on", NULL}, 1, 20, 0);
   assert_true(r.opened < 0);
-  assert_non_null(strstr(r.messages, "the runtime has no setting 'family'; it has families"));
+  assert_non_null(strstr(r.messages, "the runtime has no setting 'family'; it has branches and families"));
   free(r.messages);
 }
 

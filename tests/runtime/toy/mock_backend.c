@@ -1,13 +1,15 @@
 /* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
- * copied up, two flights a slot, results packed, one wait a slice) runs where there is none. Work is done when it is
- * enqueued. Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth call
- * that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined list.
- * SLUICE_MOCK_MEMORY=BYTES is how much memory the device has; it says what is left, and gives out no more.
- * SLUICE_MOCK_LOG=FILE appends what a capture holds of the backend's own: a line a call, with the number of ranges that
- * are cleared and what is noted.
+ * copied up, two flights a slot, kernels captured and replayed, results packed, one wait a slice) runs where there is
+ * none. Work is done when the host waits for it, and work of several streams in an order that they allow
+ * (mock_queue.h). Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth
+ * call that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined
+ * list. SLUICE_MOCK_MEMORY=BYTES is how much memory the device has; it says what is left, and gives out no more.
+ * SLUICE_MOCK_LOG=FILE appends what a capture holds: a line a kernel or a call, with the number of ranges that are
+ * cleared.
  */
 #include "backend/backend.h"
 #include "execute/bind.h"
+#include "toy/mock_queue.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,34 +107,78 @@ static int mock_upload_now(struct sl_device *device, void *to, const void *from,
   return result("copy_now");
 }
 
+static int launch_kernel(struct sl_stream *stream, mock_job *job, const void *args, size_t bytes) {
+  log_captured("kernel\n");
+  return mock_queue_add(stream, job, args, bytes);
+}
+
 static struct sl_stream *mock_stream_open(struct sl_device *device) {
   (void)device;
-  return fails("stream_open") ? NULL : calloc(1, sizeof(struct sl_stream));
+  return fails("stream_open") ? NULL : mock_queue_open(launch_kernel);
 }
-static void mock_stream_close(struct sl_stream *stream) { free(stream); }
+
+/* Enqueues a job with its arguments, and says whether the call is one that fails. */
+#define ENQUEUE(stream, function, ...)                                    \
+  __extension__({                                                         \
+    const __typeof__(__VA_ARGS__) sl_args = __VA_ARGS__;                  \
+    enqueue(stream, #function, function##_job, &sl_args, sizeof sl_args); \
+  })
+static int enqueue(struct sl_stream *stream, const char *function, mock_job *job, const void *args, size_t bytes) {
+  const int status = mock_queue_add(stream, job, args, bytes);
+  return status == SL_OK ? result(function) : status;
+}
 
 static const char *mock_error(struct sl_device *device) {
   (void)device;
   return failure[0] ? failure : "it does not say why";
 }
 
+struct zero_args {
+  void *memory;
+  uint64_t bytes;
+};
+static int zero_job(const void *args) {
+  const struct zero_args *a = args;
+  memset(a->memory, 0, a->bytes);
+  return SL_OK;
+}
 static int mock_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
-  (void)stream;
   log_captured("zero\n");
-  memset(memory, 0, bytes);
-  return result("zero");
+  return ENQUEUE(stream, zero, (struct zero_args){memory, bytes});
 }
 
+struct note_args {
+  uint8_t *byte, value;
+};
+static int note_job(const void *args) {
+  const struct note_args *a = args;
+  *a->byte = a->value;
+  return SL_OK;
+}
+static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
+  log_captured("note %u\n", value);
+  return ENQUEUE(stream, note, (struct note_args){byte, value});
+}
+
+struct clear_args {
+  const struct sl_range *ranges;
+  uint32_t count;
+  uint64_t bytes_max;
+  struct note_args note;
+};
+static int clear_job(const void *args) {
+  const struct clear_args *a = args;
+  if (a->note.byte) note_job(&a->note);
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (a->ranges[i].bytes > a->bytes_max) return SL_EDEVICE;
+    memset(a->ranges[i].memory, 0, a->ranges[i].bytes);
+  }
+  return SL_OK;
+}
 static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
                       uint8_t *byte, uint8_t value) {
-  (void)stream;
   log_captured(byte ? "clear %u note %u\n" : "clear %u\n", count, value);
-  if (byte) *byte = value;
-  for (uint32_t i = 0; i < count; i++) {
-    if (ranges[i].bytes > bytes_max) return SL_EDEVICE;
-    memset(ranges[i].memory, 0, ranges[i].bytes);
-  }
-  return result("clear");
+  return ENQUEUE(stream, clear, (struct clear_args){ranges, count, bytes_max, {byte, value}});
 }
 
 static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
@@ -141,40 +187,47 @@ static int mock_upload(struct sl_stream *stream, void *to, const void *from, uin
   return result("upload");
 }
 
-#define MOCK_OF_FLIGHT(name)                                          \
-  static int mock_##name(struct sl_stream *stream, uint32_t flight) { \
-    (void)stream, (void)flight;                                       \
-    return result(#name);                                             \
-  }
-MOCK_OF_FLIGHT(uploaded)
-MOCK_OF_FLIGHT(replay)
-MOCK_OF_FLIGHT(finished)
+static int mock_uploaded(struct sl_stream *stream, uint32_t flight) {
+  (void)stream, (void)flight; /* it was, at once */
+  return result("uploaded");
+}
 static int mock_capture_begin(struct sl_stream *stream) {
-  (void)stream;
+  const int status = mock_queue_capture_begin(stream);
   is_capturing = 1;
-  return result("capture_begin");
+  return status == SL_OK ? result("capture_begin") : status;
 }
 static int mock_capture_end(struct sl_stream *stream, uint32_t flight) {
-  (void)stream, (void)flight;
+  const int status = mock_queue_capture_end(stream, flight);
   is_capturing = 0;
-  return result("capture_end");
+  if (status < 0) snprintf(failure, sizeof failure, "a branch was not joined");
+  return status == SL_OK ? result("capture_end") : status;
+}
+static int mock_replay(struct sl_stream *stream, uint32_t flight) {
+  const int status = mock_queue_replay(stream, flight);
+  return status == SL_OK ? result("replay") : status;
+}
+static int mock_reached(struct sl_stream *stream, uint32_t index) {
+  const int status = mock_queue_reached(stream, index);
+  return status == SL_OK ? result("reached") : status;
+}
+static int mock_await(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
+  const int status = mock_queue_await(stream, other, index);
+  return status == SL_OK ? result("await") : status;
+}
+
+static int mock_finished(struct sl_stream *stream, uint32_t flight) {
+  mock_queue_finished(stream, flight);
+  return result("finished");
+}
+static int done(int status, const char *function) {
+  waits++;
+  if (status < 0) snprintf(failure, sizeof failure, "the streams cannot go on, or a job failed");
+  return status == SL_OK ? result(function) : status;
 }
 static int mock_wait(struct sl_stream *stream, uint32_t flight) {
-  (void)stream, (void)flight;
-  waits++;
-  return result("wait");
+  return done(mock_queue_wait(stream, flight), "wait");
 }
-static int mock_settle(struct sl_stream *stream) {
-  (void)stream;
-  waits++;
-  return result("settle");
-}
-static int mock_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
-  (void)stream;
-  log_captured("note %u\n", value);
-  *byte = value;
-  return result("note");
-}
+static int mock_settle(struct sl_stream *stream) { return done(mock_queue_settle(stream), "settle"); }
 static int mock_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
   (void)stream, (void)index, (void)among;
   return result("mark");
@@ -192,9 +245,8 @@ static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
   return f->entry_bytes * sl_field_values(&field, events, items, f->item_offsets ? f->item_offsets[items] : 0);
 }
 
-static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
-  (void)stream;
-  log_captured("pack\n");
+static int pack_job(const void *args) {
+  const struct sl_pack *p = args;
   struct sl_pack_header *header = p->output;
   uint64_t *offsets = (uint64_t *)(header + 1);
   uint64_t next = sizeof *header + p->field_count * sizeof *offsets + p->used_count * sizeof *p->used;
@@ -209,14 +261,22 @@ static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
   *header = (struct sl_pack_header){0, p->field_count, next, next};
   for (uint32_t e = 0; e < *p->event_count; e++) header->refused |= p->errors[e] != 0;
   if (header->refused) memcpy((char *)p->output + next, p->errors, *p->event_count * sizeof *p->errors);
-  return result("pack");
+  return SL_OK;
+}
+static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
+  log_captured("pack\n");
+  return ENQUEUE(stream, pack, *p);
 }
 
-static int mock_combine(struct sl_stream *stream, const struct sl_combination *c) {
-  if (getenv("SLUICE_MOCK_WAITS")) waits++;
-  log_captured("combine\n");
+struct combine_args {
+  struct sl_combination combination;
+  const uint32_t *event_count;
+};
+static int combine_job(const void *args) {
+  const struct combine_args *a = args;
+  const struct sl_combination *c = &a->combination;
   *c->count = 0;
-  for (uint32_t e = 0; e < *stream->event_count; e++) {
+  for (uint32_t e = 0; e < *a->event_count; e++) {
     uint32_t on = 0;
     for (uint32_t l = 0; l < c->list_count; l++) {
       uint32_t found = 0;
@@ -225,44 +285,74 @@ static int mock_combine(struct sl_stream *stream, const struct sl_combination *c
     }
     if (on >= c->wanted) c->numbers[(*c->count)++] = e;
   }
-  return result("combine");
+  return SL_OK;
+}
+static int mock_combine(struct sl_stream *stream, const struct sl_combination *c) {
+  if (getenv("SLUICE_MOCK_WAITS")) waits++;
+  log_captured("combine\n");
+  return ENQUEUE(stream, combine, (struct combine_args){*c, stream->event_count});
 }
 
-static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
+/* Of a scan, over events or over items. */
+struct scan_args {
+  uint32_t *counts;
+  const uint32_t *offsets, *event_count;
+  uint64_t *errors;
+  struct sl_bound bound;
+  int is_bounded;
+};
+
+static void scan_counts(const struct scan_args *a, uint32_t n) {
   uint32_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
-    const uint32_t value = counts[i];
-    counts[i] = total;
+    const uint32_t value = a->counts[i];
+    a->counts[i] = total;
     total += value;
   }
-  counts[n] = total;
-  if (bound && total > *bound->used) *bound->used = total;
-  if (bound && total > bound->capacity) memset(counts, 0, (n + 1) * sizeof *counts);
-  return result("scan");
+  a->counts[n] = total;
+  if (a->is_bounded && total > *a->bound.used) *a->bound.used = total;
+  if (a->is_bounded && total > a->bound.capacity) memset(a->counts, 0, (n + 1) * sizeof *a->counts);
 }
 
-static void refuse_above_limit(const struct sl_stream *stream, uint32_t event, uint32_t count,
-                               const struct sl_bound *bound) {
-  if (bound && count > bound->event_limit && stream->errors[event] < (bound->limit_error | count))
-    stream->errors[event] = bound->limit_error | count;
+static void refuse_above_limit(const struct scan_args *a, uint32_t event, uint32_t count) {
+  if (a->is_bounded && count > a->bound.event_limit && a->errors[event] < (a->bound.limit_error | count))
+    a->errors[event] = a->bound.limit_error | count;
+}
+
+static int scan_job(const void *args) {
+  const struct scan_args *a = args;
+  for (uint32_t e = 0; e < *a->event_count; e++) refuse_above_limit(a, e, a->counts[e]);
+  scan_counts(a, *a->event_count);
+  return SL_OK;
+}
+
+static int scan_items_job(const void *args) {
+  const struct scan_args *a = args;
+  memset(a->counts, 0, a->offsets[0] * sizeof *a->counts);
+  for (uint32_t e = 0; e < *a->event_count; e++) {
+    uint32_t count = 0;
+    for (uint32_t i = a->offsets[e]; i < a->offsets[e + 1]; i++) count += a->counts[i];
+    refuse_above_limit(a, e, count);
+  }
+  scan_counts(a, a->offsets[*a->event_count]);
+  return SL_OK;
+}
+
+static struct scan_args scan_of(const struct sl_stream *stream, uint32_t *counts, const uint32_t *offsets,
+                                const struct sl_bound *bound) {
+  const struct sl_bound none = {0};
+  return (struct scan_args){counts, offsets, stream->event_count, stream->errors, bound ? *bound : none, bound != NULL};
 }
 
 static int mock_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
-  const struct sl_stream *stream = l->backend;
-  for (uint32_t e = 0; e < *stream->event_count; e++) refuse_above_limit(stream, e, counts[e], bound);
-  return scan_counts(counts, *stream->event_count, bound);
+  struct sl_stream *stream = l->backend;
+  return ENQUEUE(stream, scan, scan_of(stream, counts, NULL, bound));
 }
 
 static int mock_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
                            const struct sl_bound *bound) {
-  const struct sl_stream *stream = l->backend;
-  memset(counts, 0, offsets[0] * sizeof *counts);
-  for (uint32_t e = 0; e < *stream->event_count; e++) {
-    uint32_t count = 0;
-    for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) count += counts[i];
-    refuse_above_limit(stream, e, count, bound);
-  }
-  return scan_counts(counts, offsets[*stream->event_count], bound);
+  struct sl_stream *stream = l->backend;
+  return ENQUEUE(stream, scan_items, scan_of(stream, counts, offsets, bound));
 }
 
 __attribute__((visibility("default"))) extern const struct sl_backend sluice_backend;
@@ -282,7 +372,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .upload_now = mock_upload_now,
                                           .download_now = mock_upload_now,
                                           .stream_open = mock_stream_open,
-                                          .stream_close = mock_stream_close,
+                                          .stream_close = mock_queue_close,
                                           .error = mock_error,
                                           .zero = mock_zero,
                                           .clear = mock_clear,
@@ -295,6 +385,8 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .capture_begin = mock_capture_begin,
                                           .capture_end = mock_capture_end,
                                           .replay = mock_replay,
+                                          .reached = mock_reached,
+                                          .await = mock_await,
                                           .finished = mock_finished,
                                           .wait = mock_wait,
                                           .note = mock_note,
