@@ -1,7 +1,8 @@
 /* source.c: sim.source, simulated events as raw banks, on the ports of io.mdf_source.
  *
- * Event k of a seed is the same whatever the slices: it is made from seed and k alone (random.h), one after the other.
- * One that does not fit into what is left of a slice is kept for the next one. Banks lie on the ports in the order in
+ * Event k of a seed is the same whatever the slices: it is made from seed and k alone (random.h). So several are made
+ * at a time, each by one worker, and then put into slices one after the other; those that a slice has no room for are
+ * kept for the next one. A single worker makes no event before its turn. Banks lie on the ports in the order in
  * which they would stand in a file, by ascending type and sensor. Ports and budgets are those of a reader of files
  * (io/bank_packer.h).
  */
@@ -52,13 +53,23 @@
   M(U32, muon_version, 2, 2, 3, "", "of the muon banks")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
+/* Events made before their turn, a worker: enough that workers seldom wait for the last one. */
+enum { EVENTS_AHEAD = 16 };
+
+/* An event that is made: 0, or an error. */
+struct made_event {
+  struct sim_bank_list banks;
+  int status;
+};
+
 struct source {
   const struct sl_services *services;
-  struct sim_simulation simulation;
+  struct sim_simulation *simulations; /* a worker */
+  uint32_t worker_count, made_capacity;
+  struct made_event *made; /* of events [made_first, made_end) */
+  uint64_t made_first, made_end;
+  uint64_t next; /* number of the next event */
   struct io_packer packer;
-  uint64_t next;       /* number of the next event */
-  uint32_t is_pending; /* that event is made already */
-  uint32_t reserved;
 };
 
 /* Whose banks somebody reads: SIM_MAKE_... */
@@ -113,34 +124,45 @@ static int source_check(const struct sl_services *s, const void *args_) {
   return described < 0 ? described : status;
 }
 
+static void set_up(struct sim_simulation *to, const struct source_args *args) {
+  to->settings = (struct sim_settings){.seed = args->seed,
+                                       .mu = args->mu,
+                                       .luminosity_fraction = args->luminosity_fraction,
+                                       .beam_gas_fraction = args->beam_gas_fraction,
+                                       .empty_fraction = args->empty_fraction,
+                                       .signal = sim_signal_species[args->signal],
+                                       .run = args->run,
+                                       .efficiency = args->velo_efficiency,
+                                       .ut_efficiency = args->ut_efficiency,
+                                       .scifi_efficiency = args->scifi_efficiency,
+                                       .muon_efficiency = args->muon_efficiency,
+                                       .calo_background = args->calo_background,
+                                       .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
+  to->versions = (struct sim_versions){.odin = args->odin_version,
+                                       .superpixels = args->superpixel_version,
+                                       .clusters = args->cluster_version,
+                                       .ut = args->ut_version,
+                                       .scifi = args->scifi_version,
+                                       .calo = args->calo_version,
+                                       .muon = args->muon_version};
+}
+
 static int source_open(void *state, const struct sl_services *s, const void *args_, const struct sl_inputs *inputs) {
   const struct source_args *args = (const struct source_args *)args_;
   struct source *m = (struct source *)state;
   (void)inputs; /* there are none: it has no `probe` */
   m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  m->simulation.settings = (struct sim_settings){.seed = args->seed,
-                                                 .mu = args->mu,
-                                                 .luminosity_fraction = args->luminosity_fraction,
-                                                 .beam_gas_fraction = args->beam_gas_fraction,
-                                                 .empty_fraction = args->empty_fraction,
-                                                 .signal = sim_signal_species[args->signal],
-                                                 .run = args->run,
-                                                 .efficiency = args->velo_efficiency,
-                                                 .ut_efficiency = args->ut_efficiency,
-                                                 .scifi_efficiency = args->scifi_efficiency,
-                                                 .muon_efficiency = args->muon_efficiency,
-                                                 .calo_background = args->calo_background,
-                                                 .polarity = args->polarity ? SIM_POLARITY_UP : SIM_POLARITY_DOWN};
-  m->simulation.versions = (struct sim_versions){.odin = args->odin_version,
-                                                 .superpixels = args->superpixel_version,
-                                                 .clusters = args->cluster_version,
-                                                 .ut = args->ut_version,
-                                                 .scifi = args->scifi_version,
-                                                 .calo = args->calo_version,
-                                                 .muon = args->muon_version};
-  const int status = load_descriptions(s, args, &m->simulation);
-  if (status == SL_OK) sim_near_make(&m->simulation.velo, &m->simulation.near);
+  m->worker_count = s->workers;
+  m->made_capacity = m->worker_count == 1 ? 1 : EVENTS_AHEAD * m->worker_count;
+  m->simulations = (struct sim_simulation *)calloc(m->worker_count, sizeof *m->simulations);
+  m->made = (struct made_event *)calloc(m->made_capacity, sizeof *m->made);
+  if (!m->simulations || !m->made) return SL_ENOMEM;
+  struct sim_simulation *first = &m->simulations[0];
+  set_up(first, args);
+  const int status = load_descriptions(s, args, first);
+  if (status == SL_OK) sim_near_make(&first->velo, &first->near);
+  for (uint32_t i = 1; i < m->worker_count; i++) m->simulations[i] = *first; /* which owns nothing yet */
   return status;
 }
 
@@ -148,11 +170,34 @@ static void source_close(void *state) {
   struct source *m = (struct source *)state;
   io_packer_tell_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
-  sim_simulation_free(&m->simulation);
+  for (uint32_t i = 0; m->simulations && i < m->worker_count; i++) sim_simulation_free(&m->simulations[i]);
+  for (uint32_t i = 0; m->made && i < m->made_capacity; i++) sim_banks_free(&m->made[i].banks);
+  free(m->simulations);
+  free(m->made);
 }
 
-static void add_banks(struct source *m) {
-  const struct sim_bank_list *list = &m->simulation.banks;
+/* A step of the loop: the banks change places with those of an earlier event, whose memory is used again. */
+static void make_event(void *work, uint32_t index, uint32_t worker) {
+  struct source *m = (struct source *)work;
+  struct sim_simulation *simulation = &m->simulations[worker];
+  struct made_event *made = &m->made[index];
+  made->status = sim_simulate(simulation, m->made_first + index);
+  const struct sim_bank_list before = made->banks;
+  made->banks = simulation->banks;
+  simulation->banks = before;
+}
+
+/* Makes the next events, at most `left` of them. */
+static void make_events(struct source *m, const struct sl_services *s, uint64_t left) {
+  const uint32_t count = left < m->made_capacity ? (uint32_t)left : m->made_capacity;
+  const uint32_t wanted = find_wanted(&m->packer);
+  for (uint32_t i = 0; i < m->worker_count; i++) m->simulations[i].wanted = wanted;
+  m->made_first = m->next;
+  s->in_parallel(s->context, count, make_event, m);
+  m->made_end = m->next + count;
+}
+
+static void add_banks(struct source *m, const struct sim_bank_list *list) {
   for (uint32_t i = 0; i < list->banks.count; i++) {
     const struct sim_bank *bank = &list->banks.at[i];
     const struct io_bank added = {(const uint8_t *)(list->words.at + bank->first_word), bank->size_bytes,
@@ -162,12 +207,14 @@ static void add_banks(struct source *m) {
   }
 }
 
-/* Appends the event at hand: 0 if the slice is full, else 1. */
+/* Appends the next event: 0 if the slice is full, else 1; or the error that it is. */
 static int append(struct source *m, const struct sl_services *s, const struct source_args *args, struct sl_fill *fill) {
   struct sl_event out = {.number = m->next, .offset = m->next, .run = args->run};
   struct io_packer_excess excess;
   char text[256];
-  add_banks(m);
+  const struct made_event *made = &m->made[m->next - m->made_first];
+  if (made->status < 0) return made->status;
+  add_banks(m, &made->banks);
   switch (io_packer_fit(&m->packer, &excess)) {
     case IO_PACKER_SLICE_IS_FULL:
       io_packer_cancel(&m->packer);
@@ -190,14 +237,13 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   struct source *m = (struct source *)state;
   int more = 1;
   io_packer_begin(&m->packer, &args->banks, &args->record);
-  m->simulation.wanted = find_wanted(&m->packer);
   while (fill->event_count < fill->events_max) {
     more = args->events == 0 || m->next < args->events;
     if (!more) break;
-    const int status = m->is_pending ? SL_OK : sim_simulate(&m->simulation, m->next);
-    if (status < 0) return status;
-    m->is_pending = !append(m, s, args, fill);
-    if (m->is_pending) break;
+    if (m->next == m->made_end) make_events(m, s, args->events == 0 ? UINT64_MAX : args->events - m->next);
+    const int appended = append(m, s, args, fill);
+    if (appended < 0) return appended;
+    if (appended == 0) break;
     m->next++;
   }
   io_packer_finish(&m->packer);

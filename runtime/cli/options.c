@@ -13,6 +13,8 @@ const struct cli_option cli_options[] = {
     {"--device", NULL, "DEVICE", "cpu (default), simt, cuda[:N] or hip[:N]", CLI_TEXT, CLI_GRAPH | CLI_CHANGE,
      AT(options.device), 0},
     {"--slots", NULL, "N", "slices in flight (default 1)", CLI_COUNT, CLI_GRAPH, AT(options.slots), UINT32_MAX},
+    {"--source-threads", NULL, "N", "threads that read, or simulate (default: one a processor, at most 8)", CLI_COUNT,
+     CLI_RUN, AT(options.source_threads), UINT32_MAX},
     {"--slice-events", NULL, "N", "most events in a slice", CLI_COUNT, CLI_GRAPH, AT(options.slice_events), UINT32_MAX},
     {"--graph", NULL, "FILE...", "graphs to take inputs from (default: those installed)", CLI_FILES, CLI_TEST,
      AT(graphs), 0},

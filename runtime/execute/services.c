@@ -145,19 +145,33 @@ void sl_array_close(struct sl_session *s, struct sl_array *array) {
   if (array->values) s->backend->release_host(s->devices[0].device, array->values, array->bytes);
 }
 
+static void in_parallel(void *context, uint32_t count, sl_worker_body *body, void *work) {
+  const struct sl_node_context *c = context;
+  struct sl_session *s = c->session;
+  int error;
+  sl_workers_run(s->reading.workers, count, body, work);
+  const uint32_t missing = sl_workers_missing(s->reading.workers, &error);
+  if (missing == 0 || s->reading.is_short_told) return;
+  s->reading.is_short_told = 1;
+  sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, "use fewer with --source-threads",
+              "%u of %u source threads could not be started: %s", missing, s->source_threads, strerror(error));
+}
+
 void sl_services_open(struct sl_session *s, uint32_t node) {
+  const uint32_t kind = s->graph->nodes[node].algorithm->kind;
   struct sl_node_context *c = &s->contexts[node];
   c->session = s;
   c->node = node;
-  c->services =
-      (struct sl_services){.size = sizeof c->services,
-                           .context = c,
-                           .message = message,
-                           .make_array = make_array,
-                           .array_count = array_count,
-                           .node_name = s->graph->nodes[node].name,
-                           .make_table = sl_make_table,
-                           .output = s->graph->nodes[node].algorithm->kind == SL_KIND_SINK ? &sl_session_output : NULL};
+  c->services = (struct sl_services){.size = sizeof c->services,
+                                     .context = c,
+                                     .message = message,
+                                     .make_array = make_array,
+                                     .array_count = array_count,
+                                     .node_name = s->graph->nodes[node].name,
+                                     .make_table = sl_make_table,
+                                     .output = kind == SL_KIND_SINK ? &sl_session_output : NULL,
+                                     .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
+                                     .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0};
 }
 
 /* A check sees how many producers a list port has, and their names, and which optional inputs are connected. */

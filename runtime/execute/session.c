@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20 };
+enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20, DEFAULT_SOURCE_THREADS = 8 };
 
 struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
@@ -213,11 +213,12 @@ static int open_tables(struct sl_session *s) {
   return SL_OK;
 }
 
-/* The source's properties, for its `open`. */
-static int open_source_args(struct sl_session *s) {
+/* The source's properties, for its `open`, and who shares its work. */
+static int open_reading(struct sl_session *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   s->reading.args = calloc(1, source->algorithm->args_size + 1u);
-  if (!s->reading.args) return SL_ENOMEM;
+  s->reading.workers = sl_workers_new(s->source_threads);
+  if (!s->reading.args || !s->reading.workers) return SL_ENOMEM;
   sl_graph_fill_properties(source, s->reading.args);
   return SL_OK;
 }
@@ -320,6 +321,14 @@ static int check_options(struct sl_session *s) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->slot_count, MAX_SLOTS);
     return SL_EINVAL;
   }
+  const uint32_t processors = sl_processors();
+  s->source_threads = s->options.source_threads             ? s->options.source_threads
+                      : processors < DEFAULT_SOURCE_THREADS ? processors
+                                                            : DEFAULT_SOURCE_THREADS;
+  if (s->source_threads > SL_WORKERS_MAX) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u source threads are more than %d", s->source_threads, SL_WORKERS_MAX);
+    return SL_EINVAL;
+  }
   return SL_OK;
 }
 
@@ -387,7 +396,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = sl_summary_open(s);
   sl_time_opened(s, SL_OPENING_PLAN);
   if (status == SL_OK && !s->options.look_only) status = open_slots(s);
-  if (status == SL_OK) status = open_source_args(s);
+  if (status == SL_OK) status = open_reading(s);
   sl_time_opened(s, SL_OPENING_MEMORY);
   return status;
 }
@@ -474,6 +483,7 @@ void sl_session_close(struct sl_session *s) {
   sl_summary_close(s);
   free(s->contexts);
   free(s->reading.args);
+  sl_workers_free(s->reading.workers);
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_registry_close(&s->registry);

@@ -36,6 +36,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "base/races.h"
+#include "base/workers.h"
 #include "execute/digest.h"
 #include "execute/layout.h"
 #include "execute/watch.h"
@@ -235,6 +236,8 @@ struct sl_metrics {
 struct sl_reading {
   pthread_mutex_t lock;
   void *args; /* properties only */
+  struct sl_workers *workers;
+  uint32_t is_short_told, reserved; /* of workers that could not be started */
   uint64_t next_ticket, events, ns;
   int ended, status;
   uint64_t room_bytes;             /* with repeat: that were left for slices to keep when it was last asked */
@@ -381,7 +384,7 @@ struct sl_session {
   uint8_t *opened;                  /* per node */
   unsigned char *zeros;             /* what an event with an error has in every field */
   struct sl_slot *slots;
-  uint32_t slot_count, slice_events;
+  uint32_t slot_count, slice_events, source_threads;
   uint64_t begin_ns; /* of the run */
   struct sl_opening opening;
 

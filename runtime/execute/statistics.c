@@ -71,6 +71,7 @@ int sl_summary_open(struct sl_session *s) {
   open_budget_summaries(s);
   struct sl_summary *sum = &s->statistics.summary;
   sum->slots = s->slot_count;
+  sum->source_threads = s->source_threads;
   sum->slice_events = s->slice_events;
   sum->arena_bytes = s->layout->arena_bytes;
   sum->live_bytes_max = s->layout->live_bytes_max;

@@ -228,6 +228,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_string(j, "device", sl_session_options(s)->device);
   sl_json_string(j, "device_description", device);
   sl_json_integer(j, "slots", sum->slots);
+  sl_json_integer(j, "source_threads", sum->source_threads);
   sl_json_integer(j, "slice_events", sum->slice_events);
   sl_json_integer(j, "repeat", sum->repeat);
   sl_json_boolean(j, "interrupted", (int)sum->interrupted);

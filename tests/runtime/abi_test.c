@@ -127,6 +127,9 @@ static void write_calls(FILE *out) {
   M(sl_services, node_name);
   M(sl_services, make_table);
   M(sl_services, output);
+  M(sl_services, in_parallel);
+  M(sl_services, workers);
+  M(sl_services, reserved_workers);
   BEGIN(sl_output_calls);
   M(sl_output_calls, size);
   M(sl_output_calls, reserved);

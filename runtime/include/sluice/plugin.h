@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  5u
+#define SL_ABI_VERSION  6u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -401,6 +401,15 @@ struct sl_services {
    * NULL (with a message) when there is none or no such member. */
   void *(*make_table)(void *context, const char *table, uint64_t count);
   const struct sl_output_calls *output; /* in sinks; NULL elsewhere */
+  /* In a source's `fill` only: calls body(work, i, worker) for each i < count, once, in any order and several at a
+   * time, and returns when all are done; worker < `workers`, and never twice at a time. Not from within another such
+   * loop. Results must not depend on who does what: what is told, and in which order events come, is decided between
+   * loops. Rationale: `fill` stays one call at a time, in input order, so that a source need not think of anything
+   * else. */
+  void (*in_parallel)(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
+                      void *work);
+  uint32_t workers; /* in sources, `open` too, 1 or more; 0 elsewhere */
+  uint32_t reserved_workers;
 };
 
 /* The block size of one kernel of a node. */
@@ -621,7 +630,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 72, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 88, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");

@@ -82,6 +82,7 @@ struct sl_options {
                                     * graph names */
   uint32_t look_only;              /* the session is looked at and does not run: no memory is taken for slices */
   uint32_t output_is_offered;      /* output_path is for a sink that wants one: where none does, that is no error */
+  uint32_t source_threads;         /* that read and simulate; 0: the processors that there are, at most 8 */
   uint32_t race;                   /* device "simt": look for races, and for memory that is not written or not theirs */
   void *context;                   /* first argument of the callbacks */
   /* In input order, from one thread at a time; an event with an error has no items. A return value other than 0 ends
@@ -181,7 +182,7 @@ struct sl_summary {
   uint64_t bytes_up, bytes_down;   /* moved to and from the device, all passes; 0 on cpu */
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
-  uint32_t slots, slice_events, repeat, host_syncs_per_slice;
+  uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, reserved;
   uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, cut_count;
   uint32_t
       exit_status; /* of a program that does nothing but run it: 0; 1; 2: refused; 128 + the signal that stopped it */
