@@ -82,37 +82,50 @@ static int decode_zstd(struct mdf_decompressor *d, uint8_t *out, uint32_t out_by
   return d->zstd && ZSTD_decompressDCtx((ZSTD_DCtx *)d->zstd, out, out_bytes, in, in_bytes) == out_bytes;
 }
 
-static int decode(struct mdf_decompressor *d, const struct mdf_block *block, const uint8_t *in) {
+static int decode(struct mdf_decompressor *d, const struct mdf_block *block, const uint8_t *in, uint8_t *out) {
   switch (block->codec) {
     case ZLIB:
-      return decode_zlib(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+      return decode_zlib(out, block->uncompressed_bytes, in, block->compressed_bytes);
     case LZMA:
-      return decode_lzma(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+      return decode_lzma(out, block->uncompressed_bytes, in, block->compressed_bytes);
     case LZ4:
-      return decode_lz4(d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+      return decode_lz4(out, block->uncompressed_bytes, in, block->compressed_bytes);
     default:
-      return decode_zstd(d, d->bytes, block->uncompressed_bytes, in, block->compressed_bytes);
+      return decode_zstd(d, out, block->uncompressed_bytes, in, block->compressed_bytes);
   }
+}
+
+int mdf_block_check(const uint8_t *body, uint64_t body_bytes, uint32_t limit, struct mdf_block *block,
+                    struct mdf_fault *fault) {
+  *fault = (struct mdf_fault){0};
+  const int is_block = mdf_block_at(body, body_bytes, block);
+  const uint64_t possible = (uint64_t)block->compressed_bytes * ratio_max(block->codec);
+  if (!is_block)
+    *fault = (struct mdf_fault){MDF_FAULT_BLOCK, 0, 0, block->compressed_bytes, body_bytes, block->codec};
+  else if (block->uncompressed_bytes > possible)
+    *fault =
+        (struct mdf_fault){MDF_FAULT_EXPANSION, 0, 0, block->uncompressed_bytes, possible, block->compressed_bytes};
+  else if (limit != 0 && block->uncompressed_bytes > limit)
+    *fault = (struct mdf_fault){MDF_FAULT_TOO_LARGE, 0, 0, block->uncompressed_bytes, limit, 0};
+  else if (block->uncompressed_bytes == 0)
+    *fault = (struct mdf_fault){MDF_FAULT_NO_BANKS, 0, 0, 0, 0, 0};
+  return fault->kind == MDF_FAULT_NONE ? 0 : -1;
+}
+
+int mdf_block_decompress(struct mdf_decompressor *d, const struct mdf_block *block, const uint8_t *body, uint8_t *out,
+                         struct mdf_fault *fault) {
+  if (decode(d, block, body + BLOCK_HEADER_BYTES, out)) return 0;
+  *fault = (struct mdf_fault){MDF_FAULT_DECOMPRESS, 0, 0, 0, 0, 0};
+  return -1;
 }
 
 int mdf_decompress(struct mdf_decompressor *d, const uint8_t *body, uint64_t body_bytes, uint32_t *uncompressed_bytes,
                    struct mdf_fault *fault) {
   struct mdf_block block;
-  *fault = (struct mdf_fault){0};
-  const int is_block = mdf_block_at(body, body_bytes, &block);
-  const uint64_t possible = (uint64_t)block.compressed_bytes * ratio_max(block.codec);
+  const int checked = mdf_block_check(body, body_bytes, d->limit, &block, fault);
   *uncompressed_bytes = block.uncompressed_bytes;
-  if (!is_block)
-    *fault = (struct mdf_fault){MDF_FAULT_BLOCK, 0, 0, block.compressed_bytes, body_bytes, block.codec};
-  else if (block.uncompressed_bytes > possible)
-    *fault = (struct mdf_fault){MDF_FAULT_EXPANSION, 0, 0, block.uncompressed_bytes, possible, block.compressed_bytes};
-  else if (d->limit != 0 && block.uncompressed_bytes > d->limit)
-    *fault = (struct mdf_fault){MDF_FAULT_TOO_LARGE, 0, 0, block.uncompressed_bytes, d->limit, 0};
-  else if (block.uncompressed_bytes == 0)
-    *fault = (struct mdf_fault){MDF_FAULT_NO_BANKS, 0, 0, 0, 0, 0};
-  else if (!reserve(d, block.uncompressed_bytes))
-    *fault = (struct mdf_fault){MDF_FAULT_MEMORY, 0, 0, block.uncompressed_bytes, 0, 0};
-  else if (!decode(d, &block, body + BLOCK_HEADER_BYTES))
-    *fault = (struct mdf_fault){MDF_FAULT_DECOMPRESS, 0, 0, 0, 0, 0};
-  return fault->kind == MDF_FAULT_NONE ? 0 : -1;
+  if (checked < 0) return -1;
+  if (reserve(d, block.uncompressed_bytes)) return mdf_block_decompress(d, &block, body, d->bytes, fault);
+  *fault = (struct mdf_fault){MDF_FAULT_MEMORY, 0, 0, block.uncompressed_bytes, 0, 0};
+  return -1;
 }

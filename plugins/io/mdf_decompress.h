@@ -14,6 +14,12 @@ struct mdf_block {
 /* The block that makes up the whole body (but for up to 3 bytes of padding): 1, or 0 if it does not. */
 int mdf_block_at(const uint8_t *body, uint64_t body_bytes, struct mdf_block *block);
 
+/* The same for a body that is to be decompressed, where `limit` is the most bytes that it may have then, 0 as many as a
+ * block can say: 0, or -1 with the fault filled. What the block says of its size is believed only where its codec can
+ * make that many bytes of those that there are. */
+int mdf_block_check(const uint8_t *body, uint64_t body_bytes, uint32_t limit, struct mdf_block *block,
+                    struct mdf_fault *fault);
+
 /* A buffer that grows to the largest body seen. Zero-initialised; freed with mdf_decompressor_free. */
 struct mdf_decompressor {
   uint8_t *bytes;
@@ -24,9 +30,12 @@ struct mdf_decompressor {
 void mdf_decompressor_free(struct mdf_decompressor *d);
 
 /* Decompresses a record's body into d->bytes, which stay valid until the next call: 0, or -1 with the fault filled.
- * What the block says of its size is believed, and memory taken for it, only where its codec can make that many bytes
- * of those that there are, and d->limit allows them. */
+ * Memory is taken for it after mdf_block_check with d->limit. */
 int mdf_decompress(struct mdf_decompressor *d, const uint8_t *body, uint64_t body_bytes, uint32_t *uncompressed_bytes,
                    struct mdf_fault *fault);
+/* The same of a block that was checked, to `out`, which has room for block->uncompressed_bytes. Of `d` only what codecs
+ * keep is used. */
+int mdf_block_decompress(struct mdf_decompressor *d, const struct mdf_block *block, const uint8_t *body, uint8_t *out,
+                         struct mdf_fault *fault);
 
 #endif

@@ -7,6 +7,11 @@
  *
  * Run and event number are those of the ODIN bank (versions 6 and 7), where the record's own header has no run number;
  * without ODIN the number is the header's trigger number (version 0) or the record's number in its file, from 0.
+ *
+ * Of a window of records (mdf_ahead.h) workers list the banks that somebody reads, and count what each event needs.
+ * Events go into slices one after the other, whose faults are told then; banks are copied by workers when the slice, or
+ * the window, is at its end, to places that are known by then. What is copied is what was counted, whatever becomes of
+ * the file meanwhile.
  */
 #include "event_faults.h"
 #include "io/bank_packer.h"
@@ -17,22 +22,116 @@
 #define mdf_source_args    mdf_stream_args
 #define mdf_source_members mdf_stream_members
 
+/* A bank that somebody reads, in its event's body. */
+struct wanted_bank {
+  uint32_t position; /* of its payload */
+  uint16_t size_bytes, source_id;
+  uint8_t type, version;
+  uint16_t reserved;
+};
+
+/* What is known of an event of the window. */
+struct known_event {
+  struct mdf_fault fault; /* of its banks */
+  uint64_t number;
+  uint32_t run, has_odin;
+  uint64_t types[IO_BANK_TYPES / 64]; /* a bit for each that it has */
+  uint64_t first_bank;                /* of those that are wanted */
+  uint32_t bank_count;
+  uint32_t puts_banks, puts_record; /* into this slice */
+  uint64_t record_word;
+};
+
 struct mdf_source {
   const struct sl_services *services;
   struct mdf_stream stream;
-  struct mdf_stream_event event;
+  const struct mdf_stream_event *event;
   uint32_t is_pending; /* `event` did not fit into the last slice */
-  uint32_t reserved;
   struct io_packer packer;
+  /* Of the window. */
+  struct known_event *known;        /* a record */
+  struct io_packer_amount *amounts; /* a record and port */
+  uint32_t known_capacity;
+  struct wanted_bank *banks;
+  uint64_t bank_capacity, banks_most; /* most: of an event that fits into any slice */
+  /* To be copied: of the records from `put_first` to before `put_end`. */
+  uint32_t put_first, put_end;
+  uint64_t put_bytes;
+  uint32_t put_steps;
 };
+
+/* -------------------------------------------------------------------------------------------------- events */
+
+static struct io_packer_amount *amounts_of(const struct mdf_source *m, uint32_t index) {
+  return m->amounts + (size_t)index * m->packer.count;
+}
+
+static int reserve_events(struct mdf_source *m, uint32_t count) {
+  if (count <= m->known_capacity) return SL_OK;
+  free(m->known);
+  free(m->amounts);
+  m->known_capacity = 0;
+  m->known = (struct known_event *)calloc(count, sizeof *m->known);
+  m->amounts = (struct io_packer_amount *)calloc((size_t)count * m->packer.count + 1, sizeof *m->amounts);
+  if (!m->known || !m->amounts) return SL_ENOMEM;
+  m->known_capacity = count;
+  return SL_OK;
+}
+
+/* A window begins (struct mdf_look). A bank takes its header's bytes at least, so that `bytes` have room for no more
+ * than so many; a body that is a window of its own has more only where it is too large for any slice. */
+static int begin_window(void *context, uint32_t count, uint64_t bytes) {
+  struct mdf_source *m = (struct mdf_source *)context;
+  const uint64_t window = (uint64_t)MDF_WINDOW_BYTES * m->stream.ahead.worker_count / IO_BANK_HEADER_BYTES;
+  uint64_t banks = bytes / IO_BANK_HEADER_BYTES;
+  m->banks_most = 1;
+  for (uint32_t i = 0; i < m->packer.count; i++)
+    if (io_packer_port_is_read(&m->packer.ports[i])) m->banks_most += m->packer.ports[i].out.bound.event_limit;
+  if (banks > window + m->banks_most) banks = window + m->banks_most;
+  m->put_first = m->put_end = 0;
+  if (banks > m->bank_capacity) {
+    free(m->banks);
+    m->banks = (struct wanted_bank *)malloc(banks * sizeof *m->banks);
+    m->bank_capacity = m->banks ? banks : 0;
+    if (!m->banks) return SL_ENOMEM;
+  }
+  return reserve_events(m, count);
+}
+
+static void list_bank(struct mdf_source *m, struct known_event *known, const uint8_t *body,
+                      const struct io_bank *bank) {
+  if (!io_packer_wants(&m->packer, bank->type) || known->bank_count >= m->banks_most) return;
+  m->banks[known->first_bank + known->bank_count++] = (struct wanted_bank){
+      (uint32_t)(bank->payload - body), bank->size_bytes, bank->source_id, bank->type, bank->version, 0};
+}
+
+/* Finds an event's identity, and what of it is wanted (struct mdf_look). */
+static void look_at_event(void *context, const struct mdf_stream_event *event, uint64_t bytes_before) {
+  struct mdf_source *m = (struct mdf_source *)context;
+  struct known_event *known = &m->known[event->index];
+  struct io_packer_amount *amounts = amounts_of(m, event->index);
+  *known = (struct known_event){.first_bank = bytes_before / IO_BANK_HEADER_BYTES};
+  memset(amounts, 0, m->packer.count * sizeof *amounts);
+  uint64_t position, end;
+  if (mdf_event_banks(event->body, event->body_bytes, &position, &end, &known->fault)) return;
+  struct io_bank bank;
+  while (mdf_bank_next(event->body, end, &position, &bank, &known->fault) > 0) {
+    if (bank.type == MDF_BANK_ODIN && !known->has_odin)
+      known->has_odin = mdf_odin_identity(&bank, &known->run, &known->number) != 0;
+    known->types[bank.type / 64] |= (uint64_t)1 << bank.type % 64;
+    io_packer_count(&m->packer, amounts, &bank);
+    list_bank(m, known, event->body, &bank);
+  }
+}
 
 static int mdf_source_open(void *state, const struct sl_services *s, const void *args_,
                            const struct sl_inputs *inputs) {
   const struct mdf_stream_args *args = (const struct mdf_stream_args *)args_;
   struct mdf_source *m = (struct mdf_source *)state;
+  const struct mdf_look look = {m, begin_window, look_at_event};
   m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args);
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_BANKS, args, &look);
 }
 
 static void mdf_source_close(void *state) {
@@ -40,25 +139,42 @@ static void mdf_source_close(void *state) {
   io_packer_tell_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
+  free(m->known);
+  free(m->amounts);
+  free(m->banks);
 }
 
-/* Packs the banks of the event's body and finds its identity: 0, or -1 with the fault filled. */
-static int pack_banks(struct mdf_source *m, struct sl_event *out, struct mdf_fault *fault) {
-  const struct mdf_stream_event *event = &m->event;
-  uint64_t position, end;
-  if (mdf_event_banks(event->body, event->body_bytes, &position, &end, fault)) return -1;
-  struct io_bank bank;
-  uint32_t has_odin = 0, run = 0;
-  uint64_t number = 0;
-  int more;
-  while ((more = mdf_bank_next(event->body, end, &position, &bank, fault)) > 0) {
-    if (bank.type == MDF_BANK_ODIN && !has_odin) has_odin = mdf_odin_identity(&bank, &run, &number) != 0;
-    io_packer_add(&m->packer, &bank);
+/* -------------------------------------------------------------------------------------------------- copying */
+
+static void put_event(const struct mdf_source *m, uint32_t index) {
+  const struct mdf_stream_event *event = &m->stream.ahead.records[index].event;
+  const struct mdf_record *record = &event->record;
+  const struct known_event *known = &m->known[index];
+  if (known->puts_record)
+    io_packer_put_record(&m->packer, known->record_word, m->stream.reader.data + record->offset, record->bytes);
+  for (uint32_t i = 0; known->puts_banks && i < known->bank_count; i++) {
+    const struct wanted_bank *wanted = &m->banks[known->first_bank + i];
+    const struct io_bank bank = {event->body + wanted->position, wanted->size_bytes, wanted->source_id, wanted->type,
+                                 wanted->version};
+    io_packer_put_at(&m->packer, amounts_of(m, index), &bank);
   }
-  if (more < 0) return -1;
-  if (has_odin) out->number = number;
-  if (has_odin && !event->record.has_run) out->run = run;
-  return 0;
+}
+
+static void put_share(void *work, uint32_t index, uint32_t worker) {
+  const struct mdf_source *m = (const struct mdf_source *)work;
+  const uint64_t count = m->put_end - m->put_first;
+  const uint32_t end = m->put_first + (uint32_t)(count * (index + 1) / m->put_steps);
+  (void)worker;
+  for (uint32_t i = m->put_first + (uint32_t)(count * index / m->put_steps); i < end; i++) put_event(m, i);
+}
+
+/* Copies what went into the slice since the last time, in steps that are worth a worker's waking up. */
+static void put_events(struct mdf_source *m, const struct sl_services *s) {
+  enum { STEP_BYTES = 1 << 18 };
+  m->put_steps = (uint32_t)(m->put_bytes / STEP_BYTES) + 1;
+  s->in_parallel(s->context, m->put_steps, put_share, m);
+  m->put_first = m->put_end;
+  m->put_bytes = 0;
 }
 
 /* What the record's place and header say. */
@@ -70,37 +186,60 @@ static struct sl_event identify(const struct mdf_stream_event *event) {
                            .file = event->file};
 }
 
-/* The record as it stands in the file, if that is where it stands. */
-static void take_record(struct mdf_source *m) {
-  const struct mdf_record *record = &m->event.record;
-  const int is_whole = record->header_bytes != 0;
-  if (is_whole)
-    io_packer_take_record(&m->packer, m->stream.reader.data + record->offset, record->bytes, record->header_bytes);
-}
-
 /* Says what is wrong with the event, in the first pass: SL_ESTRICT under `strict`, SL_EIO if the file was cut short, or
  * 0. */
 static int report(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   const struct sl_event *event, const char *text) {
   const int lost = mdf_stream_check(&m->stream, s);
   if (lost) return lost;
-  if (m->event.pass == 0) event_faults_tell(s, m->stream.inputs.names[event->file], event, 1, args->strict != 0, text);
+  if (m->event->pass == 0) event_faults_tell(s, m->stream.inputs.names[event->file], event, 1, args->strict != 0, text);
   return args->strict ? SL_ESTRICT : SL_OK;
+}
+
+/* What its banks say of an event: 0, or -1 with the fault filled. */
+static int take_known(struct mdf_source *m, const struct known_event *known, struct sl_event *out,
+                      struct mdf_fault *fault) {
+  for (uint32_t i = 0; i < IO_BANK_TYPES / 64; i++)
+    for (uint64_t left = known->types[i]; left != 0; left &= left - 1)
+      m->packer.seen[64 * i + (uint32_t)__builtin_ctzll(left)] = 1;
+  *fault = known->fault;
+  if (fault->kind != MDF_FAULT_NONE) return -1;
+  if (known->has_odin) out->number = known->number;
+  if (known->has_odin && !m->event->record.has_run) out->run = known->run;
+  return 0;
+}
+
+/* What of the event is to be copied: the place is the one behind what the slice has by now. */
+static void plan_copy(struct mdf_source *m, struct known_event *known, const struct sl_event *event) {
+  const uint32_t index = m->event->index;
+  known->puts_banks = event->error == SL_EVENT_OK;
+  if (known->puts_banks) {
+    const struct io_packer_amount *amounts = amounts_of(m, index);
+    for (uint32_t i = 0; i < m->packer.count; i++) m->put_bytes += 4 * (uint64_t)amounts[i].words;
+    io_packer_where(&m->packer, amounts_of(m, index));
+  }
+  if (known->puts_record) m->put_bytes += m->event->record.bytes;
+  m->put_end = index + 1;
 }
 
 /* Appends the event at hand to the slice. Returns 0 if the slice is full, 1, SL_ESTRICT or SL_EIO. */
 static int append(struct mdf_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   struct sl_fill *fill) {
-  struct sl_event out = identify(&m->event);
-  struct mdf_fault fault = m->event.record.fault;
+  const struct mdf_record *record = &m->event->record;
+  struct known_event *known = &m->known[m->event->index];
+  struct sl_event out = identify(m->event);
+  struct mdf_fault fault = record->fault;
   struct io_packer_excess excess;
   char text[256] = "";
-  if (fault.kind != MDF_FAULT_NONE || pack_banks(m, &out, &fault) != 0) {
-    io_packer_forget_banks(&m->packer);
+  if (fault.kind != MDF_FAULT_NONE || take_known(m, known, &out, &fault) != 0) {
     out.error = event_error_of_fault(&fault);
     mdf_fault_text(&fault, text, sizeof text);
+  } else {
+    io_packer_need(&m->packer, amounts_of(m, m->event->index));
   }
-  take_record(m);
+  /* The record as it stands in the file, if that is where it stands. */
+  known->puts_record = record->header_bytes != 0 &&
+                       io_packer_need_record(&m->packer, record->bytes, record->header_bytes, &known->record_word) != 0;
   const int fit = io_packer_fit(&m->packer, &excess);
   if (fit == IO_PACKER_SLICE_IS_FULL) {
     io_packer_cancel(&m->packer);
@@ -110,13 +249,13 @@ static int append(struct mdf_source *m, const struct sl_services *s, const struc
     out.error = SL_EVENT_TOO_LARGE;
     io_packer_excess_text(&excess, text, sizeof text);
   }
-  if (out.error == SL_EVENT_OK) {
+  const int error = out.error == SL_EVENT_OK ? SL_OK : report(m, s, args, &out, text);
+  if (error) return error;
+  plan_copy(m, known, &out);
+  if (out.error == SL_EVENT_OK)
     io_packer_commit(&m->packer, fill->event_count);
-  } else {
-    const int error = report(m, s, args, &out, text);
-    if (error) return error;
+  else
     io_packer_drop(&m->packer, fill->event_count);
-  }
   fill->events[fill->event_count++] = out;
   return 1;
 }
@@ -128,6 +267,7 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
   int result = 1;
   while (fill->event_count < fill->events_max) {
     if (!m->is_pending) {
+      if (mdf_stream_is_drained(&m->stream)) put_events(m, s);
       result = mdf_stream_next(&m->stream, s, &m->event);
       if (result != 1) break;
     }
@@ -136,6 +276,7 @@ static int mdf_source_fill(void *state, const struct sl_services *s, const void 
     if (appended < 0) result = appended;
     if (appended <= 0) break;
   }
+  put_events(m, s);
   if (mdf_stream_check(&m->stream, s)) {
     fill->event_count = 0; /* their bytes may be others than were in the file */
     result = SL_EIO;

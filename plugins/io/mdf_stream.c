@@ -1,7 +1,11 @@
 /* mdf_stream.c: see mdf_stream.h.
  *
- * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass. While
- * headers are sound, records are given to the hasher ahead of their turn, since it is fast only on many at a time.
+ * Records are found by their headers, one after the other, up to a window of them; workers verify and decompress these,
+ * and then they are handed out one by one. A window ends with its file, and with the first pass, and with what is there
+ * of a pipe: nothing waits for a window to be full. Where a wrong checksum shows that a header lied, what was found
+ * behind it is forgotten, and found again from there.
+ *
+ * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass.
  *
  * Of a pipe a part is there. What a reader makes of the bytes at its end may change with those to come: such a record
  * is taken back, and looked at again when there is more.
@@ -113,11 +117,14 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
 }
 
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    uint32_t data_type, const struct mdf_stream_args *args) {
-  *m = (struct mdf_stream){
-      .inputs = *inputs, .verify_checksums = args->checksum != 0, .data_type = data_type, .pass_count = args->passes};
-  m->decompressor.limit = args->uncompressed_bytes;
+                    uint32_t data_type, const struct mdf_stream_args *args, const struct mdf_look *look) {
+  *m = (struct mdf_stream){.inputs = *inputs,
+                           .verify_checksums = args->checksum != 0,
+                           .data_type = data_type,
+                           .pass_count = args->passes,
+                           .uncompressed_bytes = args->uncompressed_bytes};
   m->mapping.descriptor = -1;
+  if (mdf_ahead_open(&m->ahead, s->workers, look) < 0) return SL_ENOMEM;
   if (inputs->path_count == 0) {
     s->message(s->context, SL_ERROR, "no input file is given");
     return SL_EINVAL;
@@ -136,7 +143,7 @@ int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const str
 
 void mdf_stream_close(struct mdf_stream *m) {
   if (m->is_open) input_file_close(&m->mapping);
-  mdf_decompressor_free(&m->decompressor);
+  mdf_ahead_close(&m->ahead);
   for (uint32_t file = 0; m->files && file < m->inputs.path_count; file++) {
     free(m->files[file].bad_offsets);
     if (m->files[file].pipe.is_stream) input_file_close(&m->files[file].pipe);
@@ -149,8 +156,7 @@ void mdf_stream_close(struct mdf_stream *m) {
 
 static void start_file(struct mdf_stream *m) {
   m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
-  m->record_count = m->ahead = 0;
-  mdf_hasher_reset(&m->hasher);
+  m->record_count = 0;
 }
 
 static void start_pipe(struct mdf_stream *m) {
@@ -235,31 +241,9 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
   return 0;
 }
 
-uint64_t mdf_stream_position(const struct mdf_stream *m) { return m->done_bytes + (m->is_open ? m->reader.offset : 0); }
+uint64_t mdf_stream_position(const struct mdf_stream *m) { return m->position; }
 
 /* ------------------------------------------------------------------------------------------------- checksums */
-
-static void hash_ahead(struct mdf_stream *m) {
-  struct mdf_record record;
-  while (!mdf_hasher_is_full(&m->hasher) && mdf_record_at(m->reader.data, m->reader.size, m->ahead, &record)) {
-    if (record.checksum != 0)
-      mdf_hasher_push(&m->hasher, record.offset, m->reader.data + record.offset + MDF_HASHED_FROM,
-                      record.bytes - MDF_HASHED_FROM);
-    m->ahead += record.bytes;
-  }
-}
-
-static uint32_t record_hash(struct mdf_stream *m, const struct mdf_record *record) {
-  uint32_t hash;
-  hash_ahead(m);
-  if (mdf_hasher_take(&m->hasher, record->offset, &hash)) return hash;
-  /* After a place where headers were not sound. */
-  mdf_hasher_reset(&m->hasher);
-  m->ahead = record->offset;
-  hash_ahead(m);
-  (void)mdf_hasher_take(&m->hasher, record->offset, &hash);
-  return hash;
-}
 
 static int remember_bad(struct mdf_input *file, uint64_t offset) {
   if (file->bad_count == file->bad_capacity) {
@@ -285,21 +269,10 @@ static int is_remembered(const struct mdf_input *file, uint64_t offset) {
   return low < file->bad_count && file->bad_offsets[low] == offset;
 }
 
-static int verify_checksum(struct mdf_stream *m, struct mdf_record *record) {
-  if (!m->verify_checksums || record->checksum == 0) return SL_OK;
-  struct mdf_input *file = &m->files[m->file];
-  uint32_t hash;
-  if (m->pass == 0) {
-    hash = record_hash(m, record);
-    if (hash == record->checksum) return SL_OK;
-    if (remember_bad(file, record->offset)) return SL_ENOMEM;
-  } else {
-    if (!is_remembered(file, record->offset)) return SL_OK;
-    hash = mdf_checksum(m->reader.data + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM);
-  }
-  record->fault = (struct mdf_fault){MDF_FAULT_CHECKSUM, 0, 0, record->checksum, hash, 0};
-  mdf_distrust(&m->reader, record);
-  return SL_OK;
+/* Is there a checksum to verify? In later passes, of those records only that failed in the first. */
+static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_record *record) {
+  if (!m->verify_checksums || record->checksum == 0 || record->fault.kind != MDF_FAULT_NONE) return 0;
+  return m->pass == 0 || is_remembered(&m->files[m->file], record->offset);
 }
 
 /* ---------------------------------------------------------------------------------------------------- bodies */
@@ -325,59 +298,156 @@ static void check_hint(struct mdf_stream *m, const struct sl_services *s, const 
              m->inputs.names[m->file], record->offset, hint, record->expansion + 1, bytes);
 }
 
-/* Finds the event's body; leaves a fault in the record where there is none to be had. */
-static void find_body(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
+/* What the record's body is, as far as its headers tell: its bytes, decompressed. Leaves a fault where there is none.
+ */
+static uint64_t measure_body(const struct mdf_stream *m, struct mdf_ahead_record *r) {
   enum { COMPRESSION_MAX = 9 };
-  struct mdf_record *record = &event->record;
+  const struct mdf_record *record = &r->event.record;
   const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
   const uint64_t body_bytes = record->bytes - record->header_bytes;
+  r->body_fault = (struct mdf_fault){0};
+  r->block = (struct mdf_block){0};
+  if (record->fault.kind != MDF_FAULT_NONE) return 0;
   if (!has_data_type(m, record, body, body_bytes)) {
-    record->fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, m->data_type, 0};
+    r->body_fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, m->data_type, 0};
   } else if (record->compression > COMPRESSION_MAX) {
-    record->fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
+    r->body_fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
   } else if (record->compression != 0) {
-    uint32_t bytes;
-    if (mdf_decompress(&m->decompressor, body, body_bytes, &bytes, &record->fault)) return;
-    check_hint(m, s, record, body_bytes, bytes);
-    event->body = m->decompressor.bytes;
-    event->body_bytes = bytes;
-  } else {
-    event->body = body;
-    event->body_bytes = body_bytes;
+    struct mdf_block block;
+    if (mdf_block_check(body, body_bytes, m->uncompressed_bytes, &block, &r->body_fault) < 0) return 0;
+    r->block = block;
+    return block.uncompressed_bytes;
   }
+  /* Packets are not looked at before their turn, and take no memory. */
+  return r->body_fault.kind == MDF_FAULT_NONE && m->data_type != MDF_DATA_MEP ? body_bytes : 0;
 }
 
 uint64_t mdf_stream_length(const struct mdf_stream *m) { return m->has_pipe ? 0 : m->pass_bytes * m->pass_count; }
 
-/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, it is certain where the header after it is there. */
-static int take_record(struct mdf_stream *m, const struct sl_services *s, struct mdf_record *record) {
+/* -------------------------------------------------------------------------------------------------- windows */
+
+static struct mdf_place place_of(const struct mdf_stream *m) {
+  return (struct mdf_place){m->reader.offset, m->reader.verify_bytes, m->record_count, m->done_bytes, m->pass, 0};
+}
+
+/* Back to a place in the same file. */
+static void return_to(struct mdf_stream *m, const struct mdf_place *place) {
+  m->reader.offset = place->offset;
+  m->reader.verify_bytes = place->verify_bytes;
+  m->record_count = place->record_count;
+  m->done_bytes = place->done_bytes;
+  m->pass = place->pass;
+}
+
+/* Is there a record left without another file, and without to wait? Later passes over a single file are one stretch. */
+static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
+  if (m->reader.offset < m->reader.size) return 1;
+  if (m->pass == 0 || m->inputs.path_count > 1 || m->pass + 1 >= m->pass_count) return 0;
+  return finish_file(m, s) == SL_OK;
+}
+
+/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, it is certain where the header after it is there; if it
+ * is not, and `may_wait` is 0, MDF_STREAM_LATER. */
+static int find_record(struct mdf_stream *m, const struct sl_services *s, int may_wait, struct mdf_record *record) {
   for (;;) {
     const struct mdf_reader before = m->reader;
     (void)(m->files[m->file].is_bare ? mep_next(&m->reader, record) : mdf_next(&m->reader, record));
     if (!m->mapping.is_stream || m->mapping.has_ended || m->reader.size - m->reader.offset >= MDF_GENERIC_HEADER_BYTES)
       return 1;
     m->reader = before;
-    const int status = read_more(m, s, m->reader.size - m->reader.offset);
+    const int status = may_wait ? read_more(m, s, m->reader.size - m->reader.offset) : MDF_STREAM_LATER;
     if (status != 1) return status;
   }
 }
 
-int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, struct mdf_stream_event *event) {
+/* Adds the next record to the window, whose bodies have `bytes` so far: 1, or as above. */
+static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_t *bytes) {
+  struct mdf_ahead *a = &m->ahead;
+  struct mdf_ahead_record *r = &a->records[a->count];
+  r->event = (struct mdf_stream_event){.number = m->record_count, .file = m->file, .pass = m->pass, .index = a->count};
+  const int found = find_record(m, s, a->count == 0, &r->event.record);
+  if (found != 1) return found;
+  m->record_count++;
+  r->is_hashed = is_to_be_hashed(m, &r->event.record);
+  r->bytes_before = *bytes;
+  r->after = place_of(m);
+  *bytes += measure_body(m, r);
+  a->count++;
+  return 1;
+}
+
+/* How many records a window may have; of packets, which are large, some for each worker. A file that is nothing but
+ * packets has no checksums, and so nothing to be done ahead. */
+static uint32_t window_records(struct mdf_stream *m) {
+  enum { PACKETS = MDF_HASH_LANES };
+  struct mdf_ahead *a = &m->ahead;
+  const uint32_t limit = a->limit, packets = PACKETS * a->worker_count;
+  a->limit = limit < a->capacity / 2 ? 2 * limit : a->capacity;
+  if (m->data_type != MDF_DATA_MEP) return limit;
+  return m->files[m->file].is_bare ? 1 : limit < packets ? limit : packets;
+}
+
+/* The next window: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
+static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
+  struct mdf_ahead *a = &m->ahead;
+  const uint64_t bytes_max = (uint64_t)MDF_WINDOW_BYTES * a->worker_count;
+  a->next = a->count = 0;
   if (m->is_open && m->mapping.is_stream) input_stream_release(&m->mapping, m->reader.offset);
   const int found = find_file(m, s);
+  m->position = m->done_bytes + (m->is_open ? m->reader.offset : 0);
   if (found != 1) return found;
-  int error = SL_OK;
-  *event = (struct mdf_stream_event){.number = m->record_count, .file = m->file, .pass = m->pass};
-  const int taken = take_record(m, s, &event->record);
-  if (taken != 1) return taken;
-  m->record_count++;
-  if (event->record.fault.kind == MDF_FAULT_NONE) error = verify_checksum(m, &event->record);
-  if (!error && event->record.fault.kind == MDF_FAULT_NONE) find_body(m, s, event);
-  if (error || event->record.fault.kind == MDF_FAULT_MEMORY) {
+  uint64_t bytes = 0;
+  const int first = add_record(m, s, &bytes);
+  if (first != 1) return first;
+  const uint32_t records = window_records(m);
+  while (a->count < records && bytes < bytes_max && has_more_at_hand(m, s)) {
+    const uint64_t bytes_before = bytes;
+    if (add_record(m, s, &bytes) != 1) break;
+    if (bytes <= bytes_max) continue;
+    bytes = bytes_before; /* too large for this window */
+    a->count--;
+    return_to(m, &a->records[a->count - 1].after);
+  }
+  if (mdf_ahead_work(a, s, m->reader.data, bytes) == SL_OK) return 1;
+  a->count = 0;
+  s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
+  return SL_ENOMEM;
+}
+
+/* The checksum is wrong. Is another record within this one, which then ends there? */
+static int distrust(struct mdf_stream *m, struct mdf_ahead_record *r) {
+  struct mdf_ahead *a = &m->ahead;
+  const struct mdf_place behind = place_of(m);
+  if (r->event.pass == 0 && remember_bad(&m->files[m->file], r->event.record.offset)) return SL_ENOMEM;
+  return_to(m, &r->after);
+  mdf_distrust(&m->reader, &r->event.record);
+  if (m->reader.offset == r->after.offset && m->reader.verify_bytes == r->after.verify_bytes) {
+    return_to(m, &behind);
+    return SL_OK;
+  }
+  r->after = place_of(m);
+  a->count = a->next;
+  a->limit = 1; /* for a file made so that this is so of all its records */
+  return SL_OK;
+}
+
+int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const struct mdf_stream_event **event) {
+  if (mdf_stream_is_drained(m)) {
+    const int found = look_ahead(m, s);
+    if (found != 1) return found;
+  }
+  struct mdf_ahead_record *r = &m->ahead.records[m->ahead.next++];
+  struct mdf_record *record = &r->event.record;
+  *event = &r->event;
+  int error = record->fault.kind == MDF_FAULT_CHECKSUM ? distrust(m, r) : SL_OK;
+  m->position = r->after.done_bytes + r->after.offset;
+  if (error || record->fault.kind == MDF_FAULT_MEMORY) {
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
     return SL_ENOMEM;
   }
+  if (r->event.body && record->compression != 0)
+    check_hint(m, s, record, record->bytes - record->header_bytes, r->block.uncompressed_bytes);
   /* What was lost of the file is no fault of the record. */
-  if (event->record.fault.kind != MDF_FAULT_NONE) error = mdf_stream_check(m, s);
+  if (record->fault.kind != MDF_FAULT_NONE) error = mdf_stream_check(m, s);
   return error ? error : 1;
 }

@@ -24,7 +24,7 @@
 struct mep_source {
   const struct sl_services *services;
   struct mdf_stream stream;
-  struct mdf_stream_event record; /* which holds the packet at hand */
+  const struct mdf_stream_event *record; /* which holds the packet at hand */
   struct mep_window window;
   uint32_t bad_count, bad_done; /* events of a packet that cannot be read; of these, in slices */
   struct sl_event bad;          /* the first of them */
@@ -37,7 +37,8 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
   struct mep_source *m = (struct mep_source *)state;
   m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args);
+  const struct mdf_look look = {NULL, NULL, NULL};
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args, &look);
 }
 
 static void mep_source_close(void *state) {
@@ -51,26 +52,26 @@ static void mep_source_close(void *state) {
 /* ---------------------------------------------------------------------------------------------------- events */
 
 static struct sl_event identify(const struct mep_source *m, uint64_t number) {
-  const struct mdf_record *record = &m->record.record;
+  const struct mdf_record *record = &m->record->record;
   return (struct sl_event){
-      .number = number, .offset = record->offset, .run = record->has_run ? record->run : 0, .file = m->record.file};
+      .number = number, .offset = record->offset, .run = record->has_run ? record->run : 0, .file = m->record->file};
 }
 
 /* Says what is wrong, in the first pass: SL_ESTRICT under `strict`, SL_EIO if the file was lost meanwhile, or 0. */
 static int report(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args,
                   const struct sl_event *first, uint32_t count, const char *text) {
   if (mdf_stream_check(&m->stream, s)) return SL_EIO;
-  if (m->record.pass == 0)
+  if (m->record->pass == 0)
     event_faults_tell(s, m->stream.inputs.names[first->file], first, count, args->strict != 0, text);
   return args->strict ? SL_ESTRICT : 0;
 }
 
 /* Which events are lost with a packet that cannot be read. */
 static void count_lost(struct mep_source *m) {
-  const struct mdf_record *record = &m->record.record;
+  const struct mdf_record *record = &m->record->record;
   const uint8_t *data = m->stream.reader.data + record->offset;
   uint32_t count = 1;
-  uint64_t id = m->record.number;
+  uint64_t id = m->record->number;
   for (uint64_t skip = 0; skip <= 48; skip += 48)
     if (record->bytes > skip && mep_packet_claims(data + skip, record->bytes - skip, &count, &id)) break;
   m->bad = identify(m, id);
@@ -82,9 +83,9 @@ static void count_lost(struct mep_source *m) {
 static int next_packet(struct mep_source *m, const struct sl_services *s, const struct mdf_stream_args *args) {
   const int found = mdf_stream_next(&m->stream, s, &m->record);
   if (found != 1) return found;
-  struct mdf_fault fault = m->record.record.fault;
+  struct mdf_fault fault = m->record->record.fault;
   if (fault.kind == MDF_FAULT_NONE) {
-    const int opened = mep_window_open(&m->window, &m->packer, m->record.body, m->record.body_bytes, &fault);
+    const int opened = mep_window_open(&m->window, &m->packer, m->record->body, m->record->body_bytes, &fault);
     if (opened == SL_ENOMEM && fault.kind == MDF_FAULT_NONE) return SL_ENOMEM;
     if (opened == 0) return 1;
   }

@@ -47,8 +47,17 @@ static inline void prepare_member(const struct sl_member *m, char *args) {
   }
 }
 
+/* In an order and by workers that nothing may depend on. */
+enum { FUZZ_WORKERS = 2 };
+static inline void run_steps(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
+                             void *work) {
+  (void)context;
+  for (uint32_t i = count; i-- > 0;) body(work, i, i % FUZZ_WORKERS);
+}
+
 static inline void run_source(const struct sl_algorithm *a, const char *args, const char *path) {
-  static const struct sl_services services = {.size = sizeof services, .message = ignore_message};
+  static const struct sl_services services = {
+      .size = sizeof services, .message = ignore_message, .in_parallel = run_steps, .workers = FUZZ_WORKERS};
   void *state = calloc(1, a->state_size);
   const struct sl_inputs inputs = {&path, 1, 0, &path};
   int result = a->source->open(state, &services, args, &inputs);

@@ -42,7 +42,7 @@ void driver_set(struct driver *d, const char *property, double value) {
 void driver_start(struct driver *d) { driver_start_with(d, "mdf_source"); }
 
 void driver_start_with(struct driver *d, const char *algorithm) {
-  *d = (struct driver){.events_max = 4};
+  *d = (struct driver){.events_max = 4, .workers = 3};
   d->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
@@ -162,9 +162,20 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (d->on_message) d->on_message(d->context);
 }
 
+/* Not side by side, but in an order and by workers that nothing may depend on. */
+static void in_parallel(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
+                        void *work) {
+  const struct driver *d = context;
+  for (uint32_t i = count; i-- > 0;) body(work, i, i % d->workers);
+}
+
 struct sl_services driver_services(struct driver *d) {
-  return (struct sl_services){
-      .size = sizeof(struct sl_services), .context = d, .message = message, .output = &sl_output_calls_plain};
+  return (struct sl_services){.size = sizeof(struct sl_services),
+                              .context = d,
+                              .message = message,
+                              .output = &sl_output_calls_plain,
+                              .in_parallel = in_parallel,
+                              .workers = d->workers};
 }
 
 static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event, struct seen *seen) {

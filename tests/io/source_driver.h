@@ -37,6 +37,7 @@ struct driver {
   uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
   uint32_t record_words;           /* room for records in a slice, and an event's limit; 0: nobody reads them */
   uint32_t stop_after_slices;      /* 0: run to the end */
+  uint32_t workers;                /* that share the work; 3 by default */
   void (*between_slices)(void *context);
   void (*on_message)(void *context); /* while the source says something */
   /* Looks at each slice while the ports hold it; what it returns other than 0 ends the run. */

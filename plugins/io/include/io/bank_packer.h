@@ -20,6 +20,11 @@
  *
  * An event's banks are counted on when they no longer fit, so that io_packer_fit can tell a full slice from an event
  * that fits no slice.
+ *
+ * A source that looks at many events side by side (struct sl_services, in_parallel) has workers count what each needs
+ * with io_packer_count, tells the packer of one after the other with io_packer_need and io_packer_need_record instead
+ * of the calls that copy, asks io_packer_where before io_packer_commit, and has workers copy what was committed there,
+ * with io_packer_put_at and io_packer_put_record, before the slice ends.
  */
 #ifndef IO_BANK_PACKER_H
 #define IO_BANK_PACKER_H
@@ -59,6 +64,11 @@ struct io_packer {
   uint32_t first[IO_BANK_TYPES + 1]; /* and end at first[t + 1] */
   uint64_t events;                   /* good ones in all slices */
   uint8_t seen[IO_BANK_TYPES];       /* some event had banks of this type, also where nobody reads them */
+};
+
+/* Of one port: what an event needs; or where its banks, then its next bank, begin in the slice. */
+struct io_packer_amount {
+  uint32_t items, words;
 };
 
 enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
@@ -134,11 +144,12 @@ static inline int io_packer_wants(const struct io_packer *p, uint8_t type) {
   return p->first[type + 1u] > p->first[type];
 }
 
-static inline void io_packer_put(struct io_packer_port *port, const struct io_bank *bank) {
-  const struct io_raw_banks *out = &port->out;
-  const uint32_t word_count = (bank->size_bytes + 3u) / 4u;
-  const uint64_t item = port->items + port->event_items++, word = port->words + port->event_words;
-  port->event_words += word_count;
+static inline uint32_t io_packer_bank_words_(const struct io_bank *bank) { return (bank->size_bytes + 3u) / 4u; }
+
+/* Copies a bank, where it fits. */
+static inline void io_packer_copy_(const struct io_raw_banks *out, const struct io_bank *bank, uint64_t item,
+                                   uint64_t word) {
+  const uint32_t word_count = io_packer_bank_words_(bank);
   if (item >= out->bound.capacity || word + word_count > out->payload_bound.capacity) return;
   if (out->source_id) out->source_id[item] = bank->source_id;
   if (out->type) out->type[item] = bank->type;
@@ -150,10 +161,52 @@ static inline void io_packer_put(struct io_packer_port *port, const struct io_ba
   memcpy(out->payload + word, bank->payload, bank->size_bytes);
 }
 
+static inline void io_packer_put(struct io_packer_port *port, const struct io_bank *bank) {
+  io_packer_copy_(&port->out, bank, port->items + port->event_items, port->words + port->event_words);
+  port->event_items++;
+  port->event_words += io_packer_bank_words_(bank);
+}
+
 static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank) {
   p->seen[bank->type] = 1;
   for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++)
     io_packer_put(&p->ports[p->takers[i]], bank);
+}
+
+/* ----------------------------------------------------------------------------------- events side by side */
+
+/* Adds a bank to what an event needs, `amounts` for each port: any worker. */
+static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts,
+                                   const struct io_bank *bank) {
+  for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++) {
+    amounts[p->takers[i]].items++;
+    amounts[p->takers[i]].words += io_packer_bank_words_(bank);
+  }
+}
+
+/* What the event at hand needs. */
+static inline void io_packer_need(struct io_packer *p, const struct io_packer_amount *amounts) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    p->ports[i].event_items = amounts[i].items;
+    p->ports[i].event_words = amounts[i].words;
+  }
+}
+
+/* Where the banks of the event at hand, which fits, will begin. */
+static inline void io_packer_where(const struct io_packer *p, struct io_packer_amount *amounts) {
+  for (uint32_t i = 0; i < p->count; i++)
+    amounts[i] = (struct io_packer_amount){(uint32_t)p->ports[i].items, (uint32_t)p->ports[i].words};
+}
+
+/* Copies a bank of a committed event to `amounts`, which moves on: any worker. */
+static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_amount *amounts,
+                                    const struct io_bank *bank) {
+  for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++) {
+    struct io_packer_amount *at = &amounts[p->takers[i]];
+    io_packer_copy_(&p->ports[p->takers[i]].out, bank, at->items, at->words);
+    at->items++;
+    at->words += io_packer_bank_words_(bank);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------- records */
@@ -177,6 +230,21 @@ static inline void io_packer_take_record(struct io_packer *p, const void *data, 
   if (!io_packer_wants_record(p)) return;
   p->record.event_header_bytes = header_bytes;
   io_packer_append_(p, data, bytes);
+}
+
+/* The same without the bytes, which io_packer_put_record copies, if the record stays, to the word where records end by
+ * now. Returns 1 where somebody reads it and it may stay. */
+static inline int io_packer_need_record(struct io_packer *p, uint64_t bytes, uint32_t header_bytes, uint64_t *word) {
+  if (!io_packer_wants_record(p)) return 0;
+  p->record.event_header_bytes = header_bytes;
+  p->record.event_bytes = bytes;
+  p->record.event_items = 1;
+  *word = p->record.words;
+  return io_packer_record_words_(p) <= p->record.out.data_bound.event_limit;
+}
+
+static inline void io_packer_put_record(const struct io_packer *p, uint64_t word, const void *data, uint64_t bytes) {
+  memcpy(p->record.out.data + word, data, bytes);
 }
 
 /* A bank of an event that has no record. After its payload come `padding_bytes`, or fewer: the rest, up to a word, is
