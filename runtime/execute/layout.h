@@ -30,11 +30,11 @@ struct sl_storage {
   uint32_t kind;
   uint32_t node, member, field; /* who writes it; field UINT32_MAX: scratch; node UINT32_MAX: a list of the runtime's */
   uint64_t bytes;
-  uint64_t offset;              /* in the arena or the input block */
-  uint64_t event_stride_bytes;  /* INPUT: bytes from one event's entry to the next, 0 where entries are not by event */
-  uint32_t lower, upper;        /* steps in which it lives, half open */
-  uint32_t kept_until;          /* ARENA: its memory is others' from this step on; above `upper` where steps of other
-                                   branches may still run beside its last reader */
+  uint64_t offset;             /* in the arena or the input block */
+  uint64_t event_stride_bytes; /* INPUT: bytes from one event's entry to the next, 0 where entries are not by event */
+  uint32_t lower, upper;       /* steps in which it lives, half open */
+  uint32_t kept_from, kept_until; /* ARENA: nobody else has its memory in these steps, half open; more than it lives
+                                     where steps of other branches may run beside those that touch it */
   uint32_t clear_step;          /* before which a device clears it, its own or an earlier one; UINT32_MAX: it is not */
   int32_t in_place_of;          /* shares that storage's place, or SL_NONE */
   uint32_t last_reader_is_host; /* lives to the end */

@@ -1,9 +1,9 @@
 /* place.c: where the fields of a layout lie: an output takes the place of an input that dies, where its node says that
  * it may; the planner places the rest.
  *
- * With branches the order of the steps says less of who is done: a field keeps its memory until all steps that come
- * after it in that order, and may run beside one that touches it, have had their turn. Then two fields whose memory is
- * kept at no common step are never in use at a time, and the planner need not know of branches.
+ * With branches the order of the steps says less of who is done. Of any two steps that may run side by side, one gives
+ * way: what it touches is kept at the place of the other in that order, too. Then two fields whose memory is kept at no
+ * common step are never in use at a time, and the planner need not know of branches.
  */
 #include "execute/bind.h"
 #include "execute/layout.h"
@@ -110,49 +110,103 @@ static void merge_all_in_place(struct sl_layout *l, const struct sl_touches *t) 
 
 /* ------------------------------------------------------------------------------------- how long it is kept */
 
-/* For each step: one more than the last, in their order, that is not sure to begin after it. `steps`: those of the
- * first branch, of the second, ..., where each branch begins at `first`. */
-static void find_beside(const struct sl_layout *l, const uint32_t *first, const uint32_t *steps, uint32_t *beside) {
-  for (uint32_t i = 0; i < l->step_count; i++) beside[i] = i + 1;
-  for (uint32_t b = 0; b < l->branch_count; b++)
-    for (uint32_t a = 0; a < l->branch_count; a++) {
-      const uint32_t count = first[a + 1] - first[a];
-      uint32_t i = 0; /* steps of `a` from here on may run beside the step of `b` before */
-      for (uint32_t k = first[b]; k < first[b + 1]; k++) {
-        const uint32_t complete = l->complete[(size_t)steps[k] * l->branch_count + a];
-        for (; i < complete; i++)
-          if (k > first[b] && beside[steps[first[a] + i]] < steps[k - 1] + 1)
-            beside[steps[first[a] + i]] = steps[k - 1] + 1;
-      }
-      const uint32_t end = first[b + 1] > first[b] ? steps[first[b + 1] - 1] + 1 : 0;
-      for (; i < count; i++)
-        if (beside[steps[first[a] + i]] < end) beside[steps[first[a] + i]] = end;
-    }
+struct keeping {
+  const struct sl_layout *l;
+  const struct sl_touches *touches;
+  uint32_t first[SL_BRANCHES_MAX + 1]; /* of each branch, in `steps` */
+  uint32_t *steps;                     /* by branch */
+  uint64_t peak[SL_BRANCHES_MAX];      /* the most bytes at a time of what steps of the branch write */
+  int64_t *change;                     /* per step: of the bytes that a branch holds */
+  uint32_t *from, *until;              /* per step: what it touches is kept so long for its sake */
+};
+
+static void sort_steps(struct keeping *k) {
+  uint32_t next[SL_BRANCHES_MAX];
+  for (uint32_t i = 0; i < k->l->step_count; i++) k->first[k->l->steps[i].branch + 1]++;
+  for (uint32_t b = 0; b < k->l->branch_count; b++) k->first[b + 1] += k->first[b];
+  memcpy(next, k->first, sizeof next);
+  for (uint32_t i = 0; i < k->l->step_count; i++) k->steps[next[k->l->steps[i].branch]++] = i;
 }
 
-static int set_kept(struct sl_layout *l, const struct sl_touches *t) {
-  uint32_t first[SL_BRANCHES_MAX + 1] = {0}, next[SL_BRANCHES_MAX];
-  uint32_t *steps = malloc((l->step_count + 1) * sizeof *steps), *beside = malloc((l->step_count + 1) * sizeof *beside);
-  const int status = steps && beside ? SL_OK : SL_ENOMEM;
-  if (status < 0) goto done;
-  for (uint32_t i = 0; i < l->step_count; i++) first[l->steps[i].branch + 1]++;
-  for (uint32_t b = 0; b < l->branch_count; b++) first[b + 1] += first[b];
-  memcpy(next, first, sizeof next);
-  for (uint32_t i = 0; i < l->step_count; i++) steps[next[l->steps[i].branch]++] = i;
-  find_beside(l, first, steps, beside);
+static void find_peak(struct keeping *k, uint32_t branch) {
+  const struct sl_layout *l = k->l;
+  memset(k->change, 0, (l->step_count + 2) * sizeof *k->change);
+  for (uint32_t s = 0; s < l->storage_count; s++) {
+    const struct sl_storage *at = &l->storage[s];
+    if (at->kind != SL_STORAGE_ARENA || at->upper == 0 || at->in_place_of != SL_NONE) continue;
+    if (at->lower >= l->step_count || l->steps[at->lower].branch != branch) continue;
+    k->change[at->lower] += (int64_t)at->bytes;
+    k->change[at->upper] -= (int64_t)at->bytes;
+  }
+  int64_t bytes = 0, peak = 0;
+  for (uint32_t i = 0; i <= l->step_count; i++) {
+    bytes += k->change[i];
+    if (bytes > peak) peak = bytes;
+  }
+  k->peak[branch] = (uint64_t)peak;
+}
+
+static int gives_way(const struct keeping *k, uint32_t a, uint32_t b) {
+  return k->peak[a] < k->peak[b] || (k->peak[a] == k->peak[b] && a > b);
+}
+
+/* Which steps of branch `b` may run beside a step of `a`: those from the first that is not complete when it begins up
+ * to the last that need not come after it. */
+static void keep_beside(struct keeping *k, uint32_t a, uint32_t b) {
+  const struct sl_layout *l = k->l;
+  const uint32_t count = k->first[b + 1] - k->first[b], *steps = &k->steps[k->first[b]];
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < k->first[a + 1] - k->first[a]; i++) {
+    const uint32_t step = k->steps[k->first[a] + i], begin = l->complete[(size_t)step * l->branch_count + b];
+    while (end < count && l->complete[(size_t)steps[end] * l->branch_count + a] <= i) end++;
+    if (begin >= end) continue;
+    if (steps[begin] < k->from[step]) k->from[step] = steps[begin];
+    if (steps[end - 1] + 1 > k->until[step]) k->until[step] = steps[end - 1] + 1;
+  }
+}
+
+static void set_kept_of(struct keeping *k, struct sl_layout *l) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *storage = &l->storage[s];
+    storage->kept_from = storage->lower;
     storage->kept_until = storage->upper;
-    for (uint32_t k = t->first[s]; k < t->first[s + 1]; k++)
-      if (beside[t->steps[k]] > storage->kept_until) storage->kept_until = beside[t->steps[k]];
+    for (uint32_t t = k->touches->first[s]; t < k->touches->first[s + 1]; t++) {
+      const uint32_t step = k->touches->steps[t];
+      if (k->from[step] < storage->kept_from) storage->kept_from = k->from[step];
+      if (k->until[step] > storage->kept_until) storage->kept_until = k->until[step];
+    }
   }
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *root = &l->storage[find_root(l, (int32_t)s)];
+    if (l->storage[s].kept_from < root->kept_from) root->kept_from = l->storage[s].kept_from;
     if (l->storage[s].kept_until > root->kept_until) root->kept_until = l->storage[s].kept_until;
   }
+}
+
+/* Of two branches with steps side by side, one gives way: that which holds less. */
+static int set_kept(struct sl_layout *l, const struct sl_touches *t) {
+  const size_t steps = l->step_count + 2u;
+  struct keeping k = {.l = l,
+                      .touches = t,
+                      .steps = malloc(steps * sizeof *k.steps),
+                      .change = malloc(steps * sizeof *k.change),
+                      .from = malloc(steps * sizeof *k.from),
+                      .until = malloc(steps * sizeof *k.until)};
+  const int status = k.steps && k.change && k.from && k.until ? SL_OK : SL_ENOMEM;
+  if (status < 0) goto done;
+  sort_steps(&k);
+  for (uint32_t b = 0; b < l->branch_count; b++) find_peak(&k, b);
+  for (uint32_t i = 0; i < l->step_count; i++) k.from[i] = i;
+  for (uint32_t i = 0; i < l->step_count; i++) k.until[i] = i + 1;
+  for (uint32_t a = 0; a < l->branch_count; a++)
+    for (uint32_t b = 0; b < l->branch_count; b++)
+      if (a != b && gives_way(&k, a, b)) keep_beside(&k, a, b);
+  set_kept_of(&k, l);
 done:
-  free(steps);
-  free(beside);
+  free(k.steps);
+  free(k.change);
+  free(k.from);
+  free(k.until);
   return status;
 }
 
@@ -232,7 +286,7 @@ static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     const struct sl_storage *storage = &l->storage[s];
     if (storage->kind != SL_STORAGE_ARENA || storage->upper == 0 || storage->in_place_of != SL_NONE) continue;
-    buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->lower, storage->kept_until};
+    buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->kept_from, storage->kept_until};
     owner[count++] = s;
   }
   const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, SEARCH_SECONDS};
