@@ -73,11 +73,12 @@ struct sl_backend {
       is_device;    /* memory of its own: inputs are copied up, outputs packed; else the functions marked D are NULL */
   uint32_t by_node; /* families gain nothing: their nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
+  uint32_t (*count)(void); /* how many devices there are; NULL: one */
   void (*close)(struct sl_device *device);
   /* A setting of the device, `--set SETTINGS.KEY=VALUE`; NULL: it has none. Comes before any stream is opened. */
   int (*set)(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size);
-  /* Memory of the device, and host memory that it reads and writes fast; aligned to 256 bytes; NULL when there is none.
-   */
+  /* Memory of the device, and host memory that it and others of the backend read and write fast; aligned to 256 bytes;
+   * NULL when there is none. */
   void *(*allocate)(struct sl_device *device, uint64_t bytes);
   void (*release)(struct sl_device *device, void *memory, uint64_t bytes);
   void *(*allocate_host)(struct sl_device *device, uint64_t bytes);
@@ -91,6 +92,8 @@ struct sl_backend {
   const char *(*error)(struct sl_device *device); /* text of the last failure */
   /* "NVIDIA H200", "seed 1, warps of 32": what the summary says of the device; NULL: nothing. */
   void (*describe)(struct sl_device *device, char *text, size_t size);
+  /* The node of the host's memory that is near to it; negative: all, or not known. NULL: not known. */
+  int (*numa_node)(struct sl_device *device);
   /* Threads that the device runs at a time; NULL: grids need not know. */
   uint32_t (*threads)(struct sl_device *device);
   /* Names what the calling thread does next, for the vendor's profilers; they nest. NULL: it has none. */

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "backend/gpu_kernels.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ enum {
 
 struct sl_device {
   int index;
+  pthread_mutex_t lock; /* of the error, which the first failure of any slot writes */
   char error[256];
 };
 
@@ -47,8 +49,9 @@ struct gpu_stream {
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
   if (error == GPU(Success)) return SL_OK;
-  if (device && !device->error[0])
-    snprintf(device->error, sizeof device->error, "%s: %s", what, GPU(GetErrorString)(error));
+  pthread_mutex_lock(&device->lock);
+  if (!device->error[0]) snprintf(device->error, sizeof device->error, "%s: %s", what, GPU(GetErrorString)(error));
+  pthread_mutex_unlock(&device->lock);
   return SL_EDEVICE;
 }
 #define CHECK(device, call) check(device, call, #call)
@@ -67,6 +70,16 @@ static struct gpu_stream *gpu(struct sl_stream *stream) {
 
 /* ------------------------------------------------------------------------------------------------- device */
 
+static uint32_t gpu_count(void) {
+  int count = 0;
+  return GPU(GetDeviceCount)(&count) == GPU(Success) && count > 0 ? (uint32_t)count : 0;
+}
+
+static void gpu_close(struct sl_device *device) {
+  pthread_mutex_destroy(&device->lock);
+  free(device);
+}
+
 static int gpu_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
   int count = 0;
   const GPU(Error_t) error = GPU(GetDeviceCount)(&count);
@@ -82,16 +95,15 @@ static int gpu_open(uint32_t index, struct sl_device **device, char *reason, siz
   struct sl_device *d = (struct sl_device *)calloc(1, sizeof *d);
   if (!d) return SL_ENOMEM;
   d->index = (int)index;
+  pthread_mutex_init(&d->lock, NULL);
   if (CHECK(d, GPU(SetDevice)(d->index)) < 0 || CHECK(d, GPU(Free)(NULL)) < 0) {
     snprintf(reason, reason_size, "%s", d->error);
-    free(d);
+    gpu_close(d);
     return SL_EDEVICE;
   }
   *device = d;
   return SL_OK;
 }
-
-static void gpu_close(struct sl_device *device) { free(device); }
 
 static void *gpu_allocate(struct sl_device *device, uint64_t bytes) {
   void *memory = NULL;
@@ -107,7 +119,7 @@ static void gpu_release(struct sl_device *device, void *memory, uint64_t bytes) 
 static void *gpu_allocate_host(struct sl_device *device, uint64_t bytes) {
   void *memory = NULL;
   (void)GPU(SetDevice)(device->index);
-  if (CHECK(device, GPU_HOST_ALLOC(&memory, bytes ? bytes : 1, 0)) < 0) return NULL;
+  if (CHECK(device, GPU_HOST_ALLOC(&memory, bytes ? bytes : 1, GPU_HOST_PORTABLE)) < 0) return NULL;
   return memory;
 }
 
@@ -153,6 +165,21 @@ static void gpu_describe(struct sl_device *device, char *text, size_t size) {
   DEVICE_PROPERTIES properties;
   if (GPU(GetDeviceProperties)(&properties, device->index) != GPU(Success)) return;
   snprintf(text, size, "%s, %d multiprocessors", properties.name, properties.multiProcessorCount);
+}
+
+/* The node of the host's memory that is near to it, as Linux says; -1: all are, or it is not known. */
+static int gpu_numa_node(struct sl_device *device) {
+  char bus[32] = "", path[96];
+  int node = -1;
+  if (GPU(DeviceGetPCIBusId)(bus, sizeof bus, device->index) != GPU(Success)) return -1;
+  for (char *c = bus; *c; c++)
+    if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a'); /* as the folder is called */
+  snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", bus);
+  FILE *file = fopen(path, "r");
+  if (!file) return -1;
+  if (fscanf(file, "%d", &node) != 1) node = -1;
+  fclose(file);
+  return node;
 }
 
 static uint32_t gpu_threads(struct sl_device *device) {
@@ -383,6 +410,7 @@ TABLE struct sl_backend sluice_backend = {
     .flights = FLIGHTS,
     .is_device = 1,
     .open = gpu_open,
+    .count = gpu_count,
     .close = gpu_close,
     .allocate = gpu_allocate,
     .release = gpu_release,
@@ -395,6 +423,7 @@ TABLE struct sl_backend sluice_backend = {
     .stream_close = gpu_stream_close,
     .error = gpu_error,
     .describe = gpu_describe,
+    .numa_node = gpu_numa_node,
     .threads = gpu_threads,
 #if !defined(SL_TARGET_HIP)
     .range_begin = gpu_range_begin,

@@ -7,6 +7,7 @@
 #define GPU(name)                hip##name
 #define GPU_HOST_ALLOC           hipHostMalloc
 #define GPU_HOST_FREE            hipHostFree
+#define GPU_HOST_PORTABLE        hipHostMallocPortable
 #define GPU_TARGET               "hip"
 #define DEVICE_PROPERTIES        hipDeviceProp_t
 #define PROCESSORS_OF            hipDeviceAttributeMultiprocessorCount
@@ -19,6 +20,7 @@
 #define GPU(name)                cuda##name
 #define GPU_HOST_ALLOC           cudaHostAlloc
 #define GPU_HOST_FREE            cudaFreeHost
+#define GPU_HOST_PORTABLE        cudaHostAllocPortable
 #define GPU_TARGET               "cuda"
 #define DEVICE_PROPERTIES        cudaDeviceProp
 #define PROCESSORS_OF            cudaDevAttrMultiProcessorCount

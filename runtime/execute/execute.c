@@ -9,6 +9,7 @@
 #include "execute/bind.h"
 #include "execute/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { NO_INDEX = UINT32_MAX };
@@ -36,6 +37,11 @@ static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
               s->backend->error(slot->device));
 }
 
+/* A device that fails where there are others is told of once: device_failed. */
+static int is_left_to_others(const struct sl_slot *slot, int status) {
+  return status == SL_EDEVICE && slot->session->backend->is_device && sl_device_has_others(slot);
+}
+
 /* Runs a node alone, or as the first of a family that runs together. */
 static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step, uint32_t n,
                     int together) {
@@ -47,7 +53,7 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const 
                      : a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
                                                      : a->run(&slot->launches[n], flight->args[n]);
   if (s->backend->range_end) s->backend->range_end();
-  if (status < 0)
+  if (status < 0 && !is_left_to_others(slot, status))
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
                 sl_error_text(status), status == SL_EDEVICE ? ": " : "",
                 status == SL_EDEVICE ? s->backend->error(slot->device) : "");
@@ -100,7 +106,7 @@ static int make_list(struct sl_slot *slot, const struct sl_flight *flight, uint3
   const int left_out = sl_watch_step(slot, flight, at, NO_INDEX);
   if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
   const int status = combine(slot, flight, sl_step_stream(slot, step), &slot->session->layout->sets[at->set]);
-  if (status < 0) tell_list_failed(slot, at->set);
+  if (status < 0 && !is_left_to_others(slot, status)) tell_list_failed(slot, at->set);
   return status;
 }
 
@@ -185,12 +191,17 @@ static int is_complete(const struct sl_slot *slot, uint32_t step) {
   return 0;
 }
 
-/* A failure of the device is final: nothing more runs on it. Step by step it is known where each branch was; that of
- * a captured graph is not. */
-static int device_failed(struct sl_slot *slot, const char *what) {
+/* A failure of the device is final: no further slice runs on it. Step by step it is known where each branch was; that
+ * of a captured graph is not. Where there are other devices, the slice is left to them; other failures than the
+ * device's are the same on all of them. */
+static int device_failed(struct sl_slot *slot, int status, const char *what) {
   struct sl_session *s = slot->session;
+  int is_first = 1;
+  const int others = status == SL_EDEVICE && sl_device_lose(slot, &is_first);
+  if (others) slot->detour = SL_LEFT;
+  if (!is_first && s->device_count > 1) return status; /* it was told of */
   const struct sl_node *node = NULL;
-  char beside[256] = "";
+  char beside[256] = "", which[80] = "";
   for (uint32_t b = 0; b < s->layout->branch_count; b++) {
     const uint32_t step = running_in(slot, b);
     if (step == NO_INDEX || s->layout->steps[step].kind != SL_STEP_RUN || is_complete(slot, step)) continue;
@@ -198,12 +209,16 @@ static int device_failed(struct sl_slot *slot, const char *what) {
     if (node) snprintf(beside + length, sizeof beside - length, ", or beside it in %s", sl_step_name(s->layout, step));
     if (!node) node = &s->graph->nodes[s->layout->steps[step].nodes[0]];
   }
-  sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
+  if (s->device_count > 1)
+    snprintf(which, sizeof which, "%s is lost, %s: ", slot->place->name,
+             others ? "and its slices run on other devices" : "the last one");
+  sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
               node                                               ? "compute-sanitizer names the kernel and the line"
               : slot->running && !slot->session->options.profile ? "--profile runs step by step, and names the node"
                                                                  : NULL,
-              "%s%s%s%s: %s", what, node ? " in " : "", node ? node->use : "", beside, s->backend->error(slot->device));
-  return SL_EDEVICE;
+              "%s%s%s%s%s: %s", which, what, node ? " in " : "", node ? node->use : "", beside,
+              s->backend->error(slot->device));
+  return status;
 }
 
 uint64_t sl_filled_entries(const struct sl_session *s, const struct sl_input *input, const struct sl_storage *storage) {
@@ -265,11 +280,15 @@ static int capture(struct sl_slot *slot, uint32_t k) {
   if (status == SL_OK) status = s->backend->settle(slot->stream);
   const int has_run = status == SL_OK;
   if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
+  const int is_capturing = status == SL_OK;
   if (status == SL_OK) status = enqueue_steps(slot, k, s->slice_events, 0);
-  if (status == SL_OK) status = s->backend->capture_end(slot->stream, k);
+  if (is_capturing) { /* else what comes next would be captured, too, and not be done */
+    const int ended = s->backend->capture_end(slot->stream, k);
+    if (status == SL_OK) status = ended;
+  }
   flight->captured = status == SL_OK;
   if (status < 0 && has_run) forget_notes(slot); /* of the run before, which went well */
-  return status < 0 ? device_failed(slot, "the kernels of a slice could not be captured") : SL_OK;
+  return status < 0 ? device_failed(slot, status, "the kernels of a slice could not be captured") : SL_OK;
 }
 
 static int has_error_event(const struct sl_input *input) {
@@ -292,7 +311,7 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   int status = flight->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
   if (s->trace.file && slot->epoch_ns == 0 && sl_marks_set_epoch(slot) < 0)
-    return device_failed(slot, "the clock of the trace could not be set");
+    return device_failed(slot, SL_EDEVICE, "the clock of the trace could not be set");
   const int is_there = s->options.resident && !s->delivery.active; /* what the last pass with uploads left */
   const int marks = sl_marks_are_taken(s) && !is_there;
   if (marks) status = sl_mark_slice(slot, k, SL_SLICE_UPLOAD_BEGIN);
@@ -300,15 +319,15 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (marks && status == SL_OK) status = sl_mark_slice(slot, k, SL_SLICE_UPLOAD_END);
   flight->uploaded = marks;
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
-  if (status < 0) return device_failed(slot, "the input could not be copied to the device");
-  if (has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
+  if (status < 0) return device_failed(slot, status, "the input could not be copied to the device");
+  if (flight->delivered > 0 || has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
     return SL_OK; /* runs in parts, when it is finished */
   const int step_by_step = sl_marks_are_taken(s) || s->options.guard;
   const uint64_t waits = s->backend->waits();
   status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count, 1) : replay(slot, k);
   slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
-  if (status < 0) return device_failed(slot, "the kernels of a slice could not be launched");
+  if (status < 0) return device_failed(slot, status, "the kernels of a slice could not be launched");
   flight->started = 1;
   return SL_OK;
 }
@@ -337,10 +356,10 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   flight->started = 0;
   sl_time_enter(slot, SL_TIME_DEVICE);
   int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
-  if (status < 0) return device_failed(slot, "a kernel failed");
+  if (status < 0) return device_failed(slot, status, "a kernel failed");
   if (sl_marks_are_taken(s)) status = sl_marks_count(slot, k, count);
   if (s->trace.file && status == SL_OK) status = sl_marks_trace(slot, k, count);
-  if (status < 0) return device_failed(slot, "the time stamps of a slice could not be read");
+  if (status < 0) return device_failed(slot, status, "the time stamps of a slice could not be read");
   sl_pack_read(slot, k);
   return SL_OK;
 }
@@ -394,11 +413,13 @@ static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t co
   if (!slot->session->delivery.active) return SL_OK;
   const uint32_t outer = sl_time_enter(slot, SL_TIME_TURN);
   const uint64_t begin = slot->account.since_ns;
-  const int status = sl_wait_for_turn(slot->session, slot->flights[k].ticket);
+  int status = sl_wait_for_turn(slot, &slot->flights[k]);
   sl_time_enter(slot, outer);
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), sl_time_name(SL_TIME_TURN), begin, slot->account.since_ns,
                 NULL, 0);
-  return status < 0 ? status : sl_deliver(slot, k, first, count, empty);
+  if (status == SL_OK) status = sl_deliver(slot, k, first, count, empty);
+  if (status == SL_OK) slot->flights[k].delivered = first + count;
+  return status;
 }
 
 /* A range, in parts of `size` events. */
@@ -500,10 +521,11 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   return status;
 }
 
-/* In parts, if it was found that only these fit. */
+/* In parts, if it was found that only these fit; what another device has delivered is done. */
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
   const struct sl_input *input = slot->flights[flight].input;
+  const uint32_t first = slot->flights[flight].delivered;
   const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
   sl_traffic_count_input(slot, input);
-  return execute_parts(slot, flight, 0, input->event_count, (input->event_count + parts - 1) / parts);
+  return execute_parts(slot, flight, first, input->event_count - first, (input->event_count + parts - 1) / parts);
 }

@@ -1,7 +1,8 @@
 /* fit.c: does a run fit into the memory that there is? Asked when the graph, the constants and the layout are there,
  * and nothing that a slice needs has been taken yet. What nobody asked for gives way: slices get fewer events, and a
  * note says so. What was asked for stays, and the run is refused with what it needs, what there is, and what would fit.
- * The results are the same in either case: what an event may have does not depend on the slice.
+ * The results are the same in either case: what an event may have does not depend on the slice. Of several devices,
+ * each has its share of the slots, and the one with the least memory decides.
  *
  * What the plan does not know, such as libraries, buffers of files and stacks, has the sixteenth that is left free.
  */
@@ -37,7 +38,7 @@ static struct need need_of_slot(const struct sl_session *s) {
 static struct need need_of_run(const struct sl_session *s, const struct rooms *rooms, uint32_t slots) {
   struct need need = need_of_slot(s);
   need.host *= slots;
-  need.device *= slots;
+  need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device that has the most */
   need.host += (slots - 1) * rooms->host.thread_bytes;
   if (s->statistics.summary.repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
   return need;
@@ -49,10 +50,13 @@ static void leave_some(struct sl_room *room) {
 
 static struct rooms look(const struct sl_session *s) {
   struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
-  uint64_t free_bytes;
-  if (s->backend->is_device && s->backend->free_memory &&
-      s->backend->free_memory(s->devices[0].device, &free_bytes) == SL_OK)
-    rooms.device = (struct sl_room){free_bytes, 0, "free memory of the device"};
+  const int is_known = s->backend->is_device && s->backend->free_memory;
+  for (uint32_t d = 0; is_known && d < s->device_count; d++) {
+    uint64_t free_bytes;
+    if (s->backend->free_memory(s->devices[d].device, &free_bytes) < 0 || free_bytes >= rooms.device.bytes) continue;
+    rooms.device =
+        (struct sl_room){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
+  }
   leave_some(&rooms.host);
   leave_some(&rooms.device);
   return rooms;
@@ -110,16 +114,18 @@ static void tell_hint(const struct sl_session *s, uint32_t events, uint32_t slot
     snprintf(text, size, "--slice-events %u fits", events);
   else if (slots > 0)
     snprintf(text, size, "--slots %u fits", slots);
-  else if (events_alone > 0 && s->slot_count > 1)
-    snprintf(text, size, "--slots 1 --slice-events %u fits", events_alone);
+  else if (events_alone > 0 && s->slot_count > s->device_count)
+    snprintf(text, size, "--slots %u --slice-events %u fits", s->device_count, events_alone);
   else
-    snprintf(text, size, "not even one event in one slot fits: make memory free, or raise the limit");
+    snprintf(text, size, "not even one event in one slot%s fits: make memory free, or raise the limit",
+             s->device_count > 1 ? " of each device" : "");
 }
 
+/* No fewer than devices. */
 static uint32_t slots_that_fit(const struct sl_session *s, const struct rooms *rooms) {
   uint32_t slots = s->slot_count - 1;
-  while (slots > 0 && !fits(s, rooms, slots)) slots--;
-  return slots;
+  while (slots >= s->device_count && !fits(s, rooms, slots)) slots--;
+  return slots >= s->device_count ? slots : 0;
 }
 
 static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t wanted, const char *needed, uint32_t slots,
@@ -127,8 +133,8 @@ static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t want
   const uint32_t wanted_slots = s->slot_count;
   uint32_t alone = 0;
   char hint[160];
-  if (events == 0 && slots == 0 && wanted_slots > 1) {
-    s->slot_count = 1;
+  if (events == 0 && slots == 0 && wanted_slots > s->device_count) {
+    s->slot_count = s->device_count;
     s->slice_events = wanted;
     const int status = find_slice(s, rooms, &alone);
     s->slot_count = wanted_slots;

@@ -3,6 +3,8 @@
 
 #include "execute/session.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <xxhash.h>
 
 const struct sl_options *sl_session_options(const struct sl_session *s) { return &s->options; }
@@ -16,8 +18,17 @@ const struct sl_layout *sl_session_layout(const struct sl_session *s) { return s
 uint32_t sl_session_slice_events(const struct sl_session *s) { return s->slice_events; }
 
 int sl_session_describe_device(const struct sl_session *s, char *text, size_t size) {
+  const struct sl_summary *sum = &s->statistics.summary;
+  int are_alike = 1;
   if (size > 0) *text = 0;
-  if (s->backend->describe) s->backend->describe(s->devices[0].device, text, size);
+  for (uint32_t d = 1; d < sum->device_count; d++)
+    are_alike &= strcmp(sum->devices[d].description, sum->devices[0].description) == 0;
+  for (uint32_t d = 0; d < (are_alike ? 1 : sum->device_count); d++) {
+    const size_t length = strlen(text);
+    if (!*sum->devices[d].description || length >= size) continue;
+    if (sum->device_count > 1 && are_alike) snprintf(text, size, "each ");
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", d ? "; " : "", sum->devices[d].description);
+  }
   return s->backend->is_device != 0;
 }
 

@@ -13,7 +13,8 @@ const struct sl_registry *sl_session_registry(const struct sl_session *s);
 const struct sl_graph *sl_session_graph(const struct sl_session *s);
 const struct sl_layout *sl_session_layout(const struct sl_session *s);
 uint32_t sl_session_slice_events(const struct sl_session *s);
-/* Does the device have a memory of its own? What its backend says of it goes into `text`, "" where that is nothing. */
+/* Does the device have a memory of its own? What its backend says of it, or of all
+ * of several, goes into `text`, "" where that is nothing. */
 int sl_session_describe_device(const struct sl_session *s, char *text, size_t size);
 /* What a sink reported, as lines of text and as JSON; NULL where it reported nothing. */
 const char *sl_session_sink_lines(const struct sl_session *s, uint32_t node);

@@ -74,6 +74,7 @@ void sl_metrics_slice(struct sl_slot *slot, uint64_t slice_ns) {
   while (bucket < SL_METRICS_EDGES && slice_ns > 1000ull * edges_us[bucket]) bucket++;
   m->slices[bucket]++;
   m->slice_ns += slice_ns;
+  m->device_slices[slot->place->index]++;
   publish(slot);
   pthread_mutex_unlock(&s->delivery.lock);
 }
@@ -105,6 +106,16 @@ static void write_slices(const struct sl_metrics *m, FILE *f) {
   fprintf(f, "sluice_slice_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", sum);
   fprintf(f, "sluice_slice_seconds_sum %.6f\nsluice_slice_seconds_count %" PRIu64 "\n", (double)m->slice_ns * 1e-9,
           sum);
+}
+
+static void write_devices(struct sl_session *s, FILE *f) {
+  describe(f, "sluice_device_slices_total", "counter", "Slices that a device ran and that were delivered.");
+  for (uint32_t d = 0; d < s->device_count; d++)
+    fprintf(f, "sluice_device_slices_total{device=\"%s\"} %" PRIu64 "\n", s->devices[d].name,
+            s->metrics.device_slices[d]);
+  describe(f, "sluice_device_lost", "gauge", "1 of a device that failed, whose slices run on others.");
+  for (uint32_t d = 0; d < s->device_count; d++)
+    fprintf(f, "sluice_device_lost{device=\"%s\"} %d\n", s->devices[d].name, sl_device_is_lost(s, d));
 }
 
 /* On a device the time of a node is known with --profile only. */
@@ -185,7 +196,7 @@ static void write_errors(const struct sl_event_errors *errors, const char *name,
   }
 }
 
-static void write_text(const struct sl_session *s, double seconds, FILE *f) {
+static void write_text(struct sl_session *s, double seconds, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   describe(f, "sluice_info", "gauge", "What runs.");
   fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
@@ -199,6 +210,7 @@ static void write_text(const struct sl_session *s, double seconds, FILE *f) {
   gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
         seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
   write_slices(m, f);
+  write_devices(s, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
   gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", (double)s->layout->arena_bytes);
   gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", (double)s->layout->live_bytes_max);

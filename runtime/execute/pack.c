@@ -84,7 +84,7 @@ int sl_pack_open(struct sl_slot *slot) {
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
     flight->pack_fields = s->backend->allocate(slot->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
-    flight->output = s->backend->allocate_host(slot->device, sl_pack_output_bytes(s));
+    flight->output = sl_host_allocate(s, slot->place, sl_pack_output_bytes(s));
     if (!flight->pack_fields || !flight->output) return SL_ENOMEM;
   }
   return SL_OK;

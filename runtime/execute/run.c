@@ -48,41 +48,6 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *tic
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------- order */
-
-static void fail(struct sl_session *s, uint64_t ticket, int status) {
-  pthread_mutex_lock(&s->turns.lock);
-  if (ticket < s->turns.failed) {
-    s->turns.failed = ticket;
-    atomic_store(&s->turns.status, status);
-  }
-  pthread_cond_broadcast(&s->turns.changed);
-  pthread_mutex_unlock(&s->turns.lock);
-}
-
-void sl_fail_now(struct sl_session *s, int status) {
-  pthread_mutex_lock(&s->turns.lock);
-  const uint64_t next = s->turns.next;
-  pthread_mutex_unlock(&s->turns.lock);
-  fail(s, next, status);
-}
-
-int sl_wait_for_turn(struct sl_session *s, uint64_t ticket) {
-  pthread_mutex_lock(&s->turns.lock);
-  while (s->turns.next != ticket && s->turns.failed > ticket) pthread_cond_wait(&s->turns.changed, &s->turns.lock);
-  const int failed = s->turns.failed <= ticket;
-  pthread_mutex_unlock(&s->turns.lock);
-  return failed ? SL_EINTERRUPTED : SL_OK;
-}
-
-static void pass_turn(struct sl_session *s, uint64_t ticket) {
-  if (!s->delivery.active || sl_wait_for_turn(s, ticket) < 0) return;
-  pthread_mutex_lock(&s->turns.lock);
-  s->turns.next = ticket + 1;
-  pthread_cond_broadcast(&s->turns.changed);
-  pthread_mutex_unlock(&s->turns.lock);
-}
-
 /* ------------------------------------------------------------------------------------------------ threads */
 
 /* Gives a flight the next slice: 1, or 0 when there is none left. */
@@ -90,7 +55,7 @@ typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight);
 
 static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_session *s = slot->session;
-  flight->input = &flight->own_input;
+  flight->input = flight->spare;
   const uint32_t outer = sl_time_enter(slot, SL_TIME_READ);
   const uint64_t begin = slot->account.since_ns;
   pthread_mutex_lock(&s->reading.lock);
@@ -105,40 +70,39 @@ static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
 static int next_kept(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_session *s = slot->session;
   const uint64_t index = atomic_fetch_add(&s->reading.next_kept, 1);
-  if (index >= s->reading.kept_turns) return 0;
+  if (index >= s->reading.kept_count) return 0;
   if (atomic_load(&s->turns.stopped)) {
-    fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
+    sl_fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
     return 0;
   }
   flight->ticket = index;
-  flight->input = &s->reading.kept[index % s->reading.kept_count];
+  flight->input = &s->reading.kept[index];
   return 1;
 }
 
-static int finish(struct sl_slot *slot, uint32_t k) {
-  const struct sl_backend *backend = slot->session->backend;
-  const uint64_t begin = sl_now_ns();
-  if (backend->range_begin) backend->range_begin("finish slice");
-  const int status = sl_flight_finish(slot, k);
-  if (backend->range_end) backend->range_end();
-  if (status != SL_OK) fail(slot->session, slot->flights[k].ticket, status);
-  const uint64_t end = sl_now_ns();
-  if (status == SL_OK && slot->session->delivery.active) {
-    const uint32_t outer = sl_time_enter(slot, SL_TIME_METRICS);
-    sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
-    sl_time_enter(slot, SL_TIME_TURN);
-    pass_turn(slot->session, slot->flights[k].ticket);
-    sl_time_enter(slot, outer);
+/* In a repeat nobody waits for turns, so that each device runs the slices that are near to it, and then others'. */
+static int next_near(struct sl_slot *slot, struct sl_flight *flight) {
+  struct sl_session *s = slot->session;
+  const uint32_t devices = s->device_count;
+  for (uint32_t i = 0; i < devices; i++) {
+    const uint32_t d = (slot->place->index + i) % devices;
+    const uint64_t own = (s->reading.kept_count + devices - 1 - d) / devices; /* slices d, d + devices... */
+    const uint64_t index = atomic_fetch_add(&s->devices[d].next_kept, 1);
+    if (index >= own * s->reading.kept_passes) continue;
+    flight->ticket = index * devices + d;
+    flight->input = &s->reading.kept[index % own * devices + d];
+    if (!atomic_load(&s->turns.stopped)) return 1;
+    sl_fail(s, flight->ticket, SL_EINTERRUPTED);
+    return 0;
   }
-  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
-                "slice", slot->flights[k].ticket);
-  return status;
+  return 0;
 }
 
 static int start(struct sl_slot *slot, uint32_t k) {
   const struct sl_backend *backend = slot->session->backend;
   const uint64_t begin = sl_now_ns();
   slot->flights[k].begin_ns = begin;
+  slot->detour = SL_NO_DETOUR;
   if (backend->range_begin) backend->range_begin("start slice");
   const uint32_t outer = slot->account.row;
   if (backend->is_device) sl_time_enter(slot, SL_TIME_LAUNCH);
@@ -151,44 +115,113 @@ static int start(struct sl_slot *slot, uint32_t k) {
   return status;
 }
 
-/* Starts slices as long as there are any; before a flight is used again, its slice is finished, so that the backend
- * always has work while the host delivers. */
-static int fly(struct sl_slot *slot, next_slice *next) {
-  const uint32_t flights = slot->session->backend->flights;
-  int busy[2] = {0, 0}, status = SL_OK;
-  uint32_t k = 0;
-  while (status == SL_OK && next(slot, &slot->flights[k])) {
-    const int started = start(slot, k);
-    busy[k] = started == SL_OK;
-    const uint32_t oldest = (k + 1) % flights;
-    if (busy[oldest]) {
-      status = finish(slot, oldest);
-      busy[oldest] = 0;
-    }
-    if (started != SL_OK) {
-      fail(slot->session, slot->flights[k].ticket, started);
-      return started;
-    }
-    k = oldest;
+/* The flight's slice is over, or others are to run it; from a failure on nothing is delivered. */
+static int end_slice(struct sl_slot *slot, uint32_t k, int status) {
+  const struct sl_flight *flight = &slot->flights[k];
+  if (status != SL_OK && slot->detour == SL_LEFT) {
+    sl_slice_leave(slot, flight);
+    return status;
   }
-  for (uint32_t i = 0; i < flights && status == SL_OK; i++)
-    if (busy[(k + i) % flights]) status = finish(slot, (k + i) % flights);
+  if (status != SL_OK) sl_fail(slot->session, flight->ticket, status);
+  sl_slice_end(slot->session);
   return status;
 }
 
+static int finish(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->session->backend;
+  const uint64_t begin = sl_now_ns();
+  if (backend->range_begin) backend->range_begin("finish slice");
+  slot->detour = SL_NO_DETOUR;
+  int status = sl_flight_finish(slot, k);
+  while (slot->detour == SL_EXCHANGED) {
+    status = start(slot, k);
+    if (status == SL_OK) status = sl_flight_finish(slot, k);
+  }
+  if (backend->range_end) backend->range_end();
+  const uint64_t end = sl_now_ns(), ticket = slot->flights[k].ticket;
+  if (status == SL_OK && slot->session->delivery.active) {
+    const uint32_t outer = sl_time_enter(slot, SL_TIME_METRICS);
+    sl_metrics_slice(slot, end - slot->flights[k].begin_ns);
+    sl_time_enter(slot, SL_TIME_TURN);
+    sl_pass_turn(slot->session, ticket);
+    sl_time_enter(slot, outer);
+  }
+  sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), backend->is_device ? "finish slice" : "slice", begin, end,
+                "slice", ticket);
+  return end_slice(slot, k, status);
+}
+
+/* Gives a flight a slice: 1, or 0 when there is none left for it. */
+static int take(struct sl_slot *slot, uint32_t k, next_slice *next) {
+  const int kind = sl_slice_begin(slot, &slot->flights[k]);
+  if (kind != SL_SLICE_NEW || next(slot, &slot->flights[k])) return kind != SL_SLICE_NONE;
+  sl_slice_end(slot->session);
+  return 0;
+}
+
+/* The slices that a slot has started. */
+struct flying {
+  struct sl_slot *slot;
+  int busy[2];
+};
+
+/* Others may wait for the earliest, so that it is the first to be finished. The flight that is free then. */
+static uint32_t finish_earliest(struct flying *f, int *status) {
+  const struct sl_flight *flights = f->slot->flights;
+  const uint32_t k = f->busy[1] && (!f->busy[0] || flights[1].ticket < flights[0].ticket);
+  *status = finish(f->slot, k);
+  f->busy[k] = 0;
+  return k;
+}
+
+/* Starts slices as long as there are any; before a flight is used again, its slice is finished, so that the backend
+ * always has work while the host delivers. On a device that is lost nothing is finished any more. */
+static void fly(struct sl_slot *slot, next_slice *next) {
+  const uint32_t flights = slot->session->backend->flights;
+  struct flying f = {slot, {0, 0}};
+  int status = SL_OK;
+  uint32_t k = 0;
+  while (status == SL_OK && take(slot, k, next)) {
+    int started = start(slot, k);
+    f.busy[k] = started == SL_OK;
+    if (started != SL_OK) started = end_slice(slot, k, started);
+    k = (k + 1) % flights;
+    if (f.busy[k] && slot->detour != SL_LEFT) k = finish_earliest(&f, &status);
+    if (started != SL_OK) status = started;
+  }
+  while (status == SL_OK && (f.busy[0] || f.busy[1])) finish_earliest(&f, &status);
+  for (k = 0; k < flights; k++)
+    if (f.busy[k]) end_slice(slot, k, status);
+}
+
+/* Runs what lost devices leave, until no slice is under way. */
+static void help_others(struct sl_slot *slot) {
+  while (slot->session->device_count > 1 && sl_slice_await_orphan(slot, &slot->flights[0])) {
+    const int started = start(slot, 0);
+    if (started != SL_OK)
+      end_slice(slot, 0, started);
+    else
+      finish(slot, 0);
+  }
+}
+
 static void *fly_timed(struct sl_slot *slot, next_slice *next) {
+  struct sl_numa_cores before;
+  const int has_moved = sl_run_near(slot, &before);
   const uint32_t outer = sl_time_enter(slot, SL_TIME_OTHER);
   fly(slot, next);
+  help_others(slot);
   sl_time_enter(slot, outer);
+  if (has_moved) sl_numa_run_again_on(&before); /* the program's own thread is one of them */
   return NULL;
 }
 
 static void *stream_slices(void *argument) { return fly_timed(argument, next_from_source); }
 static void *run_kept_slices(void *argument) { return fly_timed(argument, next_kept); }
+static void *repeat_slices(void *argument) { return fly_timed(argument, next_near); }
 
 static int run_threads(struct sl_session *s, void *(*body)(void *)) {
-  s->turns.next = 0;
-  s->turns.failed = UINT64_MAX;
+  sl_turns_begin(s);
   int status = SL_OK;
   for (uint32_t i = 1; i < s->slot_count && status == SL_OK; i++) {
     s->slots[i].started = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]) == 0;
@@ -209,6 +242,16 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
 
 /* ----------------------------------------------------------------------------------------------- repeats */
 
+/* Slices are dealt to the devices. Memory that one does not give another may. */
+static int open_kept(struct sl_session *s, struct sl_input *input) {
+  int status = SL_ENOMEM;
+  for (uint32_t i = 0; i < s->device_count && status < 0; i++) {
+    status = sl_input_open(s, &s->devices[(s->reading.kept_count - 1 + i) % s->device_count], input);
+    if (status < 0) sl_input_close(s, input);
+  }
+  return status;
+}
+
 static int keep_slices(struct sl_session *s) {
   uint64_t capacity = 0, ticket = 0;
   for (;;) {
@@ -222,7 +265,7 @@ static int keep_slices(struct sl_session *s) {
     struct sl_input *input = &s->reading.kept[s->reading.kept_count];
     memset(input, 0, sizeof *input);
     s->reading.kept_count++;
-    if (sl_input_open(s, s->devices[0].device, input) < 0) return SL_ENOMEM;
+    if (open_kept(s, input) < 0) return SL_ENOMEM;
     const int filled = fill_next(&s->slots[0], input, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);
@@ -239,13 +282,12 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
   int status = SL_OK;
   sl_summary_stretch(s, 0, 0); /* what ran before does not count */
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
-    const uint64_t turns = s->reading.kept_count * (passes / stretches + (i < passes % stretches));
-    atomic_store(&s->reading.next_kept, 0);
-    s->reading.kept_turns = turns;
+    s->reading.kept_passes = passes / stretches + (i < passes % stretches);
+    for (uint32_t d = 0; d < s->device_count; d++) atomic_store(&s->devices[d].next_kept, 0);
     const uint64_t begin = sl_now_ns();
-    status = run_threads(s, run_kept_slices);
+    status = run_threads(s, repeat_slices);
     const uint64_t ns = sl_now_ns() - begin;
-    const uint64_t events = s->reading.events * (turns / s->reading.kept_count);
+    const uint64_t events = s->reading.events * s->reading.kept_passes;
     *repeat_ns += ns;
     sl_summary_stretch(s, i, events);
     s->statistics.summary.stretch_hz[s->statistics.summary.stretch_count++] =
@@ -265,7 +307,6 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
     return status;
   }
   if (s->reading.kept_count == 0) return SL_OK;
-  s->reading.kept_turns = s->reading.kept_count;
   status = run_threads(s, run_kept_slices);
   if (status != SL_OK) return status;
   s->delivery.active = 0;

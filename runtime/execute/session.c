@@ -77,6 +77,13 @@ static int set_runtime(struct sl_session *s, const char *key, const char *value,
   return *reason ? SL_EINVAL : SL_OK;
 }
 
+static int set_devices(struct sl_session *s, const char *key, const char *value, char *reason, size_t reason_size) {
+  int status = SL_OK;
+  for (uint32_t d = 0; d < s->device_count && status == SL_OK; d++)
+    status = s->backend->set(s->devices[d].device, key, value, reason, reason_size);
+  return status;
+}
+
 /* Takes the settings of the runtime and of the device out of the overrides. */
 static int take_settings(struct sl_session *s, struct sl_override *sets, uint32_t *count) {
   uint32_t kept = 0;
@@ -85,9 +92,8 @@ static int take_settings(struct sl_session *s, struct sl_override *sets, uint32_
     const int of_runtime = strncmp(sets[i].key, "runtime.", 8) == 0;
     const char *key = of_runtime ? sets[i].key + 8 : device_setting(s, sets[i].key);
     char reason[256] = "";
-    const int refused =
-        of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
-                   : key && s->backend->set(s->devices[0].device, key, sets[i].value, reason, sizeof reason) < 0;
+    const int refused = of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
+                                   : key && set_devices(s, key, sets[i].value, reason, sizeof reason) < 0;
     if (refused) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
       status = SL_EGRAPH;
@@ -249,15 +255,11 @@ int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *
   return status;
 }
 
-/* "cuda:1" into target and number; 0 if it is no such thing. */
-static int split_device(const char *device, char *target, size_t size, uint32_t *index) {
-  const char *colon = strchr(device, ':');
-  const size_t length = colon ? (size_t)(colon - device) : strlen(device);
-  char *end = NULL;
-  const unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
-  if (length == 0 || length >= size || number > 1023 || (colon && (end == colon + 1 || *end))) return 0;
+/* The TARGET of "TARGET" or "TARGET:..."; 0 if there is none. */
+static int read_target(const char *device, char *target, size_t size) {
+  const size_t length = strcspn(device, ":");
+  if (length == 0 || length >= size) return 0;
   snprintf(target, size, "%.*s", (int)length, device);
-  *index = (uint32_t)number;
   return 1;
 }
 
@@ -281,31 +283,24 @@ static int choose_race(struct sl_session *s, char *target, size_t size) {
   return SL_EINVAL;
 }
 
-/* Finds the files of plugins for the device, which the graph opens as it needs them; then its backend, and opens it. */
-static int open_device(struct sl_session *s) {
+/* Finds the files of plugins for the devices, which the graph opens as it needs them; then their backend, and opens
+ * them. */
+static int open_devices(struct sl_session *s) {
   char target[16], reason[512] = "";
-  uint32_t index = 0;
-  if (!split_device(s->options.device, target, sizeof target, &index)) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device TARGET or TARGET:NUMBER, as in cpu or cuda:1",
-                "'%s' is no device", s->options.device);
-    return SL_EINVAL;
-  }
+  if (!read_target(s->options.device, target, sizeof target)) return sl_devices_refuse(s);
   if (s->options.race) {
     const int status = choose_race(s, target, sizeof target);
     if (status < 0) return status;
   }
   const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
-  int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
+  const int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
   if (status < 0) return status;
   s->registry.tries_named = s->options.try_plugins;
   s->backend = sl_backend_find(target);
   if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
-  status = s->backend ? s->backend->open(index, &s->devices[0].device, reason, sizeof reason) : SL_EINVAL;
-  if (status < 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
-  s->devices[0].number = index;
-  s->device_count = status == SL_OK;
-  return status;
+  if (s->backend) return sl_devices_open(s);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
+  return SL_EINVAL;
 }
 
 static int check_options(struct sl_session *s) {
@@ -315,10 +310,9 @@ static int check_options(struct sl_session *s) {
                 s->options.size, sizeof(struct sl_options));
     return SL_EINVAL;
   }
-  s->slot_count = s->options.slots ? s->options.slots : 1;
   s->statistics.summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;
-  if (s->slot_count > MAX_SLOTS) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->slot_count, MAX_SLOTS);
+  if (s->options.slots > MAX_SLOTS) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->options.slots, MAX_SLOTS);
     return SL_EINVAL;
   }
   const uint32_t processors = sl_processors();
@@ -370,7 +364,7 @@ static uint64_t input_gap_bytes(const struct sl_session *s) {
 static int open_session(struct sl_session *s) {
   int status = check_options(s);
   if (status == SL_OK) status = sl_files_check(s);
-  if (status == SL_OK) status = open_device(s);
+  if (status == SL_OK) status = open_devices(s);
   if (status < 0) return status;
   if (status == SL_OK) status = open_graph(s);
   if (status == SL_OK) status = check_effects(s);
@@ -395,6 +389,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = sl_totals_open(s);
   if (status == SL_OK) status = sl_summary_open(s);
   sl_time_opened(s, SL_OPENING_PLAN);
+  if (status == SL_OK) status = sl_turns_open(s);
   if (status == SL_OK && !s->options.look_only) status = open_slots(s);
   if (status == SL_OK) status = open_reading(s);
   sl_time_opened(s, SL_OPENING_MEMORY);
@@ -487,13 +482,14 @@ void sl_session_close(struct sl_session *s) {
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_registry_close(&s->registry);
-  for (uint32_t d = 0; d < s->device_count; d++) s->backend->close(s->devices[d].device);
+  sl_devices_close(s);
   pthread_mutex_destroy(&s->reading.lock);
   pthread_mutex_destroy(&s->turns.lock);
   pthread_cond_destroy(&s->turns.changed);
   pthread_mutex_destroy(&s->trace.lock);
   pthread_mutex_destroy(&s->delivery.lock);
   pthread_cond_destroy(&s->ticker.wake);
+  sl_turns_close(s);
   sl_files_close(s);
   free(s);
 }

@@ -11,7 +11,9 @@
  *   files.c      which files are read and written, and what sinks write with
  *   event_errors.c  events with an error, by node and reason
  *   deliver.c    a finished part of a slice: sinks, digests, callbacks, in input order
- *   run.c        threads, source, order of slices
+ *   run.c        threads, source, slices through slots
+ *   turns.c      whose results come next; slices that a lost device left (turns.h)
+ *   devices.c    which devices a run goes over (devices.h)
  *   prepare.c    what nodes compute once, before the first event
  *   inspect.c    what others may see of a session
  *   source.c     slices from the source
@@ -37,8 +39,10 @@
 #include "base/output.h"
 #include "base/races.h"
 #include "base/workers.h"
+#include "execute/devices.h"
 #include "execute/digest.h"
 #include "execute/layout.h"
+#include "execute/turns.h"
 #include "execute/watch.h"
 
 #include <pthread.h>
@@ -50,14 +54,6 @@ struct sl_node_context {
   struct sl_session *session;
   uint32_t node;
   struct sl_services services;
-};
-
-enum { SL_DEVICES_MAX = 32 };
-
-/* A device that slots run on: one of those that --device names, all of one backend. */
-struct sl_device_place {
-  struct sl_device *device; /* the backend's */
-  uint32_t index, number;   /* in the session's list; N of "cuda:N" */
 };
 
 /* A constant's array, by storage index, and its copy on each device; where devices have no memory of their own, these
@@ -75,7 +71,7 @@ struct sl_prepared {
 
 /* Input of a slice: one block that holds all source fields (offsets from the layout), and the events. */
 struct sl_input {
-  struct sl_device *device; /* which the block is near to */
+  const struct sl_device_place *place; /* which the block is near to */
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
@@ -113,8 +109,10 @@ struct sl_clear {
  * many as the backend can overlap. */
 struct sl_flight {
   struct sl_input own_input; /* where slices are not kept */
+  struct sl_input *spare;    /* which the source fills next, its own one at first; NULL where slices are kept */
   struct sl_input *input;
   uint64_t ticket, begin_ns;
+  uint32_t delivered;          /* events of the slice, from the first on */
   unsigned char *device_input; /* backends with a memory of their own: the input's place there */
   uint32_t *device_event_count;
   void **args;              /* per kernel node */
@@ -177,7 +175,7 @@ struct sl_slot {
   struct sl_device *device;
   pthread_t thread;
   uint32_t index;
-  int started;
+  int started, detour;
   unsigned char *arena;
   void **storage;                     /* device pointer of each storage, NULL for inputs */
   struct sl_guarded *guarded;         /* --guard: of each storage */
@@ -229,6 +227,7 @@ struct sl_metrics {
   uint64_t *times;                 /* per row, then per node */
   uint64_t *used_max;              /* per budget summary */
   uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
+  uint64_t device_slices[SL_DEVICES_MAX];
   uint64_t written_ns, written_events; /* when the file was last written, and how many events there were */
 };
 
@@ -240,23 +239,13 @@ struct sl_reading {
   uint32_t is_short_told, reserved; /* of workers that could not be started */
   uint64_t next_ticket, events, ns;
   int ended, status;
-  uint64_t room_bytes;             /* with repeat: that were left for slices to keep when it was last asked */
-  struct sl_input *kept;           /* with repeat: all slices */
-  uint64_t kept_count, kept_turns; /* turns: executions of kept slices in this phase */
-  atomic_uint_fast64_t next_kept;
+  uint64_t room_bytes;              /* with repeat: that were left for slices to keep when it was last asked */
+  struct sl_input *kept;            /* with repeat: all slices */
+  uint64_t kept_count, kept_passes; /* passes over the kept slices in this stretch */
+  atomic_uint_fast64_t next_kept;   /* in the first pass */
 };
 
 enum { SL_STOPPED = -1 };
-
-/* Whose results come next: slices are delivered in the order in which they were read. */
-struct sl_turns {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  uint64_t next;      /* the ticket */
-  uint64_t failed;    /* slices from this ticket on are not delivered */
-  atomic_int status;  /* of the earliest failure so far */
-  atomic_int stopped; /* by a signal, its number; SL_STOPPED: by the program */
-};
 
 /* Who looks on: watch.h. NULL: nobody. */
 struct sl_watch {
@@ -324,6 +313,7 @@ struct sl_statistics {
   struct sl_output_summary *outputs;
   struct sl_budget_summary *budgets;
   struct sl_time_summary *times;
+  struct sl_device_summary devices[SL_DEVICES_MAX];
   struct sl_budget_place *budget_places; /* per budget summary */
   uint64_t *used_max, *overflows;        /* per used word */
 };
@@ -433,7 +423,7 @@ uint64_t sl_arena_bytes(const struct sl_session *s);                  /* of a sl
 uint64_t sl_counters_bytes(const struct sl_session *s);               /* of a slot's error words and used words */
 uint64_t sl_node_views_bytes(const struct sl_node *node);             /* of the views of a node's list ports */
 int sl_tables_upload(struct sl_slot *slot, struct sl_flight *flight); /* after a patch; the kernels wait for it */
-int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_input *input);
+int sl_input_open(struct sl_session *s, const struct sl_device_place *place, struct sl_input *input);
 void sl_input_close(struct sl_session *s, struct sl_input *input);
 
 /* streams.c: `point` says what the next slice's kernels find their number of events at. `fork` comes after the counters
@@ -483,10 +473,6 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
 /* watch.c: asks who looks on before a step; 0 where nobody does. */
 int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
                   uint32_t node);
-
-/* run.c: blocks until all earlier slices are delivered; an error where one of them failed. */
-int sl_wait_for_turn(struct sl_session *s, uint64_t ticket);
-void sl_fail_now(struct sl_session *s, int status); /* nothing more is delivered */
 
 /* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
  * none of a run that was stopped looks complete; what sinks write with. */

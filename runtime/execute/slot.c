@@ -36,10 +36,10 @@ static void bind_source(struct sl_session *s, struct sl_input *input) {
   }
 }
 
-int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_input *input) {
+int sl_input_open(struct sl_session *s, const struct sl_device_place *place, struct sl_input *input) {
   const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
-  input->device = device;
-  input->block = s->backend->allocate_host(device, s->layout->input_bytes);
+  input->place = place;
+  input->block = sl_host_allocate(s, place, s->layout->input_bytes);
   input->events = calloc(s->slice_events, sizeof *input->events);
   input->refusals = calloc(s->slice_events, sizeof *input->refusals);
   input->source_args = calloc(1, source->args_size + 1u);
@@ -50,7 +50,7 @@ int sl_input_open(struct sl_session *s, struct sl_device *device, struct sl_inpu
 }
 
 void sl_input_close(struct sl_session *s, struct sl_input *input) {
-  if (input->block) s->backend->release_host(input->device, input->block, s->layout->input_bytes);
+  if (input->block) s->backend->release_host(input->place->device, input->block, s->layout->input_bytes);
   free(input->events);
   free(input->refusals);
   free(input->source_args);
@@ -365,7 +365,8 @@ static int open_flights(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
-    if (s->statistics.summary.repeat <= 1 && sl_input_open(s, slot->device, &flight->own_input) < 0) return SL_ENOMEM;
+    if (s->statistics.summary.repeat <= 1 && sl_input_open(s, slot->place, &flight->own_input) < 0) return SL_ENOMEM;
+    flight->spare = flight->own_input.block ? &flight->own_input : NULL;
     if (!s->backend->is_device) continue;
     flight->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
     flight->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
@@ -387,7 +388,7 @@ int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index) {
   if (status == SL_OK) status = sl_traffic_open(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
-    slot->running = s->backend->allocate_host(slot->device, 2 * s->layout->branch_count);
+    slot->running = sl_host_allocate(s, slot->place, 2 * s->layout->branch_count);
     if (slot->running) memset(slot->running, 0, 2 * s->layout->branch_count);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }

@@ -66,9 +66,22 @@ static void open_budget_summaries(struct sl_session *s) {
   }
 }
 
+static void open_device_summaries(struct sl_session *s) {
+  for (uint32_t d = 0; d < s->device_count; d++) {
+    struct sl_device_summary *device = &s->statistics.devices[d];
+    device->name = s->devices[d].name;
+    device->slots = (s->slot_count + s->device_count - 1 - d) / s->device_count;
+    if (s->backend->describe)
+      s->backend->describe(s->devices[d].device, device->description, sizeof device->description);
+  }
+  s->statistics.summary.devices = s->statistics.devices;
+  s->statistics.summary.device_count = s->device_count;
+}
+
 int sl_summary_open(struct sl_session *s) {
   if (open_node_summaries(s) < 0) return SL_ENOMEM;
   open_budget_summaries(s);
+  open_device_summaries(s);
   struct sl_summary *sum = &s->statistics.summary;
   sum->slots = s->slot_count;
   sum->source_threads = s->source_threads;
@@ -155,11 +168,13 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   for (uint32_t k = 0; k < s->slot_count; k++) {
     sum->retries += s->slots[k].retries;
     sum->slices += s->slots[k].slices;
+    s->statistics.devices[s->slots[k].place->index].slices += s->slots[k].slices;
     graph_ns += s->slots[k].graph_ns;
     sum->bytes_up += s->slots[k].bytes_up;
     sum->bytes_down += s->slots[k].bytes_down;
     host_syncs += s->slots[k].host_syncs;
   }
+  for (uint32_t d = 0; d < s->device_count; d++) s->statistics.devices[d].is_lost = (uint32_t)s->devices[d].is_lost;
   if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((host_syncs + sum->slices - 1) / sum->slices);
   const uint64_t end_ns = sl_now_ns(), wall_ns = end_ns - s->begin_ns;
   sl_times_end(s, end_ns);

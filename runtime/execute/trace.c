@@ -19,13 +19,12 @@ uint32_t sl_track_of_branch(const struct sl_session *s, uint32_t slot, uint32_t 
   return branch == 0 ? SL_TRACK_DEVICE(slot) : 3 * s->slot_count + slot * further + branch;
 }
 
-__attribute__((format(printf, 3, 4))) static void name_track(struct sl_session *s, uint32_t track, const char *format,
-                                                             ...) {
-  char name[64];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(name, sizeof name, format, arguments);
-  va_end(arguments);
+/* "slot 1, uploads"; of several devices "slot 1 on cuda:0, uploads". */
+static void name_track(struct sl_session *s, uint32_t track, uint32_t slot, const char *what) {
+  const int is_one_of_many = s->device_count > 1;
+  char name[96];
+  snprintf(name, sizeof name, "slot %u%s%s%s", slot, is_one_of_many ? " on " : "",
+           is_one_of_many ? s->slots[slot].place->name : "", what);
   sl_output_print(
       s->trace.file,
       ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %u, \"args\": {\"name\": \"%s\"}}", track,
@@ -48,12 +47,15 @@ int sl_trace_open(struct sl_session *s) {
                   "[\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"sluice on %s\"}}",
                   s->options.device);
   for (uint32_t i = 0; i < s->slot_count; i++) {
-    name_track(s, SL_TRACK_HOST(i), "slot %u", i);
+    name_track(s, SL_TRACK_HOST(i), i, "");
     if (!s->backend->is_device) continue;
-    name_track(s, SL_TRACK_DEVICE(i), "slot %u, device", i);
-    name_track(s, SL_TRACK_UPLOAD(i), "slot %u, uploads", i);
-    for (uint32_t b = 1; b < s->layout->branch_count; b++)
-      name_track(s, sl_track_of_branch(s, i, b), "slot %u, device, branch %u", i, b);
+    name_track(s, SL_TRACK_DEVICE(i), i, ", device");
+    name_track(s, SL_TRACK_UPLOAD(i), i, ", uploads");
+    for (uint32_t b = 1; b < s->layout->branch_count; b++) {
+      char what[40];
+      snprintf(what, sizeof what, ", device, branch %u", b);
+      name_track(s, sl_track_of_branch(s, i, b), i, what);
+    }
   }
   return SL_OK;
 }

@@ -160,6 +160,15 @@ static void write_errors(const struct sl_error_summary *errors, uint32_t count, 
             errors[i].count == 1 ? "" : "s");
 }
 
+/* How the slices went over several devices. */
+static void write_devices(const struct sl_summary *sum, FILE *file) {
+  for (uint32_t d = 0; sum->device_count > 1 && d < sum->device_count; d++) {
+    const struct sl_device_summary *at = &sum->devices[d];
+    fprintf(file, "on device    %s: %" PRIu64 " slices in %u slot%s%s\n", at->name, at->slices, at->slots,
+            at->slots == 1 ? "" : "s", at->is_lost ? "; it was lost" : "");
+  }
+}
+
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   char a[32], b[32], c[32];
@@ -169,9 +178,10 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   write_errors(sum->errors, sum->error_count, "error", file);
   write_errors(sum->cuts, sum->cut_count, "cut", file);
   sl_origin_write(s, file);
-  char device[128] = "";
+  char device[512] = "";
   sl_session_describe_device(s, device, sizeof device);
   fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
+  write_devices(sum, file);
   fprintf(file, "rate         ");
   if (sum->node_count > 0) fprintf(file, "%s events/s in the graph, ", with_prefix(sum->throughput_hz, a, sizeof a));
   fprintf(file, "%s%s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
@@ -221,12 +231,28 @@ static void json_plugins(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+static void json_devices(const struct sl_summary *sum, struct sl_json *j) {
+  sl_json_begin_array(j, "devices");
+  for (uint32_t d = 0; d < sum->device_count; d++) {
+    const struct sl_device_summary *at = &sum->devices[d];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", at->name);
+    sl_json_string(j, "description", at->description);
+    sl_json_integer(j, "slots", at->slots);
+    sl_json_integer(j, "slices", (int64_t)at->slices);
+    sl_json_boolean(j, "lost", (int)at->is_lost);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
-  char device[128] = "";
+  char device[512] = "";
   const int is_device = sl_session_describe_device(s, device, sizeof device);
   sl_json_string(j, "device", sl_session_options(s)->device);
   sl_json_string(j, "device_description", device);
+  json_devices(sum, j);
   sl_json_integer(j, "slots", sum->slots);
   sl_json_integer(j, "source_threads", sum->source_threads);
   sl_json_integer(j, "slice_events", sum->slice_events);

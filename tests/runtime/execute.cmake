@@ -55,3 +55,13 @@ sluice_add_test(fit_test fit_test.c)
 target_compile_definitions(fit_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
 target_include_directories(fit_test PRIVATE toy)
 add_dependencies(fit_test ${parts})
+
+# On several mock devices.
+foreach(test devices_test lost_devices_test)
+  sluice_add_test(${test} ${test}.c)
+  target_compile_definitions(${test} PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins"
+                             MOCK_BACKEND="$<TARGET_FILE:mock_backend>")
+  target_include_directories(${test} PRIVATE toy)
+  add_dependencies(${test} ${parts})
+endforeach()
+set_tests_properties(lost_devices_test PROPERTIES TIMEOUT 120) # one that hangs ends

@@ -57,14 +57,14 @@ SL_API void sl_diagnostics_follow(struct sl_diagnostics *d,
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
 struct sl_options {
   uint32_t size;         /* sizeof(struct sl_options) */
-  uint32_t slots;        /* slices in flight; 0: the default, 1 */
+  uint32_t slots;        /* slices in flight; 0: the default, one a device; no fewer than devices */
   uint32_t slice_events; /* largest number of events in a slice; 0: the graph's budget, else the target's default */
   uint32_t repeat;       /* passes over the prepared slices; 0 and 1: one */
   uint64_t events;       /* read the first so many events; 0: all */
   const char *graph_path;
   const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
   size_t graph_text_bytes;
-  const char *device;              /* "cpu" */
+  const char *device;              /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
   const char *const *input_paths;  /* NULL-terminated, or NULL */
   const char *const *sets;         /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
@@ -165,6 +165,13 @@ struct sl_time_summary {
   uint64_t bytes_in, bytes_out; /* as in struct sl_node_summary */
   uint32_t where, together;
 };
+/* A device that the run went over. */
+struct sl_device_summary {
+  const char *name;      /* "cuda:1" */
+  char description[128]; /* "NVIDIA H200, 132 multiprocessors"; "" where nothing is said of it */
+  uint64_t slices;       /* that it ran, all passes */
+  uint32_t slots, is_lost;
+};
 /* Events with an error, by the node that found it and its reason. */
 struct sl_error_summary {
   const char *node, *reason;
@@ -182,7 +189,7 @@ struct sl_summary {
   uint64_t bytes_up, bytes_down;   /* moved to and from the device, all passes; 0 on cpu */
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
-  uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, reserved;
+  uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, device_count;
   uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, cut_count;
   uint32_t
       exit_status; /* of a program that does nothing but run it: 0; 1; 2: refused; 128 + the signal that stopped it */
@@ -198,6 +205,7 @@ struct sl_summary {
   const struct sl_error_summary *errors;
   const struct sl_error_summary *cuts; /* events that are no errors, but of which a node left out something */
   const struct sl_time_summary *times;
+  const struct sl_device_summary *devices;
 };
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);

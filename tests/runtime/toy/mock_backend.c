@@ -1,9 +1,15 @@
 /* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
  * copied up, two flights a slot, kernels captured and replayed, results packed, one wait a slice) runs where there is
  * none. Work is done when the host waits for it, and work of several streams in an order that they allow
- * (mock_queue.h). Memory begins poisoned, so that what was not uploaded is not there. SLUICE_MOCK_FAIL=N makes the Nth
- * call that can fail do so, FUNCTION:N the Nth of that function. SLUICE_MOCK_WAITS=1 makes it wait for each combined
- * list. SLUICE_MOCK_MEMORY=BYTES is how much memory the device has; it says what is left, and gives out no more.
+ * (mock_queue.h). Memory begins poisoned, so that what was not uploaded is not there.
+ *
+ * SLUICE_MOCK_DEVICES=N is how many there are, 1 by default. SLUICE_MOCK_FAIL=N makes the Nth call that can fail do so,
+ * FUNCTION:N the Nth of that function; 1@N counts calls of device 1 only, and N+ is the Nth and all that follow.
+ * Several such have a space between. sluice_mock_faults counts the calls that failed so. Where a
+ * wait fails, nothing was done. SLUICE_MOCK_MEET=N makes the first wait of each device last until N have come to
+ * theirs, or failed, so that all take part; SLUICE_MOCK_SLOW=1@US makes device 1 take so many microseconds more for
+ * each part of a slice. SLUICE_MOCK_WAITS=1 makes it wait for each combined list. SLUICE_MOCK_MEMORY=BYTES is how much
+ * memory a device has, BYTES,BYTES... each of several; it says what is left, and gives out no more.
  * SLUICE_MOCK_LOG=FILE appends what a capture holds: a line a kernel or a call, with the number of ranges that are
  * cleared.
  */
@@ -11,31 +17,124 @@
 #include "execute/bind.h"
 #include "toy/mock_queue.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-/* One device at a time. */
-static char failing[32];                /* "" for any function */
-static uint64_t calls_left, calls_made; /* 0 left: none fails */
-static char failure[64];
+enum { DEVICES_MAX = 8, FAULTS_MAX = 4 };
 
-/* Is this the call that fails? */
-static int fails(const char *function) {
-  if (failing[0] && strcmp(failing, function) != 0) return 0;
-  if (calls_left == 0 || ++calls_made != calls_left) return 0;
-  snprintf(failure, sizeof failure, "%s failed as it was asked to", function);
-  return 1;
+struct sl_device {
+  uint32_t index;
+  uint64_t taken_bytes;
+  int has_come; /* to its first wait */
+};
+static struct sl_device devices[DEVICES_MAX];
+
+/* -------------------------------------------------------------------------------------------------- faults */
+
+struct fault {
+  char function[32];   /* "" for any */
+  int device;          /* -1: any */
+  uint64_t calls_left; /* until it comes; 0: it has come */
+  int stays;
+};
+static struct fault faults[FAULTS_MAX];
+static uint32_t fault_count;
+static char failure[DEVICES_MAX][64];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all above, and of the devices */
+static pthread_cond_t has_changed = PTHREAD_COND_INITIALIZER;
+static uint32_t come; /* devices that have */
+
+__attribute__((visibility("default"))) extern atomic_uint sluice_mock_faults;
+atomic_uint sluice_mock_faults;
+
+static int is_hit(struct fault *f, const struct sl_device *device, const char *function) {
+  if (f->device >= 0 && (uint32_t)f->device != device->index) return 0;
+  if (f->function[0] && strcmp(f->function, function) != 0) return 0;
+  if (f->calls_left == 0) return f->stays;
+  return --f->calls_left == 0;
 }
-static int result(const char *function) { return fails(function) ? SL_EDEVICE : SL_OK; }
 
-static void read_failure(void) {
-  const char *text = getenv("SLUICE_MOCK_FAIL"), *colon = text ? strchr(text, ':') : NULL;
-  snprintf(failing, sizeof failing, "%.*s", colon ? (int)(colon - text) : 0, text ? text : "");
-  calls_left = text ? strtoull(colon ? colon + 1 : text, NULL, 10) : 0;
-  calls_made = 0;
-  failure[0] = 0;
+/* With the lock held. */
+static void come_locked(uint32_t index) {
+  come += !devices[index].has_come;
+  devices[index].has_come = 1;
+  pthread_cond_broadcast(&has_changed);
+}
+
+/* Some milliseconds at most, so that a test goes on that made another number of devices. */
+static void meet(const struct sl_device *device) {
+  const char *text = getenv("SLUICE_MOCK_MEET");
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_nsec += 200000000;
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&lock);
+  const int is_first = !device->has_come;
+  come_locked(device->index);
+  while (is_first && text && come < (uint32_t)atoi(text))
+    if (pthread_cond_timedwait(&has_changed, &lock, &end)) break;
+  pthread_mutex_unlock(&lock);
+}
+
+/* The first stays: others may be reading it. */
+static void say_locked(const struct sl_device *device, const char *text) {
+  if (!failure[device->index][0]) snprintf(failure[device->index], sizeof *failure, "%s", text);
+}
+static void say_failure(const struct sl_device *device, const char *text) {
+  pthread_mutex_lock(&lock);
+  say_locked(device, text);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Is this a call that fails? */
+static int fails(const struct sl_device *device, const char *function) {
+  int is_one = 0;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < fault_count; i++) is_one |= is_hit(&faults[i], device, function);
+  if (is_one) come_locked(device->index);
+  char text[64];
+  snprintf(text, sizeof text, "%s failed as it was asked to", function);
+  if (is_one) say_locked(device, text);
+  pthread_mutex_unlock(&lock);
+  if (is_one) atomic_fetch_add(&sluice_mock_faults, 1);
+  return is_one;
+}
+static int result(const struct sl_stream *stream, const char *function) {
+  return fails(stream->device, function) ? SL_EDEVICE : SL_OK;
+}
+
+/* "1@FUNCTION:12+" */
+static struct fault read_fault(const char *text) {
+  struct fault f = {"", -1, 0, 0};
+  const char *at = strchr(text, '@'), *colon = strchr(text, ':');
+  char *end = NULL;
+  if (at) f.device = atoi(text), text = at + 1;
+  snprintf(f.function, sizeof f.function, "%.*s", colon ? (int)(colon - text) : 0, text);
+  f.calls_left = strtoull(colon ? colon + 1 : text, &end, 10);
+  f.stays = *end == '+';
+  return f;
+}
+
+static void read_faults(void) {
+  char text[256], *rest = text, *word;
+  const char *all = getenv("SLUICE_MOCK_FAIL");
+  snprintf(text, sizeof text, "%s", all ? all : "");
+  for (fault_count = 0; (word = strsep(&rest, " ")) && fault_count < FAULTS_MAX;)
+    if (read_fault(word).calls_left > 0) faults[fault_count++] = read_fault(word);
+  memset(failure, 0, sizeof failure);
+  come = 0;
+}
+
+static void be_slow(const struct sl_device *device) {
+  const char *text = getenv("SLUICE_MOCK_SLOW"), *at = text ? strchr(text, '@') : NULL;
+  if (at && (uint32_t)atoi(text) == device->index) usleep((useconds_t)atoi(at + 1));
 }
 
 static _Thread_local uint64_t waits;
@@ -53,19 +152,36 @@ static void log_captured(const char *format, ...) {
   fclose(file);
 }
 
-static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
-  (void)index;
-  *device = NULL;
-  read_failure();
-  const int status = result("open");
-  if (status < 0) snprintf(reason, reason_size, "%s", failure);
-  return status;
+static uint32_t mock_count(void) {
+  const char *text = getenv("SLUICE_MOCK_DEVICES");
+  const int count = text ? atoi(text) : 1;
+  return count > DEVICES_MAX ? DEVICES_MAX : (uint32_t)count;
 }
-static void mock_close(struct sl_device *device) { (void)device; }
+
+static uint32_t open_count;
+static int mock_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size) {
+  if (index >= mock_count()) {
+    snprintf(reason, reason_size, "there is no mock device number %u; there are %u", index, mock_count());
+    return SL_EDEVICE;
+  }
+  if (open_count == 0) read_faults();
+  devices[index].has_come = 0;
+  devices[index].index = index;
+  if (fails(&devices[index], "open")) {
+    snprintf(reason, reason_size, "%s", failure[index]);
+    return SL_EDEVICE;
+  }
+  open_count++;
+  *device = &devices[index];
+  return SL_OK;
+}
+static void mock_close(struct sl_device *device) {
+  (void)device;
+  open_count--;
+}
 
 static void *mock_allocate_host(struct sl_device *device, uint64_t bytes) {
-  (void)device;
-  if (fails("allocate")) return NULL;
+  if (fails(device, "allocate")) return NULL;
   void *memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
   if (memory) memset(memory, 0xA5, bytes);
   return memory;
@@ -75,23 +191,36 @@ static void mock_release_host(struct sl_device *device, void *memory, uint64_t b
   free(memory);
 }
 
-static uint64_t taken_bytes;
-static int mock_free_memory(struct sl_device *device, uint64_t *bytes) {
-  (void)device;
+/* All that a device has; UINT64_MAX where nobody says. */
+static uint64_t all_memory(const struct sl_device *device) {
   const char *text = getenv("SLUICE_MOCK_MEMORY");
-  const uint64_t all = text ? strtoull(text, NULL, 10) : UINT64_MAX;
-  *bytes = all > taken_bytes ? all - taken_bytes : 0;
-  return strcmp(failing, "free_memory") == 0 ? result("free_memory") : SL_OK; /* no run ends by it */
+  for (uint32_t i = 0; text && i < device->index && strchr(text, ','); i++) text = strchr(text, ',') + 1;
+  return text ? strtoull(text, NULL, 10) : UINT64_MAX;
+}
+
+static int mock_free_memory(struct sl_device *device, uint64_t *bytes) {
+  const uint64_t all = all_memory(device);
+  pthread_mutex_lock(&lock);
+  const uint64_t taken = device->taken_bytes;
+  pthread_mutex_unlock(&lock);
+  *bytes = all > taken ? all - taken : 0;
+  const int is_asked = fault_count > 0 && strcmp(faults[0].function, "free_memory") == 0; /* no run ends by it */
+  return is_asked && fails(device, "free_memory") ? SL_EDEVICE : SL_OK;
 }
 static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
-  const char *text = getenv("SLUICE_MOCK_MEMORY");
-  if (text && taken_bytes + bytes > strtoull(text, NULL, 10)) return NULL;
-  void *memory = mock_allocate_host(device, bytes);
-  if (memory) taken_bytes += bytes;
+  pthread_mutex_lock(&lock);
+  const int is_room = all_memory(device) - device->taken_bytes >= bytes;
+  pthread_mutex_unlock(&lock);
+  void *memory = is_room ? mock_allocate_host(device, bytes) : NULL;
+  pthread_mutex_lock(&lock);
+  if (memory) device->taken_bytes += bytes;
+  pthread_mutex_unlock(&lock);
   return memory;
 }
 static void mock_release(struct sl_device *device, void *memory, uint64_t bytes) {
-  if (memory) taken_bytes -= bytes;
+  pthread_mutex_lock(&lock);
+  if (memory) device->taken_bytes -= bytes;
+  pthread_mutex_unlock(&lock);
   mock_release_host(device, memory, bytes);
 }
 
@@ -102,9 +231,9 @@ __attribute__((no_sanitize("address"))) static void copy_unseen(void *to, const 
 
 static int mock_upload_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
   waits++;
-  (void)device;
+  if (fails(device, "copy_now")) return SL_EDEVICE;
   copy_unseen(to, from, bytes);
-  return result("copy_now");
+  return SL_OK;
 }
 
 static int launch_kernel(struct sl_stream *stream, mock_job *job, const void *args, size_t bytes) {
@@ -113,8 +242,9 @@ static int launch_kernel(struct sl_stream *stream, mock_job *job, const void *ar
 }
 
 static struct sl_stream *mock_stream_open(struct sl_device *device) {
-  (void)device;
-  return fails("stream_open") ? NULL : mock_queue_open(launch_kernel);
+  struct sl_stream *stream = fails(device, "stream_open") ? NULL : mock_queue_open(launch_kernel);
+  if (stream) stream->device = device;
+  return stream;
 }
 
 /* Enqueues a job with its arguments, and says whether the call is one that fails. */
@@ -125,12 +255,11 @@ static struct sl_stream *mock_stream_open(struct sl_device *device) {
   })
 static int enqueue(struct sl_stream *stream, const char *function, mock_job *job, const void *args, size_t bytes) {
   const int status = mock_queue_add(stream, job, args, bytes);
-  return status == SL_OK ? result(function) : status;
+  return status == SL_OK ? result(stream, function) : status;
 }
 
 static const char *mock_error(struct sl_device *device) {
-  (void)device;
-  return failure[0] ? failure : "it does not say why";
+  return failure[device->index][0] ? failure[device->index] : "it does not say why";
 }
 
 struct zero_args {
@@ -182,60 +311,63 @@ static int mock_clear(struct sl_stream *stream, const struct sl_range *ranges, u
 }
 
 static int mock_upload(struct sl_stream *stream, void *to, const void *from, uint64_t bytes) {
-  (void)stream;
   memcpy(to, from, bytes);
-  return result("upload");
+  return result(stream, "upload");
 }
 
 static int mock_uploaded(struct sl_stream *stream, uint32_t flight) {
-  (void)stream, (void)flight; /* it was, at once */
-  return result("uploaded");
+  (void)flight; /* it was, at once */
+  return result(stream, "uploaded");
 }
 static int mock_capture_begin(struct sl_stream *stream) {
   const int status = mock_queue_capture_begin(stream);
   is_capturing = 1;
-  return status == SL_OK ? result("capture_begin") : status;
+  return status == SL_OK ? result(stream, "capture_begin") : status;
 }
 static int mock_capture_end(struct sl_stream *stream, uint32_t flight) {
   const int status = mock_queue_capture_end(stream, flight);
   is_capturing = 0;
-  if (status < 0) snprintf(failure, sizeof failure, "a branch was not joined");
-  return status == SL_OK ? result("capture_end") : status;
+  if (status < 0) say_failure(stream->device, "a branch was not joined");
+  return status == SL_OK ? result(stream, "capture_end") : status;
 }
 static int mock_replay(struct sl_stream *stream, uint32_t flight) {
   const int status = mock_queue_replay(stream, flight);
-  return status == SL_OK ? result("replay") : status;
+  return status == SL_OK ? result(stream, "replay") : status;
 }
 static int mock_reached(struct sl_stream *stream, uint32_t index) {
   const int status = mock_queue_reached(stream, index);
-  return status == SL_OK ? result("reached") : status;
+  return status == SL_OK ? result(stream, "reached") : status;
 }
 static int mock_await(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
   const int status = mock_queue_await(stream, other, index);
-  return status == SL_OK ? result("await") : status;
+  return status == SL_OK ? result(stream, "await") : status;
 }
 
 static int mock_finished(struct sl_stream *stream, uint32_t flight) {
   mock_queue_finished(stream, flight);
-  return result("finished");
+  return result(stream, "finished");
 }
-static int done(int status, const char *function) {
-  waits++;
-  if (status < 0) snprintf(failure, sizeof failure, "the streams cannot go on, or a job failed");
-  return status == SL_OK ? result(function) : status;
+static int done(struct sl_stream *stream, int status) {
+  if (status < 0) say_failure(stream->device, "the streams cannot go on, or a job failed");
+  return status;
 }
 static int mock_wait(struct sl_stream *stream, uint32_t flight) {
-  return done(mock_queue_wait(stream, flight), "wait");
+  waits++;
+  meet(stream->device);
+  be_slow(stream->device);
+  return fails(stream->device, "wait") ? SL_EDEVICE : done(stream, mock_queue_wait(stream, flight));
 }
-static int mock_settle(struct sl_stream *stream) { return done(mock_queue_settle(stream), "settle"); }
+static int mock_settle(struct sl_stream *stream) {
+  waits++;
+  return fails(stream->device, "settle") ? SL_EDEVICE : done(stream, mock_queue_settle(stream));
+}
 static int mock_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
-  (void)stream, (void)index, (void)among;
-  return result("mark");
+  (void)index, (void)among;
+  return result(stream, "mark");
 }
 static int mock_marked_us(struct sl_stream *stream, uint32_t from, uint32_t to, double *microseconds) {
-  (void)stream;
   *microseconds = to - from;
-  return result("marked_us");
+  return result(stream, "marked_us");
 }
 
 static uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t events) {
@@ -363,6 +495,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .flights = 2,
                                           .is_device = 1,
                                           .open = mock_open,
+                                          .count = mock_count,
                                           .close = mock_close,
                                           .allocate = mock_allocate,
                                           .release = mock_release,

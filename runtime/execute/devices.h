@@ -1,0 +1,35 @@
+/* devices.h: the devices of a run. See devices.c. */
+#ifndef SL_DEVICES_H
+#define SL_DEVICES_H
+
+#include "backend/backend.h"
+#include "base/numa.h"
+
+#include <stdatomic.h>
+
+struct sl_session;
+struct sl_slot;
+
+enum { SL_DEVICES_MAX = 32 };
+
+/* A device that slots run on: one of those that --device names, all of one backend. */
+struct sl_device_place {
+  struct sl_device *device;       /* the backend's */
+  uint32_t index;                 /* in the session's list */
+  int node;                       /* which memory is near to it; negative: all, or not known */
+  char name[32];                  /* "cuda:1" */
+  atomic_uint_fast64_t next_kept; /* in the repeats, of the slices near to it */
+  int is_lost;                    /* a call of it has failed: it runs no more slices; with the lock of the turns held */
+};
+
+/* Opens what --device names, of the session's backend, and gives each a slot at least; says that --device
+ * names nothing. */
+int sl_devices_open(struct sl_session *s);
+void sl_devices_close(struct sl_session *s);
+int sl_devices_refuse(struct sl_session *s);
+/* Host memory near to a device, which all of them read and write. */
+void *sl_host_allocate(struct sl_session *s, const struct sl_device_place *place, uint64_t bytes);
+/* The calling thread is the slot's from here on, near to its device, if that matters: then 1, and where it ran. */
+int sl_run_near(const struct sl_slot *slot, struct sl_numa_cores *before);
+
+#endif
