@@ -3,9 +3,12 @@
 
     bench/gpu_throughput.py [--device cuda] [--slices 500,1000,2000,8000] [--slots 1,2,4,8,16] [--seconds 2]
                             [--samples simulated,six,300] [--download counts|tracks|vertices] [--best SLICE,SLOTS]
-                            [--profile] [--set NODE.PROPERTY=VALUE]... [--use NODE=PLUGIN.ALGORITHM]...
+                            [--alone] [--profile] [--set NODE.PROPERTY=VALUE]... [--use NODE=PLUGIN.ALGORITHM]...
 
 Events are simulated unless --samples asks for others (samples.py).
+
+--device cuda:0,1 or cuda:all measures several GPUs of one process, with --slots of all together; --alone also each of
+them alone, with its share of the slots, in turn.
 
 Slices are read and packed into pinned memory first; the first pass warms up and gives the digest; the passes after it
 are timed in five stretches. Upload of inputs, all kernels and the download of the outputs are inside the clock.
@@ -25,6 +28,17 @@ from samples import ROOT
 NO_CHECK = "sluice: 1\ninclude: [{root}/graphs/velo.yaml]\nnodes: {{ check: null }}\n"
 
 
+def compare_alone(together, rates, run):
+    """What each device does alone, with its slots, and all as a part of the sum."""
+    total = 0
+    for device in together["devices"]:
+        alone = run(device["name"], device["slots"], together["repeat"])["stretch_hz"]
+        total += statistics.median(alone)
+        print(f"{device['name']:>24} alone {statistics.median(alone) / 1e6:9.3f} {min(alone) / 1e6:6.3f} {max(alone) / 1e6:6.3f}; "
+              f"{device['slices']} of {together['slices']} slices when together", flush=True)
+    print(f"all together: {100 * statistics.median(rates) / total:.0f} % of the sum", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     samples.add_options(parser)
@@ -34,6 +48,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--download", default="counts")
     parser.add_argument("--best", help="SLICE,SLOTS: also the resident and the file rate there")
+    parser.add_argument("--alone", action="store_true", help="of several devices also each alone")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--use", action="append", default=[])
@@ -44,11 +59,11 @@ def main():
         graphs["tracks"].write_text(NO_CHECK.format(root=ROOT))
         chosen = {name: samples.find(name, options, folder) for name in options.samples.split(",")}
 
-        def run(sample, slots, slice_events, repeat, *more):
+        def run(sample, slots, slice_events, repeat, *more, device=options.device):
             events = max(slice_events * slots * 2, 20000)
             events -= events % slice_events
             command = [options.sluice, "run", graphs[options.download], *chosen[sample]["arguments"], "-n", events, "--repeat", repeat,
-                       "--slots", slots, "--slice-events", slice_events, "--device", options.device, "--quiet", "--digest",
+                       "--slots", slots, "--slice-events", slice_events, "--device", device, "--quiet", "--digest",
                        "--json", "-", "--set", "raw.checksum=false", "--set", f"raw.passes={events // chosen[sample]['distinct'] + 1}", *more]
             for setting in options.set:
                 command += ["--set", setting]
@@ -70,6 +85,8 @@ def main():
                     print(f"{sample:9} {slice_events:6d} {slots:5d} {statistics.median(rates) / 1e6:9.3f} {min(rates) / 1e6:6.3f} "
                           f"{max(rates) / 1e6:6.3f} {statistics.median(rates) * chosen[sample]['hits'] / 1e9:11.3f} "
                           f"{r['bytes_up'] / passes:7.0f} {r['bytes_down'] / passes:7.0f} {r['outputs'][0]['digest']}", flush=True)
+                    if options.alone and len(r["devices"]) > 1:
+                        compare_alone(r, rates, lambda device, slots, repeat: run(sample, slots, slice_events, repeat, device=device))
             if options.best:
                 slice_events, slots = map(int, options.best.split(","))
                 first = run(sample, slots, slice_events, 6, "--resident")
