@@ -60,3 +60,13 @@ uint64_t sl_session_constant_checksum(const struct sl_session *s, uint32_t n) {
   }
   return checksum;
 }
+
+uint64_t sl_session_arena_of_one_branch(const struct sl_session *s) {
+  const struct sl_layout *l = s->layout;
+  struct sl_layout *one = NULL;
+  if (l->branch_count == 1) return l->arena_bytes;
+  const int status = sl_layout_make(s->graph, l->events, (int)s->families, 1, l->input_gap_bytes, s->diagnostics, &one);
+  const uint64_t bytes = status < 0 ? UINT64_MAX : one->arena_bytes;
+  if (status == SL_OK) sl_layout_free(one);
+  return bytes;
+}

@@ -13,6 +13,9 @@ const struct sl_registry *sl_session_registry(const struct sl_session *s);
 const struct sl_graph *sl_session_graph(const struct sl_session *s);
 const struct sl_layout *sl_session_layout(const struct sl_session *s);
 uint32_t sl_session_slice_events(const struct sl_session *s);
+/* What the arena would have, with the same slices, if no steps ran side by side; UINT64_MAX: that could not be planned.
+ */
+uint64_t sl_session_arena_of_one_branch(const struct sl_session *s);
 /* Does the device have a memory of its own? What its backend says of it, or of all
  * of several, goes into `text`, "" where that is nothing. */
 int sl_session_describe_device(const struct sl_session *s, char *text, size_t size);

@@ -69,8 +69,14 @@ int sl_allocation_write_svg(const struct sl_allocation *a, FILE *file) {
                                     .lower_bound_bytes = a->result.lower_bound_bytes};
   for (uint32_t i = 0; i < a->csv.count; i++) {
     const struct sl_plan_buffer *b = &a->csv.buffers[i];
-    bars[i] = (struct sl_plan_bar){
-        .name = a->csv.ids[i], .bytes = b->size, .offset = b->offset, .lower = b->lower, .upper = b->upper, .group = i};
+    bars[i] = (struct sl_plan_bar){.name = a->csv.ids[i],
+                                   .bytes = b->size,
+                                   .offset = b->offset,
+                                   .lower = b->lower,
+                                   .upper = b->upper,
+                                   .kept_from = b->lower,
+                                   .kept_until = b->upper,
+                                   .group = i};
     if (b->lower < picture.first_step) picture.first_step = b->lower;
     if (b->upper > picture.end_step) picture.end_step = b->upper;
   }

@@ -115,6 +115,14 @@ static void write_label(const struct frame *f, const struct sl_plan_bar *bar, do
   fprintf(f->file, "</text>");
 }
 
+/* Where a bar's place is kept and it does not live. */
+static void write_kept(const struct frame *f, const struct sl_plan_bar *bar, uint32_t from, uint32_t to, unsigned hue) {
+  if (from >= to) return;
+  const double x = x_of(f, from), y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
+  fprintf(f->file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,40%%,94%%)\"/>", x, y,
+          x_of(f, to) - x, height > 0.3 ? height : 0.3, hue);
+}
+
 static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   const double x = x_of(f, bar->lower), width = x_of(f, bar->upper) - x;
   const double y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
@@ -126,8 +134,11 @@ static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
     write_text(bar->detail, f->file);
   else
     fprintf(f->file, "steps %" PRIu32 " to %" PRIu32, bar->lower, bar->upper - 1);
+  fprintf(f->file, "</title>");
+  write_kept(f, bar, bar->kept_from, bar->lower, hue);
+  write_kept(f, bar, bar->upper, bar->kept_until, hue);
   fprintf(f->file,
-          "</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
+          "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
           "stroke=\"hsl(%u,60%%,35%%)\" stroke-width=\"0.5\"/>",
           x, y, width, height > 0.3 ? height : 0.3, hue, bar->in_place ? "70%" : "80%",
           bar->in_place ? " fill-opacity=\"0.6\" stroke-dasharray=\"3 2\"" : "", hue);

@@ -82,10 +82,31 @@ static void write_row(const struct sl_layout *l, uint32_t index, FILE *file) {
   fprintf(file, "%s\n", s->in_place_of != SL_NONE ? "  in place" : "");
 }
 
+/* What runs side by side: nothing with one branch. */
+static void write_branches(const struct sl_layout *l, FILE *file) {
+  if (l->branch_count == 1) return;
+  fprintf(file, "%-44s %10s  %s\n", "step", "branch", "waits for");
+  for (uint32_t i = 0; i < l->step_count; i++) {
+    const struct sl_step *step = &l->steps[i];
+    fprintf(file, "%-44s %10u", sl_step_name(l, i), step->branch);
+    for (uint32_t w = 0; w < step->wait_count; w++)
+      fprintf(file, "%s%s", w ? " " : "  ", sl_step_name(l, l->waits[step->first_wait + w]));
+    fprintf(file, "\n");
+  }
+}
+
+static void write_cost_of_branches(const struct sl_session *s, FILE *file) {
+  const struct sl_layout *l = sl_session_layout(s);
+  const uint64_t one = sl_session_arena_of_one_branch(s);
+  if (l->branch_count > 1 && one != UINT64_MAX)
+    fprintf(file, "%u branches; with one the arena would have %" PRIu64 " bytes\n", l->branch_count, one);
+}
+
 void sl_session_write_plan(const struct sl_session *s, FILE *file) {
   const struct sl_layout *l = sl_session_layout(s);
-  fprintf(file, "slices of %u events\n%-44s %10s  %-18s %-18s %10s  %s\n", l->events, "field", "bytes", "first step",
-          "last step", "offset", "budget");
+  fprintf(file, "slices of %u events\n", l->events);
+  write_branches(l, file);
+  fprintf(file, "%-44s %10s  %-18s %-18s %10s  %s\n", "field", "bytes", "first step", "last step", "offset", "budget");
   for (uint32_t i = 0; i < l->storage_count; i++)
     if (is_planned(&l->storage[i])) write_row(l, i, file);
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++)
@@ -95,28 +116,42 @@ void sl_session_write_plan(const struct sl_session *s, FILE *file) {
           l->arena_bytes, l->live_bytes_max,
           l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
           l->optimal ? ", proved least" : "", l->input_bytes);
+  write_cost_of_branches(s, file);
 }
 
 /* ------------------------------------------------------------------------------------------------- drawing */
 
 struct bar_text {
-  char name[NAME_SIZE], detail[2 * NAME_SIZE + 32];
+  char name[NAME_SIZE], detail[4 * NAME_SIZE + 64];
 };
+
+/* The end of a slice is of no branch. */
+static void set_step_name(const struct sl_layout *l, uint32_t step, char *text, size_t size) {
+  if (l->branch_count > 1 && step < l->step_count)
+    snprintf(text, size, "%s (%u)", sl_step_name(l, step), l->steps[step].branch);
+  else
+    snprintf(text, size, "%s", sl_step_name(l, step));
+}
 
 static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_bar *bar, struct bar_text *text) {
   const struct sl_storage *s = &l->storage[index];
   char budget[NAME_SIZE];
   sl_layout_name(l, index, text->name, sizeof text->name);
   budget_of(l, s, budget, sizeof budget);
-  snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s", sl_step_name(l, s->lower),
+  const int is_kept = s->kept_from < s->lower || s->kept_until > s->upper;
+  snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s%s%s%s%s", sl_step_name(l, s->lower),
            sl_step_name(l, s->upper - 1), *budget ? "\nbudget " : "", budget,
-           s->in_place_of != SL_NONE ? "\nin place" : "");
+           s->in_place_of != SL_NONE ? "\nin place" : "", is_kept ? "\nkept for branches from " : "",
+           is_kept ? sl_step_name(l, s->kept_from) : "", is_kept ? " to " : "",
+           is_kept ? sl_step_name(l, s->kept_until - 1) : "");
   *bar = (struct sl_plan_bar){.name = text->name,
                               .detail = text->detail,
                               .bytes = s->bytes,
                               .offset = s->offset,
                               .lower = s->lower,
                               .upper = s->upper,
+                              .kept_from = s->kept_from,
+                              .kept_until = s->kept_until,
                               .group = s->node,
                               .in_place = s->in_place_of != SL_NONE};
 }
@@ -126,15 +161,19 @@ int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
   struct sl_plan_bar *bars = calloc(l->storage_count + 1, sizeof *bars);
   struct bar_text *texts = calloc(l->storage_count + 1, sizeof *texts);
   const char **steps = calloc(l->step_count + 1, sizeof *steps);
+  char(*names)[NAME_SIZE] = calloc(l->step_count + 1, sizeof *names);
   int status = SL_ENOMEM;
-  if (!bars || !texts || !steps) goto done;
+  if (!bars || !texts || !steps || !names) goto done;
   uint32_t count = 0;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     if (l->storage[i].kind != SL_STORAGE_ARENA || !is_planned(&l->storage[i])) continue;
     set_bar(l, i, &bars[count], &texts[count]);
     count++;
   }
-  for (uint32_t i = 0; i <= l->step_count; i++) steps[i] = sl_step_name(l, i);
+  for (uint32_t i = 0; i <= l->step_count; i++) {
+    set_step_name(l, i, names[i], sizeof names[i]);
+    steps[i] = names[i];
+  }
   char title[512];
   snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", sl_session_options(s)->graph_path,
            l->events);
@@ -152,5 +191,6 @@ done:
   free(bars);
   free(texts);
   free((void *)steps);
+  free(names);
   return status;
 }

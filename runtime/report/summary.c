@@ -103,8 +103,8 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   char device[128];
   if (sl_session_describe_device(s, device, sizeof device))
-    fprintf(file,
-            "\n  times are from events between the nodes' kernels, which ran one by one, without the captured graph");
+    fprintf(file, "\n  times are from events between the nodes' kernels, which ran %s, without the captured graph",
+            sl_session_layout(s)->branch_count > 1 ? "step by step, those of branches side by side" : "one by one");
   write_times(s, file);
   write_times_apart(s, SL_TIME_BEFORE, "  before the run: ", file);
   write_times_apart(s, SL_TIME_BESIDE, "  beside the slots: ", file);
@@ -188,6 +188,7 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
           with_prefix(sum->source_hz, b, sizeof b), sum->node_count > 0 ? "" : " events",
           with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
           sum->slice_events);
+  if (sl_session_layout(s)->branch_count > 1) fprintf(file, " in %u branches", sl_session_layout(s)->branch_count);
   if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
   fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
           as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
@@ -255,6 +256,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   json_devices(sum, j);
   sl_json_integer(j, "slots", sum->slots);
   sl_json_integer(j, "source_threads", sum->source_threads);
+  sl_json_integer(j, "branches", sl_session_layout(s)->branch_count);
   sl_json_integer(j, "slice_events", sum->slice_events);
   sl_json_integer(j, "repeat", sum->repeat);
   sl_json_boolean(j, "interrupted", (int)sum->interrupted);
