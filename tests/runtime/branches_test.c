@@ -329,6 +329,63 @@ static void chains_go_side_by_side(void **state) {
   }
 }
 
+/* Steps of each branch stand on a track of its own, and a node's time is from its own marks. */
+static void a_trace_has_a_track_for_each_branch(void **state) {
+  (void)state;
+  char path[SCRATCH_PATH_MAX], *text = NULL, line[512];
+  size_t size = 0;
+  scratch_file(path);
+  struct sl_options o = toy_options(CHAINS, device);
+  o.sets = (const char *const[]){"raw.events=40", "runtime.branches=2", NULL};
+  o.slots = 2;
+  o.trace_path = path;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  assert_int_equal(sl_session_open(&o, d, &session), SL_OK);
+  assert_int_equal(sl_session_run(session), SL_OK);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  FILE *trace = fopen(path, "r"), *seen = open_memstream(&text, &size);
+  assert_non_null(trace);
+  while (fgets(line, sizeof line, trace))
+    if (strstr(line, "\"right\""))
+      fputs(line, seen);
+    else if (strstr(line, "branch"))
+      fputs(line, seen);
+  fclose(trace);
+  fclose(seen);
+  assert_non_null(strstr(text, "\"tid\": 7, \"args\": {\"name\": \"slot 0, device, branch 1\"}"));
+  assert_non_null(strstr(text, "\"tid\": 8, \"args\": {\"name\": \"slot 1, device, branch 1\"}"));
+  assert_true(strstr(text, "\"right\", \"ph\": \"X\", \"pid\": 1, \"tid\": 7") ||
+              strstr(text, "\"right\", \"ph\": \"X\", \"pid\": 1, \"tid\": 8"));
+  assert_null(strstr(text, "\"right\", \"ph\": \"X\", \"pid\": 1, \"tid\": 2"));
+  free(text);
+}
+
+/* The plan says which branch a step has, what it waits for, and what that costs. */
+static void the_plan_shows_branches_and_their_cost(void **state) {
+  (void)state;
+  struct sl_options o = toy_options(CHAINS, device);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  o.sets = (const char *const[]){"runtime.branches=2", NULL};
+  assert_int_equal(sl_session_open(&o, d, &session), SL_OK);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  sl_session_write_plan(session, file);
+  fclose(file);
+  char cost[128];
+  snprintf(cost, sizeof cost, "2 branches; with one the arena would have %llu bytes\n",
+           (unsigned long long)sl_session_arena_of_one_branch(session));
+  assert_true(sl_session_arena_of_one_branch(session) <= sl_session_layout(session)->arena_bytes);
+  if (!strstr(text, cost) || !strstr(text, "\nright_sum                                             1\n"))
+    fail_msg("%s", text);
+  free(text);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+}
+
 static void settings_that_are_no_number_of_branches_are_refused(void **state) {
   (void)state;
   static const char *const wrong[] = {"0", "17", "-1", "two", "4x", "", "99999999999999999999"};
@@ -358,6 +415,8 @@ int main(void) {
       cmocka_unit_test(each_wait_that_is_left_out_is_found),
       cmocka_unit_test(memory_that_two_branches_use_at_a_time_is_found),
       cmocka_unit_test(chains_go_side_by_side),
+      cmocka_unit_test(a_trace_has_a_track_for_each_branch),
+      cmocka_unit_test(the_plan_shows_branches_and_their_cost),
       cmocka_unit_test(settings_that_are_no_number_of_branches_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

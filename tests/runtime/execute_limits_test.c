@@ -279,7 +279,13 @@ static uint32_t fail_each_call(const struct request *request) {
 
 static void no_call_of_the_device_fails_without_a_word(void **state) {
   (void)state;
-  struct request request = {.graph = SMALL, .profile = 1};
+  struct request request = {.graph = SMALL};
+  const uint32_t captured = fail_each_call(&request);
+  request.sets = (const char *const[]){"raw.events=40", "runtime.branches=3", NULL};
+  const uint32_t branched = fail_each_call(&request);
+  request.profile = 1;
+  const uint32_t branched_steps = fail_each_call(&request);
+  request.sets = NULL;
   const uint32_t plain = fail_each_call(&request);
   request.guard = 1;
   const uint32_t guarded = fail_each_call(&request);
@@ -290,7 +296,9 @@ static void no_call_of_the_device_fails_without_a_word(void **state) {
   request.repeat = 3;
   const uint32_t repeated = fail_each_call(&request);
   print_message("calls: %u, %u guarded, %u traced, %u repeated\n", plain, guarded, traced, repeated);
+  print_message("calls: %u captured, %u in branches, %u of these step by step\n", captured, branched, branched_steps);
   assert_true(plain > 100 && guarded > plain && traced > plain && repeated > plain);
+  assert_true(captured > 60 && branched > captured && branched_steps > plain);
 }
 
 static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **state) {
@@ -307,6 +315,31 @@ static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **
   free(r.table);
 }
 
+static void expect_failure(const struct request *request, const char *message) {
+  setenv("SLUICE_MOCK_FAIL", "wait:1", 1);
+  struct outcome r = run(request);
+  unsetenv("SLUICE_MOCK_FAIL");
+  assert_int_equal(r.status, SL_EDEVICE);
+  if (!strstr(r.messages, message)) fail_msg("%s", r.messages);
+  free(r.messages);
+  free(r.table);
+}
+
+/* Step by step it is known where each branch was; of a captured graph, that nothing is known, and what to do. */
+static void a_failure_of_the_device_says_where_it_may_have_been(void **state) {
+  (void)state;
+  struct request request = {
+      .graph = HEAD
+      "  a: { use: toy.sum, in: { numbers: raw } }\n  b: { use: toy.scale, in: { numbers: raw } }\n"
+      "  c: { use: toy.join, in: { parts: [raw] } }\noutputs: [a, b, c]\n",
+      .sets = (const char *const[]){"raw.events=40", "runtime.branches=2", NULL}};
+  expect_failure(&request,
+                 "error: a kernel failed: wait failed as it was asked to\n"
+                 "  hint: --profile runs step by step, and names the node");
+  request.profile = 1;
+  expect_failure(&request, "node c: a kernel failed in toy.join, or beside it in b: wait failed as it was asked to");
+}
+
 int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
@@ -318,6 +351,7 @@ int main(void) {
   const struct CMUnitTest faults[] = {
       cmocka_unit_test(no_call_of_the_device_fails_without_a_word),
       cmocka_unit_test(a_failure_of_the_device_names_its_step_also_behind_the_256th),
+      cmocka_unit_test(a_failure_of_the_device_says_where_it_may_have_been),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (strcmp(device, "mock") == 0) failed += cmocka_run_group_tests(faults, NULL, NULL);

@@ -156,7 +156,7 @@ static void the_host_waits_for_no_kernel_of_a_slice(void **state) {
   free(r.messages);
   if (strcmp(device, "mock") != 0) return;
   setenv("SLUICE_MOCK_WAITS", "1", 1);
-  r = run((const char *const[]){"raw.events=100", NULL}, 1, 20, 0);
+  r = run((const char *const[]){"raw.events=100", NULL}, 1, 20, 1); /* step by step */
   unsetenv("SLUICE_MOCK_WAITS");
   assert_int_equal(r.syncs, NODES / 2 - 1); /* the combined lists; nobody needs the last */
   free(r.messages);

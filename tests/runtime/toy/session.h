@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For a graph, named toy.yaml in messages. The mock device has no captures, so that it goes step by step. */
+/* For a graph, named toy.yaml in messages. */
 static inline struct sl_options toy_options(const char *graph, const char *device) {
   static const char *const folders[] = {TOY_FOLDER, NULL};
   struct sl_options o = sl_options_default();
@@ -16,7 +16,6 @@ static inline struct sl_options toy_options(const char *graph, const char *devic
   o.graph_text_bytes = strlen(graph);
   o.plugin_paths = folders;
   o.device = device;
-  o.profile = strcmp(device, "mock") == 0;
   return o;
 }
 
