@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
 and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of pairs, decisions and
-reports, of both vertex finders and of luminosity summaries, one factor varied at a time.
+reports, of both vertex finders and of luminosity summaries, one factor varied at a time: blocks, slices, slots, guard and,
+on a GPU, branches.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -62,6 +63,7 @@ def main():
     options = parser.parse_args()
     need_data()
     failures = cases = 0
+    has_branches = options.device.startswith(("cuda", "hip"))
 
     def compare(name, graph, sample, expected, *arguments):
         nonlocal failures, cases
@@ -96,6 +98,12 @@ def main():
         for events in (1, 2, 5):
             compare(f"six events, {label}, slices of {events}", graph, SIX, expected, "--slice-events", events)
         compare(f"six events, {label}, --guard, 3 slots", graph, SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
+        for branches in (2, 4, 8) if has_branches else ():
+            in_branches = ("--set", f"runtime.branches={branches}")
+            compare(f"six events, {label}, {branches} branches", graph, SIX, expected, *in_branches)
+            compare(f"six events, {label}, {branches} branches, slices of 2", graph, SIX, expected, *in_branches, "--slice-events", 2, "--slots", 2)
+        if has_branches:
+            compare(f"six events, {label}, 4 branches, --profile", graph, SIX, expected, "--set", "runtime.branches=4", "--profile")
     if not options.quick:
         expected = digests("velo.yaml", MANY)
         compare("300 events", "velo.yaml", MANY, expected)

@@ -163,8 +163,8 @@ static int complain(const struct order_check *c, const struct use *a, const stru
   char first[300], second[300];
   name_use(c, a, first, sizeof first);
   name_use(c, b, second, sizeof second);
-  sl_diagnose(c->d, SL_ERROR, NULL, NULL, "this is a mistake of the planner; --set runtime.branches=1 does without it",
-              "the plan of branches is wrong: %s, and %s, %s", first, second, what);
+  sl_diagnose(c->d, SL_ERROR, NULL, NULL, c->branches > 1 ? "--set runtime.branches=1 does without branches" : NULL,
+              "the order of steps or the memory plan is wrong: %s, and %s, %s", first, second, what);
   return SL_EINVAL;
 }
 
