@@ -160,15 +160,15 @@ static void name_use(const struct order_check *c, const struct use *u, char *tex
 }
 
 static int complain(const struct order_check *c, const struct use *a, const struct use *b, const char *what) {
-  char first[300], second[300];
+  char first[300], second[300] = "";
   name_use(c, a, first, sizeof first);
-  name_use(c, b, second, sizeof second);
+  if (b) name_use(c, b, second, sizeof second);
   sl_diagnose(c->d, SL_ERROR, NULL, NULL, c->branches > 1 ? "--set runtime.branches=1 does without branches" : NULL,
-              "the order of steps or the memory plan is wrong: %s, and %s, %s", first, second, what);
+              "the order of steps or the memory plan is wrong: %s%s%s, %s", first, b ? ", and " : "", second, what);
   return SL_EINVAL;
 }
 
-/* The step that writes the storage. */
+/* The use of the storage that writes it. */
 static uint32_t writer_of(const struct order_check *c, uint32_t storage) {
   const struct sl_storage *at = &c->l->storage[storage];
   for (uint32_t u = c->first[storage]; u < c->first[storage + 1]; u++)
@@ -181,7 +181,8 @@ static uint32_t writer_of(const struct order_check *c, uint32_t storage) {
 /* All that is done to a storage but its clearing comes after it was written; and that before. */
 static int check_storage(const struct order_check *c, uint32_t storage) {
   const uint32_t writer = writer_of(c, storage);
-  if (writer == NO_INDEX) return SL_OK; /* nobody wants it */
+  if (c->first[storage] == c->first[storage + 1]) return SL_OK; /* nobody wants it */
+  if (writer == NO_INDEX) return complain(c, &c->uses[c->first[storage]], NULL, "which nobody writes");
   const struct use *w = &c->uses[writer];
   for (uint32_t u = c->first[storage]; u < c->first[storage + 1]; u++) {
     const struct use *use = &c->uses[u];
