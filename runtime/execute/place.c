@@ -1,5 +1,5 @@
 /* place.c: where the fields of a layout lie: an output takes the place of an input that dies, where its node says that
- * it may; the planner places the rest.
+ * it may; the planner places the rest. Then, before which step memory is cleared.
  *
  * With branches the order of the steps says less of who is done. Of any two steps that may run side by side, one gives
  * way: what it touches is kept at the place of the other in that order, too. Then two fields whose memory is kept at no
