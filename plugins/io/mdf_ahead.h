@@ -15,7 +15,7 @@
 
 #include <sluice/plugin.h>
 
-enum { MDF_WINDOW_RECORDS = 64, MDF_WINDOW_BYTES = 8 << 20 };
+enum { MDF_WINDOW_RECORDS = 64, MDF_WINDOW_BYTES = 4 << 20 };
 
 /* A record and what it holds. body is NULL if there is a fault; it is valid until the window ends. */
 struct mdf_stream_event {

@@ -22,14 +22,6 @@
 #define mdf_source_args    mdf_stream_args
 #define mdf_source_members mdf_stream_members
 
-/* A bank that somebody reads, in its event's body. */
-struct wanted_bank {
-  uint32_t position; /* of its payload */
-  uint16_t size_bytes, source_id;
-  uint8_t type, version;
-  uint16_t reserved;
-};
-
 /* What is known of an event of the window. */
 struct known_event {
   struct mdf_fault fault; /* of its banks */
@@ -52,7 +44,7 @@ struct mdf_source {
   struct known_event *known;        /* a record */
   struct io_packer_amount *amounts; /* a record and port */
   uint32_t known_capacity;
-  struct wanted_bank *banks;
+  struct io_packer_noted *banks;
   uint64_t bank_capacity, banks_most; /* most: of an event that fits into any slice */
   /* To be copied: of the records from `put_first` to before `put_end`. */
   uint32_t put_first, put_end;
@@ -91,37 +83,56 @@ static int begin_window(void *context, uint32_t count, uint64_t bytes) {
   m->put_first = m->put_end = 0;
   if (banks > m->bank_capacity) {
     free(m->banks);
-    m->banks = (struct wanted_bank *)malloc(banks * sizeof *m->banks);
+    m->banks = (struct io_packer_noted *)malloc(banks * sizeof *m->banks);
     m->bank_capacity = m->banks ? banks : 0;
     if (!m->banks) return SL_ENOMEM;
   }
   return reserve_events(m, count);
 }
 
-static void list_bank(struct mdf_source *m, struct known_event *known, const uint8_t *body,
-                      const struct io_bank *bank) {
-  if (!io_packer_wants(&m->packer, bank->type) || known->bank_count >= m->banks_most) return;
-  m->banks[known->first_bank + known->bank_count++] = (struct wanted_bank){
-      (uint32_t)(bank->payload - body), bank->size_bytes, bank->source_id, bank->type, bank->version, 0};
+/* Banks of one type, one after the other. */
+struct run {
+  uint8_t type;
+  uint32_t banks, words;
+};
+
+static void end_run(const struct mdf_source *m, struct known_event *known, struct io_packer_amount *amounts,
+                    const struct run *run) {
+  if (run->banks == 0) return;
+  known->types[run->type / 64] |= (uint64_t)1 << run->type % 64;
+  io_packer_count(&m->packer, amounts, run->type, run->banks, run->words);
 }
 
 /* Finds an event's identity, and what of it is wanted (struct mdf_look). */
 static void look_at_event(void *context, const struct mdf_stream_event *event, uint64_t bytes_before) {
-  struct mdf_source *m = (struct mdf_source *)context;
+  const struct mdf_source *m = (const struct mdf_source *)context;
   struct known_event *known = &m->known[event->index];
   struct io_packer_amount *amounts = amounts_of(m, event->index);
   *known = (struct known_event){.first_bank = bytes_before / IO_BANK_HEADER_BYTES};
   memset(amounts, 0, m->packer.count * sizeof *amounts);
   uint64_t position, end;
   if (mdf_event_banks(event->body, event->body_bytes, &position, &end, &known->fault)) return;
+  struct io_packer_noted *const first = m->banks + known->first_bank, *noted = first;
+  const struct io_packer_noted *const last = first + m->banks_most;
+  struct run run = {0, 0, 0};
   struct io_bank bank;
+  int is_wanted = 0;
   while (mdf_bank_next(event->body, end, &position, &bank, &known->fault) > 0) {
+    if (bank.type != run.type || run.banks == 0) {
+      end_run(m, known, amounts, &run);
+      run = (struct run){bank.type, 0, 0};
+      is_wanted = io_packer_wants(&m->packer, bank.type);
+    }
+    run.banks++;
+    run.words += io_packer_bank_words(bank.size_bytes);
     if (bank.type == MDF_BANK_ODIN && !known->has_odin)
       known->has_odin = mdf_odin_identity(&bank, &known->run, &known->number) != 0;
-    known->types[bank.type / 64] |= (uint64_t)1 << bank.type % 64;
-    io_packer_count(&m->packer, amounts, &bank);
-    list_bank(m, known, event->body, &bank);
+    if (is_wanted && noted < last)
+      *noted++ = (struct io_packer_noted){
+          (uint32_t)(bank.payload - event->body), bank.size_bytes, bank.source_id, bank.type, bank.version, 0};
   }
+  end_run(m, known, amounts, &run);
+  known->bank_count = (uint32_t)(noted - first);
 }
 
 static int mdf_source_open(void *state, const struct sl_services *s, const void *args_,
@@ -152,12 +163,8 @@ static void put_event(const struct mdf_source *m, uint32_t index) {
   const struct known_event *known = &m->known[index];
   if (known->puts_record)
     io_packer_put_record(&m->packer, known->record_word, m->stream.reader.data + record->offset, record->bytes);
-  for (uint32_t i = 0; known->puts_banks && i < known->bank_count; i++) {
-    const struct wanted_bank *wanted = &m->banks[known->first_bank + i];
-    const struct io_bank bank = {event->body + wanted->position, wanted->size_bytes, wanted->source_id, wanted->type,
-                                 wanted->version};
-    io_packer_put_at(&m->packer, amounts_of(m, index), &bank);
-  }
+  if (known->puts_banks)
+    io_packer_put_at(&m->packer, amounts_of(m, index), m->banks + known->first_bank, known->bank_count, event->body);
 }
 
 static void put_share(void *work, uint32_t index, uint32_t worker) {

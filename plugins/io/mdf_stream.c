@@ -403,10 +403,12 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   while (a->count < records && bytes < bytes_max && has_more_at_hand(m, s)) {
     const uint64_t bytes_before = bytes;
     if (add_record(m, s, &bytes) != 1) break;
-    if (bytes <= bytes_max) continue;
-    bytes = bytes_before; /* too large for this window */
-    a->count--;
-    return_to(m, &a->records[a->count - 1].after);
+    if (bytes > bytes_max) { /* it begins the next window */
+      bytes = bytes_before;
+      a->count--;
+      return_to(m, &a->records[a->count - 1].after);
+      break;
+    }
   }
   if (mdf_ahead_work(a, s, m->reader.data, bytes) == SL_OK) return 1;
   a->count = 0;

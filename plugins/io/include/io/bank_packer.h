@@ -144,12 +144,11 @@ static inline int io_packer_wants(const struct io_packer *p, uint8_t type) {
   return p->first[type + 1u] > p->first[type];
 }
 
-static inline uint32_t io_packer_bank_words_(const struct io_bank *bank) { return (bank->size_bytes + 3u) / 4u; }
-
-/* Copies a bank, where it fits. */
-static inline void io_packer_copy_(const struct io_raw_banks *out, const struct io_bank *bank, uint64_t item,
-                                   uint64_t word) {
-  const uint32_t word_count = io_packer_bank_words_(bank);
+static inline void io_packer_put(struct io_packer_port *port, const struct io_bank *bank) {
+  const struct io_raw_banks *out = &port->out;
+  const uint32_t word_count = (bank->size_bytes + 3u) / 4u;
+  const uint64_t item = port->items + port->event_items++, word = port->words + port->event_words;
+  port->event_words += word_count;
   if (item >= out->bound.capacity || word + word_count > out->payload_bound.capacity) return;
   if (out->source_id) out->source_id[item] = bank->source_id;
   if (out->type) out->type[item] = bank->type;
@@ -161,12 +160,6 @@ static inline void io_packer_copy_(const struct io_raw_banks *out, const struct 
   memcpy(out->payload + word, bank->payload, bank->size_bytes);
 }
 
-static inline void io_packer_put(struct io_packer_port *port, const struct io_bank *bank) {
-  io_packer_copy_(&port->out, bank, port->items + port->event_items, port->words + port->event_words);
-  port->event_items++;
-  port->event_words += io_packer_bank_words_(bank);
-}
-
 static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank) {
   p->seen[bank->type] = 1;
   for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++)
@@ -175,12 +168,14 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
 
 /* ----------------------------------------------------------------------------------- events side by side */
 
-/* Adds a bank to what an event needs, `amounts` for each port: any worker. */
-static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts,
-                                   const struct io_bank *bank) {
-  for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++) {
-    amounts[p->takers[i]].items++;
-    amounts[p->takers[i]].words += io_packer_bank_words_(bank);
+/* Adds banks of one type, and the words of their payloads together, to what an event needs, `amounts` for each port:
+ * any worker. */
+static inline uint32_t io_packer_bank_words(uint16_t size_bytes) { return (size_bytes + 3u) / 4u; }
+static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts, uint8_t type,
+                                   uint32_t banks, uint32_t words) {
+  for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
+    amounts[p->takers[i]].items += banks;
+    amounts[p->takers[i]].words += words;
   }
 }
 
@@ -198,14 +193,47 @@ static inline void io_packer_where(const struct io_packer *p, struct io_packer_a
     amounts[i] = (struct io_packer_amount){(uint32_t)p->ports[i].items, (uint32_t)p->ports[i].words};
 }
 
-/* Copies a bank of a committed event to `amounts`, which moves on: any worker. */
+/* A bank as a worker noted it; the payload is at `body` + position. Sizes are those that were counted, whatever becomes
+ * of the body meanwhile. */
+struct io_packer_noted {
+  uint32_t position;
+  uint16_t size_bytes, source_id;
+  uint8_t type, version;
+  uint16_t reserved;
+};
+
+static inline void io_packer_put_run_(const struct io_packer_port *port, struct io_packer_amount *at,
+                                      const struct io_packer_noted *banks, uint32_t count, const uint8_t *body) {
+  const struct io_raw_banks out = port->out; /* a copy: what is written could else be one of its pointers */
+  const uint64_t item = at->items;
+  uint64_t word = at->words;
+  if (item + count > out.bound.capacity) return; /* not what was committed */
+  for (uint32_t i = 0; out.source_id && i < count; i++) out.source_id[item + i] = banks[i].source_id;
+  for (uint32_t i = 0; out.type && i < count; i++) out.type[item + i] = banks[i].type;
+  for (uint32_t i = 0; out.version && i < count; i++) out.version[item + i] = banks[i].version;
+  for (uint32_t i = 0; out.size_bytes && i < count; i++) out.size_bytes[item + i] = banks[i].size_bytes;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t words = io_packer_bank_words(banks[i].size_bytes);
+    if (word + words > out.payload_bound.capacity) return;
+    if (out.first_word) out.first_word[item + i] = (uint32_t)word;
+    if (out.payload && words) {
+      out.payload[word + words - 1] = 0; /* padding, if the payload does not fill its last word */
+      memcpy(out.payload + word, body + banks[i].position, banks[i].size_bytes);
+    }
+    word += words;
+  }
+  at->items += count;
+  at->words = (uint32_t)word;
+}
+
+/* Copies the banks of a committed event to `amounts`, which move on: any worker. */
 static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_amount *amounts,
-                                    const struct io_bank *bank) {
-  for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++) {
-    struct io_packer_amount *at = &amounts[p->takers[i]];
-    io_packer_copy_(&p->ports[p->takers[i]].out, bank, at->items, at->words);
-    at->items++;
-    at->words += io_packer_bank_words_(bank);
+                                    const struct io_packer_noted *banks, uint32_t count, const uint8_t *body) {
+  for (uint32_t begin = 0, end; begin < count; begin = end) {
+    const uint8_t type = banks[begin].type;
+    for (end = begin + 1; end < count && banks[end].type == type;) end++;
+    for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++)
+      io_packer_put_run_(&p->ports[p->takers[i]], &amounts[p->takers[i]], banks + begin, end - begin, body);
   }
 }
 
