@@ -108,10 +108,11 @@ def no_bar_among_results(sluice, damaged):
 
 def the_same_for_all_slots(sluice, damaged):
     outputs = set()
-    for slots, slice_events in ((1, 8), (2, 8), (4, 1), (3, 1000)):
-        done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--slots", str(slots), "--slice-events", str(slice_events)],
+    for slots, slice_events, threads in ((1, 8, 1), (1, 8, 3), (2, 8, 2), (4, 1, 8), (3, 1000, 2)):
+        done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--slots", str(slots), "--slice-events", str(slice_events),
+                               "--source-threads", str(threads)],
                               capture_output=True, text=True)
-        check(done.returncode == 0, f"{slots} slots, {slice_events} events a slice")
+        check(done.returncode == 0, f"{slots} slots, {slice_events} events a slice, {threads} source threads")
         outputs.add("\n".join(sorted(done.stderr.splitlines())))
     check(len(outputs) == 1, "say the same")
 

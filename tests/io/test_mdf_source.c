@@ -25,6 +25,59 @@ static void events_come_in_order_whatever_the_slice(void **state) {
   bytes_free(&file);
 }
 
+/* Long and short ones, so that windows end at their limits of bytes and of records, with a fault of each kind that
+ * moves what comes after it: a checksum, a header copied into a record, bytes that are missing. */
+static struct bytes many_records(void) {
+  enum { LONG_BANK = 60000, LONG_BANKS = 3, RECORDS = 300, LONG_RECORDS = 60 };
+  static const uint8_t zeros[LONG_BANK];
+  struct bytes file = {0};
+  for (uint32_t i = 0; i < RECORDS; i++) {
+    struct bytes body = {0};
+    const struct record_style style = {.version = 3, .run = 7, .no_checksum = i % 2 == 0};
+    add_odin(&body, 7, 7, i);
+    add_clusters(&body, 0, 3, i);
+    for (uint32_t k = 0; i < LONG_RECORDS && k < LONG_BANKS; k++) add_bank(&body, 255, 1, 0, zeros, LONG_BANK);
+    const size_t at = add_record(&file, &body, &style);
+    if (i % 50 == 31) file.data[at + 60] ^= 4;                     /* of one with a checksum */
+    if (i == 111) memcpy(file.data + at + 60, file.data + at, 48); /* a header within another's record */
+    if (i == 150) file.size -= 8;                                  /* its end is missing */
+    bytes_free(&body);
+  }
+  return file;
+}
+
+static void workers_change_nothing(void **state) {
+  (void)state;
+  struct bytes file = many_records();
+  static const uint32_t workers[] = {1, 2, 8};
+  static struct seen first[2000];
+  uint32_t count = 0;
+  char *messages = NULL;
+  for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+    driver.workers = workers[i];
+    driver.events_max = 1 + 7 * (uint32_t)i;
+    driver_set(&driver, "passes", 3);
+    assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
+    if (i == 0) {
+      count = driver.seen_count;
+      assert_in_range(count, 890, 2000);
+      memcpy(first, driver.seen, count * sizeof *first);
+      messages = strdup(driver.messages);
+      assert_non_null(strstr(messages, "the checksum is"));
+      assert_non_null(strstr(messages, "no readable record header"));
+    }
+    assert_int_equal(driver.seen_count, count);
+    assert_string_equal(driver.messages, messages);
+    assert_int_equal(driver.progress_done, 3 * file.size);
+    for (uint32_t e = 0; e < count; e++) {
+      first[e].slice = driver.seen[e].slice;
+      assert_memory_equal(&driver.seen[e], &first[e], sizeof first[e]);
+    }
+  }
+  free(messages);
+  bytes_free(&file);
+}
+
 static void header_versions_give_run_and_number(void **state) {
   (void)state;
   struct bytes file = {0}, odin = {0}, none = {0};
@@ -355,6 +408,7 @@ static void kinds_of_faults_differ_in_their_format(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(events_come_in_order_whatever_the_slice),
+      CASE(workers_change_nothing),
       CASE(header_versions_give_run_and_number),
       CASE(other_banks_and_the_daq_status_bank_are_passed_over),
       CASE(payload_padding_is_zero),
