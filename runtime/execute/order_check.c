@@ -73,7 +73,7 @@ static int find_order(struct order_check *c) {
 static int add_use(struct order_check *c, int32_t storage, uint32_t step, uint32_t node, uint32_t is_clear) {
   if (storage == SL_NONE || c->l->storage[storage].kind != SL_STORAGE_ARENA) return SL_OK;
   if (c->use_count == c->use_capacity) {
-    const uint32_t capacity = 2 * c->use_capacity + 256;
+    const uint32_t capacity = 2 * c->use_capacity;
     struct use *uses = realloc(c->uses, capacity * sizeof *uses);
     if (!uses) return SL_ENOMEM;
     c->uses = uses;
@@ -134,7 +134,9 @@ static int compare_uses(const void *a, const void *b) {
 
 static int find_uses(struct order_check *c) {
   const struct sl_layout *l = c->l;
-  int status = SL_OK;
+  c->use_capacity = 256;
+  c->uses = malloc(c->use_capacity * sizeof *c->uses);
+  int status = c->uses ? SL_OK : SL_ENOMEM;
   for (uint32_t i = 0; i < l->step_count && status == SL_OK; i++) status = add_step(c, i);
   for (uint32_t s = 0; s < l->storage_count && status == SL_OK; s++) {
     const struct sl_storage *at = &l->storage[s];
@@ -142,8 +144,8 @@ static int find_uses(struct order_check *c) {
     if (at->last_reader_is_host && status == SL_OK) status = add_use(c, (int32_t)s, l->step_count, NO_INDEX, 0);
   }
   c->first = calloc(l->storage_count + 1, sizeof *c->first);
-  if (!c->first) return SL_ENOMEM;
-  if (c->use_count > 0) qsort(c->uses, c->use_count, sizeof *c->uses, compare_uses);
+  if (status < 0 || !c->first) return SL_ENOMEM;
+  qsort(c->uses, c->use_count, sizeof *c->uses, compare_uses);
   for (uint32_t u = 0; u < c->use_count; u++) c->first[c->uses[u].storage + 1]++;
   for (uint32_t s = 0; s < l->storage_count; s++) c->first[s + 1] += c->first[s];
   return status;
