@@ -85,7 +85,7 @@ static int next_packet(struct mep_source *m, const struct sl_services *s, const 
   if (found != 1) return found;
   struct mdf_fault fault = m->record->record.fault;
   if (fault.kind == MDF_FAULT_NONE) {
-    const int opened = mep_window_open(&m->window, &m->packer, m->record->body, m->record->body_bytes, &fault);
+    const int opened = mep_window_open(&m->window, &m->packer, s, m->record->body, m->record->body_bytes, &fault);
     if (opened == SL_ENOMEM && fault.kind == MDF_FAULT_NONE) return SL_ENOMEM;
     if (opened == 0) return 1;
   }
@@ -152,7 +152,7 @@ static int append_window(struct mep_source *m, const struct sl_services *s, cons
     what = take_event(m, &event, fill->event_count, text, sizeof text);
     if (what == NEXT_TAKEN) append(fill, &event);
   }
-  mep_window_copy(w, &m->packer);
+  mep_window_copy(w, &m->packer, s);
   if (what == SLICE_IS_FULL) return 0;
   if (what == NEXT_TAKEN) return 1;
   const int error = report(m, s, args, &event, 1, text);

@@ -23,8 +23,13 @@ static uint32_t *items_of(const struct mep_window *w, uint32_t port) {
 }
 static uint32_t *words_of(const struct mep_window *w, uint32_t port) { return items_of(w, port) + w->event_capacity; }
 
-static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events) {
-  const size_t arrays = 2 * (size_t)ports + 1;
+/* Where each event's next item goes, for a worker that copies. */
+static uint32_t *item_next_of(const struct mep_window *w, uint32_t worker) {
+  return items_of(w, w->copied_ports) + (size_t)worker * w->event_capacity;
+}
+
+static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t workers, uint32_t events) {
+  const size_t arrays = 2 * (size_t)ports + workers;
   if (events > w->event_capacity) {
     uint32_t *all = (uint32_t *)realloc(w->per_event, (size_t)events * arrays * sizeof *all);
     if (!all) return SL_ENOMEM;
@@ -36,7 +41,7 @@ static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events)
   if (!before) return SL_ENOMEM;
   w->before = before;
   memset(w->per_event, 0, (size_t)w->event_capacity * arrays * sizeof *w->per_event);
-  w->item_next = items_of(w, ports);
+  w->copied_ports = ports;
   return 0;
 }
 
@@ -67,23 +72,34 @@ static int is_taker(const struct io_packer *p, uint32_t port, uint8_t type) {
   return 0;
 }
 
-static void count_fragments(struct mep_window *w, const struct io_packer *p, const struct mep_window_block *wb) {
-  const struct mep_block *b = &wb->block;
-  for (uint32_t i = 0; i < wb->port_count; i++) {
-    const uint32_t port = w->ports[wb->first_port + i];
-    uint32_t *items = items_of(w, port), *words = words_of(w, port);
-    for (uint32_t e = 0; e < b->event_count; e++) words[e] += pool_words(b, mep_fragment_size(b, e));
-    if (wb->one_type)
-      for (uint32_t e = 0; e < b->event_count; e++) items[e]++;
-    else
-      for (uint32_t e = 0; e < b->event_count; e++) items[e] += (uint32_t)is_taker(p, port, b->types[e]);
-  }
-}
-
 static int has_port(const struct mep_window *w, const struct mep_window_block *wb, uint32_t port) {
   for (uint32_t i = 0; i < wb->port_count; i++)
     if (w->ports[wb->first_port + i] == port) return 1;
   return 0;
+}
+
+/* What workers share: the ports of a window. */
+struct port_work {
+  struct mep_window *w;
+  const struct io_packer *p;
+};
+
+/* What each event of the packet has for a port. */
+static void count_fragments(void *work, uint32_t port, uint32_t worker) {
+  const struct port_work *of = (const struct port_work *)work;
+  const struct mep_window *w = of->w;
+  uint32_t *items = items_of(w, port), *words = words_of(w, port);
+  (void)worker;
+  for (uint32_t i = 0; i < w->block_count; i++) {
+    const struct mep_window_block *wb = &w->blocks[i];
+    const struct mep_block *b = &wb->block;
+    if (!has_port(w, wb, port)) continue;
+    for (uint32_t e = 0; e < b->event_count; e++) words[e] += pool_words(b, mep_fragment_size(b, e));
+    if (wb->one_type)
+      for (uint32_t e = 0; e < b->event_count; e++) items[e]++;
+    else
+      for (uint32_t e = 0; e < b->event_count; e++) items[e] += (uint32_t)is_taker(of->p, port, b->types[e]);
+  }
 }
 
 /* Finds the ports that want fragments of the block: 0 or SL_ENOMEM. */
@@ -122,12 +138,11 @@ static int open_block(struct mep_window *w, struct io_packer *p, const struct me
   if (wb->port_count == 0 && !is_odin) return 0;
   if (is_odin) w->odin = w->block_count;
   w->block_count++;
-  count_fragments(w, p, wb);
   return 0;
 }
 
-int mep_window_open(struct mep_window *w, struct io_packer *p, const uint8_t *data, uint64_t bytes,
-                    struct mdf_fault *fault) {
+int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_services *s, const uint8_t *data,
+                    uint64_t bytes, struct mdf_fault *fault) {
   enum { PADDING_BYTES_MAX = 3 };
   struct mep_packet packet;
   *fault = (struct mdf_fault){0};
@@ -142,9 +157,11 @@ int mep_window_open(struct mep_window *w, struct io_packer *p, const uint8_t *da
   }
   if (reserve_blocks(w, packet.block_count)) return SL_ENOMEM;
   if (mep_packet_blocks(&packet, w->all, fault)) return -1;
-  if (reserve_events(w, p->count, w->all[0].event_count)) return SL_ENOMEM;
+  if (reserve_events(w, p->count, s->workers, w->all[0].event_count)) return SL_ENOMEM;
   for (uint32_t i = 0; i < packet.block_count; i++)
     if (open_block(w, p, &w->all[i])) return SL_ENOMEM;
+  struct port_work work = {w, p};
+  s->in_parallel(s->context, p->count, count_fragments, &work);
   w->event_count = w->all[0].event_count;
   w->event_id = w->all[0].event_id;
   return 0;
@@ -221,6 +238,9 @@ void mep_window_skip(struct mep_window *w) {
 
 /* -------------------------------------------------------------------------------------------------- copying */
 
+/* Fewer are copied sooner than workers wake up. */
+enum { SHARED_EVENTS = 32 };
+
 /* The bytes that the window takes in a block. */
 static uint64_t window_bytes(const struct mep_window *w, const struct mep_block *b) {
   uint64_t bytes = 0;
@@ -251,8 +271,8 @@ static void copy_payloads(const struct mep_window *w, const struct mep_window_bl
 }
 
 /* The items of one block, one an event; returns the word after its piece. */
-static uint64_t write_items(struct mep_window *w, const struct io_packer *p, uint32_t port,
-                            const struct mep_window_block *wb, uint64_t word) {
+static uint64_t write_items(const struct mep_window *w, const struct io_packer *p, uint32_t port,
+                            const struct mep_window_block *wb, uint32_t *item_next, uint64_t word) {
   const struct io_raw_banks *out = &p->ports[port].out;
   const struct mep_block *b = &wb->block;
   for (uint32_t e = w->first; e < w->next; e++) {
@@ -260,7 +280,7 @@ static uint64_t write_items(struct mep_window *w, const struct io_packer *p, uin
     const uint8_t type = b->types[e];
     if (out->payload) clear_padding(out->payload, word, size);
     if (wb->one_type || is_taker(p, port, type)) {
-      const uint32_t item = w->item_next[e]++;
+      const uint32_t item = item_next[e]++;
       if (out->source_id) out->source_id[item] = mep_bank_source(type, b->source_id);
       if (out->type) out->type[item] = type;
       if (out->version) out->version[item] = b->version;
@@ -272,24 +292,32 @@ static uint64_t write_items(struct mep_window *w, const struct io_packer *p, uin
   return word;
 }
 
-static void copy_port(struct mep_window *w, const struct io_packer *p, uint32_t port) {
+static void copy_port(void *work, uint32_t port, uint32_t worker) {
+  const struct port_work *of = (const struct port_work *)work;
+  const struct mep_window *w = of->w;
+  const struct io_packer *p = of->p;
   const uint32_t *items = items_of(w, port);
+  uint32_t *item_next = item_next_of(w, worker);
   uint64_t word = w->before[port].words, item = w->before[port].items;
   for (uint32_t e = w->first; e < w->next; e++) {
-    w->item_next[e] = (uint32_t)item;
+    item_next[e] = (uint32_t)item;
     item += items[e];
   }
   for (uint32_t i = 0; i < w->block_count; i++) {
     const struct mep_window_block *wb = &w->blocks[i];
     if (!has_port(w, wb, port)) continue;
     if (p->ports[port].out.payload) copy_payloads(w, wb, p->ports[port].out.payload, word);
-    word = write_items(w, p, port, wb, word);
+    word = write_items(w, p, port, wb, item_next, word);
   }
 }
 
-void mep_window_copy(struct mep_window *w, const struct io_packer *p) {
+void mep_window_copy(struct mep_window *w, const struct io_packer *p, const struct sl_services *s) {
   if (w->first == w->next) return;
-  for (uint32_t port = 0; port < p->count; port++) copy_port(w, p, port);
+  struct port_work work = {w, p};
+  if (w->next - w->first >= SHARED_EVENTS)
+    s->in_parallel(s->context, p->count, copy_port, &work);
+  else
+    for (uint32_t port = 0; port < p->count; port++) copy_port(&work, port, 0);
   for (uint32_t i = 0; i < w->block_count; i++) w->blocks[i].position += window_bytes(w, &w->blocks[i].block);
   w->first = w->next;
 }

@@ -24,17 +24,17 @@ struct mep_window {
   struct mep_block *all;   /* all blocks of the packet */
   uint64_t *all_positions; /* where records are wanted: in each block's fragments, of the fragment of event `next` */
   uint32_t all_count, all_capacity, positions_capacity, with_record;
-  uint32_t event_capacity, reserved_events;
-  uint32_t event_count, next; /* of the packet; the first that is in no slice yet */
+  uint32_t event_capacity, copied_ports; /* ports: how many `per_event` has */
+  uint32_t event_count, next;            /* of the packet; the first that is in no slice yet */
   uint64_t event_id;
   uint32_t odin;          /* index of its block, or UINT32_MAX */
   uint32_t first;         /* of the window at hand, which ends before `next` */
   uint64_t odin_position; /* of the fragment of event `next` in it */
   uint32_t *ports;        /* of all blocks, one after the other */
   uint32_t port_count, port_capacity;
-  /* Per event of the packet, all in one allocation: items and words of each port (mep_window.c), then `item_next`. */
+  /* Per event of the packet, all in one allocation: items and words of each port (mep_window.c), then scratch of each
+   * worker that copies. */
   uint32_t *per_event;
-  uint32_t *item_next; /* scratch of mep_window_copy */
   /* Where the window's pieces begin in the pools, for each port of the packer. */
   struct mep_window_begin {
     uint64_t items, words;
@@ -44,8 +44,8 @@ struct mep_window {
 
 /* Opens a packet for the ports of the packer that are read: 0, -1 with the fault filled, or SL_ENOMEM. What `data`
  * points to must stay until all its events are in slices. */
-int mep_window_open(struct mep_window *w, struct io_packer *p, const uint8_t *data, uint64_t bytes,
-                    struct mdf_fault *fault);
+int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_services *s, const uint8_t *data,
+                    uint64_t bytes, struct mdf_fault *fault);
 static inline int mep_window_is_done(const struct mep_window *w) { return w->next >= w->event_count; }
 
 /* Begins a window at event `next`. */
@@ -59,8 +59,8 @@ void mep_window_measure(const struct mep_window *w, struct io_packer *p);
 void mep_window_add_record(const struct mep_window *w, struct io_packer *p);
 /* Event `next` was committed: it is in the window. */
 void mep_window_take(struct mep_window *w);
-/* Copies the window, if any, to the slice. */
-void mep_window_copy(struct mep_window *w, const struct io_packer *p);
+/* Copies the window, if any, to the slice: a port is one worker's. */
+void mep_window_copy(struct mep_window *w, const struct io_packer *p, const struct sl_services *s);
 /* Passes over event `next`, which is in no window; to be called between mep_window_copy and mep_window_begin. */
 void mep_window_skip(struct mep_window *w);
 void mep_window_free(struct mep_window *w);
