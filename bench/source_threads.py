@@ -38,7 +38,7 @@ def main():
         graph = Path(folder) / "read.yaml"
         graph.write_text(GRAPH.format(root=ROOT))
         kinds = {}
-        for name in options.samples.split(","):
+        for name in filter(None, options.samples.split(",")):
             sample = samples.find(name, options, folder)
             passes = options.events // sample["distinct"] + 1
             for checksum in ("false", "true"):
