@@ -11,7 +11,8 @@
 
 #include <stdio.h>
 
-enum { LEFT_FREE = 16 }; /* one part in so many */
+enum { LEFT_FREE = 16 };                 /* one part in so many */
+enum { SOURCE_THREAD_BYTES = 16 << 20 }; /* about what a source has for each further thread: windows, a simulation */
 
 struct need {
   uint64_t host, device;
@@ -40,6 +41,7 @@ static struct need need_of_run(const struct sl_session *s, const struct rooms *r
   need.host *= slots;
   need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device that has the most */
   need.host += (slots - 1) * rooms->host.thread_bytes;
+  need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
   if (s->statistics.summary.repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
   return need;
 }
@@ -149,6 +151,8 @@ static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t want
 int sl_fit(struct sl_session *s) {
   if (s->options.look_only) return SL_OK;
   const struct rooms rooms = look(s);
+  if (fits(s, &rooms, s->slot_count)) return SL_OK;
+  if (!s->options.source_threads) s->source_threads = 1; /* nobody asked for more */
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
   const uint32_t wanted = s->slice_events, slots = slots_that_fit(s, &rooms);
   const int is_asked_for = s->options.slice_events || s->graph->slice_events;

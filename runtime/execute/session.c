@@ -225,6 +225,7 @@ static int open_reading(struct sl_session *s) {
   s->reading.args = calloc(1, source->algorithm->args_size + 1u);
   s->reading.workers = sl_workers_new(s->source_threads);
   if (!s->reading.args || !s->reading.workers) return SL_ENOMEM;
+  s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as there is memory for */
   sl_graph_fill_properties(source, s->reading.args);
   return SL_OK;
 }
