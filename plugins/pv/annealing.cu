@@ -4,9 +4,11 @@
  *    the beam spot and the size of a vertex are a part, and a prior.
  * 2. Cut: where none of the tracks upstream reaches as far as one of those downstream, in some errors, the event falls
  *    into parts that are annealed apart. Running maxima say so.
- * 3. Anneal each part (annealing_schedule.h), which gives seeds.
- * 4. Gather the seeds of all parts; an event of more than there may be vertices is refused.
- * What follows is every finder's (fit.h).
+ * 3. Divide: a part of many tracks falls into windows, which are parts too, where its tracks are sparse: else its cost
+ *    would grow with a power of its tracks, and it would have room for 32 vertices only.
+ * 4. Anneal each part (annealing_schedule.h), which gives seeds.
+ * 5. Gather the seeds of all parts; an event of more than there may be vertices is refused.
+ * What follows is every finder's (fit.h), to which it does not matter what was divided.
  *
  * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. The largest decide how long it takes:
  * they are the whole block's, one after the other. Then a warp has a part, and takes the next one when it has finished:
@@ -24,6 +26,9 @@
 #if !defined(ANNEALING_MOST_ALONE)
 #define ANNEALING_MOST_ALONE 40u
 #endif
+
+/* Tracks of a part that is not divided, at most, and of a window, at least. */
+enum { ANNEALING_WHOLE = 384, ANNEALING_WINDOW = 128 };
 
 enum { ANNEALING_FULL = 1 };
 static const struct sl_event_error annealing_errors[] = {
@@ -78,9 +83,9 @@ static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const
   return selected;
 }
 
-/* Lists the first tracks of the parts, by descending z; returns the number of parts. */
+/* Lists the first tracks of what gaps cut, by descending z; returns its number. */
 static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t first, uint32_t selected) {
-  uint32_t parts = 0, reach = 0; /* upstream, of all tracks from some on: complements, so that the least is largest */
+  uint32_t cuts = 0, reach = 0; /* upstream, of all tracks from some on: complements, so that the least is largest */
   SL_FOR_BLOCK (i, selected) {
     const uint32_t from_first = selected - 1 - i, track = first + from_first;
     const uint32_t inside = i < selected ? 1u : 0u;
@@ -91,9 +96,61 @@ static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t
     downstream = downstream > own ? downstream : own;
     downstream = downstream > reach ? downstream : reach;
     const uint32_t begins = inside && a->selected_reach[track] < ~downstream ? 1u : 0u;
-    const uint32_t place = sl_block_append(begins, &parts);
-    if (begins) a->part_first[first + place] = from_first;
+    const uint32_t place = sl_block_append(begins, &cuts);
+    if (begins) a->cut_first[first + place] = from_first;
     reach = farthest > reach ? farthest : reach;
+  }
+  __syncthreads();
+  return cuts;
+}
+
+/* The last window of a part of tracks begin, ..., end - 1: its first track, which is `begin` if the part is not
+ * divided. A window is no shorter than the worst track reaches to both sides, so that no vertex is divided because it
+ * has many tracks; it begins where, of half as many places, eight tracks are farthest apart. */
+static SL_DEVICE uint32_t annealing_last_window(const struct annealing_args *a, const float *z, uint32_t begin,
+                                                uint32_t end) {
+  const float error = z[end - 1] < a->fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
+  const float length = 2.0f * a->gap * error;
+  uint32_t first = begin;
+  float widest = -1.0f;
+  if (end - begin < 2 * ANNEALING_WINDOW) return begin;
+  uint32_t from = end - ANNEALING_WINDOW;
+  while (from > begin + ANNEALING_WINDOW && z[end - 1] - z[from] < length) from--;
+  for (uint32_t i = from; i >= begin + ANNEALING_WINDOW && z[i] - z[begin] >= length; i--) {
+    if (from - i >= ANNEALING_WINDOW / 2 && z[from] - z[i] >= 0.5f * length) break;
+    const float width = z[i + 3] - z[i - 4];
+    first = width > widest ? i : first;
+    widest = sl_max_f32(width, widest);
+  }
+  return first;
+}
+
+/* Lists the first tracks of a part's windows, by descending z, unless `listed` is NULL; returns their number. */
+static SL_DEVICE uint32_t annealing_windows(const struct annealing_args *a, const float *z, uint32_t begin,
+                                            uint32_t end, uint32_t *listed) {
+  const uint32_t is_whole = end - begin <= ANNEALING_WHOLE ? 1u : 0u;
+  uint32_t windows = 0;
+  while (begin < end) {
+    end = is_whole ? begin : annealing_last_window(a, z, begin, end);
+    if (listed) listed[windows] = end;
+    windows++;
+  }
+  return windows;
+}
+
+/* Lists what is annealed, the windows of what was cut, by descending z; returns the number of parts. */
+static SL_DEVICE uint32_t annealing_divide(const struct annealing_args *a, uint32_t first, uint32_t selected,
+                                           uint32_t cuts) {
+  const float *z = a->selected_z + first;
+  const uint32_t *cut_first = a->cut_first + first;
+  uint32_t parts = 0;
+  SL_FOR_BLOCK (i, cuts) {
+    const uint32_t begin = i < cuts ? cut_first[i] : 0u;
+    const uint32_t end = i >= cuts ? 0u : i > 0 ? cut_first[i - 1] : selected;
+    uint32_t total;
+    const uint32_t place = parts + sl_block_exclusive_scan(annealing_windows(a, z, begin, end, NULL), &total);
+    annealing_windows(a, z, begin, end, a->part_first + first + place);
+    parts += total;
   }
   __syncthreads();
   return parts;
@@ -211,7 +268,8 @@ SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_args) {
     const uint32_t first = a.states.offsets[event];
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
     const uint32_t selected = annealing_select(&a, &tracks, first);
-    const uint32_t parts = annealing_cut(&a, first, selected);
+    const uint32_t cuts = annealing_cut(&a, first, selected);
+    const uint32_t parts = annealing_divide(&a, first, selected, cuts);
     annealing_parts(&a, event, selected, parts);
     annealing_gather(&a, event, first, parts);
   }

@@ -17,7 +17,8 @@
     ANNEALING_ITEMS)                                                                                                 \
   M(SCRATCH, highest_exponent, f32, "of each track, over its prototypes and the noise", ANNEALING_ITEMS)             \
   M(SCRATCH, partition_scale, f32, "1 / sum of exponentials relative to that", ANNEALING_ITEMS)                      \
-  M(SCRATCH, part_first, u32, "the first track of each part", ANNEALING_ITEMS)                                       \
+  M(SCRATCH, cut_first, u32, "the first track of what lies between two gaps", ANNEALING_ITEMS)                       \
+  M(SCRATCH, part_first, u32, "the first track of each part, which is that or a window of it", ANNEALING_ITEMS)      \
   M(SCRATCH, part_seeds, u32, "number of seeds of each part", ANNEALING_ITEMS)                                       \
   M(SCRATCH, found_z, f32, "z of a part's seeds, from the place of its first track on", ANNEALING_ITEMS)             \
   M(F32, max_z_error, 2.0, 0.001, 1000.0, "mm", "tracks with a larger error in z make no seeds")                     \

@@ -10,6 +10,7 @@ static const double cooling = 0.6, t_min = 10, t_purge = 10, t_stop = 0.5, size 
 static const double unique_weight = 0.8, delta_high = 0.1, delta_low = 0.01, epsilon = 0.01, min_weight = 2.5;
 static const double beam_spot = 0.035, gap = 2;
 enum { MAX_ITERATIONS = 128 };
+enum { WHOLE = 384, WINDOW = 128 }; /* tracks of a part that is not divided, at most, and of a window, at least */
 
 static const struct annealed *in;
 static double z[ANNEALED_MAX], rho[ANNEALED_MAX], critical[ANNEALED_MAX];
@@ -255,20 +256,49 @@ static int is_apart(const struct selected *selected, uint32_t n, uint32_t i) {
   return reach < from;
 }
 
+/* Where the last window of tracks begin to end - 1 begins. */
+static uint32_t last_window(const struct selected *selected, uint32_t begin, uint32_t end) {
+  const double length = 2 * gap * (selected[end - 1].z < -341 ? 10 : 2);
+  uint32_t farthest = end, first = begin;
+  double widest = 0;
+  if (end - begin < 2 * WINDOW) return begin;
+  for (uint32_t i = end - WINDOW; i >= begin + WINDOW && selected[i].z - selected[begin].z >= length; i--) {
+    if (i > begin + WINDOW && selected[end - 1].z - selected[i].z < length) continue;
+    if (farthest == end) farthest = i;
+    if (farthest - i >= WINDOW / 2 && selected[farthest].z - selected[i].z >= length / 2) break;
+    const double width = selected[i + 3].z - selected[i - 4].z;
+    if (width > widest) widest = width, first = i;
+  }
+  return first;
+}
+
+/* Seeds of a part, as a whole or window by window. */
+static uint32_t part_find(const struct selected *selected, uint32_t begin, uint32_t end, struct annealed_seed *seeds) {
+  static struct annealed window;
+  const int is_whole = end - begin <= WHOLE;
+  uint32_t found = 0;
+  while (begin < end) {
+    const uint32_t first = is_whole ? begin : last_window(selected, begin, end);
+    window.count = 0;
+    for (uint32_t i = first; i < end; i++, window.count++) {
+      window.z[window.count] = selected[i].z;
+      window.weight[window.count] = selected[i].weight;
+      window.prior[window.count] = selected[i].prior;
+    }
+    found += annealed_solve(&window, seeds + found);
+    end = first;
+  }
+  return found;
+}
+
 void annealed_find(const struct states *s, uint32_t event, struct reference *r) {
   static struct selected selected[ANNEALED_TRACKS];
-  static struct annealed part;
   static struct annealed_seed seeds[REFERENCE_MAX];
   const uint32_t n = select_tracks(s, event, selected);
   uint32_t found = 0;
   for (uint32_t begin = 0, end; begin < n; begin = end) {
-    part.count = 0;
-    for (end = begin; end < n && (end == begin || !is_apart(selected, n, end)); end++, part.count++) {
-      part.z[part.count] = selected[end].z;
-      part.weight[part.count] = selected[end].weight;
-      part.prior[part.count] = selected[end].prior;
-    }
-    found += annealed_solve(&part, seeds + found);
+    for (end = begin + 1; end < n && !is_apart(selected, n, end);) end++;
+    found += part_find(selected, begin, end, seeds + found);
   }
   if (found > PV_MAX_VERTICES) abort(); /* such an event is refused */
   qsort(seeds, found, sizeof seeds[0], by_z);
