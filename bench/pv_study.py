@@ -3,7 +3,7 @@
 
     bench/pv_study.py tune        from starting values, step by step to the best ones, on events of seed 1
     bench/pv_study.py quality     defaults, on events of seed 2: by number of tracks and by distance to the next vertex
-    bench/pv_study.py cost        time per event against the mean number of collisions, 1 to 50
+    bench/pv_study.py cost        time per event against the mean number of collisions, 1 to 60
     bench/pv_study.py plots       the figures, from what `quality` and `cost` left in the work folder (python3-matplotlib)
 
 Events are simulated once into the work folder (some 65 kB each). Tables are printed as Markdown.
@@ -24,7 +24,7 @@ FINDER = "pv"
 FINDERS = ("pv.beamline", "pv.annealing")
 TUNE_SEED, QUALITY_SEED = 1, 2
 COST_OF_FALSE = 2  # how many lost vertices a false one is worth, for tuning
-MUS = (1, 2, 5, 10, 15, 20, 30, 40, 50)
+MUS = (1, 2, 5, 10, 15, 20, 30, 40, 50, 60)
 
 # Properties that `tune` varies, and their values; the first is where it starts, for pv.beamline the value of
 # LHCb's trigger. Names that are separated by
@@ -229,7 +229,7 @@ def quality(options):
 # ------------------------------------------------------------------------------------------------------- cost
 
 # What is timed: name, finder, properties, largest mu. Without gaps the cost of annealing is that of one large part.
-TIMED = (("pv.beamline", "pv.beamline", (), 50), ("pv.annealing", "pv.annealing", (), 50),
+TIMED = (("pv.beamline", "pv.beamline", (), 60), ("pv.annealing", "pv.annealing", (), 60),
          ("pv.annealing, no gaps", "pv.annealing", (("pv.gap", 100),), 5))
 
 
@@ -246,7 +246,8 @@ def cost(options):
         room = [("raw.velo_clusters_words", 1000 * mu + 4000), ("raw.velo_superpixels_words", 1500 * mu + 6000),
                 ("raw.mc_particles_words", 8000 * mu + 32000), ("raw.mc_particles_banks", mu + 8)]
         sample = simulated(options, TUNE_SEED, events, f"raw.mu={mu}", *(f"{n}={v}" for n, v in room), name=f"mu{mu}_{events}.mdf")
-        room += [("search.candidates_per_event", 150 * mu + 1000), ("tracks.hits_per_event", 1000 * mu + 8000)]
+        room += [("search.candidates_per_event", 150 * mu + 1000), ("tracks.hits_per_event", 1000 * mu + 8000),
+                 ("pv.vertices_per_event", max(32, 2 * mu + 8))]
         timed = [t for t in TIMED if mu <= t[3]]
         rounds = [[found(options, sample, finder, room + list(more), ["--repeat", 2, "--profile"]) for _, finder, more, _ in timed]
                   for _ in range(options.rounds)]
