@@ -190,6 +190,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.input_paths = a->inputs.items;
   a->options.sets = a->sets.items;
   a->options.uses = a->uses.items;
+  a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
   return check_plugin_paths(a);
 }
@@ -204,5 +205,6 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->graphs.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);
+  free((void *)a->withs.items);
   free((void *)a->plugin_paths.items);
 }

@@ -20,7 +20,7 @@ struct cli_arguments {
   struct sl_options options;
   const char *const *command_line; /* all of it, NULL-terminated */
   const char *operand;             /* the first operand, or NULL */
-  struct cli_list operands, inputs, sets, uses, plugin_paths;
+  struct cli_list operands, inputs, sets, uses, withs, plugin_paths;
   const char *json_path, *svg_path, *offsets_path;
   struct cli_list csv_paths;
   struct cli_list nodes;

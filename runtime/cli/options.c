@@ -34,6 +34,8 @@ const struct cli_option cli_options[] = {
     {"-o", "--output", "FILE", "write what is faster as an overlay", CLI_TEXT, CLI_TUNE, AT(options.output_path), 0},
     {"--set", NULL, "NODE.PROPERTY=VALUE", "set a property, or PARAMETER=VALUE", CLI_LIST,
      CLI_GRAPH | CLI_CHANGE | CLI_TEST, AT(sets), 0},
+    {"--with", NULL, "FILE", "merge this graph file after the graph, as one that includes it would", CLI_LIST,
+     CLI_GRAPH | CLI_CHANGE, AT(withs), 0},
     {"--use", NULL, "NODE=PLUGIN.ALGORITHM", "swap a node's algorithm", CLI_LIST, CLI_GRAPH | CLI_CHANGE, AT(uses), 0},
     {"--plugin-path", NULL, "DIR", "look for plugins here first", CLI_LIST, CLI_PLUGINS, AT(plugin_paths), 0},
     {"--svg", NULL, "FILE", "draw the plan: steps across, addresses up", CLI_TEXT, CLI_PLAN, AT(svg_path), 0},

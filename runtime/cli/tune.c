@@ -12,6 +12,7 @@
 #include <sluice/plugin.h>
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,11 +142,17 @@ static const char *block_text(const struct variant *v, char *text, size_t size) 
 /* A graph that is the given one with a node's block changed. */
 static void write_overlay(const struct tuning *t, const struct variant *v, char *text, size_t size) {
   const char *slash = strrchr(t->a->operand, '/');
-  int used = snprintf(text, size, "sluice: 1\ninclude: [\"%s\"]\n", slash ? slash + 1 : t->a->operand);
+  size_t used = (size_t)snprintf(text, size, "sluice: 1\ninclude: [\"%s\"", slash ? slash + 1 : t->a->operand);
+  /* They come before the overlay, whose folder is the graph's, not ours. */
+  for (size_t i = 0; i < t->a->withs.count && used < size; i++) {
+    char path[PATH_MAX];
+    const char *with = realpath(t->a->withs.items[i], path) ? path : t->a->withs.items[i];
+    used += (size_t)snprintf(text + used, size - used, ", \"%s\"", with);
+  }
+  if (used < size) used += (size_t)snprintf(text + used, size - used, "]\n");
   char block[256];
-  if (v->kind == BLOCK)
-    snprintf(text + used, size - (size_t)used, "nodes:\n  %s: { block: %s }\n", v->node,
-             block_text(v, block, sizeof block));
+  if (v->kind == BLOCK && used < size)
+    snprintf(text + used, size - used, "nodes:\n  %s: { block: %s }\n", v->node, block_text(v, block, sizeof block));
 }
 
 static int check_digests(struct tuning *t, const struct variant *v, const struct sl_summary *s) {
@@ -181,6 +188,7 @@ static struct sl_options options_of(const struct tuning *t, const struct variant
   struct sl_options o = t->a->options;
   write_overlay(t, v, text, size);
   o.graph_path = t->path;
+  o.with_paths = NULL;  /* the overlay includes them */
   o.output_path = NULL; /* that of tune itself */
   o.graph_text = text;
   o.graph_text_bytes = strlen(text);

@@ -55,6 +55,8 @@ int sl_files_check(struct sl_session *s) {
   for (uint32_t i = 0; status == SL_OK && o->input_paths && o->input_paths[i]; i++)
     status = claim(s, o->input_paths[i], "an input of this run");
   if (status == SL_OK && o->graph_path && !o->graph_text) status = claim(s, o->graph_path, "the graph");
+  for (uint32_t i = 0; status == SL_OK && o->with_paths && o->with_paths[i]; i++)
+    status = claim(s, o->with_paths[i], "part of the graph");
   const struct {
     const char *option, *path, *what;
   } outputs[] = {{"--json", o->report_path, "the file of --json"},

@@ -249,6 +249,7 @@ static void describe_command(const struct sl_session *s, struct command *c) {
   snprintf(number, sizeof number, "%u", s->slice_events);
   add(c, " --slice-events %s", number);
   add_all(c, " --plugin-path '%s'", s->options.plugin_paths);
+  add_all(c, " --with '%s'", s->options.with_paths);
   add_all(c, " --use '%s'", s->options.uses);
   add_all(c, " --set '%s'", s->options.sets);
 }

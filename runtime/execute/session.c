@@ -154,6 +154,7 @@ static int open_graph(struct sl_session *s) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
                                              .text_bytes = o->graph_text_bytes,
+                                             .with_paths = o->with_paths,
                                              .target = s->backend->target,
                                              .registry = &s->registry,
                                              .sets = sets,

@@ -80,6 +80,7 @@ struct sl_graph_request {
   const char *path; /* file, used in messages */
   const char *text; /* if not NULL, the document itself */
   size_t text_bytes;
+  const char *const *with_paths; /* files that are merged after it, NULL-terminated, or NULL */
   const char *target;
   struct sl_registry *registry;          /* plugins that the graph needs are loaded */
   const struct sl_override *sets, *uses; /* in the order of the command line */

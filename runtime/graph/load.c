@@ -1,5 +1,6 @@
 /* load.c: reads the graph's file and what it includes, depth first: a file's includes in order, then the file itself,
- * each merged into the same root. Two paths are the same file where device and inode are. */
+ * each merged into the same root; then the files that are to be merged after it, likewise. Two paths are the same file
+ * where device and inode are. */
 #include "base/input.h"
 #include "graph/stages.h"
 
@@ -62,8 +63,9 @@ static struct sl_text *text_from_file(struct sl_reader *r, const char *path, str
 /* The document of the file or of the text given instead, or NULL with the error reported. */
 static struct sl_tree *read_document(struct sl_reader *r, const struct chain *file, struct sl_mark mark) {
   const struct sl_graph_request *request = r->request;
+  const int is_graph = r->file_count == 1; /* it is read first */
   struct sl_text *text;
-  if (file->includer == NULL && request->text != NULL) {
+  if (is_graph && request->text != NULL) {
     text = sl_arena_get(r->arena, 1, sizeof *text);
     *text = (struct sl_text){.name = file->path, .text = request->text, .bytes = request->text_bytes};
   } else {
@@ -155,4 +157,6 @@ static void load_file(struct sl_reader *r, struct sl_tree *root, const struct ch
 void sl_load(struct sl_reader *r, struct sl_tree *root) {
   const struct sl_mark mark = sl_mark_graph(r);
   load_file(r, root, NULL, mark.text->name, mark);
+  const char *const *with = r->request->with_paths;
+  for (; with != NULL && *with != NULL; with++) load_file(r, root, NULL, *with, sl_mark_file(r, *with));
 }

@@ -65,6 +65,7 @@ const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
   return outputs == 1 ? node->name : sl_port_name(draft, port);
 }
 
+/* A port that the user named. */
 static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struct sl_tree *text) {
   struct sl_reader *r = draft->reader;
   struct sl_graph *graph = draft->graph;
@@ -93,13 +94,41 @@ static void expect_outputs(struct sl_draft *draft) {
   }
 }
 
-void sl_draft_outputs(struct sl_draft *draft) {
+static void add_listed(struct sl_draft *draft, const struct sl_tree *outputs) {
   struct sl_reader *r = draft->reader;
-  const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
-  if (outputs == NULL || outputs->first == NULL) expect_outputs(draft);
-  if (outputs == NULL) return;
   struct sl_tree *seen = sl_tree_new(r, SL_TREE_MAP, outputs->mark);
   draft->graph->outputs = sl_arena_get(r->arena, outputs->count, sizeof *draft->graph->outputs);
   for (const struct sl_entry *item = outputs->first; item != NULL; item = item->next)
     if (item->value != NULL) add_output(draft, seen, item->value);
+}
+
+/* Every port that can be an output, in the order of the document. They are counted first. */
+static void add_all(struct sl_draft *draft) {
+  struct sl_graph *graph = draft->graph;
+  for (int storing = 0; storing < 2; storing++) {
+    if (storing) graph->outputs = sl_arena_get(draft->reader->arena, graph->output_count, sizeof *graph->outputs);
+    graph->output_count = 0;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+      const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
+      for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
+        const struct sl_port port = {(int32_t)i, (int32_t)m};
+        if (algorithm->members[m].kind != SL_MEMBER_OUT || objection(graph, port) != NULL) continue;
+        if (storing) graph->outputs[graph->output_count] = (struct sl_output){port, sl_output_name(draft, port)};
+        graph->output_count++;
+      }
+    }
+  }
+}
+
+void sl_draft_outputs(struct sl_draft *draft) {
+  const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
+  const int all = outputs != NULL && sl_says_all(outputs);
+  if (outputs == NULL || (outputs->kind == SL_TREE_LIST && outputs->first == NULL)) expect_outputs(draft);
+  if (all)
+    add_all(draft);
+  else if (outputs != NULL && outputs->kind == SL_TREE_LIST)
+    add_listed(draft, outputs);
+  else if (outputs != NULL)
+    sl_report_error(draft->reader, outputs->mark, NULL, "write `outputs: [tracks]`, or `outputs: all`",
+                    "`outputs` wants a list of ports or `all`, not `%s`", sl_shown(draft->reader, outputs->text));
 }

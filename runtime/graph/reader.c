@@ -73,10 +73,14 @@ struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t
   return (struct sl_mark){text, line, column};
 }
 
-struct sl_mark sl_mark_graph(struct sl_reader *r) {
+struct sl_mark sl_mark_file(struct sl_reader *r, const char *path) {
   struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
-  text->name = r->request->path != NULL ? r->request->path : "graph";
+  text->name = path;
   return (struct sl_mark){text, 0, 0};
+}
+
+struct sl_mark sl_mark_graph(struct sl_reader *r) {
+  return sl_mark_file(r, r->request->path != NULL ? r->request->path : "graph");
 }
 
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value) {

@@ -58,7 +58,8 @@ void sl_report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, cons
 struct sl_place sl_mark_place(struct sl_reader *r, struct sl_mark mark);
 /* The mark of byte `offset` of a text. */
 struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t offset);
-/* The graph's file, for messages about the graph as a whole. */
+/* A file as a whole; the graph's, for messages about the graph as a whole. */
+struct sl_mark sl_mark_file(struct sl_reader *r, const char *path);
 struct sl_mark sl_mark_graph(struct sl_reader *r);
 /* A text for messages about an option, e.g. "--set" and "a.b=c": its marks have no line. */
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value);

@@ -103,6 +103,9 @@ void sl_draft_inherit_lists(struct sl_draft *draft, const uint32_t *sorted);
 /* wiring.c: inputs as given, then those that only one port can satisfy, then list ports that take all. */
 void sl_draft_wiring(struct sl_draft *draft);
 
+/* Is it `all`, which stands for whatever there is? */
+int sl_says_all(const struct sl_tree *text);
+
 /* references.c: the fields that a node's `set` refers to, which become inputs; its inputs are there. */
 void sl_draft_references(struct sl_draft *draft, uint32_t index);
 

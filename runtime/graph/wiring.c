@@ -54,9 +54,7 @@ static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t
     connect(draft, &node->inputs[member], port);
 }
 
-static int says_all(const struct sl_tree *text) {
-  return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0;
-}
+int sl_says_all(const struct sl_tree *text) { return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0; }
 
 static void open_list_port(struct sl_draft *draft, struct sl_wiring *wiring, uint32_t count) {
   wiring->ports = sl_arena_get(draft->reader->arena, count, sizeof *wiring->ports);
@@ -102,7 +100,7 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
       continue;
     else if ((node->algorithm->members[member].flags & SL_FLAG_EACH) == 0)
       connect_given(draft, node, (uint32_t)member, entry->value);
-    else if (!says_all(entry->value))
+    else if (!sl_says_all(entry->value))
       connect_producers(draft, node, (uint32_t)member, entry->value);
   }
   sl_draft_references(draft, index);
@@ -348,7 +346,7 @@ static void wire_list_ports(struct choice *c) {
       const struct sl_tree *given = sl_tree_get(sl_tree_get(c->draft->nodes[i].tree, "in"), input->name);
       if (said(c->draft, i, input->name) != SAID_PORT)
         report_left_out(c, i, input);
-      else if (given != NULL && says_all(given))
+      else if (given != NULL && sl_says_all(given))
         take_all(c, i, m);
     }
   }

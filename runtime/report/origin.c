@@ -69,8 +69,10 @@ static void write_constants(const struct sl_session *s, FILE *file) {
 }
 
 void sl_origin_write(const struct sl_session *s, FILE *file) {
-  fprintf(file, "graph        %s, digest %016" PRIx64 "\n", sl_session_options(s)->graph_path,
-          sl_session_summary(s)->graph_digest);
+  const char *const *with = sl_session_options(s)->with_paths;
+  fprintf(file, "graph        %s", sl_session_options(s)->graph_path);
+  for (; with && *with; with++) fprintf(file, " with %s", *with);
+  fprintf(file, ", digest %016" PRIx64 "\n", sl_session_summary(s)->graph_digest);
   write_input(s, file);
   write_constants(s, file);
 }

@@ -28,6 +28,7 @@ static void put_types(struct sl_json *j, const char *const *types) {
 }
 
 static const char *const map_or_null[] = {"object", "null", NULL};
+static const char *const list_text_or_null[] = {"array", "string", "null", NULL};
 static const char *const list_or_null[] = {"array", "null", NULL};
 static const char *const text_or_null[] = {"string", "null", NULL};
 static const char a_name[] = "^[A-Za-z_][A-Za-z0-9_]*$";
@@ -57,10 +58,10 @@ static void put_map(const char *key, const char *doc, const char *names, const c
   sl_json_end_object(j);
 }
 
-static void put_list(const char *key, const char *doc, struct sl_json *j) {
+static void put_list(const char *key, const char *doc, const char *const *types, struct sl_json *j) {
   sl_json_begin_object(j, key);
   sl_json_string(j, "description", doc);
-  put_types(j, list_or_null);
+  put_types(j, types);
   sl_json_begin_object(j, "items");
   sl_json_string(j, "type", "string");
   sl_json_end_object(j);
@@ -430,10 +431,10 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_string(j, "description", "one line of text");
   put_types(j, scalars);
   sl_json_end_object(j);
-  put_list("include", "files that are merged first, relative to this one", j);
+  put_list("include", "files that are merged first, relative to this one", list_or_null, j);
   put_map("parameters", "values that ${NAME} stands for", a_name, "scalar", j);
   put_map("nodes", "instances of algorithms", a_name, "node", j);
-  put_list("outputs", "ports whose items the graph gives back: NODE or NODE.PORT", j);
+  put_list("outputs", "ports whose items the graph gives back, NODE or NODE.PORT; or all", list_text_or_null, j);
   put_map("budgets", "events: the most events in a slice; NODE.PROPERTY: a budget of a node",
           "^(events|[A-Za-z_][A-Za-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*)$", "budget", j);
   sl_json_end_object(j);

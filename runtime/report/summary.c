@@ -432,6 +432,14 @@ static void json_totals(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+/* What was merged after the graph. */
+static void json_with(const struct sl_session *s, struct sl_json *j) {
+  const char *const *with = sl_session_options(s)->with_paths;
+  sl_json_begin_array(j, "with");
+  for (; with && *with; with++) sl_json_string(j, NULL, *with);
+  sl_json_end_array(j);
+}
+
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   struct sl_json j;
@@ -442,6 +450,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_json_integer(&j, "exit", sum->exit_status);
   sl_json_string(&j, "started", sum->started);
   sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
+  json_with(s, &j);
   json_digest(&j, "graph_digest", sum->graph_digest);
   sl_origin_json(s, &j);
   json_plugins(s, &j);

@@ -68,6 +68,7 @@ struct sl_options {
   const char *const *input_paths;  /* NULL-terminated, or NULL */
   const char *const *sets;         /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
+  const char *const *with_paths;   /* graph files merged after the graph, in this order; before `uses`, `sets` */
   const char *const *plugin_paths; /* folders searched first */
   const char *output_path;         /* for a sink that writes a file; an error where none does */
   const char *trace_path;          /* write what ran when, as Chrome trace JSON; devices are profiled then */
