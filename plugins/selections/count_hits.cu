@@ -13,9 +13,10 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS count_hits_args
-#define COUNT_HITS(M)                                                                           \
-  M(IN, scifi_banks, scifi_banks, "offsets size_bytes", "all of an event")                      \
-  M(IN, ut_banks, ut_banks, "offsets version size_bytes first_word payload", "all of an event") \
+#define COUNT_HITS(M)                                                                 \
+  M(IN, scifi_banks, scifi_banks, "offsets size_bytes", "all of an event")            \
+  M(OPTIONAL_IN, ut_banks, ut_banks, "offsets version size_bytes first_word payload", \
+    "all of an event; without: no hits in the UT")                                    \
   M(OUT, counts, gec_counts, "of each event")
 SL_ARGUMENTS(count_hits, COUNT_HITS);
 
@@ -37,8 +38,9 @@ SL_KERNEL(count_hits_write, struct count_hits_args) {
     uint32_t bytes = 0, hits = 0; /* of this thread */
     for (uint32_t i = a.scifi_banks.offsets[event] + threadIdx.x; i < a.scifi_banks.offsets[event + 1]; i += blockDim.x)
       bytes += a.scifi_banks.size_bytes[i];
-    for (uint32_t i = a.ut_banks.offsets[event] + threadIdx.x; i < a.ut_banks.offsets[event + 1]; i += blockDim.x)
-      hits += ut_hits(&a, i);
+    if (a.ut_banks.offsets != NULL)
+      for (uint32_t i = a.ut_banks.offsets[event] + threadIdx.x; i < a.ut_banks.offsets[event + 1]; i += blockDim.x)
+        hits += ut_hits(&a, i);
     bytes = sl_block_sum_u32(bytes);
     hits = sl_block_sum_u32(hits);
     if (threadIdx.x == 0) {
