@@ -58,13 +58,26 @@ static void put_map(const char *key, const char *doc, const char *names, const c
   sl_json_end_object(j);
 }
 
-static void put_list(const char *key, const char *doc, const char *const *types, struct sl_json *j) {
-  sl_json_begin_object(j, key);
-  sl_json_string(j, "description", doc);
+static void put_texts(const char *const *types, struct sl_json *j) {
   put_types(j, types);
   sl_json_begin_object(j, "items");
   sl_json_string(j, "type", "string");
   sl_json_end_object(j);
+}
+
+static void put_list(const char *key, const char *doc, struct sl_json *j) {
+  sl_json_begin_object(j, key);
+  sl_json_string(j, "description", doc);
+  put_texts(list_or_null, j);
+  sl_json_end_object(j);
+}
+
+/* A list, or `all`, which a parameter may say. */
+static void put_outputs_of_graph(struct sl_json *j) {
+  sl_json_begin_object(j, "outputs");
+  sl_json_string(j, "description", "ports whose items the graph gives back, NODE or NODE.PORT; or all");
+  put_texts(list_text_or_null, j);
+  sl_json_string(j, "pattern", "^(all|.*[$][{].*)$");
   sl_json_end_object(j);
 }
 
@@ -196,10 +209,7 @@ static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
 /* What feeds a list port: a list of ports, a map of them by name, or one alone. */
 static void put_producers(struct sl_json *j) {
   static const char *const port_list_or_map[] = {"string", "array", "object", "null", NULL};
-  put_types(j, port_list_or_map);
-  sl_json_begin_object(j, "items");
-  sl_json_string(j, "type", "string");
-  sl_json_end_object(j);
+  put_texts(port_list_or_map, j);
   sl_json_begin_object(j, "patternProperties");
   sl_json_begin_object(j, "^x-");
   sl_json_end_object(j);
@@ -431,10 +441,10 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_string(j, "description", "one line of text");
   put_types(j, scalars);
   sl_json_end_object(j);
-  put_list("include", "files that are merged first, relative to this one", list_or_null, j);
+  put_list("include", "files that are merged first, relative to this one", j);
   put_map("parameters", "values that ${NAME} stands for", a_name, "scalar", j);
   put_map("nodes", "instances of algorithms", a_name, "node", j);
-  put_list("outputs", "ports whose items the graph gives back, NODE or NODE.PORT; or all", list_text_or_null, j);
+  put_outputs_of_graph(j);
   put_map("budgets", "events: the most events in a slice; NODE.PROPERTY: a budget of a node",
           "^(events|[A-Za-z_][A-Za-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*)$", "budget", j);
   sl_json_end_object(j);

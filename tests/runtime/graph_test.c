@@ -1,7 +1,7 @@
 /* graph_test.c: the graph reader on the text cases of graph_cases/, and what text cannot say.
  *
  * Each NAME.yaml is read with the fake registry; NAME.expected holds the diagnostics as printed, then, if the graph is
- * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --device cuda` at the
+ * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --with FILE --device cuda` at the
  * beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the expected
  * files anew: read the difference before you keep it.
  */
@@ -57,7 +57,8 @@ static char *read_file(const char *path) {
 struct arguments {
   char *text; /* cut into pieces, which the overrides point to */
   struct sl_override sets[OVERRIDES_MAX], uses[OVERRIDES_MAX];
-  uint32_t set_count, use_count;
+  const char *with_paths[OVERRIDES_MAX + 1]; /* NULL-terminated */
+  uint32_t set_count, use_count, with_count;
   const char *target;
 };
 
@@ -81,10 +82,13 @@ static void parse_arguments(char *text, struct arguments *arguments) {
     for (; option != NULL; option = strtok_r(NULL, " ", &word_state)) {
       char *value = strtok_r(NULL, " ", &word_state);
       assert_non_null(value);
+      assert_true(arguments->with_count < OVERRIDES_MAX);
       if (strcmp(option, "--set") == 0)
         add_override(arguments->sets, &arguments->set_count, value);
       else if (strcmp(option, "--use") == 0)
         add_override(arguments->uses, &arguments->use_count, value);
+      else if (strcmp(option, "--with") == 0)
+        arguments->with_paths[arguments->with_count++] = value;
       else if (strcmp(option, "--device") == 0)
         arguments->target = value;
       else
@@ -137,6 +141,7 @@ static void case_gives_expected_text(void **state) {
   assert_non_null(options);
   parse_arguments(options, &arguments);
   const struct sl_graph_request request = {.path = yaml,
+                                           .with_paths = arguments.with_paths,
                                            .target = arguments.target,
                                            .registry = fake_registry(),
                                            .sets = arguments.sets,
