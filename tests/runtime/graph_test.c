@@ -1,9 +1,9 @@
 /* graph_test.c: the graph reader on the text cases of graph_cases/, and what text cannot say.
  *
  * Each NAME.yaml is read with the fake registry; NAME.expected holds the diagnostics as printed, then, if the graph is
- * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --with FILE --device cuda` at the
- * beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the expected
- * files anew: read the difference before you keep it.
+ * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --with FILE --device cuda`
+ * at the beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the
+ * expected files anew: read the difference before you keep it.
  */
 #define _GNU_SOURCE
 #include "graph_fake.h"
