@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
 and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of pairs, decisions and
-reports, of both vertex finders and of luminosity summaries, one factor varied at a time: blocks, slices, slots, guard and,
-on a GPU, branches.
+reports of all sequences of the trigger, of both vertex finders and of luminosity summaries, one factor varied at a time:
+blocks, slices, slots, guard and, on a GPU, branches.
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -30,9 +30,9 @@ MATCHING_NODES = ("scifi_hits", "seed_xz", "seed_clones", "seed_stereo", "seeds"
 UT_MATCHING_NODES = (*MATCHING_NODES, "ut_hits", "ut_matches")
 COMBINED_NODES = (*UT_NODES, *FORWARD_NODES, *MATCHING_NODES, "ut_matches", "hits_left", "velo_left", "long_ut_tracks", "long_tracks")
 PARTICLE_NODES = (*UT_NODES, *FORWARD_NODES, "muon_tiles", "muon_hits", "muons", "calo_cells", "electrons", "bremsstrahlung", "pv", "long_states", "particles")
-SELECTION_NODES = (*PARTICLE_NODES, "hit_counts", "gec", "muon_stubs", "calo_clusters", "dihadron", "dilepton", "v0", "v0_pairs", "scores",
-                   "Hlt1TrackMVA", "Hlt1TwoTrackMVA", "Hlt1TwoKs", "Hlt1Bs2GammaGamma", "Hlt1BeamGas", "Hlt1OneMuonTrackLine", "decide",
-                   "dec_reports", "routing_bits", "sel_reports")
+LINE_NODES = ("muon_stubs", "calo_clusters", "dihadron", "dilepton", "v0", "v0_pairs", "scores", "Hlt1TrackMVA", "Hlt1TwoTrackMVA", "Hlt1TwoKs",
+              "Hlt1Bs2GammaGamma", "Hlt1BeamGas", "Hlt1OneMuonTrackLine", "decide", "dec_reports", "routing_bits", "sel_reports")
+SELECTION_NODES = (*PARTICLE_NODES, "hit_counts", "gec", *LINE_NODES)
 FINDERS = ("pv.beamline", "pv.annealing")
 
 
@@ -90,7 +90,11 @@ def main():
                                 ("matching_no_ut.yaml", "matching without UT", MATCHING_NODES),
                                 ("forward_then_matching.yaml", "forward, matching", COMBINED_NODES),
                                 ("calo.yaml", "calorimeter", CALO_NODES), ("muon.yaml", "muons", MUON_NODES),
-                                ("selections.yaml", "selections", SELECTION_NODES)):
+                                ("selections.yaml", "selections", SELECTION_NODES),
+                                ("hlt1_pp_no_ut.yaml", "trigger without UT", (*FORWARD_NODES, *LINE_NODES)),
+                                ("hlt1_pp_matching.yaml", "trigger, matching", (*UT_MATCHING_NODES, *LINE_NODES)),
+                                ("hlt1_pp_matching_no_ut.yaml", "trigger, matching without UT", (*MATCHING_NODES, *LINE_NODES)),
+                                ("hlt1_pp_forward_then_matching.yaml", "trigger, both", (*COMBINED_NODES, *LINE_NODES))):
         expected = digests(graph, SIX)
         compare(f"six events, {label}", graph, SIX, expected)
         for threads in (32, 64, 128, 256):
@@ -146,6 +150,11 @@ def main():
     print(f"\n{'luminosity: case':44} {'summaries':16} {'list':16}  {options.device}")
     events = ("-n", 60) if options.quick else ()
     every = ("--set", "luminosity.event_types=0")
+    expected = digests("hlt1_pp_default.yaml", SIX, *every)
+    compare("six events, all in the trigger", "hlt1_pp_default.yaml", SIX, expected, *every)
+    for threads in (32, 64, 128, 256):
+        compare(f"six events, all in the trigger, blocks of {threads}", "hlt1_pp_default.yaml", SIX, expected, *every,
+                *blocks(threads, (*SELECTION_NODES, "calo_sums", "summaries")))
     for label, sample, more in (("15 of 300 events", MANY, events), ("all events", MANY, (*events, *every)), ("six events", SIX, every)):
         expected = digests("lumi.yaml", sample, *more)
         compare(label, "lumi.yaml", sample, expected, *more)
