@@ -328,7 +328,7 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks,
                                             args->muons.is_muon};
   if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
-  spectrometer_draw(p, &c->svg);
+  spectrometer_draw(p, &c->picture, &c->svg);
   return SL_OK;
 }
 

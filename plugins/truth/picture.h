@@ -5,6 +5,7 @@
 #ifndef TRUTH_PICTURE_H
 #define TRUTH_PICTURE_H
 
+#include "page.h"
 #include "svg.h"
 #include "velo/event_model.h"
 
@@ -70,6 +71,13 @@ int picture_add_point(struct picture *p, struct picture_point point);
 int picture_add_hit(struct picture *p, struct picture_point point);
 /* Vertices are kept in order of z. */
 int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex);
+
+/* What pages of several kinds have of vertices (picture_vertices.c): classes of the page's style; their marks, by the
+ * caller's way to a place in its panel; and a part of a legend, with a note (or NULL) on true ones. */
+extern const char picture_vertex_style[];
+void picture_draw_vertices(const struct picture *p, struct svg *svg, int size,
+                           struct svg_point (*place)(const void *panel, struct picture_point at), const void *panel);
+void picture_draw_vertex_legend(const struct picture *p, struct legend *l, const char *note);
 
 /* The whole SVG file. */
 void picture_draw(const struct picture *p, struct svg *svg);

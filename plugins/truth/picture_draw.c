@@ -39,13 +39,11 @@ static const char style[] =
     ".missed{stroke:#000;stroke-width:1.7;stroke-dasharray:7 4}\n"
     ".missed-hits{stroke:#000;stroke-width:6.4}.missed-inner{stroke:#fff;stroke-width:3.8}\n"
     ".other{stroke:#555;stroke-width:.9;stroke-dasharray:3 3}\n"
-    ".other-hits{stroke:#555;stroke-width:4.6}.other-inner{stroke:#fff;stroke-width:2.8}\n"
-    ".vertex,.few{stroke:#000;stroke-width:1.2;fill:#f0e442}.few{fill:#fff}\n"
-    ".reconstructed{stroke:#009e73;stroke-width:3}\n";
+    ".other-hits{stroke:#555;stroke-width:4.6}.other-inner{stroke:#fff;stroke-width:2.8}\n";
 
 /* Marks of hits on the lines in z and r. */
 static void add_style(struct svg *s) {
-  svg_add(s, "%s", style);
+  svg_add(s, "%s%s", style, picture_vertex_style);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++)
     svg_add(s, ".%s path{marker-mid:url(#on-%s);marker-end:url(#on-%s)}\n", kinds[kind].class_name,
             kinds[kind].class_name, kinds[kind].class_name);
@@ -257,27 +255,8 @@ static void draw_kind(const struct picture *p, struct svg *s, const struct panel
 
 /* ------------------------------------------------------------------------------------------------ vertices */
 
-static void add_vertex_mark(struct svg *s, struct svg_point at, uint32_t kind, int size) {
-  svg_add(s, "<path class='%s' d='M",
-          kind == PICTURE_VERTEX_TRUE  ? "vertex"
-          : kind == PICTURE_VERTEX_FEW ? "few"
-                                       : "reconstructed");
-  if (kind == PICTURE_VERTEX_FOUND) {
-    svg_add_point(s, (struct svg_point){at.u - size, at.v});
-    svg_add(s, "h%dm-%d,-%dv%d'/>\n", 2 * size, size, size, 2 * size);
-  } else {
-    svg_add_point(s, (struct svg_point){at.u, at.v - size});
-    svg_add(s, "l%d,%dl-%d,%dl-%d,-%dz'/>\n", size, size, size, size, size, size);
-  }
-}
-
-/* What was reconstructed comes last, so that it is seen on what is true. */
-static void draw_vertices(const struct picture *p, struct svg *s, const struct panel *panel) {
-  const int size = panel->view == VIEW_ZX ? 8 : panel->view == VIEW_ZR ? 6 : 4;
-  for (int found = 0; found <= 1; found++)
-    for (uint64_t i = 0; i < p->vertex_count; i++)
-      if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found)
-        add_vertex_mark(s, place(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
+static struct svg_point place_of_vertex(const void *panel, struct picture_point at) {
+  return place((const struct panel *)panel, at);
 }
 
 /* Numbers of tracks above the vertices that have them, outside the panel, in as many rows as keep them apart; what
@@ -305,7 +284,8 @@ static void draw_panel(const struct picture *p, struct svg *s, const struct pane
   draw_detector(p, s, panel);
   if (panel->view != VIEW_ZX) draw_unused_hits(p, s, panel);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++) draw_kind(p, s, panel, kind);
-  draw_vertices(p, s, panel);
+  const int size = panel->view == VIEW_ZX ? 8 : panel->view == VIEW_ZR ? 6 : 4;
+  picture_draw_vertices(p, s, size, place_of_vertex, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, v_label);
 }
@@ -342,11 +322,6 @@ static void add_line_entry(struct legend *l, const struct picture *p, uint32_t k
   legend_add_entry(l, kinds[kind].text, p->counts[kind]);
 }
 
-static void add_vertex_entry(struct legend *l, const struct picture *p, uint32_t kind, const char *text) {
-  add_vertex_mark(l->svg, (struct svg_point){l->left + 0.5 * LEGEND_SAMPLE, l->baseline - 5}, kind, 7);
-  legend_add_entry(l, text, p->vertex_counts[kind]);
-}
-
 static void draw_legend(const struct picture *p, struct svg *s, double left, double top) {
   struct legend l = {s, left, top + 14};
   legend_add_head(&l, "Tracks and particles");
@@ -367,13 +342,7 @@ static void draw_legend(const struct picture *p, struct svg *s, double left, dou
   }
   if (!p->has_true_vertices && !p->has_found_vertices) return;
   l.baseline += 0.5 * LEGEND_STEP;
-  legend_add_head(&l, "Vertices");
-  if (p->has_true_vertices) {
-    add_vertex_entry(&l, p, PICTURE_VERTEX_TRUE, "true, 4 tracks or more");
-    add_vertex_entry(&l, p, PICTURE_VERTEX_FEW, "true, fewer tracks");
-    legend_add_note(&l, "their tracks: above the panel");
-  }
-  if (p->has_found_vertices) add_vertex_entry(&l, p, PICTURE_VERTEX_FOUND, "reconstructed");
+  picture_draw_vertex_legend(p, &l, "their tracks: above the panel");
 }
 
 /* The least range in z, in steps of 50 mm, that shows all vertices and at least 150 mm on both sides of 0. */

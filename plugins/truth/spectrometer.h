@@ -10,6 +10,7 @@
 #define TRUTH_SPECTROMETER_H
 
 #include "mc_particles.h"
+#include "picture.h"
 #include "svg.h"
 
 #include <stdint.h>
@@ -113,7 +114,7 @@ int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, u
 int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_track *track,
                            const struct spectrometer_point *points, uint32_t count, float origin_slope);
 
-/* The whole SVG file. */
-void spectrometer_draw(const struct spectrometer *p, struct svg *svg);
+/* The whole SVG file, with the vertices of a picture of the same event. */
+void spectrometer_draw(const struct spectrometer *p, const struct picture *vertices, struct svg *svg);
 
 #endif

@@ -1,9 +1,9 @@
 /* spectrometer_draw.c: the drawing of a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
  *
  * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged; between them, if tracks were looked
- * for in the UT, the way there. Kinds of true tracks differ in colour (Okabe's and Ito's) and in how their lines are
- * broken, detectors in the shape of their hits. A found track that matches is a band under the true one, so that a line
- * on a band is found, one without is missed, and a ghost is a line of a colour of its own.
+ * for in the UT or vertices are known, the way there. Kinds of true tracks differ in colour (Okabe's and Ito's) and in
+ * how their lines are broken, detectors in the shape of their hits. A found track that matches is a band under the true
+ * one, so that a line on a band is found, one without is missed, and a ghost is a line of a colour of its own.
  */
 #include "page.h"
 #include "spectrometer.h"
@@ -44,8 +44,7 @@ static const char style[] =
     ".dots{stroke:#777;stroke-width:1.8;stroke-linecap:round}\n"
     ".ticks{stroke:#222;stroke-width:.8}\n"
     ".pads{stroke:#333;stroke-width:3.4}\n"
-    ".energy{fill:#e69f00;stroke:#7a5500;stroke-width:.6}\n"
-    "</style>\n";
+    ".energy{fill:#e69f00;stroke:#7a5500;stroke-width:.6}\n";
 
 /* ------------------------------------------------------------------------------------------------ panels */
 
@@ -241,13 +240,18 @@ static void draw_exits(const struct spectrometer *p, struct svg *s, const struct
 
 /* ------------------------------------------------------------------------------------------------ the page */
 
-static void draw_panel(const struct spectrometer *p, struct svg *s, const struct panel *panel, double u_step,
-                       double v_step, const char *u_label) {
+static struct svg_point place_of_vertex(const void *panel, struct picture_point at) {
+  return place((const struct panel *)panel, at.z, at.x);
+}
+
+static void draw_panel(const struct spectrometer *p, const struct picture *vertices, struct svg *s,
+                       const struct panel *panel, double u_step, double v_step, const char *u_label) {
   page_begin_clip(s, &panel->frame, panel->name);
   if (panel->view == VIEW_WHOLE) draw_parts(s, panel);
   for (uint32_t of_muons = 0; of_muons <= 1 && has_scifi(panel); of_muons++) draw_exits(p, s, panel, of_muons);
   for (uint32_t kind = 0; kind < SPECTROMETER_KINDS; kind++) draw_tracks_of(p, s, panel, kind);
   draw_hits(p, s, panel);
+  picture_draw_vertices(vertices, s, panel->view == VIEW_WHOLE ? 4 : 8, place_of_vertex, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, "x (m)");
 }
@@ -341,24 +345,29 @@ static void draw_found_legend(const struct spectrometer *p, struct legend *l) {
   l->baseline += 0.5 * LEGEND_STEP;
 }
 
-void spectrometer_draw(const struct spectrometer *p, struct svg *s) {
-  const double lower = p->found[SPECTROMETER_TO_UT].is_read ? WAY_HEIGHT : 0;
+void spectrometer_draw(const struct spectrometer *p, const struct picture *vertices, struct svg *s) {
+  const int has_way = p->found[SPECTROMETER_TO_UT].is_read || vertices->vertex_count > 0;
+  const double lower = has_way ? WAY_HEIGHT : 0;
   const struct page page = {"Spectrometer", p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT + (int32_t)lower};
   page_begin(s, &page);
-  svg_add(s, "%s", style);
+  svg_add(s, "%s%s</style>\n", style, picture_vertex_style);
   draw_subtitle(p, s);
   const struct panel whole = {{80, 92, 1490, 620, -0.4, 19.4, -6.1, 6.1}, "whole", 3, VIEW_WHOLE};
-  draw_panel(p, s, &whole, 2, 2, "z (m)");
+  draw_panel(p, vertices, s, &whole, 2, 2, "z (m)");
   const struct panel way = {{80, 800, 1490, 700, -0.3, 2.72, -0.32, 0.32}, "way", 8, VIEW_TO_UT};
-  if (p->found[SPECTROMETER_TO_UT].is_read) draw_panel(p, s, &way, 0.2, 0.1, "z (m), VELO and UT");
+  if (has_way) draw_panel(p, vertices, s, &way, 0.2, 0.1, "z (m), VELO and UT");
   const struct panel ut = {{80, lower + 800, 440, 730, 2.28, 2.69, -0.88, 0.88}, "ut", 8, VIEW_UT};
-  draw_panel(p, s, &ut, 0.1, 0.2, "z (m), UT");
+  draw_panel(p, vertices, s, &ut, 0.1, 0.2, "z (m), UT");
   const struct panel scifi = {{600, lower + 800, 680, 730, 7.78, 9.46, -3.25, 3.25}, "scifi", 7, VIEW_SCIFI};
-  draw_panel(p, s, &scifi, 0.2, 0.5, "z (m), SciFi");
+  draw_panel(p, vertices, s, &scifi, 0.2, 0.5, "z (m), SciFi");
   struct legend legend = {s, 1312, lower + 814};
   if (p->has_truth) draw_track_legend(p, &legend);
   draw_found_legend(p, &legend);
   draw_hit_legend(p, &legend);
   if (p->has_energy) draw_energy_legend(p, &legend);
+  if (vertices->has_true_vertices || vertices->has_found_vertices) {
+    legend.baseline += 0.5 * LEGEND_STEP;
+    picture_draw_vertex_legend(vertices, &legend, NULL);
+  }
   svg_add(s, "</svg>\n");
 }

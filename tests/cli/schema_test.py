@@ -29,7 +29,7 @@ NEEDS_WIRING = """list_port_cycle ambiguous_input ambiguous_node constant_takes_
     target two_cycles two_sources types wanted_several""".split()
 NEEDS_OTHER_TEXT = """bad_block_by_kernel bad_parameter_text_is_no_number bad_set_overrides bad_set_overrides_more bad_use_override bad_use_override_set
     include_broken include_changes_kernel_drops_events include_changes_kernel_to_constant include_loop include_missing include_self
-    include_too_many include_with_parameter include_wrong_shows_places""".split()
+    include_too_many include_with_parameter include_wrong_shows_places bad_with_missing""".split()
 PYTHON_TAKES = ["bad_zero_in_string"]  # "\0" in a string; no matter of the schema
 UNSEEN = {f"bad_{name}" for name in NEEDS_WIRING} | set(NEEDS_OTHER_TEXT) | set(PYTHON_TAKES)
 

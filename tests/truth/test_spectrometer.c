@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 static struct spectrometer p;
+static const struct picture no_vertices;
 static struct svg svg;
 
 static int count_of(const char *text) {
@@ -345,7 +346,7 @@ static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
     /* Its line: in all of the spectrometer, and where the SciFi is; no panel of the UT. */
     p.has_truth = 1;
     svg.count = 0;
-    spectrometer_draw(&p, &svg);
+    spectrometer_draw(&p, &no_vertices, &svg);
     assert_int_equal(count_of(scifi == 5 ? "long, matched: 1<" : "long, ghosts: 1<"), 1);
     assert_int_equal(panels_with(scifi == 5 ? "<g class='matched'" : "<g class='ghost'"), 2);
     assert_int_equal(count_of("VELO-UT, matched"), 0);
@@ -363,7 +364,7 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   p.hits[SPECTROMETER_SCIFI].is_read = 1;
   p.tracks[0].exit_slope = NAN;
   svg.count = 0;
-  spectrometer_draw(&p, &svg);
+  spectrometer_draw(&p, &no_vertices, &svg);
   assert_false(svg.failed);
   assert_int_equal(count_of("nan"), 0);
   assert_int_equal(count_of("<title>μ⁻ 5.3 GeV, η 3, long: VELO and SciFi</title>"), 1);
@@ -375,9 +376,27 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   p.has_truth = 0;
   p.has_energy = 1;
   svg.count = 0;
-  spectrometer_draw(&p, &svg);
+  spectrometer_draw(&p, &no_vertices, &svg);
   assert_int_equal(count_of("has no Monte-Carlo truth"), 1);
   assert_int_equal(count_of("ECAL, longest: 0 GeV"), 1);
+  svg_free(&svg);
+}
+
+/* In all of the spectrometer and in the way to the UT, which is there for them. */
+static void vertices_are_marked_and_counted(void **state) {
+  (void)state;
+  struct picture vertices = {.has_true_vertices = 1, .has_found_vertices = 1};
+  for (uint32_t kind = 0; kind < PICTURE_VERTEX_KINDS; kind++)
+    assert_true(picture_add_vertex(&vertices, &(struct picture_vertex){{0, 0, (float)kind}, kind, 5}));
+  spectrometer_clear(&p);
+  svg.count = 0;
+  spectrometer_draw(&p, &vertices, &svg);
+  assert_int_equal(count_of("<path class='vertex'"), 3);        /* and in the legend */
+  assert_int_equal(count_of("<path class='few'"), 3);           /* and in the legend */
+  assert_int_equal(count_of("<path class='reconstructed'"), 3); /* and in the legend */
+  assert_int_equal(count_of("true, 4 tracks or more: 1<"), 1);
+  assert_int_equal(count_of("reconstructed: 1<"), 1);
+  picture_free(&vertices);
   svg_free(&svg);
 }
 
@@ -388,7 +407,7 @@ static void a_particle_without_a_name_has_its_number(void **state) {
   make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = INT32_MIN, .p = 5300});
   p.has_truth = 1;
   svg.count = 0;
-  spectrometer_draw(&p, &svg);
+  spectrometer_draw(&p, &no_vertices, &svg);
   assert_int_equal(count_of("<title>PDG -2147483648 5.3 GeV"), 1);
   svg_free(&svg);
 }
@@ -405,7 +424,7 @@ static void found_tracks_stand_out_and_are_counted(void **state) {
     kind_with(cases[i].ut_hits);
     p.has_truth = 1;
     svg.count = 0;
-    spectrometer_draw(&p, &svg);
+    spectrometer_draw(&p, &no_vertices, &svg);
     assert_int_equal(count_of(cases[i].entry), 1);
     assert_int_equal(count_of(cases[i].tooltip), 1);
     assert_int_equal(panels_with(i == 0 ? "<g class='matched'" : "<g class='ghost'"), 2);
@@ -416,7 +435,7 @@ static void found_tracks_stand_out_and_are_counted(void **state) {
   spectrometer_clear(&p);
   assert_int_equal(spectrometer_take_tracks(&p, &inputs, 1, NULL), 0);
   svg.count = 0;
-  spectrometer_draw(&p, &svg);
+  spectrometer_draw(&p, &no_vertices, &svg);
   assert_int_equal(count_of("VELO-UT: 1<"), 1);
   assert_int_equal(panels_with("<g class='unjudged'"), 2);
   svg_free(&svg);
@@ -437,6 +456,7 @@ int main(void) {
       CASE(a_track_that_is_a_muon_goes_on_to_the_last_chambers),
       CASE(a_long_track_that_matches_no_particle_is_a_ghost),
       CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
+      CASE(vertices_are_marked_and_counted),
       CASE(a_particle_without_a_name_has_its_number),
       CASE(found_tracks_stand_out_and_are_counted),
   };
