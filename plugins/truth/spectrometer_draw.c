@@ -251,7 +251,8 @@ static void draw_panel(const struct spectrometer *p, const struct picture *verti
   for (uint32_t of_muons = 0; of_muons <= 1 && has_scifi(panel); of_muons++) draw_exits(p, s, panel, of_muons);
   for (uint32_t kind = 0; kind < SPECTROMETER_KINDS; kind++) draw_tracks_of(p, s, panel, kind);
   draw_hits(p, s, panel);
-  picture_draw_vertices(vertices, s, panel->view == VIEW_WHOLE ? 4 : 8, place_of_vertex, panel);
+  if (panel->view == VIEW_WHOLE || panel->view == VIEW_TO_UT)
+    picture_draw_vertices(vertices, s, panel->view == VIEW_WHOLE ? 4 : 8, place_of_vertex, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, "x (m)");
 }
