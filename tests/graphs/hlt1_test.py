@@ -89,7 +89,7 @@ def luminosity_is_counted():
 def detectors_that_are_read():
     for name in SEQUENCES:
         wiring = call("check", ROOT / "graphs" / graph(name)).stdout
-is_counted = re.search(r"ut_banks +<- raw", wiring) is not None
+        is_counted = re.search(r"ut_banks +<- raw", wiring) is not None
         checks.that(is_counted == (name in ("default", "matching")), f"{name}: hits in the UT {'' if is_counted else 'do not '}count for the cut")
         checks.that(("selections.gec" in wiring) == (name != "forward_then_matching"), f"{name}: the event cut")
 
