@@ -122,6 +122,9 @@ def refused_at_the_start(folder):
         refused("the same file is an input of this run", VELO, "-i", a, "--json", target)
         refused("the same file is an input of this run", COPY, "-i", a, "--set", f"write.path={target}", status=1)
     refused("the same file is the graph", graph, "-o", graph)
+    part = folder / "part.yaml"
+    part.write_text("sluice: 1\n")
+    refused("the same file is part of the graph", graph, "--with", part, "-o", part)
     refused("-o", COPY, "-o", b, "--json", b)
     refused("-o", COPY, "-o", "-", "--json", "-")
     refused("the same file is the file of --trace", VELO, "--trace", b, "--metrics", b)

@@ -42,6 +42,10 @@ def on_the_host(graph, folder):
     check(all(found[name][1][1] > found["as it is"][1][2] for name in winners), f"what is called faster is so in every round: {winners}")
     text = overlay.read_text()
     check(("budgets: { events: 64 }" in text) == (best in winners and best == "slice-events 64"), "the overlay holds what is faster")
+    part = folder / "part.yaml"
+    part.write_text("sluice: 1\nx-note: merged after the graph, before what is tuned\noutputs: [nothing]\n")
+    done = sluice("tune", graph, "--with", part, "--slots", "1,2", "-n", 5, *TOY, expect=2)
+    check("part.yaml:3:" in done.stderr, f"--with is merged: {done.stderr.strip()}")
     combined = folder / "combined.yaml"
     combined.write_text(f"sluice: 1\ninclude: [{graph.name}, tuned.yaml]\n")
     sluice("check", combined, *TOY)
