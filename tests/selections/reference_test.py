@@ -190,7 +190,7 @@ def compare_scores(name):
 
 def settings(node):
     """Of a node of the graph that has them."""
-    text = re.search(rf"\n  {node}:(.*?)(?=\n  \w|\n\w)", (ROOT / "graphs/secondary_vertices.yaml").read_text(), re.S)[1]
+    text = re.search(rf"\n  {node}:(.*?)(?=\n  \w|\n\w)", (ROOT / "graphs/common/pairs.yaml").read_text(), re.S)[1]
     found = re.search(r"set: \{(.*?)\}", text, re.S)
     return dict(re.findall(r"(\w+): ([-\w.]+)", found[1])) if found else {}
 
