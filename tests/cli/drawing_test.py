@@ -104,9 +104,9 @@ def main():
     if not shutil.which("dot"):
         print("skipped: no program dot to draw with; install graphviz; the rest passed")
         sys.exit(77)
-    # Of graphs with all lines one is enough: Graphviz takes half a minute for each.
-    drawn = {graph: dot for graph, dot in texts.items() if not graph[0].name.startswith("hlt1_pp_")}
-    assert len(drawn) > 30
+    # Not those with all lines, for each of which Graphviz takes half a minute.
+    drawn = {graph: dot for graph, dot in texts.items() if dot.count("Hlt1") == 0}
+    assert len(drawn) > 25
     for graph, dot in drawn.items():
         draw(graph[0], dot, *graph[1:])
     print(f"{len(graphs)} graphs as text, {len(drawn)} drawn")

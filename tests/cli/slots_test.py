@@ -40,8 +40,8 @@ def main():
         events = folder / "events.mdf"
         subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", events, "--quiet"], check=True)
         for graph in sorted((ROOT / "graphs").glob("*.yaml")):
-            if graph.stem.startswith("hlt1_pp_") and graph.stem.endswith("_validation"):
-                continue  # the same, with the checks of other graphs
+            if graph.stem.startswith("hlt1_pp_") and (graph.stem.endswith("_validation") or BRIEF and graph.stem != "hlt1_pp_default"):
+                continue  # the same, with the checks of other graphs; other finders of tracks, which have graphs of their own
             inputs = ["-i", events] if graph.stem == "copy" else []
             together = run(sluice, graph, folder, 4, *inputs)
             if not BRIEF:
