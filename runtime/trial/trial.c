@@ -63,6 +63,7 @@ static struct sl_session *open_with(struct sl_options options, const struct sl_t
   options.sets = o->sets;
   options.uses = uses;
   options.plugin_paths = o->plugin_paths;
+  options.source_threads = 1; /* of the few events here none is to be made ahead */
   struct sl_session *s = NULL;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const int status = d ? sl_session_open(&options, d, &s) : SL_ENOMEM;
