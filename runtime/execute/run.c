@@ -190,7 +190,7 @@ static void fly(struct sl_slot *slot, next_slice *next) {
     if (started != SL_OK) status = started;
   }
   while (status == SL_OK && (f.busy[0] || f.busy[1])) finish_earliest(&f, &status);
-  for (k = 0; k < flights; k++)
+  for (k = 0; k < 2; k++)
     if (f.busy[k]) end_slice(slot, k, status);
 }
 

@@ -348,10 +348,7 @@ static void a_trace_has_a_track_for_each_branch(void **state) {
   FILE *trace = fopen(path, "r"), *seen = open_memstream(&text, &size);
   assert_non_null(trace);
   while (fgets(line, sizeof line, trace))
-    if (strstr(line, "\"right\""))
-      fputs(line, seen);
-    else if (strstr(line, "branch"))
-      fputs(line, seen);
+    if (strstr(line, "\"right\"") || strstr(line, "branch")) fputs(line, seen);
   fclose(trace);
   fclose(seen);
   assert_non_null(strstr(text, "\"tid\": 7, \"args\": {\"name\": \"slot 0, device, branch 1\"}"));
