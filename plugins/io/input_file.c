@@ -149,6 +149,36 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
   return SL_OK;
 }
 
+enum { POPULATE_BYTES = 1 << 20 }; /* by a worker at a time, a multiple of any page's size */
+
+struct populate_work {
+  const uint8_t *data;
+  uint64_t begin, end;
+};
+
+/* Only advice, too: pages that cannot be had are found out when they are touched. */
+static void populate_pages(void *work_, uint32_t index, uint32_t worker) {
+  const struct populate_work *work = (const struct populate_work *)work_;
+  const uint64_t begin = work->begin + (uint64_t)index * POPULATE_BYTES, left = work->end - begin;
+  (void)worker;
+#ifdef MADV_POPULATE_READ
+  (void)madvise((void *)(uintptr_t)(work->data + begin), left < POPULATE_BYTES ? left : POPULATE_BYTES,
+                MADV_POPULATE_READ);
+#else
+  (void)left;
+#endif
+}
+
+void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t end) {
+  if (!f->data || f->is_stream) return;
+  if (end > f->mapped_bytes) end = f->mapped_bytes;
+  if (end <= f->populated_bytes) return;
+  struct populate_work work = {f->data, f->populated_bytes, end};
+  const uint64_t steps = (end - work.begin + POPULATE_BYTES - 1) / POPULATE_BYTES;
+  f->populated_bytes = work.begin + steps * POPULATE_BYTES;
+  s->in_parallel(s->context, (uint32_t)steps, populate_pages, &work);
+}
+
 int input_file_recheck(struct input_file *f) {
   struct stat status;
   if (!f->data || f->is_stream) return 0;

@@ -10,12 +10,12 @@
 #ifndef IO_INPUT_FILE_H
 #define IO_INPUT_FILE_H
 
-#include <stdint.h>
+#include <sluice/plugin.h>
 
 struct input_file {
   const uint8_t *data; /* NULL: not open, or empty */
   uint64_t size;       /* that can be read; only that of a stream grows */
-  uint64_t mapped_bytes;
+  uint64_t mapped_bytes, populated_bytes;
   int descriptor;
   uint32_t watch; /* whose pages the handler replaces (input_file.c) */
   /* Of a pipe (input_stream.h). */
@@ -29,6 +29,11 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
 /* 0, or 1 if bytes of the file were lost since it was opened; `size` is then what is left, as large as before if they
  * could not be read. */
 int input_file_recheck(struct input_file *f);
+/* Maps the pages of a mapped file that begin before byte `end` and are not mapped yet, by workers
+ * (services->in_parallel); reads those that are not in memory. What is read next should be: each page that is first
+ * touched by a reader costs more, and all of that falls to the thread that looks for headers. Nothing where the kernel
+ * cannot (before 5.14). */
+void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t end);
 void input_file_close(struct input_file *f);
 
 #endif

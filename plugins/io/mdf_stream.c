@@ -396,6 +396,7 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   const int found = find_file(m, s);
   m->position = m->done_bytes + (m->is_open ? m->reader.offset : 0);
   if (found != 1) return found;
+  input_file_populate(&m->mapping, s, m->reader.offset + bytes_max);
   uint64_t bytes = 0;
   const int first = add_record(m, s, &bytes);
   if (first != 1) return first;
