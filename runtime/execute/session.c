@@ -224,7 +224,7 @@ static int open_tables(struct sl_session *s) {
 static int open_reading(struct sl_session *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   s->reading.args = calloc(1, source->algorithm->args_size + 1u);
-  s->reading.workers = sl_workers_new(s->source_threads);
+  s->reading.workers = sl_workers_new(s->source_threads, sl_processors());
   if (!s->reading.args || !s->reading.workers) return SL_ENOMEM;
   s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as there is memory for */
   sl_graph_fill_properties(source, s->reading.args);
@@ -328,11 +328,13 @@ static int check_options(struct sl_session *s) {
   return SL_OK;
 }
 
-/* Where the device is the host, steps run one after the other. */
+/* Where the device is the host, steps run one after the other. Else side by side, unless somebody said, as long as
+ * slices do not fill the device without: measured on an H200 with the whole trigger (docs/performance.md). */
 uint32_t sl_session_branches(const struct sl_session *s) {
-  enum { UNLESS_SAID = 1 };
+  enum { SIDE_BY_SIDE = 4, EVENTS_THAT_FILL = 8000 };
   if (!s->backend->is_device) return 1;
-  return s->branches ? s->branches : UNLESS_SAID;
+  if (s->branches) return s->branches;
+  return (uint64_t)s->slot_count * s->slice_events < (uint64_t)s->device_count * EVENTS_THAT_FILL ? SIDE_BY_SIDE : 1;
 }
 
 /* What has no effect on this graph and device. */
