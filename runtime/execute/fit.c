@@ -154,6 +154,12 @@ int sl_fit(struct sl_session *s) {
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
   if (!s->options.source_threads) s->source_threads = 1; /* nobody asked for more */
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
+  if (!s->branches) { /* nor for these */
+    s->branches = 1;
+    const int status = lay_out(s, s->slice_events);
+    if (status < 0) return status;
+    if (fits(s, &rooms, s->slot_count)) return SL_OK;
+  }
   const uint32_t wanted = s->slice_events, slots = slots_that_fit(s, &rooms);
   const int is_asked_for = s->options.slice_events || s->graph->slice_events;
   uint32_t events;

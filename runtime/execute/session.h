@@ -366,7 +366,7 @@ struct sl_session {
   struct sl_device_place devices[SL_DEVICES_MAX];
   uint32_t device_count;
   uint32_t families;                /* nodes of a family run together */
-  uint32_t branches;                /* of steps that run side by side, at most; 0: not said */
+  uint32_t branches;                /* of steps that run side by side, at most; 0: nobody said */
   struct sl_node_context *contexts; /* per node */
   struct sl_array *arrays;          /* constants, per storage */
   struct sl_prepared *prepared;     /* per node; empty where the algorithm has no `prepare` */

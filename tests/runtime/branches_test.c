@@ -383,6 +383,49 @@ static void the_plan_shows_branches_and_their_cost(void **state) {
   sl_diagnostics_free(d);
 }
 
+/* ------------------------------------------------------------------------------------------ unless somebody said */
+
+/* How many branches CHAINS has, with `said` as their number (0: none) and so much memory (0: all that it wants); 0 if
+ * that does not fit. */
+static uint32_t branches_of(uint32_t said, uint32_t slots, uint32_t slice_events, uint64_t memory) {
+  char set[32], bytes[32];
+  struct sl_options o = toy_options(CHAINS, "mock");
+  snprintf(set, sizeof set, "runtime.branches=%u", said);
+  snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)memory);
+  o.sets = (const char *const[]){said ? set : NULL, NULL};
+  o.slots = slots;
+  o.slice_events = slice_events;
+  if (memory) setenv("SLUICE_MOCK_MEMORY", bytes, 1);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_session *session = NULL;
+  const int status = sl_session_open(&o, d, &session);
+  unsetenv("SLUICE_MOCK_MEMORY");
+  const uint32_t branches = session ? sl_session_layout(session)->branch_count : 0;
+  assert_int_equal(status, session ? SL_OK : SL_ENOMEM);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return branches;
+}
+
+static void slices_that_fill_the_device_have_one_branch(void **state) {
+  (void)state;
+  assert_int_equal(branches_of(0, 1, 16, 0), 2);
+  assert_int_equal(branches_of(0, 1, 7999, 0), 2);
+  assert_int_equal(branches_of(0, 1, 8000, 0), 1);
+  assert_int_equal(branches_of(0, 4, 2000, 0), 1);
+  assert_int_equal(branches_of(2, 4, 2000, 0), 2);
+}
+
+static void branches_that_nobody_asked_for_go_where_memory_is_short(void **state) {
+  (void)state;
+  uint64_t memory = 1024;
+  while (branches_of(1, 2, 1000, memory) == 0) memory += memory / 64;
+  assert_int_equal(branches_of(0, 2, 1000, memory), 1);
+  assert_int_equal(branches_of(2, 2, 1000, memory), 0);
+  while (branches_of(2, 2, 1000, memory) == 0) memory += memory / 64;
+  assert_int_equal(branches_of(0, 2, 1000, memory), 2);
+}
+
 static void settings_that_are_no_number_of_branches_are_refused(void **state) {
   (void)state;
   static const char *const wrong[] = {"0", "17", "-1", "two", "4x", "", "99999999999999999999"};
@@ -414,6 +457,8 @@ int main(void) {
       cmocka_unit_test(chains_go_side_by_side),
       cmocka_unit_test(a_trace_has_a_track_for_each_branch),
       cmocka_unit_test(the_plan_shows_branches_and_their_cost),
+      cmocka_unit_test(slices_that_fill_the_device_have_one_branch),
+      cmocka_unit_test(branches_that_nobody_asked_for_go_where_memory_is_short),
       cmocka_unit_test(settings_that_are_no_number_of_branches_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

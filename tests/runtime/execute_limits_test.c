@@ -279,13 +279,14 @@ static uint32_t fail_each_call(const struct request *request) {
 
 static void no_call_of_the_device_fails_without_a_word(void **state) {
   (void)state;
-  struct request request = {.graph = SMALL};
+  static const char *const one_branch[] = {"raw.events=40", "runtime.branches=1", NULL};
+  struct request request = {.graph = SMALL, .sets = one_branch};
   const uint32_t captured = fail_each_call(&request);
   request.sets = (const char *const[]){"raw.events=40", "runtime.branches=3", NULL};
   const uint32_t branched = fail_each_call(&request);
   request.profile = 1;
   const uint32_t branched_steps = fail_each_call(&request);
-  request.sets = NULL;
+  request.sets = one_branch;
   const uint32_t plain = fail_each_call(&request);
   request.guard = 1;
   const uint32_t guarded = fail_each_call(&request);
@@ -303,7 +304,9 @@ static void no_call_of_the_device_fails_without_a_word(void **state) {
 
 static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **state) {
   (void)state;
-  struct request request = {.graph = graph_of_sums(300), .profile = 1};
+  struct request request = {.graph = graph_of_sums(300),
+                            .profile = 1,
+                            .sets = (const char *const[]){"raw.events=40", "runtime.branches=1", NULL}};
   setenv("SLUICE_MOCK_FAIL", "wait:1", 1);
   struct outcome r = run(&request);
   unsetenv("SLUICE_MOCK_FAIL");
