@@ -60,18 +60,6 @@ static void add_range(const struct clearing *c, uint32_t step, void *memory, uin
   if (bytes > clear->bytes_max) clear->bytes_max = bytes;
 }
 
-static void add_clears_of(const struct clearing *c, uint32_t n, uint32_t step) {
-  const struct sl_session *s = c->slot->session;
-  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  for (uint32_t m = 0; m < a->member_count; m++)
-    for (uint32_t f = 0; a->members[m].kind == SL_MEMBER_OUT && f < a->members[m].collection->field_count; f++) {
-      if (!sl_layout_is_cleared(s->layout, n, m, f)) continue;
-      const int32_t at = s->layout->members[n][m].storage[f];
-      const struct sl_storage *storage = &s->layout->storage[at];
-      add_range(c, s->backend->is_device ? storage->clear_step : step, c->slot->storage[at], storage->bytes);
-    }
-}
-
 static void add_clears(const struct clearing *c) {
   const struct sl_session *s = c->slot->session;
   const struct sl_layout *l = s->layout;
@@ -82,8 +70,11 @@ static void add_clears(const struct clearing *c) {
     c->slot->clears[i].count = 0;
   }
   if (s->backend->is_device) add_range(c, 0, c->slot->errors, sl_counters_bytes(s));
-  for (uint32_t i = 0; i < l->step_count; i++)
-    for (uint32_t k = 0; k < l->steps[i].node_count; k++) add_clears_of(c, l->steps[i].nodes[k], i);
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    const struct sl_storage *at = &l->storage[i];
+    if (at->clear_step != UINT32_MAX)
+      add_range(c, s->backend->is_device ? at->clear_step : at->lower, c->slot->storage[i], at->bytes);
+  }
 }
 
 /* All ranges, and the counters. */

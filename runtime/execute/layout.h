@@ -35,7 +35,7 @@ struct sl_storage {
   uint32_t lower, upper;       /* steps in which it lives, half open */
   uint32_t kept_from, kept_until; /* ARENA: nobody else has its memory in these steps, half open; more than it lives
                                      where steps of other branches may run beside those that touch it */
-  uint32_t clear_step;          /* before which a device clears it, its own or an earlier one; UINT32_MAX: it is not */
+  uint32_t clear_step;          /* before which a device clears it, `lower` or an earlier one; UINT32_MAX: it is not */
   int32_t in_place_of;          /* shares that storage's place, or SL_NONE */
   uint32_t last_reader_is_host; /* lives to the end */
   uint32_t read_by_kernel;

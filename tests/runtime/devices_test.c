@@ -30,16 +30,6 @@ struct result {
   char *messages, *table, *json;
 };
 
-static void write_texts(const struct sl_session *session, struct result *r) {
-  size_t size = 0;
-  FILE *file = open_memstream(&r->table, &size);
-  sl_session_write_table(session, 0, file);
-  fclose(file);
-  file = open_memstream(&r->json, &size);
-  assert_int_equal(sl_session_write_json(session, file), SL_OK);
-  fclose(file);
-}
-
 static struct result run(const char *devices, uint32_t slots, uint32_t repeat, const char *trace_path) {
   struct result r = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -61,7 +51,7 @@ static struct result run(const char *devices, uint32_t slots, uint32_t repeat, c
     r.devices = sum->device_count;
     for (uint32_t i = 0; i < sum->device_count; i++) r.of[i] = sum->devices[i];
     for (uint32_t i = 0; i < sum->device_count; i++) r.of[i].name = NULL; /* of the session */
-    write_texts(session, &r);
+    assert_int_equal(toy_reports(session, &r.table, &r.json), SL_OK);
   }
   sl_session_close(session);
   r.messages = toy_messages(d);

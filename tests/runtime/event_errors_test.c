@@ -43,16 +43,6 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-static void write_texts(const struct sl_session *session, struct outcome *r) {
-  size_t size = 0;
-  FILE *file = open_memstream(&r->table, &size);
-  sl_session_write_table(session, 0, file);
-  fclose(file);
-  file = open_memstream(&r->json, &size);
-  assert_int_equal(sl_session_write_json(session, file), SL_OK);
-  fclose(file);
-}
-
 static const struct {
   const char *node, *reason;
 } reasons[] = {
@@ -76,7 +66,7 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     for (uint32_t k = 0; k < 3; k++)
       if (!strcmp(sum->errors[i].node, reasons[k].node) && !strcmp(sum->errors[i].reason, reasons[k].reason))
         r.counts[k] += sum->errors[i].count;
-  write_texts(session, &r);
+  assert_int_equal(toy_reports(session, &r.table, &r.json), SL_OK);
   r.messages = toy_messages(r.diagnostics);
   sl_session_close(session);
   sl_diagnostics_free(r.diagnostics);

@@ -29,6 +29,18 @@ static inline char *toy_messages(const struct sl_diagnostics *d) {
   return messages;
 }
 
+/* The final table and the JSON, to be freed; what writing the JSON returned. */
+static inline int toy_reports(const struct sl_session *session, char **table, char **json) {
+  size_t size = 0;
+  FILE *file = open_memstream(table, &size);
+  sl_session_write_table(session, 0, file);
+  fclose(file);
+  file = open_memstream(json, &size);
+  const int status = sl_session_write_json(session, file);
+  fclose(file);
+  return status;
+}
+
 /* 1 if it is a GPU that is not there, or that nothing was built for, with the reason printed: the test ends with 77. */
 static inline int toy_device_is_absent(const char *device) {
   if (strncmp(device, "cuda", 4) != 0) return 0;
