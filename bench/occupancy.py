@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""How the cost of an event grows with what is in it, and falls with the size of slices.
+
+    bench/occupancy.py measure [--device cuda] [--collisions 1,2,5,10,15,20] [--slices 250,500,1000,2000,4000,8000]
+                               [--slots 4] [--events 2000] [--seconds 1] [-o occupancy.json]
+    bench/occupancy.py plot occupancy.json docs/figures/occupancy.svg     # needs Debian's python3-matplotlib
+
+Events are simulated with so many collisions on average, and run by the whole trigger, with the global event cut (default)
+and without one (forward_then_matching), in slices of 1000; by slice size with 5.3 collisions. Slices are read first, and
+repeated; upload, kernels and download of decisions are inside the clock. Of the five stretches median, least and most.
+A slice ends early where its memory is full, which it is for events this large: so the slices' mean size is noted, too.
+"""
+import argparse
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+import samples
+from samples import ROOT
+
+SEQUENCES = ("default", "forward_then_matching")
+AVERAGE = 5.3
+# An event, on average of a slice; what the graph has suffices up to some eight collisions.
+BUDGETS = {"search.candidates_per_event": lambda mu: max(400, 80 * mu)}
+
+
+def run(options, sequence, path, events, slice_events, slots, mu, repeat):
+    command = [options.sluice, "run", ROOT / f"graphs/hlt1_pp_{sequence}.yaml", "--with", ROOT / "graphs/output/decisions.yaml", "-i", path,
+               "-n", events, "--set", f"raw.passes={events // options.events + 1}", "--slice-events", slice_events, "--slots", slots,
+               "--repeat", repeat, "--device", options.device, "--quiet", "--json", "-"]
+    for budget, value in BUDGETS.items():
+        command += ["--set", f"{budget}={round(value(mu))}"]
+    return samples.run(command)
+
+
+def rate(options, sequence, path, slice_events, slots, mu):
+    events = max(options.events, 2 * slots * slice_events)
+    first = run(options, sequence, path, events, slice_events, slots, mu, 6)
+    repeat = max(6, 1 + round(options.seconds * first["throughput_hz"] / events))
+    r = run(options, sequence, path, events, slice_events, slots, mu, repeat)
+    return {"rates": r["stretch_hz"], "retries": r["retries"], "events_a_slice": r["events"] * r["repeat"] / r["slices"]}
+
+
+def measure(options):
+    rows, slices = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for mu in [*map(float, options.collisions.split(",")), AVERAGE]:
+            path = Path(folder) / f"{mu}.mdf"
+            samples.run([options.sluice, "run", ROOT / "graphs/copy.yaml", "-n", options.events, "--set", f"raw.mu={mu}", "-o", path, "--quiet"])
+            counts = samples.run([options.sluice, "run", ROOT / "bench/hits.yaml", "-i", path, "--quiet", "--json", "-"])
+            clusters = counts["outputs"][0]["items"] / counts["events"]
+            for sequence in SEQUENCES:
+                rows.append({"collisions": mu, "clusters": clusters, "sequence": sequence, **rate(options, sequence, path, 1000, options.slots, mu)})
+                tell(rows[-1])
+            for size in map(int, options.slices.split(",")) if mu == AVERAGE else ():
+                for slots in sorted({1, options.slots}):
+                    slices.append({"slice": size, "slots": slots, **rate(options, SEQUENCES[0], path, size, slots, mu)})
+                    tell(slices[-1])
+            path.unlink()
+    rows.sort(key=lambda row: row["clusters"])
+    Path(options.output).write_text(json.dumps({"device": options.device, "slots": options.slots, "occupancy": rows, "slices": slices}, indent=1))
+
+
+def tell(row):
+    rates = row["rates"]
+    print(*(f"{key} {value:g}" if isinstance(value, (int, float)) else value for key, value in row.items() if key != "rates"),
+          f"events/s {statistics.median(rates):.0f} ({min(rates):.0f} to {max(rates):.0f})", flush=True)
+
+
+def plot(options):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "occupancy", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
+                         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+    found = json.loads(Path(options.json).read_text())
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+    names = {"default": "default, with the event cut", "forward_then_matching": "forward then matching, no cut"}
+    for sequence, marker in zip(SEQUENCES, "os"):
+        rows = [row for row in found["occupancy"] if row["sequence"] == sequence]
+        axes[0].plot([row["clusters"] for row in rows], [1e6 / statistics.median(row["rates"]) for row in rows], marker=marker, label=names[sequence])
+    for row in (row for row in found["occupancy"] if row["sequence"] == SEQUENCES[0]):
+        axes[0].annotate(f"{row['collisions']:g}", (row["clusters"], 0), ha="center", va="bottom", color="#777777")
+    axes[0].set(xlabel="VELO clusters an event (grey: collisions a crossing)", ylabel="us an event", xlim=(0, None), ylim=(0, None))
+    axes[0].legend(loc="upper left")
+    for slots, marker in zip(sorted({row["slots"] for row in found["slices"]}), "os"):
+        rows = [row for row in found["slices"] if row["slots"] == slots]
+        axes[1].plot([row["slice"] for row in rows], [statistics.median(row["rates"]) / 1e3 for row in rows], marker=marker,
+                     label=f"{slots} slot{'s' if slots > 1 else ''}")
+    axes[1].set(xlabel="events a slice", ylabel="thousand events/s, default", xscale="log", ylim=(0, None))
+    axes[1].xaxis.set_major_formatter("{x:g}")
+    axes[1].set_xticks([row["slice"] for row in found["slices"] if row["slots"] == 1], minor=False)
+    axes[1].xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    axes[1].legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(options.svg, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("measure")
+    samples.add_options(one)
+    one.add_argument("--device", default="cuda")
+    one.add_argument("--collisions", default="1,2,5,10,15,20")
+    one.add_argument("--slices", default="250,500,1000,2000,4000,8000")
+    one.add_argument("--slots", type=int, default=4)
+    one.add_argument("--events", type=int, default=2000)
+    one.add_argument("--seconds", type=float, default=1.0)
+    one.add_argument("-o", "--output", default="occupancy.json")
+    one.set_defaults(call=measure)
+    two = commands.add_parser("plot")
+    two.add_argument("json")
+    two.add_argument("svg")
+    two.set_defaults(call=plot)
+    options = parser.parse_args()
+    options.call(options)
+
+
+if __name__ == "__main__":
+    main()
