@@ -219,11 +219,14 @@ def six_lines(runs, recorded):
     """Events that each line passes, of lines that pass any."""
     columns = {}
     for sequence, summary in runs[SIX].items():
+        sources = {"": summary}
         if sequence in recorded:
-            columns[f"`{sequence}`, recorded"] = [line for event in recorded[sequence] for line in event["decisions"]]
-        columns[f"`{sequence}`"] = [row["name"] for row in summary["results"]["selection_check"]["lines"] for _ in range(row["passed"])]
+            columns[f"`{sequence}`: LHCb's, recorded"] = [line for event in recorded[sequence] for line in event["decisions"]]
+            sources = {" with LHCb's settings": runs[LHCB_SIX][sequence], "": summary}
+        for text, of in sources.items():
+            columns[f"`{sequence}`{text}"] = [row["name"] for row in of["results"]["selection_check"]["lines"] for _ in range(row["passed"])]
     names = sorted({line for lines in columns.values() for line in lines})
-    return table(["line", *columns], [[bare(name), *(lines.count(name) for lines in columns.values())] for name in names])
+    return table(["events that pass", *map(bare, names)], [[text, *map(lines.count, names)] for text, lines in columns.items()])
 
 
 # ------------------------------------------------------------------------------------------------------- simulated events
@@ -275,9 +278,10 @@ def muons_table(runs):
 def electrons_table(runs):
     found = results(runs, MINIMUM_BIAS, "electron_check")
     rows = []
-    for sort in ("electrons", "hadrons", "ghosts"):
-        for i, name in enumerate(b["name"] for b in next(iter(found.values()))["momentum_bins"]):
-            bins = [check["momentum_bins"][i][sort] for check in found.values()]
+    names = [b["name"] for b in next(iter(found.values()))["momentum_bins"]]
+    for sort, shown in (("electrons", names), ("hadrons", names), ("ghosts", ["all"])):
+        for name in shown:
+            bins = [check["momentum_bins"][names.index(name)][sort] for check in found.values()]
             rows.append([f"{sort}, {name}", *(percent(b["called_electrons"], b["tracks"]) for b in bins)])
     for key, text in (("momentum", "p of the track"), ("momentum_with_photons", "p and what it radiated")):
         rows.append([f"{text}: width, bias", *(f"{100 * check[key]['width']:.1f}, {100 * check[key]['median']:+.1f}" for check in found.values())])
@@ -292,13 +296,14 @@ def photons_table(runs):
 
 
 def rates_table(runs):
-    """Of lines that pass an event in one of the sequences, or have a figure of LHCb's."""
+    """Of lines that pass one event of a thousand in one of the sequences, or have a figure of LHCb's."""
     found = results(runs, MINIMUM_BIAS, "selection_check")
     passed = {sequence: {bare(row["name"]): row["passed"] for row in (*check["lines"], check["any"])} for sequence, check in found.items()}
     names = dict.fromkeys(name for of in passed.values() for name in of)
+    shown = [name for name in names if name in PUBLISHED
+             or any(1000 * of.get(name, 0) >= found[sequence]["events"] for sequence, of in passed.items())]
     rows = [[name, *(khz(of[name], found[sequence]["events"]) if name in of else "" for sequence, of in passed.items()),
-             khz(PUBLISHED[name], PUBLISHED_EVENTS) if name in PUBLISHED else ""]
-            for name in names if name in PUBLISHED or any(of.get(name) for of in passed.values())]
+             khz(PUBLISHED[name], PUBLISHED_EVENTS) if name in PUBLISHED else ""] for name in shown]
     return table(["kHz", *(f"`{sequence}`" for sequence in found), "LHCb's"], rows)
 
 

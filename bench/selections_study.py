@@ -11,7 +11,7 @@ of docs/physics.md, "Selections".
     [--device cpu] [--set NODE.PROPERTY=VALUE ...]
 
 With --jobs J each sample is made in J parts at the same time, of seeds from --seed on, whose counts are added up.
-Published figures are those that LHCb's trigger of 2025 is tested with, in its public repository: events that pass, of
+Published figures are those that LHCb's trigger of September 2023 is tested with, in its public repository: events that pass, of
 1000 of full simulation.
 """
 import argparse

@@ -5,10 +5,14 @@ import csv
 import json
 import lzma
 import re
+import sys
 import tempfile
 from pathlib import Path
 
 from common import BRIEF, DATA, GEOMETRY, ROOT, SIX, Checks, call, need_data, run
+
+sys.path.insert(0, str(ROOT / "bench"))
+from physics_report import RECORDED  # noqa: E402
 
 SEQUENCES = ("default", "no_ut", "matching", "matching_no_ut", "forward_then_matching")
 EVERY_EVENT = ("--set", "luminosity.event_types=0")
@@ -49,22 +53,31 @@ def same_bits():
     checks.golden(Path(__file__).with_name("hlt1_digests.txt"), found)
 
 
+def decisions(name, table, lines, *arguments):
+    """{event: the lines that pass it}"""
+    run(graph(name), SIX, "--with", table, "-o", folder / "decisions.csv", *arguments)
+    found = {}
+    for row in csv.DictReader((folder / "decisions.csv").open()):
+        bits = [bit for bit in range(32) if int(row["passed"]) >> bit & 1]
+        found.setdefault(int(row["event"]), []).extend(lines[32 * int(row["index"]) + bit] for bit in bits)
+    return found
+
+
 def lines_as_recorded():
-    """Exactly those of the default sequence; of the others ours pass no event that LHCb's lines do not."""
+    """Exactly those of the default sequence, and of all with LHCb's settings; else ours pass no event that LHCb's lines do not."""
     lines = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/common/lines_default.yaml").read_text(), re.M)
     sequences = json.load(lzma.open(DATA / "lhcb/reference.json.xz"))["sequences"]
     table = folder / "decisions.yaml"
     table.write_text("sluice: 1\nnodes:\n  write: { use: io.csv_sink, set: { output: decide.decisions } }\n")
-    for name, recorded_as in (("default", "default"), ("matching", "matching"), ("forward_then_matching", "forward_then_matching_no_gec")):
-        recorded = sequences[f"hlt1_pp_{recorded_as}"]
+    for name, (recorded_as, settings) in {**RECORDED, "matching": (RECORDED["matching_no_ut"][0], ())}.items():
+        recorded = sequences[recorded_as]
         ours = [line for line in lines if name != "forward_then_matching" or line != "Hlt1GECPassthrough"]
         checks.that(ours == recorded["lines"], f"{name} has the {len(ours)} recorded lines, in their order")
-        run(graph(name), SIX, "--with", table, "-o", folder / "decisions.csv")
-        found = {}
-        for row in csv.DictReader((folder / "decisions.csv").open()):
-            bits = [bit for bit in range(32) if int(row["passed"]) >> bit & 1]
-            found.setdefault(int(row["event"]), []).extend(ours[32 * int(row["index"]) + bit] for bit in bits)
         expected = {event["event"]: event["decisions"] for event in recorded["events"]}
+        if settings:
+            found = decisions(name, table, ours, *(f"--set={setting}" for setting in settings))
+            checks.that(found == expected, f"{name} decides as recorded, with LHCb's settings: {found}")
+        found = decisions(name, table, ours)
         passed = {event: lines for event, lines in found.items() if lines}
         if name == "default":
             checks.that(found == expected, f"{name} decides as recorded: {passed}")
