@@ -82,9 +82,9 @@ class Truth:
     def matches(self, velo_ids, scifi_ids=()):
         """The particles that a track matches: {particle: hits of it in the VELO and the SciFi}."""
         velo, scifi = self.shared("velo_ids", velo_ids), self.shared("scifi_ids", [hit & self.mask for hit in scifi_ids])
-        families = [(place, self.by_key.get(self.particles[place]["mother"])) for place in scifi] if len(velo_ids) > 2 and len(scifi_ids) > 2 else ()
         own = dict(velo), dict(scifi)
-        for daughter, mother in families:
+        for daughter in own[1] if len(velo_ids) > 2 and len(scifi_ids) > 2 else ():
+            mother = self.by_key.get(self.particles[daughter]["mother"])
             if mother != daughter and own[0].get(mother):
                 for counts, before in zip((velo, scifi), own):
                     counts[mother] = counts.get(mother, 0) + before.get(daughter, 0)

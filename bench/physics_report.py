@@ -7,9 +7,10 @@
     [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/hlt1-physics.md]
     [--work build/physics_report] [--data ../shared/data] [--sluice build/cpu-release/sluice]
 
-With --page the tables are written into a page, between `<!-- table NAME -->` and `<!-- end -->`. Samples are simulated
-minimum bias, simulated decays of a Bs to phi phi, and the six events of full simulation, which are left out, and said to
-be, where they are absent. What LHCb's trigger found is in bench/lhcb_figures.json, and what it found in the six events in
+With --page the tables are written into a page, between `<!-- table NAME -->` and `<!-- end -->`; they have the sequences
+that are asked for, and a table of which nothing is known stays as it was. Samples are simulated minimum bias, simulated
+decays of a Bs to phi phi, and the six events of full simulation, which are left out, and said to be, where they are
+absent. What LHCb's trigger found is in bench/lhcb_figures.json, and what it found in the six events in
 lhcb/reference.json.xz beside these.
 """
 import argparse
