@@ -468,12 +468,13 @@ static void guard_finds_what_an_arena_hides(void **state) {
   free(r.messages);
 }
 
-/* On a GPU the run ends cleanly and, step by step, names the node; nothing more can run on it, so that this comes last.
- */
+/* On a GPU the run ends cleanly and, step by step, names the node; nothing more can run on
+ * it, so that this comes last. */
 static void a_kernel_that_crashes_is_named(void **state) {
   (void)state;
   if (strncmp(device, "cuda", 4) != 0) skip();
-  struct outcome r = run((const char *const[]){"raw.events=100", "some.crash=true", NULL}, 1, 8, 1, 0, 1);
+  struct outcome r =
+      run((const char *const[]){"raw.events=100", "some.crash=true", "runtime.branches=1", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EDEVICE);
   if (!strstr(r.messages, "node some: a kernel failed in toy.sum: ")) fail_msg("%s", r.messages);
   free(r.messages);
