@@ -8,6 +8,7 @@
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
+#include <sluice/math.h>
 
 /* Pixels are squares of this side, in mm, but for the elongated ones beside the chips' borders. */
 #define VELO_PIXEL_PITCH 0.055f
@@ -29,7 +30,7 @@ static SL_DEVICE struct velo_point velo_global(const float *t, float local_x, fl
  * x and y are finite, as geometry.c sees to. The product with 8192 is exact. pi itself wraps to -32768; the point 0, 0
  * has the azimuth 0. */
 static SL_DEVICE int16_t velo_phi(float x, float y) {
-  const float abs_x = x < 0.0f ? -x : x, abs_y = y < 0.0f ? -y : y, sum = abs_x + abs_y;
+  const float abs_x = sl_abs_f32(x), abs_y = sl_abs_f32(y), sum = abs_x + abs_y;
   const float part = 8192.0f * ((abs_x - abs_y) / (sum > 0.0f ? sum : 1.0f));
   const float upper = x > 0.0f ? 8192.0f - part : 24576.0f + part;
   const float phi = y < 0.0f ? -upper : upper;

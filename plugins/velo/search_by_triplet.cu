@@ -23,20 +23,27 @@
 
 /* ------------------------------------------------------------------------------------------------- forward */
 
-static SL_DEVICE struct search_live *live_at(const struct search *s, uint32_t list, uint32_t i) {
-  return i < SHARED_LIVE_TRACKS ? &s->shared->live[list][i] : &s->live[list * s->e.count + i];
+/* Each branch knows what kind of memory it reads or writes. */
+static SL_DEVICE struct search_live live_get(const struct search *s, uint32_t list, uint32_t i) {
+  if (i < SHARED_LIVE_TRACKS) return s->shared->live[list][i];
+  return s->live[list * s->e.count + i];
 }
 
 static SL_DEVICE void live_append(const struct search *s, uint32_t list, struct search_live live) {
-  *live_at(s, list, atomicAdd(&s->shared->live_count[list], 1u)) = live;
+  const uint32_t i = atomicAdd(&s->shared->live_count[list], 1u);
+  if (i < SHARED_LIVE_TRACKS)
+    s->shared->live[list][i] = live;
+  else
+    s->live[list * s->e.count + i] = live;
 }
 
 static SL_DEVICE void set_bit(uint32_t *bits, uint32_t i) { atomicOr(&bits[i / 32], 1u << i % 32); }
 
-/* Where the hit of the pair is that is nearest to the line, if it is near enough; the end of the pair otherwise. */
+/* Where the hit of the pair is that is nearest to the line, if it is near enough; the end of the pair otherwise. Hits
+ * are looked at around where the line is `delta_z` from where it begins. */
 static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
-                                      const struct search_line *line, int16_t phi) {
-  const struct search_window w = window_around(s, p, phi);
+                                      const struct search_line *line, float delta_z) {
+  const struct search_window w = window_around(s, p, line_azimuth(line, delta_z));
   float least = s->a->max_scatter;
   uint32_t best = p->end, i = w.begin;
   SL_ROLLED /* lanes make different numbers of turns */
@@ -88,11 +95,10 @@ static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pai
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
   const uint32_t older = s->e.first + live_older(live), newest = s->e.first + live_newest(live);
+  const float module_z = s->a->geometry.module_z[2 * pair + search_side_of(from->id[older])]; /* early: two loads */
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
-  const uint32_t side = search_side_of(from->id[older]);
-  const int16_t phi = line_phi(&line, s->a->geometry.module_z[2 * pair + side] - line.z0);
-  const uint32_t best = nearest_hit(s, p, &line, phi);
+  const uint32_t best = nearest_hit(s, p, &line, module_z - line.z0);
   const uint32_t length = live_length(live), skips = live_skips(live);
   if (best != p->end) {
     track_append(s, live, pair_hit(p, best));
@@ -109,7 +115,7 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
   const struct search_pair p = pair_open(s, pair);
   const uint32_t count = s->shared->live_count[list];
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-    struct search_live live = *live_at(s, list, i);
+    struct search_live live = live_get(s, list, i);
     if (extend(s, &p, pair, &live)) live_append(s, 1 - list, live);
   }
 }
@@ -117,7 +123,7 @@ static SL_DEVICE void forward(const struct search *s, uint32_t pair, uint32_t li
 /* Writes down those of three hits that are live at the end. */
 static SL_DEVICE void finish_live(const struct search *s, uint32_t list) {
   for (uint32_t i = threadIdx.x; i < s->shared->live_count[list]; i += blockDim.x) {
-    const struct search_live live = *live_at(s, list, i);
+    const struct search_live live = live_get(s, list, i);
     if (live_length(&live) == 3) track_begin(s, &live, 0);
   }
 }
@@ -133,11 +139,21 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
     SL_FOR_WARP (i, hits) {
       const uint32_t wanted = i < hits && !bit_is_set(s->memory.bits.used, p.first + i);
       const uint32_t place = sl_warp_append(wanted, &count);
-      if (i < hits) s->memory.unused_before[p.begin + i] = (uint16_t)place;
+      if (i < hits) *unused_before(s, &p, p.begin + i) = (uint16_t)place;
       if (wanted) s->memory.unused[p.begin + place] = (uint16_t)(p.begin + i);
     }
-    if (sl_warp_lane() == 0) s->shared->unused_count[(top - job) % PAIRS] = count;
+    if (sl_warp_lane() == 0) {
+      *unused_before(s, &p, p.end) = (uint16_t)count;
+      s->shared->unused_count[(top - job) % PAIRS] = count;
+    }
   }
+}
+
+/* Where the unused hit with this number is, if one goes around the circle up to twice. */
+static SL_DEVICE uint32_t unused_around(const struct search *s, const struct search_pair *p, uint32_t unused_count,
+                                        uint32_t number) {
+  const uint32_t is_beyond = number >= unused_count ? 1 : 0;
+  return s->memory.unused[p->begin + number - (is_beyond ? unused_count : 0)] + (is_beyond ? p->end - p->begin : 0);
 }
 
 /* Around a middle hit, a pair's hits are visited as s, s + 1, s - 1, s + 2, ... from `start` = s: the one at distance
@@ -145,11 +161,9 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
  * and the (n - 1 - k)-th below, for all k < n: this gives the number. n is at most the number of unused hits. */
 static SL_DEVICE uint32_t candidate_visit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                           uint32_t start, uint32_t n, uint32_t k) {
-  const uint16_t *unused = s->memory.unused + p->begin;
-  const uint32_t before = s->memory.unused_before[start], hits = p->end - p->begin;
-  const uint32_t above = before + k, below = before + unused_count - n + k;
-  const uint32_t hit_above = above < unused_count ? unused[above] : unused[above - unused_count] + hits;
-  const uint32_t hit_below = below < unused_count ? unused[below] : unused[below - unused_count] + hits;
+  const uint32_t above = *unused_before(s, p, start) + k, hits = p->end - p->begin;
+  const uint32_t hit_above = unused_around(s, p, unused_count, above);
+  const uint32_t hit_below = unused_around(s, p, unused_count, above + unused_count - n);
   const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + hits - hit_below) + 1;
   return visit_above < visit_below ? visit_above : visit_below;
 }
@@ -161,17 +175,11 @@ static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t star
   return at >= p->end ? at - hits : at;
 }
 
-/* How many unused hits of the pair are before `at`. */
-static SL_DEVICE uint32_t unused_place(const struct search *s, const struct search_pair *p, uint32_t unused_count,
-                                       uint32_t at) {
-  return at < p->end ? s->memory.unused_before[at] : unused_count;
-}
-
 /* The best third hit on the line, or NO_THIRD_HIT. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
-  const struct search_window w = window_around(s, p, line_phi(line, delta_z));
-  const uint32_t begin = unused_place(s, p, unused_count, w.begin), end = unused_place(s, p, unused_count, w.end);
+  const struct search_window w = window_around(s, p, line_azimuth(line, delta_z));
+  const uint32_t begin = *unused_before(s, p, w.begin), end = *unused_before(s, p, w.end);
   float least = s->a->max_scatter;
   uint32_t best = UINT32_MAX, i = p->begin + begin;
   SL_ROLLED
@@ -282,15 +290,16 @@ static SL_DEVICE struct search_memory shared_memory(struct search_shared *shared
   return memory;
 }
 
-/* An event's part of the workspace: of the arrays for all hits, of 4 words a hit, 4 words (live tracks), 1 and 1. */
+/* An event's part of the workspace: of the arrays for all hits, of 4 words a hit, 4 words (live tracks), 1 and 1. In
+ * the last one, bits take an eighth, and what follows them half a word for each hit and each pair: such an event has
+ * more than SHARED_PAIR_HITS. */
 static SL_DEVICE struct search_memory scratch_memory(const struct search_by_triplet_args *a, struct search_event e) {
   const size_t all = a->hits.bound.capacity;
   const uint32_t words = (e.count + 31) / 32;
-  uint16_t *lists = (uint16_t *)(a->workspace + 8 * all + e.first);
-  uint32_t *bits = a->workspace + 9 * all + e.first; /* SHARED_PAIR_HITS or more: room for four arrays of bits */
+  uint32_t *bits = a->workspace + 9 * all + e.first;
   const struct search_memory memory = {(struct search_hit *)a->workspace + e.first,
-                                       lists,
-                                       lists + e.count,
+                                       (uint16_t *)(a->workspace + 8 * all + e.first),
+                                       (uint16_t *)(bits + 4 * words),
                                        {bits, bits + words, bits + 2 * words, bits + 3 * words}};
   return memory;
 }
@@ -326,7 +335,8 @@ SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
   }
 }
 
-SL_KERNEL(search_by_triplet_find, struct search_by_triplet_args) {
+/* Nine blocks of 128 threads have 56 registers a thread. */
+SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
   __shared__ struct search_shared shared;
   for (uint32_t turn = blockIdx.x; turn < *a.events.count; turn += gridDim.x) {
     const uint32_t event = a.event_order[turn];
@@ -399,6 +409,7 @@ static int prepare(const struct sl_services *services, void *args) {
   struct search_by_triplet_args *a = (struct search_by_triplet_args *)args;
   (void)services;
   a->phi_window = phi_units(a->phi_tolerance);
+  a->half_window = (uint32_t)a->phi_window << 16;
   a->window_width = (uint32_t)(2 * a->phi_window) << 16 | 0xFFFF;
   return SL_OK;
 }

@@ -29,6 +29,7 @@ enum {
   M(U32, seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "", "first hits tried for a seed's middle hit")          \
   M(BUDGET, candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, three-hit ones included")              \
   M(COMPUTED, phi_window, int32_t, "half the width of the windows, in units of phi")                                 \
+  M(COMPUTED, half_window, uint32_t, "the same in an upper half")                                                    \
   M(COMPUTED, window_width, uint32_t, "halves: 0xFFFF, the width, so that it holds whatever a hit's lower half is")  \
   M(SCRATCH, track_hits, u16, "tracks by middle hit; on the CPU, as they are found",                                 \
     SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0)))                                                    \

@@ -30,7 +30,7 @@ typedef uint32_t search_two_hits __attribute__((may_alias)); /* halves: the firs
 
 struct search_hit {
   float x, y, z;
-  uint32_t start_phi; /* halves: hit_start(), hit_phi() */
+  uint32_t start_azimuth; /* hit_start(), and above it the 16 bits of hit_azimuth() */
 } __attribute__((aligned(16)));
 
 /* A track that may be extended, in eight bytes. */
@@ -51,7 +51,7 @@ struct search_bits {
 struct search_memory {
   struct search_hit *hits;
   uint16_t *unused;        /* of each pair: where the hits that are not used are */
-  uint16_t *unused_before; /* of each hit: how many of its pair before it are not */
+  uint16_t *unused_before; /* of each hit, and of the end of each pair: how many of the pair before it are not */
   struct search_bits bits;
 };
 
@@ -60,7 +60,7 @@ struct search_shared {
     struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
     uint32_t before[SHARED_EVENT_WORDS]; /* when all pairs are done */
   } u;
-  uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * SHARED_PAIR_HITS];
+  uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * (SHARED_PAIR_HITS + 1)];
   uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
   struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
   uint16_t bin_begin[PAIRS][BINS + 1];
@@ -87,16 +87,19 @@ struct search_pair {
   uint32_t first;      /* in the event */
   uint32_t begin, end; /* where they are in memory, as their lists are */
   uint16_t *bin_begin; /* the first of each bin */
+  uint32_t ends;       /* of pairs, that are before it in memory.unused_before */
 };
 
 struct search_line {
   float x0, y0, z0, tx, ty;
 };
 
-/* A hit's azimuth, and where the first hit of the next pair downstream with as large an azimuth is in memory. */
-static SL_DEVICE uint32_t hit_start_phi(uint32_t start, int16_t phi) { return halves(start, (uint16_t)phi); }
-static SL_DEVICE int16_t hit_phi(const struct search_hit *hit) { return (int16_t)(uint16_t)upper_half(hit->start_phi); }
-static SL_DEVICE uint32_t hit_start(const struct search_hit *hit) { return lower_half(hit->start_phi); }
+/* An azimuth as words that ascend with it and wrap as it does: 0 is -pi, a step is 0x10000. What stands in the lower
+ * half changes no order of two azimuths that differ. */
+static SL_DEVICE uint32_t azimuth_of(int16_t phi) { return halves(0, (uint16_t)phi) + 0x80000000u; }
+
+/* Where the first hit of the next pair downstream with as large an azimuth is in memory. */
+static SL_DEVICE uint32_t hit_start(const struct search_hit *hit) { return lower_half(hit->start_azimuth); }
 
 /* The last two hits of a live track. */
 static SL_DEVICE uint32_t live_older(const struct search_live *live) { return lower_half(live->hits); }
@@ -123,7 +126,7 @@ static SL_DEVICE uint64_t third_hit(float scatter, uint32_t visit, uint32_t at) 
 static SL_DEVICE uint32_t third_hit_at(uint64_t third) { return lower_half((uint32_t)third); }
 static SL_DEVICE uint32_t third_hit_visit(uint64_t third) { return upper_half((uint32_t)third); }
 
-static SL_DEVICE uint32_t phi_bin(int32_t phi) { return (uint32_t)(phi + 32768) >> (16 - BIN_BITS); }
+static SL_DEVICE uint32_t azimuth_bin(uint32_t azimuth) { return azimuth >> (32 - BIN_BITS); }
 
 static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
 
@@ -133,18 +136,24 @@ static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t p
   p.begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
   p.end = p.begin + s->shared->pair_first[pair + 1] - p.first;
   p.bin_begin = s->shared->bin_begin[pair % PAIRS];
+  p.ends = s->is_shared ? pair % PAIRS : pair;
   return p;
+}
+
+/* How many hits of the pair before `at` are unused. */
+static SL_DEVICE uint16_t *unused_before(const struct search *s, const struct search_pair *p, uint32_t at) {
+  return &s->memory.unused_before[p->ends + at];
 }
 
 /* The hit in the event that is at `at` in memory. */
 static SL_DEVICE uint32_t pair_hit(const struct search_pair *p, uint32_t at) { return p->first + at - p->begin; }
 
-/* The first hit of the pair with an azimuth of `phi` or more; the first of all if there is none. */
-static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search_pair *p, int16_t phi) {
-  const uint32_t bin = phi_bin(phi), end = p->bin_begin[bin + 1];
+/* The first hit of the pair with this azimuth or more; the first of all if there is none. */
+static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search_pair *p, uint32_t azimuth) {
+  const uint32_t bin = azimuth_bin(azimuth), end = p->bin_begin[bin + 1];
   uint32_t i = p->bin_begin[bin];
   SL_ROLLED
-  while (i < end && hit_phi(&s->memory.hits[i]) < phi) i++;
+  while (i < end && s->memory.hits[i].start_azimuth < azimuth) i++;
   return i == p->end ? p->begin : i;
 }
 
@@ -157,18 +166,18 @@ static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
   const struct velo_hits_view *from = &s->a->hits;
   for (uint32_t i = p.begin + blockDim.x - 1 - threadIdx.x; i <= p.end; i += blockDim.x) {
     const uint32_t is_hit = i < p.end ? 1 : 0, in_slice = s->e.first + pair_hit(&p, i);
-    const int16_t phi = is_hit ? from->phi[in_slice] : (int16_t)0;
-    const uint32_t last_bin = is_hit ? phi_bin(phi) : BINS;
+    const uint32_t azimuth = is_hit ? azimuth_of(from->phi[in_slice]) : 0;
+    const uint32_t last_bin = is_hit ? azimuth_bin(azimuth) : BINS;
     SL_ROLLED
-    for (uint32_t bin = i > p.begin ? phi_bin(from->phi[in_slice - 1]) + 1 : 0; bin <= last_bin; bin++)
+    for (uint32_t bin = i > p.begin ? azimuth_bin(azimuth_of(from->phi[in_slice - 1])) + 1 : 0; bin <= last_bin; bin++)
       p.bin_begin[bin] = (uint16_t)i;
     if (!is_hit) break;
-    const uint32_t start = has_downstream ? pair_start(s, &downstream, phi) : 0;
+    const uint32_t start = has_downstream ? pair_start(s, &downstream, azimuth) : 0;
     struct search_hit hit;
     hit.x = from->x[in_slice];
     hit.y = from->y[in_slice];
     hit.z = from->z[in_slice];
-    hit.start_phi = hit_start_phi(start, phi);
+    hit.start_azimuth = start | azimuth;
     s->memory.hits[i] = hit;
   }
 }
@@ -178,32 +187,32 @@ static SL_DEVICE struct search_line line_through(float x0, float y0, float z0, f
   return line;
 }
 
-static SL_DEVICE int16_t line_phi(const struct search_line *line, float delta_z) {
-  return velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z);
+static SL_DEVICE uint32_t line_azimuth(const struct search_line *line, float delta_z) {
+  return azimuth_of(velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z));
 }
 
 /* A window of azimuth, and the hits in the bins that it touches: from `begin` on to before `end`, by way of the pair's
  * last and first one if it is wrapped. */
 struct search_window {
-  uint32_t lower; /* its lower edge, as a word of halves whose lower one is 0 */
+  uint32_t lower; /* its lower edge */
   uint32_t begin, end, is_wrapped;
 };
 
-static SL_DEVICE struct search_window window_around(const struct search *s, const struct search_pair *p, int16_t phi) {
-  const int16_t lower = (int16_t)(uint16_t)(uint32_t)(phi - s->a->phi_window);
-  const int16_t upper = (int16_t)(uint16_t)(uint32_t)(phi + s->a->phi_window);
+static SL_DEVICE struct search_window window_around(const struct search *s, const struct search_pair *p,
+                                                    uint32_t azimuth) {
   struct search_window w;
-  w.lower = halves(0, (uint16_t)lower);
-  w.begin = p->bin_begin[phi_bin(lower)];
-  w.end = p->bin_begin[phi_bin(upper) + 1];
-  w.is_wrapped = upper < lower ? 1 : 0; /* a window is no wider than two radians */
+  w.lower = azimuth - s->a->half_window;
+  const uint32_t upper = w.lower + s->a->window_width;
+  w.begin = p->bin_begin[azimuth_bin(w.lower)];
+  w.end = p->bin_begin[azimuth_bin(upper) + 1];
+  w.is_wrapped = upper < w.lower ? 1 : 0; /* a window is no wider than two radians */
   return w;
 }
 
-/* By one comparison of whole words: azimuths are upper halves, and their difference wraps as they do. */
+/* By one comparison of whole words, whose difference wraps as azimuths do. */
 static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
                                      const struct search_hit *hit) {
-  return hit->start_phi - w->lower <= s->a->window_width ? 1u : 0u;
+  return hit->start_azimuth - w->lower <= s->a->window_width ? 1u : 0u;
 }
 
 static SL_DEVICE float scatter_from(const struct search_line *line, const struct search_hit *hit) {

@@ -114,6 +114,12 @@ static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struc
 #define SL_KERNEL_ANY_BLOCK(name, args_type) SL_KERNEL(name, args_type)
 #endif
 
+/* SL_KERNEL of at most so many registers a thread, where a few more would leave room for a block less on a processor.
+ * Only CUDA's compiler is told. */
+#if !defined(SL_KERNEL_REGISTERS)
+#define SL_KERNEL_REGISTERS(name, args_type, registers) SL_KERNEL(name, args_type)
+#endif
+
 /* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
  * All threads of a block see the same event. */
 #define SL_FOR_EVENTS(event, list)                                                              \

@@ -18,6 +18,10 @@
 /* A node's block may be any size; what needs many registers says the largest that it is made for. */
 #define SL_KERNEL(name, args_type)           static __global__ void name(const args_type a)
 #define SL_KERNEL_ANY_BLOCK(name, args_type) static __global__ void __launch_bounds__(1024) name(const args_type a)
+#if defined(CUDART_VERSION) && CUDART_VERSION >= 12040
+#define SL_KERNEL_REGISTERS(name, args_type, registers) \
+  static __global__ void __maxnreg__(registers) name(const args_type a)
+#endif
 
 /* sl_launch.backend points to a struct that begins with these. */
 struct sl_cuda_stream {
