@@ -63,9 +63,11 @@ static int has_trace(const struct sipm *s, const struct sim_scifi_light *light, 
   return sum >= TRACE;
 }
 
-static int has_link(const struct sim_id_link *links, uint32_t count, uint32_t particle) {
-  uint32_t i = 0;
-  while (i < count && links[i].particle != particle) i++;
+/* Of the links from the `first`th on. */
+static int has_link(const struct sim_event *event, uint32_t first, uint32_t particle) {
+  const uint32_t count = event->links[SIM_IN_SCIFI].count;
+  uint32_t i = first;
+  while (i < count && event->links[SIM_IN_SCIFI].at[i].particle != particle) i++;
   return i < count;
 }
 
@@ -76,8 +78,7 @@ static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece,
     const struct sim_scifi_light *light = &s->digits->sorted.at[i];
     if (light->particle == SIM_SCIFI_NOISE) continue;
     if (!has_trace(s, light, piece->channel % SCIFI_SIPM_CHANNELS, piece->width)) continue;
-    if (has_link(event->links[SIM_IN_SCIFI].at + before, event->links[SIM_IN_SCIFI].count - before, light->particle))
-      continue;
+    if (has_link(event, before, light->particle)) continue;
     struct sim_id_link *link = SIM_APPEND(&event->links[SIM_IN_SCIFI]);
     if (!link) return SL_ENOMEM;
     *link = (struct sim_id_link){light->particle, piece->id};
