@@ -7,9 +7,11 @@
  * by id and order. Two clusters that agree in all three keep the order of the input, so that places are unique whatever
  * the input. At last clusters are gathered, so that hits are written in one piece.
  *
- * In pairs that are too large for this, and on a cpu, whose warp is one thread, a hit's place is the number of clusters
- * of its pair that come before it, counted straight from memory; by phi alone, and only in a pair where that gives two
- * the same place, again by all three keys.
+ * On a cpu, whose warp is one thread, a hit's place is the number of clusters of its pair that come before it, counted
+ * straight from memory; by phi alone, and only in a pair where that gives two the same place, again by all three keys.
+ *
+ * In pairs that are too large for either, which damaged banks can make, keys are sorted in memory by all three keys, by
+ * the warp, in the place of the pair's hits: n (log n)^2 steps.
  *
  * README.md: "Azimuth and order".
  */
@@ -90,7 +92,10 @@ static SL_DEVICE uint32_t counts_for(int16_t other, int16_t own, const uint32_t 
   return equals ? other == own : other < own;
 }
 
-enum { PHIS = 8 }; /* compared at a time, so that a cpu's counts stay in registers for as long */
+enum {
+  PHIS = 8,          /* compared at a time, so that a cpu's counts stay in registers for as long */
+  COUNTED_MAX = 1024 /* clusters of a pair, whose squares are counted sooner than they are sorted */
+};
 
 /* How many clusters of the pair have a smaller phi than each, or the same. */
 static SL_DEVICE void some_count(struct some *s, const int16_t *phi, uint32_t count, const uint32_t equals) {
@@ -142,9 +147,9 @@ static SL_DEVICE void some_add_equals(struct some *s, const struct sort_by_phi_a
   }
 }
 
-/* Sorts a pair of any size. Clusters whose phi is their own have places of their own by phi alone; if two had the same
- * place, which shows in the sum of places, all is done again with all keys. */
-static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct slice *p) {
+/* Sorts a pair. Clusters whose phi is their own have places of their own by phi alone; if two had the same place, which
+ * shows in the sum of places, all is done again with all keys. */
+static SL_DEVICE void sort_by_counts(const struct sort_by_phi_args *a, const struct slice *p) {
   const int16_t *phi = a->clusters.phi + p->from;
   struct some s;
   uint32_t sum = 0;
@@ -309,6 +314,49 @@ static SL_DEVICE void sort_small(const struct sort_by_phi_args *a, const struct 
   sl_warp_sync();
 }
 
+/* ------------------------------------------------------------------------------------ sorts in memory */
+
+/* Puts the keys at places i and j > i in order, of those that are there. */
+static SL_DEVICE void put_in_order(const struct sort_by_phi_args *a, const struct slice *p, uint32_t i, uint32_t j) {
+  if (j >= p->count) return;
+  uint32_t *keys = a->hits.id + p->to;
+  const uint32_t low = keys[i], high = keys[j];
+  const uint32_t swapped =
+      have_equal_phi(low, high) ? comes_before(a, p->from, key_place(high), key_place(low)) : (low > high ? 1u : 0u);
+  if (!swapped) return;
+  keys[i] = high;
+  keys[j] = low;
+}
+
+/* A bitonic sort whose comparisons all put the smaller key first, so that keys beyond the last need not be there. */
+static SL_DEVICE void sort_keys(const struct sort_by_phi_args *a, const struct slice *p) {
+  uint32_t half = 1; /* of the places, rounded up to a power of two */
+  while (2 * half < p->count) half *= 2;
+  for (uint32_t size = 2; size <= 2 * half; size *= 2) {
+    for (uint32_t t = sl_warp_lane(); t < half; t += sl_warp_lanes()) {
+      const uint32_t k = t % (size / 2), begin = (t - k) * 2;
+      put_in_order(a, p, begin + k, begin + size - 1 - k);
+    }
+    sl_warp_sync();
+    for (uint32_t distance = size / 4; distance > 0; distance /= 2) {
+      for (uint32_t t = sl_warp_lane(); t < half; t += sl_warp_lanes()) {
+        const uint32_t i = 2 * t - t % distance;
+        put_in_order(a, p, i, i + distance);
+      }
+      sl_warp_sync();
+    }
+  }
+}
+
+/* Sorts a pair of any size and writes it. All lanes of the warp call it. */
+static SL_DEVICE void sort_large(const struct sort_by_phi_args *a, const struct slice *p) {
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes())
+    a->hits.id[p->to + i] = sort_key(a->clusters.phi[p->from + i], i);
+  sl_warp_sync();
+  sort_keys(a, p);
+  for (uint32_t i = sl_warp_lane(); i < p->count; i += sl_warp_lanes()) write_rows(a, p, a->hits.id + p->to, i, 1);
+}
+
 /* A warp a module pair. Reads and writes 18 bytes a cluster, in rows of a warp. */
 SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
   __shared__ struct keys keys[WARPS];
@@ -322,7 +370,9 @@ SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
       continue;
     }
     const struct slice p = slice_of(&a, event, pair);
-    if (p.count <= KEYS && sl_warp_lanes() > 1)
+    if (sl_warp_lanes() == 1 && p.count <= COUNTED_MAX)
+      sort_by_counts(&a, &p);
+    else if (sl_warp_lanes() > 1 && p.count <= KEYS)
       sort_small(&a, &p, &keys[warp]);
     else
       sort_large(&a, &p);
