@@ -33,7 +33,7 @@ enum { COMPRESSION_AS_READ = -1 };
   M(IN, record, io_raw_record, "", "whole records of events, to be written")                               \
   M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added") \
   M(STRING, path, "", "file to write; empty: that of -o")                                                  \
-  SINK_TYPES(M)                                                                                            \
+  SINK_CHOICE(M)                                                                                           \
   M(I32, compression, -1, -1, 9, "", "level; 0: none, -1: as it was read")                                 \
   M(ENUM, codec, "zstd", "of bodies that are compressed anew", MDF_CODEC_NAMES)                            \
   M(ENUM, checksum, "as_read", "records that have one; those made of packets count as read with one", CHECKSUM_NAMES)
@@ -348,7 +348,9 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
   begin_batch(m, &args->made_banks);
-  SL_FOR_BATCH (e, batch) {
+  uint32_t next = 0;
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    if (!sink_takes(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, s, args, e, &batch->events[e]);
     if (status < 0) return status;
     if (status == 0) {
@@ -358,7 +360,6 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
     m->counts.written++;
     m->counts.with_errors += batch->events[e].error != SL_EVENT_OK;
   }
-  sink_leave_out_unlisted(&m->counts, &m->decompressor, &args->record, batch);
   return SL_OK;
 }
 

@@ -25,7 +25,7 @@
 #define MEP_SINK(M)                                                          \
   M(IN, record, io_raw_record, "", "whole records of events, to be written") \
   M(STRING, path, "", "file to write; empty: that of -o")                    \
-  SINK_TYPES(M)                                                              \
+  SINK_CHOICE(M)                                                             \
   M(U32, events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)")
 SL_HOST_ARGUMENTS(mep_sink, MEP_SINK);
 
@@ -448,14 +448,15 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
   (void)s;
-  SL_FOR_BATCH (e, batch) {
+  uint32_t next = 0;
+  for (uint32_t e = 0; e < batch->event_count; e++) {
+    if (!sink_takes(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, args, e, &batch->events[e]);
     if (status < 0) return status;
     m->counts.left_out += status == 0;
     m->counts.written += status != 0;
     m->counts.with_errors += status != 0 && batch->events[e].error != SL_EVENT_OK;
   }
-  sink_leave_out_unlisted(&m->counts, &m->decompressor, &args->record, batch);
   return SL_OK;
 }
 

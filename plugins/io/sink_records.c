@@ -73,16 +73,15 @@ void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, ui
     sink_leave_out(c, reason, &bank);
 }
 
-void sink_leave_out_unlisted(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
-                             const struct sl_batch *batch) {
+int sink_takes(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
+               const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next) {
   struct sink_record record;
-  uint32_t next = 0;
-  for (uint32_t e = 0; batch->selected && e < batch->event_count; e++) {
-    if (next < batch->selected_count && batch->selected[next] == e)
-      next++;
-    else if (sink_record_find(in, e, &record))
-      sink_leave_out_record(c, d, SINK_NOT_LISTED, &record);
-  }
+  if (!batch->selected) return 1;
+  const int is_listed = *next < batch->selected_count && batch->selected[*next] == event;
+  *next += (uint32_t)is_listed;
+  if (is_listed || (with_errors && batch->events[event].error != SL_EVENT_OK)) return 1;
+  if (sink_record_find(in, event, &record)) sink_leave_out_record(c, d, SINK_NOT_LISTED, &record);
+  return 0;
 }
 
 static const struct {

@@ -66,13 +66,15 @@ static inline void sink_leave_out(struct sink_counts *c, uint32_t reason, const 
 /* Counts the banks of a record, as far as they can be read. */
 void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
                            struct sink_record *record);
-/* Counts those of the events of the batch that are not on the sink's list. */
-void sink_leave_out_unlisted(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
-                             const struct sl_batch *batch);
+/* Is the event to be written: is it on the sink's list, or in error, where those are wanted too? If not, its banks are
+ * counted. Of a batch's events in their order; *next: 0 before the first. */
+int sink_takes(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
+               const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next);
 void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes);
 
-/* Bank types that the sink is told to write or to leave out. */
-#define SINK_TYPES(M)                                                                           \
+/* Bank types that the sink is told to write or to leave out, and what of events with an error. */
+#define SINK_CHOICE(M)                                                                          \
+  M(BOOL, with_errors, 0, "also events with an error, which are on no list")                    \
   M(STRING, only_types, "", "bank types to write, separated by blanks; empty: all of an event") \
   M(STRING, without_types, "", "bank types to leave out, separated by blanks")
 struct sink_types {
