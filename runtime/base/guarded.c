@@ -60,16 +60,19 @@ static void find_damage(const struct sl_guarded *g, char *text, size_t size) {
   }
 }
 
+void sl_guarded_forbid(const void *from, size_t bytes) { ASAN_POISON_MEMORY_REGION(from, bytes); }
+void sl_guarded_permit(const void *from, size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(from, bytes); }
+
 static void canaries_forbid(const struct sl_guarded *g) {
-  unsigned char *values = g->values;
-  ASAN_POISON_MEMORY_REGION(values - CANARY_BYTES, CANARY_BYTES);
-  ASAN_POISON_MEMORY_REGION(values + g->bytes, CANARY_BYTES);
+  const unsigned char *values = g->values;
+  sl_guarded_forbid(values - CANARY_BYTES, CANARY_BYTES);
+  sl_guarded_forbid(values + g->bytes, CANARY_BYTES);
 }
 
 static void canaries_permit(const struct sl_guarded *g) {
-  unsigned char *values = g->values;
-  ASAN_UNPOISON_MEMORY_REGION(values - CANARY_BYTES, CANARY_BYTES);
-  ASAN_UNPOISON_MEMORY_REGION(values + g->bytes, CANARY_BYTES);
+  const unsigned char *values = g->values;
+  sl_guarded_permit(values - CANARY_BYTES, CANARY_BYTES);
+  sl_guarded_permit(values + g->bytes, CANARY_BYTES);
 }
 
 struct sl_guarded sl_guarded_new(size_t bytes, int fill, int salt) {

@@ -20,4 +20,8 @@ void sl_guarded_free(struct sl_guarded *g);
 /* 0; or 1 with where the nearest damaged byte lies: "3 bytes past its end". */
 int sl_guarded_is_damaged(const struct sl_guarded *g, char *text, size_t size);
 
+/* Tells AddressSanitizer, where present, that nobody is to touch these bytes, or that anybody may again. */
+void sl_guarded_forbid(const void *from, size_t bytes);
+void sl_guarded_permit(const void *from, size_t bytes);
+
 #endif

@@ -3,7 +3,8 @@
  * the allocations are separate and only the source and the outputs are looked at: for the rest there is the vendor's
  * sanitizer.
  *
- * The source's fields stand in one block, in which --guard leaves room between them: there the canaries are. Once an
+ * The source's fields stand in one block, in which --guard leaves room between them: there the canaries are. What the
+ * source did not fill is forbidden to AddressSanitizer, so that a read past a bank that is the last shows. Once an
  * output has overflowed nothing more is asked of the slice, which runs again in parts.
  */
 #include "base/guarded.h"
@@ -14,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_INDEX = UINT32_MAX };
+enum {
+  NO_INDEX = UINT32_MAX,
+  VECTOR_BYTES = 32 /* that a kernel may load beyond what is filled, within the capacity, if it uses none of them */
+};
 
 static int complain(const struct sl_session *s, const struct sl_node *node, const char *text) {
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s: %s", node->use, text);
@@ -52,6 +56,7 @@ static uint64_t bytes_to_poison(const struct sl_session *s, const struct sl_inpu
 void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input) {
   uint64_t end = 0;
   uint32_t i = 0;
+  sl_guard_permit_input(s, input);
   for (const struct sl_storage *field; (field = next_field(s->layout, &i)); end = field->offset + field->bytes) {
     fill_gap(input->block, end, field->offset);
     memset(input->block + field->offset, SL_POISON, bytes_to_poison(s, input, field));
@@ -110,6 +115,23 @@ int sl_guard_check_input(const struct sl_session *s, const struct sl_input *inpu
   free(is_listed);
   free(is_failed);
   return status;
+}
+
+void sl_guard_forbid_input(const struct sl_session *s, const struct sl_input *input) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  uint64_t end = 0;
+  uint32_t i = 0;
+  for (const struct sl_storage *at; (at = next_field(s->layout, &i));) {
+    const struct sl_field *field = &source->algorithm->members[at->member].collection->fields[at->field];
+    sl_guarded_forbid(input->block + end, at->offset - end);
+    end = sl_filled_entries(s, input, at) * field->width * sl_type_bytes(field->type) + VECTOR_BYTES;
+    end = at->offset + (end < at->bytes ? end : at->bytes);
+  }
+  sl_guarded_forbid(input->block + end, s->layout->input_bytes - end);
+}
+
+void sl_guard_permit_input(const struct sl_session *s, const struct sl_input *input) {
+  sl_guarded_permit(input->block, s->layout->input_bytes);
 }
 
 /* -------------------------------------------------------------------------------------------------- storage */

@@ -504,6 +504,9 @@ int sl_guard_open(struct sl_slot *slot); /* all storage of the arena; SL_ENOMEM 
 void sl_guard_close(struct sl_slot *slot);
 void sl_guard_poison_input(const struct sl_session *s, struct sl_input *input); /* before the source fills it */
 int sl_guard_check_input(const struct sl_session *s, const struct sl_input *input, const struct sl_fill *fill);
+/* For AddressSanitizer, where present: what the source did not fill is out of bounds, or nothing is. */
+void sl_guard_forbid_input(const struct sl_session *s, const struct sl_input *input);
+void sl_guard_permit_input(const struct sl_session *s, const struct sl_input *input);
 void sl_guard_poison(struct sl_slot *slot, uint32_t step);
 int sl_guard_check(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node);
 int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, const struct sl_batch *batch);

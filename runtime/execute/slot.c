@@ -50,6 +50,7 @@ int sl_input_open(struct sl_session *s, const struct sl_device_place *place, str
 }
 
 void sl_input_close(struct sl_session *s, struct sl_input *input) {
+  if (input->block && s->options.guard) sl_guard_permit_input(s, input); /* whoever has it next */
   if (input->block) s->backend->release_host(input->place->device, input->block, s->layout->input_bytes);
   free(input->events);
   free(input->refusals);

@@ -42,5 +42,9 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
   }
   const int checked = s->options.guard && status >= 0 ? sl_guard_check_input(s, input, fill) : SL_OK;
   if (checked < 0) fill->event_count = 0;
+  if (s->options.guard && checked == SL_OK && status >= 0 && fill->event_count > 0) {
+    input->event_count = fill->event_count;
+    sl_guard_forbid_input(s, input);
+  }
   return checked < 0 ? checked : status;
 }
