@@ -104,8 +104,8 @@ def main():
         compare(f"six events, {label}, --guard, 3 slots", graph, SIX, expected, "--guard", "--slots", 3, "--slice-events", 2)
         for branches in (1, 2, 8) if has_branches else ():
             in_branches = ("--set", f"runtime.branches={branches}")
-            compare(f"six events, {label}, {branches} branch{"es" if branches > 1 else ""}", graph, SIX, expected, *in_branches)
-            compare(f"six events, {label}, {branches} branch{"es" if branches > 1 else ""}, slices of 2", graph, SIX, expected, *in_branches, "--slice-events", 2, "--slots", 2)
+            compare(f"six events, {label}, branches {branches}", graph, SIX, expected, *in_branches)
+            compare(f"six events, {label}, branches {branches}, slices of 2", graph, SIX, expected, *in_branches, "--slice-events", 2, "--slots", 2)
         if has_branches:
             compare(f"six events, {label}, 4 branches, --profile", graph, SIX, expected, "--set", "runtime.branches=4", "--profile")
     if not options.quick:
