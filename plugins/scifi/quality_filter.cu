@@ -4,15 +4,19 @@
  * The stereo hits of a candidate say where it is in y; a straight line through these must go where the track went. Of
  * what passes, the least Q is the best; of the same, what comes first.
  *
- * A thread a candidate of enough hits, of which a block lists an event's: the least key of Q and place is the track's.
- * Then a thread a track fits its best one once more, and writes it. Reads a byte of each candidate, and of those that
- * are long another 44 and ten bytes of each hit; writes 57 bytes a track.
+ * A thread a candidate of enough hits, of which a block lists an event's, in any order: the least key of Q and place is
+ * the track's. Then a thread a track writes its best one. Reads a byte of each candidate, and of those that are long
+ * another 44 and ten bytes of each hit; writes 8 bytes of scratch for each of these, and 57 bytes a track.
  */
 #include "forward_math.h"
 
 #include <sluice/kernel.h>
 
-enum { QUALITY_LIST = 1024 }; /* candidates listed at a time */
+enum {
+  QUALITY_LIST = 1024,  /* candidates listed at a time */
+  COUNTS_AT_A_TIME = 8, /* that a thread reads before it lists one */
+  LINE_NUMBERS = 2      /* that are kept of a line: y and its slope */
+};
 
 /* Three points make a line in y, and four hit counts have factors of their own, from nine hits on. */
 enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
@@ -30,7 +34,9 @@ enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
   M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "what the mean square in y is divided by")                         \
   M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "of Q, for 9, 10, 11 and 12 hits")              \
   M(F32, max_quality, 0.5, 0.0, 1e9, "", "Q is less")                                                              \
-  M(SCRATCH, keys, u64, "of the best candidate of each track so far: Q and place", SL_ONE(SL_ITEMS_TERM(inputs)))
+  M(SCRATCH, keys, u64, "of the best candidate of each track so far: Q and place", SL_ONE(SL_ITEMS_TERM(inputs)))  \
+  M(SCRATCH, lines, f32, "y and slope of the candidates of hits enough",                                           \
+    SL_ONE(SL_ITEMS_SCALED(candidates, LINE_NUMBERS, 1, 0)))
 SL_ARGUMENTS(quality_filter, QUALITY_FILTER);
 
 static const uint64_t no_key = UINT64_MAX;
@@ -110,24 +116,40 @@ static SL_DEVICE void judge(const struct quality_filter_args *a, uint32_t event,
   const struct y_line line = fit_y(a, event, candidate);
   const float quality = quality_of(a, &line, candidate, a->inputs.ty[item]);
   if (!(quality < a->max_quality)) return;
+  a->lines[LINE_NUMBERS * (size_t)candidate] = line.y;
+  a->lines[LINE_NUMBERS * (size_t)candidate + 1] = line.ty;
   /* Q is not negative, so that its bits are in its order. */
   const uint64_t key = (uint64_t)sl_bits_from_f32(quality) << 32 | (candidate - a->candidates.offsets[event]);
   atomicMin((sl_atomic_u64 *)&a->keys[item], (sl_atomic_u64)key);
 }
 
-/* Those candidates of an event that have hits enough, so that no lane waits for the others. */
-static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t event, uint32_t *list) {
+/* Candidates, in any order. */
+struct quality_list {
+  uint32_t length, candidate[QUALITY_LIST];
+};
+
+/* Lists those of `count` candidates from `begin` on that have hits enough, so that no lane waits for the others. */
+static SL_DEVICE void list_long(const struct quality_filter_args *a, uint32_t begin, uint32_t count,
+                                struct quality_list *list) {
+  if (threadIdx.x == 0) list->length = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += COUNTS_AT_A_TIME * blockDim.x) {
+    uint32_t hits[COUNTS_AT_A_TIME] = {0};
+    SL_UNROLL
+    for (uint32_t k = 0; k < COUNTS_AT_A_TIME; k++)
+      if (i + k * blockDim.x < count) hits[k] = a->candidates.hit_count[begin + i + k * blockDim.x];
+    SL_UNROLL
+    for (uint32_t k = 0; k < COUNTS_AT_A_TIME; k++)
+      if (hits[k] >= a->min_hits) list->candidate[atomicAdd(&list->length, 1u)] = begin + i + k * blockDim.x;
+  }
+  __syncthreads();
+}
+
+static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t event, struct quality_list *list) {
   const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];
   for (uint32_t done = begin; done < end; done += QUALITY_LIST) { /* mostly once */
-    const uint32_t count = end - done < QUALITY_LIST ? end - done : QUALITY_LIST;
-    uint32_t length = 0;
-    SL_FOR_BLOCK (i, count) {
-      const uint32_t wanted = i < count && a->candidates.hit_count[done + i] >= a->min_hits;
-      const uint32_t place = sl_block_append(wanted, &length);
-      if (wanted) list[place] = done + i;
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < length; i += blockDim.x) judge(a, event, list[i]);
+    list_long(a, done, end - done < QUALITY_LIST ? end - done : QUALITY_LIST, list);
+    for (uint32_t i = threadIdx.x; i < list->length; i += blockDim.x) judge(a, event, list->candidate[i]);
     __syncthreads(); /* the list is free, the keys are there */
   }
 }
@@ -142,7 +164,6 @@ static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t i
 static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t event, uint32_t item, uint64_t key) {
   const struct scifi_best_candidates *b = &a->best;
   const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
-  const struct y_line line = fit_y(a, event, candidate);
   const struct scifi_curve curve = curve_of(a, candidate);
   b->hit_count[item] = a->candidates.hit_count[candidate];
   for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++)
@@ -151,18 +172,18 @@ static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t e
   b->b[item] = curve.b;
   b->c[item] = curve.c;
   b->r[item] = curve.r;
-  b->y[item] = line.y;
-  b->ty[item] = line.ty;
+  b->y[item] = a->lines[LINE_NUMBERS * (size_t)candidate];
+  b->ty[item] = a->lines[LINE_NUMBERS * (size_t)candidate + 1];
   b->quality[item] = sl_f32_from_bits((uint32_t)(key >> 32));
 }
 
 SL_KERNEL(quality_filter_choose, struct quality_filter_args) {
-  __shared__ uint32_t list[QUALITY_LIST];
+  __shared__ struct quality_list list;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.inputs.offsets[event], end = a.inputs.offsets[event + 1];
     for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) a.keys[i] = no_key;
     __syncthreads();
-    judge_all(&a, event, list);
+    judge_all(&a, event, &list);
     for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
       const uint64_t key = a.keys[i];
       if (key == no_key)
