@@ -2,11 +2,11 @@
 """How the cost of an event grows with what is in it, and falls with the size of slices.
 
     bench/occupancy.py measure [--device cuda] [--collisions 1,2,5,10,15,20] [--slices 250,500,1000,2000,4000,8000]
-                               [--slots 4] [--events 2000] [--seconds 1] [-o occupancy.json]
+                               [--slice-events 1000] [--slots 4] [--events 2000] [--seconds 1] [-o occupancy.json]
     bench/occupancy.py plot occupancy.json docs/figures/occupancy.svg     # needs Debian's python3-matplotlib
 
 Events are simulated with so many collisions on average, and run by the whole trigger, with the global event cut (default)
-and without one (forward_then_matching), in slices of 1000; by slice size with 5.3 collisions. Slices are read first, and
+and without one (forward_then_matching), in slices of --slice-events; by slice size with 5.3 collisions. Slices are read first, and
 repeated; upload, kernels and download of decisions are inside the clock. Of the five stretches median, least and most.
 A slice ends early where its memory is full, which it is for events this large: so the slices' mean size is noted, too.
 """
@@ -51,7 +51,7 @@ def measure(options):
             counts = samples.run([options.sluice, "run", ROOT / "bench/hits.yaml", "-i", path, "--quiet", "--json", "-"])
             clusters = counts["outputs"][0]["items"] / counts["events"]
             for sequence in SEQUENCES:
-                rows.append({"collisions": mu, "clusters": clusters, "sequence": sequence, **rate(options, sequence, path, 1000, options.slots, mu)})
+                rows.append({"collisions": mu, "clusters": clusters, "sequence": sequence, **rate(options, sequence, path, options.slice_events, options.slots, mu)})
                 tell(rows[-1])
             for size in map(int, options.slices.split(",")) if mu == AVERAGE else ():
                 for slots in sorted({1, options.slots}):
@@ -105,6 +105,7 @@ def main():
     one.add_argument("--device", default="cuda")
     one.add_argument("--collisions", default="1,2,5,10,15,20")
     one.add_argument("--slices", default="250,500,1000,2000,4000,8000")
+    one.add_argument("--slice-events", type=int, default=1000)
     one.add_argument("--slots", type=int, default=4)
     one.add_argument("--events", type=int, default=2000)
     one.add_argument("--seconds", type=float, default=1.0)
