@@ -80,15 +80,17 @@ def plot(options):
     for sequence, marker in zip(SEQUENCES, "os"):
         rows = [row for row in found["occupancy"] if row["sequence"] == sequence]
         axes[0].plot([row["clusters"] for row in rows], [1e6 / statistics.median(row["rates"]) for row in rows], marker=marker, label=names[sequence])
-    for row in (row for row in found["occupancy"] if row["sequence"] == SEQUENCES[0]):
-        axes[0].annotate(f"{row['collisions']:g}", (row["clusters"], 0), ha="center", va="bottom", color="#777777")
-    axes[0].set(xlabel="VELO clusters an event (grey: collisions a crossing)", ylabel="us an event", xlim=(0, None), ylim=(0, None))
+    for row in (row for row in found["occupancy"] if row["sequence"] == SEQUENCES[1] and row["collisions"] != AVERAGE):
+        axes[0].annotate(f"{row['collisions']:g}", (row["clusters"], 1e6 / statistics.median(row["rates"])), xytext=(-5, 3),
+                         textcoords="offset points", ha="right", color="#555555")
+    axes[0].set(xlabel="VELO clusters an event (beside points: collisions a crossing)", ylabel="us an event", xlim=(0, None), ylim=(0, None))
     axes[0].legend(loc="upper left")
     for slots, marker in zip(sorted({row["slots"] for row in found["slices"]}), "os"):
         rows = [row for row in found["slices"] if row["slots"] == slots]
         axes[1].plot([row["slice"] for row in rows], [statistics.median(row["rates"]) / 1e3 for row in rows], marker=marker,
                      label=f"{slots} slot{'s' if slots > 1 else ''}")
-    axes[1].set(xlabel="events a slice", ylabel="thousand events/s, default", xscale="log", ylim=(0, None))
+    axes[1].set(xlabel="events a slice", ylabel="thousand events/s, default", xscale="log",
+                ylim=(0, 1.1e-3 * max(statistics.median(row["rates"]) for row in found["slices"])))
     axes[1].xaxis.set_major_formatter("{x:g}")
     axes[1].set_xticks([row["slice"] for row in found["slices"] if row["slots"] == 1], minor=False)
     axes[1].xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
