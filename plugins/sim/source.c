@@ -54,7 +54,7 @@
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 /* Events made before their turn, a worker: enough that workers seldom wait for the last one. */
-enum { EVENTS_AHEAD = 16 };
+enum { EVENTS_AHEAD = 32 };
 
 /* An event that is made: 0, or an error. */
 struct made_event {
