@@ -8,7 +8,7 @@
 Events are simulated with so many collisions on average, and run by the whole trigger, with the global event cut (default)
 and without one (forward_then_matching), in slices of --slice-events; by slice size with 5.3 collisions. Slices are read first, and
 repeated; upload, kernels and download of decisions are inside the clock. Of the five stretches median, least and most.
-A slice ends early where its memory is full, which it is for events this large: so the slices' mean size is noted, too.
+A slice ends early where its memory is full, as it is with large events: so the mean number of events a slice is noted, too.
 """
 import argparse
 import json
@@ -21,16 +21,13 @@ from samples import ROOT
 
 SEQUENCES = ("default", "forward_then_matching")
 AVERAGE = 5.3
-# An event, on average of a slice; what the graph has suffices up to some eight collisions.
-BUDGETS = {"search.candidates_per_event": lambda mu: max(400, 80 * mu)}
 
 
 def run(options, sequence, path, events, slice_events, slots, mu, repeat):
     command = [options.sluice, "run", ROOT / f"graphs/hlt1_pp_{sequence}.yaml", "--with", ROOT / "graphs/output/decisions.yaml", "-i", path,
                "-n", events, "--set", f"raw.passes={events // options.events + 1}", "--slice-events", slice_events, "--slots", slots,
-               "--repeat", repeat, "--device", options.device, "--quiet", "--json", "-"]
-    for budget, value in BUDGETS.items():
-        command += ["--set", f"{budget}={round(value(mu))}"]
+               "--repeat", repeat, "--device", options.device, "--quiet", "--json", "-",
+               "--set", f"search.candidates_per_event={max(400, round(80 * mu))}"]  # the graph's own are enough for some eight collisions
     return samples.run(command)
 
 

@@ -468,8 +468,8 @@ static void guard_finds_what_an_arena_hides(void **state) {
   free(r.messages);
 }
 
-/* On a GPU the run ends cleanly and, step by step, names the node; nothing more can run on
- * it, so that this comes last. */
+/* On a GPU the run ends cleanly and, step by step, names the node; nothing more can run on it, so that this comes last.
+ */
 static void a_kernel_that_crashes_is_named(void **state) {
   (void)state;
   if (strncmp(device, "cuda", 4) != 0) skip();
