@@ -23,6 +23,7 @@ struct sl_race_node {
    * ..." */
   void (*describe)(void *context, uint32_t tag, int64_t byte, char *text, size_t size);
   void *context;
+  int is_upstream; /* only what it writes is remembered: it is looked at elsewhere */
 };
 
 /* Something that was found, at one place or between two, and how often. */

@@ -218,7 +218,9 @@ int sl_race_begin(struct sl_slot *slot, const struct sl_flight *flight, const ui
     }
     end = allow_tables(slot, n, end);
   }
-  slot->race_node = (struct sl_race_node){s->graph->nodes[nodes[0]].name, slot->race_memory, end, describe, slot};
+  const struct sl_node *first = &s->graph->nodes[nodes[0]];
+  const int is_upstream = s->race_algorithm && s->race_algorithm != first->algorithm;
+  slot->race_node = (struct sl_race_node){first->name, slot->race_memory, end, describe, slot, is_upstream};
   return s->backend->races->begin(slot->stream, &slot->race_node);
 }
 
@@ -259,6 +261,8 @@ static const struct sl_node *node_of(const struct sl_session *s, const char *nam
     if (strcmp(s->graph->nodes[n].name, name) == 0) return &s->graph->nodes[n];
   return NULL;
 }
+
+void sl_session_race_only(struct sl_session *s, uint32_t node) { s->race_algorithm = s->graph->nodes[node].algorithm; }
 
 const char *sl_session_finding(const struct sl_session *s, uint32_t n) {
   struct sl_race_finding f;

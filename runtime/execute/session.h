@@ -362,6 +362,7 @@ struct sl_session {
   struct sl_registry registry;
   struct sl_graph *graph;
   struct sl_layout *layout;
+  const struct sl_algorithm *race_algorithm; /* --race: the one that is looked at; NULL: all are */
   const struct sl_backend *backend;
   struct sl_device_place devices[SL_DEVICES_MAX];
   uint32_t device_count;

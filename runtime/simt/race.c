@@ -209,9 +209,21 @@ static void look(struct race *r, struct access *a) {
   if (a->other.time) found_race(r, a);
 }
 
+/* Of a node whose races are no question here. */
+static void remember(struct race *r, const char *memory, uint64_t bytes) {
+  struct race_shadow *shadow = race_shadow_at(r, memory);
+  if (!shadow) return;
+  const uint64_t first = (uint64_t)(memory - shadow->memory);
+  if (first + bytes <= shadow->bytes) race_mark(shadow, first, bytes, 1);
+}
+
 void race_access(const struct sl_race_api *api, const void *code, const void *memory, uint64_t bytes, uint32_t kind) {
   struct race *r = (struct race *)(uintptr_t)api;
   if (r->pending.event.bytes) race_settle(r);
+  if (r->node && r->node->is_upstream) {
+    if (kind & SL_RACE_WRITE && !is_own(r, memory)) remember(r, memory, bytes);
+    return;
+  }
   if (bytes == 0 || is_own(r, memory)) return;
   if ((kind & (SL_RACE_READ | SL_RACE_WRITE)) == (SL_RACE_READ | SL_RACE_WRITE)) {
     race_access(api, code, memory, bytes, kind & ~(uint32_t)SL_RACE_WRITE);

@@ -1,6 +1,5 @@
 /* race.c: how `sluice test` looks for races: the graph runs up to the node, one slice of it, on the emulator that looks
- * at each access to memory, with several seeds and both warp sizes. What is found in other algorithms is said of those.
- */
+ * at each access of the node to memory, with several seeds and both warp sizes. */
 #include "trial/trial.h"
 
 struct look {
@@ -26,6 +25,7 @@ static void run_slice(const struct trial_run *r, const char *const *settings, st
   options.sets = sets;
   struct sl_session *s = trial_race_open(&options, r->graph, log);
   struct look look = {s, trial_needed(s, r->node)};
+  sl_session_race_only(s, r->node);
   void *state = trial_source_open(s, reason, sizeof reason);
   if (!state) sl_child_not_run(log, "%s", reason);
   const int status = sl_session_watch_slice(s, state, before_step, &look, &source_failed);
