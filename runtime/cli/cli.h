@@ -27,7 +27,7 @@ struct cli_arguments {
   const char *blocks, *slots_list, *slice_events_list;
   uint64_t capacity, rounds;
   double seconds;
-  uint32_t quiet, all, as_json, as_dot, as_svg, as_mermaid;
+  uint32_t quiet, all, as_json, as_dot, as_svg, as_mermaid, as_yaml, origins;
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;

@@ -17,8 +17,9 @@ const struct cli_command cli_commands[] = {
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
     {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_PLUGINS,
-     "draw nodes, ports, collections and bytes an event", cli_graph,
-     "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"},
+     "draw nodes, ports, collections and bytes an event, or write all of it as YAML", cli_graph,
+     "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"
+     "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"},
     {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
      cli_list, NULL},
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "what an algorithm, a plugin or a collection is",

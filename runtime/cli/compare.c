@@ -70,7 +70,7 @@ static void write_row(const char *name, const struct range *a, const struct rang
 static void compare_text(struct summary *a, struct summary *b, const char *key, int all) {
   const char *x = summary_text(summary_member(a, summary_root(a), key));
   const char *y = summary_text(summary_member(b, summary_root(b), key));
-  const int same = x && y && strcmp(x, y) == 0;
+  const int same = x && y ? strcmp(x, y) == 0 : x == y;
   if (all || !same) printf("%-22s  %-28s  %-28s%s\n", key, x ? x : "-", y ? y : "-", same ? "" : "  differs");
 }
 
@@ -212,7 +212,8 @@ static void write_legend(struct summary *a, struct summary *b) {
 }
 
 static int write_comparison(struct summary *a, struct summary *b, int all) {
-  static const char *const texts[] = {"sluice_version", "graph_digest", "device", "slots", "slice_events", "events"};
+  static const char *const texts[] = {"sluice_version", "commit",       "graph_digest", "device",
+                                      "slots",          "slice_events", "events"};
   printf("%-22s  %-28s  %s\n", "", a->path, b->path);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) compare_text(a, b, texts[i], all);
   compare_rates(a, b, all);

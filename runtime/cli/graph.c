@@ -1,5 +1,5 @@
-/* graph.c: `sluice graph`: a drawing of a graph. SVG is laid out by Graphviz: its program `dot` gets what --dot prints.
- */
+/* graph.c: `sluice graph`: a drawing of a graph, or the whole of it as YAML. SVG is laid out by Graphviz: its program
+ * `dot` gets what --dot prints. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -54,13 +54,26 @@ static int draw_svg(const struct sl_session *session) {
   return status;
 }
 
+static int write_yaml(const struct sl_session *session, FILE *file) { return sl_session_write_graph(session, 0, file); }
+
+static int write_origins(const struct sl_session *session, FILE *file) {
+  return sl_session_write_graph(session, 1, file);
+}
+
 static int show(const struct cli_arguments *a, const struct sl_session *session) {
+  if (a->as_yaml) return cli_write_session(session, "-", a->origins ? write_origins : write_yaml);
   if (a->as_svg) return draw_svg(session);
   return cli_write_session(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);
 }
 
 int cli_graph(const struct cli_arguments *a) {
-  if (a->as_dot + a->as_svg + a->as_mermaid <= 1) return cli_look(a, show);
-  fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg and --mermaid\n");
-  return CLI_WRONG;
+  if (a->as_dot + a->as_svg + a->as_mermaid + a->as_yaml > 1) {
+    fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg, --mermaid and --yaml\n");
+    return CLI_WRONG;
+  }
+  if (a->origins && !a->as_yaml) {
+    fprintf(stderr, "error: --origin has no effect without --yaml\n");
+    return CLI_WRONG;
+  }
+  return cli_look(a, show);
 }

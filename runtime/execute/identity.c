@@ -49,7 +49,8 @@ int sl_identity_open(struct sl_session *s) {
   }
   s->identity.run.size = sizeof s->identity.run;
   s->identity.run.output_count = g->output_count;
-  s->identity.run.sluice_version = sl_version();
+  snprintf(s->identity.version, sizeof s->identity.version, "%s, commit %s", sl_version(), sl_commit());
+  s->identity.run.sluice_version = s->identity.version;
   s->identity.run.device = s->options.device;
   s->identity.run.graph_text = g->text;
   s->identity.run.graph_digest = XXH3_64bits(g->text, strlen(g->text));

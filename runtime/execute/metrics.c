@@ -199,8 +199,8 @@ static void write_errors(const struct sl_event_errors *errors, const char *name,
 static void write_text(struct sl_session *s, double seconds, FILE *f) {
   const struct sl_metrics *m = &s->metrics;
   describe(f, "sluice_info", "gauge", "What runs.");
-  fprintf(f, "sluice_info{version=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
-          s->identity.run.sluice_version, s->identity.run.device, s->identity.run.graph_digest);
+  fprintf(f, "sluice_info{version=\"%s\",commit=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
+          sl_version(), sl_commit(), s->identity.run.device, s->identity.run.graph_digest);
   gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", s->statistics.summary.interrupted);
   counter(f, "sluice_events_total", "Events delivered.", s->delivery.events);
   counter(f, "sluice_error_events_total", "Events delivered that have an error.", s->delivery.error_events);

@@ -161,6 +161,7 @@ static int open_graph(struct sl_session *s) {
                                              .uses = uses,
                                              .set_count = set_count,
                                              .use_count = use_count,
+                                             .origins = o->look_only,
                                              .input_name = input,
                                              .input_bytes = probe,
                                              .input_count = probe_count};

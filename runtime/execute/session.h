@@ -256,6 +256,7 @@ struct sl_watch {
 /* What the run is, for sinks that write it down. */
 struct sl_identity {
   struct sl_run run;
+  char version[64]; /* run.sluice_version */
   struct sl_run_output *outputs;
   char **plugins;
 };

@@ -1,5 +1,7 @@
 /* canonical.c: a graph as text, the same for all documents that mean the same: nodes, inputs and properties sorted by
- * name, defaults, parameters and connections written out. Read as a graph, it gives itself. */
+ * name, defaults, parameters and connections written out. Read as a graph, it gives itself. With origins, each line
+ * ends with a comment that says where its value came from: the file and line or the option that gave it, and those of
+ * the parameters in it; or that nobody gave it. */
 #include "graph/stages.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
@@ -13,6 +15,7 @@ struct writer {
   struct sl_draft *draft;
   char *text;
   size_t bytes, capacity;
+  int origins;
 };
 
 static void write_bytes(struct writer *w, const char *text, size_t bytes) {
@@ -35,6 +38,56 @@ static void write_line(struct writer *w, const char *format, ...) {
   va_start(arguments, format);
   write_text(w, sl_arena_vformat(w->draft->reader->arena, format, arguments));
   va_end(arguments);
+}
+
+/* ----------------------------------------------------------------------------------------------- origins */
+
+static uint32_t decode(const unsigned char *c, uint32_t *bytes);
+
+/* File names and options hold what they like; a comment, characters that can be seen. */
+static void write_comment(struct writer *w, const char *text) {
+  for (const unsigned char *c = (const unsigned char *)text; *c != 0;) {
+    uint32_t bytes = 1;
+    const uint32_t character = *c < 0x80 ? *c : decode(c, &bytes);
+    const int is_hidden =
+        character == 0x2028 || character == 0x2029 || character == 0xFEFF || character == 0xFFFE || character == 0xFFFF;
+    if (character == 0) bytes = 1;
+    if ((character >= ' ' && character < 0x7F) || (character >= 0xA0 && !is_hidden))
+      write_bytes(w, (const char *)c, bytes);
+    else
+      write_text(w, "?");
+    c += bytes;
+  }
+}
+
+/* Ends a line of which nobody gave the value; `reason` says what did. */
+static void end_line(struct writer *w, const char *reason) {
+  if (w->origins) write_line(w, "  # %s", reason);
+  write_text(w, "\n");
+}
+
+/* Ends a line whose value `tree` gave; NULL: nobody did. */
+static void end_given(struct writer *w, const struct sl_tree *tree, const char *reason) {
+  if (!w->origins || tree == NULL || tree->mark.text == NULL) {
+    end_line(w, reason);
+    return;
+  }
+  write_text(w, "  # ");
+  write_comment(w, sl_mark_text(w->draft->reader, tree->mark));
+  if (tree->parameters != NULL) write_comment(w, tree->parameters);
+  write_text(w, "\n");
+}
+
+static const struct sl_tree *tree_of(const struct writer *w, const struct sl_node *node) {
+  return w->draft->nodes[node - w->draft->graph->nodes].tree;
+}
+
+/* What was said of a property; NULL: nothing. */
+static const struct sl_tree *given_value(const struct writer *w, const struct sl_node *node, const char *property) {
+  const struct sl_tree *value = sl_tree_get(sl_tree_get(tree_of(w, node), "set"), property);
+  if (value != NULL) return value;
+  const char *budget = sl_arena_format(w->draft->reader->arena, "%s.%s", node->name, property);
+  return sl_tree_get(sl_tree_get(w->draft->root, "budgets"), budget);
 }
 
 /* ------------------------------------------------------------------------------------------------ values */
@@ -134,7 +187,7 @@ static void write_list_port(struct writer *w, const struct sl_wiring *wiring) {
     if (named) write_line(w, "%s: ", wiring->names[k]);
     write_text(w, sl_port_name(w->draft, wiring->ports[k]));
   }
-  write_text(w, named ? "}\n" : "]\n");
+  write_text(w, named ? "}" : "]");
 }
 
 static void write_input(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
@@ -143,13 +196,16 @@ static void write_input(struct writer *w, const struct sl_node *node, const stru
   if (member->flags & SL_FLAG_EACH)
     write_list_port(w, wiring);
   else
-    write_line(w, "%s\n", wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
+    write_text(w, wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
+  end_given(w, sl_tree_get(sl_tree_get(tree_of(w, node), "in"), member->name),
+            wiring->count == 0 ? "not connected" : "what the graph offers");
 }
 
 static void write_reference(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
   const struct sl_port port = node->inputs[member - node->algorithm->members].ports[0];
-  write_line(w, "      %s: %s.%s\n", member->name, sl_port_name(w->draft, port),
+  write_line(w, "      %s: %s.%s", member->name, sl_port_name(w->draft, port),
              member->collection->fields[member->count].name);
+  end_given(w, given_value(w, node, member->name), "default");
 }
 
 static void write_property(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
@@ -159,7 +215,8 @@ static void write_property(struct writer *w, const struct sl_node *node, const s
     if (i > 0) write_text(w, ", ");
     write_value(w, member, value->items != NULL ? &value->items[i] : value);
   }
-  write_text(w, value->items != NULL ? "]\n" : "\n");
+  write_text(w, value->items != NULL ? "]" : "");
+  end_given(w, given_value(w, node, member->name), "default");
 }
 
 /* A budget of a port that stands for an open one, and that nobody reads? It changes nothing, and which such ports there
@@ -204,7 +261,8 @@ static void write_members(struct writer *w, const struct sl_node *node, uint32_t
   }
   if (kind == SL_MEMBER_PROPERTY && node->shared) {
     if (!headed) write_text(w, "    set:\n");
-    write_text(w, "      variant: shared\n");
+    write_text(w, "      variant: shared");
+    end_given(w, given_value(w, node, "variant"), "default");
   }
 }
 
@@ -212,7 +270,8 @@ static void write_events(struct writer *w, const struct sl_node *node) {
   write_text(w, node->any_list ? "    events: { any: [" : "    events: [");
   for (uint32_t i = 0; i < node->list_count; i++)
     write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
-  write_text(w, node->any_list ? "] }\n" : "]\n");
+  write_text(w, node->any_list ? "] }" : "]");
+  end_given(w, sl_tree_get(tree_of(w, node), "events"), node->list_count > 0 ? "that of its inputs" : "all events");
 }
 
 /* A number where all kernels have the same. */
@@ -220,35 +279,41 @@ static void write_block(struct writer *w, const struct sl_node *node) {
   uint32_t others = 0;
   for (uint32_t b = 0; b < node->algorithm->block_count; b++) others |= node->blocks[b].threads ^ node->block_threads;
   if (!others) {
-    write_line(w, "    block: %u\n", node->block_threads);
-    return;
+    write_line(w, "    block: %u", node->block_threads);
+  } else {
+    write_line(w, "    block: {%s: %u", SL_BLOCK_OTHERS, node->block_threads);
+    for (uint32_t b = 0; b < node->algorithm->block_count; b++)
+      write_line(w, ", %s: %u", node->blocks[b].kernel, node->blocks[b].threads);
+    write_text(w, "}");
   }
-  write_line(w, "    block: {%s: %u", SL_BLOCK_OTHERS, node->block_threads);
-  for (uint32_t b = 0; b < node->algorithm->block_count; b++)
-    write_line(w, ", %s: %u", node->blocks[b].kernel, node->blocks[b].threads);
-  write_text(w, "}\n");
+  end_given(w, sl_tree_get(tree_of(w, node), "block"), "default");
 }
 
 static void write_node(struct writer *w, const struct sl_node *node) {
-  write_line(w, "  %s:\n    use: %s\n", node->name, node->use);
+  write_line(w, "  %s:\n    use: %s", node->name, node->use);
+  end_given(w, sl_tree_get(tree_of(w, node), "use"), "");
   if (node->algorithm->kind == SL_KIND_KERNEL) write_block(w, node);
   if (node->algorithm->kind == SL_KIND_KERNEL || node->list_count > 0) write_events(w, node);
   write_members(w, node, SL_MEMBER_IN);
   write_members(w, node, SL_MEMBER_PROPERTY);
 }
 
-const char *sl_draft_canonical(struct sl_draft *draft) {
+const char *sl_draft_canonical(struct sl_draft *draft, int origins) {
   const struct sl_graph *graph = draft->graph;
-  struct writer w = {.draft = draft};
+  struct writer w = {.draft = draft, .origins = origins};
   write_text(&w, "sluice: 1\n");
-  if (graph->slice_events > 0) write_line(&w, "budgets:\n  events: %u\n", graph->slice_events);
+  if (graph->slice_events > 0) {
+    write_line(&w, "budgets:\n  events: %u", graph->slice_events);
+    end_given(&w, sl_tree_get(sl_tree_get(draft->root, "budgets"), "events"), "default");
+  }
   write_text(&w, "nodes:\n");
   const struct sl_node **nodes = sorted_by_name(&w, graph->nodes, graph->node_count, sizeof *graph->nodes);
   for (uint32_t i = 0; i < graph->node_count; i++) write_node(&w, nodes[i]);
   write_text(&w, "outputs: [");
   for (uint32_t i = 0; i < graph->output_count; i++)
     write_line(&w, "%s%s", i > 0 ? ", " : "", sl_port_name(draft, graph->outputs[i].port));
-  write_text(&w, "]\n");
+  write_text(&w, "]");
+  end_given(&w, sl_tree_get(draft->root, "outputs"), "none given");
   write_bytes(&w, "", 1);
   return w.text;
 }

@@ -41,7 +41,8 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   if (r->error_count > 0) return;
   const struct sl_tree *description = sl_tree_get(root, "description");
   graph->description = description != NULL ? description->text : NULL;
-  graph->text = sl_draft_canonical(&draft);
+  graph->text = sl_draft_canonical(&draft, 0);
+  if (r->request->origins) graph->text_with_origins = sl_draft_canonical(&draft, 1);
 }
 
 /* The stages with a way out for when memory ends. */

@@ -67,8 +67,9 @@ struct sl_graph {
   uint32_t source;       /* the source node; there is exactly one */
   uint32_t slice_events; /* budgets.events, 0 if not given */
   const char *description;
-  const char *text; /* canonical text of the merged graph: the digest's input */
-  void *storage;    /* owns all of it */
+  const char *text;              /* canonical text of the merged graph: the digest's input */
+  const char *text_with_origins; /* the same with comments that say where each value came from; NULL: not asked for */
+  void *storage;                 /* owns all of it */
 };
 
 struct sl_override {
@@ -85,6 +86,7 @@ struct sl_graph_request {
   struct sl_registry *registry;          /* plugins that the graph needs are loaded */
   const struct sl_override *sets, *uses; /* in the order of the command line */
   uint32_t set_count, use_count;
+  uint32_t origins; /* the graph's text_with_origins is wanted */
   /* The first bytes of the first input, or input_name NULL where there is none: the source that recognises them takes
    * the place of the graph's, unless --use says which one. */
   const char *input_name;

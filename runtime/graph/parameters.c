@@ -11,6 +11,7 @@
 struct output {
   char *text; /* NULL while the result is measured */
   size_t bytes;
+  const char *origins; /* of the parameters put in so far: see sl_tree.parameters */
 };
 
 static void emit(struct output *out, const char *text, size_t bytes) {
@@ -47,6 +48,14 @@ static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl
   return value;
 }
 
+/* `reference` as it stands up to `end`. */
+static void note_origin(struct sl_reader *r, const struct sl_tree *parameter, const char *reference, const char *end,
+                        struct output *out) {
+  if (!r->request->origins || out->text == NULL || parameter->mark.text == NULL) return;
+  out->origins = sl_arena_format(r->arena, "%s, %.*s of %s", out->origins != NULL ? out->origins : "",
+                                 (int)(end - reference), reference, sl_mark_text(r, parameter->mark));
+}
+
 /* One pass over the text; 0 with the error reported. */
 static int expand(struct sl_reader *r, const struct sl_tree *parameters, const struct sl_tree *scalar,
                   struct output *out) {
@@ -55,9 +64,11 @@ static int expand(struct sl_reader *r, const struct sl_tree *parameters, const s
       emit(out, "${", 2);
       c += 3;
     } else if (strncmp(c, "${", 2) == 0) {
+      const char *reference = c;
       const struct sl_tree *value = find_parameter(r, parameters, scalar->mark, c, &c);
       if (value == NULL) return 0;
       emit(out, value->text, strlen(value->text));
+      note_origin(r, value, reference, c, out);
     } else {
       emit(out, c++, 1);
     }
@@ -68,9 +79,9 @@ static int expand(struct sl_reader *r, const struct sl_tree *parameters, const s
 /* Replaces the scalar's text; 0 with the error reported. */
 static int substitute(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *scalar) {
   if (strstr(scalar->text, "${") == NULL) return 1;
-  struct output measured = {NULL, 0};
+  struct output measured = {0};
   if (!expand(r, parameters, scalar, &measured)) return 0;
-  struct output out = {sl_arena_get(r->arena, measured.bytes + 1, 1), 0};
+  struct output out = {.text = sl_arena_get(r->arena, measured.bytes + 1, 1)};
   expand(r, parameters, scalar, &out);
   const char *brace = strchr(scalar->text, '}');
   const int whole = strncmp(scalar->text, "${", 2) == 0 && brace != NULL && brace[1] == 0;
@@ -79,6 +90,7 @@ static int substitute(struct sl_reader *r, const struct sl_tree *parameters, str
     scalar->quoted = find_parameter(r, parameters, scalar->mark, scalar->text, &end)->quoted;
   }
   scalar->text = out.text;
+  scalar->parameters = out.origins;
   scalar->begins = 0;
   return 1;
 }

@@ -62,6 +62,10 @@ struct sl_place sl_mark_place(struct sl_reader *r, struct sl_mark mark) {
   return place;
 }
 
+const char *sl_mark_text(struct sl_reader *r, struct sl_mark mark) {
+  return mark.line == 0 ? mark.text->name : sl_arena_format(r->arena, "%s:%u", mark.text->name, mark.line);
+}
+
 struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t offset) {
   find_lines(r, text);
   if (offset > text->bytes) offset = text->bytes;

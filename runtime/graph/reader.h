@@ -56,6 +56,8 @@ void sl_report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, cons
 
 /* The mark with its file's name and source line. */
 struct sl_place sl_mark_place(struct sl_reader *r, struct sl_mark mark);
+/* "FILE:LINE", or the option. */
+const char *sl_mark_text(struct sl_reader *r, struct sl_mark mark);
 /* The mark of byte `offset` of a text. */
 struct sl_mark sl_mark_at_byte(struct sl_reader *r, struct sl_text *text, size_t offset);
 /* A file as a whole; the graph's, for messages about the graph as a whole. */

@@ -128,7 +128,7 @@ void sl_find_mentions(struct sl_reader *r, const struct sl_tree *root);
 void sl_draft_unused(struct sl_draft *draft);
 
 /* canonical.c: the graph as text: sorted keys, all values and connections resolved. Itself a graph that means the
- * same. The description is left out, since nothing depends on it. */
-const char *sl_draft_canonical(struct sl_draft *draft);
+ * same. The description is left out, since nothing depends on it. `origins`: with a comment at each value. */
+const char *sl_draft_canonical(struct sl_draft *draft, int origins);
 
 #endif

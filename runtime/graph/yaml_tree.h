@@ -24,6 +24,8 @@ struct sl_tree {
   struct sl_mark mark;
   const char *text; /* SCALAR */
   uint32_t begins;  /* a scalar that stands in one line as it is: characters from the mark to its text, and 1; else 0 */
+  const char *parameters; /* where those came from that were put into a scalar: ", ${seed} of a.yaml:3"; NULL: none, or
+                             nobody wants to know */
   struct sl_entry *first, *last;
   uint32_t count;
   uint32_t index_size; /* of a map's hash index; a power of two */

@@ -273,6 +273,13 @@ static void write_feeder(const struct sl_graph *g, const struct sl_member *input
           wiring->chosen ? ", chosen" : "");
 }
 
+int sl_session_write_graph(const struct sl_session *s, int origins, FILE *file) {
+  const struct sl_graph *g = sl_session_graph(s);
+  const char *text = origins ? g->text_with_origins : g->text;
+  if (!text) return SL_EINVAL;
+  return fputs(text, file) < 0 ? SL_EIO : SL_OK;
+}
+
 void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
   const struct sl_graph *g = sl_session_graph(s);
   for (uint32_t i = 0; i < g->order_count; i++) {

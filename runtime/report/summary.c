@@ -446,12 +446,14 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_json_begin(&j);
   sl_json_begin_object(&j, NULL);
   sl_json_string(&j, "sluice_version", sl_version());
+  sl_json_string(&j, "commit", sl_commit());
   sl_json_string(&j, "status", sum->status);
   sl_json_integer(&j, "exit", sum->exit_status);
   sl_json_string(&j, "started", sum->started);
   sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
   json_with(s, &j);
   json_digest(&j, "graph_digest", sum->graph_digest);
+  sl_json_string(&j, "graph_text", sl_session_graph(s)->text);
   sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);

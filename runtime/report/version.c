@@ -1,4 +1,4 @@
-/* version.c: what this is: version, how it was built, for which targets, with which libraries. */
+/* version.c: what this is: version, commit, how it was built, for which targets, with which libraries. */
 #include <sluice/sluice.h>
 
 #include <gnu/libc-version.h>
@@ -24,16 +24,23 @@
 #define SANITIZERS ""
 #endif
 
+/* The shared library has another one, from cmake/Commit.cmake; what links this statically, tests, is of none. */
+extern const char sl_commit_text[];
+__attribute__((weak)) const char sl_commit_text[] = "unknown";
+
 const char *sl_version(void) { return SLUICE_VERSION; }
+
+const char *sl_commit(void) { return sl_commit_text; }
 
 void sl_write_version(FILE *file) {
   const unsigned hash = XXH_versionNumber(); /* major * 10000 + minor * 100 + release */
   fprintf(file,
           "sluice %s\n"
+          "commit     %s\n"
           "build      %s, %s, %s%s\n"
           "plugins    interface %u\n"
           "targets    %s\n"
           "libraries  libyaml %s, xxHash %u.%u.%u, glibc %s\n",
-          SLUICE_VERSION, SLUICE_BUILD_TYPE, COMPILER, SLUICE_PROCESSOR, SANITIZERS, SL_ABI_VERSION, sl_devices(),
-          yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version());
+          SLUICE_VERSION, sl_commit(), SLUICE_BUILD_TYPE, COMPILER, SLUICE_PROCESSOR, SANITIZERS, SL_ABI_VERSION,
+          sl_devices(), yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version());
 }

@@ -116,6 +116,7 @@ def metrics_at_the_end(sluice, folder):
     check(metric(text, "sluice_slice_seconds_count") == summary["slices"], "and all slices")
     check(metric(text, 'sluice_slice_seconds_bucket{le="+Inf"}') == summary["slices"], "the histogram holds them")
     check(f'graph_digest="{summary["graph_digest"]}"' in text, "the graph is named by its digest")
+    check(f'version="{summary["sluice_version"]}",commit="{summary["commit"]}"' in text, "and the program by its commit")
     for node in summary["nodes"]:
         labels = f'{{node="{node["name"]}",algorithm="{node["algorithm"]}"}}'
         check(metric(text, f"sluice_node_events_total{labels}") == node["events"], f"{node['name']}: events as in the summary")

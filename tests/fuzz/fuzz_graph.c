@@ -21,7 +21,8 @@ static int read_text(const char *text, size_t bytes, const struct sl_override *s
                                            .sets = set,
                                            .uses = use,
                                            .set_count = set != NULL,
-                                           .use_count = use != NULL};
+                                           .use_count = use != NULL,
+                                           .origins = 1};
   struct sl_diagnostics *diagnostics = sl_diagnostics_new();
   if (diagnostics == NULL) abort();
   const int result = sl_graph_read(&request, diagnostics, graph);
@@ -66,8 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
       free(args);
     }
     /* bytes that are no UTF-8 come from the option alone, and cannot stand in a text */
-    if (first_set == NULL) {
-      if (read_text(graph->text, strlen(graph->text), NULL, NULL, &again) != SL_OK) abort();
+    const char *const texts[] = {graph->text, graph->text_with_origins};
+    for (int i = 0; first_set == NULL && i < 2; i++) {
+      if (read_text(texts[i], strlen(texts[i]), NULL, NULL, &again) != SL_OK) abort();
       if (strcmp(graph->text, again->text) != 0) abort();
       sl_graph_free(again);
     }

@@ -85,6 +85,9 @@ def whole_file(checks, folder):
             checks.that(file.attrs["graph_digest"] == summary["graph_digest"], "it names the run's graph digest")
             checks.that("velo 0.1.0 cpu" in file.attrs["plugins"].splitlines(), "it names the plugins and their versions")
             checks.that("use: velo.kalman_filter" in file.attrs["graph"], "it holds the graph")
+            checks.that(file.attrs["graph"] == summary["graph_text"], "as the summary does")
+            program = f"{summary['sluice_version']}, commit {summary['commit']}"
+            checks.that(file.attrs["sluice_version"] == program, "it names the program and its commit")
             for output in summary["outputs"]:
                 name = output["port"]
                 checks.that(file[name].attrs["items"] == output["items"], f"{name}: items as in the summary")

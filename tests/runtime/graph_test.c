@@ -21,16 +21,16 @@
 
 enum { CASES_MIN = 90, CASES_MAX = 400, OVERRIDES_MAX = 8 };
 
-/* Read as text, the canonical text of a graph must give itself. */
-static void check_canonical_text(const struct sl_graph *graph, const char *target) {
+/* Read as text, the canonical text of a graph must give itself, also with its comments. */
+static void check_canonical_text(const struct sl_graph *graph, const char *text, const char *target) {
   const struct sl_graph_request request = {.path = "canonical.yaml",
-                                           .text = graph->text,
-                                           .text_bytes = strlen(graph->text),
+                                           .text = text,
+                                           .text_bytes = strlen(text),
                                            .target = target,
                                            .registry = fake_registry()};
   struct reading again;
   read_request(&request, &again);
-  if (again.graph == NULL) fail_msg("the canonical text is no graph:\n%s\n%s", again.messages, graph->text);
+  if (again.graph == NULL) fail_msg("the canonical text is no graph:\n%s\n%s", again.messages, text);
   assert_string_equal(again.graph->text, graph->text);
   end_reading(&again);
 }
@@ -147,12 +147,16 @@ static void case_gives_expected_text(void **state) {
                                            .sets = arguments.sets,
                                            .uses = arguments.uses,
                                            .set_count = arguments.set_count,
-                                           .use_count = arguments.use_count};
+                                           .use_count = arguments.use_count,
+                                           .origins = 1};
   struct reading reading;
   read_request(&request, &reading);
   char *got = describe(&reading);
   compare_with_file(expected, got);
-  if (reading.graph != NULL) check_canonical_text(reading.graph, arguments.target);
+  if (reading.graph != NULL) {
+    check_canonical_text(reading.graph, reading.graph->text, arguments.target);
+    check_canonical_text(reading.graph, reading.graph->text_with_origins, arguments.target);
+  }
   free(got);
   end_reading(&reading);
   free(options);

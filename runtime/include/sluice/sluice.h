@@ -217,6 +217,10 @@ SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 /* Writes that JSON to options.report_path, once, after sl_session_run, whatever that returned. */
 SL_API int sl_session_write_report(struct sl_session *session);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
+/* The whole graph as YAML, of which the summary has the digest: includes, with_paths, uses and sets are merged, all
+ * defaults and connections written out. Read as a graph it gives the same digest. `origins`: with a comment at each
+ * value, where it came from; only of a session with look_only, else SL_EINVAL. */
+SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
 /* The graph as boxes and arrows, with the planned bytes an event: for Graphviz, for Mermaid. */
@@ -282,6 +286,9 @@ struct sl_trial_counts {
 SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
                           FILE *file, struct sl_trial_counts *counts);
 SL_API const char *sl_version(void);
+/* The commit that the library was built from: "4717563d1e0a", "4717563d1e0a-dirty" where files differed from it, or
+ * "unknown". */
+SL_API const char *sl_commit(void);
 /* Version, build, targets and libraries, as text. */
 SL_API void sl_write_version(FILE *file);
 /* Targets that this build has a backend for: "cpu simt cuda". A GPU may still be missing. */
