@@ -3,6 +3,8 @@
 #ifndef SL_DIAGNOSTICS_H
 #define SL_DIAGNOSTICS_H
 
+#include "base/nearest.h"
+
 #include <sluice/sluice.h>
 
 #include <stdarg.h>
@@ -34,14 +36,5 @@ void sl_diagnose_further(struct sl_diagnostics *d);
 
 /* Text of an SL_E... code. */
 const char *sl_error_text(int code);
-
-/* The candidate nearest to `word` in edit distance, or NULL if none is near enough to suggest. */
-struct sl_nearest {
-  const char *word, *best;
-  unsigned distance;
-};
-void sl_nearest_begin(struct sl_nearest *n, const char *word);
-void sl_nearest_offer(struct sl_nearest *n, const char *candidate);
-const char *sl_nearest_result(const struct sl_nearest *n);
 
 #endif

@@ -1,4 +1,5 @@
 /* arguments.c: the command line, from the table of options. */
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -66,6 +67,22 @@ static const struct cli_option *find_option(const char *argument, unsigned group
     if (is_name || is_alias) return o;
   }
   return NULL;
+}
+
+static int no_such_option(const struct cli_command *command, const char *argument) {
+  char name[64];
+  struct sl_nearest nearest;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+  sl_nearest_begin(&nearest, name);
+  for (size_t i = 0; i < cli_option_count; i++) {
+    if (!(cli_options[i].groups & command->groups)) continue;
+    sl_nearest_offer(&nearest, cli_options[i].name);
+    sl_nearest_offer(&nearest, cli_options[i].alias);
+  }
+  fprintf(stderr, "error: `sluice %s` has no option '%s'; see sluice %s --help\n", command->name, argument,
+          command->name);
+  cli_suggest(&nearest);
+  return CLI_WRONG;
 }
 
 static int take_flag(const struct cli_option *o, const char *inline_value, void *target) {
@@ -139,11 +156,7 @@ static int take_arguments(struct cli_arguments *a, const struct cli_command *com
       status = take_operand(a, command, argument);
     } else {
       const struct cli_option *o = find_option(argument, command->groups, &inline_value);
-      if (!o) {
-        fprintf(stderr, "error: `sluice %s` has no option '%s'; see sluice %s --help\n", command->name, argument,
-                command->name);
-        return CLI_WRONG;
-      }
+      if (!o) return no_such_option(command, argument);
       status = take_option(a, o, inline_value, argc - i, argv + i, &used);
     }
     if (status != CLI_OK) return status;

@@ -102,6 +102,10 @@ void cli_filter_output(void);
 
 /* output.c: what commands have in common. */
 
+struct sl_nearest; /* base/nearest.h */
+/* After a complaint: the hint "did you mean X?", where something is near enough. Was there? */
+int cli_suggest(const struct sl_nearest *nearest);
+
 /* Prints the diagnostics; with `quiet`, only if there are errors. */
 void cli_print_messages(struct sl_diagnostics *d, int quiet);
 /* Says that there is none; what is wrong with a file. Both: CLI_FAILED. */

@@ -1,4 +1,5 @@
 /* main.c: the `sluice` command: a thin client of sluice.h. Tables in commands.c and options.c, a file a command. */
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -25,6 +26,15 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
   return status == CLI_OK ? CLI_FAILED : status;
 }
 
+static int no_such_command(const char *name) {
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, name);
+  for (size_t c = 0; c < cli_command_count; c++) sl_nearest_offer(&nearest, cli_commands[c].name);
+  fprintf(stderr, "error: there is no command '%s'\n", name);
+  if (!cli_suggest(&nearest)) cli_write_help(stderr);
+  return CLI_WRONG;
+}
+
 int main(int argc, char **argv) {
   cli_filter_output();
   if (argc < 2) {
@@ -41,7 +51,5 @@ int main(int argc, char **argv) {
   }
   for (size_t c = 0; c < cli_command_count; c++)
     if (strcmp(argv[1], cli_commands[c].name) == 0) return run_command(&cli_commands[c], argc, argv);
-  fprintf(stderr, "error: there is no command '%s'\n", argv[1]);
-  cli_write_help(stderr);
-  return CLI_WRONG;
+  return no_such_command(argv[1]);
 }

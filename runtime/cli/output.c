@@ -1,4 +1,5 @@
 /* output.c: what commands have in common: messages, files, a look at a graph that does not run. */
+#include "base/nearest.h"
 #include "base/text_file.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -9,6 +10,12 @@
 
 void cli_print_messages(struct sl_diagnostics *d, int quiet) {
   if (!quiet || sl_diagnostics_errors(d) > 0) sl_diagnostics_print(d, stderr);
+}
+
+int cli_suggest(const struct sl_nearest *nearest) {
+  const char *best = sl_nearest_result(nearest);
+  if (best) fprintf(stderr, "  hint: did you mean %s?\n", best);
+  return best != NULL;
 }
 
 int cli_no_memory(void) {

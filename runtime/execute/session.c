@@ -286,6 +286,23 @@ static int choose_race(struct sl_session *s, char *target, size_t size) {
   return SL_EINVAL;
 }
 
+/* Which devices this build has, or which of them was meant. */
+static int no_device(struct sl_session *s, const char *target, const char *reason) {
+  char names[128], hint[192];
+  struct sl_nearest nearest;
+  snprintf(names, sizeof names, "%s", sl_devices());
+  sl_nearest_begin(&nearest, target);
+  char *rest = names;
+  for (const char *name; (name = strtok_r(rest, " ", &rest)) != NULL;) sl_nearest_offer(&nearest, name);
+  const char *best = sl_nearest_result(&nearest);
+  if (best)
+    snprintf(hint, sizeof hint, "did you mean %s?", best);
+  else
+    snprintf(hint, sizeof hint, "this build has %s", sl_devices());
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "there is no device '%s': %s", s->options.device, reason);
+  return SL_EINVAL;
+}
+
 /* Finds the files of plugins for the devices, which the graph opens as it needs them; then their backend, and opens
  * them. */
 static int open_devices(struct sl_session *s) {
@@ -301,9 +318,7 @@ static int open_devices(struct sl_session *s) {
   s->registry.tries_named = s->options.try_plugins;
   s->backend = sl_backend_find(target);
   if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
-  if (s->backend) return sl_devices_open(s);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no device '%s': %s", s->options.device, reason);
-  return SL_EINVAL;
+  return s->backend ? sl_devices_open(s) : no_device(s, target, reason);
 }
 
 static int check_options(struct sl_session *s) {

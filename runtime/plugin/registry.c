@@ -348,22 +348,48 @@ const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, 
 }
 
 /* A name without a plugin is compared with the algorithms' own names. */
-const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
-  const int has_plugin = strchr(name, '.') != NULL;
-  struct sl_nearest nearest;
-  sl_nearest_begin(&nearest, name);
+static void offer_algorithms(const struct sl_registry *registry, struct sl_nearest *nearest, char *buffer,
+                             size_t size) {
+  const int has_plugin = strchr(nearest->word, '.') != NULL;
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *e = &registry->entries[i];
     for (uint32_t j = 0; e->status == SL_PLUGIN_LOADED && j < e->plugin->algorithm_count; j++) {
       const char *algorithm = e->plugin->algorithms[j]->name;
       char full[256];
       snprintf(full, sizeof(full), "%s.%s", e->plugin->name, algorithm);
-      const char *candidate = has_plugin ? full : algorithm, *before = nearest.best;
-      sl_nearest_offer(&nearest, candidate);
-      if (nearest.best == before) continue;
+      const char *candidate = has_plugin ? full : algorithm, *before = nearest->best;
+      sl_nearest_offer(nearest, candidate);
+      if (nearest->best == before) continue;
       snprintf(buffer, size, "%s", full);
-      nearest.best = buffer;
+      nearest->best = buffer;
     }
+  }
+}
+
+static void offer_collections(const struct sl_plugin *plugin, struct sl_nearest *nearest) {
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++)
+    for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {
+      const struct sl_collection *c = plugin->algorithms[i]->members[j].collection;
+      if (c) sl_nearest_offer(nearest, c->name);
+    }
+}
+
+const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, name);
+  offer_algorithms(registry, &nearest, buffer, size);
+  return sl_nearest_result(&nearest);
+}
+
+const char *sl_registry_suggest_any(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, name);
+  offer_algorithms(registry, &nearest, buffer, size);
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *e = &registry->entries[i];
+    if (e->status != SL_PLUGIN_LOADED) continue;
+    sl_nearest_offer(&nearest, e->plugin->name);
+    offer_collections(e->plugin, &nearest);
   }
   return sl_nearest_result(&nearest);
 }

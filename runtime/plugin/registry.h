@@ -74,6 +74,8 @@ int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_
 const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
                                             const struct sl_plugin_entry **entry);
 const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
+/* The nearest name of an algorithm, a plugin or a collection. */
+const char *sl_registry_suggest_any(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
 
 /* A collection's definition by name, from the loaded plugins; and two definitions compared: 0 if equal, else the first
  * difference as text. */

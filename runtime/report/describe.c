@@ -235,7 +235,7 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
     }
   }
   char hint[128], nearest[96];
-  const char *best = sl_registry_suggest(registry, name, nearest, sizeof nearest);
+  const char *best = sl_registry_suggest_any(registry, name, nearest, sizeof nearest);
   snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice list` shows what there is", best);
   sl_diagnose(d, SL_ERROR, NULL, NULL, hint, "there is no algorithm, plugin or collection '%s'", name);
   return SL_EINVAL;
