@@ -11,6 +11,8 @@ static const struct {
   const char *word, *bash, *zsh;
 } actions[] = {
     {"=PLUGIN.ALGORITHM", "swaps", "_sluice_swaps"},
+    {"NODE.PROPERTY=", "settings", "_sluice_settings"},
+    {"NODE", "nodes", "_sluice_nodes"},
     {"GRAPH", "graphs", "_files -g \"*.yaml\""},
     {"DIR", "folders", "_files -/"},
     {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
@@ -22,6 +24,34 @@ static const struct {
 
 /* Algorithms, as `sluice list` prints them, for each target once. */
 #define LIST_NAMES "sluice list 2>/dev/null | sed -n 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p' | sort -u"
+
+/* What can be described: these, plugins and collections. */
+#define LIST_SUBJECTS                                                     \
+  "sluice list 2>/dev/null | sed -n"                                      \
+  " -e 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p'"             \
+  " -e '/^collections$/,/^searched:/s/^    \\([A-Za-z0-9_]*\\) .*/\\1/p'" \
+  " -e 's/^\\([A-Za-z0-9_]*\\) [0-9][^ ]* ([a-z]*)  .*/\\1/p' | sort -u"
+
+/* For both shells: what the graph on the command line, $1, has. A graph that is wrong has nothing. */
+static const char of_graph[] =
+    "# Its nodes; NODE.PROPERTY= and PARAMETER= of all that --set can change; what node $2 could use instead.\n"
+    "_sluice_nodes_of() { sluice graph \"$1\" --yaml 2>/dev/null | sed -n 's/^  \\([A-Za-z0-9_]*\\):$/\\1/p'; }\n"
+    "_sluice_settings_of() {\n"
+    "  sluice graph \"$1\" --yaml --origin 2>/dev/null | awk '\n"
+    "    /^  [A-Za-z0-9_]+:$/ { node = substr($1, 1, length($1) - 1); set = 0 }\n"
+    "    /^    block:/ { print node \".block=\" }\n"
+    "    /^    set:/ { set = 1 }\n"
+    "    set && /^      / { print node \".\" substr($1, 1, length($1) - 1) \"=\" }\n"
+    "    { for (i = 2; i <= NF; i++) if ($i == \"of\" && $(i - 1) ~ /^[$][{].*}$/) print substr($(i - 1), 3, "
+    "length($(i - 1)) - 3) \"=\" }\n"
+    "  ' | sort -u\n"
+    "}\n"
+    "_sluice_instead_of() {\n"
+    "  sluice describe \"$(sluice graph \"$1\" --yaml 2>/dev/null | sed -n \"/^  ${2//[^A-Za-z0-9_]/}:\\$/{n;s/^    "
+    "use: //p;}\")\" \\\n"
+    "    2>/dev/null | sed -n 's/^  instead *\\([^ ,]*\\).*/\\1/p'\n"
+    "}\n"
+    "\n";
 
 /* "bash|zsh" as "bash zsh", "plugin NAME|algorithm NAME" as "plugin algorithm". */
 static void write_choices(const char *text, FILE *file) {
@@ -64,28 +94,45 @@ static void write_zsh_action(const char *text, FILE *file) {
 
 /* ------------------------------------------------------------------------------------------------- bash */
 
-static const char bash_head[] =
+static const char bash_begin[] =
     "# bash completion of sluice; made by `sluice completion bash`.\n"
-    "\n"
+    "\n";
+
+static const char bash_head[] =
     "# Each prints what $word, the word under the cursor, can become.\n"
     "_sluice_words() { compgen -W \"$*\" -- \"$word\"; }\n"
     "_sluice_files() { compgen -f -- \"$word\"; }\n"
     "_sluice_folders() { compgen -d -- \"$word\"; }\n"
     "_sluice_graphs() { compgen -f -X '!*.yaml' -- \"$word\"; compgen -d -- \"$word\"; }\n"
-    "_sluice_names() { compgen -W \"$(" LIST_NAMES
+    "_sluice_names() { compgen -W \"$(" LIST_SUBJECTS
+    ")\" -- \"$word\"; }\n"
+    "_sluice_algorithms() { compgen -W \"$(" LIST_NAMES
     ")\" -- \"$word\"; }\n"
     "_sluice_plugins() { compgen -W \"$(" LIST_NAMES
     " | sed 's/[.].*//' | sort -u)\" -- \"$word\"; _sluice_files; }\n"
-    "_sluice_swaps() { if ((distance > 1)); then _sluice_names; fi; } # NODE=, then a name; bash cuts words at =\n"
+    "_sluice_nodes() { compgen -W \"$(_sluice_nodes_of \"$graph\")\" -- \"$word\"; }\n"
+    "_sluice_settings() { if ((distance == 1)); then compgen -W \"$(_sluice_settings_of \"$graph\")\" -- \"$word\"; "
+    "fi; }\n"
+    "_sluice_swaps() { # NODE=, then a name; bash cuts words at =\n"
+    "  if ((distance == 1)); then\n"
+    "    compgen -S = -W \"$(_sluice_nodes_of \"$graph\")\" -- \"$word\"\n"
+    "  else\n"
+    "    local names=$(_sluice_instead_of \"$graph\" \"${COMP_WORDS[COMP_CWORD - distance + 1]}\")\n"
+    "    if [[ $names ]]; then compgen -W \"$names\" -- \"$word\"; else _sluice_algorithms; fi\n"
+    "  fi\n"
+    "}\n"
     "_sluice_nothing() { :; }\n"
     "\n"
     "_sluice_choices() {\n"
-    "  local word=${COMP_WORDS[COMP_CWORD]} option= distance=0 reach=1 value= options= operands=nothing k\n"
+    "  local word=${COMP_WORDS[COMP_CWORD]} option= distance=0 reach=1 value= options= operands=nothing graph= k\n"
     "  [[ $word == '=' ]] && word=\n"
     "  for ((k = COMP_CWORD - 1; k > 1; k--)); do\n"
     "    [[ ${COMP_WORDS[k]} == -* ]] || continue\n"
     "    option=${COMP_WORDS[k]} distance=$((COMP_CWORD - k))\n"
     "    break\n"
+    "  done\n"
+    "  for ((k = 2; k < COMP_CWORD; k++)); do\n"
+    "    [[ ${COMP_WORDS[k]} == *.yaml && ${COMP_WORDS[k - 1]} != -* ]] && graph=${COMP_WORDS[k]} && break\n"
     "  done\n";
 
 static const char bash_tail[] =
@@ -98,7 +145,10 @@ static const char bash_tail[] =
     "  fi\n"
     "}\n"
     "\n"
-    "_sluice() { mapfile -t COMPREPLY < <(_sluice_choices); }\n"
+    "_sluice() {\n"
+    "  mapfile -t COMPREPLY < <(_sluice_choices)\n"
+    "  if [[ ${COMPREPLY[0]} == *= ]]; then compopt -o nospace +o filenames 2>/dev/null; fi # the value follows\n"
+    "}\n"
     "complete -o filenames -F _sluice sluice\n";
 
 /* How many words after the option belong to it: bash cuts NAME=VALUE into three. */
@@ -127,7 +177,7 @@ static void write_bash_command(const struct cli_command *c, FILE *file) {
 }
 
 static void write_bash(FILE *file) {
-  fprintf(file, "%s  case ${COMP_WORDS[1]} in\n", bash_head);
+  fprintf(file, "%s%s%s  case ${COMP_WORDS[1]} in\n", bash_begin, of_graph, bash_head);
   for (size_t c = 0; c < cli_command_count; c++) write_bash_command(&cli_commands[c], file);
   fprintf(file, "  esac\n  ((COMP_CWORD == 1)) && options='");
   for (size_t c = 0; c < cli_command_count; c++) fprintf(file, "%s ", cli_commands[c].name);
@@ -136,13 +186,15 @@ static void write_bash(FILE *file) {
 
 /* -------------------------------------------------------------------------------------------------- zsh */
 
-static const char zsh_head[] =
+static const char zsh_begin[] =
     "#compdef sluice\n"
     "# zsh completion of sluice; made by `sluice completion zsh`.\n"
-    "\n"
+    "\n";
+
+static const char zsh_head[] =
     "_sluice_names() {\n"
     "  local -a names\n"
-    "  names=(${(f)\"$(" LIST_NAMES
+    "  names=(${(f)\"$(" LIST_SUBJECTS
     ")\"})\n"
     "  compadd -a names\n"
     "}\n"
@@ -156,7 +208,32 @@ static const char zsh_head[] =
     "  _files\n"
     "}\n"
     "\n"
-    "_sluice_swaps() { compset -P '*=' && _sluice_names; } # NODE=, then a name\n"
+    "_sluice_graph() { print -r -- ${(Q)${(M)words:#*.yaml}[1]}; }\n"
+    "_sluice_nodes() {\n"
+    "  local -a names\n"
+    "  names=(${(f)\"$(_sluice_nodes_of \"$(_sluice_graph)\")\"})\n"
+    "  compadd -a names\n"
+    "}\n"
+    "\n"
+    "_sluice_settings() {\n"
+    "  local -a names\n"
+    "  compset -P '*=' && return 1\n"
+    "  names=(${(f)\"$(_sluice_settings_of \"$(_sluice_graph)\")\"})\n"
+    "  compadd -S '' -a names\n"
+    "}\n"
+    "\n"
+    "_sluice_swaps() { # NODE=, then a name\n"
+    "  local -a names\n"
+    "  if ! compset -P '*='; then\n"
+    "    names=(${(f)\"$(_sluice_nodes_of \"$(_sluice_graph)\")\"})\n"
+    "    compadd -S = -a names\n"
+    "    return\n"
+    "  fi\n"
+    "  names=(${(f)\"$(_sluice_instead_of \"$(_sluice_graph)\" \"${IPREFIX%=}\")\"})\n"
+    "  (($#names)) || names=(${(f)\"$(" LIST_NAMES
+    ")\"})\n"
+    "  compadd -a names\n"
+    "}\n"
     "\n"
     "_sluice() {\n"
     "  local -a commands\n"
@@ -209,7 +286,7 @@ static void write_zsh_command(const struct cli_command *c, FILE *file) {
 }
 
 static void write_zsh(FILE *file) {
-  fprintf(file, "%s", zsh_head);
+  fprintf(file, "%s%s%s", zsh_begin, of_graph, zsh_head);
   for (size_t c = 0; c < cli_command_count; c++) {
     fprintf(file, "    '%s:", cli_commands[c].name);
     write_zsh_text(cli_commands[c].doc, file);

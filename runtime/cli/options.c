@@ -25,7 +25,7 @@ const struct cli_option cli_options[] = {
     {"--seconds", NULL, "S", "longest time for one run of an algorithm (default 60)", CLI_COUNT, CLI_TEST,
      AT(trial.seconds), 86400},
     {"--strict", NULL, NULL, "fail, too, where an algorithm was not run", CLI_FLAG, CLI_TEST, AT(strict), 0},
-    {"--node", NULL, "NAME", "a node whose block size is tuned", CLI_LIST, CLI_TUNE, AT(nodes), 0},
+    {"--node", NULL, "NODE", "a node whose block size is tuned", CLI_LIST, CLI_TUNE, AT(nodes), 0},
     {"--blocks", NULL, "N,N...", "block sizes (default 32,64,128,256)", CLI_TEXT, CLI_TUNE, AT(blocks), 0},
     {"--slots", NULL, "N,N...", "numbers of slices in flight", CLI_TEXT, CLI_TUNE, AT(slots_list), 0},
     {"--slice-events", NULL, "N,N...", "most events in a slice", CLI_TEXT, CLI_TUNE, AT(slice_events_list), 0},

@@ -6,6 +6,7 @@
 #include "execute/inspect.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
+#include "report/relations.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +19,50 @@ const char *sl_kind_name(uint32_t kind) {
   return kind < sizeof names / sizeof names[0] ? names[kind] : "?";
 }
 
+/* -------------------------------------------------------------------------------------------- relations */
+
+enum { NAMES_COLUMNS = 110 };
+
+/* The algorithms that make or take the collection, after `heading`; lines after the first begin below the names. */
+static void write_users(const struct sl_registry *r, const struct sl_collection *c, uint32_t kind, const char *heading,
+                        FILE *file) {
+  const int indent = (int)strlen(heading);
+  int column = fprintf(file, "%s", heading), count = 0;
+  for (struct sl_walk walk = {0}; sl_walk_next(r, &walk);) {
+    if (!sl_has_port(walk.algorithm, kind, c)) continue;
+    char name[256];
+    const int length = snprintf(name, sizeof name, "%s.%s", walk.plugin->name, walk.algorithm->name);
+    if (count++ > 0) column += fprintf(file, ", ");
+    if (column + length > NAMES_COLUMNS && column > indent) column = fprintf(file, "\n%*s", indent, "") - 1;
+    column += fprintf(file, "%s", name);
+  }
+  fprintf(file, "%s\n", count == 0 ? "nothing that was found" : "");
+}
+
+/* A line for each: --use takes it, and a shell offers it. */
+static void write_replacements(const struct sl_registry *r, const struct sl_algorithm *a, FILE *file) {
+  for (struct sl_walk walk = {0}; sl_walk_next(r, &walk);) {
+    if (!sl_can_replace(walk.algorithm, a)) continue;
+    fprintf(file, "  instead    %s.%s", walk.plugin->name, walk.algorithm->name);
+    const char *before = ", where there is ";
+    uint32_t member = 0;
+    for (const struct sl_member *m; (m = sl_next_need(walk.algorithm, a, &member)) != NULL; before = ", ")
+      fprintf(file, "%s%s", before, m->collection->name);
+    fprintf(file, "\n");
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------- list */
+
+static int write_collections(const struct sl_registry *r, FILE *file) {
+  size_t count;
+  const struct sl_collection **all = sl_all_collections(r, &count);
+  if (!all) return SL_ENOMEM;
+  if (count > 0) fprintf(file, "collections\n");
+  for (size_t i = 0; i < count; i++) fprintf(file, "    %-32s %s\n", all[i]->name, all[i]->doc);
+  free(all);
+  return SL_OK;
+}
 
 static int path_order(const void *a, const void *b) {
   const struct sl_plugin_entry *const *x = a, *const *y = b;
@@ -50,6 +94,7 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
               e->status == SL_PLUGIN_HIDDEN ? "by " : "", e->reason ? e->reason : "");
     }
   }
+  status = write_collections(&r, file);
   char places[4096];
   if (sl_registry_is_empty(&r)) {
     fprintf(file, "no plugins found; looked for in %s\n", sl_registry_places(&r, places, sizeof places));
@@ -60,7 +105,7 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
   }
   free(sorted);
   sl_registry_close(&r);
-  return SL_OK;
+  return status;
 }
 
 /* --------------------------------------------------------------------------------------------- describe */
@@ -131,12 +176,13 @@ static void write_property(const struct sl_member *m, FILE *file) {
   fprintf(file, "\n      %s\n", m->doc);
 }
 
-static void write_port(const struct sl_member *m, FILE *file) {
+static void write_port(const struct sl_registry *r, const struct sl_member *m, FILE *file) {
   const int in = m->kind == SL_MEMBER_IN;
   fprintf(file, "  %-10s %s: %s%s\n      %s\n", in ? "input" : "output", m->name, m->collection->name, sl_input_need(m),
           m->doc);
   if (in) {
     fprintf(file, "      reads: %s\n", m->fields && *m->fields ? m->fields : "all fields");
+    write_users(r, m->collection, SL_MEMBER_OUT, "      made by: ", file);
     return;
   }
   if (m->shares) fprintf(file, "      shares the offsets of %s\n", m->shares);
@@ -149,6 +195,7 @@ static void write_port(const struct sl_member *m, FILE *file) {
       snprintf(what, sizeof what, "subitems of %s", m->collection->fields[sl_group_field(m->collection, b)].name);
     write_capacity(what, &m->sub_capacities[b - 1], file);
   }
+  write_users(r, m->collection, SL_MEMBER_IN, "      taken by: ", file);
 }
 
 static void write_open_port(const struct sl_member *m, FILE *file) {
@@ -156,7 +203,8 @@ static void write_open_port(const struct sl_member *m, FILE *file) {
           m->kind == SL_MEMBER_OPEN_IN ? "inputs" : "outputs", m->name, m->trait, m->count, m->doc);
 }
 
-static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, FILE *file) {
+static void write_algorithm(const struct sl_registry *r, const struct sl_plugin_entry *e, const struct sl_algorithm *a,
+                            FILE *file) {
   fprintf(file, "%s.%s: %s (%s, plugin %s %s, %s)\n", e->plugin->name, a->name, a->doc, sl_kind_name(a->kind),
           e->plugin->name, e->plugin->version, e->path);
   if (a->kind == SL_KIND_KERNEL)
@@ -168,7 +216,7 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
     if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
-      write_port(member, file);
+      write_port(r, member, file);
     } else if (member->kind == SL_MEMBER_OPEN_IN || member->kind == SL_MEMBER_OPEN_OUT) {
       write_open_port(member, file);
     } else if (member->kind == SL_MEMBER_PROPERTY) {
@@ -191,9 +239,10 @@ static void write_algorithm(const struct sl_plugin_entry *e, const struct sl_alg
   }
   for (uint32_t i = 0; i < a->error_count; i++)
     fprintf(file, "  refuses an event: %s (code %u)\n", a->errors[i].text, a->errors[i].code);
+  write_replacements(r, a, file);
 }
 
-static void write_collection(const struct sl_collection *c, FILE *file) {
+static void write_collection(const struct sl_registry *r, const struct sl_collection *c, FILE *file) {
   fprintf(file, "%s: %s\n", c->name, c->doc);
   if (c->trait)
     fprintf(file, "  trait %s: port `%s` of all that fills or reads such collections\n", c->trait->name,
@@ -205,6 +254,8 @@ static void write_collection(const struct sl_collection *c, FILE *file) {
     fprintf(file, "  %-14s %-4s %-16s %-10s %s\n", field->name, sl_type_name(field->type), shape, field->unit,
             field->doc);
   }
+  write_users(r, c, SL_MEMBER_OUT, "  made by: ", file);
+  write_users(r, c, SL_MEMBER_IN, "  taken by: ", file);
 }
 
 static void write_plugin(const struct sl_registry *r, const char *name, FILE *file) {
@@ -246,9 +297,9 @@ int sl_write_description(const char *const *plugin_paths, const char *name, stru
   struct sl_subject subject;
   const int status = sl_find_subject(plugin_paths, name, d, &r, &subject);
   if (subject.algorithm)
-    write_algorithm(subject.entry, subject.algorithm, file);
+    write_algorithm(&r, subject.entry, subject.algorithm, file);
   else if (subject.collection)
-    write_collection(subject.collection, file);
+    write_collection(&r, subject.collection, file);
   else if (subject.entry)
     write_plugin(&r, name, file);
   sl_registry_close(&r);

@@ -2,6 +2,7 @@
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
+#include "report/relations.h"
 
 #include <sluice/sluice.h>
 
@@ -32,6 +33,37 @@ static void put_capacity(const char *key, const struct sl_capacity *c, struct sl
   sl_json_end_object(j);
 }
 
+static void put_name(const char *key, const struct sl_walk *walk, struct sl_json *j) {
+  char name[256];
+  snprintf(name, sizeof name, "%s.%s", walk->plugin->name, walk->algorithm->name);
+  sl_json_string(j, key, name);
+}
+
+/* The algorithms that make or take a collection. */
+static void put_users(const char *key, const struct sl_registry *r, const struct sl_collection *c, uint32_t kind,
+                      struct sl_json *j) {
+  sl_json_begin_array(j, key);
+  for (struct sl_walk walk = {0}; sl_walk_next(r, &walk);)
+    if (sl_has_port(walk.algorithm, kind, c)) put_name(NULL, &walk, j);
+  sl_json_end_array(j);
+}
+
+static void put_replacements(const struct sl_registry *r, const struct sl_algorithm *a, struct sl_json *j) {
+  sl_json_begin_array(j, "instead");
+  for (struct sl_walk walk = {0}; sl_walk_next(r, &walk);) {
+    if (!sl_can_replace(walk.algorithm, a)) continue;
+    sl_json_begin_object(j, NULL);
+    put_name("name", &walk, j);
+    sl_json_begin_array(j, "needs");
+    uint32_t member = 0;
+    for (const struct sl_member *m; (m = sl_next_need(walk.algorithm, a, &member)) != NULL;)
+      sl_json_string(j, NULL, m->collection->name);
+    sl_json_end_array(j);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 /* The fields that an input reads. */
 static void put_fields_read(const struct sl_member *m, struct sl_json *j) {
   sl_json_begin_array(j, "reads");
@@ -40,15 +72,17 @@ static void put_fields_read(const struct sl_member *m, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
-static void put_port(const struct sl_member *m, struct sl_json *j) {
+static void put_port(const struct sl_registry *r, const struct sl_member *m, struct sl_json *j) {
   sl_json_string(j, "collection", m->collection->name);
   if (m->kind == SL_MEMBER_IN) {
     sl_json_boolean(j, "optional", (m->flags & SL_FLAG_OPTIONAL) != 0);
     sl_json_boolean(j, "wanted", (m->flags & SL_FLAG_WANTED) != 0);
     sl_json_boolean(j, "list", (m->flags & SL_FLAG_EACH) != 0);
     put_fields_read(m, j);
+    put_users("made_by", r, m->collection, SL_MEMBER_OUT, j);
     return;
   }
+  put_users("taken_by", r, m->collection, SL_MEMBER_IN, j);
   if (m->shares) sl_json_string(j, "shares_offsets_of", m->shares);
   if (m->in_place) sl_json_string(j, "may_take_place_of", m->in_place);
   put_capacity("items", &m->capacity, j);
@@ -111,7 +145,8 @@ static void put_property(const struct sl_member *m, struct sl_json *j) {
 }
 
 /* An array of all members of a kind. */
-static void put_members(const char *key, const struct sl_algorithm *a, uint32_t kind, struct sl_json *j) {
+static void put_members(const struct sl_registry *r, const char *key, const struct sl_algorithm *a, uint32_t kind,
+                        struct sl_json *j) {
   sl_json_begin_array(j, key);
   for (uint32_t i = 0; i < a->member_count; i++) {
     const struct sl_member *m = &a->members[i];
@@ -136,7 +171,7 @@ static void put_members(const char *key, const struct sl_algorithm *a, uint32_t 
     } else if (kind == SL_MEMBER_OPEN_IN || kind == SL_MEMBER_OPEN_OUT) {
       put_open_port(m, j);
     } else {
-      put_port(m, j);
+      put_port(r, m, j);
     }
     sl_json_end_object(j);
   }
@@ -150,7 +185,8 @@ static void put_plugin_facts(const struct sl_plugin_entry *e, struct sl_json *j)
   sl_json_string(j, "path", e->path);
 }
 
-static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algorithm *a, struct sl_json *j) {
+static void put_algorithm(const struct sl_registry *r, const struct sl_plugin_entry *e, const struct sl_algorithm *a,
+                          struct sl_json *j) {
   sl_json_string(j, "describes", "algorithm");
   sl_json_string(j, "name", a->name);
   sl_json_string(j, "doc", a->doc);
@@ -164,14 +200,14 @@ static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algor
     sl_json_end_object(j);
     sl_json_string(j, "family", a->family);
   }
-  put_members("inputs", a, SL_MEMBER_IN, j);
-  put_members("outputs", a, SL_MEMBER_OUT, j);
-  put_members("open_inputs", a, SL_MEMBER_OPEN_IN, j);
-  put_members("open_outputs", a, SL_MEMBER_OPEN_OUT, j);
-  put_members("scratch", a, SL_MEMBER_SCRATCH, j);
-  put_members("properties", a, SL_MEMBER_PROPERTY, j);
-  put_members("computed", a, SL_MEMBER_COMPUTED, j);
-  put_members("tables", a, SL_MEMBER_TABLE, j);
+  put_members(r, "inputs", a, SL_MEMBER_IN, j);
+  put_members(r, "outputs", a, SL_MEMBER_OUT, j);
+  put_members(r, "open_inputs", a, SL_MEMBER_OPEN_IN, j);
+  put_members(r, "open_outputs", a, SL_MEMBER_OPEN_OUT, j);
+  put_members(r, "scratch", a, SL_MEMBER_SCRATCH, j);
+  put_members(r, "properties", a, SL_MEMBER_PROPERTY, j);
+  put_members(r, "computed", a, SL_MEMBER_COMPUTED, j);
+  put_members(r, "tables", a, SL_MEMBER_TABLE, j);
   sl_json_begin_array(j, "errors");
   for (uint32_t i = 0; i < a->error_count; i++) {
     sl_json_begin_object(j, NULL);
@@ -180,9 +216,10 @@ static void put_algorithm(const struct sl_plugin_entry *e, const struct sl_algor
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
+  put_replacements(r, a, j);
 }
 
-static void put_collection(const struct sl_collection *c, struct sl_json *j) {
+static void put_collection(const struct sl_registry *r, const struct sl_collection *c, struct sl_json *j) {
   sl_json_string(j, "describes", "collection");
   sl_json_string(j, "name", c->name);
   sl_json_string(j, "doc", c->doc);
@@ -203,6 +240,8 @@ static void put_collection(const struct sl_collection *c, struct sl_json *j) {
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
+  put_users("made_by", r, c, SL_MEMBER_OUT, j);
+  put_users("taken_by", r, c, SL_MEMBER_IN, j);
 }
 
 /* A plugin, with what there is of it for each target. */
@@ -233,9 +272,9 @@ int sl_write_description_json(const char *const *plugin_paths, const char *name,
     sl_json_begin(&j);
     sl_json_begin_object(&j, NULL);
     if (subject.algorithm)
-      put_algorithm(subject.entry, subject.algorithm, &j);
+      put_algorithm(&r, subject.entry, subject.algorithm, &j);
     else if (subject.collection)
-      put_collection(subject.collection, &j);
+      put_collection(&r, subject.collection, &j);
     else
       put_plugin(&r, subject.entry->plugin, &j);
     sl_json_end_object(&j);

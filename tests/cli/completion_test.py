@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 
 SLUICE = Path(sys.argv[1]).resolve()
+GRAPHS = Path(__file__).resolve().parents[2] / "graphs"
+VELO = "folder/velo.yaml"
 
 
 def sluice(*arguments):
@@ -57,8 +59,18 @@ def check_bash(folder):
         ("run", "graph.yaml", "--digest", "--pro"): ["--profile"],
         ("run", "graph.yaml", "--plugin-path", ""): ["folder"],
         ("run", "graph.yaml", "--use", "c"): [],
+        ("run", VELO, "--use", "c"): ["clusters=", "counts="],
+        ("run", VELO, "--use", "clusters", "="): ["velo.masked_clustering"],
+        ("run", VELO, "--use", "nothing", "=", "velo.dec"): ["velo.decode_retina"],
+        ("run", VELO, "--set", "search.max_s"): ["search.max_scatter=", "search.max_skipped_modules="],
+        ("run", VELO, "--set", "g"): ["geometry.path=", "geometry="],
+        ("check", VELO, "--set", "clusters.b"): ["clusters.block="],
+        ("run", VELO, "--set", "seed", "="): [],
+        ("tune", VELO, "--node", "s"): ["search", "sorted"],
         ("run", "graph.yaml", "--use", "clusters", "=", "velo.dec"): ["velo.decode_retina"],
         ("describe", "velo.decode"): ["velo.decode_retina"],
+        ("describe", "velo_t"): ["velo_track_candidates", "velo_tracks"],
+        ("describe", "hdf"): ["hdf5", "hdf5.sink"],
         ("plan", "--csv", ""): ["events.mdf", "folder", "graph.yaml", "sluice.bash", "two words.yaml"],
         ("completion", ""): ["bash", "zsh"],
         ("fly", ""): [],
@@ -84,6 +96,11 @@ def check_zsh(folder):
         "sluice run graph.yaml --digest=e": "sluice run graph.yaml --digest=events ",
         "sluice run graph.yaml --use clusters=velo.dec": "sluice run graph.yaml --use clusters=velo.decode_retina ",
         "sluice describe velo.decode": "sluice describe velo.decode_retina ",
+        "sluice describe velo_track_c": "sluice describe velo_track_candidates ",
+        f"sluice run {VELO} --use clus": f"sluice run {VELO} --use clusters=",
+        f"sluice run {VELO} --use clusters=v": f"sluice run {VELO} --use clusters=velo.masked_clustering ",
+        f"sluice run {VELO} --set search.max_sca": f"sluice run {VELO} --set search.max_scatter=",
+        f"sluice tune {VELO} --node sear": f"sluice tune {VELO} --node search ",
         "sluice run -i ev": "sluice run -i events.mdf ",
     }
     environment = {"PATH": f"{SLUICE.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
@@ -99,6 +116,7 @@ with tempfile.TemporaryDirectory() as name:
     for file in ("events.mdf", "graph.yaml", "two words.yaml"):
         (folder / file).touch()
     (folder / "folder").mkdir()
+    (folder / VELO).write_text(f"sluice: 1\ninclude: [{GRAPHS}/velo_counts.yaml]\n")
     (folder / "sluice.bash").write_text(sluice("completion", "bash"))
     check_bash(folder)
     (folder / "_sluice").write_text(sluice("completion", "zsh"))
