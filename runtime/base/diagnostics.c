@@ -10,6 +10,8 @@
  */
 #include "base/diagnostics.h"
 
+#include "base/json.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +279,26 @@ void sl_diagnostic_print(const struct sl_diagnostic *m, FILE *file) {
   fprintf(file, "%s\n", m->message);
   if (m->source_line) print_source(m, file);
   if (m->hint) fprintf(file, "  hint: %s\n", m->hint);
+}
+
+void sl_diagnostic_put(const struct sl_diagnostic *m, struct sl_json *j) {
+  sl_json_string(j, "severity", severity_names[m->severity]);
+  sl_json_string(j, "node", m->node);
+  sl_json_string(j, "file", m->file);
+  sl_json_integer(j, "line", m->line);
+  sl_json_integer(j, "column", m->column);
+  sl_json_string(j, "message", m->message);
+  sl_json_string(j, "hint", m->hint);
+}
+
+int sl_diagnostic_write_json(const struct sl_diagnostic *m, FILE *file) {
+  struct sl_json j;
+  sl_json_begin(&j);
+  j.one_line = 1;
+  sl_json_begin_object(&j, NULL);
+  sl_diagnostic_put(m, &j);
+  sl_json_end_object(&j);
+  return sl_json_finish(&j, file);
 }
 
 void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {

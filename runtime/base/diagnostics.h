@@ -34,6 +34,10 @@ void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struc
 /* Adds for each kind how many messages were only counted, and begins anew. */
 void sl_diagnose_further(struct sl_diagnostics *d);
 
+/* The members of a message, into an object that is open. */
+struct sl_json;
+void sl_diagnostic_put(const struct sl_diagnostic *message, struct sl_json *j);
+
 /* Text of an SL_E... code. */
 const char *sl_error_text(int code);
 

@@ -44,6 +44,7 @@ static void put(struct sl_json *j, const char *bytes, size_t count) {
 static void put_text(struct sl_json *j, const char *text) { put(j, text, strlen(text)); }
 
 static void put_line_start(struct sl_json *j) {
+  if (j->one_line) return;
   put(j, "\n", 1);
   for (uint32_t i = 0; i < j->depth; i++) put(j, "  ", 2);
 }

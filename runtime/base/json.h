@@ -17,6 +17,7 @@ struct sl_json {
   size_t length, allocated;
   uint32_t depth;
   uint32_t failed;
+  uint32_t one_line;                     /* to be set after sl_json_begin: without line ends */
   char closers[SL_JSON_DEPTH_MAX];       /* of the objects and arrays that are open */
   uint8_t filled[SL_JSON_DEPTH_MAX + 1]; /* has something at this depth */
 };

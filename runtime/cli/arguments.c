@@ -205,6 +205,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.uses = a->uses.items;
   a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
+  if (cli_choose_diagnostics(a->diagnostics) != CLI_OK) return CLI_WRONG;
   return check_plugin_paths(a);
 }
 

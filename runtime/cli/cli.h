@@ -22,6 +22,7 @@ struct cli_arguments {
   const char *operand;             /* the first operand, or NULL */
   struct cli_list operands, inputs, sets, uses, withs, plugin_paths;
   const char *json_path, *svg_path, *offsets_path;
+  const char *log_path, *log_level, *diagnostics;
   struct cli_list csv_paths;
   struct cli_list nodes;
   const char *blocks, *slots_list, *slice_events_list;
@@ -46,7 +47,8 @@ enum {
   CLI_TUNE = 64,
   CLI_CHANGE = 128, /* of CLI_GRAPH what does not say how the graph runs */
   CLI_TEST = 256,
-  CLI_COMPARE = 512
+  CLI_COMPARE = 512,
+  CLI_MESSAGES = 1024 /* how messages are printed */
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -99,6 +101,11 @@ void cli_write_command_help(const struct cli_command *command, FILE *file);
  * is written. */
 #define CLI_CLEAR_LINE "\r\033[K"
 void cli_filter_output(void);
+/* The same for what is written to `file`, which is closed with the stream; not buffered. NULL when memory is out. */
+FILE *cli_open_filtered(int file);
+/* On a terminal standard error colours the first "error:", "warning:" or "note:" of what is written, unless NO_COLOR is
+ * set; no more from now on. */
+void cli_stop_colours(void);
 
 /* output.c: what commands have in common. */
 
@@ -106,8 +113,13 @@ struct sl_nearest; /* base/nearest.h */
 /* After a complaint: the hint "did you mean X?", where something is near enough. Was there? */
 int cli_suggest(const struct sl_nearest *nearest);
 
+/* How the following print: "text", "json", or NULL, which is text. CLI_WRONG after a complaint. */
+int cli_choose_diagnostics(const char *format);
+void cli_write_message(const struct sl_diagnostic *message, FILE *file);
 /* Prints the diagnostics; with `quiet`, only if there are errors. */
 void cli_print_messages(struct sl_diagnostics *d, int quiet);
+/* Prints how many more there were than are kept. */
+void cli_print_dropped(const struct sl_diagnostics *d);
 /* Says that there is none; what is wrong with a file. Both: CLI_FAILED. */
 int cli_no_memory(void);
 int cli_complain(const char *path, const char *reason);

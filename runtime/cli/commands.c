@@ -3,30 +3,31 @@
 
 /* Examples begin with `  $ `, by which help2man knows them. */
 const struct cli_command cli_commands[] = {
-    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_GRAPH | CLI_PLUGINS, "run a graph over its input", cli_run,
+    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS, "run a graph over its input",
+     cli_run,
      "Events are simulated unless -i names files; a table at the end has rates, memory, outputs and checks.\n\n"
      "  $ sluice run graphs/velo.yaml -n 1000 --slots 2\n"
      "  $ sluice run graphs/velo.yaml -i events.mdf --json summary.json --digest\n"},
-    {"check", "GRAPH", "a graph", 1, 1, CLI_GRAPH | CLI_PLUGINS,
+    {"check", "GRAPH", "a graph", 1, 1, CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "check wiring, types and properties, and print the wiring", cli_check,
      "All that is wrong is said at once, with file, line and column.\n"},
-    {"plan", "[GRAPH]", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_PLUGINS,
+    {"plan", "[GRAPH]", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "the memory plan of a graph, as a table or a drawing", cli_plan,
      "With --csv, the planner alone: it looks for offsets of buffers that are live in steps [lower, upper), until\n"
      "it has a plan of the wanted capacity, a proof that there is none, or no time left. Every plan is checked.\n\n"
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
-    {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_PLUGINS,
+    {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "draw nodes, ports, collections and bytes an event, or write all of it as YAML", cli_graph,
      "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"
      "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"},
     {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
      cli_list, NULL},
-    {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_PLUGINS, "what an algorithm, a plugin or a collection is",
-     cli_describe,
+    {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_MESSAGES | CLI_PLUGINS,
+     "what an algorithm, a plugin or a collection is", cli_describe,
      "  $ sluice describe velo.search_by_triplet\n"
      "  $ sluice describe velo_hits --json\n"},
-    {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_PLUGINS,
+    {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_MESSAGES | CLI_PLUGINS,
      "check plugins without code of yours: each algorithm, in many ways", cli_test,
      "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm.\n"
      "Exits with 1 if something is wrong.\n\n"
@@ -37,7 +38,7 @@ const struct cli_command cli_commands[] = {
      "A plugin is a folder of that name with kernel, test, graph and CMakeLists.txt. Nothing is overwritten.\n\n"
      "  $ sluice new plugin mine\n"
      "  $ sluice new algorithm mine.far_hits\n"},
-    {"schema", "", "", 0, 0, CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
+    {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
     {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, CLI_COMPARE,

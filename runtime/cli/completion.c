@@ -16,6 +16,8 @@ static const struct {
     {"GRAPH", "graphs", "_files -g \"*.yaml\""},
     {"DIR", "folders", "_files -/"},
     {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
+    {"LEVEL", "words error warning note debug", "(error warning note debug)"},
+    {"FORMAT", "words text json", "(text json)"},
     {"PLUGIN", "plugins", "_sluice_plugins"},
     {"NAME", "names", "_sluice_names"},
     {"FILE", "files", "_files"},

@@ -67,11 +67,17 @@ const struct cli_option cli_options[] = {
     {"--profile", NULL, NULL, "print time per node and the fill of budgets", CLI_FLAG, CLI_RUN, AT(options.profile), 0},
     {"--resident", NULL, NULL, "repeats without uploads, on a GPU: kernels and downloads alone", CLI_FLAG, CLI_RUN,
      AT(options.resident), 0},
+    {"--log", NULL, "FILE", "append what happens to this file, a line each with its time (or SLUICE_LOG)", CLI_TEXT,
+     CLI_RUN, AT(log_path), 0},
+    {"--log-level", NULL, "LEVEL", "the least that the log takes: error, warning, note (default) or debug", CLI_TEXT,
+     CLI_RUN, AT(log_level), 0},
     {"--guard", NULL, NULL, "every field in an allocation of its own, with canaries and poison", CLI_FLAG, CLI_GRAPH,
      AT(options.guard), 0},
     {"--all", NULL, NULL, "everything, with all digits, as it stands in the files", CLI_FLAG, CLI_COMPARE, AT(all), 0},
     {"--race", NULL, NULL, "with --device simt: look for races and for memory that nobody wrote", CLI_FLAG, CLI_RUN,
      AT(options.race), 0},
+    {"--diagnostics", NULL, "FORMAT", "messages as text (default), or as json: an object a line", CLI_TEXT,
+     CLI_MESSAGES, AT(diagnostics), 0},
     {"-q", "--quiet", NULL, "print nothing but errors", CLI_FLAG, CLI_RUN, AT(quiet), 0},
 };
 const size_t cli_option_count = sizeof cli_options / sizeof cli_options[0];

@@ -8,8 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int as_json;
+
+int cli_choose_diagnostics(const char *format) {
+  as_json = format && strcmp(format, "json") == 0;
+  if (as_json) cli_stop_colours();
+  if (!format || as_json || strcmp(format, "text") == 0) return CLI_OK;
+  fprintf(stderr, "error: --diagnostics is text or json, not '%s'\n", format);
+  return CLI_WRONG;
+}
+
+void cli_write_message(const struct sl_diagnostic *message, FILE *file) {
+  if (!as_json || sl_diagnostic_write_json(message, file) == SL_ENOMEM) sl_diagnostic_print(message, file);
+}
+
+/* "error: 12 more errors not shown", as the message that it is. */
+static void write_dropped(char *line) {
+  char *colon = strchr(line, ':');
+  if (!colon) return;
+  *colon = '\0';
+  const uint32_t severity = strcmp(line, "error") == 0 ? SL_ERROR : strcmp(line, "warning") == 0 ? SL_WARNING : SL_NOTE;
+  const struct sl_diagnostic message = {.severity = severity, .message = colon + 2};
+  cli_write_message(&message, stderr);
+}
+
+void cli_print_dropped(const struct sl_diagnostics *d) {
+  struct sl_text_file text;
+  if (!as_json || !sl_text_open(&text)) {
+    sl_diagnostics_print_dropped(d, stderr);
+    return;
+  }
+  sl_diagnostics_print_dropped(d, text.file);
+  sl_text_close(&text);
+  char *rest = text.text;
+  for (char *line; rest && (line = strtok_r(rest, "\n", &rest)) != NULL;) write_dropped(line);
+  free(text.text);
+}
+
 void cli_print_messages(struct sl_diagnostics *d, int quiet) {
-  if (!quiet || sl_diagnostics_errors(d) > 0) sl_diagnostics_print(d, stderr);
+  if (quiet && sl_diagnostics_errors(d) == 0) return;
+  for (size_t i = 0; i < sl_diagnostics_count(d); i++) cli_write_message(sl_diagnostics_at(d, i), stderr);
+  cli_print_dropped(d);
 }
 
 int cli_suggest(const struct sl_nearest *nearest) {
@@ -42,7 +81,7 @@ static int write_bytes(const char *path, const char *bytes, size_t count) {
   sl_diagnostics_follow(d, cli_show_message, &quiet);
   fflush(stdout); /* which the path may mean */
   const int status = sl_write_file(path, bytes, count, d);
-  sl_diagnostics_print_dropped(d, stderr);
+  cli_print_dropped(d);
   sl_diagnostics_free(d);
   return status == SL_OK ? CLI_OK : CLI_FAILED;
 }

@@ -11,6 +11,7 @@
 
 #include "base/text_file.h"
 #include "cli/cli.h"
+#include "cli/log.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -80,9 +81,10 @@ void cli_end_progress(void) {
 }
 
 void cli_show_message(void *quiet, const struct sl_diagnostic *message) {
+  cli_log_message(message);
   if (*(const uint32_t *)quiet && message->severity != SL_ERROR) return;
   struct sl_text_file text;
-  if (sl_text_open(&text)) sl_diagnostic_print(message, text.file);
+  if (sl_text_open(&text)) cli_write_message(message, text.file);
   const int is_whole = sl_text_close(&text) == SL_OK;
   pthread_mutex_lock(&lock);
   if (is_whole) {
@@ -90,7 +92,7 @@ void cli_show_message(void *quiet, const struct sl_diagnostic *message) {
   } else {
     if (*drawn) fputs(CLI_CLEAR_LINE, stderr);
     *drawn = '\0';
-    sl_diagnostic_print(message, stderr);
+    cli_write_message(message, stderr);
   }
   pthread_mutex_unlock(&lock);
   free(text.text);

@@ -13,7 +13,7 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
 void cli_hide_progress(void);
 /* Takes the bar away, if there is one. */
 void cli_end_progress(void);
-/* For sl_diagnostics_follow; of what is said with `quiet` (context: uint32_t) errors alone. */
+/* For sl_diagnostics_follow; the log gets it too. Of what is said with `quiet` (context: uint32_t) errors alone. */
 void cli_show_message(void *quiet, const struct sl_diagnostic *message);
 
 #endif

@@ -1,5 +1,6 @@
 /* run.c: `sluice run`: signals, messages as they occur, progress, the table and JSON of a run. */
 #include "cli/cli.h"
+#include "cli/log.h"
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -26,6 +27,49 @@ static void leave_signals(void) {
   signal(SIGTERM, SIG_DFL);
 }
 
+/* ------------------------------------------------------------------------------------------------ the log */
+
+enum { LOG_SECONDS = 10 }; /* between two lines of progress */
+
+static void log_begin(const struct cli_arguments *a) {
+  char words[1024];
+  size_t used = 0;
+  for (uint32_t i = 0; a->command_line[i] && used < sizeof words; i++)
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", a->command_line[i]);
+  cli_log(SL_NOTE, "begins: sluice %s, commit %s, process %d: %s%s", sl_version(), sl_commit(), (int)getpid(), words,
+          used >= sizeof words ? "..." : "");
+}
+
+static void log_open(const struct sl_session *session) {
+  const struct sl_summary *s = sl_session_summary(session);
+  cli_log(CLI_LOG_DEBUG, "opened: %" PRIu32 " slots, slices of %" PRIu32 " events, arena of %" PRIu64 " bytes",
+          s->slots, s->slice_events, s->arena_bytes);
+}
+
+static void log_end(const struct sl_session *session, int status) {
+  const struct sl_summary *s = sl_session_summary(session);
+  cli_log(CLI_LOG_DEBUG,
+          "graph digest %016" PRIx64 ", %" PRIu64 " slices, %" PRIu64 " run again in parts, peak %" PRIu64 " bytes",
+          s->graph_digest, s->slices, s->retries, s->peak_rss_bytes);
+  cli_log(SL_NOTE, "ends: %s, exit status %d, %" PRIu64 " events, %" PRIu64 " with errors, %.3f s, %.0f events/s",
+          s->status, status, s->events, s->error_events, s->seconds, s->wall_hz);
+}
+
+/* From one thread at a time. */
+static void log_progress(uint64_t events, double seconds) {
+  static double next = LOG_SECONDS;
+  if (seconds < next) return;
+  next = seconds + LOG_SECONDS;
+  cli_log(CLI_LOG_DEBUG, "%" PRIu64 " events after %.0f s", events, seconds);
+}
+
+static int shows_progress;
+
+static void on_progress(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds) {
+  if (shows_progress) cli_show_progress(context, events, done, total, seconds);
+  log_progress(events, seconds);
+}
+
 static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
   (void)context;
   fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output,
@@ -42,14 +86,14 @@ static int is_in_vain(const struct cli_arguments *a) {
   return 1;
 }
 
-int cli_run(const struct cli_arguments *a) {
-  if (is_in_vain(a)) return CLI_WRONG;
+static int run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
   uint32_t quiet = a->quiet;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
   struct sl_options options = a->options;
-  if (isatty(STDERR_FILENO) && !a->quiet) options.on_progress = cli_show_progress;
+  shows_progress = isatty(STDERR_FILENO) && !a->quiet;
+  if (shows_progress || cli_log_takes(CLI_LOG_DEBUG)) options.on_progress = on_progress;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
   options.command_line = a->command_line;
@@ -57,6 +101,7 @@ int cli_run(const struct cli_arguments *a) {
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
+    log_open(session);
     running = session;
     catch_signals();
     const int result = sl_session_run(session);
@@ -68,9 +113,22 @@ int cli_run(const struct cli_arguments *a) {
     if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
     if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
+    log_end(session, status);
+  } else {
+    cli_log(SL_NOTE, "ends: refused, exit status %d", status);
   }
-  sl_diagnostics_print_dropped(d, stderr);
+  cli_print_dropped(d);
   sl_session_close(session);
   sl_diagnostics_free(d);
+  return status;
+}
+
+int cli_run(const struct cli_arguments *a) {
+  if (is_in_vain(a)) return CLI_WRONG;
+  const int opened = cli_log_open(a);
+  if (opened != CLI_OK) return opened;
+  log_begin(a);
+  const int status = run(a);
+  cli_log_close();
   return status;
 }

@@ -2,11 +2,12 @@
  * plugins and what programs say of them may hold escape codes; a terminal would obey them. So standard output and error
  * go through a filter that shows all but line ends and tabs as \x1b: ASCII's control characters, those of Latin 1, also
  * as UTF-8, and bytes that are no UTF-8. The command's own code, which clears the line of the progress bar, may stand
- * where a write begins. */
+ * where a write begins, and on a terminal the filter colours the word by which a message says how grave it is. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,9 +16,10 @@ enum { CLEAR_LINE_BYTES = sizeof CLI_CLEAR_LINE - 1, OUT_BYTES = 4096, SHOWN_BYT
 /* One stream: what it has still to see of a character that began, and what it has still to write. */
 struct filter {
   int file;
-  unsigned left; /* bytes of the character that are to come */
-  int has_c2;    /* its first byte, 0xc2, was read and not written yet: it may be a control character */
-  size_t used;   /* of `out` */
+  unsigned left;             /* bytes of the character that are to come */
+  int has_colours, is_owned; /* owned: the file is closed with the stream */
+  int has_c2;                /* its first byte, 0xc2, was read and not written yet: it may be a control character */
+  size_t used;               /* of `out` */
   char out[OUT_BYTES];
 };
 
@@ -77,16 +79,76 @@ static void filter_byte(struct filter *f, unsigned char byte) {
     pass(f, byte);
 }
 
+static int filter_bytes(struct filter *f, const char *text, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    if (f->used + 2 * SHOWN_BYTES > OUT_BYTES && write_out(f) < 0) return -1;
+    filter_byte(f, (unsigned char)text[i]);
+  }
+  return 0;
+}
+
+static int pass_code(struct filter *f, const char *code) {
+  if (f->used + strlen(code) > OUT_BYTES && write_out(f) < 0) return -1;
+  for (; *code; code++) pass(f, (unsigned char)*code);
+  return 0;
+}
+
+static const struct severity {
+  const char *word, *colour;
+} severities[] = {{"error:", "\033[1;31m"}, {"warning:", "\033[1;33m"}, {"note:", "\033[1;36m"}};
+
+/* The severity whose word stands first in the text's first line, and where; NULL: there is none. */
+static const struct severity *find_severity(const char *text, size_t bytes, size_t *at) {
+  for (size_t i = 0; i < bytes && text[i] != '\n'; i++) {
+    if (i > 0 && text[i - 1] != ' ') continue;
+    for (size_t s = 0; s < sizeof severities / sizeof severities[0]; s++) {
+      const size_t length = strlen(severities[s].word);
+      if (bytes - i < length || memcmp(text + i, severities[s].word, length) != 0) continue;
+      *at = i;
+      return &severities[s];
+    }
+  }
+  return NULL;
+}
+
+static int filter_text(struct filter *f, const char *text, size_t bytes) {
+  size_t at = 0;
+  const struct severity *severity = f->has_colours ? find_severity(text, bytes, &at) : NULL;
+  if (!severity) return filter_bytes(f, text, bytes);
+  const size_t length = strlen(severity->word);
+  if (filter_bytes(f, text, at) < 0 || pass_code(f, severity->colour) < 0) return -1;
+  if (filter_bytes(f, text + at, length) < 0 || pass_code(f, "\033[0m") < 0) return -1;
+  return filter_bytes(f, text + at + length, bytes - at - length);
+}
+
 static ssize_t filter_write(void *cookie, const char *text, size_t bytes) {
   struct filter *f = cookie;
   size_t i = 0;
   if (bytes >= CLEAR_LINE_BYTES && memcmp(text, CLI_CLEAR_LINE, CLEAR_LINE_BYTES) == 0)
     for (; i < CLEAR_LINE_BYTES; i++) pass(f, (unsigned char)text[i]);
-  for (; i < bytes; i++) {
-    if (f->used + 2 * SHOWN_BYTES > OUT_BYTES && write_out(f) < 0) return 0;
-    filter_byte(f, (unsigned char)text[i]);
-  }
+  if (filter_text(f, text + i, bytes - i) < 0) return 0;
   return write_out(f) < 0 ? 0 : (ssize_t)bytes;
+}
+
+static int filter_close(void *cookie) {
+  struct filter *f = cookie;
+  if (!f->is_owned) return 0;
+  const int status = close(f->file);
+  free(f);
+  return status;
+}
+
+FILE *cli_open_filtered(int file) {
+  struct filter *f = calloc(1, sizeof *f);
+  if (!f) return NULL;
+  f->file = file;
+  f->is_owned = 1;
+  FILE *stream = fopencookie(f, "w", (cookie_io_functions_t){.write = filter_write, .close = filter_close});
+  if (stream)
+    setvbuf(stream, NULL, _IONBF, 0);
+  else
+    free(f);
+  return stream;
 }
 
 /* The stream through the filter, buffered as it was; the stream itself where there is no memory for that. `buffer`: one
@@ -99,8 +161,17 @@ static FILE *filtered(FILE *stream, struct filter *f, char *buffer, int mode) {
   return file;
 }
 
+static struct filter output = {.file = STDOUT_FILENO}, error = {.file = STDERR_FILENO};
+
+static int wants_colours(void) {
+  const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  return isatty(STDERR_FILENO) && !(no_color && *no_color) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void cli_stop_colours(void) { error.has_colours = 0; }
+
 void cli_filter_output(void) {
-  static struct filter output = {.file = STDOUT_FILENO}, error = {.file = STDERR_FILENO};
+  error.has_colours = wants_colours();
   static char buffer[BUFSIZ];
   stdout = filtered(stdout, &output, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
   stderr = filtered(stderr, &error, NULL, _IONBF);

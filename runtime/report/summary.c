@@ -299,18 +299,11 @@ static void json_event(const struct sl_session *s, struct sl_json *j, const stru
 }
 
 static void json_messages(const struct sl_session *s, struct sl_json *j) {
-  static const char *const severities[] = {"note", "warning", "error"};
   const struct sl_diagnostics *d = sl_session_diagnostics(s);
   sl_json_begin_array(j, "messages");
   for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
-    const struct sl_diagnostic *m = sl_diagnostics_at(d, i);
     sl_json_begin_object(j, NULL);
-    sl_json_string(j, "severity", severities[m->severity]);
-    sl_json_string(j, "node", m->node);
-    sl_json_string(j, "file", m->file);
-    sl_json_integer(j, "line", m->line);
-    sl_json_string(j, "message", m->message);
-    sl_json_string(j, "hint", m->hint);
+    sl_diagnostic_put(sl_diagnostics_at(d, i), j);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);

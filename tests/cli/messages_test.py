@@ -7,12 +7,14 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
 import threading
+import time
 
 from common import BRIEF, ROOT, Checks
 
@@ -69,11 +71,12 @@ def on_screen(text):
     return lines
 
 
-def on_terminal(command, also_stdout=False):
-    """What a command writes to a terminal of COLUMNS columns."""
+def on_terminal(command, also_stdout=False, **environment):
+    """What a command writes to a terminal of COLUMNS columns, by default one without colours."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-    process = subprocess.Popen(command, stdout=slave if also_stdout else subprocess.DEVNULL, stderr=slave)
+    process = subprocess.Popen(command, stdout=slave if also_stdout else subprocess.DEVNULL, stderr=slave,
+                               env={**os.environ, "TERM": "dumb", "NO_COLOR": "", **environment})
     os.close(slave)
     content = b""
     try:
@@ -104,6 +107,49 @@ def no_bar_among_results(sluice, damaged):
     check("\033[K" in on_terminal(command, also_stdout=True), "a terminal of both gets a bar")
     text = on_terminal([*command, "--digest=events"], also_stdout=True)
     check("\033" not in text and text.count("digest ") >= EVENTS, "but not among digests of events")
+
+
+def colours(sluice):
+    command = [sluice, "check", VELO, "--set", "sed=1"]
+    plain = "--set sed=1: error: the graph has no parameter `sed`"
+    text = on_terminal(command, TERM="xterm")
+    check("--set sed=1: \033[1;31merror:\033[0m the graph" in text, "a terminal gets colours")
+    check(text.count("\033") == 2, "and nothing else")
+    check("\033[1;31merror:\033[0m there is no command" in on_terminal([sluice, "rnu"], TERM="xterm"), "also for the command line")
+    forged = on_terminal([sluice, "check", VELO, "--set", "\033[31m=1"], TERM="xterm")
+    check("\\x1b[31m=1: \033[1;31merror:\033[0m" in forged, "those from outside are shown as text")
+    for why, environment in (("NO_COLOR", {"TERM": "xterm", "NO_COLOR": "1"}), ("a dumb terminal", {"TERM": "dumb"})):
+        text = on_terminal(command, **environment)
+        check("\033" not in text and plain in text, f"{why} gets none")
+    text = on_terminal([*command, "--diagnostics", "json"], TERM="xterm")
+    check("\033" not in text and json.loads(text)["hint"] == "did you mean seed?", "JSON has none")
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TERM": "xterm"})
+    check("\033" not in done.stderr and plain in done.stderr, "and a pipe gets none")
+
+
+LOG_LINE = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|note|warning|error) (.*)")
+
+
+def kept_in_a_log(sluice, damaged, folder):
+    """Two runs at once, of several threads, write whole lines, as they occur."""
+    log = folder / "runs.log"
+    command = [sluice, "run", VELO, "-i", damaged, "--slots", "3", "--slice-events", "4", "--quiet", "--log", log]
+    runs = [subprocess.Popen(command) for _ in range(2)]
+    check([run.wait() for run in runs] == [0, 0], "two runs share a log")
+    lines = [LOG_LINE.fullmatch(line) for line in log.read_text().splitlines()]
+    check(all(lines), f"of {len(lines)} whole lines")
+    check(sum(line[1] == "warning" and FAULT.fullmatch(f"warning: {line[2]}") is not None for line in lines) == 42,
+          "what --quiet keeps back is there")
+    ends = [line[2] for line in lines if line[2].startswith("ends: ok, exit status 0, 400 events, 81 with errors, ")]
+    check(len(ends) == 2, "and how they ended")
+    log.unlink()
+    process = subprocess.Popen([*command, "--set", "raw.passes=100000"], stderr=subprocess.DEVNULL)
+    late = time.monotonic() + 60
+    while time.monotonic() < late and (not log.exists() or log.read_text().count("warning") < 20):
+        time.sleep(0.01)
+    check(process.poll() is None, "lines are there while the run goes on")
+    process.send_signal(signal.SIGTERM)
+    check(process.wait() == 143 and ": interrupted, exit status 143," in log.read_text(), "a signal is in the log")
 
 
 def the_same_for_all_slots(sluice, damaged):
@@ -155,6 +201,8 @@ def main():
         the_same_for_all_slots(sluice, damaged)
         counted_by_reason(sluice, damaged, folder)
         quiet(sluice, damaged)
+        colours(sluice)
+        kept_in_a_log(sluice, damaged, folder)
     checks.end()
 
 

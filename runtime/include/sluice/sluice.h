@@ -44,6 +44,9 @@ SL_API const struct sl_diagnostic *sl_diagnostics_at(const struct sl_diagnostics
 /* As text: "file:line:column: error: message", the source line with a caret, the hint. */
 SL_API void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file);
 SL_API void sl_diagnostic_print(const struct sl_diagnostic *message, FILE *file);
+/* As JSON, an object on a line of its own: severity, node, file, line, column, message, hint; null and 0 where absent.
+ * SL_ENOMEM, SL_EIO. */
+SL_API int sl_diagnostic_write_json(const struct sl_diagnostic *message, FILE *file);
 /* At most 1,000 messages of each severity are kept: the lines that say how many more there were. */
 SL_API void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file);
 /* From here on `on_message` gets each message that is kept, as it is added: by one thread at a time, but any. It must
