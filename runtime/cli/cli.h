@@ -28,6 +28,7 @@ struct cli_arguments {
   const char *blocks, *slots_list, *slice_events_list;
   uint64_t capacity, rounds;
   double seconds;
+  uint32_t graphs_only; /* of `sluice list` */
   uint32_t quiet, all, as_json, as_dot, as_svg, as_mermaid, as_yaml, origins;
   struct sl_trial_options trial;
   struct cli_list graphs;
@@ -48,7 +49,8 @@ enum {
   CLI_CHANGE = 128, /* of CLI_GRAPH what does not say how the graph runs */
   CLI_TEST = 256,
   CLI_COMPARE = 512,
-  CLI_MESSAGES = 1024 /* how messages are printed */
+  CLI_MESSAGES = 1024, /* how messages are printed */
+  CLI_LISTS = 2048
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:

@@ -21,8 +21,11 @@ const struct cli_command cli_commands[] = {
      "draw nodes, ports, collections and bytes an event, or write all of it as YAML", cli_graph,
      "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"
      "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"},
-    {"list", "", "", 0, 0, CLI_PLUGINS, "plugins and algorithms found, and from where; those refused, and why",
-     cli_list, NULL},
+    {"list", "", "", 0, 0, CLI_LISTS | CLI_PLUGINS,
+     "plugins and algorithms found, and from where; those refused, and why", cli_list,
+     "A graph that is not where the command line says is looked for in the folders of SLUICE_GRAPH_PATH, then among\n"
+     "those that came with Sluice: `sluice run velo.yaml`. --graphs shows them.\n\n"
+     "  $ sluice list --graphs\n"},
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_MESSAGES | CLI_PLUGINS,
      "what an algorithm, a plugin or a collection is", cli_describe,
      "  $ sluice describe velo.search_by_triplet\n"

@@ -18,6 +18,8 @@ const struct cli_option cli_options[] = {
     {"--slice-events", NULL, "N", "most events in a slice", CLI_COUNT, CLI_GRAPH, AT(options.slice_events), UINT32_MAX},
     {"--graph", NULL, "FILE...", "graphs to take inputs from (default: those installed)", CLI_FILES, CLI_TEST,
      AT(graphs), 0},
+    {"--graphs", NULL, NULL, "graphs that are found by name, instead of plugins", CLI_FLAG, CLI_LISTS, AT(graphs_only),
+     0},
     {"-i", "--input", "FILE...", "input files of the graphs", CLI_FILES, CLI_TEST, AT(inputs), 0},
     {"-n", "--events", "EVENTS", "events in a slice (default 12)", CLI_COUNT, CLI_TEST, AT(trial.events), 100000},
     {"--device", NULL, "TARGET", "this target only: cpu, simt, race, cuda or hip", CLI_TEXT, CLI_TEST, AT(trial.target),

@@ -2,12 +2,30 @@
  * outputs; all of them are compared before the first is opened, those of sinks when the sink opens them.
  */
 #include "execute/session.h"
+#include "graph/find.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+int sl_files_find(struct sl_session *s) {
+  struct sl_options *o = &s->options;
+  uint32_t with_count = 0;
+  while (o->with_paths && o->with_paths[with_count]) with_count++;
+  s->files.found = calloc(with_count + 2u, sizeof *s->files.found);
+  if (!s->files.found) return SL_ENOMEM;
+  for (uint32_t i = 0; i <= with_count; i++) {
+    char found[PATH_MAX];
+    const char *path = i > 0 ? o->with_paths[i - 1] : o->graph_path ? o->graph_path : "graph";
+    s->files.found[i] = strdup(i == 0 && o->graph_text ? path : sl_graph_find(path, path, found));
+    if (!s->files.found[i]) return SL_ENOMEM;
+  }
+  if (o->graph_path) o->graph_path = s->files.found[0];
+  if (with_count > 0) o->with_paths = (const char *const *)s->files.found + 1;
+  return SL_OK;
+}
 
 /* From now on nobody else may write it. */
 static int claim(struct sl_session *s, const char *path, const char *what) {
@@ -72,6 +90,8 @@ int sl_files_check(struct sl_session *s) {
 }
 
 void sl_files_close(struct sl_session *s) {
+  for (char **path = s->files.found; path && *path; path++) free(*path);
+  free(s->files.found);
   free(s->files.at);
   s->files = (struct sl_files){0};
 }

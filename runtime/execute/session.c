@@ -383,6 +383,7 @@ static uint64_t input_gap_bytes(const struct sl_session *s) {
 
 static int open_session(struct sl_session *s) {
   int status = check_options(s);
+  if (status == SL_OK) status = sl_files_find(s);
   if (status == SL_OK) status = sl_files_check(s);
   if (status == SL_OK) status = open_devices(s);
   if (status < 0) return status;

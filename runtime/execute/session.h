@@ -334,6 +334,7 @@ struct sl_files {
   uint32_t count, capacity;
   int writes_stdout;
   int output_is_taken; /* a sink writes what -o names, or into it */
+  char **found; /* paths of graph files, those of the options: the graph, then those merged after it, then NULL */
 };
 
 /* The file of --json, and when the run started. */
@@ -476,6 +477,8 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
 int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
                   uint32_t node);
 
+/* files.c: has the options name the graph's files where they are found. */
+int sl_files_find(struct sl_session *s);
 /* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
  * none of a run that was stopped looks complete; what sinks write with. */
 int sl_files_check(struct sl_session *s);

@@ -1,10 +1,12 @@
 /* load.c: reads the graph's file and what it includes, depth first: a file's includes in order, then the file itself,
- * each merged into the same root; then the files that are to be merged after it, likewise. Two paths are the same file
- * where device and inode are. */
+ * each merged into the same root; then the files that are to be merged after it, likewise. A file that is not where it
+ * is expected is looked for as find.h says. Two paths are the same file where device and inode are. */
 #include "base/input.h"
+#include "graph/find.h"
 #include "graph/stages.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,18 +15,30 @@
 /* The files that are being read, innermost first. */
 struct chain {
   const struct chain *includer;
-  const char *path;
-  int known; /* device and inode are */
+  const char *named; /* as the command line or the including file has it */
+  const char *path;  /* where it is */
+  int known;         /* device and inode are */
   dev_t device;
   ino_t inode;
 };
 
-static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *path, const char *reason) {
+static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *path, const char *hint,
+                       const char *reason) {
   if (mark.line == 0)
-    sl_report_error(r, mark, NULL, NULL, "%s", reason);
+    sl_report_error(r, mark, NULL, hint, "%s", reason);
   else
-    sl_report_error(r, mark, NULL, NULL, "%s: %s", path, reason);
+    sl_report_error(r, mark, NULL, hint, "%s: %s", path, reason);
   r->unreadable = 1;
+}
+
+/* Of a file that is nowhere: where it was looked for. NULL: at its path alone, which the message has. */
+static const char *places(struct sl_reader *r, const struct chain *file) {
+  if (!sl_graph_is_searched(file->named)) return NULL;
+  char folder[PATH_MAX];
+  const char *text = file->includer != NULL ? "beside the file that includes it" : "in the current folder";
+  for (size_t i = 0; sl_graph_folder(i, folder); i++)
+    text = sl_arena_format(r->arena, "%s, in %s%s", text, folder, access(folder, F_OK) == 0 ? "" : " (no such folder)");
+  return sl_arena_format(r->arena, "looked for %s; SLUICE_GRAPH_PATH names further folders", text);
 }
 
 /* Up to the limit and one byte more. */
@@ -40,10 +54,10 @@ static ssize_t read_all(int file, char *buffer, size_t limit) {
   return (ssize_t)bytes;
 }
 
-static struct sl_text *text_from_file(struct sl_reader *r, const char *path, struct sl_mark mark) {
+static struct sl_text *text_from_file(struct sl_reader *r, const struct chain *source, struct sl_mark mark) {
   if (r->file_buffer == NULL) r->file_buffer = sl_arena_get(r->arena, SL_LIMIT_FILE_BYTES + 1, 1);
   char reason[128];
-  const int file = sl_open_stream(path, reason, sizeof reason);
+  const int file = sl_open_stream(source->path, reason, sizeof reason);
   ssize_t bytes = -1;
   if (file >= 0) {
     bytes = read_all(file, r->file_buffer, SL_LIMIT_FILE_BYTES);
@@ -51,11 +65,11 @@ static struct sl_text *text_from_file(struct sl_reader *r, const char *path, str
     close(file);
   }
   if (bytes < 0) {
-    unreadable(r, mark, path, reason);
+    unreadable(r, mark, source->path, source->known ? NULL : places(r, source), reason);
     return NULL;
   }
   struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
-  *text = (struct sl_text){.name = path, .bytes = (size_t)bytes};
+  *text = (struct sl_text){.name = source->path, .bytes = (size_t)bytes};
   if (text->bytes <= SL_LIMIT_FILE_BYTES) text->text = sl_arena_text(r->arena, r->file_buffer, text->bytes);
   return text;
 }
@@ -69,11 +83,11 @@ static struct sl_tree *read_document(struct sl_reader *r, const struct chain *fi
     text = sl_arena_get(r->arena, 1, sizeof *text);
     *text = (struct sl_text){.name = file->path, .text = request->text, .bytes = request->text_bytes};
   } else {
-    text = text_from_file(r, file->path, mark);
+    text = text_from_file(r, file, mark);
   }
   if (text == NULL) return NULL;
   if (text->bytes > SL_LIMIT_FILE_BYTES) {
-    unreadable(r, mark, file->path, "the file is larger than 1 MiB");
+    unreadable(r, mark, file->path, NULL, "the file is larger than 1 MiB");
     return NULL;
   }
   static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -86,11 +100,20 @@ static struct sl_tree *read_document(struct sl_reader *r, const struct chain *fi
   return document;
 }
 
-/* `path` as the including file means it. */
-static const char *relative_to(struct sl_reader *r, const char *includer, const char *path) {
-  const char *slash = strrchr(includer, '/');
+/* `path` as the including file means it; NULL: as the command line does. */
+static const char *relative_to(struct sl_reader *r, const struct chain *includer, const char *path) {
+  const char *slash = includer != NULL ? strrchr(includer->path, '/') : NULL;
   if (*path == '/' || slash == NULL) return path;
-  return sl_arena_format(r->arena, "%.*s%s", (int)(slash - includer + 1), includer, path);
+  return sl_arena_format(r->arena, "%.*s%s", (int)(slash - includer->path + 1), includer->path, path);
+}
+
+/* Where the file is. A graph that was given as text has a name only. */
+static const char *find(struct sl_reader *r, const struct chain *includer, const char *named) {
+  char found[PATH_MAX];
+  const char *beside = relative_to(r, includer, named);
+  if (r->file_count == 0 && r->request->text != NULL) return beside;
+  const char *path = sl_graph_find(named, beside, found);
+  return path == found ? sl_arena_format(r->arena, "%s", found) : path;
 }
 
 static int same_file(const struct chain *a, const struct chain *b) {
@@ -122,7 +145,7 @@ static int includable(struct sl_reader *r, struct chain *file, struct sl_mark ma
     return 0;
   }
   if (file->includer != NULL && file->known && !S_ISREG(status.st_mode)) {
-    unreadable(r, mark, file->path, "this is no regular file");
+    unreadable(r, mark, file->path, NULL, "this is no regular file");
     return 0;
   }
   if (++r->file_count > SL_LIMIT_FILES) {
@@ -134,9 +157,9 @@ static int includable(struct sl_reader *r, struct chain *file, struct sl_mark ma
   return 1;
 }
 
-static void load_file(struct sl_reader *r, struct sl_tree *root, const struct chain *includer, const char *path,
+static void load_file(struct sl_reader *r, struct sl_tree *root, const struct chain *includer, const char *named,
                       struct sl_mark mark) {
-  struct chain file = {.includer = includer, .path = path};
+  struct chain file = {.includer = includer, .named = named, .path = find(r, includer, named)};
   if (!includable(r, &file, mark)) return;
   struct sl_tree *document = read_document(r, &file, mark);
   if (document == NULL) return;
@@ -147,9 +170,9 @@ static void load_file(struct sl_reader *r, struct sl_tree *root, const struct ch
   for (const struct sl_entry *item = listed ? includes->first : NULL; item != NULL; item = item->next) {
     if (item->value == NULL) continue;
     if (strstr(item->value->text, "${") != NULL)
-      unreadable(r, item->value->mark, item->value->text, "includes are read before parameters are known");
+      unreadable(r, item->value->mark, item->value->text, NULL, "includes are read before parameters are known");
     else
-      load_file(r, root, &file, relative_to(r, path, item->value->text), item->value->mark);
+      load_file(r, root, &file, item->value->text, item->value->mark);
   }
   sl_merge(r, root, document);
 }
@@ -159,4 +182,10 @@ void sl_load(struct sl_reader *r, struct sl_tree *root) {
   load_file(r, root, NULL, mark.text->name, mark);
   const char *const *with = r->request->with_paths;
   for (; with != NULL && *with != NULL; with++) load_file(r, root, NULL, *with, sl_mark_file(r, *with));
+}
+
+struct sl_tree *sl_load_document(struct sl_reader *r, const char *path) {
+  struct chain file = {.named = path, .path = path};
+  const struct sl_mark mark = sl_mark_file(r, path);
+  return includable(r, &file, mark) ? read_document(r, &file, mark) : NULL;
 }

@@ -13,6 +13,8 @@ int sl_is_name(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
 
 /* load.c: reads the graph's file and its includes, each merged into `root` in order. */
 void sl_load(struct sl_reader *r, struct sl_tree *root);
+/* The document of one file alone, or NULL with the error reported. */
+struct sl_tree *sl_load_document(struct sl_reader *r, const char *path);
 
 /* merge.c */
 struct sl_tree *sl_merge_root(struct sl_reader *r); /* a document with its sections empty */

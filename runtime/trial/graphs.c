@@ -2,6 +2,7 @@
  * another algorithm of its kind, as with --use; and among either, one where it runs on all events and not on a list.
  * Graphs are read and checked, not run.
  */
+#include "graph/find.h"
 #include "trial/trial.h"
 
 #include <dirent.h>
@@ -9,11 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#ifndef SLUICE_GRAPHS_FROM_PLUGINS /* of an installation */
-#define SLUICE_GRAPHS_FROM_PLUGINS "../../../share/sluice/graphs"
-#endif
 
 /* -------------------------------------------------------------------------------------------------- files */
 
@@ -54,30 +50,16 @@ static int add_folder(struct trial_graphs *g, const char *folder, struct sl_diag
   return status;
 }
 
-/* The folder of graphs beside a folder of plugins: of the build tree, and of an installation. */
-static int add_beside(struct trial_graphs *g, const char *plugin_folder, struct sl_diagnostics *d) {
-  static const char *const places[] = {"../graphs", SLUICE_GRAPHS_FROM_PLUGINS};
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    char path[PATH_MAX + 64], real[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", plugin_folder, places[i]);
-    if (!realpath(path, real)) continue;
-    const int status = add_folder(g, real, d);
-    if (status < 0) return status;
-  }
-  return SL_OK;
-}
-
 int trial_graphs_open(const char *const *given, struct sl_diagnostics *d, struct trial_graphs *g) {
-  static const char *const no_targets[] = {NULL};
   *g = (struct trial_graphs){.are_given = given && given[0]};
   int status = SL_OK;
-  for (size_t i = 0; given && given[i] && status == SL_OK; i++) status = add_path(g, given[i]);
-  if (g->are_given || status < 0) return status;
-  struct sl_registry folders;
-  status = sl_registry_scan(NULL, no_targets, &folders);
-  if (status < 0) return status;
-  for (size_t i = 0; i < folders.folder_count && status == SL_OK; i++) status = add_beside(g, folders.folders[i], d);
-  sl_registry_close(&folders);
+  for (size_t i = 0; given && given[i] && status == SL_OK; i++) {
+    char found[PATH_MAX];
+    status = add_path(g, sl_graph_find(given[i], given[i], found));
+  }
+  char folder[PATH_MAX];
+  for (size_t i = 0; !g->are_given && status == SL_OK && sl_graph_folder(i, folder); i++)
+    status = add_folder(g, folder, d);
   return status;
 }
 

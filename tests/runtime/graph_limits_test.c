@@ -183,7 +183,9 @@ static void missing_files_are_named(void **state) {
   struct reading reading;
   const struct sl_graph_request request = {.path = "no/such.yaml", .target = "cpu", .registry = fake_registry()};
   read_request(&request, &reading);
-  assert_string_equal(reading.messages, "no/such.yaml: error: No such file or directory\n");
+  assert_string_equal(reading.messages,
+                      "no/such.yaml: error: No such file or directory\n"
+                      "  hint: looked for in the current folder; SLUICE_GRAPH_PATH names further folders\n");
   end_reading(&reading);
 }
 

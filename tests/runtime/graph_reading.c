@@ -11,16 +11,26 @@
 
 #include <cmocka.h>
 
+/* Messages of files that are nowhere name the folders of this build, which are left out. */
+static void leave_folders_out(char *messages) {
+  for (char *at = messages; (at = strstr(at, "looked for ")) != NULL; at++) {
+    char *begin = strstr(at, ", in "), *end = strchr(at, ';');
+    if (begin != NULL && end != NULL && begin < end) memmove(begin, end, strlen(end) + 1);
+  }
+}
+
 void read_request(const struct sl_graph_request *request, struct reading *reading) {
   size_t bytes = 0;
   reading->diagnostics = sl_diagnostics_new();
   reading->messages = NULL;
+  unsetenv("SLUICE_GRAPH_PATH");
   assert_non_null(reading->diagnostics);
   reading->result = sl_graph_read(request, reading->diagnostics, &reading->graph);
   FILE *stream = open_memstream(&reading->messages, &bytes);
   assert_non_null(stream);
   sl_diagnostics_print(reading->diagnostics, stream);
   fclose(stream);
+  leave_folders_out(reading->messages);
   assert_true((reading->result == SL_OK) == (reading->graph != NULL));
   assert_true((reading->result == SL_OK) == (sl_diagnostics_errors(reading->diagnostics) == 0));
 }

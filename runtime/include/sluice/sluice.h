@@ -64,7 +64,8 @@ struct sl_options {
   uint32_t slice_events; /* largest number of events in a slice; 0: the graph's budget, else the target's default */
   uint32_t repeat;       /* passes over the prepared slices; 0 and 1: one */
   uint64_t events;       /* read the first so many events; 0: all */
-  const char *graph_path;
+  const char
+      *graph_path; /* where there is no such file, it is looked for as sl_write_graph_list says; with_paths too */
   const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
   size_t graph_text_bytes;
   const char *device;              /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
@@ -256,6 +257,8 @@ SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* Plugins and algorithms found, and from where; plugins hidden and refused, and why. */
 SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
+/* Graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in that of the library. */
+SL_API int sl_write_graph_list(FILE *file);
 /* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
@@ -274,7 +277,7 @@ struct sl_trial_options {
   uint32_t seconds; /* that a single way of running may take */
   uint32_t reserved;
   const char *target;             /* NULL: all */
-  const char *const *graph_paths; /* NULL-terminated; NULL: those installed with the library */
+  const char *const *graph_paths; /* NULL-terminated; NULL: those that are found by name, without folders */
   const char *const *input_paths; /* as in struct sl_options, like the next two */
   const char *const *sets;
   const char *const *plugin_paths;
