@@ -3,6 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(SLUICE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)
+set(SLUICE_DOC_DIR ${CMAKE_INSTALL_DATADIR}/doc/sluice)
 set(SLUICE_PLUGIN_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/sluice-plugins)
 
 # Other plugins' event models are included as <velo/event_model.h>, as in the source tree.
@@ -24,7 +25,31 @@ file(GLOB plugin_includes CONFIGURE_DEPENDS plugins/*/include/*)
 install(DIRECTORY ${plugin_includes} DESTINATION ${SLUICE_PLUGIN_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "nominal.*"
         PATTERN "*.calibration")
 install(DIRECTORY graphs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/graphs FILES_MATCHING PATTERN "*.yaml")
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Pages and examples lie to each other as in the source tree, so that their links lead somewhere; what is installed
+# elsewhere is linked to.
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md Dockerfile DESTINATION ${SLUICE_DOC_DIR})
+install(DIRECTORY docs examples DESTINATION ${SLUICE_DOC_DIR} PATTERN build EXCLUDE)
+file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} plugins/*/*.md)
+foreach(page ${pages})
+  get_filename_component(folder ${page} DIRECTORY)
+  install(FILES ${page} DESTINATION ${SLUICE_DOC_DIR}/${folder})
+endforeach()
+install(FILES runtime/simt/race.h DESTINATION ${SLUICE_DOC_DIR}/runtime/simt)
+install(FILES tests/cli/transcript.py DESTINATION ${SLUICE_DOC_DIR}/tests/cli)
+set(doc_links ${PROJECT_BINARY_DIR}/doc_links)
+foreach(link graphs=${CMAKE_INSTALL_FULL_DATADIR}/sluice/graphs
+             runtime/include/sluice=${CMAKE_INSTALL_FULL_INCLUDEDIR}/sluice
+             plugins/selections/include/selections=${CMAKE_INSTALL_FULL_INCLUDEDIR}/sluice-plugins/selections)
+  string(REPLACE "=" ";" link ${link})
+  list(GET link 0 name)
+  list(GET link 1 place)
+  get_filename_component(folder ${name} DIRECTORY)
+  file(RELATIVE_PATH target ${CMAKE_INSTALL_FULL_DATADIR}/doc/sluice/${folder} ${place})
+  file(MAKE_DIRECTORY ${doc_links}/${folder})
+  file(CREATE_LINK ${target} ${doc_links}/${name} SYMBOLIC)
+endforeach()
+install(DIRECTORY ${doc_links}/ DESTINATION ${SLUICE_DOC_DIR})
 
 configure_package_config_file(cmake/SluiceConfig.cmake.in ${PROJECT_BINARY_DIR}/SluiceConfig.cmake
                               INSTALL_DESTINATION ${SLUICE_CMAKE_DIR}
@@ -38,3 +63,25 @@ file(RELATIVE_PATH SLUICE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconf
 string(REGEX REPLACE "/$" "" SLUICE_PREFIX_FROM_PC "${SLUICE_PREFIX_FROM_PC}")
 configure_file(cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# `cpack` in the build folder makes a Debian package. Its plugins keep what debuggers and `sluice run --race` read: they
+# are not stripped.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME sluice)
+set(CPACK_PACKAGE_VENDOR Sluice)
+set(CPACK_PACKAGE_CONTACT "The Sluice developers <sluice@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "A runtime, its command, and the plugins and graphs of LHCb's first-level trigger.")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build, gcc, libcmocka-dev, graphviz")
+# What the libraries need, from the libraries themselves; ours are in the package. Without the tools it names nothing.
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+find_program(FILE_COMMAND file)
+mark_as_advanced(DPKG_SHLIBDEPS FILE_COMMAND)
+if(DPKG_SHLIBDEPS AND FILE_COMMAND)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
+endif()
+include(CPack)

@@ -5,10 +5,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SLUICE_DATA=$(realpath -m "${SLUICE_DATA:-$root/../shared/data}")
 export SLUICE_DATA LC_ALL=C
 jobs=$(nproc)
+tells_progress=no # of builds; a script that a person waits for says yes
 
 build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
                 libzstd-dev libhdf5-dev libdw-dev help2man)
-test_packages=(libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
+test_packages=(dpkg-dev file libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
                python3-numpy python3-yaml python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
                hipcc libamdhip64-dev rocm-device-libs)
 
@@ -45,18 +46,35 @@ need_packages() {
   "${as_root[@]}" apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# progress: of ninja's lines, how far it is: on a terminal one line that changes, else a line each tenth of the way.
+progress() {
+  local line at steps tenth last=0
+  while read -r line; do
+    [[ $tells_progress == yes && $line =~ ^\[([0-9]+)/([0-9]+)\]\ (.*) ]] || continue
+    at=${BASH_REMATCH[1]} steps=${BASH_REMATCH[2]} tenth=$((10 * at / steps))
+    if [[ -t 1 ]]; then
+      printf '\r\033[K   step %s of %s: %.50s' "$at" "$steps" "${BASH_REMATCH[3]}"
+    elif ((tenth > last)); then
+      echo "   step $at of $steps"
+    fi
+    last=$tenth
+  done
+  [[ $tells_progress == no || ! -t 1 ]] || printf '\r\033[K'
+}
+
 # build PRESET [CMAKE_OPTION...]: configures if there are options or it never was, then builds into build/PRESET. Prints
-# nothing but what goes wrong.
+# what goes wrong, and how far it is where tells_progress is yes.
 build() {
   local preset=$1 folder=$root/build/$1 log=$root/build/$1.log
   shift
   mkdir -p "$root/build"
+  [[ $tells_progress == no ]] || echo "== building $folder: minutes, the first time; what is said goes to $log"
   if [[ ! -f $folder/build.ninja || $# -gt 0 ]] && ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
     rm -f "$folder/build.ninja"
     cat "$log" >&2
     return 1
   fi
-  if ! cmake --build "$folder" >"$log" 2>&1; then
+  if ! cmake --build "$folder" 2>&1 | tee "$log" | progress; then
     tail -n 60 "$log" >&2
     return 1
   fi

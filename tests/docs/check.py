@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed]
+"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed]; check.py --links FOLDER
 
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
   Those of plugins' pages are made up, as what others would write, and are not looked at.
@@ -13,8 +13,10 @@
   machine or files of the reader's, or takes minutes. Where they stand is reported.
 - A block of `output` is what the block of `sh` before it prints, run in a plain shell, where SLUICE_DATA is not set. Lines
   of rates and memory are those of some machine: only their first word is compared. Skipped without the samples.
+- What a page's commands write is ignored by git, had they run in the repository.
 - running.md lists each command that `sluice help` names.
-- Links into the repository lead to a file, and their anchors to a heading.
+- Links into the repository lead to a file, and their anchors to a heading; with --links those of all pages in FOLDER, an
+  installation's, and nothing else is looked at.
 """
 import os
 import pathlib
@@ -118,6 +120,16 @@ def check_output(sluice, script, block, line, folder):
         yield f"line {line}: the commands before it print something else:\n    " + "\n    ".join(printed)
 
 
+def files_below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def unignored(paths):
+    """Those of the paths that git would show as new; None where ROOT is no repository."""
+    done = subprocess.run(["git", "check-ignore", "--stdin", "--no-index"], cwd=ROOT, input="\n".join(sorted(paths)), capture_output=True, text=True)
+    return sorted(paths - set(done.stdout.splitlines())) if done.returncode in (0, 1) else None
+
+
 def missing_commands(sluice):
     """Problems of the list of commands in running.md: it has each that help names."""
     page = (ROOT / "docs/running.md").read_text()
@@ -144,8 +156,17 @@ def check_installed(sluice):
     return 1 if failures or transcripts == 0 else 0
 
 
+def check_links(folder):
+    pages = sorted(pathlib.Path(folder).rglob("*.md"))
+    broken = [f"{page}: {link}" for page in pages for link in broken_links(page, page.read_text())]
+    print(*broken, f"{len(pages)} pages, {len(broken)} broken links", sep="\n")
+    return 1 if broken or not pages else 0
+
+
 def main():
     sluice = sys.argv[1]
+    if sluice == "--links":
+        return check_links(sys.argv[2])
     if "--installed" in sys.argv[2:]:
         return check_installed(sluice)
     scratch = tempfile.TemporaryDirectory()
@@ -153,6 +174,7 @@ def main():
     geometry = data / "lhcb" / "geometry"
     failures = graphs = quotations = transcripts = scripts = skipped = installed = 0
     elsewhere = []
+    without_git = False
     pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
     for page in (ROOT / name for name in pages):
         text = page.read_text()
@@ -163,6 +185,7 @@ def main():
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
         make_links(sluice, folder, data)
+        before = files_below(folder)
         script = ""
         for line, language, block in blocks(text):
             if language.split()[0] == "sh":
@@ -195,6 +218,10 @@ def main():
                 quotations += 1
                 if not is_quotation(block, language):
                     problems.append(f"line {line}: this {language} stands in no file of the repository")
+        written = {path for path in files_below(folder) - before if not path.startswith(".bin/")}
+        shown = unignored(written)
+        without_git |= shown is None
+        problems += [f"its commands write {path}, which git does not ignore" for path in shown or ()]
         failures += len(problems)
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
@@ -203,6 +230,8 @@ def main():
         print(f"not run, as they are marked `sh elsewhere`: {', '.join(elsewhere)}")
     if installed:
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
+    if without_git:
+        print("not checked, for want of git or a repository: whether it ignores what the commands write")
     if skipped:
         print(f"skipped: {skipped} transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD: installs BUILD into a folder of its own, moves it (an installation must not know where it was made), and
-# uses it as an outsider would: the command, a plugin with its test by find_package, a program by pkg-config.
+# uses it as an outsider would: the command, a plugin with its test by find_package, a program by pkg-config. Then makes a
+# Debian package, which must have the same files, and installs and removes it in a root of its own.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -8,7 +9,7 @@ build=$(cd "$1" && pwd)
 : "${SLUICE_DATA:=$source/../shared/data}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset SLUICE_PLUGIN_PATH LD_LIBRARY_PATH
+unset SLUICE_PLUGIN_PATH SLUICE_GRAPH_PATH LD_LIBRARY_PATH
 
 fail() {
   echo "packaging: $*" >&2
@@ -32,6 +33,15 @@ echo "the installed command"
 expect "sluice 0." "$sluice" --version
 expect "velo.search_by_triplet" "$sluice" list
 expect "$prefix/lib" "$sluice" list
+
+echo "graphs by name, examples and pages"
+expect "graph        $prefix/share/sluice/graphs/velo.yaml" env -C "$work" "$sluice" run velo.yaml -n 2
+expect "$prefix/share/sluice/graphs" "$sluice" list --graphs
+pages=$prefix/share/doc/sluice
+expect "VELO tracks" "$sluice" list --graphs
+expect "outputs:" "$sluice" check "$pages/examples/velo_csv.yaml"
+expect "outputs:" "$sluice" check "$pages/examples/selected_events.yaml"
+python3 "$source/tests/docs/check.py" --links "$pages" || fail "links of installed pages"
 
 echo "man pages and shell completion"
 for command in "" $("$sluice" --help | sed -n 's/^  sluice \([a-z]*\) .*/-\1/p'); do
@@ -99,6 +109,37 @@ CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --in
 echo "an embedding program"
 gcc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "${cflags[@]}" "$source/examples/embed/embed.c" \
   -o "$work/embed" "${libs[@]}" "-Wl,-rpath,$prefix/lib" || fail "embed.c"
+
+echo "a Debian package"
+make_package() {
+  local root="$work/root" listed=("$work"/{installed,packed}.list)
+  (cd "$build" && cpack -B "$work/package") >"$work/cpack.log" 2>&1 || fail "$(cat "$work/cpack.log")"
+  package=$(echo "$work"/package/sluice_*.deb)
+  (cd "$prefix" && find . ! -type d | sort) >"${listed[0]}"
+  dpkg-deb --fsys-tarfile "$package" | tar -t | sed -n 's|^./usr/|./|p' | grep -v '/$' | sort >"${listed[1]}"
+  diff "${listed[@]}" >"$work/difference" || fail "the package has other files: $(cat "$work/difference")"
+  ! command -v dpkg-shlibdeps >/dev/null || ! command -v file >/dev/null ||
+    grep -q 'libyaml-0-2.*zlib1g' <<<"$(dpkg-deb -f "$package" Depends)" || fail "the package does not say what it needs"
+  ((EUID == 0)) || return 0 # dpkg installs for root only
+  mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" "$work/stubs"
+  touch "$root/var/lib/dpkg/status"
+  # Its scripts call ldconfig, which is to leave this machine's cache alone.
+  printf '#!/bin/sh\n' >"$work/stubs/ldconfig" && chmod +x "$work/stubs/ldconfig"
+  dpkg_there() {
+    PATH="$work/stubs:$PATH" dpkg --root="$root" --force-script-chrootless --force-depends "$@" >"$work/dpkg.log" 2>&1 ||
+      fail "$(cat "$work/dpkg.log")"
+  }
+  dpkg_there --install "$package"
+  expect "sluice 0." "$root/usr/bin/sluice" --version
+  expect "velo_pv.yaml" "$root/usr/bin/sluice" list --graphs
+  dpkg_there --purge sluice
+  [[ ! -e $root/usr ]] || fail "the package leaves behind: $(find "$root/usr" | head)"
+}
+make_package
+from_image=$(sed -n '/^RUN apt-get update.*\\$/,/[^\\]$/p;/^COPY/q' "$source/Dockerfile" | tr -s ' \\\n' ' ')
+for name in $(bash -c 'source "$1"; echo "${build_packages[@]}"' bash "$source/scripts/lib.sh"); do
+  [[ " $from_image " == *" $name "* ]] || fail "the Dockerfile does not install $name, which scripts/lib.sh has"
+done
 
 echo "with real events"
 sample=$SLUICE_DATA/lhcb/minbias.mdf
