@@ -36,11 +36,13 @@ const struct cli_command cli_commands[] = {
      "Exits with 1 if something is wrong.\n\n"
      "  $ sluice test velo\n"
      "  $ sluice test build/plugins/mine.cpu.so --graph near_hits.yaml\n"},
-    {"new", "plugin NAME | algorithm PLUGIN.NAME", "`plugin NAME` or `algorithm PLUGIN.NAME`", 2, 2, 0,
-     "a small working plugin to start from; one more algorithm in it", cli_new,
+    {"new", "plugin NAME | algorithm|source|sink|constant PLUGIN.NAME",
+     "`plugin NAME`, or `algorithm`, `source`, `sink` or `constant` and PLUGIN.NAME", 2, 2, 0,
+     "a small working plugin to start from; one more algorithm, source, sink or constant in it", cli_new,
      "A plugin is a folder of that name with kernel, test, graph and CMakeLists.txt. Nothing is overwritten.\n\n"
      "  $ sluice new plugin mine\n"
-     "  $ sluice new algorithm mine.far_hits\n"},
+     "  $ sluice new algorithm mine.far_hits\n"
+     "  $ sluice new sink mine.tally\n"},
     {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},

@@ -1,6 +1,7 @@
-/* new.c: `sluice new`: a plugin to start from, or one more algorithm in the folder of a plugin, from the texts in
- * templates/. Everything is looked at before anything is written, and no file is overwritten: a plugin's folder must
- * not exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line more.
+/* new.c: `sluice new`: a plugin to start from, or one more algorithm, source, sink or constant in the folder of a
+ * plugin, from the texts in templates/. Everything is looked at before anything is written, and no file is overwritten:
+ * a plugin's folder must not exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line
+ * more.
  *
  * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
  */
@@ -10,10 +11,19 @@
 #include "cli/cli.h"
 #include "template_algorithm.h"
 #include "template_cmake.h"
+#include "template_constant.h"
+#include "template_constant_model.h"
+#include "template_constant_test.h"
 #include "template_event_model.h"
 #include "template_graph.h"
 #include "template_plugin.h"
 #include "template_readme.h"
+#include "template_sink.h"
+#include "template_sink_graph.h"
+#include "template_sink_test.h"
+#include "template_source.h"
+#include "template_source_graph.h"
+#include "template_source_model.h"
 #include "template_test.h"
 
 #include <ctype.h>
@@ -38,11 +48,42 @@ struct new_file {
 };
 static const struct new_file plugin_files[] = {
     {"CMakeLists.txt", template_cmake}, {"plugin.c", template_plugin}, {"README.md", template_readme}};
-static const struct new_file algorithm_files[] = {{"include/%plugin%/%algorithm%.h", template_event_model},
-                                                  {"%algorithm%.cu", template_algorithm},
-                                                  {"%algorithm%_test.c", template_test},
-                                                  {"%algorithm%.yaml", template_graph}};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What an algorithm of a plugin may be. */
+enum { KIND_FILES = 4 };
+struct new_kind {
+  const char *word;
+  int is_host;                       /* it is built for the cpu only, from a NAME.c; else from a NAME.cu */
+  struct new_file files[KIND_FILES]; /* then path NULL */
+};
+static const struct new_kind kinds[] = {{"algorithm",
+                                         0,
+                                         {{"include/%plugin%/%algorithm%.h", template_event_model},
+                                          {"%algorithm%.cu", template_algorithm},
+                                          {"%algorithm%_test.c", template_test},
+                                          {"%algorithm%.yaml", template_graph}}},
+                                        {"source",
+                                         1,
+                                         {{"include/%plugin%/%algorithm%.h", template_source_model},
+                                          {"%algorithm%.c", template_source},
+                                          {"%algorithm%.yaml", template_source_graph}}},
+                                        {"sink",
+                                         1,
+                                         {{"%algorithm%.c", template_sink},
+                                          {"%algorithm%_test.c", template_sink_test},
+                                          {"%algorithm%.yaml", template_sink_graph}}},
+                                        {"constant",
+                                         1,
+                                         {{"include/%plugin%/%algorithm%.h", template_constant_model},
+                                          {"%algorithm%.c", template_constant},
+                                          {"%algorithm%_test.c", template_constant_test}}}};
+
+static size_t file_count(const struct new_kind *kind) {
+  size_t count = 0;
+  while (count < KIND_FILES && kind->files[count].path) count++;
+  return count;
+}
 
 /* -------------------------------------------------------------------------------------------------- names */
 
@@ -183,15 +224,21 @@ static int has_no_place(const struct edit *e, const char *what, const char *to_d
   return CLI_FAILED;
 }
 
-/* `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` at its head. */
-static int edit_plugin(const struct names *n, struct edit *e) {
-  char piece[2 * NAME_MAX_LENGTH];
+/* `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` at its head; what is built for the cpu only,
+ * for the cpu only. */
+static int edit_plugin(const struct names *n, int is_host, struct edit *e) {
+  char piece[3 * NAME_MAX_LENGTH];
   const char *table = strstr(e->text, "algorithms[]"), *brace = table ? strchr(table, '{') : NULL;
   if (!brace)
     return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
   snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
   if (strstr(e->text, piece)) return has_no_place(e, "it has an algorithm of that name", "choose another name");
-  snprintf(piece, sizeof piece, brace[1] == '\n' ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ", n->algorithm);
+  const int is_alone = brace[1] == '\n'; /* in its line */
+  const char *form = is_alone ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ";
+  if (is_host)
+    form = is_alone ? "\n#ifdef SL_TARGET_CPU\n    SL_ENTRY(%s),\n#endif"
+                    : "\n#ifdef SL_TARGET_CPU\n    SL_ENTRY(%s),\n#endif\n    ";
+  snprintf(piece, sizeof piece, form, n->algorithm);
   if (insert(e, brace + 1, piece) != CLI_OK) return CLI_FAILED;
   const char *line = strstr(e->text, "algorithms[]");
   while (line > e->text && line[-1] != '\n') line--;
@@ -200,18 +247,24 @@ static int edit_plugin(const struct names *n, struct edit *e) {
   return insert(e, line, piece);
 }
 
-/* Into `set(algorithms ...)`, as `sluice new plugin` writes it; else after plugin.c among the sources. */
-static int edit_cmake(const struct names *n, struct edit *e, int *has_tests) {
-  static const char list[] = "set(algorithms", sources[] = "SOURCES plugin.c";
-  char piece[NAME_MAX_LENGTH + 8];
-  const char *at = strstr(e->text, list);
-  *has_tests = at && strchr(at, ')');
-  snprintf(piece, sizeof piece, *has_tests ? " %s" : " %s.cu", n->algorithm);
-  const char *end = at ? strchr(at, ')') : NULL;
+/* Into `set(algorithms ...)` or `set(host_algorithms ...)`, as `sluice new plugin` writes them; else after plugin.c
+ * among the sources, or among those of the host. */
+static int edit_cmake(const struct names *n, int is_host, struct edit *e, int *has_tests) {
+  const char *list = is_host ? "set(host_algorithms" : "set(algorithms";
+  char piece[NAME_MAX_LENGTH + 32];
+  const char *at = strstr(e->text, list), *end = at ? strchr(at, ')') : NULL;
+  *has_tests = end != NULL;
+  snprintf(piece, sizeof piece, " %s", n->algorithm);
   if (end) return insert(e, end, piece);
+  static const char sources[] = "SOURCES plugin.c", host_sources[] = "HOST_SOURCES";
+  const char *host = is_host ? strstr(e->text, host_sources) : NULL;
   at = strstr(e->text, sources);
-  if (at) return insert(e, at + strlen(sources), piece);
-  return has_no_place(e, "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
+  snprintf(piece, sizeof piece, !is_host ? " %s.cu" : host ? " %s.c" : "HOST_SOURCES %s.c ", n->algorithm);
+  if (host) return insert(e, host + strlen(host_sources), piece);
+  if (at) return insert(e, is_host ? at : at + strlen(sources), piece);
+  return has_no_place(e,
+                      is_host ? "there is no `set(host_algorithms ...)` and no `SOURCES plugin.c`"
+                              : "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
                       "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
 }
 
@@ -234,7 +287,7 @@ static int new_plugin(const char *name) {
   if (mkdir(n.folder, 0777) < 0)
     return cli_complain(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
-      write_files(&n, algorithm_files, COUNT(algorithm_files)) != CLI_OK)
+      write_files(&n, kinds[0].files, file_count(&kinds[0])) != CLI_OK)
     return CLI_FAILED;
   printf(
       "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
@@ -250,22 +303,25 @@ static void find_folder(struct names *n) {
   snprintf(n->folder, sizeof n->folder, "%s", is_here ? "." : n->plugin);
 }
 
-static int add_algorithm(const struct names *n, struct edit *plugin, struct edit *cmake) {
+static int add_algorithm(const struct new_kind *kind, const struct names *n, struct edit *plugin, struct edit *cmake) {
+  const size_t count = file_count(kind);
   int has_tests = 0;
   if (read_text(n, "plugin.c", plugin) != CLI_OK || read_text(n, "CMakeLists.txt", cmake) != CLI_OK ||
-      check_absent(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK || edit_plugin(n, plugin) != CLI_OK ||
-      edit_cmake(n, cmake, &has_tests) != CLI_OK || write_files(n, algorithm_files, COUNT(algorithm_files)) != CLI_OK ||
+      check_absent(n, kind->files, count) != CLI_OK || edit_plugin(n, kind->is_host, plugin) != CLI_OK ||
+      edit_cmake(n, kind->is_host, cmake, &has_tests) != CLI_OK || write_files(n, kind->files, count) != CLI_OK ||
       write_edit(plugin) != CLI_OK || write_edit(cmake) != CLI_OK)
     return CLI_FAILED;
-  if (!has_tests) printf("\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
+  int tests = 0;
+  for (size_t i = 0; i < count; i++) tests += strstr(kind->files[i].path, "_test.c") != NULL;
+  if (tests && !has_tests) printf("\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
   return CLI_OK;
 }
 
-static int new_algorithm(const char *name) {
+static int new_algorithm(const struct new_kind *kind, const char *name) {
   struct names n;
   const char *dot = strchr(name, '.');
   if (!dot) {
-    fprintf(stderr, "error: '%s' is no PLUGIN.NAME\n  hint: sluice new algorithm mine.%s\n", name, name);
+    fprintf(stderr, "error: '%s' is no PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", name, kind->word, name);
     return CLI_WRONG;
   }
   if (parse_name("a plugin", name, (size_t)(dot - name), n.plugin) != CLI_OK ||
@@ -273,7 +329,7 @@ static int new_algorithm(const char *name) {
     return CLI_WRONG;
   find_folder(&n);
   struct edit plugin = {.text = NULL}, cmake = {.text = NULL};
-  const int status = add_algorithm(&n, &plugin, &cmake);
+  const int status = add_algorithm(kind, &n, &plugin, &cmake);
   free(plugin.text);
   free(cmake.text);
   return status;
@@ -282,7 +338,8 @@ static int new_algorithm(const char *name) {
 int cli_new(const struct cli_arguments *a) {
   const char *what = a->operands.items[0], *name = a->operands.items[1];
   if (strcmp(what, "plugin") == 0) return new_plugin(name);
-  if (strcmp(what, "algorithm") == 0) return new_algorithm(name);
-  fprintf(stderr, "error: there is no new '%s': it is plugin or algorithm\n", what);
+  for (size_t k = 0; k < COUNT(kinds); k++)
+    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name);
+  fprintf(stderr, "error: there is no new '%s': it is plugin, algorithm, source, sink or constant\n", what);
   return CLI_WRONG;
 }

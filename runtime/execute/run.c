@@ -324,12 +324,12 @@ static int open_hosts(struct sl_session *s) {
     s->states[n] = calloc(1, a->state_size + 1u);
     if (!s->states[n]) return SL_ENOMEM;
     int status = SL_OK;
-    if (a->kind == SL_KIND_SOURCE) {
+    if (a->kind == SL_KIND_SOURCE && a->source->open) {
       uint32_t count = 0;
       while (s->options.input_paths && s->options.input_paths[count]) count++;
       const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
       status = a->source->open(s->states[n], &s->contexts[n].services, s->reading.args, &inputs);
-    } else {
+    } else if (a->kind == SL_KIND_SINK && a->sink->open) {
       status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);
     }
     s->opened[n] = 1;

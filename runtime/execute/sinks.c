@@ -57,7 +57,8 @@ static int finish_sink(struct sl_session *s, uint32_t n) {
   sl_json_begin_object(&c.json, NULL);
   const struct sl_report report = {sizeof report, 0,       &c,     begin_object, end_object, begin_array,
                                    end_array,     integer, number, text,         line};
-  int status = node->algorithm->sink->finish(s->states[n], &s->contexts[n].services, &report);
+  const struct sl_sink *sink = node->algorithm->sink;
+  int status = sink->finish ? sink->finish(s->states[n], &s->contexts[n].services, &report) : SL_OK;
   sl_json_end_object(&c.json);
   const char *json = sl_json_text(&c.json);
   if (status < 0) {

@@ -319,11 +319,9 @@ static int check_functions(const struct checker *c) {
     case SL_KIND_CONSTANT:
       return a->make ? SL_OK : checker_refuse(c, "a constant needs the function make");
     case SL_KIND_SOURCE:
-      if (a->source && a->source->open && a->source->fill && a->source->close) return SL_OK;
-      return checker_refuse(c, "a source needs the functions open, fill and close");
+      return a->source && a->source->fill ? SL_OK : checker_refuse(c, "a source needs the function fill");
     default:
-      if (a->sink && a->sink->open && a->sink->consume && a->sink->finish) return SL_OK;
-      return checker_refuse(c, "a sink needs the functions open, consume and finish");
+      return a->sink && a->sink->consume ? SL_OK : checker_refuse(c, "a sink needs the function consume");
   }
 }
 

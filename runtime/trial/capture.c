@@ -185,8 +185,9 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
   while (o->input_paths && o->input_paths[count]) count++;
   const struct sl_inputs inputs = {o->input_paths, count, 0, o->input_paths};
   void *state = test_allocate(source->algorithm->state_size + 1u, 1);
-  const int status = source->algorithm->source->open(state, sl_session_services(s, sl_session_graph(s)->source),
-                                                     sl_session_source_args(s), &inputs);
+  const struct sl_source *functions = source->algorithm->source;
+  const struct sl_services *services = sl_session_services(s, sl_session_graph(s)->source);
+  const int status = functions->open ? functions->open(state, services, sl_session_source_args(s), &inputs) : SL_OK;
   if (status == SL_OK) return state;
   snprintf(reason, reason_size, "its source, %s, could not start: %s", source->use, sl_error_text(status));
   return NULL;

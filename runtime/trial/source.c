@@ -102,7 +102,7 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
 }
 
 static void end_reading(struct reading *r) {
-  r->algorithm->source->close(r->state);
+  if (r->algorithm->source->close) r->algorithm->source->close(r->state);
   close_memory(r);
 }
 

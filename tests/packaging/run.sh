@@ -92,6 +92,14 @@ PYTHON
 symbols=$(nm -D --defined-only "$work/plugin/build/plugins/radius.cpu.so" | awk '{ print $3 }')
 [[ $symbols == sluice_plugin ]] || fail "the plugin exports more than sluice_plugin: $symbols"
 
+echo "a source, a constant and a sink outside the repository"
+cp -r "$source/examples/dice" "$work/dice"
+cmake -G Ninja -S "$work/dice" -B "$work/dice/build" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS=-Werror \
+  >"$work/dice.log" 2>&1 || fail "$(cat "$work/dice.log")"
+cmake --build "$work/dice/build" >"$work/dice.log" 2>&1 || fail "$(cat "$work/dice.log")"
+expect "100% tests passed" ctest --test-dir "$work/dice/build" --output-on-failure
+expect "5000 dice, chi2 " "$sluice" run "$work/dice/dice.yaml" --plugin-path "$work/dice/build/plugins" --slots 2
+
 echo "a selection line outside the repository"
 mkdir "$work/line"
 cp -r "$source/examples" "$source/graphs" "$work/line"

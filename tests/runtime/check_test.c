@@ -320,17 +320,17 @@ static void kinds_and_functions(void **state) {
   REFUSED("scale", algorithm.kind = 4, "algorithm scale: unknown kind 4");
   REFUSED("scale", algorithm.run = NULL, "algorithm scale: a kernel needs the function run");
   REFUSED("weights", algorithm.make = NULL, "algorithm weights: a constant needs the function make");
-  REFUSED("counter", algorithm.source = NULL, "algorithm counter: a source needs the functions open, fill and close");
+  REFUSED("counter", algorithm.source = NULL, "algorithm counter: a source needs the function fill");
   begin("counter");
   source = *algorithm.source;
-  source.close = NULL;
+  source.fill = NULL;
   algorithm.source = &source;
-  assert_refused("algorithm counter: a source needs the functions open, fill and close");
+  assert_refused("algorithm counter: a source needs the function fill");
   begin("tally");
   sink = *algorithm.sink;
-  sink.finish = NULL;
+  sink.consume = NULL;
   algorithm.sink = &sink;
-  assert_refused("algorithm tally: a sink needs the functions open, consume and finish");
+  assert_refused("algorithm tally: a sink needs the function consume");
   REFUSED("scale", algorithm.block_threads = 48,
           "algorithm scale: block size 48, a multiple of 32 up to 1024 is expected");
   REFUSED("misbehave", plugin.target = "cuda",
@@ -339,8 +339,8 @@ static void kinds_and_functions(void **state) {
           "algorithm scale: a kernel has one member SL_EVENTS(), this one has 0");
   REFUSED("weights", (algorithm.members = members + 1, algorithm.member_count--),
           "algorithm weights: it has no output");
-  REFUSED("scale", (algorithm.kind = SL_KIND_SINK, algorithm.sink = &sink, sink.finish = sink.finish),
-          "algorithm scale: a sink needs the functions open, consume and finish");
+  REFUSED("scale", (algorithm.kind = SL_KIND_SINK, algorithm.sink = &sink, sink.open = NULL),
+          "algorithm scale: a sink needs the function consume");
   REFUSED("tally",
           (algorithm.kind = SL_KIND_SOURCE,
            algorithm.source = original->algorithms[sl_algorithm_index(original, "counter")]->source),

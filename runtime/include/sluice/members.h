@@ -74,10 +74,17 @@
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
-#define SL_OFFSET_(member, c_type)       \
-  (uint32_t)(                            \
-      offsetof(struct SL_ARGS, member) + \
-      0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), c_type) ? 1 : -1]))
+/* A member of another type is an error that names it. */
+#define SL_TEXT_(name)  SL_TEXT__(name)
+#define SL_TEXT__(name) #name
+#define SL_OFFSET_(member, ...)                                                                                     \
+  (uint32_t)(offsetof(struct SL_ARGS, member) +                                                                     \
+             0 * sizeof(struct {                                                                                    \
+               _Static_assert(__builtin_types_compatible_p(__typeof__(((struct SL_ARGS *)0)->member), __VA_ARGS__), \
+                              "struct " SL_TEXT_(SL_ARGS) ": the member `" #member                                  \
+                                                          "` is not of the type of its entry: " #__VA_ARGS__);      \
+               char unused;                                                                                         \
+             }))
 #endif
 #define SL_SIZE_(member) (uint32_t)sizeof(((struct SL_ARGS *)0)->member)
 

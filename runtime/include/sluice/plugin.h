@@ -475,7 +475,7 @@ struct sl_inputs {
 };
 
 struct sl_source {
-  /* Opens the inputs. args: properties set, ports not. Called once, before the first fill. */
+  /* Optional: opens the inputs. args: properties set, ports not. Called once, before the first fill. */
   int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
   /* Appends events to an empty slice until the next one would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports, whose pointers are null for fields that nobody reads. Fills OFFSETS from
@@ -485,7 +485,7 @@ struct sl_source {
    * come from several threads. With 1 comes an event at least: one that has none yet waits for it, or is called again
    * at once, a thousand times at most; one that waited a tenth of a second, as often as it likes. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
-  void (*close)(void *state);
+  void (*close)(void *state); /* optional */
   /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before
    * anything else, without a state; `count` may be 0. A source without it reads no files, and `-i` with it is an error;
    * one whose files nothing tells apart has one that returns 0, and reads those that a graph or --use names it for.
@@ -534,16 +534,16 @@ struct sl_batch {
        event##_at < SL_BATCH_COUNT(batch) && ((event = SL_BATCH_EVENT(batch, event##_at)), 1); event##_at++)
 
 struct sl_sink {
-  /* One that takes output_path opens it here, or a file in it, so that a path that nobody takes is refused before
-   * anything runs. */
+  /* Optional: one that takes output_path opens it here, or a file in it, so that a path that nobody takes is refused
+   * before anything runs. */
   int (*open)(void *state, const struct sl_services *s, const void *args, const char *output_path);
   /* Called in input order, never twice at a time; for each batch, selected events or not. args: properties and input
    * ports, pointing to host memory, valid until the call returns. An event with an error has no items in any port but
    * the source's, which are as they were read. */
   int (*consume)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch);
-  /* After the last batch, if no call failed. */
+  /* Optional: after the last batch, if no call failed. */
   int (*finish)(void *state, const struct sl_services *s, const struct sl_report *report);
-  void (*close)(void *state);
+  void (*close)(void *state); /* optional */
   /* 1: it reads the batch's outputs, whatever they are, beside its ports, if any. A graph with such a sink needs
    * outputs, and computes their digests.
    * Rationale: a writer of any collection cannot name its ports. */

@@ -1,0 +1,20 @@
+/* members_of_other_types.c: does not compile: each member but the first two is of another type than its entry says. */
+#include <sluice/plugin.h>
+
+struct bad_args {
+  struct sl_events events;
+  const char *path;
+  double cut;
+  int32_t shifts[3];
+  uint32_t *words;
+};
+#define SL_ARGS bad_args
+static const struct sl_member bad_members[] SL_UNUSED = {
+    SL_EVENTS(),
+    SL_STRING(path, "", "fits"),
+    SL_F32(cut, 10.0, 0.0, 50.0, "mm", "a double in the struct"),
+    SL_F32_ARRAY(shifts, 3, "[1, 2, 3]", 0.0, 50.0, "mm", "integers in the struct"),
+    SL_SCRATCH(words, u64, "half as wide in the struct", SL_ONE(SL_CONSTANT_TERM(1))),
+};
+
+int main(void) { return 0; }
