@@ -15,7 +15,8 @@ struct sl_child {
   int state;        /* SL_CHILD_...; 0: the child did not say */
   unsigned seconds; /* longest time from one stage to the next */
   char stage[160];
-  char text[1024]; /* WRONG: what; NOT_RUN: why; PASSED: on what */
+  char conditions[80]; /* of what is run, to be read after the stage; the child's to set */
+  char text[1024];     /* WRONG: what; NOT_RUN: why; PASSED: on what */
 };
 
 /* Zeroed memory that children share with this process; NULL when there is none. What is not touched costs nothing. */

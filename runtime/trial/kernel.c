@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { OTHER_POISON = 0x5A, RUNS_MAX = 4, SEEDS = 3 };
+enum { OTHER_POISON = 0x5A, RUNS_MAX = 4, FIRST_SEED = 1, SEEDS = 3 };
 
 struct kernel {
   const struct trial_run *run;
@@ -51,6 +51,24 @@ static void open_traps(struct sl_test *test, struct sl_child *log) {
   traps.places = test_allocate(count, sizeof *traps.places);
   trial_trap_open(log, count, trap_text);
   test_forbid(test, trap_of);
+}
+
+/* -------------------------------------------------------------------------------------------- order of threads */
+
+static int is_emulator(const struct kernel *k) { return strcmp(k->test->plugin->target, "simt") == 0; }
+
+/* How the next runs go, which a finding then names. On cpu there is nothing to choose. */
+static void set_order(const struct kernel *k, uint32_t block, uint32_t seed, uint32_t warp) {
+  char *text = k->log->conditions;
+  const size_t size = sizeof k->log->conditions;
+  sl_test_block(k->test, block);
+  if (is_emulator(k)) {
+    sl_test_seed(k->test, seed);
+    sl_test_warp(k->test, warp);
+    snprintf(text, size, ", blocks of %u, simt.seed=%u, simt.warp=%u", block, seed, warp);
+  } else if (k->test->device) {
+    snprintf(text, size, ", blocks of %u", block);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------ one run */
@@ -226,27 +244,21 @@ static void run_all_short(const struct kernel *k) {
     }
 }
 
-static void run_block(const struct kernel *k, uint32_t threads) {
-  char what[64];
-  snprintf(what, sizeof what, "with blocks of %u threads", threads);
-  sl_test_block(k->test, threads);
-  if (threads != k->run->inputs->node->block_threads) run_again(k, what);
-  sl_test_block(k->test, k->run->inputs->node->block_threads);
-}
-
 /* What is wrong with a target is mostly the order of threads: blocks, seeds, warps. */
 static void run_orders(const struct kernel *k) {
   static const uint32_t blocks[] = {32, 64, 256};
-  const int is_emulator = strcmp(k->test->plugin->target, "simt") == 0;
-  for (uint32_t seed = 1; is_emulator && seed <= SEEDS; seed++)
+  const uint32_t own = k->run->inputs->node->block_threads;
+  for (uint32_t seed = FIRST_SEED; is_emulator(k) && seed < FIRST_SEED + SEEDS; seed++)
     for (uint32_t warp = 32; warp <= 64; warp += 32) {
-      char what[64];
-      snprintf(what, sizeof what, "simt.seed=%u, simt.warp=%u", seed, warp);
-      sl_test_seed(k->test, seed);
-      sl_test_warp(k->test, warp);
-      run_again(k, what);
+      set_order(k, own, seed, warp);
+      run_again(k, "in another order of threads");
     }
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) run_block(k, blocks[i]);
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    if (blocks[i] == own) continue;
+    set_order(k, blocks[i], FIRST_SEED + SEEDS - 1, 64);
+    run_again(k, "with another block size");
+  }
+  set_order(k, own, FIRST_SEED, 32);
 }
 
 static void run_first(struct kernel *k, int is_cpu) {
@@ -279,7 +291,7 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   if (!is_device) { /* a device has no traps: there the fields are null */
     open_traps(k.test, log);
   }
-  sl_test_block(k.test, r->inputs->node->block_threads);
+  set_order(&k, r->inputs->node->block_threads, FIRST_SEED, 32);
   sl_test_shared(k.test, (int)r->inputs->node->shared);
   run_first(&k, is_cpu);
   run_again(&k, "a second time");

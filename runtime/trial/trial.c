@@ -180,8 +180,8 @@ static void write_line(const struct trial *t, const char *what, const char *targ
 }
 
 static void write_log(const struct trial *t, const char *target, const struct sl_child *log) {
-  char stage[sizeof log->stage + 4] = "";
-  if (log->state == SL_CHILD_WRONG && *log->stage) snprintf(stage, sizeof stage, "%s: ", log->stage);
+  char stage[sizeof log->stage + sizeof log->conditions + 4] = "";
+  if (log->state == SL_CHILD_WRONG && *log->stage) snprintf(stage, sizeof stage, "%s%s: ", log->stage, log->conditions);
   t->counts->passed += log->state == SL_CHILD_PASSED;
   t->counts->wrong += log->state == SL_CHILD_WRONG;
   t->counts->not_run += log->state == SL_CHILD_NOT_RUN;
@@ -203,9 +203,11 @@ static int test_algorithm(struct trial *t, const char *plugin, const struct sl_a
     t->findings->capture.state = SL_CHILD_NOT_RUN;
     snprintf(t->findings->capture.text, sizeof t->findings->capture.text, "no graph uses it: name one with --graph");
   }
+  const uint32_t wrong = t->counts->wrong;
   if (t->findings->capture.state != SL_CHILD_PASSED) write_log(t, "-", &t->findings->capture);
   for (uint32_t i = 0; i < TARGETS; i++)
     if (t->findings->targets[i].state) write_log(t, target_names[i], &t->findings->targets[i]);
+  if (t->counts->wrong > wrong) trial_write_again(t->options, &t->graph, plugin, a->name, t->file);
   free(t->graph.use);
   free(t->graph.node);
   return SL_OK;

@@ -7,6 +7,7 @@
  *   trap.c       memory that must not be touched
  *   capture.c    the inputs of a node of a running graph;  cut.c: other slices of them
  *   outcome.c    what was written, checked and compared
+ *   again.c      the command that shows a finding again
  *   race.c       the same inputs on the emulator that looks for races
  *   kernel.c constant.c source.c sink.c   the ways in which an algorithm of that kind is run
  */
@@ -62,6 +63,9 @@ struct sl_session *trial_session_open(const struct sl_trial_options *options, co
 /* The same on the emulator that looks for races. */
 struct sl_session *trial_race_open(const struct sl_trial_options *options, const struct trial_graph *graph,
                                    struct sl_child *log);
+/* A line: the command that tests this algorithm alone, in the same way. */
+void trial_write_again(const struct sl_trial_options *o, const struct trial_graph *graph, const char *plugin,
+                       const char *algorithm, FILE *file);
 /* "12 events of velo.yaml, node sorted": what a kernel ran on, as the text of a child that passed. */
 void trial_describe_kernel(const struct trial_run *r, struct sl_child *log);
 /* The first message of an error so far, or "". */
