@@ -44,7 +44,7 @@ struct mdf_source {
   struct known_event *known;        /* a record */
   struct io_packer_amount *amounts; /* a record and port */
   uint32_t known_capacity;
-  struct io_packer_noted *banks;
+  struct sl_feed_block *banks;
   uint64_t bank_capacity, banks_most; /* most: of an event that fits into any slice */
   /* To be copied: of the records from `put_first` to before `put_end`. */
   uint32_t put_first, put_end;
@@ -83,7 +83,7 @@ static int begin_window(void *context, uint32_t count, uint64_t bytes) {
   m->put_first = m->put_end = 0;
   if (banks > m->bank_capacity) {
     free(m->banks);
-    m->banks = (struct io_packer_noted *)malloc(banks * sizeof *m->banks);
+    m->banks = (struct sl_feed_block *)malloc(banks * sizeof *m->banks);
     m->bank_capacity = m->banks ? banks : 0;
     if (!m->banks) return SL_ENOMEM;
   }
@@ -112,8 +112,8 @@ static void look_at_event(void *context, const struct mdf_stream_event *event, u
   memset(amounts, 0, m->packer.count * sizeof *amounts);
   uint64_t position, end;
   if (mdf_event_banks(event->body, event->body_bytes, &position, &end, &known->fault)) return;
-  struct io_packer_noted *const first = m->banks + known->first_bank, *noted = first;
-  const struct io_packer_noted *const last = first + m->banks_most;
+  struct sl_feed_block *const first = m->banks + known->first_bank, *noted = first;
+  const struct sl_feed_block *const last = first + m->banks_most;
   struct run run = {0, 0, 0};
   struct io_bank bank;
   int is_wanted = 0;
@@ -128,8 +128,7 @@ static void look_at_event(void *context, const struct mdf_stream_event *event, u
     if (bank.type == MDF_BANK_ODIN && !known->has_odin)
       known->has_odin = mdf_odin_identity(&bank, &known->run, &known->number) != 0;
     if (is_wanted && noted < last)
-      *noted++ = (struct io_packer_noted){
-          (uint32_t)(bank.payload - event->body), bank.size_bytes, bank.source_id, bank.type, bank.version, 0};
+      *noted++ = (struct sl_feed_block){bank.payload, bank.size_bytes, bank.source_id, bank.type, bank.version};
   }
   end_run(m, known, amounts, &run);
   known->bank_count = (uint32_t)(noted - first);
@@ -164,7 +163,7 @@ static void put_event(const struct mdf_source *m, uint32_t index) {
   if (known->puts_record)
     io_packer_put_record(&m->packer, known->record_word, m->stream.reader.data + record->offset, record->bytes);
   if (known->puts_banks)
-    io_packer_put_at(&m->packer, amounts_of(m, index), m->banks + known->first_bank, known->bank_count, event->body);
+    io_packer_put_at(&m->packer, amounts_of(m, index), m->banks + known->first_bank, known->bank_count);
 }
 
 static void put_share(void *work, uint32_t index, uint32_t worker) {

@@ -4,11 +4,13 @@
 SL_DECLARE(mdf_source);
 SL_DECLARE(mdf_sink);
 SL_DECLARE(mep_source);
+SL_DECLARE(feed_source);
 SL_DECLARE(mep_sink);
 SL_DECLARE(csv_sink);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(mdf_source), SL_ENTRY(mdf_sink), SL_ENTRY(mep_source), SL_ENTRY(mep_sink), SL_ENTRY(csv_sink),
+    SL_ENTRY(mdf_source),  SL_ENTRY(mdf_sink), SL_ENTRY(mep_source),
+    SL_ENTRY(feed_source), SL_ENTRY(mep_sink), SL_ENTRY(csv_sink),
 };
 
 SL_PLUGIN("io", "0.1.0", "raw data files");

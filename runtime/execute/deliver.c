@@ -179,6 +179,7 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   if (status != SL_OK) return status;
   sl_budgets_delivered(slot, input, first, empty);
   s->delivery.events += count;
+  if (s->options.feed) sl_feed_delivered(s->options.feed, count);
   if (empty) s->delivery.error_events += count;
   report_progress(slot, input);
   return SL_OK;

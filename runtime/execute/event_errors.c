@@ -53,11 +53,25 @@ static const char *text_of(const struct sl_node *node, uint64_t word, const char
   return unknown;
 }
 
+/* "run 1 event 2 (file 0, byte 3)" */
+struct event_name {
+  char text[96];
+};
+static struct event_name name_of(const struct sl_session *s, const struct sl_event *event) {
+  struct event_name name;
+  const unsigned long long number = event->number, offset = event->offset;
+  if (s->options.feed)
+    snprintf(name.text, sizeof name.text, "run %u event %llu (entry %llu of the feed)", event->run, number, offset);
+  else
+    snprintf(name.text, sizeof name.text, "run %u event %llu (file %u, byte %llu)", event->run, number, event->file,
+             offset);
+  return name;
+}
+
 static void tell(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, const char *text,
                  uint32_t detail) {
-  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text,
-                    "run %u event %llu (file %u, byte %llu): %s (detail %u)", event->run,
-                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, text, detail);
+  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text, "%s: %s (detail %u)",
+                    name_of(s, event).text, text, detail);
 }
 
 static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
@@ -78,9 +92,8 @@ static int add_limit(struct sl_session *s, const struct sl_node *node, const str
   sl_bound_name(&node->algorithm->members[m], bound, name, sizeof name);
   snprintf(reason, sizeof reason, "more than %llu %s of %s", (unsigned long long)limit, things, name);
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more", reason,
-                    "run %u event %llu (file %u, byte %llu) has %u %s of %s, an event may have %llu", event->run,
-                    (unsigned long long)event->number, event->file, (unsigned long long)event->offset, (uint32_t)word,
-                    things, name, (unsigned long long)limit);
+                    "%s has %u %s of %s, an event may have %llu", name_of(s, event).text, (uint32_t)word, things, name,
+                    (unsigned long long)limit);
   return count(&s->errors, node, reason, event);
 }
 

@@ -392,6 +392,7 @@ static int run_session(struct sl_session *s) {
   s->statistics.summary.failed = status < 0 && status != SL_EINTERRUPTED;
   sl_metrics_close(s);
   const int traced = sl_trace_close(s);
+  if (s->options.feed) sl_feed_over(s->options.feed);
   return status == SL_OK ? traced : status;
 }
 

@@ -159,6 +159,7 @@ static void in_parallel(void *context, uint32_t count, sl_worker_body *body, voi
 
 void sl_services_open(struct sl_session *s, uint32_t node) {
   const uint32_t kind = s->graph->nodes[node].algorithm->kind;
+  const int is_fed = s->options.feed && s->graph->nodes[node].algorithm->takes_feed;
   struct sl_node_context *c = &s->contexts[node];
   c->session = s;
   c->node = node;
@@ -171,7 +172,8 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
                                      .make_table = sl_make_table,
                                      .output = kind == SL_KIND_SINK ? &sl_session_output : NULL,
                                      .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
-                                     .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0};
+                                     .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0,
+                                     .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL};
 }
 
 /* A check sees how many producers a list port has, and their names, and which optional inputs are connected. */

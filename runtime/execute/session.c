@@ -164,7 +164,8 @@ static int open_graph(struct sl_session *s) {
                                              .origins = o->look_only,
                                              .input_name = input,
                                              .input_bytes = probe,
-                                             .input_count = probe_count};
+                                             .input_count = probe_count,
+                                             .is_fed = o->feed != NULL};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
   if (status == SL_OK) limit_source(s);
@@ -328,6 +329,11 @@ static int check_options(struct sl_session *s) {
                 s->options.size, sizeof(struct sl_options));
     return SL_EINVAL;
   }
+  if (s->options.feed && s->options.input_paths && s->options.input_paths[0]) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
+                s->options.input_paths[0]);
+    return SL_EINVAL;
+  }
   s->statistics.summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;
   if (s->options.slots > MAX_SLOTS) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->options.slots, MAX_SLOTS);
@@ -417,6 +423,15 @@ static int open_session(struct sl_session *s) {
   return status;
 }
 
+/* A feed that belongs to another session is not this one's to end. Options of another size may not have one. */
+static int take_feed(struct sl_session *s) {
+  if (s->options.size != sizeof(struct sl_options)) s->options.feed = NULL;
+  if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
+  s->options.feed = NULL;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "make one for each session", "the feed is that of another session");
+  return SL_EINVAL;
+}
+
 int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
   *session = NULL;
   struct sl_session *s = calloc(1, sizeof *s);
@@ -439,7 +454,8 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   pthread_cond_init(&s->ticker.wake, &by_monotonic_clock);
   pthread_condattr_destroy(&by_monotonic_clock);
   const size_t errors = sl_diagnostics_errors(d);
-  int status = open_session(s);
+  int status = take_feed(s);
+  if (status == SL_OK) status = open_session(s);
   if (status < 0) {
     status = sl_say_failure(s, status, errors, "the graph could not be opened");
     sl_session_close(s);
@@ -512,5 +528,6 @@ void sl_session_close(struct sl_session *s) {
   pthread_cond_destroy(&s->ticker.wake);
   sl_turns_close(s);
   sl_files_close(s);
+  if (s->options.feed) sl_feed_detach(s->options.feed);
   free(s);
 }

@@ -17,6 +17,7 @@
  *   prepare.c    what nodes compute once, before the first event
  *   inspect.c    what others may see of a session
  *   source.c     slices from the source
+ *   feed.c       events from the memory of the program (feed.h)
  *   guard.c      --guard: memory of its own for each field; validity.c: can what was written be valid?
  *   race.c       --race: places, names and rights of memory
  *   watch.c      a look at a run, step by step
@@ -41,6 +42,7 @@
 #include "base/workers.h"
 #include "execute/devices.h"
 #include "execute/digest.h"
+#include "execute/feed.h"
 #include "execute/layout.h"
 #include "execute/turns.h"
 #include "execute/watch.h"

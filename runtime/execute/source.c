@@ -18,13 +18,18 @@ static int break_promise(struct sl_session *s, struct sl_fill *fill, const char 
   return SL_EPLUGIN;
 }
 
+/* Somebody stopped the run, or it failed elsewhere while the source had nothing yet: who feeds it may wait for that. */
+static int is_over(struct sl_session *s) {
+  return atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK;
+}
+
 int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
                    struct sl_fill *fill) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
   int status = 1;
   *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
-  for (uint32_t tries = 0; status == 1 && fill->event_count == 0 && !atomic_load(&s->turns.stopped); tries++) {
+  for (uint32_t tries = 0; status == 1 && fill->event_count == 0 && !is_over(s); tries++) {
     const uint64_t begin = sl_now_ns();
     if (tries == FILL_TRIES_MAX)
       return break_promise(s, fill, "made no event in %u calls, and says that there may be more", tries, 0);

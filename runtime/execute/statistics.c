@@ -83,6 +83,7 @@ int sl_summary_open(struct sl_session *s) {
   open_budget_summaries(s);
   open_device_summaries(s);
   struct sl_summary *sum = &s->statistics.summary;
+  sum->size = sizeof *sum;
   sum->slots = s->slot_count;
   sum->source_threads = s->source_threads;
   sum->slice_events = s->slice_events;

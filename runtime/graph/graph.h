@@ -92,6 +92,7 @@ struct sl_graph_request {
   const char *input_name;
   const unsigned char *input_bytes;
   size_t input_count;
+  int is_fed; /* events come from the program's memory, with no input: the source is one that takes a feed */
 };
 
 /* Reads and checks. On success *graph is to be freed with sl_graph_free. On failure the reasons are in `d`. */

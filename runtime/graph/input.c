@@ -3,6 +3,8 @@
  * plugins that the graph uses and then among the others. If none does, the graph's stays if it reads files at all, and
  * says what it makes of them when the run begins; else it is an error that names those that were asked.
  *
+ * Where a program feeds events from its memory, the same goes for sources that take a feed.
+ *
  * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
  * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
  */
@@ -15,7 +17,13 @@ static int is_source(const struct sl_algorithm *algorithm) {
   return algorithm != NULL && algorithm->kind == SL_KIND_SOURCE;
 }
 
+/* One of files, or of a feed, whichever the input is. */
+static int is_of_input_kind(const struct sl_reader *r, const struct sl_algorithm *source) {
+  return r->request->is_fed ? source->takes_feed != 0 : source->source->probe != NULL;
+}
+
 static int recognises(const struct sl_reader *r, const struct sl_algorithm *source) {
+  if (r->request->is_fed) return source->takes_feed != 0;
   return source->source->probe != NULL && source->source->probe(r->request->input_bytes, r->request->input_count) != 0;
 }
 
@@ -31,15 +39,16 @@ static const char *find_source_in(struct sl_reader *r, const struct sl_plugin_en
 }
 
 /* The same of all plugins, in their order: first those that the graph uses, then those whose files may hold a source of
- * files, which are opened one by one until a source recognises the input. */
+ * that kind, which are opened one by one until a source recognises the input. */
 static const char *find_source(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
+  const uint32_t bit = r->request->is_fed ? SL_PEEK_FEED : SL_PEEK_PROBE;
   const char *found = NULL;
   for (size_t i = 0; i < registry->entry_count && found == NULL; i++) found = find_source_in(r, &registry->entries[i]);
   for (size_t i = 0; i < registry->entry_count && found == NULL; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
     if (entry->status != SL_PLUGIN_UNOPENED || strcmp(entry->file_target, "cpu") != 0) continue;
-    if (!(sl_plugin_peek(entry->path) & SL_PEEK_PROBE)) continue;
+    if (!(sl_plugin_peek(entry->path) & bit)) continue;
     sl_load_plugin(r, i);
     found = find_source_in(r, entry);
   }
@@ -62,7 +71,22 @@ static const char *list_sources(struct sl_reader *r) {
   return list;
 }
 
+/* A source that --use names, and that has no use for the input. */
+static void report_useless(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
+  if (r->request->is_fed)
+    sl_report_error(r, use->mark, node->key, NULL, "%s takes no feed: it has no use for the program's events",
+                    use->text);
+  else
+    sl_report_error(r, use->mark, node->key, NULL, "%s reads no files: it has no use for %s", use->text,
+                    sl_shown(r, r->request->input_name));
+}
+
 static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
+  if (r->request->is_fed) {
+    sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, plugin_paths adds a folder",
+                    "no source takes a feed: no plugin that was found has one that does");
+    return;
+  }
   const char *asked = list_sources(r);
   const char *file = sl_shown(r, r->request->input_name);
   const char *hint = sl_arena_format(r->arena,
@@ -98,24 +122,23 @@ static void mark_unasked(struct sl_reader *r, struct sl_tree *set) {
 
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
   const struct sl_graph_request *request = r->request;
-  if (request->input_name == NULL) return;
+  if (request->input_name == NULL && !request->is_fed) return;
   for (struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
     if (use == NULL || use->kind != SL_TREE_SCALAR) continue;
     const struct sl_algorithm *algorithm = sl_registry_find(request->registry, use->text, request->target, NULL);
     if (!is_source(algorithm)) continue;
-    const int reads_files = algorithm->source->probe != NULL;
+    const int is_of_kind = is_of_input_kind(r, algorithm);
     if (is_used(r, node->key)) {
-      if (!reads_files)
-        sl_report_error(r, use->mark, node->key, NULL, "%s reads no files: it has no use for %s", use->text,
-                        sl_shown(r, request->input_name));
+      if (!is_of_kind) report_useless(r, node, use);
       continue;
     }
     if (recognises(r, algorithm)) continue;
     const char *found = find_source(r);
-    const struct sl_mark mark = sl_mark_option(r, "-i", node->key, request->input_name);
+    const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found ? found : "")
+                                                : sl_mark_option(r, "-i", node->key, request->input_name);
     if (found == NULL) {
-      if (!reads_files) report_unrecognised(r, node, use);
+      if (!is_of_kind) report_unrecognised(r, node, use);
       continue;
     }
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALL = SL_PEEK_PROBE | SL_PEEK_TRAIT };
+enum { ALL = SL_PEEK_ALL };
 
 struct image {
   const unsigned char *bytes;
@@ -121,6 +121,7 @@ static uint32_t peek_algorithm(const struct image *m, uint64_t address) {
       (!read_pointer(m, address + offsetof(struct sl_algorithm, source), &source) || !source ||
        !read_pointer(m, source + offsetof(struct sl_source, probe), &probe) || probe))
     bits |= SL_PEEK_PROBE;
+  if (a->takes_feed) bits |= SL_PEEK_FEED;
   for (uint32_t i = 0; i < a->member_count && !(bits & SL_PEEK_TRAIT); i++) {
     const uint64_t member = members + i * sizeof(struct sl_member);
     if (!read_pointer(m, member + offsetof(struct sl_member, collection), &collection) ||

@@ -285,7 +285,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
-/* The file is null for events that are made. */
+/* The file is null for events that are made, or fed; these have the place in the feed. */
 static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event) {
   const char *const *paths = sl_session_options(s)->input_paths;
   uint32_t count = 0;
@@ -294,7 +294,7 @@ static void json_event(const struct sl_session *s, struct sl_json *j, const stru
   sl_json_integer(j, "run", event->run);
   sl_json_integer(j, "event", (int64_t)event->number);
   sl_json_string(j, "file", event->file < count ? paths[event->file] : NULL);
-  sl_json_integer(j, "byte", (int64_t)event->offset);
+  sl_json_integer(j, sl_session_options(s)->feed ? "entry" : "byte", (int64_t)event->offset);
   sl_json_end_object(j);
 }
 

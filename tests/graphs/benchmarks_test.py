@@ -3,6 +3,7 @@
 
 What they measure here says nothing. bench/gpu_throughput.py is only compiled: its slices are too large for a CPU."""
 import json
+import os
 import py_compile
 import subprocess
 import sys
@@ -47,6 +48,15 @@ with tempfile.TemporaryDirectory() as folder:
                 f"of 40 decays {signal['reconstructible']} are reconstructible, {signal['found']} found, {two} pass by the signal")
     checks.that("the graph has no line" not in done.stdout, "the lines that signals are meant for are in the graph")
     checks.that(py_compile.compile(ROOT / "bench/selection_plots.py", cfile=Path(folder) / "compiled"), "bench/selection_plots.py compiles")
+with tempfile.TemporaryDirectory() as folder:
+    mdf, mep = Path(folder) / "events.mdf", Path(folder) / "events.mep"
+    for arguments in (["-n", "30", "-o", mdf], ["-i", mdf, "-o", mep, "--use", "write=io.mep_sink"]):
+        subprocess.run([SLUICE, "run", ROOT / "graphs/copy.yaml", "--quiet", *arguments], check=True)
+    done = subprocess.run([os.environ["SLUICE_BENCH_FEED"], "-r", "1", "-w", "0.01", ROOT / "bench/feed.yaml", mdf, mep],
+                          capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    checks.that(done.returncode == 0 and [row[0] for row in rows] == ["repeat", "events", "packets", "file"]
+                and all(float(row[1]) > 0 for row in rows), f"bench/feed.c has a rate each way {done.stdout}{done.stderr}")
 with tempfile.TemporaryDirectory() as folder:
     checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"),
                 "bench/gpu_throughput.py compiles")

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  6u
+#define SL_ABI_VERSION  7u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -378,6 +378,37 @@ struct sl_output_calls {
   void (*close)(struct sl_output *file);
 };
 
+/* A piece of an event in the memory of a program that feeds a run (sluice.h): for LHCb, the payload of a raw bank. What
+ * the numbers mean is between the program and the source. */
+struct sl_feed_block {
+  const void *data; /* any alignment; NULL only where there are no bytes */
+  uint32_t bytes;
+  uint16_t source_id;
+  uint8_t type, version;
+};
+
+/* What a program gave: an event as blocks, or a packet, which holds as many events as the source finds in it. */
+struct sl_feed_entry {
+  uint64_t index;                     /* from 0, in the order in which entries were given */
+  const struct sl_feed_block *blocks; /* of an event; NULL: it is a packet, or an event without blocks */
+  const void *packet;                 /* NULL: it is an event */
+  uint64_t packet_bytes;
+  uint64_t number; /* of an event that does not say it itself, and its run */
+  uint32_t run, block_count;
+};
+
+/* Where a source gets what a program feeds. Called from `fill` only. */
+struct sl_feed_calls {
+  uint32_t size, reserved;
+  void *context;
+  /* The next entries, `count` at most and each once; waits up to `wait_us` for the first. 1: there may be more, 0: that
+   * was the end. What they point to stays until they are packed. */
+  int (*take)(void *context, struct sl_feed_entry *entries, uint32_t count, uint64_t wait_us, uint32_t *taken);
+  /* The earliest `count` entries that were taken and not yet said to be packed made `events_each` events each, and
+   * nobody will look at their memory any more. */
+  void (*packed)(void *context, uint64_t count, uint64_t events_each);
+};
+
 /* What the runtime does for a plugin. Passed to each call; valid until the call returns, those of a source or a sink
  * until its `close` has returned. `context` goes back as the first argument. */
 struct sl_services {
@@ -410,6 +441,7 @@ struct sl_services {
                       void *work);
   uint32_t workers; /* in sources, `open` too, 1 or more; 0 elsewhere */
   uint32_t reserved_workers;
+  const struct sl_feed_calls *feed; /* in a source that takes a feed, where the program has one; NULL elsewhere */
 };
 
 /* The block size of one kernel of a node. */
@@ -574,7 +606,7 @@ struct sl_algorithm {
   uint32_t member_count;
   uint32_t block_threads; /* default block size of a kernel node */
   uint32_t state_size;    /* sources and sinks: bytes of state, zeroed, owned by the runtime */
-  uint32_t reserved;
+  uint32_t takes_feed; /* 1: a source of what a program feeds from its memory (services->feed), and of nothing else */
   const struct sl_member *members;
   /* Enqueues the node's kernels for one slice. Does not wait, allocate, or look at device memory. */
   int (*run)(const struct sl_launch *l, const void *args);
@@ -630,7 +662,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 88, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_feed_block) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_feed_entry) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_feed_calls) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 96, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
@@ -690,6 +725,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #define SL_TUNED(function) .run_tuned = function
 /* Kernels whose block size can be set alone: a table of struct sl_kernel_block. */
 #define SL_BLOCKS(table) .blocks = table, .block_count = SL_COUNT_(table)
+/* A source of what a program feeds. */
+#define SL_TAKES_FEED .takes_feed = 1
 /* Many nodes run in one launch: see run_family. */
 #define SL_FAMILY(name, function) .family = name, .run_family = function
 /* A constant; it can have an SL_CHECK, as sources and sinks can. */

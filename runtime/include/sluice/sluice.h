@@ -55,6 +55,63 @@ SL_API void sl_diagnostics_follow(struct sl_diagnostics *d,
                                   void (*on_message)(void *context, const struct sl_diagnostic *message),
                                   void *context);
 
+/* ------------------------------------------------------------------------------------------ events from memory */
+
+/* A program can hand over events that are in its memory, from threads of its own, while a session runs: see
+ * docs/embedding.md. The feed goes to a session as options.feed; the graph's source then is one that takes a feed.
+ *
+ *   struct sl_feed *feed = sl_feed_new(NULL);
+ *   options.feed = feed;
+ *   ... sl_session_open; in a thread of its own: sl_session_run ...
+ *   while (...) sl_feed_give_event(feed, &event, -1, NULL);
+ *   sl_feed_end(feed);
+ *
+ * Nothing is copied but into slices: what an entry points to, the array of blocks too, is borrowed until the entry is
+ * released, by on_release or, where the caller waits for it, by sl_feed_wait. Any thread may call the functions,
+ * several at a time; entries are in the order of the calls. From callbacks of the run and from on_release nobody may
+ * wait (a timeout other than 0), since what is waited for may need the callback to return.
+ */
+struct sl_feed;
+
+struct sl_feed_options {
+  uint32_t size;        /* sizeof(struct sl_feed_options) */
+  uint32_t entries_max; /* that are not packed yet: whoever gives another one waits. 0: 4,096 */
+  void *context;
+  /* Once for each entry that was taken, in order, as soon as nobody looks at its memory any more: when its events are
+   * in slices, or when the run ended before. From a thread of the run, or that of sl_session_close or sl_feed_free, one
+   * at a time. */
+  void (*on_release)(void *context, void *owner);
+};
+/* Options NULL: the defaults. NULL when memory is out, or options.size is another one. */
+SL_API struct sl_feed *sl_feed_new(const struct sl_feed_options *options);
+/* Ends the feed, and releases what no session will take. Nobody else may be in a call of it or call it again; a session
+ * that has it may still be open, and run. NULL does nothing. */
+SL_API void sl_feed_free(struct sl_feed *feed);
+
+/* An event as blocks (sluice/plugin.h). For io.feed_source a block is the payload of a raw bank. */
+struct sl_feed_event {
+  uint32_t size; /* sizeof(struct sl_feed_event) */
+  uint32_t block_count;
+  const struct sl_feed_block *blocks;
+  uint64_t number; /* where the event does not say it itself (LHCb's do, in ODIN), and its run */
+  uint32_t run, reserved;
+  void *owner; /* for on_release */
+};
+/* Gives an entry; `index`, if not NULL, becomes its number, counted from 0. Waits up to `timeout_ms` for room,
+ * negative: as long as it takes. 1: it was taken, 0: there was no room in that time, SL_EINTERRUPTED: the feed was
+ * ended, or its run is over, SL_EINVAL: the entry is none (size; NULL where there are blocks), SL_ENOMEM. What was not
+ * taken is not released. What is wrong with the event's data is no error here, but one of the event, in the run. */
+SL_API int sl_feed_give_event(struct sl_feed *feed, const struct sl_feed_event *event, int32_t timeout_ms,
+                              uint64_t *index);
+/* The same with a packet of events: for io.feed_source one of the event builder (MEP), without anything around it. */
+SL_API int sl_feed_give_packet(struct sl_feed *feed, const void *packet, uint64_t bytes, void *owner,
+                               int32_t timeout_ms, uint64_t *index);
+/* That was all: the run goes on to the end of what was given. A second call does nothing. */
+SL_API void sl_feed_end(struct sl_feed *feed);
+/* Waits until all events of entry `index`, and of those before, have gone through sinks and on_batch. 1: they have, 0:
+ * not in that time, SL_EINTERRUPTED: the run is over, and they did not. */
+SL_API int sl_feed_wait(struct sl_feed *feed, uint64_t index, int32_t timeout_ms);
+
 /* ------------------------------------------------------------------------------------------------- session */
 
 /* All pointers are borrowed until sl_session_close. Begin with sl_options_default(). */
@@ -97,6 +154,7 @@ struct sl_options {
   /* A few times a second. `done` and `total` in events, or in the source's units where events are not known; total 0:
    * unknown. */
   void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
+  struct sl_feed *feed; /* events from memory, in place of input_paths; of one session only, also if it fails to open */
 };
 SL_API struct sl_options sl_options_default(void);
 
@@ -184,6 +242,8 @@ struct sl_error_summary {
   struct sl_event first;
 };
 struct sl_summary {
+  uint32_t size; /* the library's sizeof(struct sl_summary): members beyond it are not there */
+  uint32_t reserved;
   uint64_t events, error_events, retries, slices;
   double seconds;                  /* of the whole run */
   double throughput_hz;            /* graph only: over the repeats, or, without any, over the time spent in the graph; 0

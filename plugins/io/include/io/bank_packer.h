@@ -170,7 +170,7 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
 
 /* Adds banks of one type, and the words of their payloads together, to what an event needs, `amounts` for each port:
  * any worker. */
-static inline uint32_t io_packer_bank_words(uint16_t size_bytes) { return (size_bytes + 3u) / 4u; }
+static inline uint32_t io_packer_bank_words(uint32_t size_bytes) { return (size_bytes + 3u) / 4u; }
 static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts, uint8_t type,
                                    uint32_t banks, uint32_t words) {
   for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
@@ -193,17 +193,8 @@ static inline void io_packer_where(const struct io_packer *p, struct io_packer_a
     amounts[i] = (struct io_packer_amount){(uint32_t)p->ports[i].items, (uint32_t)p->ports[i].words};
 }
 
-/* A bank as a worker noted it; the payload is at `body` + position. Sizes are those that were counted, whatever becomes
- * of the body meanwhile. */
-struct io_packer_noted {
-  uint32_t position;
-  uint16_t size_bytes, source_id;
-  uint8_t type, version;
-  uint16_t reserved;
-};
-
 static inline void io_packer_put_run_(const struct io_packer_port *port, struct io_packer_amount *at,
-                                      const struct io_packer_noted *banks, uint32_t count, const uint8_t *body) {
+                                      const struct sl_feed_block *banks, uint32_t count) {
   const struct io_raw_banks out = port->out; /* a copy: what is written could else be one of its pointers */
   const uint64_t item = at->items;
   uint64_t word = at->words;
@@ -211,14 +202,14 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
   for (uint32_t i = 0; out.source_id && i < count; i++) out.source_id[item + i] = banks[i].source_id;
   for (uint32_t i = 0; out.type && i < count; i++) out.type[item + i] = banks[i].type;
   for (uint32_t i = 0; out.version && i < count; i++) out.version[item + i] = banks[i].version;
-  for (uint32_t i = 0; out.size_bytes && i < count; i++) out.size_bytes[item + i] = banks[i].size_bytes;
+  for (uint32_t i = 0; out.size_bytes && i < count; i++) out.size_bytes[item + i] = (uint16_t)banks[i].bytes;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t words = io_packer_bank_words(banks[i].size_bytes);
+    const uint32_t words = io_packer_bank_words(banks[i].bytes);
     if (word + words > out.payload_bound.capacity) return;
     if (out.first_word) out.first_word[item + i] = (uint32_t)word;
     if (out.payload && words) {
       out.payload[word + words - 1] = 0; /* padding, if the payload does not fill its last word */
-      memcpy(out.payload + word, body + banks[i].position, banks[i].size_bytes);
+      memcpy(out.payload + word, banks[i].data, banks[i].bytes);
     }
     word += words;
   }
@@ -226,14 +217,15 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
   at->words = (uint32_t)word;
 }
 
-/* Copies the banks of a committed event to `amounts`, which move on: any worker. */
+/* Copies the banks of a committed event, wherever they are, to `amounts`, which move on: any worker. Their sizes, at
+ * most IO_BANK_BYTES_MAX, are those that were counted, whatever becomes of the bytes meanwhile. */
 static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_amount *amounts,
-                                    const struct io_packer_noted *banks, uint32_t count, const uint8_t *body) {
+                                    const struct sl_feed_block *banks, uint32_t count) {
   for (uint32_t begin = 0, end; begin < count; begin = end) {
     const uint8_t type = banks[begin].type;
     for (end = begin + 1; end < count && banks[end].type == type;) end++;
     for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++)
-      io_packer_put_run_(&p->ports[p->takers[i]], &amounts[p->takers[i]], banks + begin, end - begin, body);
+      io_packer_put_run_(&p->ports[p->takers[i]], &amounts[p->takers[i]], banks + begin, end - begin);
   }
 }
 
@@ -273,6 +265,22 @@ static inline int io_packer_need_record(struct io_packer *p, uint64_t bytes, uin
 
 static inline void io_packer_put_record(const struct io_packer *p, uint64_t word, const void *data, uint64_t bytes) {
   memcpy(p->record.out.data + word, data, bytes);
+}
+
+/* A bank of an event that has no record, as part of one that io_packer_need_record took in: what it takes, and how it
+ * is copied to a word of the records; returns the word after it. */
+static inline uint64_t io_packer_record_bank_words(uint32_t size_bytes) {
+  return IO_BANK_HEADER_BYTES / 4 + io_packer_bank_words(size_bytes);
+}
+static inline uint64_t io_packer_put_bank_in_record(const struct io_packer *p, uint64_t word,
+                                                    const struct io_bank *bank) {
+  const uint64_t end = word + io_packer_record_bank_words(bank->size_bytes), header = io_bank_header(bank);
+  uint32_t *at = p->record.out.data + word;
+  if (end > p->record.out.data_bound.capacity) return word; /* not what was committed */
+  p->record.out.data[end - 1] = 0;
+  memcpy(at, &header, sizeof header);
+  if (bank->size_bytes) memcpy(at + IO_BANK_HEADER_BYTES / 4, bank->payload, bank->size_bytes);
+  return end;
 }
 
 /* A bank of an event that has no record. After its payload come `padding_bytes`, or fewer: the rest, up to a word, is
