@@ -149,6 +149,13 @@ for name in $(bash -c 'source "$1"; echo "${build_packages[@]}"' bash "$source/s
   [[ " $from_image " == *" $name "* ]] || fail "the Dockerfile does not install $name, which scripts/lib.sh has"
 done
 
+echo "a program that feeds events from its memory"
+"$sluice" run "$prefix/share/sluice/graphs/copy.yaml" -n 20 -o "$work/events.mdf" --quiet || fail "copy.yaml"
+cmake -G Ninja -S "$source/examples/feed" -B "$work/feed" -D CMAKE_PREFIX_PATH="$prefix" \
+  -D CMAKE_C_FLAGS="-Wall -Wextra -Wshadow -Werror" >"$work/feed.log" 2>&1 || fail "$(cat "$work/feed.log")"
+cmake --build "$work/feed" >"$work/feed.log" 2>&1 || fail "$(cat "$work/feed.log")"
+expect "20 events, 20 of them sound" "$work/feed/feed" "$prefix/share/sluice/graphs/velo.yaml" "$work/events.mdf"
+
 echo "with real events"
 sample=$SLUICE_DATA/lhcb/minbias.mdf
 if [[ ! -f $sample ]]; then
