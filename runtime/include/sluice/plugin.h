@@ -476,7 +476,7 @@ struct sl_launch {
 /* An event as a source knows it. */
 struct sl_event {
   uint64_t number; /* event number in the run */
-  uint64_t offset; /* where its record begins in the file, bytes */
+  uint64_t offset; /* where its record begins in the file, bytes; of a fed event, the index of its entry */
   uint32_t run;
   uint32_t file;  /* index of the input file */
   uint32_t error; /* SL_EVENT_...; an event with an error has no items but its record, if any */
