@@ -56,7 +56,7 @@ def output_of(command, folder, sluice, seconds=120):
     if not link.exists():
         link.symlink_to(pathlib.Path(sluice).resolve())
     environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
-    for name in ("SLUICE_PLUGIN_PATH", "SLUICE_GRAPH_PATH"):
+    for name in ("SLUICE_PLUGIN_PATH", "SLUICE_GRAPH_PATH", "SLUICE_LOG", "SLUICE_LOG_LEVEL"):
         environment.pop(name, None)
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)
     lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
