@@ -7,10 +7,11 @@ SL_DECLARE(mep_source);
 SL_DECLARE(feed_source);
 SL_DECLARE(mep_sink);
 SL_DECLARE(csv_sink);
+SL_DECLARE(histogram_sink);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(mdf_source),  SL_ENTRY(mdf_sink), SL_ENTRY(mep_source),
-    SL_ENTRY(feed_source), SL_ENTRY(mep_sink), SL_ENTRY(csv_sink),
+    SL_ENTRY(mdf_source), SL_ENTRY(mdf_sink), SL_ENTRY(mep_source),     SL_ENTRY(feed_source),
+    SL_ENTRY(mep_sink),   SL_ENTRY(csv_sink), SL_ENTRY(histogram_sink),
 };
 
-SL_PLUGIN("io", "0.1.0", "raw data files");
+SL_PLUGIN("io", "0.1.0", "raw data files; outputs as tables, histograms as pictures");

@@ -73,6 +73,7 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
     case SL_TERM_ITEMS:
     case SL_TERM_SUBITEMS:
     case SL_TERM_ENTRIES:
+    case SL_TERM_PROPERTY:
       count = lookup(context, term);
       break;
     case SL_TERM_EVENT_ENTRIES:
@@ -93,6 +94,8 @@ uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capa
     const uint64_t term = term_value(&c->terms[i], events, lookup, context);
     if (c->combine == SL_COMBINE_SUM)
       value = saturating_add(value, term);
+    else if (c->combine == SL_COMBINE_PRODUCT)
+      value = i == 0 ? term : saturating_multiply(value, term);
     else if (i == 0 || (c->combine == SL_COMBINE_MIN ? term < value : term > value))
       value = term;
   }

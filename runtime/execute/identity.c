@@ -38,15 +38,61 @@ static int has_writer(const struct sl_session *s) {
   return 0;
 }
 
+/* What a field reference refers to, as a graph says it. NULL without memory. */
+static char *reference_text(const struct sl_graph *g, struct sl_port port, const char *field) {
+  const struct sl_node *from = &g->nodes[port.node];
+  uint32_t ports = 0;
+  for (uint32_t m = 0; m < from->algorithm->member_count; m++)
+    ports += from->algorithm->members[m].kind == SL_MEMBER_OUT;
+  const char *port_name = ports > 1 ? from->algorithm->members[port.member].name : "";
+  const size_t bytes = strlen(from->name) + strlen(port_name) + strlen(field) + 3;
+  char *text = malloc(bytes);
+  if (text) snprintf(text, bytes, "%s.%s%s%s", from->name, port_name, *port_name ? "." : "", field);
+  return text;
+}
+
+static int open_setting(const struct sl_graph *g, const struct sl_node *node, uint32_t m, struct sl_run_setting *to) {
+  const struct sl_member *member = &node->algorithm->members[m];
+  to->name = member->name;
+  if (member->flags & SL_FLAG_FIELD) {
+    to->field = &member->collection->fields[member->count];
+    to->text = reference_text(g, node->inputs[m].ports[0], to->field->name);
+    return to->text ? SL_OK : SL_ENOMEM;
+  }
+  to->text = member->type == SL_TYPE_string ? node->values[m].text : NULL;
+  to->number = node->values[m].number;
+  return SL_OK;
+}
+
+static int open_output(const struct sl_graph *g, const struct sl_output *from, struct sl_run_output *to) {
+  const struct sl_node *node = &g->nodes[from->port.node];
+  struct sl_run_setting *settings = calloc(node->algorithm->member_count, sizeof *settings);
+  if (!settings) return SL_ENOMEM;
+  to->name = from->name;
+  to->collection = node->algorithm->members[from->port.member].collection;
+  to->algorithm = node->use;
+  to->settings = settings;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    const int is_property = member->kind == SL_MEMBER_PROPERTY && member->count == 0;
+    if (!is_property && !(member->flags & SL_FLAG_FIELD)) continue;
+    if (open_setting(g, node, m, &settings[to->setting_count++]) < 0) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static void close_output(struct sl_run_output *output) {
+  for (uint32_t i = 0; i < output->setting_count; i++)
+    if (output->settings[i].field) free((char *)(uintptr_t)output->settings[i].text);
+  free((void *)(uintptr_t)output->settings);
+}
+
 int sl_identity_open(struct sl_session *s) {
   const struct sl_graph *g = s->graph;
   s->identity.outputs = calloc(g->output_count + 1, sizeof *s->identity.outputs);
   if (!s->identity.outputs || open_plugins(s) < 0) return SL_ENOMEM;
-  for (uint32_t o = 0; o < g->output_count; o++) {
-    const struct sl_port port = g->outputs[o].port;
-    s->identity.outputs[o].name = g->outputs[o].name;
-    s->identity.outputs[o].collection = g->nodes[port.node].algorithm->members[port.member].collection;
-  }
+  for (uint32_t o = 0; o < g->output_count; o++)
+    if (open_output(g, &g->outputs[o], &s->identity.outputs[o]) < 0) return SL_ENOMEM;
   s->identity.run.size = sizeof s->identity.run;
   s->identity.run.output_count = g->output_count;
   snprintf(s->identity.version, sizeof s->identity.version, "%s, commit %s", sl_version(), sl_commit());
@@ -70,5 +116,6 @@ void sl_identity_update(struct sl_session *s) {
 void sl_identity_close(struct sl_session *s) {
   for (uint32_t i = 0; i < s->identity.run.plugin_count; i++) free(s->identity.plugins[i]);
   free(s->identity.plugins);
+  for (uint32_t o = 0; s->identity.outputs && o < s->graph->output_count; o++) close_output(&s->identity.outputs[o]);
   free(s->identity.outputs);
 }

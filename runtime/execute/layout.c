@@ -40,7 +40,7 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   uint32_t bound;
   const int index = sl_term_member(node->algorithm, term, &bound);
   if (index < 0) return 0; /* refused when the plugin was loaded */
-  if (term->kind == SL_TERM_BUDGET) return (uint64_t)node->values[index].number;
+  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY) return (uint64_t)node->values[index].number;
   const struct sl_slot_member *m = &c->layout->members[c->node][index];
   return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
 }

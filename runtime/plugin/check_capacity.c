@@ -17,9 +17,16 @@ static int check_budget(const struct checker *c, const struct sl_member *named, 
   return checker_refuse(c, "%s: %s is no SL_BUDGET property", what, name);
 }
 
+static int check_counted(const struct checker *c, const struct sl_member *named, const char *name, const char *what) {
+  if (named && named->kind == SL_MEMBER_PROPERTY && !(named->flags & SL_FLAG_BUDGET) && named->type == SL_TYPE_u32 &&
+      named->count == 0)
+    return SL_OK;
+  return checker_refuse(c, "%s: %s is no SL_U32 property", what, name);
+}
+
 /* Does a term of the member's bound number `of` name something that it can count? */
 static int check_term(const struct checker *c, const struct sl_term *term, const char *what, uint32_t of) {
-  if (term->kind > SL_TERM_EVENT_ENTRIES) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
+  if (term->kind > SL_TERM_PROPERTY) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
   if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
   if (term->divide < 1) return checker_refuse(c, "%s: division by 0", what);
   if (term->kind == SL_TERM_EVENTS) return SL_OK;
@@ -29,6 +36,7 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
   const int index = sl_term_member(c->algorithm, term, &bound);
   const struct sl_member *named = index < 0 ? NULL : &c->algorithm->members[index];
   if (term->kind == SL_TERM_BUDGET) return check_budget(c, named, term->of, what);
+  if (term->kind == SL_TERM_PROPERTY) return check_counted(c, named, term->of, what);
   if (!named || !is_port(named)) return checker_refuse(c, "%s: %s is no port", what, term->of);
   const int counts_entries = term->kind == SL_TERM_ENTRIES || term->kind == SL_TERM_EVENT_ENTRIES;
   if (counts_entries && !(named->flags & SL_FLAG_EACH))
@@ -49,7 +57,7 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
   if (c->member->kind == SL_MEMBER_SCRATCH) snprintf(what, sizeof what, "elements");
   if (of > 0) sl_bound_name(c->member, of, name, sizeof name);
   if (of > 0) snprintf(what, sizeof what, strchr(name, '.') ? "subitems of %s" : "subitems", name);
-  if (capacity->combine > SL_COMBINE_SUM)
+  if (capacity->combine > SL_COMBINE_PRODUCT)
     return checker_refuse(c, "%s: unknown combination %u", what, capacity->combine);
   if (capacity->terms[0].kind == SL_TERM_NONE && needed)
     return checker_refuse(c, "a capacity for its %s is needed and not given", what);
@@ -65,8 +73,10 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
 static int check_totals(const struct checker *c) {
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     const uint32_t kind = c->member->capacity.terms[i].kind;
-    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES)
-      return checker_refuse(c, "items: of TOTAL fields they are counted by SL_CONSTANT_TERM or SL_ENTRIES_TERM");
+    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES &&
+        kind != SL_TERM_PROPERTY)
+      return checker_refuse(
+          c, "items: of TOTAL fields they are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM or SL_PROPERTY_TERM");
   }
   return SL_OK;
 }

@@ -127,6 +127,9 @@ static void write_term(const struct sl_term *t, FILE *file) {
     case SL_TERM_ENTRIES:
       fprintf(file, "entries of %s", t->of);
       break;
+    case SL_TERM_PROPERTY:
+      fprintf(file, "%s", t->of);
+      break;
     case SL_TERM_EVENT_ENTRIES:
       fprintf(file, "entries of %s x events", t->of);
       break;
@@ -142,7 +145,7 @@ static void write_term(const struct sl_term *t, FILE *file) {
 }
 
 static void write_capacity(const char *what, const struct sl_capacity *c, FILE *file) {
-  static const char *const combinations[] = {"min", "max", "sum"};
+  static const char *const combinations[] = {"min", "max", "sum", "product"};
   if (c->terms[0].kind == SL_TERM_NONE) return;
   const int several = c->terms[1].kind != SL_TERM_NONE;
   fprintf(file, "      %s: %s%s", what, several ? combinations[c->combine] : "", several ? "(" : "");

@@ -10,7 +10,7 @@
 
 static void put_term(const struct sl_term *t, struct sl_json *j) {
   static const char *const kinds[] = {"",         "constant", "events",  "items",
-                                      "subitems", "budget",   "entries", "event_entries"};
+                                      "subitems", "budget",   "entries", "event_entries", "property"};
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "kind", kinds[t->kind]);
   if (t->of) sl_json_string(j, "of", t->of);
@@ -24,7 +24,7 @@ static void put_term(const struct sl_term *t, struct sl_json *j) {
 
 static void put_capacity(const char *key, const struct sl_capacity *c, struct sl_json *j) {
   if (c->terms[0].kind == SL_TERM_NONE) return;
-  static const char *const combinations[] = {"min", "max", "sum"};
+  static const char *const combinations[] = {"min", "max", "sum", "product"};
   sl_json_begin_object(j, key);
   sl_json_string(j, "combine", combinations[c->combine]);
   sl_json_begin_array(j, "terms");

@@ -13,7 +13,7 @@ enum { NAME_SIZE = 160, DEPTH_MAX = 64 };
 
 /* ------------------------------------------------------------------------------------- where a size is from */
 
-/* Which of a capacity's terms decides: the one that is its value; of a sum, the greatest. */
+/* Which of a capacity's terms decides: the one that is its value; of a sum or a product, the greatest. */
 static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t node, const struct sl_capacity *c) {
   const struct sl_term *deciding = &c->terms[0];
   uint64_t value = 0;

@@ -150,7 +150,8 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   uint32_t bound;
   const uint32_t member = (uint32_t)sl_term_member(t->algorithm, term, &bound);
   const struct test_member *m = &t->members[member];
-  if (term->kind == SL_TERM_BUDGET) return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
+  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY)
+    return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
   return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
 }
 

@@ -189,10 +189,10 @@ static void terms_name_a_group_by_its_field(void **state) {
   }
 }
 
-/* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, budget b 7, budget huge 2^32 - 1. */
+/* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, property b 7, property huge 2^32 - 1. */
 static uint64_t look_up(void *context, const struct sl_term *term) {
   ++*(int *)context;
-  if (term->kind == SL_TERM_BUDGET) return strcmp(term->of, "huge") == 0 ? UINT32_MAX : 7;
+  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY) return strcmp(term->of, "huge") == 0 ? UINT32_MAX : 7;
   assert_string_equal(term->of, "p");
   return term->kind == SL_TERM_ITEMS ? 100 : term->kind == SL_TERM_SUBITEMS ? 1000 : 3;
 }
@@ -219,6 +219,9 @@ static void capacities_are_evaluated(void **state) {
   assert_int_equal(VALUE(SL_MIN(SL_CONSTANT_TERM(0), SL_ITEMS_TERM(p))), 0);
   assert_int_equal(VALUE(SL_ONE(SL_ENTRIES_TERM(p))), 3);
   assert_int_equal(VALUE(SL_ONE(SL_EVENT_ENTRIES_TERM(p))), 30);
+  assert_int_equal(VALUE(SL_ONE(SL_PROPERTY_TERM(b, 3))), 10); /* whatever the events */
+  assert_int_equal(VALUE(SL_PRODUCT(SL_PROPERTY_TERM(b, 3), SL_PROPERTY_TERM(b, 2), SL_CONSTANT_TERM(2))), 180);
+  assert_int_equal(VALUE(SL_PRODUCT(SL_CONSTANT_TERM(0), SL_PROPERTY_TERM(b, 2))), 0);
   assert_int_equal(VALUE(SL_SUM(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 170);
   assert_int_equal(VALUE(SL_SUM(SL_ITEMS_TERM(p), SL_SUBITEMS_TERM(p), SL_CONSTANT_TERM(5), SL_ENTRIES_TERM(p))), 1108);
   assert_int_equal(VALUE(SL_MIN(SL_ITEMS_TERM(p), SL_SUBITEMS_TERM(p), SL_BUDGET_TERM(b, 0), SL_CONSTANT_TERM(69))),
@@ -233,6 +236,7 @@ static void capacities_are_64_bits_and_saturate(void **state) {
   assert_true(VALUE(SL_ONE(SL_CONSTANT_TERM(UINT32_MAX))) == u32);
   assert_true(VALUE(SL_ONE(SL_EVENTS_TERM(UINT32_MAX, UINT32_MAX))) == 11 * u32);
   assert_true(VALUE({0, 0, {{SL_TERM_BUDGET, UINT32_MAX, 1, 0, "huge"}}}) == UINT64_MAX);
+  assert_true(VALUE(SL_PRODUCT(SL_PROPERTY_TERM(huge, 0), SL_BUDGET_TERM(huge, 0))) == UINT64_MAX);
   assert_true(VALUE(SL_SUM(SL_BUDGET_TERM(huge, 0), SL_CONSTANT_TERM(UINT32_MAX))) == 11 * u32);
   assert_int_equal(VALUE(SL_MIN(SL_BUDGET_TERM(huge, 0), SL_ITEMS_TERM(p))), 100);
 }

@@ -51,7 +51,9 @@
   { SL_TERM_EVENT_ENTRIES, 1, 1, 0, #port }
 #define SL_EVENT_ENTRIES_SCALED(port, multiply, divide, add) \
   { SL_TERM_EVENT_ENTRIES, multiply, divide, add, #port }
-/* One term; the least, the greatest or the sum of up to four. */
+#define SL_PROPERTY_TERM(property, add) \
+  { SL_TERM_PROPERTY, 1, 1, add, #property }
+/* One term; the least, the greatest, the sum or the product of up to four. */
 #define SL_ONE(term) SL_MAX(term)
 #define SL_MIN(...)                    \
   {                                    \
@@ -64,6 +66,10 @@
 #define SL_SUM(...)                    \
   {                                    \
     SL_COMBINE_SUM, 0, { __VA_ARGS__ } \
+  }
+#define SL_PRODUCT(...)                    \
+  {                                        \
+    SL_COMBINE_PRODUCT, 0, { __VA_ARGS__ } \
   }
 
 /* -------------------------------------------------------------------------------------------------- members */

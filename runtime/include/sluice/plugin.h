@@ -226,8 +226,8 @@ struct sl_events {
 
 /* --------------------------------------------------------------------------------------------- capacities */
 
-/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum. E is the
- * largest number of events in a slice. The capacity of a list port is the sum over its producers. */
+/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum or product. E is
+ * the largest number of events in a slice. The capacity of a list port is the sum over its producers. */
 enum {
   SL_TERM_NONE,
   SL_TERM_CONSTANT,     /* add */
@@ -236,9 +236,10 @@ enum {
   SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
   SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
   SL_TERM_ENTRIES,      /* producers of list port `of` * multiply / divide + add */
-  SL_TERM_EVENT_ENTRIES /* producers of list port `of` * E * multiply / divide + add */
+  SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */
+  SL_TERM_PROPERTY       /* u32 property `of`, no budget, * multiply / divide + add */
 };
-enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM };
+enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM, SL_COMBINE_PRODUCT };
 enum { SL_TERMS_MAX = 4 };
 
 struct sl_term {
@@ -321,6 +322,14 @@ struct sl_field_ref {
 
 struct sl_launch;
 
+/* A property of a node as the graph has it, or its default. */
+struct sl_run_setting {
+  const char *name;
+  const char *text;             /* of a string or a field reference ("tracks.tx"), else NULL */
+  double number;                /* of any other type; of a choice which one, from 0 */
+  const struct sl_field *field; /* of a field reference: what it refers to, else NULL */
+};
+
 /* An output of the graph, in the order of its `outputs:`. */
 struct sl_run_output {
   const char *name; /* "tracks", or "fit.end_states" of a node with several */
@@ -329,6 +338,11 @@ struct sl_run_output {
   /* Of TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Those of an
    * i64 are its two's complement. */
   const uint64_t *totals;
+  /* The node that makes it: "generic.histogram", and its properties and field references, arrays excepted.
+   * Rationale: totals are bare counts; what they are counts of stands in the graph. */
+  const char *algorithm;
+  const struct sl_run_setting *settings;
+  uint32_t setting_count, reserved;
 };
 
 /* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
@@ -658,7 +672,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_bound) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");

@@ -15,4 +15,20 @@ SL_COLLECTION(generic_decisions, GENERIC_DECISIONS_FIELDS, "which of some event 
   F(alone, u32, TOTAL, "", "those that are on no other one")
 SL_COLLECTION(generic_list_totals, GENERIC_LIST_TOTALS_FIELDS, "how many events of the run are on each of some lists");
 
+/* Counts of values over the run. An axis of N bins has N + GENERIC_BESIDE entries: values below it, its bins, values
+ * above it, and those that are infinite or no numbers. The properties of the node say what the axis is: `of`, `bins`,
+ * `lower`, `upper`; in two dimensions `x`, `x_bins`, ... and `y`, ...; and `title`. io.histogram_sink reads them. */
+enum { GENERIC_BELOW = 0, GENERIC_BESIDE = 3 };
+#define GENERIC_ABOVE(bins)      ((bins) + 1)
+#define GENERIC_NOT_FINITE(bins) ((bins) + 2)
+
+#define GENERIC_HISTOGRAM_FIELDS(F) \
+  F(counts, u32, TOTAL, "", "values below, in each bin, above, and not finite")
+SL_COLLECTION(generic_histogram, GENERIC_HISTOGRAM_FIELDS, "how the values of a field are distributed over the run");
+
+#define GENERIC_HISTOGRAM_2D_FIELDS(F) \
+  F(counts, u32, TOTAL, "", "pairs with y below, in its first bin, ...: for each of them, x below, in its first bin, ...")
+SL_COLLECTION(generic_histogram_2d, GENERIC_HISTOGRAM_2D_FIELDS,
+              "how the pairs of values of two fields are distributed over the run");
+
 #endif

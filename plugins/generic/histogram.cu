@@ -1,0 +1,51 @@
+/* generic.histogram: how the values of any field are distributed, over the run.
+ *
+ * One kernel: a block takes the events of its share, one after the other, and its threads the event's values. Counts
+ * are sums of integers, so that no order matters. Reads are the field's values, once; a block adds each of its counts
+ * to the run's once.
+ */
+#include "histogram_axis.h"
+
+#define SL_ARGS histogram_args
+#define HISTOGRAM(M)                                                                                           \
+  M(FIELD_REF, of, "", "whose values are counted")                                                             \
+  M(OUT, histogram, generic_histogram, "the counts", SL_ITEMS(SL_ONE(SL_PROPERTY_TERM(bins, GENERIC_BESIDE)))) \
+  M(U32, bins, 100, 1, 1000000, "", "between the limits, equally wide")                                        \
+  M(F64, lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")          \
+  M(F64, upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                               \
+  M(STRING, title, "", "for pictures and tables; empty: what the field's doc says")                            \
+  M(COMPUTED, axis, struct histogram_axis, "the bins")
+SL_ARGUMENTS(histogram, HISTOGRAM);
+
+SL_KERNEL(count_values, struct histogram_args) {
+  __shared__ uint32_t of_block[BLOCK_ENTRIES];
+  const uint32_t entries = a.axis.bins + GENERIC_BESIDE;
+  const uint32_t by_block = blockDim.x > 1 && entries <= BLOCK_ENTRIES;
+  uint32_t *counts = by_block ? of_block : a.histogram.counts;
+  if (by_block) block_counts_begin(of_block, entries);
+  SL_FOR_EVENTS (event, a.events) {
+    const uint64_t end = sl_field_begin(&a.of, event + 1);
+    for (uint64_t i = sl_field_begin(&a.of, event) + threadIdx.x; i < end; i += blockDim.x)
+      atomicAdd(&counts[axis_entry(&a.axis, sl_field_f64(&a.of, i))], 1u);
+  }
+  if (by_block) block_counts_end(of_block, entries, a.histogram.counts);
+}
+
+static int run(const struct sl_launch *l, const struct histogram_args *a) {
+  return SL_LAUNCH(l, count_values, HISTOGRAM_GRID(l), *a);
+}
+
+static int check(const struct sl_services *s, const void *args) {
+  const struct histogram_args *a = (const struct histogram_args *)args;
+  return axis_check(s, "", a->bins, a->lower, a->upper);
+}
+
+static int prepare(const struct sl_services *s, void *args) {
+  struct histogram_args *a = (struct histogram_args *)args;
+  (void)s;
+  a->axis = axis_make(a->bins, a->lower, a->upper);
+  return SL_OK;
+}
+
+SL_ALGORITHM(histogram, "counts the values of any field in bins, over the run", 256, run, SL_CHECK(check),
+             SL_PREPARE(prepare));

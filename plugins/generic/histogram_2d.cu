@@ -1,0 +1,74 @@
+/* generic.histogram_2d: how pairs of values, of two fields with as many values in each event, are distributed over the
+ * run. As generic.histogram, with a count for each entry of the one axis and each of the other.
+ */
+#include "histogram_axis.h"
+
+enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
+
+#define SL_ARGS histogram_2d_args
+#define HISTOGRAM_2D(M)                                                                                 \
+  M(FIELD_REF, x, "", "to the right")                                                                   \
+  M(FIELD_REF, y, "", "upwards: a field with as many values in each event, item by item")               \
+  M(OUT, histogram, generic_histogram_2d, "the counts",                                                 \
+    SL_ITEMS(SL_PRODUCT(SL_PROPERTY_TERM(x_bins, GENERIC_BESIDE), SL_PROPERTY_TERM(y_bins, GENERIC_BESIDE)))) \
+  M(U32, x_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                \
+  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin") \
+  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                      \
+  M(U32, y_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                \
+  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin") \
+  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                      \
+  M(STRING, title, "", "for pictures and tables; empty: what the docs of the fields say")               \
+  M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                           \
+  M(COMPUTED, y_axis, struct histogram_axis, "the bins of y")
+SL_ARGUMENTS(histogram_2d, HISTOGRAM_2D);
+
+static const struct sl_event_error histogram_2d_errors[] = {
+    {UNEQUAL, 0, "the fields x and y of a histogram have different numbers of values"}};
+
+SL_KERNEL(count_pairs, struct histogram_2d_args) {
+  __shared__ uint32_t of_block[BLOCK_ENTRIES];
+  const uint32_t row = a.x_axis.bins + GENERIC_BESIDE, entries = row * (a.y_axis.bins + GENERIC_BESIDE);
+  const uint32_t by_block = blockDim.x > 1 && entries <= BLOCK_ENTRIES;
+  uint32_t *counts = by_block ? of_block : a.histogram.counts;
+  if (by_block) block_counts_begin(of_block, entries);
+  SL_FOR_EVENTS (event, a.events) {
+    const uint64_t x = sl_field_begin(&a.x, event), count = sl_field_begin(&a.x, event + 1) - x;
+    const uint64_t y = sl_field_begin(&a.y, event), y_count = sl_field_begin(&a.y, event + 1) - y;
+    if (count != y_count) {
+      if (threadIdx.x == 0) sl_event_fail(&a.events, event, UNEQUAL, 0);
+      continue;
+    }
+    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const uint32_t column = axis_entry(&a.x_axis, sl_field_f64(&a.x, x + i));
+      atomicAdd(&counts[row * axis_entry(&a.y_axis, sl_field_f64(&a.y, y + i)) + column], 1u);
+    }
+  }
+  if (by_block) block_counts_end(of_block, entries, a.histogram.counts);
+}
+
+static int run(const struct sl_launch *l, const struct histogram_2d_args *a) {
+  return SL_LAUNCH(l, count_pairs, HISTOGRAM_GRID(l), *a);
+}
+
+static int check(const struct sl_services *s, const void *args) {
+  const struct histogram_2d_args *a = (const struct histogram_2d_args *)args;
+  int status = axis_check(s, "x_", a->x_bins, a->x_lower, a->x_upper);
+  if (axis_check(s, "y_", a->y_bins, a->y_lower, a->y_upper) < 0) status = SL_EINVAL;
+  const uint64_t entries = (uint64_t)(a->x_bins + GENERIC_BESIDE) * (a->y_bins + GENERIC_BESIDE);
+  if (entries <= ENTRIES_MAX) return status;
+  s->message(s->context, SL_ERROR,
+             "y_bins: with %d more on each axis %" PRIu32 " x %" PRIu32 " bins are %" PRIu64 " counts, and %d at most",
+             (int)GENERIC_BESIDE, a->x_bins, a->y_bins, entries, (int)ENTRIES_MAX);
+  return SL_EINVAL;
+}
+
+static int prepare(const struct sl_services *s, void *args) {
+  struct histogram_2d_args *a = (struct histogram_2d_args *)args;
+  (void)s;
+  a->x_axis = axis_make(a->x_bins, a->x_lower, a->x_upper);
+  a->y_axis = axis_make(a->y_bins, a->y_lower, a->y_upper);
+  return SL_OK;
+}
+
+SL_ALGORITHM(histogram_2d, "counts pairs of values of two fields in bins, over the run", 256, run,
+             SL_ERRORS_OF(histogram_2d_errors), SL_CHECK(check), SL_PREPARE(prepare));

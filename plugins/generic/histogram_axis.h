@@ -1,0 +1,94 @@
+/* histogram_axis.h: the bins of one axis, for generic.histogram and generic.histogram_2d.
+ *
+ * Bin i, from 0, holds the values from edge i on and below edge i + 1, where edge i is lower + i * width, and the last
+ * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and what is compared with them is
+ * the value as a 64-bit float; so is the bin of a value.
+ */
+#ifndef GENERIC_HISTOGRAM_AXIS_H
+#define GENERIC_HISTOGRAM_AXIS_H
+
+#include "generic/event_model.h"
+
+#include <sluice/kernel.h>
+
+#include <inttypes.h>
+
+#define LARGEST 1.7976931348623157e308
+
+struct histogram_axis {
+  double lower, upper, width;
+  uint32_t bins, reserved;
+};
+
+static SL_DEVICE double axis_edge(const struct histogram_axis *x, uint32_t i) {
+  return i == x->bins ? x->upper : x->lower + x->width * (double)i;
+}
+
+/* Which entry of the axis counts a value: GENERIC_BELOW, 1 + its bin, and after these above and not finite. */
+static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, double value) {
+  if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
+  if (value < x->lower) return GENERIC_BELOW;
+  if (value >= x->upper) return GENERIC_ABOVE(x->bins);
+  const double place = (value - x->lower) / x->width; /* rounded: perhaps that of a neighbour */
+  const uint32_t last = x->bins - 1;
+  uint32_t bin = place < (double)last ? (uint32_t)place : last;
+  while (value < axis_edge(x, bin)) bin--;
+  while (value >= axis_edge(x, bin + 1)) bin++;
+  return 1 + bin;
+}
+
+/* Clears the counts of the block, and adds them to those of the run. All threads of the block come here. */
+static SL_DEVICE void block_counts_begin(uint32_t *counts, uint32_t entries) {
+  for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x) counts[i] = 0;
+  __syncthreads();
+}
+
+static SL_DEVICE void block_counts_end(const uint32_t *counts, uint32_t entries, uint32_t *totals) {
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x)
+    if (counts[i] > 0) sl_total_add(&totals[i], counts[i]);
+}
+
+/* Histograms of up to so many entries are counted by each block in its shared memory, so that few atomic additions meet
+ * in one place of the device's; larger ones, and those of a block of one thread, where they are. */
+enum { BLOCK_ENTRIES = 2048 };
+
+/* As many blocks as the device runs at a time, each with its share of the events. */
+#define HISTOGRAM_GRID(l) \
+  sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max * ((l)->block_threads ? (l)->block_threads : 1))
+
+/* On the host: what follows of an axis's properties, or an error that names them. */
+static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lower, double upper) {
+  struct histogram_axis x;
+  x.lower = lower;
+  x.upper = upper;
+  x.width = (upper - lower) / (double)bins;
+  x.bins = bins;
+  x.reserved = 0;
+  return x;
+}
+
+/* `prefix`: of the names of its properties, "x_". */
+static inline SL_UNUSED int axis_check(const struct sl_services *s, const char *prefix, uint32_t bins, double lower,
+                                       double upper) {
+  const struct histogram_axis x = axis_make(bins, lower, upper);
+  if (!(lower < upper)) {
+    s->message(s->context, SL_ERROR, "%supper: %g is not above %slower, %g", prefix, upper, prefix, lower);
+    return SL_EINVAL;
+  }
+  if (!(x.upper - x.lower <= LARGEST)) {
+    s->message(s->context, SL_ERROR, "%supper: from %g to %g is further than a 64-bit float reaches", prefix, lower,
+               upper);
+    return SL_EINVAL;
+  }
+  for (uint32_t i = 0; i < bins; i++)
+    if (!(axis_edge(&x, i) < axis_edge(&x, i + 1))) {
+      s->message(s->context, SL_ERROR,
+                 "%sbins: between %.17g and %.17g are fewer 64-bit floats than edges of %" PRIu32 " bins", prefix, lower,
+                 upper, bins);
+      return SL_EINVAL;
+    }
+  return SL_OK;
+}
+
+#endif

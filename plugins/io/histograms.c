@@ -1,0 +1,138 @@
+/* histograms.c: see histograms.h. */
+#include "histograms.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------- what an output is */
+
+static const struct sl_run_setting *find_setting(const struct sl_run_output *o, const char *prefix, const char *name) {
+  const size_t length = strlen(prefix);
+  for (uint32_t i = 0; i < o->setting_count; i++)
+    if (strncmp(o->settings[i].name, prefix, length) == 0 && strcmp(o->settings[i].name + length, name) == 0)
+      return &o->settings[i];
+  return NULL;
+}
+
+/* `field`: the property that says whose values are counted; `prefix`: of the names of the others. */
+static int read_axis(const struct sl_run_output *o, const char *field, const char *prefix, struct histogram_axis *axis) {
+  const struct sl_run_setting *of = find_setting(o, "", field), *bins = find_setting(o, prefix, "bins");
+  const struct sl_run_setting *lower = find_setting(o, prefix, "lower"), *upper = find_setting(o, prefix, "upper");
+  if (!of || !of->field || !bins || !lower || !upper) return 0;
+  *axis = (struct histogram_axis){.field = of->text,
+                                  .unit = of->field->unit,
+                                  .doc = of->field->doc,
+                                  .bins = (uint32_t)bins->number,
+                                  .lower = lower->number,
+                                  .upper = upper->number};
+  return 1;
+}
+
+int histogram_of(const struct sl_services *s, const struct sl_run_output *output, struct histogram *h) {
+  const int is_1d = strcmp(output->collection->name, generic_histogram_collection.name) == 0;
+  const int is_2d = strcmp(output->collection->name, generic_histogram_2d_collection.name) == 0;
+  if (!is_1d && !is_2d) return 0;
+  const struct sl_run_setting *title = find_setting(output, "", "title");
+  *h = (struct histogram){
+      .name = output->name, .title = title && title->text ? title->text : "", .counts = output->totals};
+  const int is_known = is_1d ? read_axis(output, "of", "", &h->x)
+                             : read_axis(output, "x", "x_", &h->x) && read_axis(output, "y", "y_", &h->y);
+  if (is_known) return 1;
+  s->message(s->context, SL_ERROR, "output `%s`: the properties of %s do not say what the axes of its histogram are",
+             output->name, output->algorithm);
+  return SL_EINVAL;
+}
+
+double histogram_edge(const struct histogram_axis *axis, uint32_t i) {
+  const double width = (axis->upper - axis->lower) / (double)axis->bins;
+  return i == axis->bins ? axis->upper : axis->lower + width * (double)i;
+}
+
+uint32_t histogram_entries(const struct histogram_axis *axis) { return axis->bins ? axis->bins + GENERIC_BESIDE : 1; }
+
+uint64_t histogram_count(const struct histogram *h, uint32_t x_entry, uint32_t y_entry) {
+  return h->counts[(size_t)y_entry * histogram_entries(&h->x) + x_entry];
+}
+
+/* --------------------------------------------------------------------------------------------- statistics */
+
+static int is_in_bin(const struct histogram_axis *axis, uint32_t entry) {
+  return axis->bins == 0 || (entry > GENERIC_BELOW && entry < GENERIC_ABOVE(axis->bins));
+}
+
+static double middle_of(const struct histogram_axis *axis, uint32_t entry) {
+  if (axis->bins == 0) return 0;
+  return histogram_edge(axis, entry - 1) / 2 + histogram_edge(axis, entry) / 2;
+}
+
+static void count_beside(const struct histogram_axis *axis, uint32_t entry, uint64_t count,
+                         struct histogram_axis_sums *sums) {
+  if (axis->bins == 0) return;
+  if (entry == GENERIC_BELOW) sums->below += count;
+  if (entry == GENERIC_ABOVE(axis->bins)) sums->above += count;
+  if (entry == GENERIC_NOT_FINITE(axis->bins)) sums->not_finite += count;
+}
+
+/* Calls are made for each entry of x and of y whose count is not 0. */
+#define FOR_COUNTS(h, x_entry, y_entry, count)                                            \
+  for (uint32_t y_entry = 0; y_entry < histogram_entries(&(h)->y); y_entry++)             \
+    for (uint32_t x_entry = 0; x_entry < histogram_entries(&(h)->x); x_entry++)           \
+      for (uint64_t count = histogram_count(h, x_entry, y_entry); count > 0; count = 0)
+
+struct histogram_sums histogram_sum(const struct histogram *h) {
+  struct histogram_sums sums = {0};
+  double x_sum = 0, y_sum = 0, x_square = 0, y_square = 0, product = 0;
+  FOR_COUNTS (h, x, y, count) {
+    sums.entries += count;
+    count_beside(&h->x, x, count, &sums.x);
+    count_beside(&h->y, y, count, &sums.y);
+    if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) continue;
+    sums.in_bins += count;
+    x_sum += (double)count * middle_of(&h->x, x);
+    y_sum += (double)count * middle_of(&h->y, y);
+  }
+  if (sums.in_bins == 0) return sums;
+  const double n = (double)sums.in_bins;
+  sums.x.mean = x_sum / n;
+  sums.y.mean = y_sum / n;
+  FOR_COUNTS (h, x, y, count) {
+    if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) continue;
+    const double dx = middle_of(&h->x, x) - sums.x.mean, dy = middle_of(&h->y, y) - sums.y.mean;
+    x_square += (double)count * dx * dx;
+    y_square += (double)count * dy * dy;
+    product += (double)count * dx * dy;
+  }
+  sums.x.standard_deviation = sqrt(x_square / n);
+  sums.y.standard_deviation = sqrt(y_square / n);
+  if (x_square > 0 && y_square > 0) sums.correlation = product / sqrt(x_square) / sqrt(y_square);
+  return sums;
+}
+
+/* --------------------------------------------------------------------------------------------------- files */
+
+void histogram_put_plain(struct histogram_file *f, const char *text) {
+  if (f->status == SL_OK) f->status = f->to->add(f->file, text, strlen(text));
+}
+
+void histogram_put(struct histogram_file *f, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  histogram_put_plain(f, text);
+}
+
+void histogram_put_number(struct histogram_file *f, double value) {
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  char *comma = strchr(text, ',');
+  if (comma) *comma = '.';
+  histogram_put_plain(f, text);
+}
