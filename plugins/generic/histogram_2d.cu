@@ -6,19 +6,19 @@
 enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
 
 #define SL_ARGS histogram_2d_args
-#define HISTOGRAM_2D(M)                                                                                 \
-  M(FIELD_REF, x, "", "to the right")                                                                   \
-  M(FIELD_REF, y, "", "upwards: a field with as many values in each event, item by item")               \
-  M(OUT, histogram, generic_histogram_2d, "the counts",                                                 \
+#define HISTOGRAM_2D(M)                                                                                       \
+  M(FIELD_REF, x, "", "to the right")                                                                         \
+  M(FIELD_REF, y, "", "upwards: a field with as many values in each event, item by item")                     \
+  M(OUT, histogram, generic_histogram_2d, "the counts",                                                       \
     SL_ITEMS(SL_PRODUCT(SL_PROPERTY_TERM(x_bins, GENERIC_BESIDE), SL_PROPERTY_TERM(y_bins, GENERIC_BESIDE)))) \
-  M(U32, x_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                \
-  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin") \
-  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                      \
-  M(U32, y_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                \
-  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin") \
-  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                      \
-  M(STRING, title, "", "for pictures and tables; empty: what the docs of the fields say")               \
-  M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                           \
+  M(U32, x_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                      \
+  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")       \
+  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                            \
+  M(U32, y_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                      \
+  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")       \
+  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                            \
+  M(STRING, title, "", "for pictures and tables; empty: what the docs of the fields say")                     \
+  M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                                 \
   M(COMPUTED, y_axis, struct histogram_axis, "the bins of y")
 SL_ARGUMENTS(histogram_2d, HISTOGRAM_2D);
 

@@ -1,8 +1,8 @@
 /* histogram_axis.h: the bins of one axis, for generic.histogram and generic.histogram_2d.
  *
  * Bin i, from 0, holds the values from edge i on and below edge i + 1, where edge i is lower + i * width, and the last
- * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and what is compared with them is
- * the value as a 64-bit float; so is the bin of a value.
+ * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and what is compared with them
+ * is the value as a 64-bit float; so is the bin of a value.
  */
 #ifndef GENERIC_HISTOGRAM_AXIS_H
 #define GENERIC_HISTOGRAM_AXIS_H
@@ -55,7 +55,7 @@ enum { BLOCK_ENTRIES = 2048 };
 
 /* As many blocks as the device runs at a time, each with its share of the events. */
 #define HISTOGRAM_GRID(l) \
-  sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max * ((l)->block_threads ? (l)->block_threads : 1))
+  sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max *((l)->block_threads ? (l)->block_threads : 1))
 
 /* On the host: what follows of an axis's properties, or an error that names them. */
 static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lower, double upper) {
@@ -84,8 +84,8 @@ static inline SL_UNUSED int axis_check(const struct sl_services *s, const char *
   for (uint32_t i = 0; i < bins; i++)
     if (!(axis_edge(&x, i) < axis_edge(&x, i + 1))) {
       s->message(s->context, SL_ERROR,
-                 "%sbins: between %.17g and %.17g are fewer 64-bit floats than edges of %" PRIu32 " bins", prefix, lower,
-                 upper, bins);
+                 "%sbins: between %.17g and %.17g are fewer 64-bit floats than edges of %" PRIu32 " bins", prefix,
+                 lower, upper, bins);
       return SL_EINVAL;
     }
   return SL_OK;

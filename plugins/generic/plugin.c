@@ -7,6 +7,7 @@ SL_DECLARE(histogram);
 SL_DECLARE(histogram_2d);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(filter), SL_ENTRY(gather_lists), SL_ENTRY(histogram),
- SL_ENTRY(histogram_2d)};
+                                                        SL_ENTRY(histogram_2d)};
 
-SL_PLUGIN("generic", "0.1.0", "what needs no knowledge of a detector: event lists, fields of any collection, histograms");
+SL_PLUGIN("generic", "0.1.0",
+          "what needs no knowledge of a detector: event lists, fields of any collection, histograms");

@@ -9,11 +9,10 @@
 #include <strings.h>
 
 #define SL_ARGS histogram_sink_args
-#define HISTOGRAM_SINK(M)                                                              \
-  M(STRING, path, "", "file to write; empty: that of -o")                              \
-  M(STRING, output, "", "which output of the graph; empty: all that are histograms")   \
-  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end", \
-    "by_name json csv svg")                                                            \
+#define HISTOGRAM_SINK(M)                                                                                    \
+  M(STRING, path, "", "file to write; empty: that of -o")                                                    \
+  M(STRING, output, "", "which output of the graph; empty: all that are histograms")                         \
+  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end", "by_name json csv svg") \
   M(BOOL, log_counts, 0, "pictures show counts on a logarithmic scale")
 SL_HOST_ARGUMENTS(histogram_sink, HISTOGRAM_SINK);
 
@@ -63,7 +62,8 @@ static int choose_format(struct histogram_sink *k, const struct sl_services *s, 
   for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME; f++)
     if (end && strcasecmp(end, ends[f]) == 0) k->format = f;
   if (k->format != BY_NAME) return SL_OK;
-  s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; say by `format` what to write", path);
+  s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; say by `format` what to write",
+             path);
   return SL_EINVAL;
 }
 
@@ -100,6 +100,20 @@ static void report_axis(const struct sl_report *r, const char *name, const struc
   r->end_object(r->context);
 }
 
+/* " mm", or nothing. */
+#define SPACED(unit) *(unit) ? " " : "", unit
+
+static void report_line(const struct sl_report *r, const struct histogram *h, const struct histogram_sums *sums) {
+  if (h->y.bins > 0)
+    r->line(r->context, "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, means %.4g%s%s and %.4g%s%s", h->name,
+            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->y.mean, SPACED(h->y.unit));
+  else
+    r->line(r->context,
+            "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, mean %.4g%s%s, standard deviation %.4g%s%s", h->name,
+            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->x.standard_deviation,
+            SPACED(h->x.unit));
+}
+
 static void report_histogram(const struct sl_report *r, const struct histogram *h) {
   const struct histogram_sums sums = histogram_sum(h);
   r->begin_object(r->context, NULL);
@@ -109,12 +123,7 @@ static void report_histogram(const struct sl_report *r, const struct histogram *
   report_axis(r, "x", &h->x, &sums.x);
   if (h->y.bins > 0) report_axis(r, "y", &h->y, &sums.y);
   r->end_object(r->context);
-  if (h->y.bins > 0)
-    r->line(r->context, "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins; means %.4g %s and %.4g %s", h->name,
-            sums.entries, sums.in_bins, sums.x.mean, h->x.unit, sums.y.mean, h->y.unit);
-  else
-    r->line(r->context, "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins; mean %.4g %s, standard deviation %.4g %s",
-            h->name, sums.entries, sums.in_bins, sums.x.mean, h->x.unit, sums.x.standard_deviation, h->x.unit);
+  report_line(r, h, &sums);
   if (sums.x.not_finite + sums.y.not_finite > 0)
     r->line(r->context, "%s: %" PRIu64 " values are not finite", h->name, sums.x.not_finite + sums.y.not_finite);
 }

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
   WIDTH = 640, /* of a panel with all around it */
@@ -83,14 +84,15 @@ struct ticks {
   int decimals, power;
 };
 
-/* A step of 1, 2 or 5 times a power of ten, such that there are about `wanted` of them. */
-static struct ticks choose_ticks(struct range r, double wanted) {
+/* A step of 1, 2 or 5 times a power of ten, such that there are about `wanted` of them; not below `least`. */
+static struct ticks choose_ticks(struct range r, double wanted, double least) {
   const double most = fmax(fabs(r.low), fabs(r.high));
   struct ticks t = {0};
   const int size = most > 0 ? (int)floor(log10(most)) : 0;
   if (size >= 5 || size <= -4) t.power = (int)floor(size / 3.0) * 3;
   const double rough = (r.high - r.low) / wanted, power = pow(10, floor(log10(rough)));
   t.step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+  if (t.step < least) t.step = least;
   const int shift = (int)floor(log10(t.step) + 1e-9) - t.power;
   t.decimals = shift < 0 ? -shift : 0;
   return t;
@@ -142,9 +144,9 @@ static void put_y_tick(struct histogram_file *f, const struct box *box, double p
 
 enum side { BELOW, AT_LEFT, AT_RIGHT };
 
-/* Returns the power of ten by which the numbers are divided. */
-static int put_ticks(struct histogram_file *f, const struct box *box, struct range r, enum side side) {
-  const struct ticks t = choose_ticks(r, side == BELOW ? box->width / 90 : box->height / 60);
+/* `least`: the smallest step. Returns the power of ten by which the numbers are divided. */
+static int put_ticks(struct histogram_file *f, const struct box *box, struct range r, enum side side, double least) {
+  const struct ticks t = choose_ticks(r, side == BELOW ? box->width / 90 : box->height / 60, least);
   const double margin = t.step * 1e-6;
   for (double k = ceil((r.low - margin) / t.step); k * t.step <= r.high + margin; k++) {
     const double place = place_of(r, k * t.step);
@@ -156,6 +158,16 @@ static int put_ticks(struct histogram_file *f, const struct box *box, struct ran
     histogram_put_plain(f, "</text>\n");
   }
   return t.power;
+}
+
+/* Nine from a power of ten to the next, without numbers. */
+static void put_small_ticks(struct histogram_file *f, const struct box *box, struct range r, int at_right) {
+  const double x = at_right ? box->left + box->width : box->left, outwards = at_right ? 1 : -1;
+  for (double k = floor(r.low); k <= r.high; k++)
+    for (int digit = 2; digit < 10; digit++) {
+      const double place = place_of(r, k + log10(digit)), y = box->top + (1 - place) * box->height;
+      if (place >= 0 && place <= 1) put_line(f, "axis", x, y, x + outwards * TICK * 0.6, y);
+    }
 }
 
 /* Of counts as powers of ten; those with one that is whole. */
@@ -171,6 +183,7 @@ static void put_log_ticks(struct histogram_file *f, const struct box *box, struc
     }
     histogram_put_plain(f, "</text>\n");
   }
+  put_small_ticks(f, box, r, at_right);
 }
 
 /* ------------------------------------------------------------------------------------------------- counts */
@@ -197,7 +210,7 @@ static double count_place(struct range r, const struct histogram_style *style, u
 
 /* ------------------------------------------------------------------------------------------------ one axis */
 
-/* The outline of the counts: `closes` it down to zero at both ends. */
+/* The outline of the counts, down to zero at both ends. */
 static void put_steps(struct histogram_file *f, const struct histogram *h, const struct box *box, struct range counts,
                       const struct histogram_style *style) {
   const double bottom = box->top + box->height;
@@ -224,7 +237,7 @@ static void put_steps(struct histogram_file *f, const struct histogram *h, const
 }
 
 static void put_grid(struct histogram_file *f, const struct box *box, struct range r) {
-  const struct ticks t = choose_ticks(r, box->height / 60);
+  const struct ticks t = choose_ticks(r, box->height / 60, 1);
   for (double k = ceil(r.low / t.step); k * t.step < r.high; k++) {
     const double y = box->top + (1 - place_of(r, k * t.step)) * box->height;
     if (k * t.step > r.low) put_line(f, "grid", box->left, y, box->left + box->width, y);
@@ -306,8 +319,8 @@ static void put_scale(struct histogram_file *f, const struct box *box, struct ra
   if (style->log_counts)
     put_log_ticks(f, &bar, counts, 1);
   else
-    power = put_ticks(f, &bar, counts, AT_RIGHT);
-  begin_text(f, "end", bar.left + bar.width + 62, bar.top - 10);
+    power = put_ticks(f, &bar, counts, AT_RIGHT, 1);
+  begin_text(f, "middle", bar.left + bar.width / 2, bar.top + bar.height + 46);
   histogram_put_plain(f, "counts");
   put_power(f, power);
   histogram_put_plain(f, "</text>\n");
@@ -343,15 +356,38 @@ static void put_title(struct histogram_file *f, const struct histogram *h, doubl
   histogram_put_plain(f, "</text>\n");
 }
 
-static void put_value(struct histogram_file *f, const char *name, double value, const char *unit) {
+/* With so many digits. */
+static void put_value(struct histogram_file *f, double value, int digits) {
   char text[32];
-  snprintf(text, sizeof text, "%.4g", value);
+  snprintf(text, sizeof text, "%.*g", digits, value);
   for (char *c = text; *c; c++)
     if (*c == ',') *c = '.';
-  histogram_put(f, " \xc2\xb7 %s %s%s", name, *text == '-' ? "\xe2\x88\x92" : "", *text == '-' ? text + 1 : text);
+  histogram_put(f, "%s%s", *text == '-' ? "\xe2\x88\x92" : "", *text == '-' ? text + 1 : text);
+}
+
+static void put_unit(struct histogram_file *f, const char *unit) {
   if (!*unit) return;
   histogram_put_plain(f, " ");
   put_escaped(f, unit);
+}
+
+static void put_one_value(struct histogram_file *f, const char *name, double value, const struct histogram_axis *axis) {
+  histogram_put(f, " \xc2\xb7 %s ", name);
+  put_value(f, value, 4);
+  put_unit(f, axis->unit);
+}
+
+/* "mean (1.2, 3.4) mm" */
+static void put_pair(struct histogram_file *f, const char *name, double x, double y, const struct histogram *h) {
+  const int have_one_unit = strcmp(h->x.unit, h->y.unit) == 0;
+  histogram_put(f, " \xc2\xb7 %s (", name);
+  put_value(f, x, 3);
+  if (!have_one_unit) put_unit(f, h->x.unit);
+  histogram_put_plain(f, ", ");
+  put_value(f, y, 3);
+  if (!have_one_unit) put_unit(f, h->y.unit);
+  histogram_put_plain(f, ")");
+  if (have_one_unit) put_unit(f, h->x.unit);
 }
 
 static void put_beside(struct histogram_file *f, const char *name, uint64_t count) {
@@ -366,16 +402,14 @@ static void put_statistics(struct histogram_file *f, const struct histogram *h, 
   put_count(f, sums.entries);
   histogram_put_plain(f, " entries");
   if (h->y.bins == 0) {
-    put_value(f, "mean", sums.x.mean, h->x.unit);
-    put_value(f, "\xcf\x83", sums.x.standard_deviation, h->x.unit);
+    put_one_value(f, "mean", sums.x.mean, &h->x);
+    put_one_value(f, "\xcf\x83", sums.x.standard_deviation, &h->x);
     put_beside(f, "below", sums.x.below);
     put_beside(f, "above", sums.x.above);
     put_beside(f, "not finite", sums.x.not_finite);
   } else {
-    put_value(f, "means", sums.x.mean, h->x.unit);
-    put_value(f, "and", sums.y.mean, h->y.unit);
-    put_value(f, "\xcf\x83", sums.x.standard_deviation, h->x.unit);
-    put_value(f, "and", sums.y.standard_deviation, h->y.unit);
+    put_pair(f, "mean", sums.x.mean, sums.y.mean, h);
+    put_pair(f, "\xcf\x83", sums.x.standard_deviation, sums.y.standard_deviation, h);
     put_beside(f, "outside", sums.entries - sums.in_bins);
   }
   histogram_put_plain(f, "</text>\n");
@@ -395,11 +429,11 @@ static void put_upward(struct histogram_file *f, const struct histogram *h, cons
   const struct range values = {h->y.lower, h->y.upper};
   int power = 0;
   if (h->y.bins > 0)
-    power = put_ticks(f, box, values, AT_LEFT);
+    power = put_ticks(f, box, values, AT_LEFT, 0);
   else if (style->log_counts)
     put_log_ticks(f, box, counts, 0);
   else
-    power = put_ticks(f, box, counts, AT_LEFT);
+    power = put_ticks(f, box, counts, AT_LEFT, 1);
   put_y_label(f, box, left);
   if (h->y.bins > 0) {
     put_label(f, &h->y, power);
@@ -425,7 +459,7 @@ static void put_panel(struct histogram_file *f, const struct histogram *h, const
     put_steps(f, h, &box, counts, style);
   }
   put_frame(f, &box);
-  const int power = put_ticks(f, &box, values, BELOW);
+  const int power = put_ticks(f, &box, values, BELOW, 0);
   begin_text(f, "middle", box.left + box.width / 2, box.top + box.height + 46);
   put_label(f, &h->x, power);
   histogram_put_plain(f, "</text>\n");
@@ -440,13 +474,14 @@ void histograms_put_svg(struct histogram_file *f, const struct histogram_style *
                 "<?xml version='1.0' encoding='UTF-8'?>\n<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %" PRIu32
                 " %" PRIu32 "' width='%" PRIu32 "' height='%" PRIu32 "'>\n",
                 width, height, width, height);
-  histogram_put_plain(f, "<style>\n"
-                         "text{font:13px 'DejaVu Sans',Verdana,Arial,sans-serif;fill:#222}\n"
-                         ".title{font-size:16px;font-weight:bold}.small{font-size:12px;fill:#555}\n"
-                         ".middle{text-anchor:middle}.end{text-anchor:end}\n"
-                         ".axis{stroke:#444}.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}\n"
-                         ".steps{stroke:#1f5f99;stroke-width:1.4;stroke-linejoin:round;fill:#a9c9e6;fill-opacity:.65}\n"
-                         "</style>\n");
+  histogram_put_plain(f,
+                      "<style>\n"
+                      "text{font:13px 'DejaVu Sans',Verdana,Arial,sans-serif;fill:#222}\n"
+                      ".title{font-size:16px;font-weight:bold}.small{font-size:12px;fill:#555}\n"
+                      ".middle{text-anchor:middle}.end{text-anchor:end}\n"
+                      ".axis{stroke:#444}.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}\n"
+                      ".steps{stroke:#1f5f99;stroke-width:1.4;stroke-linejoin:round;fill:#a9c9e6;fill-opacity:.65}\n"
+                      "</style>\n");
   histogram_put(f, "<rect width='%" PRIu32 "' height='%" PRIu32 "' fill='#fff'/>\n", width, height);
   for (uint32_t i = 0; i < count; i++)
     put_panel(f, &all[i], style, (double)(i % columns * WIDTH), (double)(i / columns * HEIGHT));

@@ -18,7 +18,8 @@ static const struct sl_run_setting *find_setting(const struct sl_run_output *o, 
 }
 
 /* `field`: the property that says whose values are counted; `prefix`: of the names of the others. */
-static int read_axis(const struct sl_run_output *o, const char *field, const char *prefix, struct histogram_axis *axis) {
+static int read_axis(const struct sl_run_output *o, const char *field, const char *prefix,
+                     struct histogram_axis *axis) {
   const struct sl_run_setting *of = find_setting(o, "", field), *bins = find_setting(o, prefix, "bins");
   const struct sl_run_setting *lower = find_setting(o, prefix, "lower"), *upper = find_setting(o, prefix, "upper");
   if (!of || !of->field || !bins || !lower || !upper) return 0;
@@ -77,15 +78,15 @@ static void count_beside(const struct histogram_axis *axis, uint32_t entry, uint
 }
 
 /* Calls are made for each entry of x and of y whose count is not 0. */
-#define FOR_COUNTS(h, x_entry, y_entry, count)                                            \
-  for (uint32_t y_entry = 0; y_entry < histogram_entries(&(h)->y); y_entry++)             \
-    for (uint32_t x_entry = 0; x_entry < histogram_entries(&(h)->x); x_entry++)           \
+#define FOR_COUNTS(h, x_entry, y_entry, count)                                  \
+  for (uint32_t y_entry = 0; y_entry < histogram_entries(&(h)->y); y_entry++)   \
+    for (uint32_t x_entry = 0; x_entry < histogram_entries(&(h)->x); x_entry++) \
       for (uint64_t count = histogram_count(h, x_entry, y_entry); count > 0; count = 0)
 
 struct histogram_sums histogram_sum(const struct histogram *h) {
   struct histogram_sums sums = {0};
   double x_sum = 0, y_sum = 0, x_square = 0, y_square = 0, product = 0;
-  FOR_COUNTS (h, x, y, count) {
+  FOR_COUNTS(h, x, y, count) {
     sums.entries += count;
     count_beside(&h->x, x, count, &sums.x);
     count_beside(&h->y, y, count, &sums.y);
@@ -98,7 +99,7 @@ struct histogram_sums histogram_sum(const struct histogram *h) {
   const double n = (double)sums.in_bins;
   sums.x.mean = x_sum / n;
   sums.y.mean = y_sum / n;
-  FOR_COUNTS (h, x, y, count) {
+  FOR_COUNTS(h, x, y, count) {
     if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) continue;
     const double dx = middle_of(&h->x, x) - sums.x.mean, dy = middle_of(&h->y, y) - sums.y.mean;
     x_square += (double)count * dx * dx;

@@ -60,7 +60,8 @@ struct histogram_style {
   uint32_t log_counts;
 };
 
-void histograms_put_json(struct histogram_file *f, const struct sl_run *run, const struct histogram *all, uint32_t count);
+void histograms_put_json(struct histogram_file *f, const struct sl_run *run, const struct histogram *all,
+                         uint32_t count);
 void histograms_put_csv(struct histogram_file *f, const struct histogram *all, uint32_t count);
 void histograms_put_svg(struct histogram_file *f, const struct histogram_style *style, const struct histogram *all,
                         uint32_t count);

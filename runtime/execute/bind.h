@@ -44,8 +44,8 @@ struct sl_each *sl_args_each(void *args, const struct sl_member *m);
 const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound);
 
 /* What a capacity's term refers to (sl_term_member): for SL_TERM_ITEMS and SL_TERM_SUBITEMS the capacity of that port's
- * bound, for SL_TERM_BUDGET and SL_TERM_PROPERTY the value of that property, for SL_TERM_ENTRIES and SL_TERM_EVENT_ENTRIES how many
- * producers that list port has. */
+ * bound, for SL_TERM_BUDGET and SL_TERM_PROPERTY the value of that property, for SL_TERM_ENTRIES and
+ * SL_TERM_EVENT_ENTRIES how many producers that list port has. */
 typedef uint64_t sl_capacity_lookup(void *context, const struct sl_term *term);
 
 /* The largest capacity of a port, whose offsets are u32: one more is still a u32, for the last offset. Scratch goes by

@@ -73,8 +73,7 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
 static int check_totals(const struct checker *c) {
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     const uint32_t kind = c->member->capacity.terms[i].kind;
-    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES &&
-        kind != SL_TERM_PROPERTY)
+    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES && kind != SL_TERM_PROPERTY)
       return checker_refuse(
           c, "items: of TOTAL fields they are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM or SL_PROPERTY_TERM");
   }

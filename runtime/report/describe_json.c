@@ -9,8 +9,8 @@
 #include <string.h>
 
 static void put_term(const struct sl_term *t, struct sl_json *j) {
-  static const char *const kinds[] = {"",         "constant", "events",  "items",
-                                      "subitems", "budget",   "entries", "event_entries", "property"};
+  static const char *const kinds[] = {"",       "constant", "events",        "items",   "subitems",
+                                      "budget", "entries",  "event_entries", "property"};
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "kind", kinds[t->kind]);
   if (t->of) sl_json_string(j, "of", t->of);

@@ -192,7 +192,8 @@ static void terms_name_a_group_by_its_field(void **state) {
 /* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, property b 7, property huge 2^32 - 1. */
 static uint64_t look_up(void *context, const struct sl_term *term) {
   ++*(int *)context;
-  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY) return strcmp(term->of, "huge") == 0 ? UINT32_MAX : 7;
+  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY)
+    return strcmp(term->of, "huge") == 0 ? UINT32_MAX : 7;
   assert_string_equal(term->of, "p");
   return term->kind == SL_TERM_ITEMS ? 100 : term->kind == SL_TERM_SUBITEMS ? 1000 : 3;
 }

@@ -226,16 +226,16 @@ struct sl_events {
 
 /* --------------------------------------------------------------------------------------------- capacities */
 
-/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum or product. E is
- * the largest number of events in a slice. The capacity of a list port is the sum over its producers. */
+/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum or product. E
+ * is the largest number of events in a slice. The capacity of a list port is the sum over its producers. */
 enum {
   SL_TERM_NONE,
-  SL_TERM_CONSTANT,     /* add */
-  SL_TERM_EVENTS,       /* E * multiply / divide + add */
-  SL_TERM_ITEMS,        /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS,     /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
-  SL_TERM_BUDGET,       /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
-  SL_TERM_ENTRIES,      /* producers of list port `of` * multiply / divide + add */
+  SL_TERM_CONSTANT,      /* add */
+  SL_TERM_EVENTS,        /* E * multiply / divide + add */
+  SL_TERM_ITEMS,         /* item capacity of port `of` * multiply / divide + add */
+  SL_TERM_SUBITEMS,      /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
+  SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
+  SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */
   SL_TERM_PROPERTY       /* u32 property `of`, no budget, * multiply / divide + add */
 };

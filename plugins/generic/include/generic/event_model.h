@@ -22,12 +22,12 @@ enum { GENERIC_BELOW = 0, GENERIC_BESIDE = 3 };
 #define GENERIC_ABOVE(bins)      ((bins) + 1)
 #define GENERIC_NOT_FINITE(bins) ((bins) + 2)
 
-#define GENERIC_HISTOGRAM_FIELDS(F) \
-  F(counts, u32, TOTAL, "", "values below, in each bin, above, and not finite")
+#define GENERIC_HISTOGRAM_FIELDS(F) F(counts, u32, TOTAL, "", "values below, in each bin, above, and not finite")
 SL_COLLECTION(generic_histogram, GENERIC_HISTOGRAM_FIELDS, "how the values of a field are distributed over the run");
 
 #define GENERIC_HISTOGRAM_2D_FIELDS(F) \
-  F(counts, u32, TOTAL, "", "pairs with y below, in its first bin, ...: for each of them, x below, in its first bin, ...")
+  F(counts, u32, TOTAL, "",            \
+    "pairs with y below, in its first bin, ...: for each of them, x below, in its first bin, ...")
 SL_COLLECTION(generic_histogram_2d, GENERIC_HISTOGRAM_2D_FIELDS,
               "how the pairs of values of two fields are distributed over the run");
 

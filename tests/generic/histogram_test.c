@@ -1,0 +1,268 @@
+/* histogram_test.c: generic.histogram and generic.histogram_2d against counts made here, by a search among edges. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h wants the above first */
+#include "generic/event_model.h"
+
+#include <sluice/testing.h>
+
+#include <cmocka.h>
+
+#define ANY_FIELDS(F)                             \
+  F(height, f64, PER_EVENT, "mm", "one an event") \
+  F(small, i16, PER_EVENT_OF(3), "", "three")     \
+  F(offsets, u32, OFFSETS, "", "first item")      \
+  F(x, f32, PER_ITEM, "mm", "a float an item")    \
+  F(y, f32, PER_ITEM, "mm", "another")            \
+  F(word, u64, PER_ITEM, "", "an integer an item")
+SL_COLLECTION(any_collection, ANY_FIELDS, "fields of several shapes");
+
+struct axis {
+  uint32_t bins;
+  double lower, upper;
+};
+
+static uint32_t mixed(uint32_t i) {
+  i = (i + 12345u) * 2654435761u;
+  return (i ^ i >> 15) * 2246822519u >> 7;
+}
+
+static double edge_of(const struct axis *a, uint32_t i) {
+  return i == a->bins ? a->upper : a->lower + (a->upper - a->lower) / a->bins * i;
+}
+
+/* How many edges are not above the value: so many bins lie below it. */
+static uint32_t entry_of(const struct axis *a, double value) {
+  if (!isfinite(value)) return GENERIC_NOT_FINITE(a->bins);
+  uint32_t begin = 0, end = a->bins + 1;
+  while (begin < end) {
+    const uint32_t middle = (begin + end) / 2;
+    if (edge_of(a, middle) <= value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+static void set_axis(struct sl_test *t, const char *prefix, const struct axis *a) {
+  char name[16];
+  snprintf(name, sizeof name, "%sbins", prefix);
+  sl_test_set(t, name, a->bins);
+  snprintf(name, sizeof name, "%slower", prefix);
+  sl_test_set(t, name, a->lower);
+  snprintf(name, sizeof name, "%supper", prefix);
+  sl_test_set(t, name, a->upper);
+}
+
+static struct sl_test *histogram(const char *field, const void *values, uint32_t count, const struct axis *a) {
+  struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "histogram");
+  sl_test_field(t, "of", &any_collection_collection, field);
+  sl_test_input(t, "of", field, values, count);
+  set_axis(t, "", a);
+  return t;
+}
+
+/* Ends the test. */
+static void assert_counts(struct sl_test *t, const uint32_t *expected, uint32_t count) {
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "histogram", "counts"), count);
+  assert_memory_equal(sl_test_output(t, "histogram", "counts"), expected, count * sizeof *expected);
+  sl_test_free(t);
+}
+
+/* ------------------------------------------------------------------------------------------------ one axis */
+
+/* So many values of so many events, some of which have none, some a thousand. */
+enum { MANY = 1000000, EVENTS = 700 };
+static float x[MANY];
+static uint32_t offsets[EVENTS + 1];
+
+static void make_many(void) {
+  for (uint32_t i = 0; i < MANY; i++) x[i] = (float)(mixed(i) % 1200000) * 1e-4f - 10.0f;
+  x[17] = NAN;
+  x[18] = INFINITY;
+  for (uint32_t e = 0; e < EVENTS; e++) offsets[e] = e % 7 == 3 ? offsets[e - 1] : e * (MANY / EVENTS) + mixed(e) % 800;
+  offsets[0] = 0;
+  offsets[EVENTS] = MANY;
+}
+
+/* `every`: on a list of every so many events. */
+static void assert_many(const struct axis *a, uint32_t every) {
+  uint32_t *expected = calloc(a->bins + GENERIC_BESIDE, sizeof *expected);
+  uint32_t list[EVENTS], length = 0;
+  struct sl_test *t = histogram("x", x, MANY, a);
+  assert_non_null(expected);
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "of", "offsets", offsets, EVENTS + 1);
+  for (uint32_t e = 0; e < EVENTS; e += every) {
+    list[length++] = e;
+    for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) expected[entry_of(a, (double)x[i])]++;
+  }
+  if (every > 1) sl_test_list(t, list, length);
+  assert_counts(t, expected, a->bins + GENERIC_BESIDE);
+  free(expected);
+}
+
+static void a_million_values_are_counted(void **state) {
+  (void)state;
+  assert_many(&(struct axis){100, 0, 100}, 1);
+}
+
+static void more_bins_than_a_block_has_room_for(void **state) {
+  (void)state;
+  assert_many(&(struct axis){5000, -0.1, 77.7}, 5);
+}
+
+static void events_that_are_not_on_the_list_do_not_count(void **state) {
+  (void)state;
+  assert_many(&(struct axis){3, -1e-3, 55}, 3);
+}
+
+static void edges_belong_to_the_bin_above(void **state) {
+  (void)state;
+  const struct axis a = {10, 0, 1};
+  double values[64];
+  uint32_t expected[10 + GENERIC_BESIDE] = {0}, count = 0;
+  for (uint32_t i = 0; i <= a.bins; i++) {
+    values[count++] = edge_of(&a, i);
+    expected[1 + i]++;
+    values[count++] = nextafter(edge_of(&a, i), -1);
+    expected[i]++;
+    values[count++] = nextafter(edge_of(&a, i), 2);
+    expected[1 + i]++;
+  }
+  values[count++] = -0.0;
+  expected[1]++;
+  values[count++] = -1e308;
+  expected[GENERIC_BELOW]++;
+  values[count++] = 1e308;
+  expected[GENERIC_ABOVE(10)]++;
+  struct sl_test *t = histogram("height", values, count, &a);
+  sl_test_events(t, count);
+  assert_counts(t, expected, a.bins + GENERIC_BESIDE);
+}
+
+static void values_that_are_not_finite_are_counted_apart(void **state) {
+  (void)state;
+  const double values[] = {NAN, INFINITY, -INFINITY, -NAN, 0.5, 5};
+  const uint32_t expected[] = {0, 1, 1, 4};
+  struct sl_test *t = histogram("height", values, 6, &(struct axis){1, 0, 1});
+  sl_test_events(t, 6);
+  assert_counts(t, expected, 4);
+}
+
+static void integers_are_counted(void **state) {
+  (void)state;
+  const int16_t smalls[] = {-5, -4, 0, 3, 4, -32768, 32767, 1, 2};
+  struct sl_test *t = histogram("small", smalls, 9, &(struct axis){3, -4, 5});
+  sl_test_events(t, 3);
+  assert_counts(t, (uint32_t[]){2, 1, 2, 3, 1, 0}, 6); /* edges -4, -1, 2, 5 */
+
+  const uint64_t words[] = {0, UINT64_MAX, UINT64_C(1) << 63, 7};
+  const uint32_t ends[] = {0, 4};
+  t = histogram("word", words, 4, &(struct axis){2, 0, 18446744073709551616.0});
+  sl_test_events(t, 1);
+  sl_test_input(t, "of", "offsets", ends, 2);
+  assert_counts(t, (uint32_t[]){0, 2, 1, 1, 0}, 5); /* the largest is, as a float, 2^64 */
+}
+
+static void nothing_is_nothing(void **state) {
+  (void)state;
+  const uint32_t none[4] = {0};
+  struct sl_test *t = histogram("x", x, 0, &(struct axis){2, 0, 1});
+  sl_test_events(t, 3);
+  sl_test_input(t, "of", "offsets", none, 4);
+  assert_counts(t, (uint32_t[]){0, 0, 0, 0, 0}, 5);
+}
+
+/* ------------------------------------------------------------------------------------------------ two axes */
+
+static struct sl_test *pairs(const char *x_field, const void *xs, const char *y_field, const void *ys, uint32_t count,
+                             const struct axis *ax, const struct axis *ay) {
+  struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "histogram_2d");
+  sl_test_field(t, "x", &any_collection_collection, x_field);
+  sl_test_field(t, "y", &any_collection_collection, y_field);
+  sl_test_input(t, "x", x_field, xs, count);
+  sl_test_input(t, "y", y_field, ys, count);
+  set_axis(t, "x_", ax);
+  set_axis(t, "y_", ay);
+  return t;
+}
+
+static void assert_pairs(const struct axis *ax, const struct axis *ay) {
+  enum { PAIRS = 40000 };
+  const uint32_t row = ax->bins + GENERIC_BESIDE, entries = row * (ay->bins + GENERIC_BESIDE);
+  uint32_t some[41] = {0}, *expected = calloc(entries, sizeof *expected);
+  const float *y = x + PAIRS;
+  assert_non_null(expected);
+  for (uint32_t e = 0; e <= 40; e++) some[e] = e * 1000;
+  for (uint32_t i = 0; i < PAIRS; i++) expected[row * entry_of(ay, (double)y[i]) + entry_of(ax, (double)x[i])]++;
+  struct sl_test *t = pairs("x", x, "y", y, PAIRS, ax, ay);
+  sl_test_events(t, 40);
+  sl_test_input(t, "x", "offsets", some, 41);
+  sl_test_input(t, "y", "offsets", some, 41);
+  assert_counts(t, expected, entries);
+  free(expected);
+}
+
+static void pairs_are_counted(void **state) {
+  (void)state;
+  assert_pairs(&(struct axis){10, 0, 100}, &(struct axis){7, -5, 60});
+  assert_pairs(&(struct axis){90, 0, 100}, &(struct axis){60, -5, 60});
+}
+
+static void events_with_other_numbers_of_values_are_refused(void **state) {
+  (void)state;
+  const uint32_t three[] = {0, 1, 2, 3}, other[] = {0, 1, 1, 3};
+  const float values[] = {0.5f, 0.5f, 0.5f};
+  struct sl_test *t = pairs("x", values, "y", values, 3, &(struct axis){1, 0, 1}, &(struct axis){1, 0, 1});
+  sl_test_events(t, 3);
+  sl_test_input(t, "x", "offsets", three, 4);
+  sl_test_input(t, "y", "offsets", other, 4);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_event_error(t, 0), 0);
+  assert_int_not_equal(sl_test_event_error(t, 1), 0);
+  assert_int_not_equal(sl_test_event_error(t, 2), 0);
+  sl_test_free(t);
+}
+
+/* --------------------------------------------------------------------------------------------- properties */
+
+static void assert_refused(const struct axis *a, const char *what) {
+  const double value = 0;
+  struct sl_test *t = histogram("height", &value, 1, a);
+  sl_test_events(t, 1);
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  if (!strstr(sl_test_messages(t), what)) fail_msg("%s is not in %s", what, sl_test_messages(t));
+  sl_test_free(t);
+}
+
+static void axes_that_are_none_are_refused(void **state) {
+  (void)state;
+  assert_refused(&(struct axis){10, 1, 1}, "upper: 1 is not above lower, 1");
+  assert_refused(&(struct axis){10, 2, -2}, "upper: -2 is not above lower, 2");
+  assert_refused(&(struct axis){10, -1e308, 1e308}, "further than a 64-bit float reaches");
+  assert_refused(&(struct axis){10, 1, nextafter(1, 2)}, "bins: between 1 and 1.0000000000000002");
+}
+
+int main(void) {
+  make_many();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_million_values_are_counted),
+      cmocka_unit_test(more_bins_than_a_block_has_room_for),
+      cmocka_unit_test(events_that_are_not_on_the_list_do_not_count),
+      cmocka_unit_test(edges_belong_to_the_bin_above),
+      cmocka_unit_test(values_that_are_not_finite_are_counted_apart),
+      cmocka_unit_test(integers_are_counted),
+      cmocka_unit_test(nothing_is_nothing),
+      cmocka_unit_test(pairs_are_counted),
+      cmocka_unit_test(events_with_other_numbers_of_values_are_refused),
+      cmocka_unit_test(axes_that_are_none_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
