@@ -312,7 +312,7 @@ void trial_compare_totals(const struct trial_outcome *reference, const struct tr
 
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
                    int is_same_slice, struct sl_child *log) {
-  const struct sl_algorithm *a = reference->algorithm;
+  const struct sl_algorithm *a = other->algorithm; /* the reference may be of a process whose tables are gone */
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
     struct pair p = {&reference->ports[m], &other->ports[m], &a->members[m], 0, 0, log};

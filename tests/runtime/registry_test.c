@@ -51,6 +51,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"default_range", "algorithm copy: member factor: default 11 is not in the range 0 to 10"},
       {"unknown_port", "algorithm copy: member out: items: hits is no port"},
       {"no_capacity", "algorithm copy: member out: a capacity for its items is needed and not given"},
+      {"float_capacity", "algorithm copy: member out: items: factor is no SL_U32 property"},
       {"too_many_groups",
        "algorithm copy: member in: collection bad_values has 5 groups of subitems (ITEM_OFFSETS or BYTES), at most 4 "
        "are "
