@@ -35,9 +35,11 @@ static int run(const struct sl_launch *l, const struct histogram_args *a) {
   return SL_LAUNCH(l, count_values, HISTOGRAM_GRID(l), *a);
 }
 
+static const struct histogram_axis_words words = AXIS_WORDS("");
+
 static int check(const struct sl_services *s, const void *args) {
   const struct histogram_args *a = (const struct histogram_args *)args;
-  return axis_check(s, "", a->bins, a->lower, a->upper);
+  return axis_check(s, &words, a->bins, a->lower, a->upper);
 }
 
 static int prepare(const struct sl_services *s, void *args) {

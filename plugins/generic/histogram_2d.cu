@@ -3,6 +3,8 @@
  */
 #include "histogram_axis.h"
 
+#include <inttypes.h>
+
 enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
 
 #define SL_ARGS histogram_2d_args
@@ -50,10 +52,12 @@ static int run(const struct sl_launch *l, const struct histogram_2d_args *a) {
   return SL_LAUNCH(l, count_pairs, HISTOGRAM_GRID(l), *a);
 }
 
+static const struct histogram_axis_words x_words = AXIS_WORDS("x_"), y_words = AXIS_WORDS("y_");
+
 static int check(const struct sl_services *s, const void *args) {
   const struct histogram_2d_args *a = (const struct histogram_2d_args *)args;
-  int status = axis_check(s, "x_", a->x_bins, a->x_lower, a->x_upper);
-  if (axis_check(s, "y_", a->y_bins, a->y_lower, a->y_upper) < 0) status = SL_EINVAL;
+  int status = axis_check(s, &x_words, a->x_bins, a->x_lower, a->x_upper);
+  if (axis_check(s, &y_words, a->y_bins, a->y_lower, a->y_upper) < 0) status = SL_EINVAL;
   const uint64_t entries = (uint64_t)(a->x_bins + GENERIC_BESIDE) * (a->y_bins + GENERIC_BESIDE);
   if (entries <= ENTRIES_MAX) return status;
   s->message(s->context, SL_ERROR,

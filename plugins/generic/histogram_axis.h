@@ -11,8 +11,6 @@
 
 #include <sluice/kernel.h>
 
-#include <inttypes.h>
-
 #define LARGEST 1.7976931348623157e308
 
 struct histogram_axis {
@@ -68,24 +66,31 @@ static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lo
   return x;
 }
 
-/* `prefix`: of the names of its properties, "x_". */
-static inline SL_UNUSED int axis_check(const struct sl_services *s, const char *prefix, uint32_t bins, double lower,
-                                       double upper) {
+/* What is wrong with an axis, as formats that begin with the name of a property, so that messages show its place. */
+struct histogram_axis_words {
+  const char *order, *range, *bins;
+};
+#define AXIS_WORDS(prefix)                                                           \
+  {                                                                                  \
+    prefix "upper: %g is not above " prefix "lower, %g",                             \
+        prefix "upper: from %g to %g is further than a 64-bit float reaches",        \
+        prefix "bins: from %.17g to %.17g are not enough 64-bit floats for %u edges" \
+  }
+
+static inline SL_UNUSED int axis_check(const struct sl_services *s, const struct histogram_axis_words *words,
+                                       uint32_t bins, double lower, double upper) {
   const struct histogram_axis x = axis_make(bins, lower, upper);
   if (!(lower < upper)) {
-    s->message(s->context, SL_ERROR, "%supper: %g is not above %slower, %g", prefix, upper, prefix, lower);
+    s->message(s->context, SL_ERROR, words->order, upper, lower);
     return SL_EINVAL;
   }
-  if (!(x.upper - x.lower <= LARGEST)) {
-    s->message(s->context, SL_ERROR, "%supper: from %g to %g is further than a 64-bit float reaches", prefix, lower,
-               upper);
+  if (!(upper - lower <= LARGEST)) {
+    s->message(s->context, SL_ERROR, words->range, lower, upper);
     return SL_EINVAL;
   }
   for (uint32_t i = 0; i < bins; i++)
     if (!(axis_edge(&x, i) < axis_edge(&x, i + 1))) {
-      s->message(s->context, SL_ERROR,
-                 "%sbins: between %.17g and %.17g are fewer 64-bit floats than edges of %" PRIu32 " bins", prefix,
-                 lower, upper, bins);
+      s->message(s->context, SL_ERROR, words->bins, lower, upper, bins + 1);
       return SL_EINVAL;
     }
   return SL_OK;

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Lists gathered by a list port are the same whatever the slots, slices and targets, however the graph names them, and with
-a thousand of them; so are lists of events selected by a field of any collection. All are the same as in digests.txt.
+a thousand of them; so are lists of events selected by a field of any collection, and histograms of fields. All are the
+same as in digests.txt.
 
 A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
 meant: digests_test.py --accept
 """
+import csv
 import json
+import math
 import tempfile
 from pathlib import Path
 
@@ -107,6 +110,49 @@ for what, options in FIELDS.items():
     for variation in [] if BRIEF else [("--slots", 3), ("--slice-events", 17, "--slots", 2), ("--guard",)] + simt[:2]:
         variation = tuple(str(option).replace("decisions.", "gas.") for option in variation)
         checks.that(outputs(GAS, *WITH_GAS, *options, *variation, events=150)["gas"] == reference, f"{what} {' '.join(variation)}")
+
+# Histograms, against what a table of the same field has.
+HISTOGRAMS = ROOT / "graphs/velo_histograms.yaml"
+
+
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def histograms(path, *arguments, events=60):
+    """The digests of all of them, and the rows of the table that the sink writes."""
+    done = call("run", HISTOGRAMS, "-n", events, "-o", path, "--digest", "--json", "-", "--quiet", *arguments)
+    return {o["port"]: o["digest"] for o in json.loads(done.stdout)["outputs"]}, table(path)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    reference = histograms(Path(folder) / "histograms.csv")
+    found |= {f"histogram {name}": digest for name, digest in reference[0].items()}
+    for variation in [("--slots", 3, "--slice-events", 7)] if BRIEF else [("--slots", 3, "--slice-events", 7), ("--guard",)]:
+        checks.that(histograms(Path(folder) / "again.csv", *variation) == reference, f"histograms {' '.join(map(str, variation))}")
+    if has_simt:
+        few = histograms(Path(folder) / "few.csv", events=8)
+        checks.that(histograms(Path(folder) / "simt.csv", "--device", "simt", "--slice-events", 3, events=8) == few, "histograms: simt")
+    graph = Path(folder) / "vertices.yaml"
+    graph.write_text(f"sluice: 1\ninclude: [{HISTOGRAMS}]\nnodes: {{ draw: {{ use: io.csv_sink, set: {{ output: pv }} }} }}\noutputs: [pv]\n")
+    call("run", graph, "-n", 60, "-o", Path(folder) / "vertices.csv", "--quiet")
+    vertices = table(Path(folder) / "vertices.csv")
+    z = [row for row in reference[1] if row["histogram"] == "vertex_z"]
+    checks.that(len(vertices) > 100 and sum(int(row["count"]) for row in z) == len(vertices), f"{len(vertices)} vertices are counted")
+    checks.that(all(int(row["count"]) == sum(float(row["x_lower"]) <= float(vertex["z"]) < float(row["x_upper"]) for vertex in vertices)
+                    for row in z), "each where it belongs")
+    across = [row for row in reference[1] if row["histogram"] == "vertex_xy"]
+    checks.that(all(int(row["count"]) == sum(float(row["x_lower"]) <= float(vertex["x"]) < float(row["x_upper"]) and
+                                             float(row["y_lower"]) <= float(vertex["y"]) < float(row["y_upper"]) for vertex in vertices)
+                    for row in across if row["count"] != "0"), "and each pair of coordinates")
+    checks.that(sum(int(row["count"]) for row in across) == len(vertices), "once")
+    drawn = Path(folder) / "histograms.json"
+    call("run", HISTOGRAMS, "-n", 60, "-o", drawn, "--quiet")
+    first = json.loads(drawn.read_text())["histograms"][0]
+    mean = sum(float(vertex["z"]) for vertex in vertices) / len(vertices)
+    checks.that(first["x"]["field"] == "pv.z" and first["x"]["unit"] == "mm" and math.isclose(first["x"]["mean"], mean, abs_tol=2.5),
+                f"the mean is that of the values, but for half a bin: {first['x']['mean']:.1f}, {mean:.1f} mm")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

@@ -247,7 +247,7 @@ static void axes_that_are_none_are_refused(void **state) {
   assert_refused(&(struct axis){10, 1, 1}, "upper: 1 is not above lower, 1");
   assert_refused(&(struct axis){10, 2, -2}, "upper: -2 is not above lower, 2");
   assert_refused(&(struct axis){10, -1e308, 1e308}, "further than a 64-bit float reaches");
-  assert_refused(&(struct axis){10, 1, nextafter(1, 2)}, "bins: between 1 and 1.0000000000000002");
+  assert_refused(&(struct axis){10, 1, nextafter(1, 2)}, "bins: from 1 to 1.0000000000000002 are not enough");
 }
 
 int main(void) {
