@@ -14,7 +14,7 @@
 #define LARGEST 1.7976931348623157e308
 
 struct histogram_axis {
-  double lower, upper, width;
+  double lower, upper, width, per_width;
   uint32_t bins, reserved;
 };
 
@@ -27,7 +27,7 @@ static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, double valu
   if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
   if (value < x->lower) return GENERIC_BELOW;
   if (value >= x->upper) return GENERIC_ABOVE(x->bins);
-  const double place = (value - x->lower) / x->width; /* rounded: perhaps that of a neighbour */
+  const double place = (value - x->lower) * x->per_width; /* rounded: perhaps that of a neighbour */
   const uint32_t last = x->bins - 1;
   uint32_t bin = place < (double)last ? (uint32_t)place : last;
   while (value < axis_edge(x, bin)) bin--;
@@ -61,6 +61,7 @@ static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lo
   x.lower = lower;
   x.upper = upper;
   x.width = (upper - lower) / (double)bins;
+  x.per_width = 1.0 / x.width;
   x.bins = bins;
   x.reserved = 0;
   return x;

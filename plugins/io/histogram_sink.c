@@ -9,10 +9,11 @@
 #include <strings.h>
 
 #define SL_ARGS histogram_sink_args
-#define HISTOGRAM_SINK(M)                                                                                    \
-  M(STRING, path, "", "file to write; empty: that of -o")                                                    \
-  M(STRING, output, "", "which output of the graph; empty: all that are histograms")                         \
-  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end", "by_name json csv svg") \
+#define HISTOGRAM_SINK(M)                                                                                     \
+  M(STRING, path, "", "file to write; empty: that of -o")                                                     \
+  M(STRING, output, "", "which output of the graph; empty: all that are histograms")                          \
+  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end, svg where there is none", \
+    "by_name json csv svg")                                                                                   \
   M(BOOL, log_counts, 0, "pictures show counts on a logarithmic scale")
 SL_HOST_ARGUMENTS(histogram_sink, HISTOGRAM_SINK);
 
@@ -57,10 +58,11 @@ static int choose_outputs(struct histogram_sink *k, const struct sl_services *s,
 
 static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t wanted, const char *path) {
   static const char *const ends[FORMATS] = {"", ".json", ".csv", ".svg"};
-  const char *end = strrchr(path, '.');
+  const char *folder = strrchr(path, '/'), *end = strrchr(folder ? folder : path, '.');
   k->format = wanted;
-  for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME; f++)
-    if (end && strcasecmp(end, ends[f]) == 0) k->format = f;
+  if (wanted == BY_NAME && !end) k->format = SVG;
+  for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME && end; f++)
+    if (strcasecmp(end, ends[f]) == 0) k->format = f;
   if (k->format != BY_NAME) return SL_OK;
   s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; say by `format` what to write",
              path);

@@ -19,7 +19,7 @@ check = checks.that
 
 def run(sluice, graph, folder, slots, *arguments):
     """Digests, and the bytes of what a sink wrote: a file or a folder."""
-    output = folder / "out" / ("output.json" if graph.stem == "velo_histograms" else "output")
+    output = folder / "out" / "output"
     output.parent.mkdir()
     to_file = ["-o", output] if graph.stem in WRITE else []
     command = [sluice, "run", graph, "-n", EVENTS, "--slots", slots, "--slice-events", 3, "--digest", *to_file,
