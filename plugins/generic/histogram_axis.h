@@ -18,7 +18,7 @@ struct histogram_axis {
   uint32_t bins, reserved;
 };
 
-static SL_DEVICE double axis_edge(const struct histogram_axis *x, uint32_t i) {
+SL_MATH_FUNCTION double axis_edge(const struct histogram_axis *x, uint32_t i) {
   return i == x->bins ? x->upper : x->lower + x->width * (double)i;
 }
 
