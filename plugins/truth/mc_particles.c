@@ -1,7 +1,7 @@
 /* mc_particles.c: see mc_particles.h. The joined banks are read as one packed stream. */
 #include "mc_particles.h"
 
-#include <sluice/math.h>
+#include "truth/slopes.h"
 
 #include <stdlib.h>
 
@@ -17,13 +17,7 @@ void mc_event_free(struct mc_event *mc) {
 }
 
 void mc_slopes(const struct mc_particle *particle, float *tx, float *ty) {
-  const float eta = particle->eta, size = eta < 0 ? -eta : eta;
-  const float sinh = 0.5f * (sl_expf(size < 20 ? size : 20) - sl_expf(size < 20 ? -size : -20));
-  const float transverse = 1 / (sinh > 1e-3f ? sinh : 1e-3f);
-  float sin_phi, cos_phi;
-  sl_sincosf(particle->phi, &sin_phi, &cos_phi);
-  *tx = (eta < 0 ? -transverse : transverse) * cos_phi;
-  *ty = (eta < 0 ? -transverse : transverse) * sin_phi;
+  truth_slopes(particle->eta, particle->phi, tx, ty);
 }
 
 static uint32_t take_flags(struct mc_cursor *c, uint32_t flag_count) {

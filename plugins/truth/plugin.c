@@ -1,6 +1,7 @@
 /* plugin.c: what the truth plugin offers. */
 #include <sluice/plugin.h>
 
+#ifdef SL_TARGET_CPU /* sinks are the host's */
 SL_DECLARE(distributions);
 SL_DECLARE(electron_check);
 SL_DECLARE(event_picture);
@@ -14,12 +15,18 @@ SL_DECLARE(seed_check);
 SL_DECLARE(selection_check);
 SL_DECLARE(ut_check);
 SL_DECLARE(velo_check);
+#endif
+SL_DECLARE(match_velo);
+SL_DECLARE(particles);
 
 static const struct sl_algorithm *const algorithms[] = {
+#ifdef SL_TARGET_CPU
     SL_ENTRY(distributions),  SL_ENTRY(electron_check), SL_ENTRY(event_picture),   SL_ENTRY(long_check),
     SL_ENTRY(match_examples), SL_ENTRY(muon_check),     SL_ENTRY(photon_check),    SL_ENTRY(pv_check),
     SL_ENTRY(scifi_check),    SL_ENTRY(seed_check),     SL_ENTRY(selection_check), SL_ENTRY(ut_check),
     SL_ENTRY(velo_check),
+#endif
+    SL_ENTRY(match_velo),     SL_ENTRY(particles),
 };
 
 SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth");

@@ -1,0 +1,227 @@
+/* truth.particles: the true particles of raw banks of type 32 (README.md, "Banks of truth") as a collection.
+ *
+ * The payloads of an event's banks, by source id from 0, are one packed stream.
+ *
+ *   1. check_events     a thread an event goes through the stream, and counts particles if all of it is right
+ *   2. a scan makes offsets
+ *   3. write_particles  likewise: writes particles, and counts the VELO hits of each
+ *   4. a scan makes offsets of the hits
+ *   5. write_hits       likewise: writes the hits
+ *
+ * Work and reads: the stream, three times. The mc_event_decode of mc_particles.c does the same on the host, and takes
+ * numbers that are not finite; here an event with such a number is malformed, so that none reaches an output.
+ */
+#include "truth/event_model.h"
+#include "truth/raw_banks.h"
+
+#include <sluice/kernel.h>
+
+/* Of a particle before its lists: key, PDG id, 7 floats, flags, 4 ints, 3 floats, vertices; three lengths of lists. */
+enum { FLAGS_V1 = 8, FLAGS_V2 = 9, FLOATS = 7, BYTES_WITHOUT_FLAGS = 4 + 4 + 28 + 16 + 12 + 4 + 12 };
+
+#define SL_ARGS particles_args
+#define PARTICLES(M)                                                                                             \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(OUT, particles, truth_particles, "in the order of the banks",                                                \
+    SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(mc_particles, 1, 22, 0))), /* of 88 bytes or more */                      \
+    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(mc_particles))))
+SL_ARGUMENTS(particles, PARTICLES);
+
+/* ---------------------------------------------------------------------------------------------- the stream */
+
+struct stream {
+  const struct mc_particle_banks_view *banks;
+  uint32_t begin, end; /* the event's banks */
+  uint32_t id, bank;   /* the one at hand */
+  uint32_t at;         /* bytes of it that are read */
+  uint32_t flag_count;
+  uint64_t left; /* bytes of all */
+};
+
+/* The bank with source id `id` among the event's, or `end`. Few banks, so a search for each. */
+static SL_DEVICE uint32_t find_bank(const struct stream *s, uint32_t id) {
+  for (uint32_t bank = s->begin; bank < s->end; bank++)
+    if (s->banks->source_id[bank] == id) return bank;
+  return s->end;
+}
+
+/* 0 if a part is missing, or the version is not known. */
+static SL_DEVICE uint32_t stream_open(struct stream *s, const struct mc_particle_banks_view *banks, uint32_t event) {
+  s->banks = banks;
+  s->begin = banks->offsets[event];
+  s->end = banks->offsets[event + 1];
+  s->id = s->at = 0;
+  s->left = 0;
+  const uint32_t version = banks->version[s->begin];
+  for (uint32_t id = 0; id < s->end - s->begin; id++) {
+    const uint32_t bank = find_bank(s, id);
+    if (bank == s->end || banks->version[bank] != version) return 0;
+    s->left += banks->size_bytes[bank];
+  }
+  s->bank = find_bank(s, 0);
+  s->flag_count = version == 1 ? FLAGS_V1 : FLAGS_V2;
+  return version == 1 || version == 2;
+}
+
+/* Of what is left, which the caller has made sure of. */
+static SL_DEVICE void go_to_bytes(struct stream *s) {
+  while (s->at >= s->banks->size_bytes[s->bank]) {
+    s->at -= s->banks->size_bytes[s->bank];
+    s->bank = find_bank(s, ++s->id);
+  }
+}
+
+static SL_DEVICE void skip(struct stream *s, uint64_t bytes) {
+  s->left -= bytes;
+  while (bytes > 0) {
+    go_to_bytes(s);
+    const uint32_t here = s->banks->size_bytes[s->bank] - s->at;
+    const uint32_t step = bytes < here ? (uint32_t)bytes : here;
+    s->at += step;
+    bytes -= step;
+  }
+}
+
+static SL_DEVICE uint32_t take_u8(struct stream *s) {
+  go_to_bytes(s);
+  const uint32_t word = s->banks->payload[s->banks->first_word[s->bank] + s->at / 4];
+  const uint32_t byte = word >> 8 * (s->at % 4) & 0xffu;
+  s->at++;
+  s->left--;
+  return byte;
+}
+
+static SL_DEVICE uint32_t take_u32(struct stream *s) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < 4; i++) value |= take_u8(s) << 8 * i;
+  return value;
+}
+
+struct particle {
+  uint32_t key, pdg, flags, mother_key, mother_pdg;
+  float numbers[FLOATS]; /* p, pT, eta, phi, x, y, z */
+  float charge;
+  uint32_t velo_count;
+};
+
+/* Up to its VELO hits: 0 if it is cut short. */
+static SL_DEVICE uint32_t take_particle(struct stream *s, struct particle *p) {
+  if (s->left < BYTES_WITHOUT_FLAGS + s->flag_count) return 0;
+  p->key = take_u32(s);
+  p->pdg = take_u32(s);
+  for (uint32_t i = 0; i < FLOATS; i++) p->numbers[i] = sl_f32_from_bits(take_u32(s));
+  p->flags = 0;
+  for (uint32_t i = 0; i < s->flag_count; i++) p->flags |= take_u8(s) ? 1u << i : 0u;
+  p->mother_key = take_u32(s);
+  p->mother_pdg = take_u32(s);
+  skip(s, 16); /* the ancestor with a lifetime: key, PDG id, pT, lifetime */
+  p->charge = sl_f32_from_bits(take_u32(s));
+  skip(s, 4); /* visible collisions */
+  p->velo_count = take_u32(s);
+  return p->velo_count <= s->left / 4;
+}
+
+/* Beyond its hits in the UT and the SciFi: 0 if they are cut short. */
+static SL_DEVICE uint32_t skip_others(struct stream *s) {
+  for (uint32_t list = 0; list < 2; list++) {
+    if (s->left < 4) return 0;
+    const uint32_t count = take_u32(s);
+    if (count > s->left / 4) return 0;
+    skip(s, 4ull * count);
+  }
+  return 1;
+}
+
+static SL_DEVICE uint32_t is_finite(const struct particle *p) {
+  uint32_t finite = (uint32_t)sl_is_finite(p->charge);
+  for (uint32_t i = 0; i < FLOATS; i++) finite &= (uint32_t)sl_is_finite(p->numbers[i]);
+  return finite;
+}
+
+/* How many particles; `*state` says whether all of the stream is right. */
+static SL_DEVICE uint32_t check_event(const struct mc_particle_banks_view *banks, uint32_t event, uint8_t *state) {
+  struct stream s;
+  *state = TRUTH_NONE;
+  if (banks->offsets[event] == banks->offsets[event + 1]) return 0;
+  *state = TRUTH_MALFORMED;
+  if (!stream_open(&s, banks, event) || s.left < 4) return 0;
+  const uint32_t count = take_u32(&s);
+  for (uint32_t i = 0; i < count; i++) {
+    struct particle p;
+    if (!take_particle(&s, &p) || !is_finite(&p)) return 0;
+    skip(&s, 4ull * p.velo_count);
+    if (!skip_others(&s)) return 0;
+  }
+  if (s.left > 0) return 0;
+  *state = TRUTH_READ;
+  return count;
+}
+
+/* --------------------------------------------------------------------------------------------- the kernels */
+
+SL_KERNEL(check_events, struct particles_args) {
+  if (sl_grid_thread() == 0) a.particles.velo_offsets[0] = 0;
+  SL_FOR_EVENTS_BY_THREAD (event, a.events)
+    a.particles.offsets[event] = check_event(&a.mc_particles, event, &a.particles.state[event]);
+}
+
+static SL_DEVICE void write_particle(const struct truth_particles *to, uint32_t i, const struct particle *p) {
+  to->key[i] = p->key;
+  to->pdg[i] = (int32_t)p->pdg;
+  to->p[i] = p->numbers[0];
+  to->pt[i] = p->numbers[1];
+  to->eta[i] = p->numbers[2];
+  to->phi[i] = p->numbers[3];
+  to->x[i] = p->numbers[4];
+  to->y[i] = p->numbers[5];
+  to->z[i] = p->numbers[6];
+  to->charge[i] = p->charge;
+  to->flags[i] = p->flags;
+  to->mother_key[i] = p->mother_key;
+  to->mother_pdg[i] = (int32_t)p->mother_pdg;
+  to->velo_offsets[i] = p->velo_count;
+}
+
+SL_KERNEL(write_particles, struct particles_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    struct stream s;
+    const uint32_t begin = a.particles.offsets[event], end = a.particles.offsets[event + 1];
+    if (begin == end || !stream_open(&s, &a.mc_particles, event)) continue;
+    skip(&s, 4);
+    for (uint32_t i = begin; i < end; i++) {
+      struct particle p;
+      if (!take_particle(&s, &p)) break; /* it was there */
+      write_particle(&a.particles, i, &p);
+      skip(&s, 4ull * p.velo_count);
+      skip_others(&s);
+    }
+  }
+}
+
+SL_KERNEL(write_hits, struct particles_args) {
+  SL_FOR_EVENTS_BY_THREAD (event, a.events) {
+    struct stream s;
+    const uint32_t begin = a.particles.offsets[event], end = a.particles.offsets[event + 1];
+    if (begin == end || !stream_open(&s, &a.mc_particles, event)) continue;
+    skip(&s, 4);
+    for (uint32_t i = begin; i < end; i++) {
+      struct particle p;
+      if (!take_particle(&s, &p)) break; /* it was there */
+      for (uint32_t h = a.particles.velo_offsets[i]; h < a.particles.velo_offsets[i + 1]; h++)
+        a.particles.velo_id[h] = take_u32(&s);
+      skip_others(&s);
+    }
+  }
+}
+
+static int run(const struct sl_launch *l, const struct particles_args *a) {
+  const struct truth_particles *to = &a->particles;
+  int status = SL_LAUNCH(l, check_events, SL_THREAD_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan(l, to->offsets, &to->bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_particles, SL_THREAD_PER_EVENT, *a);
+  if (status == SL_OK) status = l->scan_items(l, to->velo_offsets, to->offsets, &to->velo_offsets_bound);
+  if (status == SL_OK) status = SL_LAUNCH(l, write_hits, SL_THREAD_PER_EVENT, *a);
+  return status;
+}
+
+SL_ALGORITHM(particles, "the true particles of simulated events, as a collection", 64, run);
