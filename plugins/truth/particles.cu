@@ -91,9 +91,19 @@ static SL_DEVICE uint32_t take_u8(struct stream *s) {
   return byte;
 }
 
+/* Of four bytes, in one word or two where they are of one bank. */
 static SL_DEVICE uint32_t take_u32(struct stream *s) {
   uint32_t value = 0;
-  for (uint32_t i = 0; i < 4; i++) value |= take_u8(s) << 8 * i;
+  go_to_bytes(s);
+  if (s->at + 4 > s->banks->size_bytes[s->bank]) {
+    for (uint32_t i = 0; i < 4; i++) value |= take_u8(s) << 8 * i;
+    return value;
+  }
+  const uint32_t *words = s->banks->payload + s->banks->first_word[s->bank] + s->at / 4, shift = 8 * (s->at % 4);
+  value = words[0] >> shift;
+  if (shift > 0) value |= words[1] << (32 - shift);
+  s->at += 4;
+  s->left -= 4;
   return value;
 }
 

@@ -11,7 +11,7 @@ import tempfile
 from common import BRIEF, ROOT, Checks
 
 EVENTS = 24
-WRITE = {"copy", "geometry", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_picture",
+WRITE = {"copy", "geometry", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches", "velo_picture",
          "velo_sample"}  # what -o names
 checks = Checks()
 check = checks.that
