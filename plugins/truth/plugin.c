@@ -29,4 +29,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(match_velo),     SL_ENTRY(particles),
 };
 
-SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth");
+SL_PLUGIN("truth", "0.1.0", "comparison with Monte-Carlo truth, and the truth as collections");
