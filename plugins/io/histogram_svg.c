@@ -22,6 +22,7 @@ enum {
   BAR = 16, /* width of the scale of colours, which is BAR_GAP to the right of the panel */
   BAR_GAP = 18,
   TICK = 5,
+  TICKS_MAX = 40, /* of an axis: neighbours of a range as fine as floats are not told apart */
   COLOURS = 48
 };
 
@@ -148,13 +149,14 @@ enum side { BELOW, AT_LEFT, AT_RIGHT };
 static int put_ticks(struct histogram_file *f, const struct box *box, struct range r, enum side side, double least) {
   const struct ticks t = choose_ticks(r, side == BELOW ? box->width / 90 : box->height / 60, least);
   const double margin = t.step * 1e-6;
-  for (double k = ceil((r.low - margin) / t.step); k * t.step <= r.high + margin; k++) {
-    const double place = place_of(r, k * t.step);
+  const double first = ceil((r.low - margin) / t.step);
+  for (int i = 0; i < TICKS_MAX && (first + i) * t.step <= r.high + margin; i++) {
+    const double value = (first + i) * t.step, place = place_of(r, value);
     if (side == BELOW)
       put_x_tick(f, box, place);
     else
       put_y_tick(f, box, place, side == AT_RIGHT);
-    put_decimals(f, k * t.step / pow(10, t.power) + 0.0, t.decimals);
+    put_decimals(f, value / pow(10, t.power) + 0.0, t.decimals);
     histogram_put_plain(f, "</text>\n");
   }
   return t.power;
@@ -236,11 +238,12 @@ static void put_steps(struct histogram_file *f, const struct histogram *h, const
   histogram_put_plain(f, "Z'/>\n");
 }
 
+/* Lines at the ticks of counts, which begin with 0. */
 static void put_grid(struct histogram_file *f, const struct box *box, struct range r) {
   const struct ticks t = choose_ticks(r, box->height / 60, 1);
-  for (double k = ceil(r.low / t.step); k * t.step < r.high; k++) {
-    const double y = box->top + (1 - place_of(r, k * t.step)) * box->height;
-    if (k * t.step > r.low) put_line(f, "grid", box->left, y, box->left + box->width, y);
+  for (int i = 1; i < TICKS_MAX && i * t.step < r.high; i++) {
+    const double y = box->top + (1 - place_of(r, i * t.step)) * box->height;
+    put_line(f, "grid", box->left, y, box->left + box->width, y);
   }
 }
 
