@@ -27,7 +27,7 @@ static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, double valu
   if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
   if (value < x->lower) return GENERIC_BELOW;
   if (value >= x->upper) return GENERIC_ABOVE(x->bins);
-  const double place = (value - x->lower) * x->per_width; /* rounded: perhaps that of a neighbour */
+  const double place = (value - x->lower) * x->per_width; /* from 0, rounded: perhaps a neighbour's */
   const uint32_t last = x->bins - 1;
   uint32_t bin = place < (double)last ? (uint32_t)place : last;
   while (value < axis_edge(x, bin)) bin--;
@@ -35,12 +35,13 @@ static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, double valu
   return 1 + bin;
 }
 
-/* Clears the counts of the block, and adds them to those of the run. All threads of the block come here. */
+/* Clears the counts of the block. All its threads come here. */
 static SL_DEVICE void block_counts_begin(uint32_t *counts, uint32_t entries) {
   for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x) counts[i] = 0;
   __syncthreads();
 }
 
+/* Adds them to those of the run. All its threads come here. */
 static SL_DEVICE void block_counts_end(const uint32_t *counts, uint32_t entries, uint32_t *totals) {
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x)
@@ -52,8 +53,7 @@ static SL_DEVICE void block_counts_end(const uint32_t *counts, uint32_t entries,
 enum { BLOCK_ENTRIES = 2048 };
 
 /* As many blocks as the device runs at a time, each with its share of the events. */
-#define HISTOGRAM_GRID(l) \
-  sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max *((l)->block_threads ? (l)->block_threads : 1))
+#define HISTOGRAM_GRID(l) sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max *(l)->block_threads)
 
 /* On the host: what follows of an axis's properties, or an error that names them. */
 static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lower, double upper) {
