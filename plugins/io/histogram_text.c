@@ -19,9 +19,13 @@ static void put_string(struct histogram_file *f, const char *text) {
   histogram_put_plain(f, "\"");
 }
 
+/* null where it is too large for a float: the spread over a range as wide as floats reach. */
 static void put_key_number(struct histogram_file *f, const char *key, double value) {
   histogram_put(f, ", \"%s\": ", key);
-  histogram_put_number(f, value);
+  if (isfinite(value))
+    histogram_put_number(f, value);
+  else
+    histogram_put_plain(f, "null");
 }
 
 static void put_axis(struct histogram_file *f, const struct histogram_axis *axis,

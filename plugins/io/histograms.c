@@ -77,38 +77,47 @@ static void count_beside(const struct histogram_axis *axis, uint32_t entry, uint
   if (entry == GENERIC_NOT_FINITE(axis->bins)) sums->not_finite += count;
 }
 
-/* Calls are made for each entry of x and of y whose count is not 0. */
-#define FOR_COUNTS(h, x_entry, y_entry, count)                                  \
-  for (uint32_t y_entry = 0; y_entry < histogram_entries(&(h)->y); y_entry++)   \
-    for (uint32_t x_entry = 0; x_entry < histogram_entries(&(h)->x); x_entry++) \
-      for (uint64_t count = histogram_count(h, x_entry, y_entry); count > 0; count = 0)
+/* How far what is in bins lies from the means, squared, and in one direction times the other. */
+struct squares {
+  double x, y, product;
+};
+
+static void add_to_sums(const struct histogram *h, uint32_t x, uint32_t y, struct histogram_sums *sums) {
+  const uint64_t count = histogram_count(h, x, y);
+  sums->entries += count;
+  count_beside(&h->x, x, count, &sums->x);
+  count_beside(&h->y, y, count, &sums->y);
+  if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) return;
+  sums->in_bins += count;
+  sums->x.mean += (double)count * middle_of(&h->x, x); /* a sum so far */
+  sums->y.mean += (double)count * middle_of(&h->y, y);
+}
+
+static void add_to_squares(const struct histogram *h, uint32_t x, uint32_t y, const struct histogram_sums *sums,
+                           struct squares *squares) {
+  if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) return;
+  const double count = (double)histogram_count(h, x, y);
+  const double dx = middle_of(&h->x, x) - sums->x.mean, dy = middle_of(&h->y, y) - sums->y.mean;
+  squares->x += count * dx * dx;
+  squares->y += count * dy * dy;
+  squares->product += count * dx * dy;
+}
 
 struct histogram_sums histogram_sum(const struct histogram *h) {
+  const uint32_t x_entries = histogram_entries(&h->x), y_entries = histogram_entries(&h->y);
   struct histogram_sums sums = {0};
-  double x_sum = 0, y_sum = 0, x_square = 0, y_square = 0, product = 0;
-  FOR_COUNTS(h, x, y, count) {
-    sums.entries += count;
-    count_beside(&h->x, x, count, &sums.x);
-    count_beside(&h->y, y, count, &sums.y);
-    if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) continue;
-    sums.in_bins += count;
-    x_sum += (double)count * middle_of(&h->x, x);
-    y_sum += (double)count * middle_of(&h->y, y);
-  }
+  struct squares squares = {0};
+  for (uint32_t y = 0; y < y_entries; y++)
+    for (uint32_t x = 0; x < x_entries; x++) add_to_sums(h, x, y, &sums);
   if (sums.in_bins == 0) return sums;
   const double n = (double)sums.in_bins;
-  sums.x.mean = x_sum / n;
-  sums.y.mean = y_sum / n;
-  FOR_COUNTS(h, x, y, count) {
-    if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) continue;
-    const double dx = middle_of(&h->x, x) - sums.x.mean, dy = middle_of(&h->y, y) - sums.y.mean;
-    x_square += (double)count * dx * dx;
-    y_square += (double)count * dy * dy;
-    product += (double)count * dx * dy;
-  }
-  sums.x.standard_deviation = sqrt(x_square / n);
-  sums.y.standard_deviation = sqrt(y_square / n);
-  if (x_square > 0 && y_square > 0) sums.correlation = product / sqrt(x_square) / sqrt(y_square);
+  sums.x.mean /= n;
+  sums.y.mean /= n;
+  for (uint32_t y = 0; y < y_entries; y++)
+    for (uint32_t x = 0; x < x_entries; x++) add_to_squares(h, x, y, &sums, &squares);
+  sums.x.standard_deviation = sqrt(squares.x / n);
+  sums.y.standard_deviation = sqrt(squares.y / n);
+  if (squares.x > 0 && squares.y > 0) sums.correlation = squares.product / sqrt(squares.x) / sqrt(squares.y);
   return sums;
 }
 
