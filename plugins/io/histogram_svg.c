@@ -165,7 +165,7 @@ static int put_ticks(struct histogram_file *f, const struct box *box, struct ran
 /* Nine from a power of ten to the next, without numbers. */
 static void put_small_ticks(struct histogram_file *f, const struct box *box, struct range r, int at_right) {
   const double x = at_right ? box->left + box->width : box->left, outwards = at_right ? 1 : -1;
-  for (double k = floor(r.low); k <= r.high; k++)
+  for (int k = (int)floor(r.low); k <= r.high; k++)
     for (int digit = 2; digit < 10; digit++) {
       const double place = place_of(r, k + log10(digit)), y = box->top + (1 - place) * box->height;
       if (place >= 0 && place <= 1) put_line(f, "axis", x, y, x + outwards * TICK * 0.6, y);
@@ -174,7 +174,7 @@ static void put_small_ticks(struct histogram_file *f, const struct box *box, str
 
 /* Of counts as powers of ten; those with one that is whole. */
 static void put_log_ticks(struct histogram_file *f, const struct box *box, struct range r, int at_right) {
-  for (double k = ceil(r.low); k <= r.high; k++) {
+  for (int k = (int)ceil(r.low); k <= r.high; k++) {
     put_y_tick(f, box, place_of(r, k), at_right);
     if (k < 4) {
       put_decimals(f, pow(10, k), 0);
@@ -486,7 +486,9 @@ void histograms_put_svg(struct histogram_file *f, const struct histogram_style *
                       ".steps{stroke:#1f5f99;stroke-width:1.4;stroke-linejoin:round;fill:#a9c9e6;fill-opacity:.65}\n"
                       "</style>\n");
   histogram_put(f, "<rect width='%" PRIu32 "' height='%" PRIu32 "' fill='#fff'/>\n", width, height);
-  for (uint32_t i = 0; i < count; i++)
-    put_panel(f, &all[i], style, (double)(i % columns * WIDTH), (double)(i / columns * HEIGHT));
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t column = i % columns, row = i / columns;
+    put_panel(f, &all[i], style, column * WIDTH, row * HEIGHT);
+  }
   histogram_put_plain(f, "</svg>\n");
 }
