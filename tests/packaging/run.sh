@@ -46,7 +46,7 @@ python3 "$source/tests/docs/check.py" --links "$pages" || fail "links of install
 echo "man pages and shell completion"
 for command in "" $("$sluice" --help | sed -n 's/^  sluice \([a-z]*\) .*/-\1/p'); do
   page=$prefix/share/man/man1/sluice$command.1
-  grep -q '^\.SH SYNOPSIS' "$page" || fail "no man page $page; was help2man there when it was built?"
+  grep -q SLUICE_GRAPH_PATH "$page" && grep -q '^\.SH SYNOPSIS' "$page" || fail "no man page $page; was help2man there when it was built?"
 done
 completion=$prefix/share/bash-completion/completions/sluice
 completed=$(bash -c 'source "$1"; COMP_WORDS=(sluice descr) COMP_CWORD=1; _sluice; echo "${COMPREPLY[@]}"' bash "$completion")
