@@ -26,7 +26,7 @@ struct cli_arguments {
   struct cli_list csv_paths;
   struct cli_list nodes;
   const char *blocks, *slots_list, *slice_events_list;
-  uint64_t capacity, rounds;
+  uint64_t capacity, steps, rounds;
   double seconds;
   uint32_t graphs_only; /* of `sluice list` */
   uint32_t quiet, all, as_json, as_dot, as_svg, as_mermaid, as_yaml, origins;

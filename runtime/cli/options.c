@@ -54,6 +54,8 @@ const struct cli_option cli_options[] = {
      CLI_PLAN, AT(capacity), UINT64_MAX},
     {"--seconds", NULL, "S", "with --csv: longest search, per file (default 60)", CLI_SECONDS, CLI_PLAN, AT(seconds),
      1000000},
+    {"--steps", NULL, "N", "with --csv: most steps of a search, and no limit of time unless one is given", CLI_COUNT,
+     CLI_PLAN, AT(steps), UINT64_MAX},
     {"--offsets", NULL, "FILE", "with --csv: write the buffers with their offsets", CLI_TEXT, CLI_PLAN,
      AT(offsets_path), 0},
     {"-o", "--output", "FILE", "where a sink writes its file", CLI_TEXT, CLI_RUN, AT(options.output_path), 0},

@@ -29,19 +29,32 @@ static int write_files(const struct cli_arguments *a, const struct sl_allocation
   return status;
 }
 
-/* "fits 1048576", or why not. */
-static int write_verdict(const struct sl_allocation_summary *s, uint64_t capacity, FILE *file) {
-  const int fits = capacity == 0 || s->arena_bytes <= capacity;
-  if (!fits && (s->optimal || capacity < s->lower_bound_bytes))
-    fprintf(file, "no plan fits %" PRIu64, capacity);
-  else if (!fits)
-    fprintf(file, "found none that fits %" PRIu64 " in time", capacity);
-  else if (s->optimal)
-    fprintf(file, "proved least");
-  else if (capacity)
-    fprintf(file, "fits %" PRIu64, capacity);
+/* "in time", or in how many steps. */
+static void write_effort(const struct sl_allocation_summary *s, const struct cli_arguments *a, FILE *file) {
+  if (a->steps && s->steps >= a->steps)
+    fprintf(file, "in %" PRIu64 " step%s", s->steps, s->steps == 1 ? "" : "s");
   else
-    fprintf(file, "no proof in time that it is least");
+    fprintf(file, "in time");
+}
+
+/* "fits 1048576", or why not. */
+static int write_verdict(const struct sl_allocation_summary *s, const struct cli_arguments *a, FILE *file) {
+  const uint64_t capacity = a->capacity;
+  const int fits = capacity == 0 || s->arena_bytes <= capacity;
+  if (!fits && capacity < s->least_bytes) {
+    fprintf(file, "no plan fits %" PRIu64, capacity);
+  } else if (!fits) {
+    fprintf(file, "found none that fits %" PRIu64 " ", capacity);
+    write_effort(s, a, file);
+  } else if (s->optimal) {
+    fprintf(file, "proved least");
+  } else if (capacity) {
+    fprintf(file, "fits %" PRIu64, capacity);
+  } else {
+    fprintf(file, "no proof ");
+    write_effort(s, a, file);
+    fprintf(file, " that it is least; at least %" PRIu64 " proved", s->least_bytes);
+  }
   fprintf(file, "\n");
   return fits ? CLI_OK : CLI_FAILED;
 }
@@ -63,14 +76,15 @@ static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table
   struct sl_allocation *allocation = NULL;
   if (sl_allocation_open(path, d, &allocation) < 0) return CLI_WRONG;
   int status = CLI_FAILED;
-  if (sl_allocation_solve(allocation, a->capacity, a->seconds > 0 ? a->seconds : SECONDS_DEFAULT, d) == SL_OK) {
+  const double seconds = a->seconds > 0 || a->steps ? a->seconds : SECONDS_DEFAULT;
+  if (sl_allocation_solve(allocation, a->capacity, seconds, a->steps, d) == SL_OK) {
     const struct sl_allocation_summary s = sl_allocation_summarize(allocation);
     if ((*rows)++ == 0) write_heads(a, table);
     const uint64_t least = s.lower_bound_bytes ? s.lower_bound_bytes : 1;
     fprintf(table, "%-*s %8u %13" PRIu64 " %13" PRIu64 " %7.2f %% %10" PRIu64 " %9.3f  ", path_width(a), path,
             s.buffers, s.arena_bytes, s.lower_bound_bytes,
             100.0 * (double)(s.arena_bytes - s.lower_bound_bytes) / (double)least, s.steps, s.seconds);
-    status = write_verdict(&s, a->capacity, table);
+    status = write_verdict(&s, a, table);
     const int written = write_files(a, allocation);
     if (status == CLI_OK) status = written;
   }
@@ -103,8 +117,8 @@ int cli_plan(const struct cli_arguments *a) {
   const size_t csvs = a->csv_paths.count;
   if (!a->operand && csvs == 0) return complain("`sluice plan` wants a graph, or --csv FILE");
   if (a->operand && csvs > 0) return complain("`sluice plan` takes a graph or --csv, not both");
-  if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->offsets_path))
-    return complain("--capacity, --seconds and --offsets are for `sluice plan --csv FILE`");
+  if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->steps > 0 || a->offsets_path))
+    return complain("--capacity, --seconds, --steps and --offsets are for `sluice plan --csv FILE`");
   const char *of_graph = csvs > 0 ? cli_given_of(a, CLI_GRAPH | CLI_PLUGINS) : NULL;
   if (of_graph) {
     fprintf(stderr, "error: %s is for graphs, and has no effect with --csv\n", of_graph);

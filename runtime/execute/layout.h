@@ -99,7 +99,8 @@ struct sl_layout {
   uint64_t arena_bytes, live_bytes_max, input_bytes;
   uint64_t device_input_bytes; /* of the input, up to the last field that kernels read */
   uint64_t input_gap_bytes;    /* left before and after each field of the input */
-  uint32_t optimal;
+  uint64_t least_bytes;        /* no plan has a smaller arena */
+  uint64_t plan_steps;         /* of the search for a plan; 0: it was not needed */
 };
 
 /* Makes the layout for slices of `events` events, with at most `branches` branches. On failure the reasons are in `d`:

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plans of graphs are found by the greedy orders; where they are not, so long may a better one be looked for. */
-#define SEARCH_SECONDS 0.25
-
 /* Does a port that shares another one's offsets have items of events only that its node runs on? So it is if who wrote
  * the offsets ran on the same ones. */
 static int has_items_of_own_events(const struct sl_layout *l, uint32_t n, const char *shared) {
@@ -289,7 +286,8 @@ static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
     buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->kept_from, storage->kept_until};
     owner[count++] = s;
   }
-  const struct sl_plan_request request = {buffers, count, SL_ARENA_ALIGNMENT, 0, SEARCH_SECONDS};
+  /* A fixed number of steps, so that a plan never depends on the clock. */
+  const struct sl_plan_request request = {.buffers = buffers, .count = count, .alignment = SL_ARENA_ALIGNMENT};
   struct sl_plan_result result = {0};
   status = sl_plan_solve(&request, &result);
   if (status < 0) {
@@ -307,7 +305,8 @@ static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
     if (l->storage[s].in_place_of != SL_NONE) l->storage[s].offset = l->storage[find_root(l, (int32_t)s)].offset;
   l->arena_bytes = result.arena_bytes;
   l->live_bytes_max = result.lower_bound_bytes;
-  l->optimal = result.optimal;
+  l->least_bytes = result.least_bytes;
+  l->plan_steps = result.steps;
 done:
   free(buffers);
   free(owner);

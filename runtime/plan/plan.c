@@ -3,10 +3,9 @@
  *   1. The lower bound: the most bytes live at once. A plan that reaches it is optimal, and done.
  *   2. Greedy orders and their improvement (greedy.c).
  *   3. The search for a plan of a given capacity (search.c): first the goal, then, while that is undecided, capacities
- *      half-way between what is known to be too small (or was too hard) and the best plan so far. When these meet, it
- *      begins again with four times the effort. A capacity proved impossible raises the lower end for good; when that
- *      reaches the best plan, it is optimal. Without a time limit, one short try of the goal, shorter for large
- *      problems.
+ *      half-way between what is known to be too small (or was too hard) and the best plan so far, with a quarter of
+ *      the effort each. When these are close, it begins again with four times the effort and until they are closer. A
+ *      capacity proved impossible raises the lower end for good; when that reaches the best plan, it is optimal.
  *
  * A plan depends on the request only, unless the time limit ends the search. */
 #include "plan.h"
@@ -17,8 +16,11 @@
 
 #include <stdlib.h>
 
-enum { STEPS_WITHOUT_LIMIT = 50000, STEPS_FIRST = 200000, EFFORT_GROWTH = 4 };
-#define WORK_WITHOUT_LIMIT UINT64_C(1000000000) /* a step costs about a third of a nanosecond an overlapping pair */
+enum { STEPS_FIRST = 40000, STEPS_WITHOUT_LIMIT = 20000, EFFORT_GROWTH = 4 };
+enum { FIRST_PRECISION = 256 }; /* of the first round: a share of the arena */
+/* A step costs some ten nanoseconds an overlapping pair. Of the first round's goal, and of a search without limits. */
+#define WORK_FIRST         UINT64_C(200000000)
+#define WORK_WITHOUT_LIMIT UINT64_C(80000000)
 
 struct solver {
   const struct sl_plan_problem *problem;
@@ -27,6 +29,7 @@ struct solver {
   int64_t *trial;     /* offsets of a solved attempt */
   int64_t goal;       /* stop at this arena */
   int64_t impossible; /* no plan has an arena of this size or less */
+  uint64_t step_end;
 };
 
 static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *offsets) {
@@ -38,7 +41,8 @@ static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *of
 
 /* Attempts one capacity and records the outcome, which it returns. */
 static int capacity_attempt(struct solver *s, int64_t capacity, uint64_t steps) {
-  const int status = sl_plan_search_attempt(s->search, capacity, steps, s->trial);
+  const uint64_t left = s->step_end - sl_plan_search_steps(s->search);
+  const int status = sl_plan_search_attempt(s->search, capacity, steps < left ? steps : left, s->trial);
   if (status == SL_PLAN_IMPOSSIBLE && capacity > s->impossible) s->impossible = capacity;
   if (status == SL_PLAN_SOLVED) {
     int64_t *offsets = s->best.offsets;
@@ -50,42 +54,52 @@ static int capacity_attempt(struct solver *s, int64_t capacity, uint64_t steps) 
 }
 
 static int finished(const struct solver *s) {
-  return s->best.arena <= s->goal || s->best.arena == s->impossible + 1 || sl_plan_search_late(s->search);
+  return s->best.arena <= s->goal || s->best.arena == s->impossible + 1 || sl_plan_search_late(s->search) ||
+         sl_plan_search_steps(s->search) >= s->step_end;
 }
 
-/* The goal, or the smallest capacity that may be possible; then bisection between it and the best plan. */
-static int round_search(struct solver *s, uint64_t steps) {
+/* The goal, or the smallest capacity that may be possible; then bisection between it and the best plan, until they
+ * differ by no more than `precision`. */
+static int round_search(struct solver *s, uint64_t steps, int64_t precision) {
   int64_t low = s->goal > s->impossible ? s->goal : s->impossible + 1;
   int status = capacity_attempt(s, low, steps);
-  while (status >= 0 && !finished(s) && low + 1 < s->best.arena) {
+  while (status >= 0 && !finished(s) && s->best.arena - low > precision) {
     const int64_t middle = low + (s->best.arena - low) / 2;
-    status = capacity_attempt(s, middle, steps);
+    status = capacity_attempt(s, middle, steps / EFFORT_GROWTH);
     if (status != SL_PLAN_SOLVED) low = middle;
   }
   return status < 0 ? status : SL_OK;
 }
 
-static int search_run(struct solver *s, double seconds) {
-  if (seconds <= 0) {
-    const uint64_t affordable = WORK_WITHOUT_LIMIT / (sl_plan_search_pairs(s->search) + 1);
-    const uint64_t steps = affordable < STEPS_WITHOUT_LIMIT ? affordable : STEPS_WITHOUT_LIMIT;
-    const int status = capacity_attempt(s, s->goal, steps);
-    return status < 0 ? status : SL_OK;
+/* As many steps as `work` allows, but no more than `most`. */
+static uint64_t steps_affordable(const struct solver *s, uint64_t work, uint64_t most) {
+  const uint64_t steps = work / (sl_plan_search_pairs(s->search) + 1) + 1;
+  return steps < most ? steps : most;
+}
+
+static int search_run(struct solver *s, const struct sl_plan_request *request) {
+  uint64_t steps = steps_affordable(s, WORK_FIRST, STEPS_FIRST);
+  s->step_end = request->steps ? request->steps : UINT64_MAX;
+  if (request->steps == 0 && request->seconds <= 0) {
+    s->step_end = steps_affordable(s, WORK_WITHOUT_LIMIT, STEPS_WITHOUT_LIMIT);
+    steps = s->step_end / 2 + 1; /* the rest for what is easier than the goal */
   }
-  for (uint64_t steps = STEPS_FIRST; !finished(s); steps *= EFFORT_GROWTH) {
-    const int status = round_search(s, steps);
+  int64_t precision = s->best.arena / FIRST_PRECISION + 1;
+  for (; !finished(s); steps *= EFFORT_GROWTH) {
+    const int status = round_search(s, steps, precision);
     if (status) return status;
+    precision = precision / EFFORT_GROWTH + 1;
   }
   return SL_OK;
 }
 
-static int problem_solve(struct solver *s, double seconds) {
+static int problem_solve(struct solver *s, const struct sl_plan_request *request) {
   int status = sl_plan_greedy(s->problem, s->goal, &s->best);
   if (status || s->best.arena <= s->goal) return status;
-  const double deadline = seconds > 0 ? sl_plan_clock() + seconds : 0;
+  const double deadline = request->seconds > 0 ? sl_plan_clock() + request->seconds : 0;
   status = sl_plan_search_make(s->problem, deadline, &s->search);
   if (status || !s->search) return status;
-  return search_run(s, seconds);
+  return search_run(s, request);
 }
 
 static void offsets_write(const struct solver *s, const struct sl_plan_request *request) {
@@ -109,11 +123,12 @@ int sl_plan_solve(const struct sl_plan_request *request, struct sl_plan_result *
   }
   s.best.offsets = offsets;
   s.trial = offsets + problem.count;
-  if (problem.count) status = problem_solve(&s, request->seconds);
+  if (problem.count) status = problem_solve(&s, request);
   if (status == SL_OK) {
     offsets_write(&s, request);
     result->arena_bytes = (uint64_t)s.best.arena * problem.unit_bytes;
     result->lower_bound_bytes = (uint64_t)problem.lower_bound * problem.unit_bytes;
+    result->least_bytes = (uint64_t)(s.impossible + 1) * problem.unit_bytes;
     result->optimal = s.best.arena == s.impossible + 1 || problem.count == 0;
     if (s.search) result->steps = sl_plan_search_steps(s.search);
   }

@@ -17,12 +17,15 @@ struct sl_plan_request {
   uint32_t count;
   uint32_t alignment; /* power of two; sizes are rounded up to it */
   uint64_t capacity;  /* stop when the arena is no larger; 0: the lower bound */
-  double seconds;     /* time limit of the search after the greedy orders; 0: one short try of fixed length */
+  /* Limits of the search after the greedy orders, 0: none; without either, a fixed number of steps by size. */
+  double seconds;
+  uint64_t steps;
 };
 
 struct sl_plan_result {
   uint64_t arena_bytes;       /* the highest end of a buffer */
   uint64_t lower_bound_bytes; /* most bytes live at once, aligned sizes */
+  uint64_t least_bytes;       /* proved: no plan has fewer; the lower bound or above */
   uint32_t optimal;           /* 1: arena equals the lower bound, or the search proved that no plan is smaller */
   uint32_t reserved;
   uint64_t steps; /* search nodes visited */

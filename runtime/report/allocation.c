@@ -31,8 +31,9 @@ static double now_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double seconds, struct sl_diagnostics *d) {
-  const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds};
+int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double seconds, uint64_t steps,
+                        struct sl_diagnostics *d) {
+  const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds, steps};
   const struct sl_place place = {a->path, NULL, 0, 0};
   const double begin = now_seconds();
   int status = sl_plan_solve(&request, &a->result);
@@ -50,6 +51,7 @@ int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double
 struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *a) {
   return (struct sl_allocation_summary){.arena_bytes = a->result.arena_bytes,
                                         .lower_bound_bytes = a->result.lower_bound_bytes,
+                                        .least_bytes = a->result.least_bytes,
                                         .steps = a->result.steps,
                                         .seconds = a->seconds,
                                         .buffers = a->csv.count,

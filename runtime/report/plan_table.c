@@ -102,6 +102,17 @@ static void write_cost_of_branches(const struct sl_session *s, FILE *file) {
     fprintf(file, "%u branches; with one the arena would have %" PRIu64 " bytes\n", l->branch_count, one);
 }
 
+/* The size, and what is proved of it. */
+static void write_arena(const struct sl_layout *l, FILE *file) {
+  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f", l->arena_bytes, l->live_bytes_max,
+          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0);
+  if (l->arena_bytes == l->least_bytes)
+    fprintf(file, ", proved least\n");
+  else
+    fprintf(file, ", at least %" PRIu64 " proved: the search ended after %" PRIu64 " steps\n", l->least_bytes,
+            l->plan_steps);
+}
+
 void sl_session_write_plan(const struct sl_session *s, FILE *file) {
   const struct sl_layout *l = sl_session_layout(s);
   fprintf(file, "slices of %u events\n", l->events);
@@ -112,10 +123,8 @@ void sl_session_write_plan(const struct sl_session *s, FILE *file) {
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++)
     fprintf(file, "capacity of %-32s %11" PRIu64 "\n", sl_session_summary(s)->budgets[i].port,
             sl_session_summary(s)->budgets[i].capacity);
-  fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f%s\ninput %" PRIu64 " bytes\n",
-          l->arena_bytes, l->live_bytes_max,
-          l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0,
-          l->optimal ? ", proved least" : "", l->input_bytes);
+  write_arena(l, file);
+  fprintf(file, "input %" PRIu64 " bytes\n", l->input_bytes);
   write_cost_of_branches(s, file);
 }
 

@@ -74,7 +74,7 @@ static void damaged_text_is_refused_or_is_another_problem(void **state) {
     struct sl_diagnostics *d = sl_diagnostics_new();
     struct sl_plan_csv csv;
     if (read_text(text, length, d, &csv) == SL_OK) {
-      const struct sl_plan_request request = {csv.buffers, csv.count, 1, 0, 1.0};
+      const struct sl_plan_request request = {csv.buffers, csv.count, 1, 0, 1.0, 0};
       struct sl_plan_result result;
       assert_int_equal(sl_diagnostics_errors(d), 0);
       assert_int_equal(sl_plan_solve(&request, &result), SL_OK);

@@ -41,7 +41,7 @@ static void problem_fits_its_capacity(void **state) {
   if (!file) skip();
   struct sl_plan_buffer buffers[BUFFERS_MAX];
   const uint32_t count = problem_read(file, buffers);
-  const struct sl_plan_request request = {buffers, count, 1, CAPACITY, SECONDS_MAX};
+  const struct sl_plan_request request = {buffers, count, 1, CAPACITY, SECONDS_MAX, 0};
   struct sl_plan_result result;
   char reason[256] = "";
   const clock_t start = clock();

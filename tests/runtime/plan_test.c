@@ -18,7 +18,7 @@ enum { BUFFERS_MAX = 128 };
 
 static struct sl_plan_result solve_with(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment,
                                         uint64_t capacity, double seconds) {
-  const struct sl_plan_request request = {buffers, count, alignment, capacity, seconds};
+  const struct sl_plan_request request = {buffers, count, alignment, capacity, seconds, 0};
   struct sl_plan_result result;
   char reason[256] = "";
   assert_int_equal(sl_plan_solve(&request, &result), SL_OK);
@@ -125,6 +125,22 @@ static void what_is_not_proved_is_not_called_optimal(void **state) {
   assert_int_equal(result.optimal, 0);
 }
 
+static void a_limit_in_steps_ends_the_search_with_what_is_proved(void **state) {
+  (void)state;
+  struct sl_plan_request request = {gap, COUNT(gap), 1, 0, 0, 3};
+  struct sl_plan_result result;
+  assert_int_equal(sl_plan_solve(&request, &result), SL_OK);
+  assert_int_equal(result.steps, 3);
+  assert_int_equal(result.arena_bytes, 7);
+  assert_int_equal(result.least_bytes, 6);
+  assert_int_equal(result.optimal, 0);
+  request.steps = 100;
+  assert_int_equal(sl_plan_solve(&request, &result), SL_OK);
+  assert_true(result.steps < 100);
+  assert_int_equal(result.least_bytes, 7);
+  assert_int_equal(result.optimal, 1);
+}
+
 static void buffers_of_size_0_get_offset_0_and_disturb_nothing(void **state) {
   (void)state;
   struct sl_plan_buffer b[] = {BUFFER(0, 0, 9), BUFFER(8, 0, 9), BUFFER(0, 2, 3), BUFFER(8, 0, 9)};
@@ -159,7 +175,7 @@ static void a_capacity_ends_the_search_early(void **state) {
 }
 
 static int solve_status(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment) {
-  const struct sl_plan_request request = {buffers, count, alignment, 0, 1};
+  const struct sl_plan_request request = {buffers, count, alignment, 0, 1, 0};
   struct sl_plan_result result;
   return sl_plan_solve(&request, &result);
 }
@@ -299,7 +315,7 @@ static void small_problems_are_solved_to_the_brute_force_optimum(void **state) {
 /* The search alone, without the greedy orders that solve most small problems before it: a plan at the optimum, a proof
  * one unit below, in each of its ways to choose. */
 static void assert_search_decides(struct sl_plan_buffer *b, uint32_t count, uint64_t optimum, uint64_t seed) {
-  const struct sl_plan_request request = {b, count, 1, 0, 0};
+  const struct sl_plan_request request = {b, count, 1, 0, 0, 0};
   struct sl_plan_problem problem;
   struct sl_plan_search *search;
   int64_t offsets[16];
@@ -453,6 +469,7 @@ int main(void) {
       cmocka_unit_test(the_optimum_is_found_where_largest_first_fragments),
       cmocka_unit_test(an_optimum_above_the_lower_bound_is_proved),
       cmocka_unit_test(what_is_not_proved_is_not_called_optimal),
+      cmocka_unit_test(a_limit_in_steps_ends_the_search_with_what_is_proved),
       cmocka_unit_test(buffers_of_size_0_get_offset_0_and_disturb_nothing),
       cmocka_unit_test(sizes_are_rounded_up_to_the_alignment),
       cmocka_unit_test(sizes_near_the_limit_do_not_overflow),

@@ -298,6 +298,7 @@ SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file
 struct sl_allocation;
 struct sl_allocation_summary {
   uint64_t arena_bytes, lower_bound_bytes; /* the highest end of a buffer; the most bytes live at once */
+  uint64_t least_bytes;                    /* proved: no plan has fewer; the lower bound or above */
   uint64_t steps;                          /* of the search; 0: it was not needed */
   double seconds;
   uint32_t buffers;
@@ -305,9 +306,10 @@ struct sl_allocation_summary {
 };
 SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation);
 /* Looks for a plan of at most `capacity_bytes` (0: the smallest) until there is one, a proof that there is none, or the
- * time is over, and keeps the best found. A checker that shares no code with the planner goes over it. */
+ * time is over or so many steps were taken (0: without that limit; without either, a fixed number of steps), and keeps
+ * the best found. A checker that shares no code with the planner goes over it. */
 SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
-                               struct sl_diagnostics *d);
+                               uint64_t steps, struct sl_diagnostics *d);
 SL_API struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *allocation);
 SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
 SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
