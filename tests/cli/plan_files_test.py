@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What `sluice plan` writes for programs: plan_files_test.py SLUICE. Offsets are checked here once more, pair by pair; in
-drawings each buffer has its bar, to scale. The six problems of SLUICE_DATA/minimalloc must fit their capacity."""
+drawings each buffer has its bar, to scale. Problems cut from a rectangle (bench/planner.py) must be put together. The six problems of SLUICE_DATA/minimalloc must fit their capacity."""
 import csv
+import importlib.util
+import io
 import os
 import re
 import subprocess
@@ -72,6 +74,45 @@ def graph():
     check_scale(drawn)
 
 
+def problem_maker():
+    spec = importlib.util.spec_from_file_location("planner", ROOT / "bench/planner.py")
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    return maker
+
+
+def check_cut(pieces, height):
+    """Buffers that lie in the rectangle without overlap, and fill it at some step: no plan is lower, and one is as low."""
+    for i, (lower, upper, bottom, top) in enumerate(pieces):
+        assert 0 <= lower < upper and 0 <= bottom < top <= height, pieces[i]
+        for other in pieces[:i]:
+            assert lower >= other[1] or other[0] >= upper or bottom >= other[3] or other[2] >= top, (pieces[i], other)
+    assert any(sum(p[3] - p[2] for p in pieces if p[0] <= step < p[1]) == height for step in {p[0] for p in pieces})
+
+
+def cut_problems(folder):
+    maker = problem_maker()
+    for family in maker.FAMILIES:
+        for count in (20, 60):
+            check_cut(maker.problem(family, count, 1), maker.HEIGHT)
+            with open(folder / "cut.csv", "w") as file:
+                maker.write(family, count, 1, file)
+            line = sluice("plan", "--csv", folder / "cut.csv", "--steps", 20000).splitlines()[1]
+            assert line.endswith("proved least"), (family, count, line)
+
+
+def twice():
+    """Steps, not seconds, end the search: so it goes the same way each time."""
+    maker = problem_maker()
+    text = io.StringIO()
+    maker.write("jitter", 100, 10, text)
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text.getvalue())
+        file.flush()
+        found = [sluice("plan", "--csv", file.name, "--steps", 2000, "--offsets", "-") for _ in range(2)]
+    assert found[0] == found[1] and found[0].count("\n") == 101
+
+
 def hard_problems(folder):
     problems = sorted((DATA / "minimalloc").glob("*.csv"))
     if not problems:
@@ -90,4 +131,6 @@ def hard_problems(folder):
 with tempfile.TemporaryDirectory() as name:
     small_problem(Path(name))
     graph()
+    cut_problems(Path(name))
+    twice()
     hard_problems(Path(name))
