@@ -10,12 +10,12 @@ Prints a row a case: digests of the outputs on the cpu, and whether the device's
 differ. `bench/gpu_proof.py --device simt --quick` does the same with the emulator.
 """
 import argparse
-import struct
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
+import mdf  # noqa: E402
 from common import MANY, SIX, call, need_data, run  # noqa: E402
 
 NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
@@ -42,11 +42,7 @@ def digests(graph, sample, *arguments):
 
 def shuffled_copy(path, count):
     """`count` records of the 300-event file, in an order that scatters them."""
-    data, at, records = MANY.read_bytes(), 0, []
-    while at < len(data):
-        length = struct.unpack_from("<I", data, at)[0]
-        records.append(data[at:at + length])
-        at += length
+    records = list(mdf.records(MANY))
     with open(path, "wb") as out:
         for i in range(count):
             out.write(records[i * 7919 % 10007 % len(records)])

@@ -4,40 +4,20 @@ In Python, independent of the plugin truth, for tracks that no graph makes: thos
 are those of plugins/truth/README.md, "What matches", and the banks are described there.
 """
 import struct
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
+import mdf  # noqa: E402
 
 PARTICLES, VERTICES = 32, 33
 FLAGS = ("long", "downstream", "velo", "ut", "scifi", "beauty", "charm", "strange", "signal")
 ELECTRON = 11
 
 
-def bodies(path):
-    """The body of each record of an MDF file that is not compressed."""
-    data, at = path.read_bytes(), 0
-    while at < len(data):
-        size, again, third = struct.unpack_from("<3I", data, at)
-        compression, header = data[at + 16], 20 + 4 * (data[at + 17] & 15)
-        if not (size == again == third and header <= size <= len(data) - at) or compression & 15:
-            raise ValueError(f"{path}, byte {at}: no record of an MDF file without compression")
-        yield data[at + header : at + size]
-        at += size
-
-
-def payloads(body, kind):
-    """Those of the banks of a type, in the order of their sources, as one."""
-    parts, at = {}, 0
-    while at < len(body):
-        magic, size, bank_type, _, source = struct.unpack_from("<HHBBH", body, at)
-        if magic != 0xCBCB or size < 8:
-            raise ValueError(f"no bank at byte {at} of an event")
-        if bank_type == kind:
-            parts[source] = body[at + 8 : at + size]
-        at += (size + 3) // 4 * 4
-    return b"".join(parts[source] for source in sorted(parts))
-
-
-def particles(body):
+def particles(record):
     """Of each particle: its numbers, and the ids of its hits by detector."""
-    data = payloads(body, PARTICLES)
+    data = mdf.joined(record, PARTICLES)
     (count,), at, found = struct.unpack_from("<I", data), 4, []
     for _ in range(count):
         key, pid, p, pt, eta, *_ = struct.unpack_from("<Ii7f", data, at)
@@ -52,9 +32,9 @@ def particles(body):
     return found
 
 
-def vertices(body):
+def vertices(record):
     """(tracks, z) of each."""
-    data = payloads(body, VERTICES)
+    data = mdf.joined(record, VERTICES)
     (count,) = struct.unpack_from("<i", data)
     return [(tracks, z) for tracks, _, _, z in struct.iter_unpack("<i3d", data[4 : 4 + 28 * count])]
 
@@ -62,8 +42,8 @@ def vertices(body):
 class Truth:
     """Of one event. SciFi ids are compared by their channels, the bits of `scifi_mask`."""
 
-    def __init__(self, body, scifi_mask=0xFFFFFFFF):
-        self.particles, self.vertices, self.mask = particles(body), vertices(body), scifi_mask
+    def __init__(self, record, scifi_mask=0xFFFFFFFF):
+        self.particles, self.vertices, self.mask = particles(record), vertices(record), scifi_mask
         self.by_key = {one["key"]: place for place, one in enumerate(self.particles)}
         self.of = {"velo_ids": {}, "scifi_ids": {}}
         for place, one in enumerate(self.particles):

@@ -156,7 +156,7 @@ def reference(options):
 
 def judged_record(options, events):
     """What the tracks and vertices have found that are recorded of the default sequence, as the checks count."""
-    truths = [mc_truth.Truth(body, CHANNEL) for body in mc_truth.bodies(options.data / "lhcb/minbias.mdf")]
+    truths = [mc_truth.Truth(record, CHANNEL) for record in mc_truth.mdf.records(options.data / "lhcb/minbias.mdf")]
 
     def long_tracks(event):
         for track in event["forward_tracks"]:

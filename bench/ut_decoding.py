@@ -24,33 +24,25 @@ from pathlib import Path
 import samples
 from samples import ROOT
 
+sys.path.insert(0, str(ROOT / "tests/graphs"))
+import mdf  # noqa: E402
+
 # Way, whether lanes take banks, and their order: the event's, without empty ones, large ones first.
 WAYS = (("boards", "event"), ("map", "event"), ("suppressed", "no empty ones"), ("shared", "no empty ones"), ("sorted", "by size"),
         ("fetched", "by size"), ("ut.decode", "hits"))
 LANES, UT_BANK, V4_EMPTY_BYTES = 32, 66, 24
-MAGIC = 0xCBCB
 
 
 def hits_of_banks(path):
     """The hits of each UT bank of each event of a file whose bodies are not compressed."""
-    data, at = Path(path).read_bytes(), 0
-    while at < len(data):
-        length, compression, kind = struct.unpack_from("<I12xBB", data, at)
-        if compression & 0xF:
-            sys.exit(f"{path}: a record at byte {at} is compressed")
-        begin, end, banks = at + 20 + 4 * (kind & 0xF), at + length, []
-        while begin < end:
-            magic, size, bank, version, _ = struct.unpack_from("<HHBBH", data, begin)
-            if magic != MAGIC:
-                sys.exit(f"{path}: no bank at byte {begin}")
-            payload = data[begin + 8:begin + size]
-            if bank == UT_BANK and version == 4:
+    for record in mdf.records(path):
+        banks = []
+        for kind, version, _, _, payload in mdf.banks(record):
+            if kind == UT_BANK and version == 4:
                 banks.append(sum(payload[i] for i in (0, 1, 4, 5, 6, 7)) if len(payload) >= V4_EMPTY_BYTES else 0)
-            elif bank == UT_BANK:
+            elif kind == UT_BANK:
                 banks.append(struct.unpack_from("<H", payload)[0])
-            begin += (size + 3) // 4 * 4
         yield banks
-        at = end
 
 
 def work(banks, order):

@@ -16,7 +16,9 @@
 #endif
 #ifdef HAS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
+#define UNSEEN __attribute__((no_sanitize("address")))
 #else
+#define UNSEEN
 #define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
@@ -33,15 +35,16 @@ static const unsigned char canary[CANARY_BYTES] = {CANARY_8(0),  CANARY_8(8),  C
 
 static unsigned char canary_byte(size_t index, unsigned char salt) { return canary[index] ^ salt; }
 
-/* Word by word: after each node all fields of a graph are looked at. */
-static int is_canary(const unsigned char *bytes, unsigned char salt) {
+/* At any address, of any bytes. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) any_word;
+
+/* Word by word, and without asking AddressSanitizer, to which canaries are forbidden: after each node all fields of a
+ * graph are looked at. */
+UNSEEN static int is_canary(const unsigned char *bytes, unsigned char salt) {
+  const any_word *found = (const any_word *)bytes, *expected = (const any_word *)canary;
   uint64_t difference = 0;
-  for (size_t i = 0; i < CANARY_BYTES; i += sizeof(uint64_t)) {
-    uint64_t found, expected;
-    memcpy(&found, bytes + i, sizeof found);
-    memcpy(&expected, canary + i, sizeof expected);
-    difference |= found ^ expected ^ salt * (UINT64_MAX / UINT8_MAX);
-  }
+  for (size_t i = 0; i < CANARY_BYTES / sizeof(uint64_t); i++)
+    difference |= found[i] ^ expected[i] ^ salt * (UINT64_MAX / UINT8_MAX);
   return difference == 0;
 }
 
@@ -96,9 +99,9 @@ void sl_guarded_free(struct sl_guarded *g) {
 int sl_guarded_is_damaged(const struct sl_guarded *g, char *text, size_t size) {
   const unsigned char *values = g->values;
   if (!values) return 0;
+  if (is_canary(values - CANARY_BYTES, g->salt) && is_canary(values + g->bytes, g->salt)) return 0;
   canaries_permit(g);
-  const int is_damaged = !is_canary(values - CANARY_BYTES, g->salt) || !is_canary(values + g->bytes, g->salt);
-  if (is_damaged) find_damage(g, text, size);
+  find_damage(g, text, size);
   canaries_forbid(g);
-  return is_damaged;
+  return 1;
 }

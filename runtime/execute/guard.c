@@ -149,8 +149,9 @@ int sl_guard_open(struct sl_slot *slot) {
   struct sl_session *s = slot->session;
   const struct sl_layout *l = s->layout;
   slot->guarded = calloc(l->storage_count + 1, sizeof *slot->guarded);
+  slot->is_poisoned = calloc(l->storage_count + 1, 1);
   slot->is_listed = malloc(l->events + 1u);
-  if (!slot->guarded || !slot->is_listed) return SL_ENOMEM;
+  if (!slot->guarded || !slot->is_poisoned || !slot->is_listed) return SL_ENOMEM;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     if (!is_guarded(&l->storage[i])) continue;
     if (s->backend->is_device) {
@@ -160,6 +161,7 @@ int sl_guard_open(struct sl_slot *slot) {
       slot->storage[i] = slot->guarded[i].values;
     }
     if (!slot->storage[i]) return SL_ENOMEM;
+    slot->is_poisoned[i] = !s->backend->is_device;
   }
   return SL_OK;
 }
@@ -173,17 +175,21 @@ void sl_guard_close(struct sl_slot *slot) {
     else
       sl_guarded_free(&slot->guarded[i]);
   free(slot->guarded);
+  free(slot->is_poisoned);
   free(slot->is_listed);
 }
 
-/* What the step is about to write, and what the step before was the last to read. */
+/* What the step is about to write, and what the step before was the last to read. Nobody has written since to what died
+ * then, in the slice before. */
 void sl_guard_poison(struct sl_slot *slot, uint32_t step) {
   const struct sl_layout *l = slot->session->layout;
   if (slot->session->backend->is_device) return;
   if (step == 0) slot->has_overflowed = 0;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *s = &l->storage[i];
-    if (is_guarded(s) && (s->lower == step || s->upper == step)) memset(slot->storage[i], SL_POISON, s->bytes);
+    if (!is_guarded(s) || (s->lower != step && s->upper != step)) continue;
+    if (!slot->is_poisoned[i]) memset(slot->storage[i], SL_POISON, s->bytes);
+    slot->is_poisoned[i] = s->upper == step;
   }
 }
 

@@ -181,6 +181,7 @@ struct sl_slot {
   unsigned char *arena;
   void **storage;                     /* device pointer of each storage, NULL for inputs */
   struct sl_guarded *guarded;         /* --guard: of each storage */
+  uint8_t *is_poisoned;               /* --guard: of each storage, since it died */
   uint8_t *is_listed;                 /* --guard: per event, of the node at hand */
   int has_overflowed;                 /* --guard: an output did, in the part that runs */
   struct sl_race_memory *race_memory; /* --race: by tag: of each storage, and of the rest */

@@ -1,14 +1,11 @@
 """The calorimeter's algorithms on what its cells read in the six real events."""
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 from algorithm import Algorithm
 from common import GEOMETRY, SIX
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
-import records  # noqa: E402
+import mdf
 
 CELLS, NO_ADC, UNITS = 6016, -32768, 1e8
 UINT, USHORT, BYTE, SHORT, INT, LONG = (ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64)
@@ -32,8 +29,8 @@ def decoded():
     """What cells read in the six events."""
     columns = {"source_id": [], "type": [], "version": [], "size_bytes": [], "first_word": []}
     offsets, payload = [0], b""
-    for record in records.records(SIX):
-        for kind, version, source, _, data in records.banks(record):
+    for record in mdf.records(SIX):
+        for kind, version, source, _, data in mdf.banks(record):
             if kind != 21:
                 continue
             for field, value in zip(columns, (source, kind, version, len(data), len(payload) // 4)):

@@ -7,12 +7,12 @@ A command that hangs is ended after a while, and is a failure.
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 
+import mdf
 from common import ROOT, Checks
 from patient import call
 
@@ -109,8 +109,7 @@ def packets_in_records(sluice, folder):
     data = packet.read_bytes()
     check(len(data) > 1 << 20, f"the packet has more than 1 MiB: {len(data)}")
     for data_type in (2, 1):
-        header = struct.pack("<4I4B4I3I", *3 * [48 + len(data)], 0, 0, 0x37, data_type, 0, *4 * [0xffffffff], 1, 0, 0)
-        record.write_bytes(header + data)
+        record.write_bytes(mdf.record_bytes(data, data_type))
         says(call(sluice, "run", VELO, "-i", record), 0, "60, of which 0 with errors",
              f"a packet in a record of data type {data_type} is recognised by its header")
 

@@ -16,6 +16,7 @@ import termios
 import threading
 import time
 
+import mdf
 from common import BRIEF, ROOT, Checks
 
 VELO = ROOT / "graphs/velo.yaml"
@@ -29,13 +30,10 @@ def make_damaged(sluice, folder):
     """A file of which every DAMAGED_EVERYth record has another checksum than it says, and the last one is cut."""
     path = folder / "damaged.mdf"
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", path, "--quiet"], check=True)
-    content, offset, number = bytearray(path.read_bytes()), 0, 0
-    while offset < len(content):
-        if number % DAMAGED_EVERY == 2:
-            content[offset + 70] ^= 1
-        offset += struct.unpack_from("<I", content, offset)[0]
-        number += 1
-    path.write_bytes(content[:-1])
+    records = list(mdf.records(path))
+    for record in records[2::DAMAGED_EVERY]:
+        record[70] ^= 1
+    path.write_bytes(b"".join(records)[:-1])
     return path
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 
+import mdf
 from common import ROOT, Checks
 
 VELO, SIMULATE = ROOT / "graphs/velo.yaml", ROOT / "graphs/simulate.yaml"
@@ -58,12 +59,10 @@ def origin(sluice, folder):
 
 
 def break_checksum(path, numbers):
-    content, offset, number = bytearray(path.read_bytes()), 0, 0
-    while offset < len(content):
-        content[offset + 70] ^= number in numbers
-        offset += struct.unpack_from("<I", content, offset)[0]
-        number += 1
-    path.write_bytes(content)
+    records = list(mdf.records(path))
+    for number in numbers:
+        records[number][70] ^= 1
+    path.write_bytes(b"".join(records))
 
 
 def ends(sluice, folder):

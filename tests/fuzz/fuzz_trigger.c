@@ -1,12 +1,13 @@
-/* fuzz_trigger.c: the whole default trigger on changed raw events, from the bytes of a file to reports and summaries,
- * on the cpu, with every field in guarded memory. The input says how a few simulated events are changed
- * (changed_events.h); without any change they are the reference.
+/* fuzz_trigger.c: the whole trigger on changed raw events, from the bytes of a file to reports and summaries, on the
+ * cpu, with every field in guarded memory. The input says how a few simulated events are changed (changed_events.h);
+ * without any change they are the reference. The highest bit of its first byte says in which of two graphs they run.
  *
  * What must hold: the run goes on; each event that was read is delivered, in order; one with an error is counted with a
  * node and a reason in words; an event that nobody changed gives the bits that it gives among sound ones.
  *
- * A session takes longer to open than hundreds of events to run, and runs once. So one runs for ever in a thread of its
- * own: its source is the reader of MDF files, opened anew for each input, between which it waits. */
+ * A session takes longer to open than tens of events to run, and runs once. So one of each graph runs for ever in a
+ * thread of its own: its source is the reader of MDF files, opened anew for each input, between which it waits. One has
+ * an input at a time. */
 #define _GNU_SOURCE
 #include "changed_events.h"
 #include "execute/digest.h"
@@ -21,14 +22,15 @@
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FOUND_MAX = 1024, SLICE_EVENTS = 3 };
+enum { FOUND_MAX = 1024, SLICE_EVENTS = 3, GRAPHS = 2 };
 
-static const char graph_text[] =
-    "sluice: 1\n"
-    "include: [" FUZZ_GRAPHS
-    "/hlt1_pp_default.yaml]\n"
-    "nodes:\n"
-    "  write: { use: io.mdf_sink, events: decide.passed, set: { path: /dev/null } }\n";
+#define GRAPH(name)                 \
+  "sluice: 1\n"                     \
+  "include: [" FUZZ_GRAPHS "/" name \
+  ".yaml]\n"                        \
+  "nodes:\n"                        \
+  "  write: { use: io.mdf_sink, events: decide.passed, set: { path: /dev/null } }\n"
+static const char *const graph_texts[GRAPHS] = {GRAPH("hlt1_pp_default"), GRAPH("hlt1_pp_forward_then_matching")};
 
 /* An event as the source made it, and what came of it. */
 struct found {
@@ -36,72 +38,81 @@ struct found {
   uint64_t digest;
 };
 
-static struct {
+/* A graph. */
+struct trigger {
   struct sl_session *session;
   const struct sl_source *reader; /* of files */
+  struct found found[FOUND_MAX];
+  struct found expected[EVENTS_MAX]; /* of sound events */
+  uint32_t filled, delivered;
+};
+
+static struct trigger triggers[GRAPHS];
+
+static struct {
   const struct sl_inputs *inputs; /* the file of this input */
   struct fuzz_file file;
-  struct found found[FOUND_MAX];
-  uint32_t filled, delivered;
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t changed;
-  int is_given; /* an input is there, or under way */
-} trigger = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+  struct trigger *at; /* which has an input, or is under way to wait for one; NULL: none */
+} turn = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------------------- source */
 
 /* The state of the source: that of the reader, after a head. */
 struct stream {
+  struct trigger *trigger;
   int is_open;
   max_align_t reader[];
 };
 
 static int open_stream(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) {
-  (void)state;
   (void)s;
   (void)args;
   (void)inputs;
+  ((struct stream *)state)->trigger = turn.at;
   return SL_OK;
 }
 
 /* The input is done; waits for the next. */
-static void await_input(void) {
-  pthread_mutex_lock(&trigger.lock);
-  trigger.is_given = 0;
-  pthread_cond_broadcast(&trigger.changed);
-  while (!trigger.is_given) pthread_cond_wait(&trigger.changed, &trigger.lock);
-  pthread_mutex_unlock(&trigger.lock);
+static void await_input(const struct trigger *t) {
+  pthread_mutex_lock(&turn.lock);
+  turn.at = NULL;
+  pthread_cond_broadcast(&turn.changed);
+  while (turn.at != t) pthread_cond_wait(&turn.changed, &turn.lock);
+  pthread_mutex_unlock(&turn.lock);
 }
 
 static void close_reader(struct stream *stream) {
-  trigger.reader->close(stream->reader);
+  stream->trigger->reader->close(stream->reader);
   stream->is_open = 0;
 }
 
 /* A file whose beginning nobody would take for one of records is refused as a whole. */
 static void open_next(struct stream *stream, const struct sl_services *s, const void *args, size_t state_bytes) {
-  await_input();
+  await_input(stream->trigger);
   memset(stream->reader, 0, state_bytes);
   stream->is_open = 1;
-  if (trigger.reader->open(stream->reader, s, args, trigger.inputs) < 0) close_reader(stream);
+  if (stream->trigger->reader->open(stream->reader, s, args, turn.inputs) < 0) close_reader(stream);
 }
 
 static int fill_stream(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill) {
   struct stream *stream = state;
-  const struct sl_session *session = trigger.session;
+  struct trigger *t = stream->trigger;
+  const struct sl_session *session = t->session;
   const size_t state_bytes = session->graph->nodes[session->graph->source].algorithm->state_size - sizeof *stream;
   while (fill->event_count == 0) {
     if (!stream->is_open) {
       open_next(stream, s, session->reading.args, state_bytes);
       continue;
     }
-    const int more = trigger.reader->fill(stream->reader, s, args, fill);
+    const int more = t->reader->fill(stream->reader, s, args, fill);
     require(more == 0 || more == 1);
     require(more == 0 || fill->event_count > 0);
     if (more == 0) close_reader(stream);
   }
-  require(trigger.filled + fill->event_count <= FOUND_MAX);
-  for (uint32_t e = 0; e < fill->event_count; e++) trigger.found[trigger.filled++].event = fill->events[e];
+  require(t->filled + fill->event_count <= FOUND_MAX);
+  for (uint32_t e = 0; e < fill->event_count; e++) t->found[t->filled++].event = fill->events[e];
   return 1;
 }
 
@@ -110,10 +121,10 @@ static void close_stream(void *state) { close_reader(state); }
 /* ------------------------------------------------------------------------------------------------------ session */
 
 static int take_batch(void *context, const struct sl_batch *batch) {
-  (void)context;
+  struct trigger *t = context;
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    require(trigger.delivered < trigger.filled);
-    struct found *found = &trigger.found[trigger.delivered++];
+    require(t->delivered < t->filled);
+    struct found *found = &t->found[t->delivered++];
     const struct sl_event *event = &batch->events[e];
     require(event->run == found->event.run && event->number == found->event.number);
     require(event->file == found->event.file && event->offset == found->event.offset);
@@ -131,41 +142,42 @@ static int take_batch(void *context, const struct sl_batch *batch) {
 }
 
 /* Only a failure ends it. */
-static void *run_session(void *unused) {
-  (void)unused;
-  struct sl_session *s = trigger.session;
+static void *run_session(void *session) {
+  struct sl_session *s = session;
   fprintf(stderr, "the run ended: %s\n", sl_error_text(sl_session_run(s)));
   sl_diagnostics_print(s->diagnostics, stderr);
   abort();
 }
 
 /* The reader's algorithm, with the functions above. */
-static void take_over_source(struct sl_session *s) {
+static void take_over_source(struct trigger *t) {
   static const struct sl_source source = {.open = open_stream, .fill = fill_stream, .close = close_stream};
-  static struct sl_algorithm algorithm;
-  struct sl_node *node = &s->graph->nodes[s->graph->source];
-  algorithm = *node->algorithm;
-  trigger.reader = algorithm.source;
-  algorithm.source = &source;
-  algorithm.state_size += (uint32_t)sizeof(struct stream);
-  node->algorithm = &algorithm;
+  static struct sl_algorithm algorithms[GRAPHS];
+  struct sl_algorithm *algorithm = &algorithms[t - triggers];
+  struct sl_node *node = &t->session->graph->nodes[t->session->graph->source];
+  *algorithm = *node->algorithm;
+  t->reader = algorithm->source;
+  algorithm->source = &source;
+  algorithm->state_size += (uint32_t)sizeof(struct stream);
+  node->algorithm = algorithm;
 }
 
-static struct sl_session *open_session(const char *first_file) {
+static struct sl_session *open_session(struct trigger *t, const char *first_file) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options options = sl_options_default();
   static const char *paths[2];
   static const char *const plugins[] = {FUZZ_PLUGINS, NULL};
   paths[0] = first_file;
   options.graph_path = "fuzz_trigger.yaml";
-  options.graph_text = graph_text;
-  options.graph_text_bytes = sizeof graph_text - 1;
+  options.graph_text = graph_texts[t - triggers];
+  options.graph_text_bytes = strlen(options.graph_text);
   options.input_paths = paths;
   options.plugin_paths = plugins;
   options.slice_events = SLICE_EVENTS;
   options.source_threads = 1;
   options.guard = 1;
   options.on_batch = take_batch;
+  options.context = t;
   struct sl_session *s = NULL;
   if (sl_session_open(&options, d, &s) < 0) {
     sl_diagnostics_print(d, stderr);
@@ -175,39 +187,38 @@ static struct sl_session *open_session(const char *first_file) {
 }
 
 /* Its thread takes no signals: libFuzzer wants its alarm itself. */
-static void start_session(const char *first_file) {
+static void start_session(struct trigger *t, const char *first_file) {
   pthread_t thread;
   sigset_t all, before;
-  trigger.session = open_session(first_file);
-  take_over_source(trigger.session);
-  trigger.is_given = 1;
+  t->session = open_session(t, first_file);
+  take_over_source(t);
+  turn.at = t;
   sigfillset(&all);
   require(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-  require(pthread_create(&thread, NULL, run_session, NULL) == 0);
+  require(pthread_create(&thread, NULL, run_session, t->session) == 0);
   require(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- inputs */
 
-static void run_file(const uint8_t *bytes, size_t size) {
+static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
   static const char *paths[1];
   static struct sl_inputs inputs = {paths, 1, 0, paths};
-  paths[0] = fuzz_file_of(&trigger.file, bytes, size);
-  if (!trigger.session) start_session(paths[0]);
-  pthread_mutex_lock(&trigger.lock);
-  while (trigger.is_given) pthread_cond_wait(&trigger.changed, &trigger.lock);
-  trigger.session->learned.parts = 0; /* so that an input does the same whatever came before it */
-  trigger.inputs = &inputs;
-  trigger.filled = trigger.delivered = 0;
-  trigger.is_given = 1;
-  pthread_cond_broadcast(&trigger.changed);
-  while (trigger.is_given) pthread_cond_wait(&trigger.changed, &trigger.lock);
-  pthread_mutex_unlock(&trigger.lock);
+  paths[0] = fuzz_file_of(&turn.file, bytes, size);
+  if (!t->session) start_session(t, paths[0]);
+  pthread_mutex_lock(&turn.lock);
+  while (turn.at) pthread_cond_wait(&turn.changed, &turn.lock);
+  t->session->learned.parts = 0; /* so that an input does the same whatever came before it */
+  turn.inputs = &inputs;
+  t->filled = t->delivered = 0;
+  turn.at = t;
+  pthread_cond_broadcast(&turn.changed);
+  while (turn.at) pthread_cond_wait(&turn.changed, &turn.lock);
+  pthread_mutex_unlock(&turn.lock);
 }
 
 /* Each event with an error has been counted, with a reason that is not what is said where there is none. */
-static void check_errors(void) {
-  const struct sl_session *s = trigger.session;
+static void check_errors(const struct sl_session *s) {
   uint64_t counted = 0;
   for (uint32_t i = 0; i < s->errors.count; i++) {
     const struct sl_error_summary *e = &s->errors.summaries[i];
@@ -221,7 +232,6 @@ static void check_errors(void) {
 }
 
 static struct raw_events sound, changed;
-static struct found expected[EVENTS_MAX]; /* of sound events */
 
 /* One of them is for luminosity as well: the type of the event stands in the second word of ODIN's bank. */
 static void make_luminosity(struct raw_event *event, uint8_t *bytes) {
@@ -239,10 +249,10 @@ static void read_sound(void) {
 }
 
 /* Runs the events changed as `data` says. */
-static void run_changed(const uint8_t *data, size_t size) {
+static void run_changed(struct trigger *t, const uint8_t *data, size_t size) {
   size_t file_bytes;
   uint8_t *file = raw_events_changed(&sound, data, size, &changed, &file_bytes);
-  run_file(file, file_bytes);
+  run_file(t, file, file_bytes);
   free(file);
 }
 
@@ -251,20 +261,23 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
   (void)argument_count;
   (void)arguments;
   read_sound();
-  run_changed(NULL, 0);
-  require(trigger.delivered == sound.count);
-  memcpy(expected, trigger.found, sizeof expected);
-  for (uint32_t e = 0; e < sound.count; e++) require(expected[e].event.error == SL_EVENT_OK);
+  for (struct trigger *t = triggers; t < triggers + GRAPHS; t++) {
+    run_changed(t, NULL, 0);
+    require(t->delivered == sound.count);
+    memcpy(t->expected, t->found, sizeof t->expected);
+    for (uint32_t e = 0; e < sound.count; e++) require(t->expected[e].event.error == SL_EVENT_OK);
+  }
   return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  run_changed(data, size);
-  require(trigger.delivered == trigger.filled);
-  check_errors();
+  struct trigger *t = &triggers[size > 0 ? data[0] >> 7 : 0];
+  run_changed(t, data, size);
+  require(t->delivered == t->filled);
+  check_errors(t->session);
   if (changed.is_file_changed) return 0;
-  require(trigger.delivered == sound.count);
+  require(t->delivered == sound.count);
   for (uint32_t e = 0; e < sound.count; e++)
-    require(changed.events[e].is_changed || trigger.found[e].digest == expected[e].digest);
+    require(changed.events[e].is_changed || t->found[e].digest == t->expected[e].digest);
   return 0;
 }

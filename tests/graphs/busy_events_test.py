@@ -4,13 +4,10 @@ several simulated ones; those beyond a limit of the input, and of the search, ar
 import json
 import random
 import struct
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
-import damage
-import records
+import mdf
 from common import BRIEF, ROOT, Checks, call
 
 BANK_CLUSTERS = 73
@@ -23,14 +20,14 @@ BUDGETS = ["--set", "search.candidates_per_event=50", "--set", "tracks.hits_per_
 
 def merged(events):
     """The first event's record with the clusters of all. A bank of clusters is their number, and a word for each."""
-    banks, clusters = [b for b in records.banks(events[0]) if b[0] != BANK_CLUSTERS], {}
+    banks, clusters = [b for b in mdf.banks(events[0]) if b[0] != BANK_CLUSTERS], {}
     for event in events:
-        for kind, version, source, _, payload in records.banks(event):
+        for kind, version, source, _, payload in mdf.banks(event):
             key = (kind, version, source)
             if kind == BANK_CLUSTERS and len(clusters.get(key, b"")) + len(payload) < 0xFFF0:
                 clusters[key] = clusters.get(key, b"") + payload[4:4 + 4 * struct.unpack_from("<I", payload)[0]]
     banks += [(*key, 0, struct.pack("<I", len(words) // 4) + words) for key, words in clusters.items()]
-    return damage.with_body(events[0], b"".join(damage.Bank(*head, payload).text() for *head, _, payload in banks))
+    return mdf.with_body(events[0], b"".join(mdf.bank_bytes(*head, payload) for *head, _, payload in banks))
 
 
 def refused(stderr):
@@ -42,7 +39,7 @@ checks = Checks()
 with tempfile.TemporaryDirectory() as folder:
     simulated, busy = Path(folder) / "simulated.mdf", Path(folder) / "busy.mdf"
     call("run", ROOT / "graphs/copy.yaml", "-n", 100, "-o", simulated, "--quiet")
-    events = list(records.records(simulated))
+    events = list(mdf.records(simulated))
     draw = random.Random(1)
     sizes = [1] * 30 + [2, 3, 5, 8, 13, 20, 24, 28, 32, 36, 40, 50, 70, 100]
     draw.shuffle(sizes)

@@ -1,10 +1,7 @@
 """Damages records of MDF files as readout, files and an adversary may: banks, their headers, the record's header."""
 import struct
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
-import records
+import mdf
 
 # Super-pixels (two types), retina clusters, SciFi clusters, muon chambers, the calorimeter (two types), ODIN, true particles and vertices, luminosity summaries, TAE, DAQ status, broken ones.
 TYPES = (63, 8, 73, 64, 13, 21, 77, 16, 32, 33, 56, 48, 15, 89)
@@ -22,24 +19,16 @@ class Bank:
         return Bank(self.kind, self.version, self.source, self.payload)
 
     def text(self):
-        head = struct.pack("<HHBBH", 0xCBCB, 8 + len(self.payload), self.kind, self.version, self.source)
-        return head + self.payload + bytes(-len(self.payload) % 4)
+        return mdf.bank_bytes(self.kind, self.version, self.source, self.payload)
 
 
 def with_event_type(record, event_type):
     """The record, with another event type in its ODIN bank and no checksum."""
-    at = next(at for kind, _, _, at, _ in records.banks(record) if kind == records.BANK_ODIN)
+    at = next(at for kind, _, _, at, _ in mdf.banks(record) if kind == mdf.BANK_ODIN)
     changed = bytearray(record)
     struct.pack_into("<H", changed, at + 4, event_type)
     struct.pack_into("<I", changed, 12, 0)
     return bytes(changed)
-
-
-def with_body(record, body):
-    head = bytearray(record[:records.HEADER_BYTES])
-    size = records.HEADER_BYTES + len(body)
-    struct.pack_into("<4I", head, 0, size, size, size, 0)
-    return bytes(head) + body
 
 
 # ------------------------------------------------------------------------------------------- one bank
@@ -166,29 +155,29 @@ EVENT = (*[change_one] * 12, change_many, change_many, set_versions, pair_up, ch
 # ---------------------------------------------------------------------------------------------- the record
 def damage_bank_header(draw, record):
     """A bank's magic number or length, so that the banks after it cannot be found."""
-    places = [at - 8 for _, _, _, at, _ in records.banks(record)]
+    places = [at - 8 for _, _, _, at, _ in mdf.banks(record)]
     if places:
         struct.pack_into("<H", record, draw.choice(places) + draw.choice((0, 2)), draw.choice((0, 4, 7, 8, 12, 0xFFFF, draw.randrange(65536))))
 
 
 def damage_body(draw, record):
     for _ in range(draw.choice((1, 4, 64))):
-        if len(record) > records.HEADER_BYTES:
-            record[draw.randrange(records.HEADER_BYTES, len(record))] = draw.randrange(256)
+        if len(record) > mdf.HEADER_BYTES:
+            record[draw.randrange(mdf.HEADER_BYTES, len(record))] = draw.randrange(256)
 
 
 def damage_record_header(draw, record):
     if draw.random() < 0.5:
-        record[draw.randrange(records.HEADER_BYTES)] ^= 1 << draw.randrange(8)
+        record[draw.randrange(mdf.HEADER_BYTES)] ^= 1 << draw.randrange(8)
     else:
         struct.pack_into("<I", record, 4 * draw.randrange(5), draw.choice((*WORDS, draw.getrandbits(32))))
 
 
 def damaged_record(draw, record, header_too):
-    banks = [Bank(kind, version, source, payload) for kind, version, source, _, payload in records.banks(record)]
+    banks = [Bank(kind, version, source, payload) for kind, version, source, _, payload in mdf.banks(record)]
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
         draw.choice(EVENT)(draw, banks)
-    changed = bytearray(with_body(record, b"".join(bank.text() for bank in banks)))
+    changed = bytearray(mdf.with_body(record, b"".join(bank.text() for bank in banks)))
     chance = draw.random()
     if chance < 0.08:
         damage_bank_header(draw, changed)

@@ -11,13 +11,11 @@ import argparse
 import json
 import random
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
 import damage
-import records
+import mdf
 from common import ROOT, SLUICE, Checks, call
 
 EVENTS = 24
@@ -68,7 +66,7 @@ def sound_events(folder):
     """Simulated events, every third of them for luminosity, so that lists are neither empty nor full."""
     path = folder / "simulated.mdf"
     call("run", ROOT / "graphs/simulate.yaml", "-n", EVENTS, "-o", path, "--quiet")
-    return [damage.with_event_type(record, 8) if i % 3 == 0 else bytes(record) for i, record in enumerate(records.records(path))]
+    return [damage.with_event_type(record, 8) if i % 3 == 0 else bytes(record) for i, record in enumerate(mdf.records(path))]
 
 
 def packets_of(path):
@@ -92,7 +90,7 @@ def find_fault(path, sound, damaged, graph, ways, expected):
     found = set(first.digests)
     for index, record in enumerate(damaged):
         if expected and record == sound[index]:
-            run, number = records.odin(record)[:2]
+            run, number = mdf.odin(record)[:2]
             for line in expected.digests:
                 if line.split()[2:4] == [str(run), str(number)] and line not in found:
                     return f"an event without damage: {line} is no longer so"

@@ -2,12 +2,10 @@
 """Events of 60 collisions through the trigger without an event cut: what has more than it may have is named and kept,
 the others are decided on, in slices of any size; and a higher budget admits all."""
 import json
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
-import records
+import mdf
 from common import ROOT, Checks, call
 
 EVENTS, SEED = 3, 4  # the last of them has too many seeds in x and z
@@ -16,7 +14,7 @@ WAYS = {"slices of 8": [], "slices of 1": ["--slice-events", 1]}
 
 
 def is_reported(record):
-    return any(kind == BANK_DEC_REPORTS for kind, *_ in records.banks(record))
+    return any(kind == BANK_DEC_REPORTS for kind, *_ in mdf.banks(record))
 
 
 def without_checksum(record):
@@ -27,7 +25,7 @@ checks = Checks()
 with tempfile.TemporaryDirectory() as folder:
     dense, passed = Path(folder) / "dense.mdf", Path(folder) / "passed.mdf"
     call("run", ROOT / "graphs/simulate.yaml", "-n", EVENTS, "--set", "raw.mu=60", "--set", f"seed={SEED}", "-o", dense, "--quiet")
-    sound = list(records.records(dense))
+    sound = list(mdf.records(dense))
     trigger = [ROOT / "graphs/hlt1_pp_forward_then_matching.yaml", "-i", dense]
     seen = {}
     for name, way in WAYS.items():
@@ -42,7 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(all(found == first for found in seen.values()), "the same in slices of any size")
 
     call("run", *trigger, "--with", ROOT / "graphs/output/selected_events.yaml", "-o", passed, "--quiet")
-    kept = list(records.records(passed))
+    kept = list(mdf.records(passed))
     checks.that([is_reported(record) for record in kept] == [True, True, False], f"{len(kept)} events are kept, two with reports")
     checks.that(without_checksum(kept[-1]) == without_checksum(sound[-1]), "the one with an error as it was read")
 

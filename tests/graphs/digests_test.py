@@ -4,10 +4,10 @@
 A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that
 is meant: digests_test.py --accept
 """
-import struct
 import tempfile
 from pathlib import Path
 
+import mdf
 from common import BRIEF, MANY, ROOT, SIX, Checks, GEOMETRY, call, need_data, run
 
 need_data()
@@ -30,15 +30,6 @@ def listed(graph, *arguments):
     """What --digest=events lists, as it stands."""
     done = call("run", ROOT / "graphs" / graph, "-i", MANY, "--set", f"geometry={GEOMETRY}", "--digest=events", "--quiet", *arguments)
     return [line for line in done.stdout.splitlines() if line.startswith("digest ")]
-
-
-def records(path):
-    data, at, result = path.read_bytes(), 0, []
-    while at < len(data):
-        length = struct.unpack_from("<I", data, at)[0]
-        result.append(data[at:at + length])
-        at += length
-    return result
 
 
 cases = [("calo.yaml", SIX, ()), ("velo.yaml", SIX, ()), ("velo_superpixels.yaml", SIX, ()), ("velo.yaml", MANY, ()), ("velo_ut.yaml", SIX, ()), ("scifi_hits.yaml", SIX, ()),
@@ -85,7 +76,7 @@ checks.that([int(line.split()[3]) for line in lines] == [e for e in sorted({int(
 for way in (("--slice-events", 1), ("--slice-events", 100, "--slots", 2),
             ("--slice-events", 100, "--set", "search.candidates_per_event=1", "--set", "tracks.hits_per_event=1")):
     checks.that(listed("velo.yaml", *way) == lines, f"--digest=events lists the same lines with {' '.join(map(str, way))}")
-all_records = records(MANY)
+all_records = list(mdf.records(MANY))
 with tempfile.TemporaryDirectory() as folder:
     shuffled = Path(folder) / "shuffled.mdf"
     order = sorted(range(len(all_records)), key=lambda i: i * 7919 % 300)

@@ -6,10 +6,10 @@ import json
 import os
 import re
 import shutil
-import struct
 import tempfile
 from pathlib import Path
 
+import mdf
 from common import ROOT, Checks, call
 
 PLUGINS = Path(os.environ["SLUICE_TEST_PLUGINS"])
@@ -26,19 +26,13 @@ outputs: [count]
 
 
 def bank(kind, source, payload):
-    head = struct.pack("<HHBBH", 0xCBCB, 8 + len(payload), kind, 1, source)
-    return head + payload + bytes(-len(payload) % 4)
-
-
-def record(banks):
-    size = 48 + len(banks)
-    return struct.pack("<4I4B", size, size, size, 0, 0, 0x37, 1, 0) + b"\xff" * 16 + struct.pack("<3I", 7, 0, 0) + banks
+    return mdf.bank_bytes(kind, 1, source, payload)
 
 
 def event(number):
     """of type 9: `number` modulo 4 banks of growing size; of type 85, one of 3 bytes; of type 90, one."""
     banks = [bank(9, SUBSYSTEM + i, bytes([number % 251] * (5 * i + number % 7))) for i in range(number % 4)]
-    return record(b"".join([*banks, bank(85, SUBSYSTEM + 100, b"abc"), bank(90, SUBSYSTEM + 101, b"unknown")]))
+    return mdf.record_bytes(b"".join([*banks, bank(85, SUBSYSTEM + 100, b"abc"), bank(90, SUBSYSTEM + 101, b"unknown")]))
 
 
 def expected(number, also_85=False):
@@ -101,7 +95,7 @@ with tempfile.TemporaryDirectory() as name:
              for more in ((), ("--set", "raw.rich_banks=8"))]
     checks.that("raw.rich.size_bytes" in plans[0] and plans[0] != plans[1], "a budget of the port makes it larger")
     large = folder / "large.mdf"
-    large.write_bytes(record(bank(9, SUBSYSTEM, bytes(60000))))
+    large.write_bytes(mdf.record_bytes(bank(9, SUBSYSTEM, bytes(60000))))
     said = call("run", graph, "-i", large, "-o", table, *with_rich, expect=1).stderr
     checks.that("has 15000 words of rich, an event may have 4096 (a higher budget rich_words allows more)" in said,
                 "an event too large for its budget")

@@ -79,11 +79,17 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
     if (error) return error;
   }
   struct sl_event events[DRIVER_EVENTS_MAX];
+  uint32_t listed[DRIVER_EVENTS_MAX], listed_count = 0;
   for (uint32_t i = 0; i < fill->event_count; i++) {
     events[i] = fill->events[i];
+    const int is_due = k->list_every && k->consumed % k->list_every == 0;
     if (++k->consumed == k->flip_error_of) events[i].error = SL_EVENT_REFUSED;
+    if (is_due && events[i].error == SL_EVENT_OK) listed[listed_count++] = i;
   }
-  const struct sl_batch batch = {.event_count = fill->event_count, .events = events};
+  const struct sl_batch batch = {.event_count = fill->event_count,
+                                 .events = events,
+                                 .selected = k->list_every ? listed : NULL,
+                                 .selected_count = listed_count};
   const int status = k->algorithm->sink->consume(k->state, &services, k->args, &batch);
   if (k->kill_after && k->consumed >= k->kill_after) raise(SIGKILL);
   return status;

@@ -243,6 +243,48 @@ static void packets_keep_refused_events_and_leave_out_those_that_cannot_be_read(
   assert_reads_back("mep_source", EVENTS - 1);
 }
 
+/* Of a sink on a list: its events are the fourth, the seventh... The first, which cannot be read, and the third, which
+ * was refused, are on no list. Returns how many were listed. */
+static uint32_t copy_list(double with_errors) {
+  sink.list_every = 3;
+  sink_set(&sink, "with_errors", with_errors);
+  copy_with_errors();
+  return (EVENTS - 1) / 3;
+}
+
+static void list_of_packets_leaves_out_events_with_errors(void **state) {
+  (void)state;
+  const uint32_t listed = copy_list(0);
+  assert_int_equal(sink.events, listed);
+  assert_int_equal(sink.with_errors, 0);
+}
+
+/* But for the one that cannot be read, of which a packet has no banks; the refused event comes first, as it was read.
+ */
+static void list_of_packets_has_events_with_errors_where_it_is_asked_to(void **state) {
+  (void)state;
+  const uint32_t listed = copy_list(1);
+  assert_int_equal(sink.events, listed + 1);
+  assert_int_equal(sink.with_errors, 1);
+  assert_int_equal(sink.left_out, 1);
+  struct bytes written = read_whole(path);
+  struct driver back, mdf;
+  driver_start_with(&back, "mep_source");
+  driver_start(&mdf);
+  assert_int_equal(driver_run_bytes(&back, written.data, written.size), 0);
+  assert_int_equal(driver_run_bytes(&mdf, original.data, original.size), 0);
+  assert_int_equal(back.seen_count, listed + 1);
+  for (uint32_t i = 0; i <= listed; i++) {
+    const uint32_t from = i == 0 ? 2 : 3 * i;
+    assert_int_equal(back.seen[i].event.error, SL_EVENT_OK);
+    assert_int_equal(back.seen[i].event.number, mdf.seen[from].event.number);
+    assert_int_equal(back.seen[i].digest, mdf.seen[from].digest);
+  }
+  driver_stop(&back);
+  driver_stop(&mdf);
+  bytes_free(&written);
+}
+
 /* ------------------------------------------------------------------------------------------------ MEP */
 
 static void packets_of_any_number_of_events_read_back(void **state) {
@@ -425,6 +467,8 @@ int main(void) {
       MDF(records_larger_than_the_buffer_are_written_too),
       MDF(events_with_errors_are_copied_to_records_as_they_were_read),
       MEP(packets_keep_refused_events_and_leave_out_those_that_cannot_be_read),
+      MEP(list_of_packets_leaves_out_events_with_errors),
+      MEP(list_of_packets_has_events_with_errors_where_it_is_asked_to),
       MEP(packets_of_any_number_of_events_read_back),
       MEP(packet_is_the_one_that_is_made_by_hand),
       MEP(sources_that_come_go_and_change_their_version_read_back),

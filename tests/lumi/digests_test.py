@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from common import BRIEF, GEOMETRY, MANY, ROOT, Checks, call
-from records import records
+from mdf import records
 
 checks = Checks()
 found = {}

@@ -1,39 +1,12 @@
-"""Reads what the tests of luminosity summaries need of MDF files: records, raw banks, ODIN, summaries, the true particles.
+"""Reads what the tests of luminosity summaries need of records of MDF files: summaries, the true particles.
 A second reading of these formats, apart from the plugins', whose READMEs describe them."""
 import csv
 import struct
 from pathlib import Path
 
-BANK_ODIN, BANK_PARTICLES, BANK_VERTICES, BANK_SUMMARY = 16, 32, 33, 56
-HEADER_BYTES = 48
+from mdf import joined
 
-
-def records(path):
-    """The records of a file as bytearrays."""
-    data, at = Path(path).read_bytes(), 0
-    while at < len(data):
-        length = struct.unpack_from("<I", data, at)[0]
-        yield bytearray(data[at:at + length])
-        at += length
-
-
-def banks(record):
-    """(type, version, source id, place of the payload in the record, its bytes) of each bank."""
-    at = HEADER_BYTES
-    while at < len(record):
-        magic, length, kind, version, source = struct.unpack_from("<HHBBH", record, at)
-        assert magic == 0xCBCB and length >= 8, f"no bank at byte {at}"
-        yield kind, version, source, at + 8, bytes(record[at + 8:at + length])
-        at += (length + 3) // 4 * 4
-
-
-def odin(record):
-    """(run, event number, event type, orbit, crossing type) from the first ODIN bank."""
-    version, payload = next((b[1], b[4]) for b in banks(record) if b[0] == BANK_ODIN)
-    words = struct.unpack("<10I", payload)
-    if version == 6:
-        return words[0], words[3] << 32 | words[4], words[1] & 0xFFFF, words[2], words[8] >> 22 & 3
-    return words[0], words[9] << 32 | words[8], words[1] & 0xFFFF, words[7], words[6] >> 12 & 3
+BANK_PARTICLES, BANK_VERTICES, BANK_SUMMARY = 32, 33, 56
 
 
 def schema():
@@ -48,11 +21,6 @@ def counters(payload):
     words = struct.unpack(f"<{len(payload) // 4}I", payload)
     return {name: words[row["word"]] >> row["bit_in_word"] & (1 << row["size_bits"]) - 1
             for name, row in schema().items() if row["word"] < len(words)}
-
-
-def joined(record, kind):
-    parts = sorted((source, payload) for k, _, source, _, payload in banks(record) if k == kind)
-    return b"".join(payload for _, payload in parts)
 
 
 def particles(record):

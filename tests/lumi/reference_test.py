@@ -6,13 +6,13 @@ by its place in a slice; VELO tracks are our own."""
 import csv
 import json
 import lzma
-import struct
 import sys
 import tempfile
 from pathlib import Path
 
 from common import DATA, GEOMETRY, ROOT, SIX, Checks, call
-from records import banks, records, schema
+from mdf import banks, records
+from records import schema
 
 path = DATA / "lhcb/reference.json.xz"
 for needed in (path, GEOMETRY, SIX):

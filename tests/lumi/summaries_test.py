@@ -3,12 +3,12 @@
 table's; and events with a bad ODIN bank are errors whose message says what is wrong."""
 import csv
 import json
-import struct
 import tempfile
 from pathlib import Path
 
 from common import GEOMETRY, MANY, ROOT, Checks, call
-from records import BANK_ODIN, BANK_SUMMARY, banks, counters, odin, records, schema
+from mdf import BANK_ODIN, HEADER_BYTES, banks, odin, records, with_body
+from records import BANK_SUMMARY, counters, schema
 
 checks = Checks()
 LUMINOSITY = 8
@@ -114,7 +114,7 @@ with tempfile.TemporaryDirectory() as folder:
     for record in sound:
         record[12:16] = bytes(4)
     place = next(b[3] for b in banks(sound[2]) if b[0] == BANK_ODIN)  # of the payload; the header is the 8 bytes before
-    two = bytes(sound[2]) + bytes(sound[2][place - 8:place + 40])
+    two = with_body(sound[2], bytes(sound[2][HEADER_BYTES:]) + bytes(sound[2][place - 8:place + 40]))
     cases = {"there is no ODIN bank": ((place - 4, 99),), "a version other than 6 or 7 (detail: which) (detail 5)": ((place - 3, 5),),
              "does not have 40 bytes (detail: how many it has) (detail 39)": ((place - 6, 47),),
              "a bunch slot beyond 3563 (detail: which) (detail 4095)": ((place + 24, 255), (place + 25, 255))}
@@ -125,7 +125,6 @@ with tempfile.TemporaryDirectory() as folder:
         events.write_bytes(b"".join(sound[:2]) + wrong + b"".join(sound[3:]))
         count, said = errors_of(events)
         checks.that(count == 1 and text in said, f"'{text}' is said of one event" + ("" if text in said else f", not:\n{said}"))
-    two = struct.pack("<3I", len(two), len(two), len(two)) + two[12:]
     events.write_bytes(b"".join(sound[:2]) + two + b"".join(sound[3:]))
     count, said = errors_of(events)
     checks.that(count == 1 and "several ODIN banks (detail: how many) (detail 2)" in said, "two ODIN banks are an error")

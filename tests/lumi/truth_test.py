@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 
 from common import ROOT, Checks, call
-from records import odin, particles, records, schema, vertices
+from mdf import odin, records
+from records import particles, schema, vertices
 
 checks = Checks()
 EDGES = (-4, -3, -2, 2, 3, 4, 5)

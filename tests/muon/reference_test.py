@@ -6,13 +6,11 @@ import json
 import lzma
 import struct
 import sys
-from pathlib import Path
 
 from algorithm import Algorithm
 from common import DATA, GEOMETRY, SIX, Checks
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lumi"))
-import records  # noqa: E402
+import mdf
 
 path = DATA / "lhcb/reference.json.xz"
 for needed in (path, GEOMETRY, SIX):
@@ -57,8 +55,8 @@ def decoded():
     kinds = {"offsets": UINT, "source_id": USHORT, "version": BYTE, "size_bytes": USHORT, "first_word": UINT}
     banks, payload = {field: [] for field in kinds}, b""
     banks["offsets"].append(0)
-    for record in records.records(SIX):
-        for kind, version, source, _, data in records.banks(record):
+    for record in mdf.records(SIX):
+        for kind, version, source, _, data in mdf.banks(record):
             if kind != BANKS:
                 continue
             for field, value in (("source_id", source), ("version", version), ("size_bytes", len(data)), ("first_word", len(payload) // 4)):

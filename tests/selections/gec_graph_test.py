@@ -10,8 +10,7 @@ from pathlib import Path
 
 from common import DATA, GEOMETRY, ROOT, SIX, Checks, call
 
-sys.path.insert(0, str(ROOT / "tests/lumi"))
-import records
+import mdf
 
 path = DATA / "lhcb/reference.json.xz"
 for needed in (path, GEOMETRY, SIX):
@@ -51,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
 ut = [int(row["ut"]) for row in counts]
 checks.that(ut == [event["n_ut_hits"] for event in recorded], f"hits in the UT as recorded: {ut}")
 scifi = [int(row["scifi"]) for row in counts]
-banks = [sum(len(payload) for kind, _, _, _, payload in records.banks(record) if kind == BANK_SCIFI) // 2 - 2 for record in records.records(SIX)]
+banks = [sum(len(payload) for kind, _, _, _, payload in mdf.banks(record) if kind == BANK_SCIFI) // 2 - 2 for record in mdf.records(SIX)]
 checks.that(scifi == banks and (min(scifi), max(scifi)) == (3028, 7776), f"halfwords of SciFi banks: {scifi}")
 passed = {row["event"] for row in counts if int(row["scifi"]) <= MAX_SCIFI}
 kept = [row for row in all_tracks if row["event"] in passed]
