@@ -7,8 +7,8 @@
 struct sink_driver {
   const char *path;       /* as with -o */
   uint32_t flip_error_of; /* the event, counted from 1, that a kernel is said to have refused; 0 for none */
-  uint32_t list_every; /* a sink on a list, of the first event and each so many after it, without errors; 0: of all */
-  uint32_t kill_after; /* so many events the process kills itself; 0 for never */
+  uint32_t list_every;    /* its list: each so many events from the first on, without those in error; 0: no list */
+  uint32_t kill_after;    /* so many events the process kills itself; 0 for never */
   /* What it reported. */
   int64_t events, bytes, left_out, with_errors, banks_left_out, headers_lost;
   uint32_t finished;
