@@ -51,8 +51,9 @@ static int takes_the_same(const struct sl_algorithm *a, const struct sl_algorith
   return has_same_ports(a, b, SL_MEMBER_IN) && has_same_ports(b, a, SL_MEMBER_IN);
 }
 
+/* A source of what a program feeds has nothing to read in a command, and is chosen where there is a feed. */
 int sl_can_replace(const struct sl_algorithm *other, const struct sl_algorithm *a) {
-  if (other == a || other->kind != a->kind) return 0;
+  if (other == a || other->kind != a->kind || other->takes_feed) return 0;
   return port_count(a, SL_MEMBER_OUT) > 0 ? has_same_ports(other, a, SL_MEMBER_OUT) : takes_the_same(other, a);
 }
 
