@@ -171,8 +171,8 @@ static void capacities(void **state) {
 #define KEPT "algorithm positive: member kept: "
   struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}}};
   REFUSED("positive", member("kept")->capacity = none, KEPT "a capacity for its items is needed and not given");
-  REFUSED("positive", member("kept")->capacity.combine = 3, KEPT "items: unknown combination 3");
-  REFUSED("positive", member("kept")->capacity.terms[1].kind = 8, KEPT "items: unknown kind of term 8");
+  REFUSED("positive", member("kept")->capacity.combine = 4, KEPT "items: unknown combination 4");
+  REFUSED("positive", member("kept")->capacity.terms[1].kind = 9, KEPT "items: unknown kind of term 9");
   REFUSED("positive", member("kept")->capacity.terms[3].kind = SL_TERM_CONSTANT,
           KEPT "items: term 3 is not used, but term 4 is");
   REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_ENTRIES,
