@@ -473,6 +473,8 @@ void sl_session_stop_by(struct sl_session *session, int signal_number) {
 
 const struct sl_summary *sl_session_summary(const struct sl_session *session) { return &session->statistics.summary; }
 
+const struct sl_run *sl_session_identity(const struct sl_session *session) { return &session->identity.run; }
+
 static void close_slots(struct sl_session *s) {
   for (uint32_t i = 0; s->slots && i < s->slot_count; i++) sl_slot_close(&s->slots[i]);
   for (uint64_t i = 0; i < s->reading.kept_count; i++) sl_input_close(s, &s->reading.kept[i]);

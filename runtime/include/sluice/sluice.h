@@ -275,6 +275,11 @@ struct sl_summary {
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);
 
+/* What the run is, as sinks get it: its device, its graph, its plugins, and the graph's outputs with their collections,
+ * the nodes that make them, and sums over the run so far. Not while sl_session_run runs; valid until the session is
+ * closed. */
+SL_API const struct sl_run *sl_session_identity(const struct sl_session *session);
+
 /* Text for people and programs. `profile`: with the time of each node. */
 SL_API void sl_session_write_table(const struct sl_session *session, int profile, FILE *file);
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
