@@ -1,0 +1,219 @@
+"""The C structs of sluice/sluice.h and sluice/plugin.h that the package reads or fills, member by member.
+
+tests/test_abi.py compares each with what a C compiler makes of the headers. Pointers to anything but text are addresses
+(c_void_p): struct_at() and array_at() follow them.
+"""
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import TypeVar
+
+ABI_VERSION = 7  # SL_ABI_VERSION
+
+ERRORS = {
+    -1: "SL_ENOMEM",
+    -2: "SL_EINVAL",
+    -3: "SL_EIO",
+    -4: "SL_EFORMAT",
+    -5: "SL_EGRAPH",
+    -6: "SL_EPLUGIN",
+    -7: "SL_EDEVICE",
+    -8: "SL_ESTRICT",
+    -9: "SL_EINTERRUPTED",
+}
+INTERRUPTED = -9
+SEVERITIES = ("note", "warning", "error")
+
+# SL_TYPE_...: how NumPy names them; the types after these are of properties only.
+TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")
+TYPE_STRING = 11
+
+# SL_SHAPE_CODE_...
+PER_SLICE, PER_EVENT, OFFSETS, PER_ITEM, ITEM_OFFSETS, PER_SUBITEM, BYTES, ARRAY, TOTAL = range(9)
+
+BATCH_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
+DIGEST_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_void_p, c_uint64)
+PROGRESS_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_uint64, c_uint64, c_double)
+
+
+class Diagnostic(ctypes.Structure):
+    _fields_ = [
+        ("severity", c_uint32),
+        ("line", c_uint32),
+        ("column", c_uint32),
+        ("reserved", c_uint32),
+        ("file", c_char_p),
+        ("source_line", c_char_p),
+        ("node", c_char_p),
+        ("message", c_char_p),
+        ("hint", c_char_p),
+    ]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("slots", c_uint32),
+        ("slice_events", c_uint32),
+        ("repeat", c_uint32),
+        ("events", c_uint64),
+        ("graph_path", c_char_p),
+        ("graph_text", c_char_p),
+        ("graph_text_bytes", c_size_t),
+        ("device", c_char_p),
+        ("input_paths", c_void_p),
+        ("sets", c_void_p),
+        ("uses", c_void_p),
+        ("with_paths", c_void_p),
+        ("plugin_paths", c_void_p),
+        ("output_path", c_char_p),
+        ("trace_path", c_char_p),
+        ("metrics_path", c_char_p),
+        ("report_path", c_char_p),
+        ("command_line", c_void_p),
+        ("digest", c_uint32),
+        ("profile", c_uint32),
+        ("resident", c_uint32),
+        ("guard", c_uint32),
+        ("try_plugins", c_uint32),
+        ("look_only", c_uint32),
+        ("output_is_offered", c_uint32),
+        ("source_threads", c_uint32),
+        ("race", c_uint32),
+        ("context", c_void_p),
+        ("on_batch", BATCH_CALLBACK),
+        ("on_event_digest", DIGEST_CALLBACK),
+        ("on_progress", PROGRESS_CALLBACK),
+        ("feed", c_void_p),
+    ]
+
+
+class OptionsOfAnySize(ctypes.Structure):
+    """Room for the options of a library that has more of them: what sl_options_default() returns goes here."""
+
+    _fields_ = [("size", c_uint32), ("rest", ctypes.c_char * 8188)]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_uint32),
+        ("shape", c_uint32),
+        ("width", c_uint32),
+        ("reserved", c_uint32),
+        ("unit", c_char_p),
+        ("doc", c_char_p),
+    ]
+
+
+class Collection(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("doc", c_char_p),
+        ("fields", c_void_p),
+        ("field_count", c_uint32),
+        ("reserved", c_uint32),
+        ("trait", c_void_p),
+    ]
+
+
+class Event(ctypes.Structure):
+    _fields_ = [
+        ("number", c_uint64),
+        ("offset", c_uint64),
+        ("run", c_uint32),
+        ("file", c_uint32),
+        ("error", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class OutputView(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("collection", c_void_p), ("fields", c_void_p)]
+
+
+class Batch(ctypes.Structure):
+    _fields_ = [
+        ("event_count", c_uint32),
+        ("output_count", c_uint32),
+        ("events", c_void_p),
+        ("outputs", c_void_p),
+        ("selected", c_void_p),
+        ("selected_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class RunSetting(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("number", c_double), ("field", c_void_p)]
+
+
+class RunOutput(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("collection", c_void_p),
+        ("items", c_uint64),
+        ("digest", c_uint64),
+        ("totals", c_void_p),
+        ("algorithm", c_char_p),
+        ("settings", c_void_p),
+        ("setting_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class Run(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("plugin_count", c_uint32),
+        ("output_count", c_uint32),
+        ("is_interrupted", c_uint32),
+        ("sluice_version", c_char_p),
+        ("device", c_char_p),
+        ("graph_text", c_char_p),
+        ("graph_digest", c_uint64),
+        ("plugins", c_void_p),
+        ("outputs", c_void_p),
+    ]
+
+
+MIRRORED: dict[str, type[ctypes.Structure]] = {
+    "sl_diagnostic": Diagnostic,
+    "sl_options": Options,
+    "sl_field": Field,
+    "sl_collection": Collection,
+    "sl_event": Event,
+    "sl_output_view": OutputView,
+    "sl_batch": Batch,
+    "sl_run_setting": RunSetting,
+    "sl_run_output": RunOutput,
+    "sl_run": Run,
+}
+
+S = TypeVar("S", bound=ctypes.Structure)
+
+
+def struct_at(kind: type[S], address: int) -> S:
+    return kind.from_address(address)
+
+
+def array_at(kind: type[S], address: int | None, count: int) -> list[S]:
+    """The structs of a C array, in place."""
+    size = ctypes.sizeof(kind)
+    return [kind.from_address(address + i * size) for i in range(count)] if address else []
+
+
+def addresses_at(address: int, count: int) -> list[int]:
+    """The pointers of a C array; 0 for NULL."""
+    return [value or 0 for value in (c_void_p * count).from_address(address)]
+
+
+def decode(text: bytes | None) -> str:
+    """Text of the library; "" for NULL. Bytes that are no UTF-8 (names of files) come back as os.fsencode has them."""
+    return text.decode("utf-8", "surrogateescape") if text else ""
+
+
+def strings(texts: list[bytes]) -> ctypes.Array[c_char_p]:
+    """A NULL-terminated array. The caller keeps it as long as C may read it."""
+    return (c_char_p * (len(texts) + 1))(*texts, None)

@@ -1,0 +1,180 @@
+"""libsluice: found, compared with this package, and its functions declared.
+
+Places, the first that has it: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; the
+library folders of the prefix that the package, or else Python, is installed in; wherever the loader finds libsluice.so.0.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import pathlib
+import re
+import sys
+import sysconfig
+from collections.abc import Callable
+from ctypes import POINTER, c_char_p, c_int, c_size_t, c_void_p
+from typing import Any
+
+from . import _abi
+from ._version import __version__
+from .errors import Diagnostic, LibraryError
+
+NAME = "libsluice.so.0"
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.open_memstream.argtypes = [POINTER(c_void_p), POINTER(c_size_t)]
+libc.open_memstream.restype = c_void_p
+libc.fclose.argtypes = [c_void_p]
+libc.free.argtypes = [c_void_p]
+
+# Name, result, arguments.
+_FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
+    ("sl_diagnostics_new", c_void_p, []),
+    ("sl_diagnostics_free", None, [c_void_p]),
+    ("sl_diagnostics_count", c_size_t, [c_void_p]),
+    ("sl_diagnostics_at", c_void_p, [c_void_p, c_size_t]),
+    ("sl_diagnostic_print", None, [c_void_p, c_void_p]),
+    ("sl_diagnostics_print_dropped", None, [c_void_p, c_void_p]),
+    ("sl_session_open", c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
+    ("sl_session_run", c_int, [c_void_p]),
+    ("sl_session_stop", None, [c_void_p]),
+    ("sl_session_close", None, [c_void_p]),
+    ("sl_session_identity", c_void_p, [c_void_p]),
+    ("sl_session_write_json", c_int, [c_void_p, c_void_p]),
+    ("sl_session_write_table", None, [c_void_p, c_int, c_void_p]),
+    ("sl_session_write_wiring", None, [c_void_p, c_void_p]),
+    ("sl_session_write_graph", c_int, [c_void_p, c_int, c_void_p]),
+    ("sl_session_write_plan", None, [c_void_p, c_void_p]),
+    ("sl_session_write_dot", c_int, [c_void_p, c_void_p]),
+    ("sl_write_description_json", c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    ("sl_commit", c_char_p, []),
+    ("sl_devices", c_char_p, []),
+]
+
+
+def text_of(write: Callable[[int], object]) -> str:
+    """What `write` writes to the FILE * that it is given."""
+    memory, size = c_void_p(), c_size_t()
+    stream = libc.open_memstream(ctypes.byref(memory), ctypes.byref(size))
+    if not stream:
+        raise MemoryError("open_memstream")
+    try:
+        write(stream)
+    finally:
+        closed = libc.fclose(stream)
+        text = ctypes.string_at(memory.value, size.value) if memory.value else b""
+        libc.free(memory)
+    if closed != 0:
+        raise MemoryError("open_memstream")
+    return _abi.decode(text)
+
+
+def _places() -> list[str]:
+    named = os.environ.get("SLUICE_LIBRARY")
+    if named:
+        return [named]
+    here = pathlib.Path(__file__).resolve().parent
+    # PREFIX/lib/python3.x/site-packages/sluice
+    prefixes = [here.parents[3]] if len(here.parents) > 3 and here.parents[0].name.endswith("-packages") else []
+    prefixes.append(pathlib.Path(sys.prefix))
+    folders = ["lib", "lib64"]
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    if multiarch:
+        folders.append(f"lib/{multiarch}")
+    files = [here / NAME, *(prefix / folder / NAME for prefix in prefixes for folder in folders)]
+    return [*(str(file) for file in files if file.exists()), NAME]
+
+
+def _misfit(path: str, version: str, why: str) -> LibraryError:
+    return LibraryError(
+        f"{path}: libsluice {version} does not fit the Python package {__version__}: {why}; "
+        "install both from the same sources, or name the right library in SLUICE_LIBRARY"
+    )
+
+
+def _check(library: ctypes.CDLL, path: str) -> str:
+    """The library's version, if it is one for this package: names before layouts, and nothing else is called."""
+    try:
+        library.sl_version.restype = c_char_p
+        version = _abi.decode(library.sl_version())
+        library.sl_options_default.restype = _abi.OptionsOfAnySize
+    except AttributeError as missing:
+        raise LibraryError(f"{path} is no libsluice: {missing}") from None
+    # Before 1.0 a minor version may change interfaces.
+    if version.split(".")[:2] != __version__.split(".")[:2]:
+        raise _misfit(path, version, "the versions differ")
+    there, here = library.sl_options_default().size, ctypes.sizeof(_abi.Options)
+    if there != here:
+        raise _misfit(path, version, f"struct sl_options has {there} bytes there and {here} here")
+    library.sl_write_version.argtypes = [c_void_p]
+    library.sl_write_version.restype = None
+    said = re.search(r"interface (\d+)", text_of(library.sl_write_version))
+    interface = said.group(1) if said else "unknown"
+    if interface != str(_abi.ABI_VERSION):
+        raise _misfit(path, version, f"the interface of plugins is version {interface} there and {_abi.ABI_VERSION} here")
+    for name, result, arguments in _FUNCTIONS:
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise _misfit(path, version, f"it has no function {name}") from None
+        function.restype, function.argtypes = result, arguments
+    library.sl_options_default.restype = _abi.Options
+    return version
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """libsluice, loaded once. LibraryError if there is none that fits."""
+    path = _places()[0]
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise LibraryError(
+            f"libsluice cannot be loaded: {error}; install Sluice, or name its library ({NAME}) in SLUICE_LIBRARY"
+        ) from None
+    _check(loaded, path)
+    return loaded
+
+
+def _diagnostic(address: int) -> Diagnostic:
+    from_c = _abi.struct_at(_abi.Diagnostic, address)
+    return Diagnostic(
+        severity=_abi.SEVERITIES[min(from_c.severity, 2)],
+        message=_abi.decode(from_c.message),
+        file=_abi.decode(from_c.file),
+        line=from_c.line,
+        column=from_c.column,
+        node=_abi.decode(from_c.node),
+        hint=_abi.decode(from_c.hint),
+        text=text_of(lambda stream: library().sl_diagnostic_print(address, stream)).rstrip("\n"),
+    )
+
+
+class Diagnostics:
+    """The library's list of messages."""
+
+    def __init__(self) -> None:
+        self.pointer: int | None = library().sl_diagnostics_new()
+        if not self.pointer:
+            raise MemoryError("sl_diagnostics_new")
+
+    def read(self, first: int = 0) -> list[Diagnostic]:
+        """All messages from number `first` on. Not while a run adds some."""
+        count = library().sl_diagnostics_count(self.pointer)
+        return [_diagnostic(library().sl_diagnostics_at(self.pointer, i)) for i in range(first, count)]
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            library().sl_diagnostics_free(self.pointer)
+            self.pointer = None
+
+
+def version() -> str:
+    """The library's version: "0.1.0, commit 4717563d1e0a"."""
+    return f"{_abi.decode(library().sl_version())}, commit {_abi.decode(library().sl_commit())}"
+
+
+def devices() -> list[str]:
+    """Targets that the library has a backend for: ["cpu", "simt", "cuda"]. A GPU may still be missing."""
+    return _abi.decode(library().sl_devices()).split()

@@ -1,0 +1,141 @@
+"""A session of the library: options in, everything that it can be asked out."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from ctypes import c_void_p
+from typing import Any
+
+from . import _abi
+from ._library import Diagnostics, library, text_of
+from .errors import Diagnostic, GraphError, failure
+
+
+@dataclasses.dataclass
+class Settings:
+    """What a session is opened with; struct sl_options in Python's terms. None and 0: the library's default."""
+
+    graph_path: str | None = None
+    graph_text: str | None = None
+    with_paths: Sequence[str] = ()
+    uses: Sequence[str] = ()
+    sets: Sequence[str] = ()
+    plugin_paths: Sequence[str] = ()
+    input_paths: Sequence[str] = ()
+    events: int = 0
+    device: str | None = None
+    slots: int = 0
+    slice_events: int = 0
+    source_threads: int = 0
+    output_path: str | None = None
+    digest: bool = False
+    look_only: bool = False
+    command_line: Sequence[str] = ()
+
+
+def _count(name: str, value: int, bits: int) -> int:
+    if not 0 <= value < 1 << bits:
+        raise ValueError(f"{name} is {value}; it must be 0 or more, and below 2^{bits}")
+    return value
+
+
+class Session:
+    """An open session. It is closed when nothing refers to it, so that no array is of freed memory."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        on_batch: Callable[[int], int] | None = None,
+        on_progress: Callable[[int, int, int, float], None] | None = None,
+    ) -> None:
+        self._pointer = c_void_p()
+        self._kept: list[Any] = []  # what C reads until the session is closed
+        self.diagnostics = Diagnostics()
+        options = self._options(settings)
+        if on_batch:
+            deliver = on_batch
+            options.on_batch = _abi.BATCH_CALLBACK(lambda _, batch: deliver(batch))
+        if on_progress:
+            tell = on_progress
+            options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: tell(*numbers))
+        self._kept.append(options)
+        status = library().sl_session_open(ctypes.byref(options), self.diagnostics.pointer, ctypes.byref(self._pointer))
+        if status < 0:
+            said = self.diagnostics.read()
+            raise GraphError(failure("the graph could not be opened", said), said, _abi.ERRORS.get(status, str(status)))
+
+    def _text(self, text: str | None) -> bytes | None:
+        if text is None:
+            return None
+        encoded = os.fsencode(text)
+        if b"\0" in encoded:
+            raise ValueError(f"a null character stands in {text!r}")
+        self._kept.append(encoded)
+        return encoded
+
+    def _texts(self, texts: Sequence[str]) -> c_void_p:
+        array = _abi.strings([self._text(text) or b"" for text in texts])
+        self._kept.append(array)
+        return ctypes.cast(array, c_void_p)
+
+    def _options(self, settings: Settings) -> _abi.Options:
+        o: _abi.Options = library().sl_options_default()
+        o.graph_path = self._text(settings.graph_path)
+        text = self._text(settings.graph_text)
+        o.graph_text, o.graph_text_bytes = text, len(text or b"")
+        o.with_paths = self._texts(settings.with_paths)
+        o.uses, o.sets = self._texts(settings.uses), self._texts(settings.sets)
+        o.plugin_paths, o.input_paths = self._texts(settings.plugin_paths), self._texts(settings.input_paths)
+        o.events = _count("n", settings.events, 64)
+        o.slots, o.slice_events = _count("slots", settings.slots, 32), _count("slice_events", settings.slice_events, 32)
+        o.source_threads = _count("source_threads", settings.source_threads, 32)
+        if settings.device is not None:
+            o.device = self._text(settings.device)
+        o.output_path = self._text(settings.output_path)
+        o.digest, o.look_only = int(settings.digest), int(settings.look_only)
+        if settings.command_line:
+            o.command_line = self._texts(settings.command_line)
+        return o
+
+    def run(self) -> int:
+        """sl_session_run: 0 or a negative error. The GIL is released meanwhile."""
+        return int(library().sl_session_run(self._pointer))
+
+    def stop(self) -> None:
+        """From any thread."""
+        library().sl_session_stop(self._pointer)
+
+    def said(self, first: int = 0) -> list[Diagnostic]:
+        return self.diagnostics.read(first)
+
+    def identity(self) -> _abi.Run:
+        return _abi.struct_at(_abi.Run, library().sl_session_identity(self._pointer))
+
+    def outputs(self) -> list[_abi.RunOutput]:
+        identity = self.identity()
+        return _abi.array_at(_abi.RunOutput, identity.outputs, identity.output_count)
+
+    def json(self) -> str:
+        return text_of(lambda stream: library().sl_session_write_json(self._pointer, stream))
+
+    def table(self) -> str:
+        return text_of(lambda stream: library().sl_session_write_table(self._pointer, 0, stream))
+
+    def wiring(self) -> str:
+        return text_of(lambda stream: library().sl_session_write_wiring(self._pointer, stream))
+
+    def graph(self, origins: bool) -> str:
+        return text_of(lambda stream: library().sl_session_write_graph(self._pointer, int(origins), stream))
+
+    def plan(self) -> str:
+        return text_of(lambda stream: library().sl_session_write_plan(self._pointer, stream))
+
+    def dot(self) -> str:
+        return text_of(lambda stream: library().sl_session_write_dot(self._pointer, stream))
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            library().sl_session_close(self._pointer)
+            self._pointer = c_void_p()

@@ -1,0 +1,107 @@
+"""A whole run at once: the batches' outputs copied and put one after another."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .batch import EVENT, Batch, Events, Output, OutputsByName
+from .collection import Array, Collection, EventList, Schema
+from .errors import Diagnostic
+from .histogram import Histogram
+from .run import Run
+
+_BOUNDARIES = ("boundary", "item boundary")
+
+
+class Arrays(OutputsByName):
+    """All events of a run, and the graph's outputs for them, in memory of their own.
+
+    As a batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but nothing expires; offsets have 64 bits. Fields that belong
+    to a slice as a whole (per "slice") are left out. events, totals, histograms, summary, diagnostics: as of Run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        parts = _Parts(run.schemas)
+        with run:
+            for batch in run:
+                parts.add(batch)
+        self.events = parts.events()
+        self._outputs = {name: parts.output(name) for name in parts.schemas}
+        self.totals: dict[str, dict[str, Array]] = run.totals
+        self.histograms: dict[str, Histogram] = run.histograms
+        self.summary: dict[str, Any] = run.summary
+        self.diagnostics: list[Diagnostic] = run.diagnostics
+
+    def _find(self, name: str) -> Output:
+        return self._outputs[name]
+
+    def _names(self) -> list[str]:
+        return list(self._outputs)
+
+    def _why_not(self, name: str) -> str:
+        if name in self.totals:
+            return f"{name!r} holds sums over the run: they are in totals"
+        return super()._why_not(name)
+
+    def __len__(self) -> int:
+        """Events."""
+        return len(self.events)
+
+    def __repr__(self) -> str:
+        return f"<arrays of {len(self)} events: {', '.join(self._names())}>"
+
+
+class _Parts:
+    """Copies of what batches hold, by output and field."""
+
+    def __init__(self, schemas: dict[str, Schema]) -> None:
+        self.schemas = {name: schema for name, schema in schemas.items() if not schema.is_totals}
+        self.records: list[Array] = []
+        self.event_count = 0
+        self.columns: dict[tuple[str, str], list[Array]] = {}
+        for name, schema in self.schemas.items():
+            for field in self.fields(schema):
+                self.columns[name, field] = []
+
+    def fields(self, schema: Schema) -> list[str]:
+        if schema.is_event_list:
+            return ["numbers"]
+        return [field.name for field in schema.fields.values() if field.per != "slice"]
+
+    def add(self, batch: Batch) -> None:
+        self.records.append(batch.events.records.copy())
+        for (name, field), column in self.columns.items():
+            output = batch[name]
+            if isinstance(output, EventList):
+                column.append(output.numbers.astype(np.int64) + self.event_count)
+            else:
+                column.append(output[field].copy())
+        self.event_count += len(batch)
+
+    def events(self) -> Events:
+        return Events(np.concatenate([np.zeros(0, EVENT), *self.records]))
+
+    def output(self, name: str) -> Output:
+        schema = self.schemas[name]
+        if schema.is_event_list:
+            numbers = np.concatenate([np.zeros(0, np.int64), *self.columns[name, "numbers"]])
+            return EventList(schema, self.event_count, lambda: numbers)
+        arrays = {field: self.column(name, field) for field in self.fields(schema)}
+        fields = {field: schema.fields[field] for field in arrays}
+        whole = Schema(schema.output, schema.collection, schema.doc, fields)
+        return Collection(whole, self.event_count, arrays.__getitem__)
+
+    def column(self, name: str, field: str) -> Array:
+        described, parts = self.schemas[name].fields[field], self.columns.pop((name, field))
+        if described.per in _BOUNDARIES:
+            return _chain(parts)
+        shape = (0,) if described.width == 1 else (0, described.width)
+        return np.concatenate([np.zeros(shape, described.dtype), *parts])
+
+
+def _chain(parts: list[Array]) -> Array:
+    """Offsets of the whole from those of the parts, each of which begins at 0."""
+    counts = [np.diff(part.astype(np.int64)) for part in parts]
+    chained: Array = np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
+    return chained

@@ -1,0 +1,245 @@
+"""A finished slice of events, or a part of one, while the run waits."""
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from .collection import Array, Collection, EventList, Memory, Schema
+from .errors import ExpiredError
+
+Output = Collection | EventList
+
+EVENT = np.dtype([(name, kind) for name, kind in (
+    ("number", "u8"), ("offset", "u8"), ("run", "u4"), ("file", "u4"), ("error", "u4"), ("reserved", "u4"))])
+
+
+class Events:
+    """The events of a batch or of a run, as arrays with an entry each.
+
+    run, number: as LHCb counts them; offset: where the event's record begins in its file, bytes; file: index of the input
+    file; error: 0, or why it has no items (1 corrupt, 2 truncated, 3 too large, 4 overflow, 5 refused).
+    """
+
+    def __init__(self, records: npt.NDArray[Any]) -> None:
+        self.records = records
+
+    @property
+    def run(self) -> Array:
+        return self.records["run"]
+
+    @property
+    def number(self) -> Array:
+        return self.records["number"]
+
+    @property
+    def offset(self) -> Array:
+        return self.records["offset"]
+
+    @property
+    def file(self) -> Array:
+        return self.records["file"]
+
+    @property
+    def error(self) -> Array:
+        return self.records["error"]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} events, {int(np.count_nonzero(self.error))} with an error>"
+
+
+class OutputsByName:
+    """Outputs by name, `batch["fit.end_states"]`, and as attributes, `batch.tracks`, `batch.fit.end_states`."""
+
+    def _find(self, name: str) -> Output:
+        raise NotImplementedError
+
+    def _names(self) -> list[str]:
+        raise NotImplementedError
+
+    def _why_not(self, name: str) -> str:
+        return f"there is no output {name!r} of events; there are {', '.join(self._names()) or 'none'}"
+
+    @property
+    def outputs(self) -> list[str]:
+        """Their names, in the order of the graph."""
+        return self._names()
+
+    def __getitem__(self, name: str) -> Output:
+        if name not in self._names():
+            raise KeyError(self._why_not(name))
+        return self._find(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._names():
+            return self._find(name)
+        if any(output.startswith(name + ".") for output in self._names()):
+            return _Node(self, name)
+        raise AttributeError(self._why_not(name))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name.partition(".")[0] for name in self._names())]
+
+
+class _Node:
+    """Several outputs of one node."""
+
+    def __init__(self, outputs: OutputsByName, node: str) -> None:
+        self._outputs, self._node = outputs, node
+
+    def __getattr__(self, port: str) -> Output:
+        if port.startswith("__"):
+            raise AttributeError(port)
+        try:
+            return self._outputs[f"{self._node}.{port}"]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __dir__(self) -> list[str]:
+        prefix = self._node + "."
+        return [name.removeprefix(prefix) for name in self._outputs.outputs if name.startswith(prefix)]
+
+
+class Batch(OutputsByName):
+    """Finished events, in input order, and the graph's outputs for them: `batch.tracks`, `batch["fit.end_states"]`.
+
+    Arrays are read-only views of the library's memory, valid until the loop asks for the next batch: then `batch` raises
+    ExpiredError. An array that is kept longer shows whatever comes into that memory, never freed memory; copy() keeps one.
+    first: place of the batch's first event in the run. Totals are not of batches: the run has them at its end.
+    """
+
+    def __init__(self, address: int, first: int, schemas: Mapping[str, Schema], owner: object) -> None:
+        from_c = _abi.struct_at(_abi.Batch, address)
+        self.first = first
+        self.event_count: int = from_c.event_count
+        self._owner: object | None = owner
+        self._schemas = schemas
+        self._fields: dict[str, list[int]] = {}
+        for view in _abi.array_at(_abi.OutputView, from_c.outputs, from_c.output_count):
+            schema = schemas[_abi.decode(view.name)]
+            if not schema.is_totals:
+                self._fields[schema.output] = _abi.addresses_at(view.fields, len(schema.fields))
+        self._event_records: int = from_c.events or 0
+        self._found: dict[str, Output] = {}
+        self._events: Events | None = None
+        self._handed_out: list[tuple[str, weakref.ref[Memory]]] = []
+
+    @property
+    def events(self) -> Events:
+        self._must_be_valid()
+        if self._events is None:
+            self._events = Events(self._view("events", self._event_records, EVENT, (self.event_count,)))
+        return self._events
+
+    def __len__(self) -> int:
+        """Events."""
+        return self.event_count
+
+    def __repr__(self) -> str:
+        state = ", over" if self._owner is None else ""
+        return f"<batch of {self.event_count} events from {self.first} on{state}: {', '.join(self._names())}>"
+
+    def _names(self) -> list[str]:
+        return list(self._fields)
+
+    def _why_not(self, name: str) -> str:
+        if name in self._schemas:
+            return f"{name!r} holds sums over the run, not events: run.totals has them at its end"
+        return super()._why_not(name)
+
+    def _find(self, name: str) -> Output:
+        self._must_be_valid()
+        if name not in self._found:
+            schema = self._schemas[name]
+            if schema.is_event_list:
+                self._found[name] = EventList(schema, self.event_count, lambda: self._numbers(name))
+            else:
+                self._found[name] = Collection(schema, self.event_count, lambda field: self._array(name, field))
+        return self._found[name]
+
+    def _must_be_valid(self) -> None:
+        if self._owner is None:
+            raise ExpiredError(
+                "this batch is over: its memory is in use for others; take copies while the loop is at it, or arrays() "
+                "for a whole run"
+            )
+
+    def _view(self, what: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+        if 0 in shape or not address:
+            return np.zeros(shape, dtype)
+        memory = Memory(address, dtype, shape, self._owner)
+        self._handed_out.append((what, weakref.ref(memory)))
+        return np.asarray(memory)
+
+    def _column(self, output: str, field: str, first: int, count: int) -> Array:
+        """`count` entries from number `first` on."""
+        described = self._schemas[output].fields[field]
+        place = list(self._schemas[output].fields).index(field)
+        address = self._fields[output][place]
+        shape = (count,) if described.width == 1 else (count, described.width)
+        begin = address + first * described.width * described.dtype.itemsize if address else 0
+        return self._view(f"{output}.{field}", begin, described.dtype, shape)
+
+    def _span(self, output: str, offsets: str | None, first: int, count: int) -> tuple[int, int]:
+        """The first entry, and how many there are, between boundaries `first` and `first` + `count`."""
+        if offsets is None:
+            return 0, 0
+        boundaries = self._column(output, offsets, first, count + 1)
+        return int(boundaries[0]), int(boundaries[-1]) - int(boundaries[0])
+
+    def _array(self, output: str, name: str) -> Array:
+        self._must_be_valid()
+        schema = self._schemas[output]
+        field = schema.fields[name]
+        if field.per == "slice":
+            return self._column(output, name, 0, 1)
+        if field.per == "event":
+            return self._column(output, name, 0, self.event_count)
+        if field.per == "boundary":
+            return _from_zero(self._column(output, name, 0, self.event_count + 1))
+        first, count = self._span(output, schema.only("boundary"), 0, self.event_count)
+        if field.per == "item":
+            return self._column(output, name, first, count)
+        if field.per == "item boundary":
+            return _from_zero(self._column(output, name, first, count + 1))
+        if field.per == "subitem":
+            first, count = self._span(output, schema.only("item boundary", field.group), first, count)
+            return self._column(output, name, first, count)
+        raise AssertionError(f"a field per {field.per} in an output")
+
+    def _numbers(self, output: str) -> Array:
+        self._must_be_valid()
+        count = int(self._column(output, "count", 0, 1)[0])
+        return self._column(output, "numbers", 0, count)
+
+    def _expire(self) -> None:
+        """From here on the memory is the library's."""
+        self._owner = None
+        for output in self._found.values():
+            output.forget()
+        self._found.clear()
+        self._events = None
+
+    def _still_there(self) -> list[str]:
+        """Arrays of this batch that somebody has kept."""
+        return [what for what, memory in self._handed_out if memory() is not None]
+
+
+def _from_zero(boundaries: Array) -> Array:
+    """Offsets as they are where they begin at 0, as those of a whole slice do; else a copy that does."""
+    return boundaries if boundaries[0] == 0 else np.subtract(boundaries, boundaries[0])

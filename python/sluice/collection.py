@@ -1,0 +1,269 @@
+"""Collections as NumPy arrays: the outputs of a graph for the events of a batch, or of a whole run."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A field of a collection, as its declaration says.
+
+    per: what has an entry: "slice", "event", "item", "subitem"; "boundary" of events' items and "item boundary" of items'
+    subitems: N + 1 offsets; "entry" of totals. width: values an entry; 1: the array has one dimension, else two.
+    group: of "subitem" and "item boundary" the name of its group, else "".
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    per: str
+    width: int
+    unit: str
+    doc: str
+    group: str
+
+
+_PER = {
+    _abi.PER_SLICE: "slice",
+    _abi.PER_EVENT: "event",
+    _abi.OFFSETS: "boundary",
+    _abi.PER_ITEM: "item",
+    _abi.ITEM_OFFSETS: "item boundary",
+    _abi.PER_SUBITEM: "subitem",
+    _abi.BYTES: "byte",
+    _abi.ARRAY: "value",
+    _abi.TOTAL: "entry",
+}
+
+
+def _group_name(offsets: str) -> str:
+    """`hit_offsets` begins the group `hits`."""
+    return offsets.removesuffix("_offsets") + "s"
+
+
+@dataclasses.dataclass(frozen=True)
+class Schema:
+    """What is known of an output before anything ran: its collection."""
+
+    output: str
+    collection: str
+    doc: str
+    fields: Mapping[str, Field]
+
+    @property
+    def is_event_list(self) -> bool:
+        return self.collection == "sl_event_list"
+
+    @property
+    def is_totals(self) -> bool:
+        return any(field.per == "entry" for field in self.fields.values())
+
+    def only(self, per: str, group: str = "") -> str | None:
+        """The name of the first field of this kind, or None."""
+        return next((f.name for f in self.fields.values() if f.per == per and f.group == group), None)
+
+    @property
+    def groups(self) -> list[str]:
+        return [f.group for f in self.fields.values() if f.per == "item boundary"]
+
+
+def read_schema(output: str, address: int) -> Schema:
+    """Of a struct sl_collection."""
+    collection = _abi.struct_at(_abi.Collection, address)
+    fields: dict[str, Field] = {}
+    group = ""
+    for entry in _abi.array_at(_abi.Field, collection.fields, collection.field_count):
+        name, per = _abi.decode(entry.name), _PER[entry.shape]
+        if per == "item boundary":
+            group = _group_name(name)
+        fields[name] = Field(
+            name=name,
+            dtype=np.dtype(_abi.TYPES[entry.type]),
+            per=per,
+            width=max(entry.width, 1),
+            unit=_abi.decode(entry.unit),
+            doc=_abi.decode(entry.doc),
+            group=group if per in ("item boundary", "subitem") else "",
+        )
+    return Schema(output, _abi.decode(collection.name), _abi.decode(collection.doc), fields)
+
+
+class Group:
+    """The subitems of a collection's items: the hits of tracks.
+
+    Fields are reached as attributes or by name, with or without the prefix of the group: `tracks.hits.x` is the field
+    `hit_x`. offsets: items + 1 values; the subitems of item i are [offsets[i], offsets[i + 1]).
+    """
+
+    def __init__(self, collection: Collection, name: str) -> None:
+        self.name = name
+        self._collection = collection
+        schema = collection.schema
+        self._offsets = schema.only("item boundary", name) or ""
+        prefix = self._offsets.removesuffix("offsets")
+        self.fields: dict[str, Field] = {
+            f.name.removeprefix(prefix): f for f in schema.fields.values() if f.group == name and f.per == "subitem"
+        }
+
+    @property
+    def offsets(self) -> Array:
+        return self._collection[self._offsets]
+
+    def __getitem__(self, name: str) -> Array:
+        field = self.fields.get(name)
+        return self._collection[field.name if field else name]
+
+    def __getattr__(self, name: str) -> Array:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        field = self.__dict__.get("fields", {}).get(name)
+        if field is None:
+            raise AttributeError(f"{self.name!r} has no field {name!r}; it has {', '.join(self.fields)}")
+        return self[name]
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.fields]
+
+
+class Collection:
+    """An output of the graph, for a number of events.
+
+    Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays hold the valid entries only, and
+    offsets begin at 0, so that the items of event e are [offsets[e], offsets[e + 1]). An event with an error has none.
+    `fields` says of each its unit, its doc and what has an entry. `groups` are those of subitems, `tracks.hits`.
+    """
+
+    def __init__(self, schema: Schema, events: int, load: Callable[[str], Array]) -> None:
+        self.schema = schema
+        self.event_count = events
+        self._load = load
+        self._arrays: dict[str, Array] = {}
+        self.groups: dict[str, Group] = {name: Group(self, name) for name in schema.groups}
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        return self.schema.fields
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.schema.fields:
+            raise KeyError(f"{self.schema.output} has no field {name!r}; it has {', '.join(self.schema.fields)}")
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = self._load(name)
+        return array
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "schema" not in self.__dict__:
+            raise AttributeError(name)
+        if name in self.schema.fields:
+            return self[name]
+        if name in self.groups:
+            return self.groups[name]
+        known = ", ".join([*self.schema.fields, *self.groups])
+        raise AttributeError(f"{self.schema.output} ({self.schema.collection}) has no {name!r}; it has {known}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.schema.fields, *self.groups]
+
+    def __len__(self) -> int:
+        """Items; of a collection without any, events."""
+        offsets = self.schema.only("boundary")
+        return int(self[offsets][-1]) if offsets else self.event_count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.schema.fields)
+
+    def __repr__(self) -> str:
+        return f"<{self.schema.output}: {self.schema.collection}, {self.event_count} events, {len(self)} items>"
+
+    def forget(self) -> None:
+        """Arrays that it has are loaded anew when they are asked for."""
+        self._arrays.clear()
+
+    def arrays(self) -> dict[str, Array]:
+        """All fields, as they are."""
+        return {name: self[name] for name in self.schema.fields}
+
+    def copy(self) -> Collection:
+        """The same in memory of its own, to keep."""
+        arrays = {name: np.array(array) for name, array in self.arrays().items()}
+        return Collection(self.schema, self.event_count, arrays.__getitem__)
+
+    def awkward(self) -> Any:
+        """An Awkward array of records, a copy: events of items, with their subitems as lists of records, group by group.
+
+        Fields by event stand in a record around them, the items then under "items". Needs the package awkward.
+        """
+        from ._awkward import from_collection
+
+        return from_collection(self)
+
+
+class EventList:
+    """An output that is a list of events. numbers: places among the events of the batch (of the run, in Arrays), ascending."""
+
+    def __init__(self, schema: Schema, events: int, load: Callable[[], Array]) -> None:
+        self.schema = schema
+        self.event_count = events
+        self._load = load
+        self._numbers: Array | None = None
+
+    @property
+    def numbers(self) -> Array:
+        if self._numbers is None:
+            self._numbers = self._load()
+        return self._numbers
+
+    def forget(self) -> None:
+        self._numbers = None
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """A bool for each event, made anew: is it on the list?"""
+        mask = np.zeros(self.event_count, dtype=np.bool_)
+        mask[self.numbers] = True
+        return mask
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"<{self.schema.output}: {len(self)} of {self.event_count} events>"
+
+    def copy(self) -> EventList:
+        numbers = np.array(self.numbers)
+        return EventList(self.schema, self.event_count, lambda: numbers)
+
+
+class Memory:
+    """Memory of the library as NumPy reads it. It keeps its owner, so that an array of it is never of freed memory."""
+
+    __slots__ = ("__array_interface__", "owner", "__weakref__")
+
+    def __init__(self, address: int, dtype: np.dtype[Any], shape: tuple[int, ...], owner: object) -> None:
+        self.__array_interface__ = {
+            "data": (address, True),  # read-only
+            "typestr": dtype.str,
+            "descr": dtype.descr,
+            "shape": shape,
+            "version": 3,
+        }
+        self.owner = owner
+
+
+def copy_of_memory(address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    count = int(np.prod(shape, dtype=np.int64))
+    raw = ctypes.string_at(address, count * dtype.itemsize) if count else b""
+    return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()

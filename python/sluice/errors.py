@@ -1,0 +1,68 @@
+"""What can go wrong, and what the library says about it."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """A message of the library.
+
+    severity: "note", "warning" or "error". line and column count from 1, 0: unknown. file, node and hint are "" where
+    absent. text is what the command would print: place, message, source line, hint.
+    """
+
+    severity: str
+    message: str
+    file: str
+    line: int
+    column: int
+    node: str
+    hint: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Error(Exception):
+    """What all exceptions of the package are.
+
+    diagnostics: everything that the library said, notes and warnings too, not only the first error.
+    status: the library's error code by name ("SL_EGRAPH"), "" where there is none.
+    """
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), status: str = "") -> None:
+        super().__init__(message)
+        self.diagnostics = list(diagnostics)
+        self.status = status
+
+
+class LibraryError(Error):
+    """libsluice was not found, or is one that does not fit the package."""
+
+
+class GraphError(Error):
+    """The graph, an option or a file was refused; nothing ran."""
+
+
+class RunError(Error):
+    """The run failed. The batches before the failure were delivered."""
+
+
+class ExpiredError(Error):
+    """A batch was used after the loop had gone on to the next one, or after the run."""
+
+
+class SluiceWarning(UserWarning):
+    """A warning of the library, or an error that ended nothing, such as a bad event."""
+
+
+class StaleViewWarning(SluiceWarning):
+    """An array of an earlier batch is still there: its memory is in use for other events."""
+
+
+def failure(what: str, diagnostics: Sequence[Diagnostic]) -> str:
+    """The text of an exception: all errors as the command prints them, or `what` where nothing was said."""
+    return "\n".join(d.text for d in diagnostics if d.severity == "error") or what

@@ -1,0 +1,324 @@
+"""Graphs: read from files or text, or written in Python; looked at, and run."""
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _abi
+from ._library import Diagnostics, library, text_of
+from ._session import Session, Settings
+from .arrays import Arrays
+from .errors import Error, GraphError, failure
+from .run import Progress, Run
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+class Port:
+    """A node's port, or a field of one, by its name in the graph: `tracks.hits` gives Port("tracks.hits")."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __getattr__(self, name: str) -> Port:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Port(f"{self.name}.{name}")
+
+    def __getitem__(self, name: str) -> Port:
+        """For names that Python or this class has itself: `pv["name"]`."""
+        return Port(f"{self.name}.{name}")
+
+
+class Node(Port):
+    """A node of a graph, by its name; its ports are attributes: `pv.vertices`."""
+
+
+def _plain(value: Any) -> Any:
+    """As JSON, which is YAML too: ports by their names, NumPy's numbers as Python's."""
+    if isinstance(value, Port):
+        return value.name
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no value of a graph")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{value!r} is no value of a graph: give a number, a text, a bool, a list, a map or a port")
+
+
+def _yaml(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _option(value: Any) -> str:
+    """A value as --set takes it: a text as it is, anything else as YAML."""
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def _paths(paths: Paths | None) -> list[str]:
+    if paths is None:
+        return []
+    if isinstance(paths, (str, os.PathLike)):
+        return [os.fspath(paths)]
+    return [os.fspath(path) for path in paths]
+
+
+def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
+    """An algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as `sluice describe --json` has it.
+    GraphError if there is none."""
+    diagnostics = Diagnostics()
+    folders = _abi.strings([os.fsencode(path) for path in _paths(plugin_paths)])
+    status = 0
+
+    def write(stream: int) -> None:
+        nonlocal status
+        status = library().sl_write_description_json(folders, os.fsencode(name), diagnostics.pointer, stream)
+
+    text = text_of(write)
+    if status < 0:
+        said = diagnostics.read()
+        raise GraphError(failure(f"there is no {name}", said), said, _abi.ERRORS.get(status, str(status)))
+    described: dict[str, Any] = json.loads(text)
+    return described
+
+
+class Graph:
+    """A graph from a file, which is found by name as the command does, with what the command's options change.
+
+    with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a text
+    stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All can be given
+    later, and nodes be added. Nothing is read before check(), run() and the like.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        text: str | None = None,
+        with_: Paths | None = None,
+        use: Mapping[str, str] | None = None,
+        set: Mapping[str, Any] | None = None,
+        plugin_paths: Paths | None = None,
+    ) -> None:
+        if path is None and text is None:
+            raise TypeError("a Graph is read from a path or from text=; Graph.new() begins an empty one")
+        self._path = None if path is None else os.fspath(path)
+        self._text = text
+        self._with = _paths(with_)
+        self._uses = [f"{node}={algorithm}" for node, algorithm in (use or {}).items()]
+        self._sets = [f"{name}={_option(value)}" for name, value in (set or {}).items()]
+        self._plugin_paths = _paths(plugin_paths)
+        self._parts: dict[str, Any] = {}  # written in Python; merged after the file
+
+    @classmethod
+    def from_text(cls, text: str, **options: Any) -> Graph:
+        """From YAML. Files that it includes are looked for in the current folder, or found by name."""
+        return cls(text=text, **options)
+
+    @classmethod
+    def new(cls, *, include: Paths | None = None, description: str | None = None, **options: Any) -> Graph:
+        """An empty one, to be written in Python; `include`: graphs that it goes on from, "common/raw.yaml"."""
+        head: dict[str, Any] = {"sluice": 1}
+        if description is not None:
+            head["description"] = description
+        if include is not None:
+            head["include"] = _paths(include)
+        return cls(text="".join(f"{key}: {_yaml(value)}\n" for key, value in head.items()), **options)
+
+    # ------------------------------------------------------------------------------------------- written in Python
+
+    def node(
+        self,
+        name: str,
+        algorithm: str | None = None,
+        *,
+        events: Any = None,
+        block: int | Mapping[str, int] | None = None,
+        in_: Mapping[str, Any] | None = None,
+        set: Mapping[str, Any] | None = None,
+        **ports_and_properties: Any,
+    ) -> Node:
+        """Adds a node, or changes one of the graph's files (`algorithm` None: it keeps its own).
+
+        What has the name of an input of the algorithm is connected, everything else set as a property; `in_` and `set` say
+        which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of them, or "all".
+        events: an event list, a list of them, or {"any": [...]}.
+        """
+        inputs, properties = dict(in_ or {}), dict(set or {})
+        ports = self._inputs_of(algorithm) if algorithm and ports_and_properties else []
+        for key, value in ports_and_properties.items():
+            (inputs if key in ports else properties)[key] = value
+        node: dict[str, Any] = {"use": algorithm} if algorithm else {}
+        for key, given in (("in", inputs or None), ("set", properties or None), ("events", events), ("block", block)):
+            if given is not None:
+                node[key] = _plain(given)
+        self._parts.setdefault("nodes", {})[name] = node
+        return Node(name)
+
+    def _inputs_of(self, algorithm: str) -> list[str]:
+        described = describe(algorithm, self._plugin_paths)
+        return [port["name"] for kind in ("inputs", "open_inputs") for port in described.get(kind, [])]
+
+    def parameter(self, name: str, value: Any) -> None:
+        """A value that others use as "${name}"."""
+        self._parts.setdefault("parameters", {})[name] = _plain(value)
+
+    def output(self, *ports: str | Port) -> None:
+        """More outputs; the first call replaces those of the graph's file."""
+        self._parts.setdefault("outputs", []).extend(_plain(port) for port in ports)
+
+    def include(self, *paths: str | os.PathLike[str]) -> None:
+        """Graph files merged after this one, as with_."""
+        self._with += [os.fspath(path) for path in paths]
+
+    def use(self, node: str | Port, algorithm: str) -> None:
+        """Another algorithm for a node."""
+        self._uses.append(f"{node}={algorithm}")
+
+    def set(self, name: str | Port, value: Any) -> None:
+        """A property, "node.property", or a parameter. A text is YAML, as with --set: "5" is a number, "" the empty text."""
+        self._sets.append(f"{name}={_option(value)}")
+
+    # ------------------------------------------------------------------------------------------------- looked at
+
+    def _written(self) -> str:
+        """What Python added, as a graph file."""
+        lines = ["sluice: 1"]
+        for key, value in self._parts.items():
+            if key == "outputs":
+                lines.append(f"outputs: {_yaml(value)}")
+            else:
+                lines.append(f"{key}:")
+                lines += [f"  {_yaml(name)}: {_yaml(entry)}" for name, entry in value.items()]
+        return "\n".join(lines) + "\n"
+
+    def _open(self, settings: Settings, make: Any) -> Any:
+        """make(settings) with the graph in them. What Python added is a file while it is read."""
+        settings.graph_path, settings.graph_text = self._path, self._text
+        if self._text is not None:
+            settings.graph_path = "graph"
+        settings.uses, settings.sets, settings.plugin_paths = self._uses, self._sets, self._plugin_paths
+        settings.with_paths = self._with
+        if not self._parts:
+            return make(settings)
+        with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+            path = os.path.join(folder, "python.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self._written())
+            settings.with_paths = [path, *self._with]
+            return make(settings)
+
+    def _look(self, device: str | None = None) -> Session:
+        session: Session = self._open(Settings(look_only=True, device=device), Session)
+        return session
+
+    def check(self) -> str:
+        """The wiring, as `sluice check` prints it. GraphError with all that is wrong."""
+        return self._look().wiring()
+
+    def yaml(self, origins: bool = False) -> str:
+        """The whole graph: all files merged, all defaults and connections written out. Read as a graph it is the same one.
+        origins: with a comment at each value, where it came from."""
+        return self._look().graph(origins)
+
+    def plan(self, device: str | None = None) -> str:
+        """The memory plan, as `sluice plan` prints it."""
+        return self._look(device).plan()
+
+    def dot(self) -> str:
+        """The graph for Graphviz."""
+        return self._look().dot()
+
+    def svg(self) -> str:
+        """The graph as a picture, by Graphviz' command dot."""
+        if not shutil.which("dot"):
+            raise Error("there is no command dot to draw the graph with: install Graphviz")
+        drawn = subprocess.run(["dot", "-Tsvg"], input=self.dot().encode(), capture_output=True)
+        if drawn.returncode != 0:
+            raise Error(f"dot failed: {drawn.stderr.decode(errors='replace').strip()}")
+        return drawn.stdout.decode()
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.svg()
+        except Error:
+            return None
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the picture; without Graphviz the wiring; of a wrong graph, what is wrong."""
+        picture = self._repr_svg_()
+        if picture is not None:
+            return f"<div>{picture[picture.index('<svg') :]}</div>"
+        try:
+            text = self.check()
+        except Error as error:
+            text = str(error)
+        return f"<pre>{html.escape(text)}</pre>"
+
+    def __repr__(self) -> str:
+        return f"<graph {self._path or 'from text'}>"
+
+    # ------------------------------------------------------------------------------------------------------ run
+
+    def run(
+        self,
+        files: Paths | None = None,
+        *,
+        n: int | None = None,
+        device: str | None = None,
+        slots: int | None = None,
+        slice_events: int | None = None,
+        source_threads: int | None = None,
+        output: str | os.PathLike[str] | None = None,
+        digest: bool = False,
+        progress: bool | Progress | None = None,
+        warn: bool = True,
+    ) -> Run:
+        """An iterator over batches of finished events, in input order; see Run.
+
+        files: a file or several, or patterns; none: what the graph's source makes. n: the first so many events (None: all of
+        a file, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight.
+        slice_events: the most events in a slice. source_threads: that read and simulate. output: the file of a sink that
+        writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets events, done,
+        total (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as Python warnings;
+        False: only in diagnostics. None of these changes a result.
+        """
+        settings = Settings(
+            input_paths=_paths(files),
+            events=n or 0,
+            device=device,
+            slots=slots or 0,
+            slice_events=slice_events or 0,
+            source_threads=source_threads or 0,
+            output_path=None if output is None else os.fspath(output),
+            digest=digest,
+            command_line=sys.orig_argv,
+        )
+        run: Run = self._open(settings, lambda s: Run(s, progress, warn))
+        return run
+
+    def arrays(self, files: Paths | None = None, **options: Any) -> Arrays:
+        """All events at once, copied: what run() takes. For as many as fit into memory."""
+        return Arrays(self.run(files, **options))

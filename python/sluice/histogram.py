@@ -1,0 +1,124 @@
+"""Histograms that generic.histogram and generic.histogram_2d counted over a run."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from .collection import Array, copy_of_memory, read_schema
+
+_BESIDE = 3  # values below, above, and not finite, beside the bins
+_DIMENSIONS = {"generic.histogram": [""], "generic.histogram_2d": ["x", "y"]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Axis:
+    """bins of one width from lower to upper, in `unit`. label: the field that was counted, "pv.z"; doc: what it is."""
+
+    bins: int
+    lower: float
+    upper: float
+    label: str
+    unit: str
+    doc: str
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """bins + 1 edges, with the very bits that values were compared with."""
+        edges: npt.NDArray[np.float64] = self.lower + np.arange(self.bins + 1) * ((self.upper - self.lower) / self.bins)
+        edges[-1] = self.upper
+        return edges
+
+
+@dataclasses.dataclass(frozen=True)
+class Histogram:
+    """Counts over the run.
+
+    counts: int64, (bins,) or (x bins, y bins). all_counts: the same with what is beside the bins of each axis: entry 0 is
+    below, then the bins, above, and infinite or no number.
+    """
+
+    name: str
+    title: str
+    axes: list[Axis]
+    all_counts: npt.NDArray[np.int64]
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        return self.all_counts[tuple(slice(1, -2) for _ in self.axes)]
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """Of the first axis."""
+        return self.axes[0].edges
+
+    @property
+    def below(self) -> int:
+        return int(self.all_counts[0].sum())
+
+    @property
+    def above(self) -> int:
+        return int(self.all_counts[-2].sum())
+
+    @property
+    def not_finite(self) -> int:
+        return int(self.all_counts[-1].sum())
+
+    def to_boost(self) -> Any:
+        """As a boost_histogram.Histogram; above its upper limit are also the values that are no finite numbers."""
+        try:
+            import boost_histogram
+        except ImportError:
+            raise ImportError("this needs the package boost-histogram: pip install boost-histogram") from None
+        axes = [boost_histogram.axis.Regular(a.bins, a.lower, a.upper, metadata=a.label) for a in self.axes]
+        histogram = boost_histogram.Histogram(*axes, storage=boost_histogram.storage.Int64())
+        counts = self.all_counts
+        for dimension in range(counts.ndim):  # the last entry of each axis joins the one before
+            counts = np.moveaxis(counts, dimension, 0)
+            counts = np.concatenate([counts[:-2], counts[-2:-1] + counts[-1:]])
+            counts = np.moveaxis(counts, 0, dimension)
+        histogram.view(flow=True)[...] = counts
+        return histogram
+
+
+def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
+    name = f"{prefix}_" if prefix else ""
+    of = settings[prefix or "of"]
+    field = _abi.struct_at(_abi.Field, of.field)
+    return Axis(
+        bins=int(settings[name + "bins"].number),
+        lower=settings[name + "lower"].number,
+        upper=settings[name + "upper"].number,
+        label=_abi.decode(of.text),
+        unit=_abi.decode(field.unit),
+        doc=_abi.decode(field.doc),
+    )
+
+
+def read_totals(output: _abi.RunOutput) -> dict[str, Array]:
+    """Copies of an output's sums over the run, field by field: an entry each, or rows of `width`."""
+    schema = read_schema(_abi.decode(output.name), output.collection)
+    totals: dict[str, Array] = {}
+    address = output.totals or 0
+    for field in schema.fields.values():
+        shape = (output.items,) if field.width == 1 else (output.items, field.width)
+        dtype = np.dtype("i8") if field.dtype.kind == "i" else np.dtype("u8")
+        totals[field.name] = copy_of_memory(address, dtype, shape)
+        address += totals[field.name].nbytes
+    return totals
+
+
+def read_histogram(output: _abi.RunOutput) -> Histogram | None:
+    """The output as a histogram, or None where it is something else."""
+    prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
+    if not prefixes:
+        return None
+    entries = _abi.array_at(_abi.RunSetting, output.settings, output.setting_count)
+    settings = {_abi.decode(entry.name): entry for entry in entries}
+    axes = [_axis(settings, prefix) for prefix in prefixes]
+    # A row of x for each count of y.
+    counts = read_totals(output)["counts"].astype(np.int64).reshape([axis.bins + _BESIDE for axis in reversed(axes)]).T
+    return Histogram(_abi.decode(output.name), _abi.decode(settings["title"].text), axes, counts)
