@@ -85,7 +85,7 @@ class _Parts:
     def output(self, name: str) -> Output:
         schema = self.schemas[name]
         if schema.is_event_list:
-            numbers = np.concatenate([np.zeros(0, np.int64), *self.columns[name, "numbers"]])
+            numbers: Array = np.concatenate([np.zeros(0, np.int64), *self.columns[name, "numbers"]])
             return EventList(schema, self.event_count, lambda: numbers)
         arrays = {field: self.column(name, field) for field in self.fields(schema)}
         fields = {field: schema.fields[field] for field in arrays}

@@ -1,0 +1,68 @@
+"""Tests of the package with the library that SLUICE_LIBRARY names, and against the command that SLUICE_COMMAND names."""
+import os
+import pathlib
+import subprocess
+import threading
+import time
+
+import pytest
+
+import sluice
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def pytest_configure(config):
+    for name in ("SLUICE_LIBRARY", "SLUICE_COMMAND"):
+        if not os.environ.get(name):
+            pytest.exit(f"{name} is not set", returncode=2)
+
+
+def threads_end(allowed=None):
+    """How many threads this process has, those of the library too. One that was joined may still be there for a moment:
+    so it waits until there are no more than `allowed`."""
+    for _ in range(200):
+        count = len(os.listdir("/proc/self/task"))
+        if allowed is None or count <= allowed:
+            break
+        time.sleep(0.01)
+    return count
+
+
+@pytest.fixture(autouse=True)
+def no_thread_stays():
+    """Each test ends all that it started."""
+    before = {thread.ident for thread in threading.enumerate()}
+    yield
+    assert {thread.ident for thread in threading.enumerate()} <= before
+
+
+@pytest.fixture
+def command():
+    """The command, called as COMMAND(argument...): its standard output; it must succeed."""
+
+    def call(*arguments, **options):
+        done = subprocess.run(
+            [os.environ["SLUICE_COMMAND"], *map(str, arguments)], capture_output=True, text=True, timeout=120, **options
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def tracks():
+    """VELO tracks, without the check against truth that would take most of the time."""
+    return sluice.Graph("common/velo_tracks.yaml", set={"seed": 3}, with_=[_outputs()])
+
+
+def _outputs():
+    path = pathlib.Path(os.environ["SLUICE_TEST_SCRATCH"]) / "outputs.yaml"
+    path.write_text("sluice: 1\noutputs: [tracks, fit.end_states]\n")
+    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scratch(tmp_path_factory):
+    os.environ["SLUICE_TEST_SCRATCH"] = str(tmp_path_factory.mktemp("scratch"))

@@ -1,0 +1,43 @@
+"""pip installs the package from the checkout, with its metadata and types; and types are as they say."""
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+PYTHON = ROOT / "python"
+
+
+def test_pip_installs_it(tmp_path):
+    copy = shutil.copytree(PYTHON, tmp_path / "python", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    target = tmp_path / "site-packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(
+        [*pip, "--disable-pip-version-check", "--no-compile", "--root-user-action=ignore", "--target", target, copy],
+        check=True,
+        env={**environment, "HOME": str(tmp_path)},
+    )
+    assert (target / "sluice/py.typed").is_file()
+    script = (
+        "import importlib.metadata as m, sluice; meta = m.metadata('sluice'); "
+        "print(sluice.__file__, meta['Version'] == sluice.__version__, meta['Requires-Python'], m.requires('sluice')[0].startswith('numpy')); "
+        "print(len(sluice.Graph('common/velo_tracks.yaml', set={'raw.seed': 2}).arrays(n=2)))"
+    )
+    # -P: not from the current folder
+    said = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_types_are_strict(tmp_path):
+    mypy = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", "sluice"]
+    done = subprocess.run(mypy, cwd=PYTHON, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

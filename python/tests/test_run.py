@@ -1,0 +1,345 @@
+"""Runs: values against those that the command writes, and how a run ends."""
+import csv
+import gc
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+from conftest import threads_end
+
+import sluice
+
+SLICES = [{}, {"slice_events": 3}, {"slots": 3, "slice_events": 1}]
+
+
+def csv_columns(path):
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    return {name: np.array([float(row[i]) for row in rows[1:]]) for i, name in enumerate(rows[0])}
+
+
+@pytest.fixture(scope="module")
+def whole(tracks):
+    return tracks.arrays(n=11)
+
+
+@pytest.mark.parametrize("options", SLICES)
+def test_values_are_those_of_the_command(tracks, command, tmp_path, options):
+    graph = tmp_path / "states.yaml"
+    graph.write_text(
+        "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: io.csv_sink } }\noutputs: [fit.end_states]\n"
+    )
+    command("run", graph, "-n", 11, "--set", "seed=3", "-o", tmp_path / "states.csv", "--quiet")
+    columns = csv_columns(tmp_path / "states.csv")
+    arrays = tracks.arrays(n=11, **options)
+    states = arrays["fit.end_states"]
+    assert len(states) == len(columns["event"]) > 500
+    assert np.array_equal(np.repeat(arrays.events.number, np.diff(states.offsets)), columns["event"])
+    for name, field in states.fields.items():
+        if field.per == "item" and field.width == 1:
+            assert np.array_equal(states[name], columns[name].astype(field.dtype)), name
+
+
+@pytest.mark.parametrize("options", SLICES)
+def test_nested_items_are_those_of_an_hdf5_file(tracks, command, tmp_path, options):
+    h5py = pytest.importorskip("h5py")
+    written = tmp_path / "tracks.h5"
+    sink = tmp_path / "sink.yaml"
+    sink.write_text("sluice: 1\nnodes: { write: { use: hdf5.sink } }\noutputs: [tracks, fit.end_states]\n")
+    command("run", "common/velo_tracks.yaml", "--with", sink, "-n", 11, "--set", "seed=3", "-o", written, "--quiet")
+    arrays = tracks.arrays(n=11, **options)
+    with h5py.File(written) as file:
+        assert np.array_equal(arrays.events.number, file["events/number"])
+        assert np.array_equal(arrays.events.run, file["events/run"])
+        for output in arrays:
+            for name, field in arrays[output].fields.items():
+                values = file[output][name]
+                assert np.array_equal(arrays[output][name], values), f"{output}.{name}"
+                if "boundary" not in field.per:
+                    assert (values.attrs.get("unit", ""), values.attrs["doc"]) == (field.unit, field.doc)
+
+
+@pytest.mark.parametrize("options", SLICES)
+def test_batches_are_the_whole_in_parts(tracks, whole, options):
+    first = items = subitems = 0
+    for batch in tracks.run(n=11, **options):
+        assert batch.first == first and len(batch) == len(batch.events)
+        found, all_tracks = batch.tracks, whole.tracks
+        assert found.offsets[0] == 0 and found.hit_offsets[0] == 0
+        assert np.array_equal(batch.events.number, whole.events.number[first : first + len(batch)])
+        assert np.array_equal(np.diff(found.offsets), np.diff(all_tracks.offsets)[first : first + len(batch)])
+        assert np.array_equal(found.hits.x, all_tracks.hits.x[subitems : subitems + len(found.hits)])
+        assert np.array_equal(batch.fit.end_states.x, whole["fit.end_states"].x[items : items + len(found)])
+        first, items, subitems = first + len(batch), items + len(found), subitems + len(found.hits)
+    assert (first, items, subitems) == (11, len(whole.tracks), len(whole.tracks.hits))
+
+
+def test_arrays_are_views_that_cannot_be_written(tracks):
+    for batch in tracks.run(n=2):
+        x = batch.tracks.hits.x
+        assert x is batch.tracks.hit_x is batch["tracks"]["hit_x"]
+        assert not x.flags.owndata and not x.flags.writeable
+        assert x.dtype == np.float32
+        with pytest.raises(ValueError, match="read-only"):
+            x[0] = 1
+
+
+def test_fields_tell_their_units(tracks):
+    schema = tracks.run(n=1).schemas["tracks"]
+    assert schema.fields["hit_x"].unit == "mm" and schema.fields["hit_x"].doc == "global x"
+    assert (schema.fields["offsets"].per, schema.fields["hit_offsets"].per) == ("boundary", "item boundary")
+    assert schema.fields["hit_id"].dtype == np.uint32 and schema.fields["hit_id"].group == "hits"
+
+
+def test_names_that_are_not_there_are_told(tracks, whole):
+    for outputs in (whole, next(tracks.run(n=1))):
+        with pytest.raises(AttributeError, match="no output 'vertices'.*tracks, fit.end_states"):
+            outputs.vertices
+        with pytest.raises(KeyError, match="no output 'fit.states'"):
+            outputs["fit.states"]
+        with pytest.raises(AttributeError, match="no output 'fit.states'"):
+            outputs.fit.states
+    with pytest.raises(AttributeError, match="has no 'y'; it has offsets, hit_offsets.*hits"):
+        whole.tracks.y
+    with pytest.raises(AttributeError, match="'hits' has no field 't'; it has id, x, y, z"):
+        whole.tracks.hits.t
+    assert "tracks" in whole and "vertices" not in whole and "hits" in dir(whole.tracks)
+
+
+def test_event_lists_and_totals():
+    graph = sluice.Graph("common/velo_tracks.yaml", set={"seed": 3})
+    counts = graph.node("counts", "velo.count_tracks")
+    graph.node("busy", "generic.filter", of=counts.tracks, minimum=200)
+    graph.node("rare", "generic.filter", of=counts.tracks, minimum=100000)
+    graph.node("lists", "generic.gather_lists", in_={"lists": ["busy", "rare"]})
+    graph.output("busy", "rare", "counts", "lists.decisions", "lists.totals")
+    expected = None
+    for options in SLICES:
+        arrays = graph.arrays(n=11, **options)
+        passed = arrays.counts.tracks >= 200
+        assert 0 < passed.sum() < 11
+        assert np.array_equal(arrays.busy.numbers, np.flatnonzero(passed))
+        assert np.array_equal(arrays.busy.mask, passed)
+        assert (len(arrays.busy), len(arrays.rare)) == (passed.sum(), 0)
+        assert arrays.totals["lists.totals"]["events"].tolist() == [passed.sum(), 0]
+        assert arrays.lists.decisions.list.tolist() == [0] * passed.sum()
+        expected = expected or arrays.summary["graph_digest"]
+        assert arrays.summary["graph_digest"] == expected
+        with pytest.raises(KeyError, match="sums over the run: they are in totals"):
+            arrays["lists.totals"]
+    batch = next(run := graph.run(n=2))
+    assert batch.busy.mask.shape == (2,) and "lists.totals" not in batch
+    with pytest.raises(AttributeError, match="run.totals has them"):
+        batch.lists.totals
+    run.close()
+
+
+def test_the_summary_is_that_of_the_command(tracks, command, tmp_path):
+    run = tracks.run(n=5, digest=True)
+    with pytest.raises(sluice.Error, match="not over"):
+        run.summary
+    assert sum(len(batch) for batch in run) == 5
+    path = tmp_path / "summary.json"
+    outputs = tmp_path / "outputs.yaml"
+    outputs.write_text("sluice: 1\noutputs: [tracks, fit.end_states]\n")
+    command("run", "common/velo_tracks.yaml", "--with", outputs, "-n", 5, "--set", "seed=3", "--digest", "--json", path)
+    theirs = json.loads(path.read_text())
+    for key in ("sluice_version", "graph_digest", "events", "outputs", "status", "device"):
+        assert run.summary[key] == theirs[key], key
+    assert run.summary["outputs"][0]["digest"] and "events       5" in run.table
+    assert list(run) == []
+
+
+# ---------------------------------------------------------------------------------------------- how a run ends
+
+
+def test_a_batch_is_over_with_the_next_one(tracks):
+    kept = []
+    for batch in tracks.run(n=3, slice_events=1):
+        for old, collection in kept:
+            with pytest.raises(sluice.ExpiredError):
+                old.tracks
+            with pytest.raises(sluice.ExpiredError):
+                old.events
+            with pytest.raises(sluice.ExpiredError):
+                collection.hit_x
+        assert len(batch.tracks.hit_x) > 0
+        kept.append((batch, batch.tracks))
+    copies = [batch.tracks.copy() for batch in tracks.run(n=3, slice_events=1)]
+    assert np.array_equal(np.concatenate([c.hits.x for c in copies]), tracks.arrays(n=3).tracks.hits.x)
+
+
+def test_arrays_that_are_kept_are_warned_of(tracks):
+    kept = []
+    with pytest.warns(sluice.StaleViewWarning, match=r"still there: tracks.hit_x; .*copy\(\)") as warned:
+        for batch in tracks.run(n=6, slice_events=1):
+            kept.append(batch.tracks.hit_x[:10])
+    assert len(warned) == 1
+    gc.collect()
+    assert np.isfinite(np.concatenate(kept)).all()  # memory that is still there
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for batch in tracks.run(n=6, slice_events=1):
+            x = batch.tracks.hit_x  # there until it is replaced: nothing is wrong
+            kept.append(x.copy())
+    del x
+
+
+def test_memory_goes_with_the_last_array(tracks):
+    run = tracks.run(n=4, slice_events=2)
+    session = weakref.ref(run._session)
+    for batch in run:
+        x = batch.tracks.hit_x
+    assert session() is not None
+    del x
+    assert session() is None
+
+
+def endless(tracks):
+    return tracks.run(n=1000000, slots=2, slice_events=2)
+
+
+def test_leaving_a_loop_stops_the_run(tracks):
+    before = threads_end()
+    for batch in endless(tracks):
+        break
+    assert threading.active_count() == 1 and threads_end(before) <= before
+    with pytest.raises(sluice.ExpiredError):
+        batch.tracks
+
+
+def test_an_exception_in_the_loop_stops_the_run(tracks):
+    before = threads_end()
+    with pytest.raises(ZeroDivisionError):
+        for batch in endless(tracks):
+            len(batch) / 0
+    assert threading.active_count() == 1 and threads_end(before) <= before
+
+
+def test_a_run_that_has_a_name_stops_when_told(tracks):
+    with endless(tracks) as run:
+        next(run)
+        next(run)
+    assert list(run) == [] and run.summary["interrupted"]
+    assert run.summary["events"] >= 4
+    assert any("stopped" in d.message or "interrupt" in d.message for d in run.diagnostics) or run.diagnostics == []
+    run.close()
+    never_begun = endless(tracks)
+    never_begun.close()
+    assert list(never_begun) == []
+
+
+@pytest.mark.parametrize("in_body", [False, True])
+def test_an_interrupt_stops_the_run(tracks, in_body):
+    """As Ctrl-C does, while the loop waits for a batch and while its body runs."""
+    main = threading.main_thread().ident
+    before = threads_end()
+    with pytest.raises(KeyboardInterrupt):
+        timer = threading.Timer(0.15, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        for batch in endless(tracks):
+            if in_body:
+                time.sleep(5)
+    timer.join()
+    assert threading.active_count() == 1 and threads_end(before) <= before
+
+
+def test_a_run_nobody_ended_does_not_hold_up_the_program(tmp_path):
+    script = tmp_path / "open.py"
+    script.write_text(
+        """import sluice
+graph = sluice.Graph("velo.yaml")
+runs = [graph.run(n=100000, slots=2, slice_events=2) for _ in range(2)]
+x = next(runs[0]).tracks.hit_x
+circle = [runs]
+circle.append(circle)
+print(len(x) > 0)
+"""
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_two_runs_side_by_side(tracks):
+    pairs = zip(tracks.run(n=4, slice_events=1), tracks.run(n=4, slice_events=1), strict=True)
+    assert [np.array_equal(a.tracks.hit_x, b.tracks.hit_x) for a, b in pairs] == [True] * 4
+
+
+def test_a_file_that_is_not_there_is_an_error(tracks):
+    with pytest.raises(sluice.Error, match="no/such.mdf"):
+        list(tracks.run("no/such.mdf"))
+
+
+def test_bad_events_are_warned_of_and_have_no_items(command, tmp_path):
+    path = tmp_path / "events.mdf"
+    command("run", "simulate.yaml", "-n", 3, "-o", path, "--quiet")
+    path.write_bytes(path.read_bytes()[:-1000])
+    graph = sluice.Graph("common/velo_tracks.yaml", with_=[])
+    graph.output("tracks")
+    with pytest.warns(sluice.SluiceWarning, match="events.mdf"):
+        arrays = graph.arrays(path)
+    assert arrays.events.error.tolist() == [0, 0, 2]
+    assert np.diff(arrays.tracks.offsets)[2] == 0 and np.diff(arrays.tracks.offsets)[0] > 0
+    assert arrays.summary["error_events"] == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arrays = graph.arrays(path, warn=False)
+    assert any(d.severity != "note" and "events.mdf" in str(d) for d in arrays.diagnostics)
+
+
+def test_a_run_that_fails_raises_what_was_said(command, tmp_path):
+    path = tmp_path / "events.mdf"
+    command("run", "simulate.yaml", "-n", 3, "-o", path, "--quiet")
+    path.write_bytes(path.read_bytes()[:-1000])
+    graph = sluice.Graph("common/velo_tracks.yaml")
+    graph.output("tracks")
+    graph.set("raw.strict", True)
+    seen = 0
+    with pytest.raises(sluice.RunError, match="events.mdf") as failed:
+        for batch in graph.run(path, slice_events=1, warn=False):
+            seen += len(batch)
+    assert failed.value.status == "SL_ESTRICT" and failed.value.diagnostics
+    assert seen >= 2
+
+
+def test_progress_is_told(tracks, monkeypatch):
+    told = []
+    for batch in tracks.run(n=40, slice_events=2, progress=lambda *numbers: told.append(numbers)):
+        time.sleep(0.03)
+    assert told and all(0 < events <= 40 and total == 40 for events, done, total, seconds in told)
+    with pytest.raises(ZeroDivisionError):
+        for batch in tracks.run(n=1000000, slice_events=2, progress=lambda *numbers: 1 / 0, warn=False):
+            pass
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        tracks.run(n=1, progress=True)
+
+
+def test_negative_numbers_are_refused(tracks):
+    with pytest.raises(ValueError, match="n is -1"):
+        tracks.run(n=-1)
+    with pytest.raises(ValueError, match="slots is 4294967296"):
+        tracks.run(n=1, slots=1 << 32)
+
+
+def test_awkward_arrays(whole):
+    try:
+        import awkward  # noqa: F401
+    except ImportError:
+        with pytest.raises(ImportError, match="pip install awkward"):
+            whole.tracks.awkward()
+        return
+    nested = whole.tracks.awkward()
+    assert len(nested) == 11 and nested.hits.fields == ["id", "x", "y", "z"]
+    offsets, hits = whole.tracks.offsets, whole.tracks.hits.offsets
+    for event in (0, 10):
+        for track in range(offsets[event], offsets[event + 1]):
+            expected = whole.tracks.hits.x[hits[track] : hits[track + 1]]
+            assert np.array_equal(nested[event].hits[track - offsets[event]].x.to_numpy(), expected)
