@@ -11,8 +11,10 @@
 - A block of `sh` is run in a plain shell, where SLUICE_DATA is not set, each command of which must succeed; `sh data`
   needs the samples and is skipped without them. `sh elsewhere` is not run here: it installs or builds, wants another
   machine or files of the reader's, or takes minutes. Where they stand is reported.
-- A block of `output` is what the block of `sh` before it prints, run in a plain shell, where SLUICE_DATA is not set. Lines
-  of rates and memory are those of some machine: only their first word is compared. Skipped without the samples.
+- A block of `python` is a whole program, run with the package of this repository and the library of the command; its
+  warnings are errors. Skipped without NumPy.
+- A block of `output` is what the block of `sh` or `python` before it prints, run in a plain shell, where SLUICE_DATA is
+  not set. Lines of rates and memory are those of some machine: only their first word is compared. Skipped with its block.
 - What a page's commands write is ignored by git, had they run in the repository.
 - running.md lists each command that `sluice help` names.
 - Links into the repository lead to a file, and their anchors to a heading; with --links those of all pages in FOLDER, an
@@ -112,6 +114,20 @@ def run_script(sluice, block, line, folder):
         yield f"line {line}: a command of this block fails:\n    " + "\n    ".join(printed[-20:])
 
 
+def python_script(sluice, block):
+    """A block of Python as one of commands."""
+    library = pathlib.Path(sluice).resolve().parent / "libsluice.so.0"
+    return f"""export PYTHONPATH='{ROOT / "python"}' SLUICE_LIBRARY='{library}' PYTHONDONTWRITEBYTECODE=1
+/usr/bin/python3 -W error - <<'END_OF_PYTHON'
+{block}
+END_OF_PYTHON
+"""
+
+
+def has_numpy():
+    return subprocess.run(["/usr/bin/python3", "-c", "import numpy"], capture_output=True).returncode == 0
+
+
 def check_output(sluice, script, block, line, folder):
     """Problems of an output block."""
     expected = [re.sub(r"^(rate|memory) .*", r"\1 ...", text).rstrip() for text in block.splitlines()]
@@ -173,6 +189,7 @@ def main():
     data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
     geometry = data / "lhcb" / "geometry"
     failures = graphs = quotations = transcripts = scripts = skipped = installed = 0
+    numpy, without_numpy = has_numpy(), 0
     elsewhere = []
     without_git = False
     pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
@@ -186,10 +203,17 @@ def main():
             shutil.copytree(ROOT / name, folder / name)
         make_links(sluice, folder, data)
         before = files_below(folder)
-        script = ""
+        script, has_run = "", False
         for line, language, block in blocks(text):
-            if language.split()[0] == "sh":
-                script = block
+            if language == "python":
+                script, has_run = python_script(sluice, block), numpy
+                if has_run:
+                    scripts += 1
+                    problems += run_script(sluice, script, line, folder)
+                else:
+                    without_numpy += 1
+            elif language.split()[0] == "sh":
+                script, has_run = block, language == "sh" or (language == "sh data" and geometry.is_dir())
                 if language not in ("sh", "sh data", "sh elsewhere"):
                     problems.append(f"line {line}: no kind of block: {language}")
                 elif language == "sh elsewhere":
@@ -206,11 +230,13 @@ def main():
                     problems.append(f"line {line}: sluice check refuses the graph:\n{wrong}")
             elif language == "console installed":
                 installed += 1
-            elif language in ("console data", "output") and not geometry.is_dir():
+            elif language == "console data" and not geometry.is_dir():
                 skipped += 1
-            elif language == "output":
+            elif language == "output" and has_run:
                 transcripts += 1
                 problems += check_output(sluice, script, block, line, folder)
+            elif language == "output":
+                skipped += 1
             elif language.split()[0] == "console":
                 transcripts += 1
                 problems += run_transcript(sluice, block, line, folder)
@@ -232,6 +258,8 @@ def main():
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if without_git:
         print("not checked, for want of git or a repository: whether it ignores what the commands write")
+    if without_numpy:
+        print(f"skipped: {without_numpy} blocks of Python, for want of NumPy (Debian: python3-numpy)")
     if skipped:
         print(f"skipped: {skipped} transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0
