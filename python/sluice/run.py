@@ -60,8 +60,8 @@ class _Exchange:
                 self.changed.notify_all()
                 while self.batch is batch and not self.left:
                     self.changed.wait()
-                batch._expire()
                 self.batch = None
+                batch._expire()
             return 0
         except BaseException as error:
             self.failed = error
@@ -96,6 +96,8 @@ class _Exchange:
                     self.histograms[histogram.name] = histogram
         except BaseException as error:
             self.failed = self.failed or error
+        if isinstance(self.progress, _Bar):
+            self.progress.close(self.events)
         with self.changed:
             self.status = status
             self.changed.notify_all()
@@ -117,21 +119,23 @@ def _close_all() -> None:
         run.close()
 
 
-def _bar(wanted: bool | Progress | None) -> Progress | None:
-    """progress=True: a bar of tqdm."""
-    if wanted is not True:
-        return wanted or None
-    try:
-        import tqdm.auto
-    except ImportError:
-        raise ImportError("progress=True needs the package tqdm: pip install tqdm; or give a function") from None
-    bar = tqdm.auto.tqdm(unit=" events")
+class _Bar:
+    """A bar of tqdm, where progress=True asks for one."""
 
-    def show(events: int, done: int, total: int, seconds: float) -> None:
-        bar.total = round(events * total / done) if total and done else None
-        bar.update(events - bar.n)
+    def __init__(self) -> None:
+        try:
+            import tqdm.auto
+        except ImportError:
+            raise ImportError("progress=True needs the package tqdm: pip install tqdm; or give a function") from None
+        self._bar: Any = tqdm.auto.tqdm(unit=" events")
 
-    return show
+    def __call__(self, events: int, done: int, total: int, seconds: float) -> None:
+        self._bar.total = round(events * total / done) if total and done else None
+        self._bar.update(events - self._bar.n)
+
+    def close(self, events: int) -> None:
+        self._bar.update(events - self._bar.n)
+        self._bar.close()
 
 
 class Run(Iterator[Batch]):
@@ -146,7 +150,7 @@ class Run(Iterator[Batch]):
 
     def __init__(self, settings: Settings, progress: bool | Progress | None = None, warn: bool = True) -> None:
         self._warn = warn
-        self._exchange = exchange = _Exchange(_bar(progress))
+        self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None)
         self._session: Session | None = Session(settings, exchange.offer, exchange.tell if exchange.progress else None)
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
@@ -154,7 +158,8 @@ class Run(Iterator[Batch]):
             exchange.schemas[name] = read_schema(name, output.collection)
         self._thread: threading.Thread | None = None
         self._over = False
-        self._before: Batch | None = None
+        self._batch: Batch | None = None  # that the loop has
+        self._before: Batch | None = None  # and had before
         self._warned_of_views = False
         self.diagnostics: list[Diagnostic] = []
         self._tell(self._session.said())
@@ -191,11 +196,14 @@ class Run(Iterator[Batch]):
             )
             self._thread.start()
         with exchange.changed:
-            last, exchange.batch = exchange.batch, None
-            exchange.changed.notify_all()
+            # Only the one that the loop had: the next may be there already.
+            last, self._batch = self._batch, None
+            if last is not None and exchange.batch is last:
+                exchange.batch = None
+                exchange.changed.notify_all()
             while exchange.batch is None and exchange.status is None:
                 exchange.changed.wait()
-            batch = exchange.batch
+            batch = self._batch = exchange.batch
         self._look_for_views(last)
         return batch
 

@@ -81,6 +81,19 @@ def test_batches_are_the_whole_in_parts(tracks, whole, options):
     assert (first, items, subitems) == (11, len(whole.tracks), len(whole.tracks.hits))
 
 
+def test_no_batch_is_lost_however_late_the_loop_is(tracks, whole, monkeypatch):
+    """The run's threads may be ahead of the loop at any place: here it dawdles after it has started them."""
+    start = threading.Thread.start
+
+    def start_and_dawdle(thread):
+        start(thread)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_dawdle)
+    numbers = [number for batch in tracks.run(n=11, slice_events=2) for number in batch.events.number.tolist()]
+    assert numbers == whole.events.number.tolist()
+
+
 def test_arrays_are_views_that_cannot_be_written(tracks):
     for batch in tracks.run(n=2):
         x = batch.tracks.hits.x
@@ -99,7 +112,8 @@ def test_fields_tell_their_units(tracks):
 
 
 def test_names_that_are_not_there_are_told(tracks, whole):
-    for outputs in (whole, next(tracks.run(n=1))):
+    run = tracks.run(n=1)
+    for outputs in (whole, next(run)):
         with pytest.raises(AttributeError, match="no output 'vertices'.*tracks, fit.end_states"):
             outputs.vertices
         with pytest.raises(KeyError, match="no output 'fit.states'"):
@@ -320,6 +334,24 @@ def test_progress_is_told(tracks, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(ImportError, match="pip install tqdm"):
         tracks.run(n=1, progress=True)
+
+
+def test_a_bar_shows_progress(tracks, capsys, monkeypatch):
+    try:
+        import tqdm
+    except ImportError:
+        return  # test_progress_is_told has what is said then
+    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 0)  # a thread of its own
+    assert sum(len(batch) for batch in tracks.run(n=12, slice_events=4, progress=True)) == 12
+    assert "12" in capsys.readouterr().err.split("\r")[-1]
+
+
+def test_other_devices_give_the_same(tracks, whole):
+    if "simt" not in sluice.devices():
+        pytest.skip("this build has no emulator")
+    emulated = tracks.arrays(n=2, device="simt")
+    count = len(emulated.tracks.hits)
+    assert count > 0 and np.array_equal(emulated.tracks.hits.x, whole.tracks.hits.x[:count])
 
 
 def test_negative_numbers_are_refused(tracks):
