@@ -110,13 +110,17 @@ def _drive(session: Session, exchange: _Exchange) -> None:
 
 
 _open: weakref.WeakSet[Run] = weakref.WeakSet()
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """A run that is still open when Python ends is stopped: its threads must not wait for a loop that is gone."""
+    """A run that is still open when Python ends is stopped: its threads must not wait for a loop that is gone, nor go on
+    without Python, as those could for which a second Ctrl-C did not wait."""
     for run in list(_open):
         run.close()
+    for thread in list(_threads):
+        thread.join()
 
 
 class _Bar:
@@ -194,6 +198,7 @@ class Run(Iterator[Batch]):
             self._thread = threading.Thread(
                 target=_drive, args=(self._session, exchange), name="sluice run", daemon=True
             )
+            _threads.add(self._thread)
             self._thread.start()
         with exchange.changed:
             # Only the one that the loop had: the next may be there already.
@@ -251,7 +256,6 @@ class Run(Iterator[Batch]):
         """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing."""
         if self._over:
             return
-        self._over = True
         exchange = self._exchange
         if self._session:
             self._session.stop()
@@ -259,6 +263,7 @@ class Run(Iterator[Batch]):
             exchange.left = True
             exchange.changed.notify_all()
         self._join()
+        self._over = True
         self._session = None
         self.diagnostics += exchange.said[len(self.diagnostics) :]
 

@@ -33,6 +33,7 @@ import transcript  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {"c": ("*.c", "*.cu", "*.h"), "cmake": ("CMakeLists.txt", "*.cmake"), "yaml": ("*.yaml",)}
+PYTHON = f"export PYTHONPATH='{ROOT / 'python'}'"
 FOLDERS = ("runtime", "plugins", "examples", "tests", "graphs", "cmake")
 
 
@@ -117,7 +118,7 @@ def run_script(sluice, block, line, folder):
 def python_script(sluice, block):
     """A block of Python as one of commands."""
     library = pathlib.Path(sluice).resolve().parent / "libsluice.so.0"
-    return f"""export PYTHONPATH='{ROOT / "python"}' SLUICE_LIBRARY='{library}' PYTHONDONTWRITEBYTECODE=1
+    return f"""{PYTHON} SLUICE_LIBRARY='{library}' PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 -W error - <<'END_OF_PYTHON'
 {block}
 END_OF_PYTHON
@@ -207,7 +208,7 @@ def main():
         for line, language, block in blocks(text):
             if language == "python":
                 script, has_run = python_script(sluice, block), numpy
-                if has_run:
+                if numpy:
                     scripts += 1
                     problems += run_script(sluice, script, line, folder)
                 else:
@@ -235,6 +236,8 @@ def main():
             elif language == "output" and has_run:
                 transcripts += 1
                 problems += check_output(sluice, script, block, line, folder)
+            elif language == "output" and script.startswith(PYTHON):
+                without_numpy += 1
             elif language == "output":
                 skipped += 1
             elif language.split()[0] == "console":
