@@ -157,6 +157,19 @@ static uint64_t check_totals(const struct sl_summary *sum, const struct seen *se
   return wrong;
 }
 
+/* What sinks are told of the outputs is what the summary has, also without a sink. */
+static uint64_t check_identity(const struct sl_run *run, const struct sl_summary *sum) {
+  uint64_t wrong = run->size != sizeof *run || run->output_count != sum->output_count;
+  for (uint32_t o = 0, k = 0; o < sum->output_count && !wrong; o++) {
+    const struct sl_run_output *output = &run->outputs[o];
+    wrong += strcmp(output->name, sum->outputs[o].port) != 0 || output->items != sum->outputs[o].items;
+    if (!output->totals) continue;
+    wrong += k >= sum->total_count || output->totals != sum->totals[k].values;
+    k += output->collection->field_count;
+  }
+  return wrong;
+}
+
 static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slice_events, uint32_t guard,
                           uint64_t stop_at, uint32_t repeat) {
   struct outcome r = {0};
@@ -178,6 +191,7 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     r.status = sl_session_run(session);
     r.summary = *sl_session_summary(session);
     r.seen.wrong += check_totals(&r.summary, &r.seen);
+    r.seen.wrong += check_identity(sl_session_identity(session), &r.summary);
     for (uint32_t i = 0; i < r.summary.output_count; i++) r.digests[i] = r.summary.outputs[i].digest;
   }
   r.messages = toy_messages(d);
