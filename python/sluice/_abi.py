@@ -25,9 +25,8 @@ ERRORS = {
 INTERRUPTED = -9
 SEVERITIES = ("note", "warning", "error")
 
-# SL_TYPE_...: how NumPy names them; the types after these are of properties only.
+# SL_TYPE_...: how NumPy names them. Those after these are types of properties.
 TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")
-TYPE_STRING = 11
 
 # SL_SHAPE_CODE_...
 PER_SLICE, PER_EVENT, OFFSETS, PER_ITEM, ITEM_OFFSETS, PER_SUBITEM, BYTES, ARRAY, TOTAL = range(9)

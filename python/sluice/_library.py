@@ -1,7 +1,8 @@
 """libsluice: found, compared with this package, and its functions declared.
 
-Places, the first that has it: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; the
-library folders of the prefix that the package, or else Python, is installed in; wherever the loader finds libsluice.so.0.
+Places, the first that has it: the file that the environment variable SLUICE_LIBRARY names; the package's own folder;
+the library folders of the prefix that the package, or else Python, is installed in; wherever the loader finds
+libsluice.so.0.
 """
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ def _check(library: ctypes.CDLL, path: str) -> str:
     said = re.search(r"interface (\d+)", text_of(library.sl_write_version))
     interface = said.group(1) if said else "unknown"
     if interface != str(_abi.ABI_VERSION):
-        raise _misfit(path, version, f"the interface of plugins is version {interface} there and {_abi.ABI_VERSION} here")
+        why = f"the interface of plugins is version {interface} there and {_abi.ABI_VERSION} here"
+        raise _misfit(path, version, why)
     for name, result, arguments in _FUNCTIONS:
         try:
             function = getattr(library, name)

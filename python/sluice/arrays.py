@@ -17,8 +17,9 @@ _BOUNDARIES = ("boundary", "item boundary")
 class Arrays(OutputsByName):
     """All events of a run, and the graph's outputs for them, in memory of their own.
 
-    As a batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but nothing expires; offsets have 64 bits. Fields that belong
-    to a slice as a whole (per "slice") are left out. events, totals, histograms, summary, diagnostics: as of Run.
+    As a batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but nothing expires; offsets have 64 bits. Fields that
+    belong to a slice as a whole (per "slice") are left out. events, totals, histograms, summary, diagnostics: as of
+    Run.
     """
 
     def __init__(self, run: Run) -> None:

@@ -21,8 +21,8 @@ EVENT = np.dtype([(name, kind) for name, kind in (
 class Events:
     """The events of a batch or of a run, as arrays with an entry each.
 
-    run, number: as LHCb counts them; offset: where the event's record begins in its file, bytes; file: index of the input
-    file; error: 0, or why it has no items (1 corrupt, 2 truncated, 3 too large, 4 overflow, 5 refused).
+    run, number: as LHCb counts them; offset: where the event's record begins in its file, bytes; file: index of the
+    input file; error: 0, or why it has no items (1 corrupt, 2 truncated, 3 too large, 4 overflow, 5 refused).
     """
 
     def __init__(self, records: npt.NDArray[Any]) -> None:
@@ -118,9 +118,10 @@ class _Node:
 class Batch(OutputsByName):
     """Finished events, in input order, and the graph's outputs for them: `batch.tracks`, `batch["fit.end_states"]`.
 
-    Arrays are read-only views of the library's memory, valid until the loop asks for the next batch: then `batch` raises
-    ExpiredError. An array that is kept longer shows whatever comes into that memory, never freed memory; copy() keeps one.
-    first: place of the batch's first event in the run. Totals are not of batches: the run has them at its end.
+    Arrays are read-only views of the library's memory, valid until the loop asks for the next batch: then `batch`
+    raises ExpiredError. An array that is kept longer shows whatever comes into that memory, never freed memory;
+    copy() keeps one. first: place of the batch's first event in the run. Totals are not of batches: the run has them
+    at its end.
     """
 
     def __init__(self, address: int, first: int, schemas: Mapping[str, Schema], owner: object) -> None:

@@ -18,9 +18,9 @@ Array = npt.NDArray[Any]
 class Field:
     """A field of a collection, as its declaration says.
 
-    per: what has an entry: "slice", "event", "item", "subitem"; "boundary" of events' items and "item boundary" of items'
-    subitems: N + 1 offsets; "entry" of totals. width: values an entry; 1: the array has one dimension, else two.
-    group: of "subitem" and "item boundary" the name of its group, else "".
+    per: what has an entry: "slice", "event", "item", "subitem"; "boundary" of events' items and "item boundary" of
+    items' subitems: N + 1 offsets; "entry" of totals. width: values an entry; 1: the array has one dimension, else
+    two. group: of "subitem" and "item boundary" the name of its group, else "".
     """
 
     name: str
@@ -202,7 +202,8 @@ class Collection:
         return Collection(self.schema, self.event_count, arrays.__getitem__)
 
     def awkward(self) -> Any:
-        """An Awkward array of records, a copy: events of items, with their subitems as lists of records, group by group.
+        """An Awkward array of records, a copy: events of items, with their subitems as lists of records, group by
+        group.
 
         Fields by event stand in a record around them, the items then under "items". Needs the package awkward.
         """
@@ -212,7 +213,9 @@ class Collection:
 
 
 class EventList:
-    """An output that is a list of events. numbers: places among the events of the batch (of the run, in Arrays), ascending."""
+    """An output that is a list of events. numbers: places among the events of the batch (of the run, in Arrays),
+    ascending.
+    """
 
     def __init__(self, schema: Schema, events: int, load: Callable[[], Array]) -> None:
         self.schema = schema

@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
+import warnings
 from collections.abc import Sequence
 
 
@@ -61,6 +64,17 @@ class SluiceWarning(UserWarning):
 
 class StaleViewWarning(SluiceWarning):
     """An array of an earlier batch is still there: its memory is in use for other events."""
+
+
+_HERE = os.path.dirname(__file__)
+
+
+def warn(text: str, category: type[SluiceWarning]) -> None:
+    """A warning at the line of the program that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == _HERE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
 
 
 def failure(what: str, diagnostics: Sequence[Diagnostic]) -> str:

@@ -1,6 +1,7 @@
 """Graphs: read from files or text, or written in Python; looked at, and run."""
 from __future__ import annotations
 
+import glob
 import html
 import json
 import math
@@ -9,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _abi
@@ -85,9 +86,19 @@ def _paths(paths: Paths | None) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
+def _files(files: Paths | None) -> list[str]:
+    """Input files: patterns become what they match, in order; one that matches nothing stays, and is no such file."""
+    found: list[str] = []
+    for path in _paths(files):
+        is_pattern = glob.has_magic(path) and not os.path.exists(path)
+        found += (sorted(glob.glob(path)) if is_pattern else []) or [path]
+    return found
+
+
 def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
-    """An algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as `sluice describe --json` has it.
-    GraphError if there is none."""
+    """An algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as `sluice describe --json` has
+    it. GraphError if there is none.
+    """
     diagnostics = Diagnostics()
     folders = _abi.strings([os.fsencode(path) for path in _paths(plugin_paths)])
     status = 0
@@ -107,9 +118,9 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
 class Graph:
     """A graph from a file, which is found by name as the command does, with what the command's options change.
 
-    with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a text
-    stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All can be given
-    later, and nodes be added. Nothing is read before check(), run() and the like.
+    with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a
+    text stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All
+    can be given later, and nodes be added. Nothing is read before check(), run() and the like.
     """
 
     def __init__(
@@ -162,9 +173,9 @@ class Graph:
     ) -> Node:
         """Adds a node, or changes one of the graph's files (`algorithm` None: it keeps its own).
 
-        What has the name of an input of the algorithm is connected, everything else set as a property; `in_` and `set` say
-        which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of them, or "all".
-        events: an event list, a list of them, or {"any": [...]}.
+        What has the name of an input of the algorithm is connected, everything else set as a property; `in_` and
+        `set` say which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of
+        them, or "all". events: an event list, a list of them, or {"any": [...]}.
         """
         inputs, properties = dict(in_ or {}), dict(set or {})
         ports = self._inputs_of(algorithm) if algorithm and ports_and_properties else []
@@ -198,7 +209,9 @@ class Graph:
         self._uses.append(f"{node}={algorithm}")
 
     def set(self, name: str | Port, value: Any) -> None:
-        """A property, "node.property", or a parameter. A text is YAML, as with --set: "5" is a number, "" the empty text."""
+        """A property, "node.property", or a parameter. A text is YAML, as with --set: "5" is a number, "" the empty
+        text.
+        """
         self._sets.append(f"{name}={_option(value)}")
 
     # ------------------------------------------------------------------------------------------------- looked at
@@ -239,8 +252,9 @@ class Graph:
         return self._look().wiring()
 
     def yaml(self, origins: bool = False) -> str:
-        """The whole graph: all files merged, all defaults and connections written out. Read as a graph it is the same one.
-        origins: with a comment at each value, where it came from."""
+        """The whole graph: all files merged, all defaults and connections written out. Read as a graph it is the same
+        one. origins: with a comment at each value, where it came from.
+        """
         return self._look().graph(origins)
 
     def plan(self, device: str | None = None) -> str:
@@ -298,15 +312,15 @@ class Graph:
     ) -> Run:
         """An iterator over batches of finished events, in input order; see Run.
 
-        files: a file or several, or patterns; none: what the graph's source makes. n: the first so many events (None: all of
-        a file, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight.
-        slice_events: the most events in a slice. source_threads: that read and simulate. output: the file of a sink that
-        writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets events, done,
-        total (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as Python warnings;
-        False: only in diagnostics. None of these changes a result.
+        files: a file or several, or patterns; none: what the graph's source makes. n: the first so many events (None:
+        all of a file, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in
+        flight. slice_events: the most events in a slice. source_threads: that read and simulate. output: the file of
+        a sink that writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that
+        gets events, done, total (0: unknown) and seconds a few times a second, from a thread of the run. warn:
+        messages as Python warnings; False: only in diagnostics. None of these changes a result.
         """
         settings = Settings(
-            input_paths=_paths(files),
+            input_paths=_files(files),
             events=n or 0,
             device=device,
             slots=slots or 0,

@@ -37,8 +37,8 @@ class Axis:
 class Histogram:
     """Counts over the run.
 
-    counts: int64, (bins,) or (x bins, y bins). all_counts: the same with what is beside the bins of each axis: entry 0 is
-    below, then the bins, above, and infinite or no number.
+    counts: int64, (bins,) or (x bins, y bins). all_counts: the same with what is beside the bins of each axis: entry
+    0 is below, then the bins, above, and infinite or no number.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """A run: the library in a thread of its own, and a loop over its batches in the caller's.
 
-A thread of the run hands over a batch, and waits until the loop asks for the next one; so there is one batch at a time, and
-its memory stays. The two sides share an _Exchange and nothing else: the run's side never keeps the Run alive, so that a loop
-that is left early drops it, which stops the run.
+A thread of the run hands over a batch, and waits until the loop asks for the next one; so there is one batch at a
+time, and its memory stays. The two sides share an _Exchange and nothing else: the run's side never keeps the Run
+alive, so that a loop that is left early drops it, which stops the run.
 """
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import atexit
 import json
 import sys
 import threading
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -20,7 +19,7 @@ from . import _abi
 from ._session import Session, Settings
 from .batch import Batch
 from .collection import Array, Schema, read_schema
-from .errors import Diagnostic, Error, RunError, SluiceWarning, StaleViewWarning, failure
+from .errors import Diagnostic, Error, RunError, SluiceWarning, StaleViewWarning, failure, warn
 from .histogram import Histogram, read_histogram, read_totals
 
 Progress = Callable[[int, int, int, float], None]
@@ -47,7 +46,9 @@ class _Exchange:
         self.histograms: dict[str, Histogram] = {}
 
     def offer(self, address: int) -> int:
-        """on_batch, in some thread of the run. An exception would only be printed: it goes to the loop, and ends the run."""
+        """on_batch, in some thread of the run. An exception would only be printed: it goes to the loop, and ends the
+        run.
+        """
         thread = threading.get_ident()
         try:
             with self.changed:
@@ -115,8 +116,9 @@ _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """A run that is still open when Python ends is stopped: its threads must not wait for a loop that is gone, nor go on
-    without Python, as those could for which a second Ctrl-C did not wait."""
+    """A run that is still open when Python ends is stopped: its threads must not wait for a loop that is gone, nor go
+    on without Python, as those could for which a second Ctrl-C did not wait.
+    """
     for run in list(_open):
         run.close()
     for thread in list(_threads):
@@ -145,15 +147,15 @@ class _Bar:
 class Run(Iterator[Batch]):
     """A run of a graph, and an iterator over its batches, once.
 
-    Begins with the first batch that is asked for. Leaving the loop early, an exception in it, or KeyboardInterrupt stops
-    the run as soon as nothing refers to it any more; `with graph.run(...) as run:` or close() do so at once. Slices in
-    flight are finished, and files that sinks write do not get their names.
+    Begins with the first batch that is asked for. Leaving the loop early, an exception in it, or KeyboardInterrupt
+    stops the run as soon as nothing refers to it any more; `with graph.run(...) as run:` or close() do so at once.
+    Slices in flight are finished, and files that sinks write do not get their names.
 
     After the end: summary, totals, histograms, diagnostics.
     """
 
-    def __init__(self, settings: Settings, progress: bool | Progress | None = None, warn: bool = True) -> None:
-        self._warn = warn
+    def __init__(self, settings: Settings, progress: bool | Progress | None = None, warns: bool = True) -> None:
+        self._warns = warns
         self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None)
         self._session: Session | None = Session(settings, exchange.offer, exchange.tell if exchange.progress else None)
         exchange.session = weakref.ref(self._session)
@@ -216,13 +218,12 @@ class Run(Iterator[Batch]):
         """Of the batch before the last one: a loop has replaced what it uses anew in each of its rounds."""
         kept = self._before._still_there() if self._before else []
         self._before = last
-        if kept and self._warn and not self._warned_of_views:
+        if kept and self._warns and not self._warned_of_views:
             self._warned_of_views = True
-            warnings.warn(
+            warn(
                 f"an array of an earlier batch is still there: {kept[0]}; its memory holds other events by now: keep "
                 "array.copy(), or take arrays() of the whole run",
                 StaleViewWarning,
-                stacklevel=4,
             )
 
     def _end(self) -> None:
@@ -246,11 +247,13 @@ class Run(Iterator[Batch]):
             thread.join()
 
     def _tell(self, said: list[Diagnostic], failed: bool = False) -> None:
-        """Errors of a run that did not fail, such as bad events, are warnings; those of one that did are its exception."""
+        """Errors of a run that did not fail, such as bad events, are warnings; those of one that did are its
+        exception.
+        """
         self.diagnostics += said
         for diagnostic in said:
-            if self._warn and (diagnostic.severity == "warning" or (diagnostic.severity == "error" and not failed)):
-                warnings.warn(diagnostic.text, SluiceWarning, stacklevel=5)
+            if self._warns and (diagnostic.severity == "warning" or (diagnostic.severity == "error" and not failed)):
+                warn(diagnostic.text, SluiceWarning)
 
     def close(self) -> None:
         """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing."""

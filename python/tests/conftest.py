@@ -1,4 +1,4 @@
-"""Tests of the package with the library that SLUICE_LIBRARY names, and against the command that SLUICE_COMMAND names."""
+"""Tests of the package with the library that SLUICE_LIBRARY names, against the command that SLUICE_COMMAND names."""
 import os
 import pathlib
 import subprocess

@@ -11,8 +11,8 @@ import sluice
 @pytest.fixture(scope="module")
 def graph():
     """velo_histograms.yaml without its sink."""
-    graph = sluice.Graph.from_text("sluice: 1\ninclude: [velo_histograms.yaml]\nnodes: { draw: null }\n", set={"seed": 3})
-    return graph
+    text = "sluice: 1\ninclude: [velo_histograms.yaml]\nnodes: { draw: null }\n"
+    return sluice.Graph.from_text(text, set={"seed": 3})
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,10 @@ PYTHON = ROOT / "python"
 
 
 def test_pip_installs_it(tmp_path):
-    copy = shutil.copytree(PYTHON, tmp_path / "python", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
-    target = tmp_path / "site-packages"
+    made = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
+    copy = shutil.copytree(PYTHON, tmp_path / "python", ignore=made)
+    prefix = tmp_path / "prefix"
+    target = prefix / "lib/python3/site-packages"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run(
@@ -24,7 +26,8 @@ def test_pip_installs_it(tmp_path):
     assert (target / "sluice/py.typed").is_file()
     script = (
         "import importlib.metadata as m, sluice; meta = m.metadata('sluice'); "
-        "print(sluice.__file__, meta['Version'] == sluice.__version__, meta['Requires-Python'], m.requires('sluice')[0].startswith('numpy')); "
+        "print(sluice.__file__, meta['Version'] == sluice.__version__, meta['Requires-Python'], "
+        "m.requires('sluice')[0].startswith('numpy')); "
         "print(len(sluice.Graph('common/velo_tracks.yaml', set={'raw.seed': 2}).arrays(n=2)))"
     )
     # -P: not from the current folder
@@ -34,6 +37,17 @@ def test_pip_installs_it(tmp_path):
     )
     assert said.returncode == 0, said.stderr
     assert said.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
+
+    # The library of the prefix is found by itself, and one beside the package before it.
+    environment.pop("SLUICE_LIBRARY")
+    script = "import sluice; from sluice import _library; sluice.version(); print(_library._places()[0])"
+    for place in (prefix / "lib", target / "sluice"):
+        (place / "libsluice.so.0").symlink_to(os.path.realpath(os.environ["SLUICE_LIBRARY"]))
+        said = subprocess.run(
+            [sys.executable, "-P", "-c", script],
+            capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
+        )
+        assert (said.returncode, said.stdout.strip()) == (0, str(place / "libsluice.so.0")), said.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")

@@ -34,7 +34,8 @@ def whole(tracks):
 def test_values_are_those_of_the_command(tracks, command, tmp_path, options):
     graph = tmp_path / "states.yaml"
     graph.write_text(
-        "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: io.csv_sink } }\noutputs: [fit.end_states]\n"
+        "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: io.csv_sink } }\n"
+        "outputs: [fit.end_states]\n"
     )
     command("run", graph, "-n", 11, "--set", "seed=3", "-o", tmp_path / "states.csv", "--quiet")
     columns = csv_columns(tmp_path / "states.csv")
@@ -195,7 +196,7 @@ def test_arrays_that_are_kept_are_warned_of(tracks):
     with pytest.warns(sluice.StaleViewWarning, match=r"still there: tracks.hit_x; .*copy\(\)") as warned:
         for batch in tracks.run(n=6, slice_events=1):
             kept.append(batch.tracks.hit_x[:10])
-    assert len(warned) == 1
+    assert len(warned) == 1 and warned[0].filename == __file__
     gc.collect()
     assert np.isfinite(np.concatenate(kept)).all()  # memory that is still there
     with warnings.catch_warnings():
@@ -291,14 +292,29 @@ def test_a_file_that_is_not_there_is_an_error(tracks):
         list(tracks.run("no/such.mdf"))
 
 
+def test_files_are_read_one_after_another_and_by_patterns(command, tmp_path):
+    graph = sluice.Graph.new(include="common/raw.yaml")
+    graph.node("odin", "odin.decode")
+    graph.output("odin")
+    for seed in (1, 2):
+        command("run", "simulate.yaml", "-n", 3, "--set", f"seed={seed}", "-o", tmp_path / f"{seed}.mdf", "--quiet")
+    both = graph.arrays([tmp_path / "1.mdf", tmp_path / "2.mdf"])
+    assert both.events.file.tolist() == [0, 0, 0, 1, 1, 1]
+    matched = graph.arrays(str(tmp_path / "[12].mdf"), n=5)
+    assert np.array_equal(matched.events.records, both.events.records[:5])
+    with pytest.raises(sluice.Error, match="No such file"):
+        graph.arrays(tmp_path / "*.mep")
+
+
 def test_bad_events_are_warned_of_and_have_no_items(command, tmp_path):
     path = tmp_path / "events.mdf"
     command("run", "simulate.yaml", "-n", 3, "-o", path, "--quiet")
     path.write_bytes(path.read_bytes()[:-1000])
     graph = sluice.Graph("common/velo_tracks.yaml", with_=[])
     graph.output("tracks")
-    with pytest.warns(sluice.SluiceWarning, match="events.mdf"):
+    with pytest.warns(sluice.SluiceWarning, match="events.mdf") as warned:
         arrays = graph.arrays(path)
+    assert {warning.filename for warning in warned} == {__file__}
     assert arrays.events.error.tolist() == [0, 0, 2]
     assert np.diff(arrays.tracks.offsets)[2] == 0 and np.diff(arrays.tracks.offsets)[0] > 0
     assert arrays.summary["error_events"] == 1
