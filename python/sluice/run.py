@@ -95,10 +95,10 @@ class _Exchange:
                 histogram = read_histogram(output)
                 if histogram:
                     self.histograms[histogram.name] = histogram
+            if isinstance(self.progress, _Bar):
+                self.progress.close(self.events)
         except BaseException as error:
             self.failed = self.failed or error
-        if isinstance(self.progress, _Bar):
-            self.progress.close(self.events)
         with self.changed:
             self.status = status
             self.changed.notify_all()
