@@ -179,6 +179,7 @@ def test_a_batch_is_over_with_the_next_one(tracks):
     kept = []
     for batch in tracks.run(n=3, slice_events=1):
         for old, collection in kept:
+            assert "over" in repr(old)
             with pytest.raises(sluice.ExpiredError):
                 old.tracks
             with pytest.raises(sluice.ExpiredError):
