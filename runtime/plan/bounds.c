@@ -27,7 +27,7 @@
 
 static void trail_push(struct sl_plan_search *s, struct sl_plan_change change) {
   if (s->trail_count == s->trail_size) {
-    const size_t size = 2 * s->trail_size;
+    const size_t size = s->trail_size ? 2 * s->trail_size : 64;
     struct sl_plan_change *trail = realloc(s->trail, size * sizeof *trail);
     if (!trail) {
       s->out_of_memory = s->stopped = 1;
