@@ -31,7 +31,6 @@ SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 enum {
   WINDOW_ENTRIES = 512,
   SHARE_ENTRIES = 16,    /* that are counted in one step */
-  SHARE_BYTES = 1 << 18, /* that are copied in one: worth a worker's waking up */
   FIRST_WAIT_US = 110000 /* for the first event of a slice, before the runtime may look whether it is to stop */
 };
 
@@ -176,16 +175,15 @@ static void put_event(const struct feed_source *m, uint32_t index) {
 
 static void put_share(void *work, uint32_t index, uint32_t worker) {
   const struct feed_source *m = (const struct feed_source *)work;
-  const uint64_t count = m->next - m->put_first;
-  const uint32_t end = m->put_first + (uint32_t)(count * (index + 1) / m->put_steps);
+  const uint32_t end = io_packer_step(m->put_first, m->next, index + 1, m->put_steps);
   (void)worker;
-  for (uint32_t i = m->put_first + (uint32_t)(count * index / m->put_steps); i < end; i++) put_event(m, i);
+  for (uint32_t i = io_packer_step(m->put_first, m->next, index, m->put_steps); i < end; i++) put_event(m, i);
 }
 
 /* Copies the events that went into the slice since the last time, and gives their memory back. */
 static void put_events(struct feed_source *m, const struct sl_services *s) {
   if (m->put_first == m->next) return;
-  m->put_steps = (uint32_t)(m->put_bytes / SHARE_BYTES) + 1;
+  m->put_steps = io_packer_steps(m->put_bytes);
   s->in_parallel(s->context, m->put_steps, put_share, m);
   s->feed->packed(s->feed->context, m->next - m->put_first, 1);
   m->put_first = m->next;

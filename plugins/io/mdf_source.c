@@ -168,16 +168,14 @@ static void put_event(const struct mdf_source *m, uint32_t index) {
 
 static void put_share(void *work, uint32_t index, uint32_t worker) {
   const struct mdf_source *m = (const struct mdf_source *)work;
-  const uint64_t count = m->put_end - m->put_first;
-  const uint32_t end = m->put_first + (uint32_t)(count * (index + 1) / m->put_steps);
+  const uint32_t end = io_packer_step(m->put_first, m->put_end, index + 1, m->put_steps);
   (void)worker;
-  for (uint32_t i = m->put_first + (uint32_t)(count * index / m->put_steps); i < end; i++) put_event(m, i);
+  for (uint32_t i = io_packer_step(m->put_first, m->put_end, index, m->put_steps); i < end; i++) put_event(m, i);
 }
 
-/* Copies what went into the slice since the last time, in steps that are worth a worker's waking up. */
+/* Copies what went into the slice since the last time. */
 static void put_events(struct mdf_source *m, const struct sl_services *s) {
-  enum { STEP_BYTES = 1 << 18 };
-  m->put_steps = (uint32_t)(m->put_bytes / STEP_BYTES) + 1;
+  m->put_steps = io_packer_steps(m->put_bytes);
   s->in_parallel(s->context, m->put_steps, put_share, m);
   m->put_first = m->put_end;
   m->put_bytes = 0;
