@@ -192,13 +192,19 @@ static SL_DEVICE void write_particle(const struct truth_particles *to, uint32_t 
   to->velo_offsets[i] = p->velo_count;
 }
 
+/* The stream at the first of the event's particles; 0 where it has none. */
+static SL_DEVICE uint32_t begin_particles(struct stream *s, const struct particles_args *a, uint32_t event) {
+  if (a->particles.offsets[event] == a->particles.offsets[event + 1]) return 0;
+  if (!stream_open(s, &a->mc_particles, event)) return 0;
+  skip(s, 4);
+  return 1;
+}
+
 SL_KERNEL(write_particles, struct particles_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     struct stream s;
-    const uint32_t begin = a.particles.offsets[event], end = a.particles.offsets[event + 1];
-    if (begin == end || !stream_open(&s, &a.mc_particles, event)) continue;
-    skip(&s, 4);
-    for (uint32_t i = begin; i < end; i++) {
+    if (!begin_particles(&s, &a, event)) continue;
+    for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
       if (!take_particle(&s, &p)) break; /* it was there */
       write_particle(&a.particles, i, &p);
@@ -211,10 +217,8 @@ SL_KERNEL(write_particles, struct particles_args) {
 SL_KERNEL(write_hits, struct particles_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     struct stream s;
-    const uint32_t begin = a.particles.offsets[event], end = a.particles.offsets[event + 1];
-    if (begin == end || !stream_open(&s, &a.mc_particles, event)) continue;
-    skip(&s, 4);
-    for (uint32_t i = begin; i < end; i++) {
+    if (!begin_particles(&s, &a, event)) continue;
+    for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
       if (!take_particle(&s, &p)) break; /* it was there */
       for (uint32_t h = a.particles.velo_offsets[i]; h < a.particles.velo_offsets[i + 1]; h++)
