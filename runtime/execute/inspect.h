@@ -30,8 +30,8 @@ uint64_t sl_session_array_count(const struct sl_session *s, int32_t storage);
 uint64_t sl_session_events_read(const struct sl_session *s);
 /* With options.race, before the first slice: only nodes of this one's algorithm are looked at. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);
-/* With options.race: what was first found in kernels of the node's algorithm, or NULL. */
-const char *sl_session_finding(const struct sl_session *s, uint32_t node);
+/* With options.race: what was found first, or NULL. */
+const char *sl_session_finding(const struct sl_session *s);
 const struct sl_diagnostics *sl_session_diagnostics(const struct sl_session *s);
 /* Of all that a constant made. */
 uint64_t sl_session_constant_checksum(const struct sl_session *s, uint32_t node);

@@ -264,14 +264,10 @@ static const struct sl_node *node_of(const struct sl_session *s, const char *nam
 
 void sl_session_race_only(struct sl_session *s, uint32_t node) { s->race_algorithm = s->graph->nodes[node].algorithm; }
 
-const char *sl_session_finding(const struct sl_session *s, uint32_t n) {
+const char *sl_session_finding(const struct sl_session *s) {
   struct sl_race_finding f;
   uint64_t left_out;
-  for (uint32_t i = 0; s->backend->races->finding(s->devices[0].device, i, &f, &left_out); i++) {
-    const struct sl_node *node = node_of(s, f.node);
-    if (node && node->algorithm == s->graph->nodes[n].algorithm) return f.text;
-  }
-  return NULL;
+  return s->backend->races->finding(s->devices[0].device, 0, &f, &left_out) ? f.text : NULL;
 }
 
 static const char *count_text(uint64_t count, char *text, size_t size) {

@@ -174,6 +174,7 @@ static void enter(struct race *r, const struct race_event *e) {
 }
 
 void race_scan_found(struct race *r, const void *count) {
+  if (r->node && r->node->is_upstream) return;
   const struct race_event e = {.kind = RACE_SCANNED, .memory = count, .bytes = sizeof(uint32_t)};
   enter(r, &e);
 }

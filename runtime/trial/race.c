@@ -29,7 +29,7 @@ static void run_slice(const struct trial_run *r, const char *const *settings, st
   void *state = trial_source_open(s, reason, sizeof reason);
   if (!state) sl_child_not_run(log, "%s", reason);
   const int status = sl_session_watch_slice(s, state, before_step, &look, &source_failed);
-  const char *found = sl_session_finding(s, r->node);
+  const char *found = sl_session_finding(s);
   if (found) sl_child_wrong(log, "%s", found);
   if (status < 0) sl_child_wrong(log, "%s", *trial_first_error(s) ? trial_first_error(s) : sl_error_text(status));
   sl_session_close(s);
