@@ -14,36 +14,47 @@ from .arrays import Arrays
 from .batch import Batch, Events
 from .collection import Collection, EventList, Field, Group, Schema
 from .errors import (
+    CheckError,
     Diagnostic,
     Error,
     ExpiredError,
+    Finding,
     GraphError,
     LibraryError,
     RunError,
     SluiceWarning,
     StaleViewWarning,
 )
+from .feed import Feed
 from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
 from .run import Run
+from .source import Bank, Banks, Event, Packet
 
 __all__ = [
     "Arrays",
     "Axis",
+    "Bank",
+    "Banks",
     "Batch",
+    "CheckError",
     "Collection",
     "Diagnostic",
     "Error",
+    "Event",
     "EventList",
     "Events",
     "ExpiredError",
+    "Feed",
     "Field",
+    "Finding",
     "Graph",
     "GraphError",
     "Group",
     "Histogram",
     "LibraryError",
     "Node",
+    "Packet",
     "Port",
     "Run",
     "RunError",

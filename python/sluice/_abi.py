@@ -6,7 +6,7 @@ tests/test_abi.py compares each with what a C compiler makes of the headers. Poi
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_char_p, c_double, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import TypeVar
 
 ABI_VERSION = 7  # SL_ABI_VERSION
@@ -34,6 +34,7 @@ PER_SLICE, PER_EVENT, OFFSETS, PER_ITEM, ITEM_OFFSETS, PER_SUBITEM, BYTES, ARRAY
 BATCH_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
 DIGEST_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_void_p, c_uint64)
 PROGRESS_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_uint64, c_uint64, c_double)
+RELEASE_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class Diagnostic(ctypes.Structure):
@@ -177,6 +178,37 @@ class Run(ctypes.Structure):
     ]
 
 
+class FeedOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("entries_max", c_uint32),
+        ("context", c_void_p),
+        ("on_release", RELEASE_CALLBACK),
+    ]
+
+
+class FeedBlock(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("bytes", c_uint32),
+        ("source_id", c_uint16),
+        ("type", c_uint8),
+        ("version", c_uint8),
+    ]
+
+
+class FeedEvent(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("block_count", c_uint32),
+        ("blocks", c_void_p),
+        ("number", c_uint64),
+        ("run", c_uint32),
+        ("reserved", c_uint32),
+        ("owner", c_void_p),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
@@ -188,6 +220,9 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_run_setting": RunSetting,
     "sl_run_output": RunOutput,
     "sl_run": Run,
+    "sl_feed_options": FeedOptions,
+    "sl_feed_block": FeedBlock,
+    "sl_feed_event": FeedEvent,
 }
 
 S = TypeVar("S", bound=ctypes.Structure)
@@ -211,6 +246,13 @@ def addresses_at(address: int, count: int) -> list[int]:
 def decode(text: bytes | None) -> str:
     """Text of the library; "" for NULL. Bytes that are no UTF-8 (names of files) come back as os.fsencode has them."""
     return text.decode("utf-8", "surrogateescape") if text else ""
+
+
+def count(name: str, value: int, bits: int) -> int:
+    """A number for a member of so many bits."""
+    if not 0 <= value < 1 << bits:
+        raise ValueError(f"{name} is {value}; it must be 0 or more, and below 2^{bits}")
+    return int(value)
 
 
 def strings(texts: list[bytes]) -> ctypes.Array[c_char_p]:

@@ -14,7 +14,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Callable
-from ctypes import POINTER, c_char_p, c_int, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int32, c_size_t, c_uint64, c_void_p
 from typing import Any
 
 from . import _abi
@@ -48,6 +48,12 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_session_write_graph", c_int, [c_void_p, c_int, c_void_p]),
     ("sl_session_write_plan", None, [c_void_p, c_void_p]),
     ("sl_session_write_dot", c_int, [c_void_p, c_void_p]),
+    ("sl_feed_new", c_void_p, [c_void_p]),
+    ("sl_feed_free", None, [c_void_p]),
+    ("sl_feed_give_event", c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
+    ("sl_feed_give_packet", c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_int32, c_void_p]),
+    ("sl_feed_end", None, [c_void_p]),
+    ("sl_feed_wait", c_int, [c_void_p, c_uint64, c_int32]),
     ("sl_write_description_json", c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
     ("sl_commit", c_char_p, []),
     ("sl_devices", c_char_p, []),

@@ -9,6 +9,7 @@ from ctypes import c_void_p
 from typing import Any
 
 from . import _abi
+from ._feed import Queue
 from ._library import Diagnostics, library, text_of
 from .errors import Diagnostic, GraphError, failure
 
@@ -35,12 +36,6 @@ class Settings:
     command_line: Sequence[str] = ()
 
 
-def _count(name: str, value: int, bits: int) -> int:
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"{name} is {value}; it must be 0 or more, and below 2^{bits}")
-    return value
-
-
 class Session:
     """An open session. It is closed when nothing refers to it, so that no array is of freed memory."""
 
@@ -49,6 +44,7 @@ class Session:
         settings: Settings,
         on_batch: Callable[[int], int] | None = None,
         on_progress: Callable[[int, int, int, float], None] | None = None,
+        feed: Queue | None = None,
     ) -> None:
         self._pointer = c_void_p()
         self._kept: list[Any] = []  # what C reads until the session is closed
@@ -60,7 +56,9 @@ class Session:
         if on_progress:
             tell = on_progress
             options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: tell(*numbers))
-        self._kept.append(options)
+        if feed:
+            options.feed = feed.pointer
+        self._kept += [options, feed]
         status = library().sl_session_open(ctypes.byref(options), self.diagnostics.pointer, ctypes.byref(self._pointer))
         if status < 0:
             said = self.diagnostics.read()
@@ -88,9 +86,10 @@ class Session:
         o.with_paths = self._texts(settings.with_paths)
         o.uses, o.sets = self._texts(settings.uses), self._texts(settings.sets)
         o.plugin_paths, o.input_paths = self._texts(settings.plugin_paths), self._texts(settings.input_paths)
-        o.events = _count("n", settings.events, 64)
-        o.slots, o.slice_events = _count("slots", settings.slots, 32), _count("slice_events", settings.slice_events, 32)
-        o.source_threads = _count("source_threads", settings.source_threads, 32)
+        o.events = _abi.count("n", settings.events, 64)
+        o.slots = _abi.count("slots", settings.slots, 32)
+        o.slice_events = _abi.count("slice_events", settings.slice_events, 32)
+        o.source_threads = _abi.count("source_threads", settings.source_threads, 32)
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)

@@ -1,12 +1,13 @@
 """A whole run at once: the batches' outputs copied and put one after another."""
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from .batch import EVENT, Batch, Events, Output, OutputsByName
-from .collection import Array, Collection, EventList, Schema
+from .collection import Array, Collection, EventList, Field, Schema
 from .errors import Diagnostic
 from .histogram import Histogram
 from .run import Run
@@ -18,8 +19,8 @@ class Arrays(OutputsByName):
     """All events of a run, and the graph's outputs for them, in memory of their own.
 
     As a batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but nothing expires; offsets have 64 bits. Fields that
-    belong to a slice as a whole (per "slice") are left out. events, totals, histograms, summary, diagnostics: as of
-    Run.
+    belong to a slice as a whole have an entry for each event here: what its slice had. events, totals, histograms,
+    summary, diagnostics: as of Run.
     """
 
     def __init__(self, run: Run) -> None:
@@ -68,7 +69,7 @@ class _Parts:
     def fields(self, schema: Schema) -> list[str]:
         if schema.is_event_list:
             return ["numbers"]
-        return [field.name for field in schema.fields.values() if field.per != "slice"]
+        return list(schema.fields)
 
     def add(self, batch: Batch) -> None:
         self.records.append(batch.events.records.copy())
@@ -76,6 +77,8 @@ class _Parts:
             output = batch[name]
             if isinstance(output, EventList):
                 column.append(output.numbers.astype(np.int64) + self.event_count)
+            elif output.fields[field].per == "slice":
+                column.append(np.repeat(output[field], len(batch), axis=0))
             else:
                 column.append(output[field].copy())
         self.event_count += len(batch)
@@ -89,7 +92,7 @@ class _Parts:
             numbers: Array = np.concatenate([np.zeros(0, np.int64), *self.columns[name, "numbers"]])
             return EventList(schema, self.event_count, lambda: numbers)
         arrays = {field: self.column(name, field) for field in self.fields(schema)}
-        fields = {field: schema.fields[field] for field in arrays}
+        fields = {name: _by_event(field) for name, field in schema.fields.items()}
         whole = Schema(schema.output, schema.collection, schema.doc, fields)
         return Collection(whole, self.event_count, arrays.__getitem__)
 
@@ -99,6 +102,10 @@ class _Parts:
             return _chain(parts)
         shape = (0,) if described.width == 1 else (0, described.width)
         return np.concatenate([np.zeros(shape, described.dtype), *parts])
+
+
+def _by_event(field: Field) -> Field:
+    return dataclasses.replace(field, per="event") if field.per == "slice" else field
 
 
 def _chain(parts: list[Array]) -> Array:

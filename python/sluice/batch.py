@@ -228,13 +228,17 @@ class Batch(OutputsByName):
         count = int(self._column(output, "count", 0, 1)[0])
         return self._column(output, "numbers", 0, count)
 
-    def _expire(self) -> None:
-        """From here on the memory is the library's."""
-        self._owner = None
+    def _forget(self) -> None:
+        """Arrays that the batch itself has: they are made anew when they are asked for."""
         for output in self._found.values():
             output.forget()
         self._found.clear()
         self._events = None
+
+    def _expire(self) -> None:
+        """From here on the memory is the library's."""
+        self._owner = None
+        self._forget()
 
     def _still_there(self) -> list[str]:
         """Arrays of this batch that somebody has kept."""

@@ -54,6 +54,37 @@ class RunError(Error):
     """The run failed. The batches before the failure were delivered."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What a function of on_batch said of an event.
+
+    check: the function's name. run, number: of the event; place: in the run, from 0, as in arrays().
+    """
+
+    check: str
+    run: int
+    number: int
+    place: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.check}: event {self.number} of run {self.run}: {self.message}"
+
+
+_SHOWN = 20
+
+
+class CheckError(RunError):
+    """The run went to its end, and functions of on_batch found something in its events: findings."""
+
+    def __init__(self, findings: Sequence[Finding], diagnostics: Sequence[Diagnostic] = ()) -> None:
+        self.findings = list(findings)
+        lines = [str(finding) for finding in self.findings[:_SHOWN]]
+        if len(self.findings) > _SHOWN:
+            lines.append(f"and {len(self.findings) - _SHOWN} more findings")
+        super().__init__("\n".join(lines), diagnostics)
+
+
 class ExpiredError(Error):
     """A batch was used after the loop had gone on to the next one, or after the run."""
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import _abi
@@ -18,7 +18,9 @@ from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, failure
-from .run import Progress, Run
+from .feed import Feed
+from .run import Check, Progress, Pushed, Run
+from .source import Entry
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -300,6 +302,8 @@ class Graph:
         self,
         files: Paths | None = None,
         *,
+        source: Iterable[Entry] | Pushed | None = None,
+        on_batch: Check | Iterable[Check] | None = None,
         n: int | None = None,
         device: str | None = None,
         slots: int | None = None,
@@ -309,16 +313,23 @@ class Graph:
         digest: bool = False,
         progress: bool | Progress | None = None,
         warn: bool = True,
+        entries_max: int | None = None,
     ) -> Run:
         """An iterator over batches of finished events, in input order; see Run.
 
-        files: a file or several, or patterns; none: what the graph's source makes. n: the first so many events (None:
-        all of a file, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in
-        flight. slice_events: the most events in a slice. source_threads: that read and simulate. output: the file of
-        a sink that writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that
-        gets events, done, total (0: unknown) and seconds a few times a second, from a thread of the run. warn:
-        messages as Python warnings; False: only in diagnostics. None of these changes a result.
+        files: a file or several, or patterns; none: what the graph's source makes. source: in place of files, Events
+        and Packets from memory: anything that can be iterated over, in a thread of its own; it waits where it is ahead
+        of the run by `entries_max` (512). on_batch: a function, or several, that get each batch before the loop does,
+        in a thread of the run; what they return or yield, (place of an event in the batch, message), are findings, for
+        which the run raises CheckError at its end. n: the first so many events (None: all of a file or source, 1000
+        simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight. slice_events:
+        the most events in a slice. source_threads: that read and simulate. output: the file of a sink that writes one.
+        digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets events, done, total
+        (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as Python warnings;
+        False: only in diagnostics. None of these changes a result.
         """
+        if source is not None and files is not None:
+            raise TypeError("a run has files or a source, not both")
         settings = Settings(
             input_paths=_files(files),
             events=n or 0,
@@ -330,8 +341,18 @@ class Graph:
             digest=digest,
             command_line=sys.orig_argv,
         )
-        run: Run = self._open(settings, lambda s: Run(s, progress, warn))
+        run: Run = self._open(settings, lambda s: Run(s, progress, warn, on_batch, source, entries_max))
         return run
+
+    def feed(
+        self, *, on_release: Callable[[Entry], None] | None = None, **options: Any
+    ) -> Feed:
+        """A run that begins at once, over the events that are put into it; see Feed.
+
+        on_release: gets each entry, in order, as soon as its memory is the program's again, in a thread of the run.
+        options: what run() takes, but for files and source.
+        """
+        return Feed(self.run(source=Pushed(on_release), **options))
 
     def arrays(self, files: Paths | None = None, **options: Any) -> Arrays:
         """All events at once, copied: what run() takes. For as many as fit into memory."""

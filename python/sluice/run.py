@@ -1,36 +1,55 @@
 """A run: the library in a thread of its own, and a loop over its batches in the caller's.
 
-A thread of the run hands over a batch, and waits until the loop asks for the next one; so there is one batch at a
-time, and its memory stays. The two sides share an _Exchange and nothing else: the run's side never keeps the Run
-alive, so that a loop that is left early drops it, which stops the run.
+A thread of the run hands a batch to the functions of on_batch, then to the loop, and waits until the loop asks for the
+next one; so there is one batch at a time, and its memory stays. Where events come from Python, another thread goes
+through them. These threads and the loop share an _Exchange and nothing else: they never keep the Run alive, so that a
+loop that is left early drops it, which stops the run.
 """
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, Union
 
 from . import _abi
+from ._feed import Queue
 from ._session import Session, Settings
 from .batch import Batch
 from .collection import Array, Schema, read_schema
-from .errors import Diagnostic, Error, RunError, SluiceWarning, StaleViewWarning, failure, warn
+from .errors import CheckError, Diagnostic, Error, Finding, RunError, SluiceWarning, StaleViewWarning, failure, warn
 from .histogram import Histogram, read_histogram, read_totals
+from .source import Entry
 
 Progress = Callable[[int, int, int, float], None]
+Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
+
+ENTRIES_MAX = 512  # that a source is ahead of the run: what the library looks at in one go
+_PATIENCE_S = 1.0  # with a source that waits for something when the run is over
+
+
+class Pushed:
+    """In place of a source: a Feed hands events over."""
+
+    def __init__(self, on_release: Callable[[Entry], None] | None) -> None:
+        self.on_release = on_release
 
 
 class _Exchange:
     """Between the loop and the threads of the run."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: Progress | None, checks: list[Check]) -> None:
         self.changed = threading.Condition()
         self.progress = progress
+        self.checks = checks
+        self.findings: list[Finding] = []
+        self.kept_by_checks = ""  # an array
+        self.has_loop = True  # that wants batches
         self.session: weakref.ref[Session] | None = None
         self.schemas: dict[str, Schema] = {}
         self.batch: Batch | None = None
@@ -50,25 +69,66 @@ class _Exchange:
         run.
         """
         thread = threading.get_ident()
+        batch: Batch | None = None
         try:
-            with self.changed:
-                self.callbacks.add(thread)
-                session = self.session() if self.session else None
-                if self.left or session is None:
-                    return 0
-                batch = self.batch = Batch(address, self.events, self.schemas, session)
-                self.events += batch.event_count
-                self.changed.notify_all()
-                while self.batch is batch and not self.left:
-                    self.changed.wait()
-                self.batch = None
-                batch._expire()
+            self.callbacks.add(thread)
+            session = self.session() if self.session else None
+            if self.left or session is None:
+                return 0
+            batch = Batch(address, self.events, self.schemas, session)
+            self.events += batch.event_count
+            self._check(batch)
+            self._hand_over(batch)
             return 0
         except BaseException as error:
-            self.failed = error
+            self.failed = self.failed or error
             return _abi.INTERRUPTED
         finally:
+            if batch:
+                batch._expire()
             self.callbacks.discard(thread)
+
+    def _hand_over(self, batch: Batch) -> None:
+        """To the loop, if there is one, and back."""
+        with self.changed:
+            if self.has_loop and not self.left:
+                self.batch = batch
+                self.changed.notify_all()
+            while self.batch is batch and self.has_loop and not self.left:
+                self.changed.wait()
+            self.batch = None
+
+    def _check(self, batch: Batch) -> None:
+        for check in self.checks:
+            name = getattr(check, "__name__", type(check).__name__)
+            try:
+                for place, message in check(batch) or ():
+                    run, number = batch.events.run[place], batch.events.number[place]
+                    at = batch.first + range(len(batch))[place]
+                    self.findings.append(Finding(name, int(run), int(number), at, str(message)))
+            except BaseException as error:
+                error.add_note(f"in {name}, called by on_batch with {_events_of(batch)}")
+                raise
+        if self.checks and not self.has_loop:
+            batch._forget()
+            self.kept_by_checks = self.kept_by_checks or next(iter(batch._still_there()), "")
+
+    def release(self, on_release: Callable[[Entry], None], entry: Entry) -> None:
+        thread = threading.get_ident()
+        try:
+            self.callbacks.add(thread)
+            on_release(entry)
+        except BaseException as error:
+            self.fail(error)
+        finally:
+            self.callbacks.discard(thread)
+
+    def fail(self, error: BaseException) -> None:
+        """In a thread of the run or of the source: the loop raises it."""
+        self.failed = self.failed or error
+        session = self.session() if self.session else None
+        if session:
+            session.stop()
 
     def tell(self, events: int, done: int, total: int, seconds: float) -> None:
         thread = threading.get_ident()
@@ -77,10 +137,7 @@ class _Exchange:
             if self.progress and not self.left and not self.failed:
                 self.progress(events, done, total, seconds)
         except BaseException as error:
-            self.failed = error
-            session = self.session() if self.session else None
-            if session:
-                session.stop()
+            self.fail(error)
         finally:
             self.callbacks.discard(thread)
 
@@ -104,10 +161,42 @@ class _Exchange:
             self.changed.notify_all()
 
 
+def _events_of(batch: Batch) -> str:
+    events = batch.events
+    first, last = (f"event {events.number[place]} of run {events.run[place]}" for place in (0, -1))
+    return first if len(batch) == 1 else f"{len(batch)} events, {first} to {last}"
+
+
 def _drive(session: Session, exchange: _Exchange) -> None:
     """The thread that runs the session."""
     status = session.run()
     exchange.finish(session, status)
+
+
+def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: _Exchange) -> Queue:
+    release = source.on_release if isinstance(source, Pushed) else None
+    count = _abi.count("entries_max", ENTRIES_MAX if entries_max is None else entries_max, 32)
+    return Queue(count, functools.partial(exchange.release, release) if release else None)
+
+
+def _pour(source: Iterable[Entry], queue: Queue, exchange: _Exchange) -> None:
+    """The thread that goes through a source in Python."""
+    last: int | None = None
+    try:
+        entries = iter(source)
+        for entry in entries:
+            index = queue.give(entry, None)
+            if index is None:  # the run is over
+                break
+            last = index
+        if isinstance(entries, Generator):
+            entries.close()
+        queue.end()
+    except BaseException as error:
+        # What came before it goes through the graph all the same, however slices were cut.
+        if last is not None:
+            queue.wait(last, None)
+        exchange.fail(error)
 
 
 _open: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -151,18 +240,31 @@ class Run(Iterator[Batch]):
     stops the run as soon as nothing refers to it any more; `with graph.run(...) as run:` or close() do so at once.
     Slices in flight are finished, and files that sinks write do not get their names.
 
-    After the end: summary, totals, histograms, diagnostics.
+    After the end: summary, totals, histograms, findings, diagnostics.
     """
 
-    def __init__(self, settings: Settings, progress: bool | Progress | None = None, warns: bool = True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        progress: bool | Progress | None = None,
+        warns: bool = True,
+        on_batch: Check | Iterable[Check] | None = None,
+        source: Iterable[Entry] | Pushed | None = None,
+        entries_max: int | None = None,
+    ) -> None:
         self._warns = warns
-        self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None)
-        self._session: Session | None = Session(settings, exchange.offer, exchange.tell if exchange.progress else None)
+        checks = [on_batch] if callable(on_batch) else list(on_batch or ())
+        self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None, checks)
+        self._source = None if isinstance(source, Pushed) else source
+        self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
+        tell = exchange.tell if exchange.progress else None
+        self._session: Session | None = Session(settings, exchange.offer, tell, queue)
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
             name = _abi.decode(output.name)
             exchange.schemas[name] = read_schema(name, output.collection)
         self._thread: threading.Thread | None = None
+        self._pouring: threading.Thread | None = None
         self._over = False
         self._batch: Batch | None = None  # that the loop has
         self._before: Batch | None = None  # and had before
@@ -195,13 +297,7 @@ class Run(Iterator[Batch]):
     def _take(self) -> Batch | None:
         """Hands the last batch back, and waits for the next one."""
         exchange = self._exchange
-        if self._thread is None:
-            # It ends with the program, which closes it first (_close_all).
-            self._thread = threading.Thread(
-                target=_drive, args=(self._session, exchange), name="sluice run", daemon=True
-            )
-            _threads.add(self._thread)
-            self._thread.start()
+        self._begin()
         with exchange.changed:
             # Only the one that the loop had: the next may be there already.
             last, self._batch = self._batch, None
@@ -214,14 +310,63 @@ class Run(Iterator[Batch]):
         self._look_for_views(last)
         return batch
 
+    def _begin(self) -> None:
+        if self._thread:
+            return
+        # It ends with the program, which closes it first (_close_all).
+        self._thread = threading.Thread(
+            target=_drive, args=(self._session, self._exchange), name="sluice run", daemon=True
+        )
+        _threads.add(self._thread)
+        self._thread.start()
+        if self._source is not None:
+            assert self._queue
+            self._pouring = threading.Thread(
+                target=_pour, args=(self._source, self._queue, self._exchange), name="sluice source", daemon=True
+            )
+            self._pouring.start()
+
+    def _begin_alone(self) -> None:
+        """Nobody asks for the batches that are left."""
+        with self._exchange.changed:
+            self._exchange.has_loop = False
+            self._exchange.changed.notify_all()
+        self._batch = None
+        self._begin()
+
+    def _is_in_callback(self) -> bool:
+        return threading.get_ident() in self._exchange.callbacks
+
+    def finish(self) -> Run:
+        """Runs to the end without a loop: the batches that are left go to on_batch and to sinks alone."""
+        if self._over:
+            return self
+        if self._is_in_callback():
+            raise Error("a function that the run calls cannot wait for the run's end")
+        exchange = self._exchange
+        try:
+            self._begin_alone()
+            with exchange.changed:
+                while exchange.status is None:
+                    exchange.changed.wait()
+        except BaseException:
+            self.close()
+            raise
+        self._end()
+        return self
+
     def _look_for_views(self, last: Batch | None) -> None:
         """Of the batch before the last one: a loop has replaced what it uses anew in each of its rounds."""
         kept = self._before._still_there() if self._before else []
         self._before = last
-        if kept and self._warns and not self._warned_of_views:
+        if kept:
+            self._warn_of_view(kept[0])
+
+    def _warn_of_view(self, kept: str) -> None:
+        if self._warns and not self._warned_of_views:
             self._warned_of_views = True
             warn(
-                f"an array of an earlier batch is still there: {kept[0]}; its memory holds other events by now: keep "
+                f"an array of an earlier batch is still there: {kept}; its memory holds other events by now: keep "
                 "array.copy(), or take arrays() of the whole run",
                 StaleViewWarning,
             )
@@ -233,18 +378,29 @@ class Run(Iterator[Batch]):
         exchange = self._exchange
         self._session = None
         failed = bool(exchange.status and exchange.status < 0)
-        self._tell(exchange.said[len(self.diagnostics) :], failed)
+        said = exchange.said[len(self.diagnostics) :]
         if exchange.failed:
+            self.diagnostics += said
             raise exchange.failed
+        self._tell(said, failed)
+        if exchange.kept_by_checks:
+            self._warn_of_view(exchange.kept_by_checks)
         if failed:
             assert exchange.status is not None
             name = _abi.ERRORS.get(exchange.status, str(exchange.status))
             raise RunError(failure("the run failed", exchange.said), exchange.said, name)
+        if exchange.findings:
+            raise CheckError(exchange.findings, exchange.said)
 
     def _join(self) -> None:
-        thread = self._thread
-        if thread and threading.get_ident() not in {*self._exchange.callbacks, thread.ident}:
-            thread.join()
+        """A source may wait for something that never comes: its thread ends when it goes on, or with the program."""
+        own = threading.current_thread()
+        if self._is_in_callback():
+            return
+        if self._thread and own is not self._thread:
+            self._thread.join()
+        if self._pouring and own is not self._pouring:
+            self._pouring.join(_PATIENCE_S)
 
     def _tell(self, said: list[Diagnostic], failed: bool = False) -> None:
         """Errors of a run that did not fail, such as bad events, are warnings; those of one that did are its
@@ -286,6 +442,11 @@ class Run(Iterator[Batch]):
         if self._exchange.status is None:
             raise Error("the run is not over: this is known at its end")
         return self._exchange
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What functions of on_batch found, so far."""
+        return list(self._exchange.findings)
 
     @property
     def summary(self) -> dict[str, Any]:

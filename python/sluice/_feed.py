@@ -1,0 +1,91 @@
+"""A feed of the library: entries in, while a session runs; each is kept here until the library has packed it."""
+from __future__ import annotations
+
+import ctypes
+import itertools
+import time
+from collections.abc import Callable
+from ctypes import c_uint64
+
+from . import _abi
+from ._library import library
+from .errors import Error
+from .source import Entry, Event, Packet, _address
+
+STEP_S = 0.1  # of waiting in C, after which Python may look at signals
+
+
+class Queue:
+    """struct sl_feed. It is freed when nothing refers to it: a session that has it refers to it."""
+
+    def __init__(self, entries_max: int = 0, on_release: Callable[[Entry], None] | None = None) -> None:
+        kept: dict[int, Entry] = {}  # by the number that the library knows an entry's memory by
+        self._kept, self._numbers = kept, itertools.count(1)
+
+        def release(_: int | None, owner: int) -> None:
+            entry = kept.pop(owner)
+            if on_release:
+                on_release(entry)
+
+        self._release = _abi.RELEASE_CALLBACK(release)
+        options = _abi.FeedOptions(ctypes.sizeof(_abi.FeedOptions), entries_max, None, self._release)
+        self.pointer: int | None = library().sl_feed_new(ctypes.byref(options))
+        if not self.pointer:
+            raise MemoryError("sl_feed_new")
+
+    def give(self, entry: Entry, timeout: float | None) -> int | None:
+        """The entry's number, counted from 0; None where nobody will take it any more. TimeoutError: no room."""
+        if not isinstance(entry, (Event, Packet)):
+            raise TypeError(f"{type(entry).__name__} is no entry of a feed: give an Event or a Packet")
+        owner, index = next(self._numbers), c_uint64()
+        self._kept[owner] = entry
+        try:
+            taken = _wait(lambda timeout_ms: self._try(entry, owner, timeout_ms, index), timeout)
+        except (TimeoutError, Error):
+            del self._kept[owner]
+            raise  # after others, such as KeyboardInterrupt, nobody knows whether it was taken: it stays
+        if taken:
+            return index.value
+        del self._kept[owner]
+        return None
+
+    def _try(self, entry: Entry, owner: int, timeout_ms: int, index: c_uint64) -> int:
+        if isinstance(entry, Packet):
+            memory = entry.memory
+            status = library().sl_feed_give_packet(
+                self.pointer, _address(memory), memory.nbytes, owner, timeout_ms, ctypes.byref(index)
+            )
+        else:
+            blocks = entry.banks.blocks
+            event = _abi.FeedEvent(
+                ctypes.sizeof(_abi.FeedEvent), len(blocks), _address(blocks), entry.number, entry.run, 0, owner
+            )
+            status = library().sl_feed_give_event(self.pointer, ctypes.byref(event), timeout_ms, ctypes.byref(index))
+        return int(status)
+
+    def wait(self, index: int, timeout: float | None) -> bool:
+        """Until entry `index` has gone through; False where it never will."""
+        return _wait(lambda timeout_ms: int(library().sl_feed_wait(self.pointer, index, timeout_ms)), timeout)
+
+    def end(self) -> None:
+        library().sl_feed_end(self.pointer)
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            library().sl_feed_free(self.pointer)
+            self.pointer = None
+
+
+def _wait(call: Callable[[int], int], timeout: float | None) -> bool:
+    """call(timeout_ms) until it returns 1: True, or SL_EINTERRUPTED: False."""
+    end = None if timeout is None else time.monotonic() + timeout
+    while True:
+        left = STEP_S if end is None else min(max(end - time.monotonic(), 0), STEP_S)
+        status = call(round(left * 1000))
+        if status in (1, _abi.INTERRUPTED):
+            return status == 1
+        if status != 0:
+            name = _abi.ERRORS.get(status, str(status))
+            raise Error(f"the feed refused an entry: {name}", (), name)
+        if end is not None and time.monotonic() >= end:
+            raise TimeoutError(f"nothing moved within {timeout:g} s")

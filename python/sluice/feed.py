@@ -1,0 +1,70 @@
+"""A run for programs that hand over events as they get them."""
+from __future__ import annotations
+
+from types import TracebackType
+
+from .errors import Error
+from .run import Run
+from .source import Entry
+
+
+class Feed:
+    """A run of a graph over the events that are put into it: `with graph.feed(on_batch=f) as feed: feed.put(event)`.
+
+    The run goes on in threads of its own; results go to the functions of on_batch, to sinks, and to what `run` has at
+    its end. The block waits for the end of all that was put; an exception in it stops the run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        assert run._queue
+        self.run = run
+        self._queue = run._queue
+        self._put = -1  # the last entry's number
+        run._begin_alone()
+
+    def put(self, entry: Entry, timeout: float | None = None) -> int:
+        """Hands over an Event or a Packet: its number, counted from 0. Waits where the run is behind by many, and at
+        most `timeout` seconds: then TimeoutError. From functions of on_batch it does not wait. Several threads may put.
+
+        What it refers to is kept, and must not change, until it is in a slice: after wait(), on_release, or end().
+        Raises what ended the run, if it is over.
+        """
+        index = self._queue.give(entry, 0 if self.run._is_in_callback() else timeout)
+        if index is None:
+            self.run.finish()
+            raise Error("the run is over: it takes no more events")
+        self._put = max(self._put, index)
+        return index
+
+    def wait(self, index: int | None = None, timeout: float | None = None) -> None:
+        """Until entry `index` (None: all that was put), and those before it, have gone through sinks and on_batch. Not
+        from there. TimeoutError after so many seconds; if the run ended before, it raises why.
+        """
+        if self.run._is_in_callback():
+            raise Error("a function that the run calls cannot wait for results")
+        last = self._put if index is None else index
+        if last >= 0 and not self._queue.wait(last, timeout):
+            self.run.finish()
+            raise Error(f"the run is over: entry {last} did not go through it")
+
+    def end(self) -> Run:
+        """That was all: waits until everything has gone through, and raises what went wrong. A second call does
+        nothing.
+        """
+        self._queue.end()
+        return self.run.finish()
+
+    def close(self) -> None:
+        """Stops the run where it is."""
+        self.run.close()
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error:
+            self.close()
+        else:
+            self.end()

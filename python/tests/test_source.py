@@ -1,0 +1,392 @@
+"""Events from Python give what a file with the same events gives; and how a source, and a program that feeds, end."""
+import gc
+import struct
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+from conftest import threads_end
+
+import sluice
+
+EVENTS = 12
+
+
+def records(path):
+    """The bodies of an uncompressed MDF file's records."""
+    whole, at = path.read_bytes(), 0
+    while at < len(whole):
+        (size,) = struct.unpack_from("<I", whole, at)
+        yield memoryview(whole)[at + 48 : at + size]
+        at += size
+
+
+def banks_of(body):
+    """The raw banks of a record: type, version, source id, payload."""
+    at = 0
+    while at < len(body):
+        magic, length, kind, version, source_id = struct.unpack_from("<HHBBH", body, at)
+        assert magic == 0xCBCB
+        yield sluice.Bank(kind, version, source_id, body[at + 8 : at + length])
+        at += (length + 3) & ~3
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("events") / "events.mdf"
+    list(sluice.Graph("simulate.yaml", set={"seed": 3}).run(n=EVENTS, output=path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def events(file):
+    return [sluice.Event(banks_of(body)) for body in records(file)]
+
+
+@pytest.fixture(scope="module")
+def whole(tracks, file):
+    return tracks.arrays(file)
+
+
+def same(arrays, whole):
+    count = len(arrays)
+    assert np.array_equal(arrays.events.number, whole.events.number[:count])
+    assert np.array_equal(arrays.events.run, whole.events.run[:count])
+    assert arrays.tracks.hits.x.tobytes() == whole.tracks.hits.x[: len(arrays.tracks.hits)].tobytes()
+    assert np.array_equal(arrays.tracks.offsets, whole.tracks.offsets[: count + 1])
+    return True
+
+
+@pytest.mark.parametrize("options", [{}, {"slice_events": 1, "slots": 3}, {"entries_max": 1}])
+def test_results_are_those_of_a_file(tracks, events, whole, options):
+    arrays = tracks.arrays(source=events, **options)
+    assert len(arrays) == EVENTS and len(arrays.tracks) > 100 and same(arrays, whole)
+    assert arrays.events.offset.tolist() == list(range(EVENTS))  # their places in the source
+
+
+def test_banks_may_be_arrays(tracks, file, whole):
+    """All banks of an event as columns, and single banks as arrays of words."""
+    entries = []
+    for i, body in enumerate(records(file)):
+        banks = list(banks_of(body))
+        if i % 2:
+            data = np.frombuffer(b"".join(banks.data for banks in banks), np.uint8)
+            offsets = np.cumsum([0, *(len(bank.data) for bank in banks)])
+            kinds, versions, ids, _ = zip(*banks, strict=True)
+            entries.append(
+                sluice.Event(sluice.Banks(data, offsets, type=kinds, version=np.array(versions), source_id=ids))
+            )
+        else:
+            words = [(*bank[:3], np.frombuffer(bank.data, "u4" if len(bank.data) % 4 == 0 else "u1")) for bank in banks]
+            entries.append(sluice.Event(words))
+    assert same(tracks.arrays(source=entries), whole)
+
+
+def test_packets_are_events_too(tracks, file, whole, events, tmp_path):
+    path = tmp_path / "events.mep"
+    copy = sluice.Graph("copy.yaml", use={"write": "io.mep_sink"})
+    list(copy.run(file, output=path))
+    packet = np.fromfile(path, "u4")
+    assert same(tracks.arrays(source=[sluice.Packet(path.read_bytes())]), whole)
+    mixed = tracks.arrays(source=iter([sluice.Packet(packet), events[0]]))
+    assert len(mixed) == 13 and mixed.events.offset.tolist() == [0] * 12 + [1]
+
+
+def test_run_and_number_are_taken_where_odin_is_missing(events):
+    graph = sluice.Graph("common/velo_tracks.yaml")
+    graph.output(graph.node("counts", "velo.count_tracks"))
+    bank = sluice.Banks(b"", [0, 0], type=73, version=4, source_id=0)
+    arrays = graph.arrays(source=(sluice.Event(bank, run=7, number=2**40 + i) for i in range(3)), warn=False)
+    assert arrays.events.run.tolist() == [7] * 3
+    assert arrays.events.number.tolist() == [2**40, 2**40 + 1, 2**40 + 2]
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda: sluice.Bank(1, 2), "missing"),
+        (lambda: sluice.Event([(1, 2, 3)]), "Bank.type, version, source_id, data"),
+        (lambda: sluice.Event([(73, 4, 0, b""), (256, 4, 0, b"")]), "bank 1: type is 256; .* below 256"),
+        (lambda: sluice.Event([(73, 4, -1, b"")]), "bank 0: source_id is -1; .* below 65536"),
+        (lambda: sluice.Event([(73, 4.5, 0, b"")]), "version of banks must be whole numbers"),
+        (lambda: sluice.Event([(73, 4, 0, np.arange(3))]), "bank 0 is an array of int64; .* uint8, uint16 or uint32"),
+        (lambda: sluice.Event([(73, 4, 0, np.arange(6, dtype="u4")[::2])]), "not lie in one piece.*copy"),
+        (lambda: sluice.Event([(73, 4, 0, "text")]), "bytes-like"),
+        (lambda: sluice.Event([], run=1 << 32), "run is 4294967296"),
+        (lambda: sluice.Banks(b"123", [0, 2, 4], type=1, version=1, source_id=1), r"lie in \[0, 3\]"),
+        (lambda: sluice.Banks(b"123", [0, 2, 1], type=1, version=1, source_id=1), "must not fall"),
+        (lambda: sluice.Banks(b"123", [0.5], type=1, version=1, source_id=1), "whole numbers"),
+        (lambda: sluice.Banks(b"123", [0, 1, 3], type=[1], version=1, source_id=1), r"type has the shape \(1,\) for 2"),
+        (lambda: sluice.Banks(b"123", [0, 1, 3], type=1, version=[1, 999], source_id=1), "bank 1: version is 999"),
+    ],
+)
+def test_wrong_banks_are_refused_where_they_are_made(make, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        make()
+
+
+def test_a_bad_event_is_an_event_with_an_error(tracks, events):
+    with pytest.warns(sluice.SluiceWarning, match="entry 1 of the feed .*no banks"):
+        arrays = tracks.arrays(source=[events[0], sluice.Event([]), events[1]])
+    assert arrays.events.error.tolist() == [0, 1, 0] and np.diff(arrays.tracks.offsets)[1] == 0
+
+
+def test_files_or_a_source(tracks):
+    with pytest.raises(TypeError, match="not both"):
+        tracks.run("events.mdf", source=[])
+    with pytest.raises(ValueError, match="entries_max is -1"):
+        tracks.run(source=[], entries_max=-1)
+
+
+# ------------------------------------------------------------------------------------------------ how it ends
+
+
+def repeated(events, closed=None):
+    """Without end."""
+    try:
+        while True:
+            yield from events
+    finally:
+        if closed is not None:
+            closed.append(threading.current_thread().name)
+
+
+def test_nothing_comes_out_of_nothing(tracks):
+    assert len(tracks.arrays(source=[])) == 0
+
+
+def test_it_is_not_far_ahead_of_the_run(tracks, events):
+    ahead = []
+    taken = 0
+
+    def counted():
+        nonlocal taken
+        for event in repeated(events):
+            taken += 1
+            yield event
+
+    with tracks.run(source=counted(), entries_max=4, slice_events=2) as run:
+        for batch in run:
+            ahead.append(taken - batch.first)
+            if batch.first > 60:
+                break
+    assert max(ahead) < 40
+
+
+def test_it_ends_after_n_events(tracks, events, whole):
+    closed = []
+    arrays = tracks.arrays(source=repeated(events, closed), n=5)
+    assert len(arrays) == 5 and same(arrays, whole) and closed == ["sluice source"]
+
+
+@pytest.mark.parametrize("options", [{}, {"slots": 3, "slice_events": 1}])
+def test_an_exception_in_it_comes_after_the_batches_before(tracks, events, options):
+    def broken():
+        yield from events[:7]
+        raise ZeroDivisionError("in the source")
+
+    seen = 0
+    with pytest.raises(ZeroDivisionError, match="in the source"):
+        for batch in tracks.run(source=broken(), **options):
+            seen += len(batch)
+    assert seen == 7
+
+
+def test_an_exception_in_it_leaves_no_file(events, tmp_path):
+    def broken():
+        yield events[0]
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sluice.Graph("copy.yaml").run(source=broken(), output=tmp_path / "copy.mdf", warn=False).finish()
+    assert not (tmp_path / "copy.mdf").exists()
+
+
+def test_what_is_no_event_is_told(tracks, events):
+    with pytest.raises(TypeError, match="bytes is no entry of a feed: give an Event or a Packet"):
+        list(tracks.run(source=[events[0], b"bank"]))
+    with pytest.raises(TypeError, match="not iterable"):
+        list(tracks.run(source=7))
+
+
+def test_leaving_the_loop_ends_it(tracks, events):
+    before, closed = threads_end(), []
+    for batch in tracks.run(source=repeated(events, closed), slice_events=2):
+        break
+    assert threads_end(before) <= before and closed == ["sluice source"]
+
+
+def test_one_that_waits_for_ever_holds_up_nobody(tracks, events, monkeypatch):
+    monkeypatch.setattr(sluice.run, "_PATIENCE_S", 0.05)
+    go_on, closed = threading.Event(), []
+
+    def waiting():
+        yield events[0]
+        go_on.wait()
+        yield from repeated(events, closed)
+
+    for batch in tracks.run(source=waiting(), slice_events=1):
+        break
+    go_on.set()
+    for thread in threading.enumerate():
+        if thread.name == "sluice source":
+            thread.join(10)
+    assert closed == ["sluice source"]
+
+
+def test_memory_is_kept_until_it_is_packed_and_no_longer(tracks, file, whole):
+    """Each event has memory of its own, which nothing but the run refers to."""
+    alive = []
+
+    class Kept(np.ndarray):
+        pass
+
+    def fresh():
+        for body in records(file):
+            data = np.array(body, np.uint8).view(Kept)
+            alive.append(weakref.ref(data))
+            banks = list(banks_of(memoryview(body)))
+            at = np.array([np.frombuffer(bank.data, "u1").__array_interface__["data"][0] for bank in banks])
+            at -= np.frombuffer(body, "u1").__array_interface__["data"][0]
+            whole_of = np.stack([at, at + [len(bank.data) for bank in banks]]).T.ravel()
+            # Banks with what is between them, of which no node reads the type.
+            between = [kind for bank in banks for kind in (bank.type, 255)][:-1]
+            versions = [version for bank in banks for version in (bank.version, 0)][:-1]
+            ids = [source for bank in banks for source in (bank.source_id, 0)][:-1]
+            yield sluice.Event(sluice.Banks(data, whole_of, type=between, version=versions, source_id=ids))
+            del data
+
+    assert same(tracks.arrays(source=fresh(), entries_max=2), whole)
+    gc.collect()
+    assert len(alive) == EVENTS and not any(data() is not None for data in alive)
+
+
+# ------------------------------------------------------------------------------------------------------ a feed
+
+
+def test_a_program_puts_events(tracks, events, whole):
+    tracks_found, released = [], []
+
+    def count(batch):
+        tracks_found.extend(np.diff(batch.tracks.offsets).tolist())
+
+    with tracks.feed(on_batch=count, on_release=released.append, slice_events=5) as feed:
+        assert [feed.put(event) for event in events[:3]] == [0, 1, 2]
+        feed.wait(1)
+        assert len(tracks_found) >= 2 and released[:2] == events[:2]
+        feed.wait()
+        assert len(tracks_found) == 3
+        for event in events[3:]:
+            feed.put(event, timeout=60)
+    assert tracks_found == np.diff(whole.tracks.offsets).tolist()
+    assert released == events
+    assert feed.run.summary["events"] == EVENTS and feed.run.summary["status"] == "ok"
+    with pytest.raises(sluice.Error, match="takes no more events"):
+        feed.put(events[0])
+    feed.end()
+    feed.close()
+
+
+def test_an_exception_in_the_block_stops_the_run(tracks, events):
+    before = threads_end()
+    with pytest.raises(ZeroDivisionError):
+        with tracks.feed() as feed:
+            feed.put(events[0])
+            feed.wait()
+            1 / 0
+    assert feed.run.summary["interrupted"] and threads_end(before) <= before
+
+
+def test_a_feed_nobody_ended_is_stopped(tracks, events):
+    before = threads_end()
+    feed = tracks.feed()
+    feed.put(events[0])
+    del feed
+    assert threads_end(before) <= before
+
+
+def test_putting_waits_no_longer_than_told(tracks, events):
+    stuck = threading.Event()
+
+    def wait(batch):
+        stuck.wait(20)
+
+    with tracks.feed(on_batch=wait, entries_max=1, slice_events=1) as feed:
+        with pytest.raises(TimeoutError, match="within 0.05 s"):
+            for _ in range(100):
+                feed.put(events[0], timeout=0.05)
+        with pytest.raises(TimeoutError):
+            feed.wait(timeout=0.05)
+        stuck.set()
+
+
+def test_what_ended_the_run_is_raised_by_who_puts(tracks, events):
+    def broken(batch):
+        raise ZeroDivisionError("a sink")
+
+    feed = tracks.feed(on_batch=broken)
+    with pytest.raises(ZeroDivisionError, match="a sink"):
+        for event in repeated(events):
+            feed.put(event)
+    feed = tracks.feed(on_batch=broken)
+    feed.put(events[0])
+    with pytest.raises(ZeroDivisionError, match="a sink"):
+        feed.wait()
+    feed = tracks.feed(on_release=lambda entry: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        for event in repeated(events):
+            feed.put(event)
+
+
+def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
+    said = []
+
+    def ask(batch):
+        for call in (feed.wait, feed.end):
+            with pytest.raises(sluice.Error, match="cannot wait") as refused:
+                call()
+            said.append(str(refused.value))
+
+    ready = threading.Event()
+    feed = tracks.feed(on_batch=lambda batch: ready.wait(20) and ask(batch))
+    ready.set()
+    feed.put(events[0])
+    feed.wait()
+    feed.end()
+    assert len(said) == 2
+
+
+def test_several_threads_put(tracks, events, whole):
+    sizes = []
+    with tracks.feed(on_batch=lambda batch: sizes.extend(np.diff(batch.tracks.offsets).tolist())) as feed:
+        threads = [threading.Thread(target=lambda: [feed.put(event) for event in events]) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(sizes) == sorted(3 * np.diff(whole.tracks.offsets).tolist())
+
+
+def test_a_program_that_ends_in_the_middle_is_not_held_up(tmp_path):
+    """A source that never ends, a loop that nobody left."""
+    script = tmp_path / "open.py"
+    script.write_text(
+        """import sluice
+def events():
+    while True:
+        yield sluice.Event([(73, 4, 0, b"")], run=1)
+graph = sluice.Graph("common/velo_tracks.yaml")
+graph.output(graph.node("counts", "velo.count_tracks"))
+run = graph.run(source=events(), warn=False)
+feed = graph.feed(warn=False)
+feed.put(sluice.Event([]))
+print(len(next(run)) > 0)
+"""
+    )
+    begin = time.monotonic()
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "") and time.monotonic() - begin < 30
