@@ -83,6 +83,18 @@ class Histogram:
         histogram.view(flow=True)[...] = counts
         return histogram
 
+    def to_hist(self) -> Any:
+        """As a hist.Hist, which draws itself: to_boost() with the title, and axes labelled with field and unit."""
+        try:
+            import hist
+        except ImportError:
+            raise ImportError("this needs the package hist: pip install hist") from None
+        histogram = hist.Hist(self.to_boost())
+        histogram.name, histogram.label = self.name, self.title
+        for axis, of in zip(histogram.axes, self.axes, strict=True):
+            axis.label = f"{of.label} [{of.unit}]" if of.unit else of.label
+        return histogram
+
 
 def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
     name = f"{prefix}_" if prefix else ""

@@ -1,6 +1,8 @@
 """Histograms are those that io.histogram_sink writes."""
 import csv
 import importlib.util
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -60,12 +62,74 @@ def test_totals_are_the_same_counts(graph, histograms):
     assert np.array_equal(totals["slopes"]["counts"].reshape(83, 83).T, histograms["slopes"].all_counts)
 
 
-def test_boost_histograms(histograms):
-    if importlib.util.find_spec("boost_histogram") is None:
-        with pytest.raises(ImportError, match="pip install boost-histogram"):
-            histograms["vertex_z"].to_boost()
-        return
+class FakeHistogram:
+    """What to_boost and to_hist use of a boost_histogram.Histogram and of a hist.Hist."""
+
+    def __init__(self, *axes, storage=None):
+        if isinstance(axes[0], FakeHistogram):  # as hist.Hist takes one
+            self.__dict__.update(axes[0].__dict__)
+            return
+        assert storage == "int64"
+        self.axes = axes
+        self.all = np.zeros([axis.bins + 2 for axis in axes], np.int64)
+
+    def view(self, flow):
+        return self.all if flow else self.all[tuple(slice(1, -1) for _ in self.axes)]
+
+    def values(self):
+        return self.view(False)
+
+    def sum(self, flow):
+        return self.view(flow).sum()
+
+
+def fake_axis(bins, lower, upper, metadata):
+    return types.SimpleNamespace(bins=bins, edges=np.linspace(lower, upper, bins + 1), metadata=metadata)
+
+
+@pytest.fixture(params=["installed", "fake"])
+def packages(request, monkeypatch):
+    """boost_histogram and hist where they are installed, and something like them everywhere."""
+    if request.param == "installed":
+        return all(importlib.util.find_spec(name) for name in ("boost_histogram", "hist"))
+    boost = types.ModuleType("boost_histogram")
+    boost.axis, boost.storage = types.SimpleNamespace(Regular=fake_axis), types.SimpleNamespace(Int64=lambda: "int64")
+    boost.Histogram = FakeHistogram
+    hist = types.ModuleType("hist")
+    hist.Hist = FakeHistogram
+    monkeypatch.setitem(sys.modules, "boost_histogram", boost)
+    monkeypatch.setitem(sys.modules, "hist", hist)
+    return True
+
+
+def test_they_become_those_of_other_packages(histograms, packages):
+    if not packages:
+        return  # test_packages_that_are_missing_are_named has what is said then
     for histogram in histograms.values():
         boost = histogram.to_boost()
         assert np.array_equal(boost.values(), histogram.counts)
         assert boost.sum(flow=True) == histogram.all_counts.sum()
+        assert boost.view(flow=True)[0].sum() == histogram.below
+        assert boost.view(flow=True)[-1].sum() == histogram.above + histogram.not_finite
+        for axis, of in zip(boost.axes, histogram.axes, strict=True):
+            assert np.allclose(axis.edges, of.edges) and axis.metadata == of.label
+        drawn = histogram.to_hist()
+        assert (drawn.name, drawn.label) == (histogram.name, histogram.title)
+        assert np.array_equal(drawn.view(flow=True), boost.view(flow=True))
+    assert histograms["vertex_z"].to_hist().axes[0].label == "pv.z [mm]"
+    assert histograms["track_count"].to_hist().axes[0].label == "counts.tracks"
+
+
+def test_values_that_are_no_numbers_are_above(packages):
+    axis = sluice.Axis(bins=2, lower=0, upper=2, label="a.x", unit="", doc="")
+    histogram = sluice.Histogram("a", "", [axis], np.array([1, 2, 3, 4, 5]))
+    assert (histogram.below, histogram.above, histogram.not_finite) == (1, 4, 5)
+    if packages:
+        assert histogram.to_boost().view(flow=True).tolist() == [1, 2, 3, 9]
+
+
+@pytest.mark.parametrize("name, method", [("boost_histogram", "to_boost"), ("hist", "to_hist")])
+def test_packages_that_are_missing_are_named(histograms, monkeypatch, name, method):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=f"pip install {name.replace('_', '-')}"):
+        getattr(histograms["vertex_z"], method)()

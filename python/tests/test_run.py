@@ -156,6 +156,18 @@ def test_event_lists_and_totals():
     run.close()
 
 
+@pytest.mark.parametrize("options", SLICES)
+def test_what_a_slice_has_is_there_for_each_event(options):
+    graph = sluice.Graph.new(include="common/raw.yaml")
+    graph.node("odin", "odin.decode")
+    graph.output(graph.node("some", "selections.passthrough", pre_scale=0.25))
+    for batch in graph.run(n=7, **options):
+        assert batch.some.pre_scale.tolist() == [0.25] and batch.some.fields["pre_scale"].per == "slice"
+    some = graph.arrays(n=7, **options).some
+    assert some.pre_scale.dtype == np.float32 and some.pre_scale.tolist() == [0.25] * 7
+    assert some.fields["pre_scale"].per == "event" and len(some.passed) == 7
+
+
 def test_the_summary_is_that_of_the_command(tracks, command, tmp_path):
     run = tracks.run(n=5, digest=True)
     with pytest.raises(sluice.Error, match="not over"):
