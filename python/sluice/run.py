@@ -413,6 +413,9 @@ class Run(Iterator[Batch]):
 
     def close(self) -> None:
         """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing."""
+        self._close(waits=True)
+
+    def _close(self, waits: bool) -> None:
         if self._over:
             return
         exchange = self._exchange
@@ -421,7 +424,8 @@ class Run(Iterator[Batch]):
         with exchange.changed:
             exchange.left = True
             exchange.changed.notify_all()
-        self._join()
+        if waits:
+            self._join()
         self._over = True
         self._session = None
         self.diagnostics += exchange.said[len(self.diagnostics) :]
@@ -436,7 +440,9 @@ class Run(Iterator[Batch]):
 
     def __del__(self) -> None:
         if "_over" in self.__dict__ and not sys.is_finalizing():
-            self.close()
+            # Garbage may be collected by any thread, also by one of the library that this run waits for.
+            own = threading.get_ident()
+            self._close(waits=any(thread.ident == own for thread in threading.enumerate()))
 
     def _finished(self) -> _Exchange:
         if self._exchange.status is None:

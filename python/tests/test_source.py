@@ -1,5 +1,6 @@
 """Events from Python give what a file with the same events gives; and how a source, and a program that feeds, end."""
 import gc
+import signal
 import struct
 import subprocess
 import sys
@@ -322,6 +323,54 @@ def test_putting_waits_no_longer_than_told(tracks, events):
         with pytest.raises(TimeoutError):
             feed.wait(timeout=0.05)
         stuck.set()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_interrupt_reaches_who_waits(tracks, events, waits, request):
+    """As Ctrl-C does, while there is no room, or no result."""
+    main = threading.main_thread().ident
+    theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, theirs))
+    before, stuck = threads_end(), threading.Event()
+    timers = [threading.Timer(0.15, signal.pthread_kill, (main, signal.SIGINT)), threading.Timer(0.4, stuck.set)]
+    with pytest.raises(KeyboardInterrupt):
+        with tracks.feed(on_batch=lambda batch: stuck.wait(20) and None, entries_max=1, slice_events=1) as feed:
+            for timer in timers:
+                timer.start()
+            feed.put(events[0])
+            if waits:
+                feed.wait()
+            for event in repeated(events):
+                feed.put(event)
+    for timer in timers:
+        timer.join()
+    assert threads_end(before) <= before
+
+
+def test_garbage_that_a_thread_of_the_library_collects_holds_up_nothing(tracks):
+    """A run that nobody but itself refers to, collected by one of its own threads as that gives memory back."""
+
+    class Collects(np.ndarray):
+        def __del__(self):
+            if run() and threading.get_ident() not in {thread.ident for thread in threading.enumerate()}:
+                gc.collect()
+
+    before = threads_end()
+    gc.disable()
+    try:
+        feed = tracks.feed(warn=False, slots=4, slice_events=1)
+        circle = [feed]
+        circle.append(circle)
+        queue, run = feed._queue, weakref.ref(feed.run)
+        del feed, circle
+        for number in range(100000):
+            memory = np.zeros(4, np.uint8).view(Collects)
+            if queue.give(sluice.Event([(73, 4, 0, memory)], run=1, number=number), 10) is None:
+                break
+            del memory
+        assert run() is None and threads_end(before) <= before
+    finally:
+        gc.enable()
 
 
 def test_what_ended_the_run_is_raised_by_who_puts(tracks, events):
