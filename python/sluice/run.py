@@ -24,7 +24,7 @@ from .batch import Batch
 from .collection import Array, Schema, read_schema
 from .errors import CheckError, Diagnostic, Error, Finding, RunError, SluiceWarning, StaleViewWarning, failure, warn
 from .histogram import Histogram, read_histogram, read_totals
-from .source import Entry
+from .source import Entry, Event
 
 Progress = Callable[[int, int, int, float], None]
 Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
@@ -84,7 +84,7 @@ class _Exchange:
             self.failed = self.failed or error
             return _abi.INTERRUPTED
         finally:
-            if batch:
+            if batch is not None:
                 batch._expire()
             self.callbacks.discard(thread)
 
@@ -179,9 +179,10 @@ def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: 
     return Queue(count, functools.partial(exchange.release, release) if release else None)
 
 
-def _pour(source: Iterable[Entry], queue: Queue, exchange: _Exchange) -> None:
-    """The thread that goes through a source in Python."""
+def _pour(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
+    """The thread that goes through a source in Python. No more Events than `events` (0: all) are asked for."""
     last: int | None = None
+    given = 0
     try:
         entries = iter(source)
         for entry in entries:
@@ -189,14 +190,21 @@ def _pour(source: Iterable[Entry], queue: Queue, exchange: _Exchange) -> None:
             if index is None:  # the run is over
                 break
             last = index
+            given += isinstance(entry, Event)
+            if given == events > 0:
+                break
+    except BaseException as error:
+        # What came before it goes through the graph all the same, however slices were cut; if the run ends before that,
+        # nobody asked for what fails.
+        if last is None or queue.wait(last, None):
+            exchange.fail(error)
+        return
+    try:
         if isinstance(entries, Generator):
             entries.close()
-        queue.end()
     except BaseException as error:
-        # What came before it goes through the graph all the same, however slices were cut.
-        if last is not None:
-            queue.wait(last, None)
         exchange.fail(error)
+    queue.end()
 
 
 _open: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -255,6 +263,7 @@ class Run(Iterator[Batch]):
         self._warns = warns
         checks = [on_batch] if callable(on_batch) else list(on_batch or ())
         self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None, checks)
+        self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source
         self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
         tell = exchange.tell if exchange.progress else None
@@ -322,7 +331,10 @@ class Run(Iterator[Batch]):
         if self._source is not None:
             assert self._queue
             self._pouring = threading.Thread(
-                target=_pour, args=(self._source, self._queue, self._exchange), name="sluice source", daemon=True
+                target=_pour,
+                args=(self._source, self._n, self._queue, self._exchange),
+                name="sluice source",
+                daemon=True,
             )
             self._pouring.start()
 

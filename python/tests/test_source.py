@@ -197,6 +197,27 @@ def test_an_exception_in_it_comes_after_the_batches_before(tracks, events, optio
     assert seen == 7
 
 
+def test_an_exception_beyond_n_events_is_nobodys(tracks, events, whole):
+    def broken():
+        yield from events[:7]
+        raise ZeroDivisionError
+
+    for n in (4, 7):
+        arrays = tracks.arrays(source=broken(), n=n)
+        assert len(arrays) == n and same(arrays, whole)
+
+
+def test_an_exception_as_it_is_closed_is_told(tracks, events):
+    def broken():
+        try:
+            yield from repeated(events)
+        finally:
+            raise ZeroDivisionError("closed")
+
+    with pytest.raises(ZeroDivisionError, match="closed"):
+        tracks.run(source=broken(), n=3).finish()
+
+
 def test_an_exception_in_it_leaves_no_file(events, tmp_path):
     def broken():
         yield events[0]
