@@ -2,9 +2,10 @@
  * best VELO track, and of the seeds that have the same one the best, by what a network says of a pair, or without one
  * by chi2. Of those that are as good, the first VELO track or seed.
  *
- * The event's VELO tracks stand in shared memory. A warp a seed lists the pairs whose slopes agree in y, one in ten,
- * and then tries them, a lane a pair, so that no lane waits for another one. The least key of score and place is the
- * best one, of a seed and of a VELO track, by atomic minima. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of
+ * The event's VELO tracks stand in shared memory, and their slopes in y in order, so that those which agree with a
+ * seed's, one in ten, are neighbours. Such pairs are numbered and dealt to all threads; those that pass the cut in chi2
+ * are listed, in any order, and dealt to all threads once more, for the network. The least key of score and place is
+ * the best one, of a seed and of a VELO track, by atomic minima. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of
  * each, and writes 16 a match.
  */
 #include "magnet/event_model.h"
@@ -17,13 +18,9 @@ enum {
   TRACK_BITS = 9,
   TRACKS_MAX = 1 << TRACK_BITS, /* VELO tracks tried at a time */
   TRACK_MASK = TRACKS_MAX - 1,
-  PAIRS_MAX = 256,
-  LANES_MAX = 64,
-#if defined(SL_TARGET_CPU)
-  WARPS = 1
-#else
-  WARPS = 8 /* of a block, at most */
-#endif
+  SEEDS_MAX = 256, /* whose pairs are numbered at a time: a power of two */
+  ROUND = 1024,    /* pairs that are compared before the list is looked at */
+  LIST_MAX = 2 * ROUND
 };
 
 #define SL_ARGS match_args
@@ -46,15 +43,17 @@ SL_ARGUMENTS(match, MATCH);
 
 static const uint64_t no_key = UINT64_MAX;
 
-/* Some VELO tracks, of which the first one has this place, and a list for each warp: pairs of seed and track. What is
- * no pair goes behind the list, so that a cpu need not guess. */
+/* Some VELO tracks, of which the first one has this place, and some seeds. */
 struct workspace {
   struct scifi_state tracks[TRACKS_MAX];
-  uint32_t pairs[WARPS][PAIRS_MAX + LANES_MAX];
-};
-struct some_tracks {
-  const struct scifi_state *tracks;
+  uint32_t keys[TRACKS_MAX];  /* of the tracks: their y, as words in that order */
+  float y[TRACKS_MAX];        /* scifi_match_velo_y, ascending */
+  uint16_t track[TRACKS_MAX]; /* whose they are */
   uint32_t place, count;
+  uint16_t begin[SEEDS_MAX];      /* the first in `y` that is near each seed */
+  uint32_t before[SEEDS_MAX + 1]; /* pairs before each seed's; of all behind the last one, the sum */
+  uint32_t list[LIST_MAX];        /* pairs that meet: seed << TRACK_BITS | track */
+  uint32_t list_count;
 };
 
 static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint32_t i) {
@@ -83,90 +82,129 @@ static SL_DEVICE float ghost_of(const struct match_args *a, const struct scifi_p
                                 const struct scifi_state *velo, const struct scifi_state *state, uint32_t seed) {
   float inputs[SCIFI_MATCH_INPUT_COUNT];
   const uint32_t hits = a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
+  /* As all fields are; so four weights are one load. */
+  const float *network = (const float *)__builtin_assume_aligned(a->matching.network, 4 * sizeof(float));
   scifi_match_inputs(pair, velo, state, hits, inputs);
-  return scifi_match_ghost(a->matching.network, inputs);
+  return scifi_match_ghost(network, inputs);
 }
 
-/* A pair that passed the cut in chi2, as a bid for its seed. */
-static SL_DEVICE void try_pair(const struct match_args *a, const struct some_tracks *some, uint32_t track,
-                               uint32_t seed) {
-  const struct scifi_state state = seed_state(a, seed), *velo = &some->tracks[track];
+/* A pair that meets, as a bid for its seed. */
+static SL_DEVICE void try_pair(const struct match_args *a, const struct workspace *w, uint32_t track, uint32_t seed) {
+  const struct scifi_state state = seed_state(a, seed), *velo = &w->tracks[track];
   const struct scifi_pair pair = compare(a, velo, &state);
   float score = pair.chi2;
+  if (!(score <= (has_network(a) ? a->network_chi2 : a->max_chi2))) return;
   if (has_network(a)) {
     score = ghost_of(a, &pair, velo, &state, seed);
     if (!(score <= a->max_ghost)) return;
   }
   /* Scores are not negative, so that their bits are in their order. */
-  const uint64_t key = (uint64_t)sl_bits_from_f32(score) << 32 | (some->place + track);
+  const uint64_t key = (uint64_t)sl_bits_from_f32(score) << 32 | (w->place + track);
   atomicMin((sl_atomic_u64 *)&a->seed_keys[seed], (sl_atomic_u64)key);
 }
 
-/* What passes the cut is listed in place first, so that lanes ask the network side by side. */
-static SL_DEVICE void try_pairs(const struct match_args *a, uint32_t event, const struct some_tracks *some,
-                                uint32_t *pairs, uint32_t count) {
-  const float max_chi2 = has_network(a) ? a->network_chi2 : a->max_chi2;
-  const uint32_t first = a->seeds.offsets[event];
-  uint32_t length = 0;
-  sl_warp_sync();
-  SL_FOR_WARP (p, count) {
-    const uint32_t pair = p < count ? pairs[p] : 0;
-    uint32_t passes = 0;
-    if (p < count) {
-      const struct scifi_state state = seed_state(a, first + (pair >> TRACK_BITS));
-      passes = compare(a, &some->tracks[pair & TRACK_MASK], &state).chi2 <= max_chi2 ? 1u : 0u;
-    }
-    const uint32_t place = sl_warp_append(passes, &length);
-    sl_warp_sync(); /* all have read theirs */
-    if (passes) pairs[place] = pair;
-  }
-  sl_warp_sync();
-  for (uint32_t p = sl_warp_lane(); p < length; p += sl_warp_lanes())
-    try_pair(a, some, pairs[p] & TRACK_MASK, first + (pairs[p] >> TRACK_BITS));
-  sl_warp_sync();
+/* A word that ascends with x. */
+static SL_DEVICE uint32_t ordered_bits(float x) {
+  const uint32_t bits = sl_bits_from_f32(x);
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/* Each warp's share of the seeds. */
-static SL_DEVICE void try_seeds(const struct match_args *a, uint32_t event, const struct some_tracks *some,
-                                uint32_t *pairs) {
-  const uint32_t warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
-  const uint32_t first = a->seeds.offsets[event], seeds = a->seeds.offsets[event + 1] - first;
-  const struct scifi_state *tracks = some->tracks;
-  const float max = a->matching.constants[SCIFI_MATCH_DTY_MAX];
-  const uint32_t count = some->count, none = PAIRS_MAX + sl_warp_lane();
-  uint32_t length = 0;
-  for (uint32_t seed = sl_warp_index(); seed < seeds; seed += warps) {
-    const float ty = a->seeds.ty[first + seed];
-    SL_FOR_WARP (k, count) {
-      const uint32_t is_there = k < count ? 1u : 0u;
-      const uint32_t is_pair = is_there & (uint32_t)(sl_abs_f32(tracks[is_there * k].ty - ty) <= max);
-      if (length + sl_warp_lanes() > PAIRS_MAX) {
-        try_pairs(a, event, some, pairs, length);
-        length = 0;
-      }
-      const uint32_t place = sl_warp_append(is_pair, &length);
-      pairs[none - (none - place) * is_pair] = seed << TRACK_BITS | k;
-    }
+/* Brings the selected VELO tracks from `place` on, and puts their y in order. */
+static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, uint32_t first, uint32_t place,
+                                  uint32_t count, struct workspace *w) {
+  const uint32_t tracks = a->states.offsets[event];
+  for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
+    const struct scifi_state state = scifi_velo_state(&a->states, tracks + a->selected.track[first + place + k]);
+    w->tracks[k] = state;
+    w->keys[k] = ordered_bits(scifi_match_velo_y(a->matching.constants, a->y_scale, &state));
   }
-  try_pairs(a, event, some, pairs, length);
+  if (threadIdx.x == 0) {
+    w->place = place;
+    w->count = count;
+    w->list_count = 0;
+  }
+  __syncthreads();
+  for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
+    const uint32_t own = w->keys[k];
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < count; i++) rank += w->keys[i] < own || (w->keys[i] == own && i < k) ? 1u : 0u;
+    w->y[rank] = scifi_match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
+    w->track[rank] = (uint16_t)k;
+  }
+  __syncthreads();
+}
+
+/* Numbers the pairs of some seeds with tracks that are near in y; returns how many there are. */
+static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct workspace *w, uint32_t first,
+                                       uint32_t seeds) {
+  const float *m = a->matching.constants, max = m[SCIFI_MATCH_DISTANCE_Y_MAX];
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (i, SEEDS_MAX) {
+    uint32_t begin = 0, end = 0, total;
+    if (i < seeds) {
+      const struct scifi_state state = seed_state(a, first + i);
+      const float y = scifi_match_seed_y(m, &state);
+      for (uint32_t step = TRACKS_MAX; step > 0; step /= 2) {
+        if (begin + step <= w->count && y - w->y[begin + step - 1] > max) begin += step;
+        if (end + step <= w->count && y - w->y[end + step - 1] >= -max) end += step;
+      }
+      w->begin[i] = (uint16_t)begin;
+    }
+    const uint32_t before = sum + sl_block_exclusive_scan(end > begin ? end - begin : 0, &total);
+    if (i < SEEDS_MAX) w->before[i] = before;
+    sum += total;
+  }
+  if (threadIdx.x == 0) w->before[SEEDS_MAX] = sum;
+  __syncthreads();
+  return sum;
+}
+
+/* Lists those of the pairs [begin, end) that meet. */
+static SL_DEVICE void compare_pairs(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t begin,
+                                    uint32_t end) {
+  uint32_t seed = 0;
+  for (uint32_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
+    while (w->before[seed + 1] <= p) seed++;
+    const uint32_t place = w->begin[seed] + p - w->before[seed], track = w->track[place];
+    const struct scifi_state state = seed_state(a, first + seed);
+    struct scifi_pair pair;
+    if (scifi_match_meet(a->matching.constants, w->y[place], &w->tracks[track], &state, &pair))
+      w->list[atomicAdd(&w->list_count, 1u)] = seed << TRACK_BITS | track;
+  }
+}
+
+/* Tries some seeds with the tracks that are there. */
+static SL_DEVICE void try_seeds(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t seeds) {
+  const uint32_t pairs = number_pairs(a, w, first, seeds);
+  for (uint32_t done = 0; done < pairs; done += ROUND) {
+    const uint32_t end = pairs - done < ROUND ? pairs : done + ROUND;
+    compare_pairs(a, w, first, done, end);
+    __syncthreads();
+    const uint32_t length = w->list_count;
+    if (end < pairs && length <= LIST_MAX - ROUND) {
+      __syncthreads(); /* all know the length */
+      continue;
+    }
+    for (uint32_t i = threadIdx.x; i < length; i += blockDim.x)
+      try_pair(a, w, w->list[i] & TRACK_MASK, first + (w->list[i] >> TRACK_BITS));
+    __syncthreads();
+    if (threadIdx.x == 0) w->list_count = 0;
+    __syncthreads();
+  }
 }
 
 SL_KERNEL(match_find, struct match_args) {
   __shared__ struct workspace w;
-  const uint32_t warp = sl_warp_index();
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.selected.offsets[event], all = a.selected.offsets[event + 1] - first;
     const uint32_t seeds = a.seeds.offsets[event], seeds_end = a.seeds.offsets[event + 1];
     for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) a.track_keys[first + k] = no_key;
     for (uint32_t i = seeds + threadIdx.x; i < seeds_end; i += blockDim.x) a.seed_keys[i] = no_key;
     for (uint32_t place = 0; place < all; place += TRACKS_MAX) { /* mostly once */
-      const uint32_t count = all - place < TRACKS_MAX ? all - place : TRACKS_MAX;
-      const struct some_tracks some = {w.tracks, place, count};
-      for (uint32_t k = threadIdx.x; k < count; k += blockDim.x)
-        w.tracks[k] = scifi_velo_state(&a.states, a.states.offsets[event] + a.selected.track[first + place + k]);
-      __syncthreads();
-      if (warp < WARPS) try_seeds(&a, event, &some, w.pairs[warp]);
-      __syncthreads();
+      open_tracks(&a, event, first, place, all - place < TRACKS_MAX ? all - place : TRACKS_MAX, &w);
+      for (uint32_t seed = seeds; seed < seeds_end; seed += SEEDS_MAX)
+        try_seeds(&a, &w, seed, seeds_end - seed < SEEDS_MAX ? seeds_end - seed : SEEDS_MAX);
+      __syncthreads(); /* the tracks are done with */
     }
     for (uint32_t i = seeds + threadIdx.x; all > 0 && i < seeds_end; i += blockDim.x) {
       const uint64_t key = a.seed_keys[i];

@@ -294,11 +294,11 @@ enum {
 enum {
   SCIFI_MATCH_INPUT_COUNT = 11,
   SCIFI_MATCH_HIDDEN = 32,
-  SCIFI_MATCH_NETWORK_IS_THERE = 0,                                              /* 1, or 0: there is none */
-  SCIFI_MATCH_NETWORK_BIASES,                                                    /* of hidden units */
+  SCIFI_MATCH_NETWORK_BIASES = 0,                                                /* of hidden units */
   SCIFI_MATCH_NETWORK_WEIGHTS = SCIFI_MATCH_NETWORK_BIASES + SCIFI_MATCH_HIDDEN, /* of inputs, by input, then unit */
   SCIFI_MATCH_NETWORK_OUTPUTS = SCIFI_MATCH_NETWORK_WEIGHTS + SCIFI_MATCH_INPUT_COUNT * SCIFI_MATCH_HIDDEN,
   SCIFI_MATCH_NETWORK_OUTPUT_BIAS = SCIFI_MATCH_NETWORK_OUTPUTS + SCIFI_MATCH_HIDDEN,
+  SCIFI_MATCH_NETWORK_IS_THERE, /* 1, or 0: there is none */
   SCIFI_MATCH_NETWORK_NUMBERS
 };
 #define SCIFI_MATCHING_CONSTANTS_FIELDS(F)                           \

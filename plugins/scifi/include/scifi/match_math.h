@@ -29,26 +29,48 @@ struct scifi_pair {
   float chi2;
 };
 static const float SCIFI_NO_MATCH SL_UNUSED = 3e38f;
-SL_MATH_FUNCTION struct scifi_pair scifi_match_pair(const float *m, const struct scifi_match_settings *settings,
-                                                    const struct scifi_state *velo, const struct scifi_state *seed) {
+
+/* At SCIFI_MATCH_Z_Y: the VELO track's y, scaled, and the seed's. */
+SL_MATH_FUNCTION float scifi_match_velo_y(const float *m, float y_scale, const struct scifi_state *velo) {
+  return y_scale * (velo->y + velo->ty * (m[SCIFI_MATCH_Z_Y] - velo->z));
+}
+SL_MATH_FUNCTION float scifi_match_seed_y(const float *m, const struct scifi_state *seed) {
+  return seed->y + seed->ty * (m[SCIFI_MATCH_Z_Y] - seed->z);
+}
+
+/* How they miss each other, without chi2; whether that passes the cuts. `velo_y` is scifi_match_velo_y. */
+SL_MATH_FUNCTION uint32_t scifi_match_meet(const float *m, float velo_y, const struct scifi_state *velo,
+                                           const struct scifi_state *seed, struct scifi_pair *p) {
+  p->dtx = velo->tx - seed->tx;
+  p->dty = velo->ty - seed->ty;
+  p->z = scifi_match_z(m, sl_abs_f32(p->dtx), sl_abs_f32(seed->x), velo->tx);
+  p->x = seed->x + seed->tx * (p->z - seed->z) - (velo->x + velo->tx * (p->z - velo->z));
+  p->y = scifi_match_seed_y(m, seed) - velo_y;
+  return sl_abs_f32(p->dty) <= m[SCIFI_MATCH_DTY_MAX] && sl_abs_f32(p->dtx) <= m[SCIFI_MATCH_DTX_MAX] &&
+                 sl_abs_f32(p->x) <= m[SCIFI_MATCH_DISTANCE_X_MAX] && sl_abs_f32(p->y) <= m[SCIFI_MATCH_DISTANCE_Y_MAX]
+             ? 1u
+             : 0u;
+}
+
+SL_MATH_FUNCTION float scifi_match_chi2(const float *m, float x_weight, const struct scifi_state *velo,
+                                        const struct scifi_pair *p) {
   const float *weights = m + SCIFI_MATCH_WEIGHTS;
   const float *x_tolerance = m + SCIFI_MATCH_X_TOLERANCE, *y_tolerance = m + SCIFI_MATCH_Y_TOLERANCE;
-  struct scifi_pair p = {0.0f, 0.0f, 0.0f, velo->tx - seed->tx, velo->ty - seed->ty, SCIFI_NO_MATCH};
-  if (!(sl_abs_f32(p.dty) <= m[SCIFI_MATCH_DTY_MAX] && sl_abs_f32(p.dtx) <= m[SCIFI_MATCH_DTX_MAX])) return p;
-  const float z_y = m[SCIFI_MATCH_Z_Y];
-  const float velo_y = settings->y_scale * (velo->y + velo->ty * (z_y - velo->z));
-  p.y = seed->y + seed->ty * (z_y - seed->z) - velo_y;
-  p.z = scifi_match_z(m, sl_abs_f32(p.dtx), sl_abs_f32(seed->x), velo->tx);
-  p.x = seed->x + seed->tx * (p.z - seed->z) - (velo->x + velo->tx * (p.z - velo->z));
-  if (!(sl_abs_f32(p.x) <= m[SCIFI_MATCH_DISTANCE_X_MAX] && sl_abs_f32(p.y) <= m[SCIFI_MATCH_DISTANCE_Y_MAX])) return p;
-  const float dtx2 = p.dtx * p.dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
+  const float dtx2 = p->dtx * p->dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
   const float x_error2 = x_tolerance[0] * x_tolerance[0] + x_tolerance[1] * x_tolerance[1] * dtx2;
   const float y_error2 = y_tolerance[0] * y_tolerance[0] + y_tolerance[1] * y_tolerance[1] * slope2;
   /* Tolerances may be 0; then only what is not off at all is no further off than they say. */
-  const float x_chi2 = p.x == 0.0f ? 0.0f : p.x * p.x / x_error2;
-  const float y_chi2 = p.y == 0.0f ? 0.0f : p.y * p.y / y_error2;
-  p.chi2 =
-      settings->x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (p.dty * p.dty) + weights[3] * dtx2;
+  const float x_chi2 = p->x == 0.0f ? 0.0f : p->x * p->x / x_error2;
+  const float y_chi2 = p->y == 0.0f ? 0.0f : p->y * p->y / y_error2;
+  return x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (p->dty * p->dty) + weights[3] * dtx2;
+}
+
+SL_MATH_FUNCTION struct scifi_pair scifi_match_pair(const float *m, const struct scifi_match_settings *settings,
+                                                    const struct scifi_state *velo, const struct scifi_state *seed) {
+  struct scifi_pair p;
+  const float velo_y = scifi_match_velo_y(m, settings->y_scale, velo);
+  const uint32_t meets = scifi_match_meet(m, velo_y, velo, seed, &p);
+  p.chi2 = meets ? scifi_match_chi2(m, settings->x_weight, velo, &p) : SCIFI_NO_MATCH;
   return p;
 }
 

@@ -64,7 +64,7 @@ SL_MATH_FUNCTION float scifi_match_ghost(const float *n, const float *inputs) {
     for (uint32_t k = 0; k < SCIFI_MATCH_UNITS; k++) units[k] = biases[first + k];
     for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT; i++)
       for (uint32_t k = 0; k < SCIFI_MATCH_UNITS; k++)
-        units[k] += weights[SCIFI_MATCH_HIDDEN * i + first + k] * inputs[i];
+        units[k] = fmaf(weights[SCIFI_MATCH_HIDDEN * i + first + k], inputs[i], units[k]);
     for (uint32_t k = 0; k < SCIFI_MATCH_UNITS; k++) units[k] = outputs[first + k] * sl_max_f32(units[k], 0.0f);
     for (uint32_t part = 0; part < SCIFI_MATCH_UNITS; part += SCIFI_MATCH_SUMS)
       for (uint32_t k = 0; k < SCIFI_MATCH_SUMS; k++) sums[k] += units[part + k];
