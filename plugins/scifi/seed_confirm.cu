@@ -2,12 +2,13 @@
  *
  * A hit of the first layer that is searched, or of the second, says where the track is in y, and so where its other
  * hits are. An event's tracks are dealt out in chunks of about as much work, a block each, since there are events of a
- * hundred times the work of others. A block takes those of the lower half, then those of the upper one, and copies the
- * half's hits' x to shared memory; the tracks are dealt out to warps that go on alone, up to 16 at a time. What a
- * thread takes is a beginning, by its number among those of these tracks. Of a track's beginnings the best is that of a
- * smallest key, which no two share, whatever their order; its hits are then looked for once more, to be written. Chunks
- * are listed in any order. An event has some 90 tracks and 2600 beginnings. Reads the x of some 1600 hits a chunk;
- * writes 25 bytes a track.
+ * hundred times the work of others. A block takes those of the lower half, then those of the upper one, copies the
+ * half's hits' x to shared memory, and marks in cells of x where a hit of each layer is near enough for a track to take
+ * it; the tracks are dealt out to warps that go on alone, up to 16 at a time. What a thread takes is a beginning, by
+ * its number among those of these tracks. Where too few layers have a mark, which is what most beginnings come to, it
+ * is done; the others are listed, in any order, and followed. Of a track's beginnings the best is that of a smallest
+ * key, which no two share, whatever their order. Chunks are listed in any order. An event has some 90 tracks and 2300
+ * beginnings, of which 200 are followed. Reads the x of some 1600 hits a chunk; writes 25 bytes a track.
  */
 #include "seed_confirm.h"
 #include "sorted_x.h"
@@ -21,14 +22,20 @@ enum {
   ENTRIES = BEGINNINGS * TRACKS, /* a track and a layer */
   LISTED = 128,                  /* tracks of an event that are looked at at a time */
   PLACES = 3072,                 /* for hits in shared memory */
-  STRIDE = 32                    /* a power of two */
+  STRIDE = 32,                   /* a power of two */
+  ROUND = 512,                   /* beginnings that are looked at before those listed are followed */
+  CELLS = 4096,                  /* of x, in which hits are marked, a bit each */
+  LAYER_MARKS = CELLS / 32
 };
+static const float cells_begin = -3200.0f, per_cell = 0.64f; /* mm, 1/mm: what is further out is in the last ones */
 
 /* A layer's hits, by their places: those of the event, or in shared memory. A hit's number in the event is `skipped`
  * more. And how x goes with y. */
 struct layer {
   uint32_t begin, end, skipped;
   float d, bend, z, dxdy;
+  float dxdy_z, per_dxdy_z; /* dxdy z, and 1 over it */
+  float reach;              /* reach_of() */
 };
 
 /* Tracks of a warp: where each is in each layer, and which hits may be its own; the smallest keys. */
@@ -37,13 +44,51 @@ struct warp_workspace {
   float x[SCIFI_STEREO_LAYERS][TRACKS];
   uint16_t begin[SCIFI_STEREO_LAYERS][TRACKS], end[SCIFI_STEREO_LAYERS][TRACKS];
   uint32_t before[ENTRIES + 1]; /* beginnings before those of each entry; the last is the sum */
+  uint32_t listed_count;
+  uint16_t listed[ROUND]; /* beginnings that are to be followed, by their numbers in the round */
+  uint8_t needed[TRACKS]; /* stereo hits */
 };
 
 struct workspace {
   struct layer layers[SCIFI_STEREO_LAYERS]; /* as they are searched */
   struct warp_workspace warps[WARPS];
   uint16_t listed[LISTED]; /* tracks of the half, from the first that are looked at */
+  uint32_t marks[SCIFI_STEREO_LAYERS * LAYER_MARKS];
 };
+
+static SL_DEVICE uint32_t cell_of(float x) {
+  const int32_t cell = sl_to_i32((x - cells_begin) * per_cell);
+  return (uint32_t)(cell < 0 ? 0 : (cell < CELLS ? cell : CELLS - 1));
+}
+
+/* How far from where its first hit says a track may be when it takes a hit of layer k, and a little more. A hit is no
+ * further than max_distance from where those before it say; so the k - 1 that may be between have turned ty by no more
+ * than half of max_distance / (dx/dy z) each, which in this layer is half of max_distance times the ratio of both z. */
+static SL_DEVICE float reach_of(const struct seed_confirm_args *a, const struct layer *layers, uint32_t k) {
+  float ratios = 0.0f;
+  for (uint32_t i = 1; i < k; i++) ratios += sl_abs_f32(layers[k].z / layers[i].z);
+  return 1.01f * a->max_distance * (1.0f + 0.5f * ratios) + 0.01f;
+}
+
+/* Marks the cells around the half's hits. Every thread of the block comes here. */
+static SL_DEVICE void mark_hits(const struct seed_confirm_args *a, struct workspace *w, const float *hit_x) {
+  for (uint32_t i = threadIdx.x; i < SCIFI_STEREO_LAYERS * LAYER_MARKS; i += blockDim.x) w->marks[i] = 0;
+  for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x)
+    w->layers[k].reach = reach_of(a, w->layers, k);
+  __syncthreads();
+  for (uint32_t k = 1; k < SCIFI_STEREO_LAYERS; k++) {
+    const struct layer *l = &w->layers[k];
+    const float reach = l->reach;
+    for (uint32_t i = l->begin + threadIdx.x; i < l->end; i += blockDim.x) {
+      const uint32_t first = cell_of(hit_x[i] - reach), last = cell_of(hit_x[i] + reach);
+      for (uint32_t word = first / 32; word <= last / 32; word++) {
+        const uint32_t from = word == first / 32 ? first % 32 : 0, to = word == last / 32 ? last % 32 : 31;
+        atomicOr(&w->marks[LAYER_MARKS * k + word], UINT32_MAX << from & UINT32_MAX >> (31 - to));
+      }
+    }
+  }
+  __syncthreads();
+}
 
 /* Opens a half, and copies its hits' x to `copy`, if they fit in; returns whether they do. Every thread of the block
  * comes here. */
@@ -72,6 +117,8 @@ static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t 
       layer->bend = a->seeding.bend[number];
       layer->z = layer->d + a->seeding.constants[SCIFI_SEED_Z_REFERENCE];
       layer->dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
+      layer->dxdy_z = layer->dxdy * layer->z;
+      layer->per_dxdy_z = 1.0f / layer->dxdy_z;
     }
     place += hits[k];
   }
@@ -115,8 +162,9 @@ static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const floa
 
 /* Follows the track from a hit of layer `first`; whether it gets the stereo hits that are needed. */
 static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
-                                 uint32_t track, uint32_t needed, uint32_t first, uint32_t hit, struct line *line) {
+                                 uint32_t track, uint32_t first, uint32_t hit, struct line *line) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
+  const uint32_t needed = own->needed[track];
   float d[SCIFI_STEREO_LAYERS] = {0.0f}, y[SCIFI_STEREO_LAYERS] = {0.0f}, ty = 0.0f;
   uint32_t is_hopeless = 0;
   line->count = 0;
@@ -127,7 +175,7 @@ static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float 
     const struct layer *l = &w->layers[k];
     const float x = own->x[k][track];
     const uint32_t found =
-        k == first ? hit : near_hit(a, hit_x, own->begin[k][track], own->end[k][track], x - ty * (l->dxdy * l->z));
+        k == first ? hit : near_hit(a, hit_x, own->begin[k][track], own->end[k][track], x - ty * l->dxdy_z);
     if (found == NO_HIT) continue;
     d[k] = l->d;
     y[k] = (x - hit_x[found]) / l->dxdy;
@@ -155,17 +203,6 @@ static SL_DEVICE void write_line(const struct seed_confirm_args *a, const struct
   a->stereo.y[item] = line->y;
   a->stereo.ty[item] = line->ty;
   a->stereo.chi2[item] = line->chi2;
-}
-
-static SL_DEVICE void write_best(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
-                                 uint32_t track, uint32_t item) {
-  const uint64_t key = w->warps[sl_warp_index()].best[track];
-  struct line line = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
-  if (key != no_beginning) {
-    const uint32_t place = (1u << CHI2_BIT) - 1 - (uint32_t)(key & ((1u << CHI2_BIT) - 1));
-    follow(a, hit_x, w, track, hits_needed(a, item), place >> SECOND_BIT, place & HIT_MASK, &line);
-  }
-  write_line(a, w, item, &line);
 }
 
 /* Lists those of `count` tracks from `first` on that are in the half. Every thread of the block comes here. */
@@ -197,30 +234,90 @@ static SL_DEVICE uint32_t number_beginnings(struct warp_workspace *own, uint32_t
   return sum;
 }
 
+/* A beginning of a warp's tracks, of which it has this number; and in which entry it is. */
+struct beginning {
+  uint32_t track, first, hit;
+};
+static SL_DEVICE struct beginning beginning_of(const struct warp_workspace *own, uint32_t number, uint32_t entry) {
+  const uint32_t first = entry % BEGINNINGS, track = entry / BEGINNINGS;
+  const struct beginning b = {track, first, own->begin[first][track] + (number - own->before[entry])};
+  return b;
+}
+
+/* How many hits the track has at most, with that one: where the layers after it have a mark. */
+static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *hit_x, struct beginning b) {
+  const struct warp_workspace *own = &w->warps[sl_warp_index()];
+  const float ty = (own->x[b.first][b.track] - hit_x[b.hit]) * w->layers[b.first].per_dxdy_z;
+  uint32_t count = 1;
+  SL_UNROLL for (uint32_t k = 1; k < SCIFI_STEREO_LAYERS; k++) {
+    const uint32_t cell = cell_of(own->x[k][b.track] - ty * w->layers[k].dxdy_z);
+    count += k > b.first ? w->marks[LAYER_MARKS * k + cell / 32] >> cell % 32 & 1u : 0u;
+  }
+  return count;
+}
+
+/* Lists those of the beginnings [begin, end) that may get enough hits, in any order. */
+static SL_DEVICE void list_beginnings(const struct workspace *w, struct warp_workspace *own, const float *hit_x,
+                                      uint32_t begin, uint32_t end) {
+  uint32_t entry = 0;
+  for (uint32_t i = begin + sl_warp_lane(); i < end; i += sl_warp_lanes()) {
+    while (own->before[entry + 1] <= i) entry++;
+    const struct beginning b = beginning_of(own, i, entry);
+    if (hits_at_most(w, hit_x, b) >= own->needed[b.track])
+      own->listed[atomicAdd(&own->listed_count, 1u)] = (uint16_t)(i - begin);
+  }
+}
+
+/* Follows the listed ones, and writes each track's best line so far. Every thread of the warp comes here. */
+static SL_DEVICE void follow_listed(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
+                                    uint32_t begin, uint32_t tracks, uint32_t first, const uint16_t *listed) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  const uint32_t count = own->listed_count;
+  SL_FOR_WARP (j, count) {
+    struct beginning b = {0, 0, 0};
+    struct line line;
+    uint64_t key = no_beginning;
+    if (j < count) {
+      const uint32_t number = begin + own->listed[j];
+      uint32_t entry = 0;
+      SL_UNROLL for (uint32_t step = ENTRIES / 2; step > 0; step /= 2) entry +=
+          entry + step < BEGINNINGS * tracks && own->before[entry + step] <= number ? step : 0;
+      b = beginning_of(own, number, entry);
+      if (follow(a, hit_x, w, b.track, b.first, b.hit, &line)) key = key_of(&line, b.first, b.hit);
+      if (key != no_beginning) atomicMin((sl_atomic_u64 *)&own->best[b.track], (sl_atomic_u64)key);
+    }
+    sl_warp_sync();
+    if (key != no_beginning && own->best[b.track] == key) write_line(a, w, first + listed[b.track], &line);
+    sl_warp_sync(); /* before a better one is written */
+  }
+}
+
 /* Finds the hits of up to TRACKS tracks. Every thread of the warp comes here. */
 static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
                            uint32_t first, const uint16_t *listed, uint32_t tracks) {
+  const struct line none = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   sl_warp_sync(); /* the tracks before are done with */
   for (uint32_t i = sl_warp_lane(); i < SCIFI_STEREO_LAYERS * tracks; i += sl_warp_lanes()) {
     const uint32_t k = i / tracks, track = i - k * tracks;
     open_window(a, hit_x, first + listed[track], upper, &w->layers[k], own, k, track);
-    if (k == 0) own->best[track] = no_beginning;
+  }
+  for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes()) {
+    own->best[track] = no_beginning;
+    own->needed[track] = (uint8_t)hits_needed(a, first + listed[track]);
   }
   sl_warp_sync();
   const uint32_t beginnings = number_beginnings(own, tracks);
-  uint32_t entry = 0;
-  for (uint32_t i = sl_warp_lane(); i < beginnings; i += sl_warp_lanes()) {
-    while (own->before[entry + 1] <= i) entry++;
-    const uint32_t track = entry / BEGINNINGS, k = entry % BEGINNINGS, item = first + listed[track];
-    const uint32_t hit = own->begin[k][track] + (i - own->before[entry]);
-    struct line line;
-    if (follow(a, hit_x, w, track, hits_needed(a, item), k, hit, &line))
-      atomicMin((sl_atomic_u64 *)&own->best[track], (sl_atomic_u64)key_of(&line, k, hit));
+  for (uint32_t begin = 0; begin < beginnings; begin += ROUND) { /* mostly one */
+    if (sl_warp_lane() == 0) own->listed_count = 0;
+    sl_warp_sync();
+    list_beginnings(w, own, hit_x, begin, begin + ROUND < beginnings ? begin + ROUND : beginnings);
+    sl_warp_sync();
+    follow_listed(a, hit_x, w, begin, tracks, first, listed);
+    sl_warp_sync(); /* the list is free */
   }
-  sl_warp_sync();
   for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes())
-    write_best(a, hit_x, w, track, first + listed[track]);
+    if (own->best[track] == no_beginning) write_line(a, w, first + listed[track], &none);
 }
 
 /* Deals out the tracks that are listed to the warps. */
@@ -251,7 +348,8 @@ SL_KERNEL(seed_confirm_plan, struct seed_confirm_args) {
   }
 }
 
-SL_KERNEL(seed_confirm_find, struct seed_confirm_args) {
+/* Eight blocks of 128 threads have 64 registers a thread. */
+SL_KERNEL_REGISTERS(seed_confirm_find, struct seed_confirm_args, 64) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
   for (uint32_t i = blockIdx.x; i < *a.chunk_count; i += gridDim.x) {
@@ -264,10 +362,13 @@ SL_KERNEL(seed_confirm_find, struct seed_confirm_args) {
         const uint32_t count = end - first < LISTED ? end - first : (uint32_t)LISTED;
         const uint32_t length = list_tracks(&a, upper, first, count, &w);
         if (length == 0) continue;
-        if (open_half(&a, event, upper, &w, copy))
+        if (open_half(&a, event, upper, &w, copy)) {
+          mark_hits(&a, &w, copy);
           find_listed(&a, copy, &w, upper, first, length);
-        else
+        } else {
+          mark_hits(&a, &w, a.hits.x + a.hits.offsets[event]);
           find_listed(&a, a.hits.x + a.hits.offsets[event], &w, upper, first, length);
+        }
       }
   }
 }
