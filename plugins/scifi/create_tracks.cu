@@ -71,41 +71,49 @@ static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct
   return x + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, x);
 }
 
-/* Where hits are looked for: the x layers first. */
+/* Where hits are looked for, the x layers first: a window's hits in the slice, and the place to which they should be
+ * near. */
 struct search {
-  uint32_t first[SEARCHED], count[SEARCHED]; /* windows */
-  float x[SEARCHED];                         /* nearest to this */
+  uint32_t begin[SEARCHED], end[SEARCHED];
+  float x[SEARCHED];
 };
 
 static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct seed *seed) {
+  const uint32_t hits_begin = a->hits_begin[seed->item];
+  const size_t windows = (size_t)seed->item * SCIFI_WINDOWS + is_right(seed->word);
+  const size_t x_windows = windows + (is_odd(seed->word) ? 0u : (uint32_t)SCIFI_LAYER_WINDOWS);
   struct search s;
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
     const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - is_odd(seed->word);
-    const size_t w =
-        (size_t)seed->item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i + 2 * is_stereo + is_right(seed->word);
+    const size_t w = is_stereo ? windows + (SCIFI_LAYER_WINDOWS * (k - SEARCHED_X) + 2)
+                               : x_windows + 2 * SCIFI_LAYER_WINDOWS * (size_t)k;
     const float d = a->forward.z_layer[scifi_x_layer(i)] - a->forward.constants[SCIFI_Z_REFERENCE];
-    s.count[k] = a->windows.count[w];
-    s.first[k] = s.count[k] > 0 ? a->windows.first[w] : 0; /* a hit that there is */
+    const uint32_t count = a->windows.count[w];
+    s.begin[k] = hits_begin + (count > 0 ? a->windows.first[w] : 1u); /* behind a hit that there is */
+    s.end[k] = s.begin[k] + count;
     s.x[k] = is_stereo ? stereo_x(a, seed, i) : scifi_curve_x(&seed->curve, d);
   }
   return s;
 }
 
-/* How many hits of each window are before the place that is looked for. A bisection in all of them at a time, so that
- * loads do not wait for each other; nothing in it depends on a comparison but numbers. */
-static SL_DEVICE void bisect(const struct search *s, const float *x, uint32_t *before) {
+/* The first hit of each window that is not before the place that is looked for, or its end. A bisection in all of them
+ * at a time, so that loads do not wait for each other. A step beyond the end is to the end: if the last hit is before
+ * the place, all are. */
+static SL_DEVICE void bisect(const struct search *s, const float *x, uint32_t *at) {
   uint32_t most = 0, step = 1;
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    before[k] = 0;
-    most = s->count[k] > most ? s->count[k] : most;
+    at[k] = s->begin[k];
+    most = s->end[k] - s->begin[k] > most ? s->end[k] - s->begin[k] : most;
   }
   while (2 * step <= most) step *= 2;
   for (; step > 0; step /= 2) {
+    uint32_t to[SEARCHED];
+    float before[SEARCHED];
     SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-      const uint32_t tried = before[k] + step, is_inside = tried <= s->count[k];
-      const uint32_t is_before = x[s->first[k] + (is_inside ? tried - 1 : 0)] < s->x[k];
-      before[k] += step & (0u - (is_inside & is_before));
+      to[k] = at[k] + step < s->end[k] ? at[k] + step : s->end[k];
+      before[k] = x[(size_t)to[k] - 1];
     }
+    SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) at[k] = before[k] < s->x[k] ? to[k] : at[k];
   }
 }
 
@@ -117,18 +125,23 @@ struct near_hit {
 
 /* The nearer one of the hits before and behind the place; of two that are as near, the one before. At an infinite
  * distance if there is none. */
-static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float *x, uint32_t k, uint32_t before) {
+static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float *x, uint32_t k, uint32_t at) {
   const float infinity = sl_f32_from_bits(0x7f800000u);
-  const uint32_t behind = s->first[k] + before;
-  const float off_before = before > 0 ? s->x[k] - x[behind - 1] : infinity;
-  const float off_behind = before < s->count[k] ? x[behind] - s->x[k] : infinity;
+  const float off_before = at > s->begin[k] ? s->x[k] - x[(size_t)at - 1] : infinity;
+  const float off_behind = at < s->end[k] ? x[at] - s->x[k] : infinity;
   const uint32_t is_behind = off_behind < off_before;
   const float off = is_behind ? off_behind : off_before;
   struct near_hit found;
-  found.hit = behind - (is_behind ? 0u : 1u);
+  found.hit = at - (is_behind ? 0u : 1u);
   found.chi2 = off * off;
   return found;
 }
+
+/* Four hits, which a GPU stores at once. */
+struct four_hits {
+  uint16_t of[4];
+} __attribute__((aligned(8)));
+SL_STATIC_ASSERT(SCIFI_TRACK_HITS_MAX % 4 == 0, "a candidate's hits are whole fours");
 
 /* By layer; NO_HIT: none. */
 static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const uint32_t *by_layer) {
@@ -142,25 +155,27 @@ static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t ca
 
 static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t candidate) {
   const struct scifi_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
-  uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
-  for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) hits[h] = 0;
+  const struct four_hits no_hits = {{0, 0, 0, 0}};
+  struct four_hits *hits = (struct four_hits *)(void *)(a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate);
+  SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX / 4; h++) hits[h] = no_hits;
   a->candidates.hit_count[candidate] = 0;
   a->candidates.quality[candidate] = 0.0f;
   write_curve(a, candidate, &none);
 }
 
 static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, uint32_t candidate) {
-  const float *x = a->hits.x + a->hits_begin[seed->item];
+  const float *x = a->hits.x;
   const float max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(seed->state.tx) + sl_abs_f32(seed->state.ty));
   const struct search search = open_search(a, seed);
-  uint32_t before[SEARCHED], hits[SEARCHED], by_layer[SCIFI_LAYERS], count = TRIPLET_HITS;
+  const uint32_t hits_begin = a->hits_begin[seed->item];
+  uint32_t at[SEARCHED], hits[SEARCHED], by_layer[SCIFI_LAYERS], count = TRIPLET_HITS;
   float chi2_x = 0.0f, chi2_stereo = 0.0f;
-  bisect(&search, x, before);
+  bisect(&search, x, at);
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    const struct near_hit found = nearer_hit(&search, x, k, before[k]);
+    const struct near_hit found = nearer_hit(&search, x, k, at[k]);
     const uint32_t is_near = found.chi2 < (k < SEARCHED_X ? a->max_chi2_x : max_chi2_stereo);
     const float chi2 = is_near ? found.chi2 : 0.0f;
-    hits[k] = is_near ? found.hit : NO_HIT;
+    hits[k] = is_near ? found.hit - hits_begin : NO_HIT;
     count += is_near;
     chi2_x += k < SEARCHED_X ? chi2 : 0.0f;
     chi2_stereo += k < SEARCHED_X ? 0.0f : chi2;
