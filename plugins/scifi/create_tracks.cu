@@ -1,10 +1,10 @@
 /* scifi.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it (README.md,
  * "Candidates").
  *
- * Count, scan, write: a thread a track lays out the candidates of its triplets side by side, and one a track and stereo
- * layer finds how y shifts there, which they share. Then a thread a candidate of the slice, first for its curve, which
- * leaves the search more registers: where its hits should be follows from the triplet alone, so that all nine layers
- * are searched at once.
+ * Count, scan, write: the candidates of an event are laid out side by side, those of a track's triplets one after
+ * another; a thread each for a candidate's curve, which leaves the search more registers, and one a track and stereo
+ * layer finds how y shifts there, which they share. Then a thread a candidate of the slice: where its hits should be
+ * follows from the triplet alone, so that all nine layers are searched at once.
  *
  * Reads 100 bytes a track, and of a candidate some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
  */
@@ -31,15 +31,14 @@ static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t c
   a->candidates.r[candidate] = curve->r;
 }
 
-/* The curve through a triplet, as if all its candidate's hits were found. */
-static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, uint32_t candidate) {
-  const float *x = a->hits.x + a->hits_begin[item];
-  const uint32_t word = a->words[candidate];
+/* The curve through a triplet, as if all its candidate's hits were found. `hits_begin`: where its event's hits do. */
+static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t hits_begin,
+                                 uint32_t candidate) {
   const struct scifi_state state = state_of(a, item);
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
   float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
-    seed_x[k] = x[seed_hit(a, item, word, k)];
+    seed_x[k] = a->hits.x[hits_begin + seed_hit(a, item, word, k)];
     d[k] = a->forward.z_layer[scifi_x_layer(2 * k + is_odd(word))] - z_reference;
   }
   const float y = state.y + state.ty * (d[1] + z_reference - state.z);
@@ -201,22 +200,49 @@ SL_KERNEL(create_tracks_count, struct create_tracks_args) {
   }
 }
 
-/* The tracks and the triplets of an event's candidates. */
-static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event) {
-  const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
-  uint32_t begin = a->candidates.offsets[event];
+/* Tracks whose candidates are laid out at a time: where those of each begin, and of which track each one is. */
+enum { LAID_OUT = 256 };
+struct layout {
+  uint32_t begin[LAID_OUT];
+  uint8_t track[LAID_OUT * SCIFI_TRIPLETS_MAX];
+};
+
+/* Fills it for `count` tracks from `first` on; returns how many candidates they have. A thread a track. */
+static SL_DEVICE uint32_t fill_layout(const struct create_tracks_args *a, uint32_t first, uint32_t count,
+                                      struct layout *to) {
+  uint32_t begin = 0;
   SL_FOR_BLOCK (i, count) {
     uint32_t total;
     const uint32_t triplets = i < count ? a->triplets.count[first + i] : 0u;
-    const uint32_t to = begin + sl_block_exclusive_scan(triplets, &total);
-    for (uint32_t k = 0; k < triplets; k++) {
-      a->candidates.track[to + k] = i;
-      a->items[to + k] = first + i;
-      a->words[to + k] = a->triplets.triplet[(size_t)(first + i) * SCIFI_TRIPLETS_MAX + k];
-    }
-    if (i < count) a->hits_begin[first + i] = a->hits.offsets[event];
+    const uint32_t place = begin + sl_block_exclusive_scan(triplets, &total);
+    if (i < count) to->begin[i] = place;
+    for (uint32_t k = 0; k < triplets; k++) to->track[place + k] = (uint8_t)i;
     begin += total;
   }
+  __syncthreads();
+  return begin;
+}
+
+/* The tracks, triplets and curves of an event's candidates. */
+static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event, struct layout *layout) {
+  const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
+  const uint32_t hits_begin = a->hits.offsets[event];
+  uint32_t begin = a->candidates.offsets[event];
+  for (uint32_t done = 0; done < count; done += LAID_OUT) { /* mostly once */
+    const uint32_t tracks = count - done < LAID_OUT ? count - done : (uint32_t)LAID_OUT;
+    const uint32_t candidates = fill_layout(a, first + done, tracks, layout);
+    for (uint32_t c = threadIdx.x; c < candidates; c += blockDim.x) {
+      const uint32_t track = layout->track[c], item = first + done + track, k = c - layout->begin[track];
+      const uint32_t word = a->triplets.triplet[(size_t)item * SCIFI_TRIPLETS_MAX + k];
+      a->candidates.track[begin + c] = done + track;
+      a->items[begin + c] = item;
+      a->words[begin + c] = word;
+      write_seed(a, item, word, hits_begin, begin + c);
+    }
+    begin += candidates;
+    __syncthreads(); /* the layout is free */
+  }
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) a->hits_begin[first + i] = hits_begin;
 }
 
 /* A thread a track and stereo layer. */
@@ -235,15 +261,12 @@ static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t e
 }
 
 SL_KERNEL(create_tracks_lay_out, struct create_tracks_args) {
+  __shared__ struct layout layout;
   SL_FOR_EVENTS (event, a.events) {
     if (a.candidates.offsets[event] == a.candidates.offsets[event + 1]) continue; /* for the whole block */
-    lay_out(&a, event);
+    lay_out(&a, event, &layout);
     find_shifts(&a, event);
   }
-}
-
-SL_KERNEL(create_tracks_curves, struct create_tracks_args) {
-  SL_FOR_ITEMS (c, a.events, a.candidates.offsets) write_seed(&a, a.items[c], c);
 }
 
 SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
@@ -257,7 +280,6 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   int error = SL_LAUNCH(l, create_tracks_count, SL_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->candidates.offsets, &a->candidates.bound);
   if (!error) error = SL_LAUNCH(l, create_tracks_lay_out, SL_PER_EVENT, *a);
-  if (!error) error = SL_LAUNCH(l, create_tracks_curves, SL_PER_ITEM(a->candidates), *a);
   if (!error) error = SL_LAUNCH(l, create_tracks_grow, SL_PER_ITEM(a->candidates), *a);
   return error;
 }
