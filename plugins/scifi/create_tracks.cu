@@ -142,21 +142,25 @@ struct four_hits {
 } __attribute__((aligned(8)));
 SL_STATIC_ASSERT(SCIFI_TRACK_HITS_MAX % 4 == 0, "a candidate's hits are whole fours");
 
+static SL_DEVICE void write_no_hits(const struct create_tracks_args *a, uint32_t candidate) {
+  const struct four_hits none = {{0, 0, 0, 0}};
+  struct four_hits *hits = (struct four_hits *)(void *)(a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate);
+  SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX / 4; h++) hits[h] = none;
+}
+
 /* By layer; NO_HIT: none. */
 static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const uint32_t *by_layer) {
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
   uint32_t count = 0;
+  write_no_hits(a, candidate); /* those behind the last one */
   SL_UNROLL for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) if (by_layer[layer] != NO_HIT) hits[count++] =
       (uint16_t)by_layer[layer];
   a->candidates.hit_count[candidate] = (uint8_t)count;
-  for (; count < SCIFI_TRACK_HITS_MAX; count++) hits[count] = 0;
 }
 
 static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t candidate) {
   const struct scifi_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
-  const struct four_hits no_hits = {{0, 0, 0, 0}};
-  struct four_hits *hits = (struct four_hits *)(void *)(a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate);
-  SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX / 4; h++) hits[h] = no_hits;
+  write_no_hits(a, candidate);
   a->candidates.hit_count[candidate] = 0;
   a->candidates.quality[candidate] = 0.0f;
   write_curve(a, candidate, &none);
