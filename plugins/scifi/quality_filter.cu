@@ -59,25 +59,46 @@ static SL_DEVICE struct scifi_curve curve_of(const struct quality_filter_args *a
   return curve;
 }
 
+/* Hits of a candidate, which a GPU loads and stores in three. */
+struct twelve_hits {
+  uint16_t of[SCIFI_TRACK_HITS_MAX];
+} __attribute__((aligned(8)));
+
+static SL_DEVICE struct twelve_hits hits_of(const uint16_t *hits, uint32_t index) {
+  return *(const struct twelve_hits *)(const void *)(hits + SCIFI_TRACK_HITS_MAX * (size_t)index);
+}
+
+static SL_DEVICE void write_hits(uint16_t *hits, uint32_t index, const struct twelve_hits *written) {
+  *(struct twelve_hits *)(void *)(hits + SCIFI_TRACK_HITS_MAX * (size_t)index) = *written;
+}
+SL_STATIC_ASSERT(sizeof(struct twelve_hits) == 2 * SCIFI_TRACK_HITS_MAX, "hits of candidates follow each other");
+
 /* Least squares. d is z less the reference plane's, so that the numbers are small. All twelve hits are read at once,
- * those that are none or no stereo hits with a weight of 0. */
+ * those that are none or no stereo hits with a weight of 0; and before the first division, behind which a GPU's
+ * compiler leaves what it finds there. */
 static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   struct y_line line;
   const struct scifi_curve curve = curve_of(a, candidate);
-  const uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
+  const struct twelve_hits hits = hits_of(a->candidates.hits, candidate);
   const uint32_t event_hits = a->hits.offsets[event], count = a->candidates.hit_count[candidate];
   const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  uint32_t layer[SCIFI_TRACK_HITS_MAX];
+  float x[SCIFI_TRACK_HITS_MAX], dxdy[SCIFI_TRACK_HITS_MAX];
   float weight[SCIFI_TRACK_HITS_MAX], d[SCIFI_TRACK_HITS_MAX], y[SCIFI_TRACK_HITS_MAX];
   float points = 0.0f, sum_d = 0.0f, sum_y = 0.0f, sum_dd = 0.0f, sum_dy = 0.0f, squares = 0.0f;
   uint32_t stations = 0;
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
-    const uint32_t hit = event_hits + hits[i], layer = layer_of(a->hits.id[hit]);
-    const float dxdy = a->forward.dxdy[layer];
-    const uint32_t is_point = i < count && dxdy != 0.0f;
+    const uint32_t hit = event_hits + hits.of[i];
+    layer[i] = layer_of(a->hits.id[hit]);
     d[i] = a->hits.z[hit] - z_reference;
+    x[i] = a->hits.x[hit];
+  }
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) dxdy[i] = a->forward.dxdy[layer[i]];
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
+    const uint32_t is_point = i < count && dxdy[i] != 0.0f;
     weight[i] = is_point ? 1.0f : 0.0f;
-    y[i] = is_point ? (scifi_curve_x(&curve, d[i]) - a->hits.x[hit]) / dxdy : 0.0f;
-    stations |= is_point << (layer / SCIFI_STATION_LAYERS);
+    y[i] = is_point ? (scifi_curve_x(&curve, d[i]) - x[i]) / dxdy[i] : 0.0f;
+    stations |= is_point << (layer[i] / SCIFI_STATION_LAYERS);
   }
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
     points += weight[i];
@@ -156,28 +177,31 @@ static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t ev
 
 static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t item) {
   const struct scifi_best_candidates *b = &a->best;
+  const struct twelve_hits none = {{0}};
   b->hit_count[item] = 0;
-  for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) b->hits[SCIFI_TRACK_HITS_MAX * (size_t)item + i] = 0;
+  write_hits(b->hits, item, &none);
   b->a[item] = b->b[item] = b->c[item] = b->r[item] = b->y[item] = b->ty[item] = b->quality[item] = 0.0f;
 }
 
+/* All is read before the first of it is written, so that it is waited for once. */
 static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t event, uint32_t item, uint64_t key) {
   const struct scifi_best_candidates *b = &a->best;
   const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
   const struct scifi_curve curve = curve_of(a, candidate);
+  const struct twelve_hits hits = hits_of(a->candidates.hits, candidate);
+  const float y = a->lines[LINE_NUMBERS * (size_t)candidate], ty = a->lines[LINE_NUMBERS * (size_t)candidate + 1];
   b->hit_count[item] = a->candidates.hit_count[candidate];
-  for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++)
-    b->hits[SCIFI_TRACK_HITS_MAX * (size_t)item + i] = a->candidates.hits[SCIFI_TRACK_HITS_MAX * (size_t)candidate + i];
+  write_hits(b->hits, item, &hits);
   b->a[item] = curve.a;
   b->b[item] = curve.b;
   b->c[item] = curve.c;
   b->r[item] = curve.r;
-  b->y[item] = a->lines[LINE_NUMBERS * (size_t)candidate];
-  b->ty[item] = a->lines[LINE_NUMBERS * (size_t)candidate + 1];
+  b->y[item] = y;
+  b->ty[item] = ty;
   b->quality[item] = sl_f32_from_bits((uint32_t)(key >> 32));
 }
 
-SL_KERNEL(quality_filter_choose, struct quality_filter_args) {
+SL_KERNEL_REGISTERS(quality_filter_choose, struct quality_filter_args, 80) {
   __shared__ struct quality_list list;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.inputs.offsets[event], end = a.inputs.offsets[event + 1];
