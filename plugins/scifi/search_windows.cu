@@ -1,15 +1,14 @@
 /* scifi.search_windows: in each layer of the fibre tracker, on the track's side in y, where its hits may be (README.md,
  * "Windows").
  *
- * The hits of a zone are sorted by x, so that a window is found by binary searches. Of a track with momentum, the one
- * nearest to where the magnet bends it to is found first; the window's ends are then at most some hits away. Windows
- * of a track that has too few to be found are emptied.
+ * The hits of a zone are sorted by x, so that a window is found by binary searches: all of a zone at a time, since they
+ * wait for the hits that they read. Of a track with momentum, the window's ends are at most some hits away from the one
+ * nearest to where the magnet bends it to. Windows of a track that has too few to be found are emptied.
  *
  * Eight threads a track, of which six take an x layer each, and the stereo layer beside it. Reads 24 bytes a track and
  * some 30 hits of each of 12 zones, which stay in the caches; writes 96 bytes a track.
  */
 #include "search_windows.h"
-#include "sorted_x.h"
 
 enum { TRACK_THREADS = 8 };
 
@@ -28,12 +27,46 @@ static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer
   return z;
 }
 
+enum { PLACES_MAX = 4 };
+
+/* For each of `count` limits the first hit of a zone that is not below it, or, of those whose bit is set in `is_above`,
+ * the first that is above it; or the zone's end. Steps beyond the end are to the end: if the last hit is before it, all
+ * are. */
+static SL_DEVICE void find_places(const struct search_windows_args *a, struct hit_range zone, uint32_t count,
+                                  const float *limit, uint32_t is_above, uint32_t *at) {
+  const uint32_t size = zone.end - zone.begin;
+  uint32_t step = 1;
+  SL_UNROLL
+  for (uint32_t k = 0; k < count; k++) at[k] = zone.begin;
+  if (size == 0) return;
+  while (2 * step <= size) step *= 2;
+  for (; step > 0; step /= 2) {
+    uint32_t to[PLACES_MAX];
+    float x[PLACES_MAX];
+    SL_UNROLL
+    for (uint32_t k = 0; k < count; k++) {
+      to[k] = at[k] + step < zone.end ? at[k] + step : zone.end;
+      x[k] = a->hits.x[(size_t)to[k] - 1];
+    }
+    SL_UNROLL
+    for (uint32_t k = 0; k < count; k++)
+      if (is_above >> k & 1 ? x[k] <= limit[k] : x[k] < limit[k]) at[k] = to[k];
+  }
+}
+
+/* The place in [least, most] that is nearest to a place: that of a search among its hits alone. */
+static SL_DEVICE uint32_t bounded(uint32_t place, uint32_t least, uint32_t most) {
+  const uint32_t lower = place < most ? place : most;
+  return lower > least ? lower : least;
+}
+
 /* The hits of a zone between low and high. */
 static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
                                            float high) {
-  struct hit_range range;
-  range.begin = scifi_first_from(a->hits.x, zone.begin, zone.end, low);
-  range.end = scifi_first_above(a->hits.x, range.begin, zone.end, high);
+  const float limits[2] = {low, high};
+  uint32_t at[2];
+  find_places(a, zone, 2, limits, 2, at);
+  const struct hit_range range = {at[0], bounded(at[1], at[0], zone.end)};
   return range;
 }
 
@@ -41,24 +74,30 @@ static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, 
 static SL_DEVICE struct window around(const struct search_windows_args *a, const struct search *s,
                                       struct hit_range zone, float x) {
   const uint32_t half = a->max_hits / 2;
+  const float limits[3] = {x, x - s->below, x + s->above};
+  uint32_t at[3];
   struct window found;
-  const uint32_t middle = scifi_first_from(a->hits.x, zone.begin, zone.end, x);
-  const uint32_t least = middle - zone.begin < half ? zone.begin : middle - half;
-  found.first = scifi_first_from(a->hits.x, least, middle, x - s->below);
+  find_places(a, zone, 3, limits, 4, at);
+  const uint32_t middle = at[0], least = middle - zone.begin < half ? zone.begin : middle - half;
+  found.first = bounded(at[1], least, middle);
   const uint32_t most = zone.end - found.first < a->max_hits ? zone.end : found.first + a->max_hits;
-  found.count = scifi_first_above(a->hits.x, middle, most, x + s->above) - found.first;
+  found.count = bounded(at[2], middle, most) - found.first;
   return found;
 }
 
-/* The hits left of x, and a little beyond, and those right of it: of each the max_hits nearest. */
-static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_range range, float x, struct window *left,
-                             struct window *right) {
-  const uint32_t left_end = scifi_first_from(a->hits.x, range.begin, range.end, x + a->overlap);
-  const uint32_t left_size = left_end - range.begin;
+/* Of the hits of a zone between low and high those left of x, and a little beyond, and those right of it: of each the
+ * max_hits nearest. None if there are none between. */
+static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_range zone, float low, float high, float x,
+                             struct window *left, struct window *right) {
+  const float limits[PLACES_MAX] = {low, high, x + a->overlap, x - a->overlap};
+  uint32_t at[PLACES_MAX];
+  find_places(a, zone, PLACES_MAX, limits, 8 | 2, at);
+  const uint32_t begin = at[0], end = bounded(at[1], begin, zone.end), left_end = bounded(at[2], begin, end);
+  const uint32_t left_size = left_end - begin;
   left->count = left_size < a->max_hits ? left_size : a->max_hits;
   left->first = left_end - left->count;
-  right->first = scifi_first_above(a->hits.x, range.begin, left_end, x - a->overlap);
-  const uint32_t right_size = range.end - right->first;
+  right->first = bounded(at[3], begin, left_end);
+  const uint32_t right_size = end - right->first;
   right->count = right_size < a->max_hits ? right_size : a->max_hits;
 }
 
@@ -85,14 +124,12 @@ static SL_DEVICE void search_without_momentum(const struct search_windows_args *
   const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
   const float dz = a->forward.z_layer[x_layer] - s->state.z, stereo_dz = a->forward.z_layer[stereo_layer] - s->state.z;
   const float x = s->state.x + s->state.tx * dz;
-  const struct hit_range x_range = range_of(a, zone_of(s, x_layer), x - s->below, x + s->above);
-  if (x_range.begin == x_range.end) return;
-  beside(a, x_range, x, &found[0], &found[1]);
+  beside(a, zone_of(s, x_layer), x - s->below, x + s->above, x, &found[0], &found[1]);
+  if (found[0].count + found[1].count == 0) return;
   const float y = s->state.y + s->state.ty * stereo_dz;
   const float stereo_x = s->state.x + s->state.tx * stereo_dz + -y * a->forward.dxdy[stereo_layer];
-  const struct hit_range range =
-      range_of(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width);
-  beside(a, range, stereo_x, &found[2], &found[3]);
+  beside(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width, stereo_x,
+         &found[2], &found[3]);
 }
 
 /* Writes the windows of the i-th x layer and its neighbour; returns bit i if it has hits, and bit 8 + i if that has. */
