@@ -292,18 +292,24 @@ static SL_DEVICE uint32_t may_join(uint32_t version, uint32_t before, uint32_t c
   return scifi_flag_of(before) & (version > 5 ? 1u : version > 4 ? scifi_flag_of(c) : 0u);
 }
 
+/* The key of the first channel of a halfword's link, or NO_KEY. */
+static SL_DEVICE uint32_t link_key_of(const uint32_t *link_keys, uint32_t c) {
+  const uint32_t link = scifi_link_of(c), is_one = link < SCIFI_BANK_LINKS ? 1u : 0u;
+  const uint32_t key = link_keys[is_one ? link : 0];
+  return is_one ? key : (uint32_t)NO_KEY;
+}
+
 /* The key of a halfword that is a cluster by itself. Of others, the first of each chain is listed. `before`: the
  * halfword before it in the bank, or 0; `place`: its number in the event. */
-static SL_DEVICE uint32_t take_single(struct decoding *d, const uint32_t *link_keys, uint32_t version, uint32_t c,
+static SL_DEVICE uint32_t take_single(struct decoding *d, uint32_t link_key, uint32_t version, uint32_t c,
                                       uint32_t before, uint32_t place) {
-  const uint32_t link = scifi_link_of(c), joins = may_join(version, before, c);
-  const uint32_t link_key = link < SCIFI_BANK_LINKS ? link_keys[link] : (uint32_t)NO_KEY;
-  if (!scifi_flag_of(c) && !joins && link_key != NO_KEY) {
+  const uint32_t joins = may_join(version, before, c), is_one = link_key != NO_KEY ? 1u : 0u;
+  if (is_one & ~(scifi_flag_of(c) | joins)) {
     const uint32_t key = link_key ^ (c & HALFWORD_PLACE) << HALFWORD_SHIFT;
     atomicAdd(&d->next[sipm_of_key(key)], 1u);
     return key;
   }
-  if (joins && link == scifi_link_of(before) && link_key != NO_KEY) return NO_KEY;
+  if (is_one & joins && scifi_link_of(c) == scifi_link_of(before)) return NO_KEY;
   const uint32_t entry = atomicAdd(&d->listed, 1u);
   if (entry < LIST_SIZE) d->list[entry] = place;
   return NO_KEY;
@@ -323,19 +329,21 @@ static SL_DEVICE uint32_t begins_chain(const struct scifi_bank_words *words, uin
          (scifi_flag_of(c) || may_join(words->version, before, c) || scifi_link_begin(words, c) == SCIFI_NOT_CONNECTED);
 }
 
-/* Takes the halfwords of so many words of the event, but for chains. */
+/* Takes the halfwords of so many words of the event, but for chains. What is read is read at once: the word with the
+ * one before it, which is the header for the first; then what their links have. */
 static SL_DEVICE void take_words(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const uint32_t bank = find_bank(&d->banks, j), in_bank = j - d->banks.place[bank];
     const struct two record = d->banks.record[bank];
     const uint32_t *payload = a->banks.payload + record.of[0] + SCIFI_HEADER / 2 + in_bank;
     const uint32_t *link_keys = a->link_keys + bank_row(record.of[1]) * SCIFI_BANK_LINKS;
-    const uint32_t version = bank_version(record.of[1]), word = payload[0], first = word & 0xFFFF;
-    const uint32_t before = in_bank > 0 && (version > 5 || scifi_flag_of(first)) ? payload[-1] >> 16 : 0;
+    const uint32_t version = bank_version(record.of[1]), word = payload[0], before = payload[-1] >> 16;
+    const uint32_t first = word & 0xFFFF, second = word >> 16;
+    const uint32_t first_key = link_key_of(link_keys, first), second_key = link_key_of(link_keys, second);
     struct two keys = {{NO_KEY, NO_KEY}};
-    keys.of[0] = take_single(d, link_keys, version, first, before, 2 * j);
+    keys.of[0] = take_single(d, first_key, version, first, in_bank > 0 ? before : 0, 2 * j);
     if (SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1]))
-      keys.of[1] = take_single(d, link_keys, version, word >> 16, first, 2 * j + 1);
+      keys.of[1] = take_single(d, second_key, version, second, first, 2 * j + 1);
     word_keys(a, d)[j] = keys;
   }
 }
@@ -417,20 +425,24 @@ static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t even
   return total;
 }
 
-/* Lists the keys of so many words by SiPM. */
+/* Lists the keys of so many words by SiPM. Both halfwords' ask for their places before the first one's is waited for. */
 static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const struct two keys = word_keys(a, d)[j];
+    uint32_t places[2] = {0, 0};
+    SL_UNROLL
+    for (uint32_t half = 0; half < 2; half++)
+      if (keys.of[half] != NO_KEY)
+        places[half] = atomicAdd(&d->next[sipm_of_key(keys.of[half])], 1 + (keys.of[half] >> KEY_REPEAT_BIT));
     SL_UNROLL
     for (uint32_t half = 0; half < 2; half++) {
-      uint32_t key = keys.of[half];
-      if (key == NO_KEY) continue;
-      const uint32_t repeats = key >> KEY_REPEAT_BIT, turn = turn_of(key);
-      key &= (1u << KEY_REPEAT_BIT) - 1;
-      uint32_t *to = a->keys + d->keys_begin + atomicAdd(&d->next[sipm_of_key(key)], 1 + repeats);
+      const uint32_t repeats = keys.of[half] >> KEY_REPEAT_BIT, key = keys.of[half] & ((1u << KEY_REPEAT_BIT) - 1);
+      uint32_t *to = a->keys + d->keys_begin + places[half];
+      if (keys.of[half] == NO_KEY) continue;
       *to = key;
       SL_ROLLED
-      for (uint32_t r = 1; r <= repeats; r++) to[r] = ((key ^ turn) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn;
+      for (uint32_t r = 1; r <= repeats; r++)
+        to[r] = ((key ^ turn_of(key)) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn_of(key);
     }
   }
 }
