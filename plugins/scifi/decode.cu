@@ -48,14 +48,17 @@ enum { HALFWORD_PLACE = 0x1FE, HALFWORD_SHIFT = KEY_SIZE_BITS - 1 };
 SL_STATIC_ASSERT(REVERSED == 1 << 20 && KEY_REPEAT_BIT + 5 <= 32, "a key is 32 bits");
 
 /* What turns the channel of a reversed mat's key. */
+enum { ALL_CHANNELS = (MAT_CHANNELS - 1) << KEY_CHANNEL_BIT };
 SL_MATH_FUNCTION uint32_t turn_of(uint32_t key) {
-  return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)(MAT_CHANNELS - 1) << KEY_CHANNEL_BIT;
+  return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)ALL_CHANNELS;
 }
 
 SL_MATH_FUNCTION uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
   const uint32_t key = channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
   return key ^ turn_of(key);
 }
+
+enum { BELOW_REVERSED = (1 << KEY_REVERSED_BIT) - 1 };
 
 static SL_DEVICE uint32_t sipm_of_key(uint32_t key) { return key >> KEY_SIPM_BIT & (SIPMS - 1); }
 
@@ -425,7 +428,8 @@ static SL_DEVICE uint32_t place_sipms(const struct decode_args *a, uint32_t even
   return total;
 }
 
-/* Lists the keys of so many words by SiPM. Both halfwords' ask for their places before the first one's is waited for. */
+/* Lists the keys of so many words by SiPM, with which they ascend then. Both halfwords' ask for their places before the
+ * first one's is waited for. */
 static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d, uint32_t count) {
   for (uint32_t j = threadIdx.x; j < count; j += blockDim.x) {
     const struct two keys = word_keys(a, d)[j];
@@ -439,10 +443,10 @@ static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d,
       const uint32_t repeats = keys.of[half] >> KEY_REPEAT_BIT, key = keys.of[half] & ((1u << KEY_REPEAT_BIT) - 1);
       uint32_t *to = a->keys + d->keys_begin + places[half];
       if (keys.of[half] == NO_KEY) continue;
-      *to = key;
+      *to = key & BELOW_REVERSED;
       SL_ROLLED
       for (uint32_t r = 1; r <= repeats; r++)
-        to[r] = ((key ^ turn_of(key)) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn_of(key);
+        to[r] = (((key ^ turn_of(key)) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn_of(key)) & BELOW_REVERSED;
     }
   }
 }
@@ -479,25 +483,55 @@ SL_KERNEL(decode_sort, struct decode_args) {
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
+/* Neighbours in the list that are read at once. */
+enum { NEIGHBOURS = 3 };
+
+static SL_DEVICE uint32_t is_of_sipm(uint32_t key, uint32_t near) {
+  return (near ^ key) >> KEY_SIPM_BIT == 0 ? 1u : 0u;
+}
+
+/* How many of the `count` keys before `at`, where `key` is, are above it: those of SiPMs before its own are below.
+ * `least`: the least of what they differ in. */
+static SL_DEVICE uint32_t count_above(const uint32_t *at, uint32_t count, uint32_t key, uint32_t *least) {
+  uint32_t above = 0, near[NEIGHBOURS];
+  for (;;) {
+    SL_UNROLL
+    for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[-1 - (int32_t)k] : (uint32_t)NO_KEY;
+    SL_UNROLL
+    for (uint32_t k = 0; k < NEIGHBOURS; k++) {
+      above += near[k] > key ? 1u : 0u;
+      *least = (near[k] ^ key) < *least ? near[k] ^ key : *least;
+    }
+    if (!is_of_sipm(key, near[NEIGHBOURS - 1])) return above;
+    at -= NEIGHBOURS;
+    count -= NEIGHBOURS;
+  }
+}
+
+/* How many of the `count` keys behind it are below it. */
+static SL_DEVICE uint32_t count_below(const uint32_t *at, uint32_t count, uint32_t key) {
+  uint32_t below = 0, near[NEIGHBOURS];
+  for (;;) {
+    SL_UNROLL
+    for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[1 + k] : UINT32_MAX;
+    SL_UNROLL
+    for (uint32_t k = 0; k < NEIGHBOURS; k++) below += near[k] < key ? 1u : 0u;
+    if (!is_of_sipm(key, near[NEIGHBOURS - 1])) return below;
+    at += NEIGHBOURS;
+    count -= NEIGHBOURS;
+  }
+}
+
 /* Writes the hit of the key that is listed at `slot`, to the place that it has by its rank in the SiPM. */
 static SL_DEVICE void place_hit(const struct decode_args *a, uint32_t event, const uint32_t *keys, uint32_t hits,
                                 uint32_t slot) {
-  const uint32_t key = keys[slot], own_key = key ^ turn_of(key);
+  const uint32_t *at = keys + slot, key = *at;
   const struct mat_record record = *record_of(a, mat_of_key(key));
-  uint32_t rank = slot, equal = 0;
-  for (uint32_t i = slot; i > 0; i--) {
-    const uint32_t near = keys[i - 1];
-    if (near >> KEY_SIPM_BIT != key >> KEY_SIPM_BIT) break;
-    rank -= near > key ? 1u : 0u;
-    equal |= near >> KEY_CHANNEL_BIT == key >> KEY_CHANNEL_BIT ? 1u : 0u;
-  }
-  for (uint32_t i = slot + 1; i < hits; i++) {
-    const uint32_t near = keys[i];
-    if (near >> KEY_SIPM_BIT != key >> KEY_SIPM_BIT) break;
-    rank += near < key ? 1u : 0u;
-  }
-  write_hit(a, a->hits.offsets[event] + rank, own_key, &record);
-  if (equal)
+  uint32_t least = UINT32_MAX;
+  const uint32_t above = count_above(at, slot, key, &least), below = count_below(at, hits - slot - 1, key);
+  const uint32_t own_key = key ^ (is_reversed(&record) ? (uint32_t)ALL_CHANNELS : 0u);
+  write_hit(a, a->hits.offsets[event] + slot - above + below, own_key, &record);
+  if (least >> KEY_CHANNEL_BIT == 0)
     refuse_two_hits(a, event, sl_bits_from_f32(record.first_id) + (own_key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1)));
 }
 
