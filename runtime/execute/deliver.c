@@ -77,7 +77,7 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_even
   if (sl_is_totals(v->collection)) return;
   const uint64_t digest =
       event->error ? sl_digest_error_event(event->error) : sl_digest_event(v->collection, v->fields, e);
-  sl_output_digest_add(&s->delivery.digests[o], event, digest);
+  s->delivery.digests[o] = sl_digest_add_event(s->delivery.digests[o], event, digest);
   if (s->options.digest > 1 && s->options.on_event_digest)
     s->options.on_event_digest(s->options.context, v->name, event, digest);
 }

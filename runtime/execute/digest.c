@@ -5,6 +5,8 @@
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
 #include "execute/bind.h"
 
+#include <sluice/sluice.h>
+
 #include <xxhash.h>
 
 /* Items [first, first + count) of the event. */
@@ -77,27 +79,41 @@ uint64_t sl_digest_error_event(uint32_t error) {
   return XXH3_64bits(words, sizeof words);
 }
 
-int sl_output_digest_open(struct sl_output_digest *d) {
-  XXH3_state_t *state = XXH3_createState();
-  d->state = state;
-  if (!state) return SL_ENOMEM;
-  XXH3_64bits_reset(state);
-  return SL_OK;
+/* ------------------------------------------------------------------------------------------------- outputs */
+
+/* Outputs are hashed modulo a prime, in which products of 64 bits are reduced by shifts; BASE generates all of its
+ * group, so that no two places in the input have the same power. A digest is the sum plus 1, and so never 0. */
+#define PRIME ((UINT64_C(1) << 61) - 1)
+#define BASE  UINT64_C(0x1c4374eefd8cd881)
+
+static uint64_t multiply(uint64_t a, uint64_t b) {
+  __extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+  return ((uint64_t)(product & PRIME) + (uint64_t)(product >> 61)) % PRIME;
 }
 
-void sl_output_digest_add(struct sl_output_digest *d, const struct sl_event *event, uint64_t event_digest) {
+/* sum x BASE^count + next */
+static uint64_t shift_and_add(uint64_t sum, uint64_t count, uint64_t next) {
+  for (uint64_t power = BASE; count != 0; count >>= 1, power = multiply(power, power))
+    if (count & 1) sum = multiply(sum, power);
+  return (sum + next) % PRIME;
+}
+
+uint64_t sl_digest_add_event(uint64_t digest, const struct sl_event *event, uint64_t event_digest) {
   unsigned char record[20];
   memcpy(record, &event->run, 4);
   memcpy(record + 4, &event->number, 8);
   memcpy(record + 12, &event_digest, 8);
-  XXH3_64bits_update(d->state, record, sizeof record);
+  /* Never 0, so that an event more is seen wherever it stands. */
+  const uint64_t hash = XXH3_64bits(record, sizeof record) % (PRIME - 1) + 1;
+  return shift_and_add(digest - SL_DIGEST_EMPTY, 1, hash) + SL_DIGEST_EMPTY;
 }
 
-uint64_t sl_output_digest_value(const struct sl_output_digest *d) {
-  return d->state ? XXH3_64bits_digest(d->state) : 0;
+uint64_t sl_digest_join(uint64_t first, uint64_t second, uint64_t events_of_second) {
+  if (first == 0 || second == 0) return 0;
+  const uint64_t a = (first - SL_DIGEST_EMPTY) % PRIME, b = (second - SL_DIGEST_EMPTY) % PRIME;
+  return shift_and_add(a, events_of_second, b) + SL_DIGEST_EMPTY;
 }
 
-void sl_output_digest_close(struct sl_output_digest *d) {
-  XXH3_freeState(d->state);
-  d->state = NULL;
+uint64_t sl_digest_totals(const uint64_t *values, uint64_t count) {
+  return XXH3_64bits(values, (size_t)count * sizeof *values);
 }

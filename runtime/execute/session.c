@@ -217,8 +217,7 @@ static int open_tables(struct sl_session *s) {
   if (!s->arrays || !s->prepared || !s->states || !s->opened || !s->delivery.sink_json || !s->delivery.sink_lines ||
       !s->zeros || !s->delivery.digests || !s->delivery.views || !s->delivery.view_pointers || !s->statistics.overflows)
     return SL_ENOMEM;
-  for (uint32_t o = 0; o < outputs; o++)
-    if (sl_output_digest_open(&s->delivery.digests[o]) < 0) return SL_ENOMEM;
+  for (uint32_t o = 0; o < outputs; o++) s->delivery.digests[o] = SL_DIGEST_EMPTY;
   return SL_OK;
 }
 
@@ -490,8 +489,6 @@ static void close_tables(struct sl_session *s) {
     if (s->delivery.sink_json) free(s->delivery.sink_json[n]);
     if (s->delivery.sink_lines) free(s->delivery.sink_lines[n]);
   }
-  for (uint32_t o = 0; s->graph && s->delivery.digests && o < s->graph->output_count; o++)
-    sl_output_digest_close(&s->delivery.digests[o]);
   free(s->arrays);
   free(s->prepared);
   free(s->states);

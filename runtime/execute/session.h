@@ -276,8 +276,8 @@ struct sl_delivery {
   pthread_mutex_t lock; /* held while sinks, callbacks and the metrics are at work */
   int active;           /* 0 in the repeats */
   uint32_t wants_digests;
-  struct sl_output_digest *digests; /* per output */
-  struct sl_output_view *views;     /* of the part being delivered, and their field pointers */
+  uint64_t *digests;            /* per output, of events so far */
+  struct sl_output_view *views; /* of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t events, error_events, last_progress_ns;
   char **sink_json, **sink_lines; /* per node, when the sinks have finished */

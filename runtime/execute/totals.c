@@ -6,7 +6,6 @@
 #include "execute/session.h"
 
 #include <stdlib.h>
-#include <xxhash.h>
 
 static const struct sl_slot_member *output_member(const struct sl_session *s, uint32_t o) {
   const struct sl_port port = s->graph->outputs[o].port;
@@ -63,8 +62,7 @@ void sl_totals_add(struct sl_session *s, uint32_t o, const struct sl_output_view
 
 uint64_t sl_session_output_digest(const struct sl_session *s, uint32_t o) {
   const uint64_t *totals = s->identity.outputs[o].totals;
-  return totals ? XXH3_64bits(totals, value_count(s, o) * sizeof *totals)
-                : sl_output_digest_value(&s->delivery.digests[o]);
+  return totals ? sl_digest_totals(totals, value_count(s, o)) : s->delivery.digests[o];
 }
 
 void sl_totals_close(struct sl_session *s) {

@@ -5,8 +5,8 @@ from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
 # Of 40 events, in the order of outputs: tiles, hits, flags, stubs.
-GOLDEN = {2: ['8bf4c79c5e3864b5', 'b254be1cb57773fd', '0f34f23e258bbe14', '4d03737cf7d8a5e2'],
-          3: ['47526f420fbee797', 'faaf4e7e8b57c663', '79fc55b674ae1f4c', '657d80a02680edd5']}
+GOLDEN = {2: ['09cf6342f3274b67', '07aadd850c4d6d2b', '0226545433202a6a', '199f97cc408e1fe2'],
+          3: ['080f56a9fce182f3', '1e4bc7b0716cb357', '05c4f6b37685340e', '0e53d86b38e2e7a8']}
 VERSIONS = {2: (), 3: ("--set", "raw.muon_version=3", "--set", "muon_geometry.format=3")}
 
 

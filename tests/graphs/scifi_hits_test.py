@@ -4,7 +4,7 @@ from common import SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
 VERSIONS = (4, 5, 6, 7, 8)
-GOLDEN = {4: "ba2e5140ac8dae5f", 5: "bf2b9006f9af2424", 6: "27b10572472bfc8a", 7: "27b10572472bfc8a", 8: "27b10572472bfc8a"}
+GOLDEN = {4: "12082b3fd4590aea", 5: "17d9c248b85ea089", 6: "06e5c6b659c910d2", 7: "06e5c6b659c910d2", 8: "06e5c6b659c910d2"}
 
 
 def check_of(result):

@@ -272,6 +272,15 @@ struct sl_summary {
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
 };
+/* Digests of runs over the parts of an input, one after the other (options.input_ranges): join(digest of A, digest of
+ * B, events of B) is the digest of one run over A and then B. Every output has one of all events that its run
+ * delivered, `events` of the summary, also those with errors and those that are not on the list of the node that makes
+ * it. 0 where either is 0, that is not there. */
+enum { SL_DIGEST_EMPTY = 1 }; /* of no events: joined with another, that one */
+SL_API uint64_t sl_digest_join(uint64_t first, uint64_t second, uint64_t events_of_second);
+/* Outputs of totals have another one, which is not joined: that of their sums, field after field as struct
+ * sl_run_output has them. Add up those of the parts, and take it of the result. */
+SL_API uint64_t sl_digest_totals(const uint64_t *values, uint64_t count);
 /* Valid until the session is closed. */
 SL_API const struct sl_summary *sl_session_summary(const struct sl_session *session);
 

@@ -1,0 +1,131 @@
+/* Digests of outputs: those of parts join to that of the whole, wherever it is cut, and nothing can change place. */
+#include "execute/digest.h"
+
+#include "support.h"
+
+#include <sluice/sluice.h>
+
+enum { EVENTS = 200, SPLITS = 300 };
+
+static uint64_t random_state = 20240607;
+
+static uint64_t random_bits(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+struct input {
+  struct sl_event events[EVENTS];
+  uint64_t digests[EVENTS];
+};
+
+/* Many events are alike, as empty ones are. */
+static void fill(struct input *in) {
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    in->events[i] = (struct sl_event){.number = random_bits() % 7, .run = (uint32_t)(random_bits() % 2)};
+    in->digests[i] = random_bits() % 3 ? random_bits() : 0;
+  }
+}
+
+static uint64_t digest_of(const struct input *in, uint32_t first, uint32_t end) {
+  uint64_t digest = SL_DIGEST_EMPTY;
+  for (uint32_t i = first; i < end; i++) digest = sl_digest_add_event(digest, &in->events[i], in->digests[i]);
+  return digest;
+}
+
+static void parts_join_to_the_whole(void **state) {
+  (void)state;
+  static struct input in;
+  fill(&in);
+  const uint64_t whole = digest_of(&in, 0, EVENTS);
+  for (uint32_t split = 0; split < SPLITS; split++) {
+    uint64_t joined = SL_DIGEST_EMPTY;
+    for (uint32_t first = 0, end; first < EVENTS; first = end) {
+      end = first + (uint32_t)(random_bits() % (1 + EVENTS / 3)); /* parts without an event, too */
+      if (end > EVENTS) end = EVENTS;
+      joined = sl_digest_join(joined, digest_of(&in, first, end), end - first);
+    }
+    assert_true(joined == whole);
+  }
+}
+
+static void joining_is_associative(void **state) {
+  (void)state;
+  static struct input in;
+  fill(&in);
+  const uint64_t a = digest_of(&in, 0, 60), b = digest_of(&in, 60, 61), c = digest_of(&in, 61, EVENTS);
+  const uint64_t left = sl_digest_join(sl_digest_join(a, b, 1), c, EVENTS - 61);
+  assert_true(left == sl_digest_join(a, sl_digest_join(b, c, EVENTS - 61), EVENTS - 60));
+  assert_true(left == digest_of(&in, 0, EVENTS));
+}
+
+static void no_events_change_nothing_and_no_digest_stays_none(void **state) {
+  (void)state;
+  static struct input in;
+  fill(&in);
+  const uint64_t some = digest_of(&in, 0, EVENTS);
+  assert_true(digest_of(&in, 0, 0) == SL_DIGEST_EMPTY);
+  assert_true(sl_digest_join(SL_DIGEST_EMPTY, some, EVENTS) == some);
+  assert_true(sl_digest_join(some, SL_DIGEST_EMPTY, 0) == some);
+  assert_true(sl_digest_join(SL_DIGEST_EMPTY, SL_DIGEST_EMPTY, 0) == SL_DIGEST_EMPTY);
+  assert_true(sl_digest_join(0, some, EVENTS) == 0);
+  assert_true(sl_digest_join(some, 0, 0) == 0);
+  assert_true(sl_digest_join(UINT64_MAX, UINT64_MAX, UINT64_MAX) != 0); /* not of this world, and no harm */
+}
+
+static void every_change_is_seen(void **state) {
+  (void)state;
+  static struct input in;
+  fill(&in);
+  for (uint32_t i = 0; i < EVENTS; i++) in.events[i].number = i;
+  const uint64_t whole = digest_of(&in, 0, EVENTS);
+  for (uint32_t i = 1; i < EVENTS; i++) {
+    struct input other = in;
+    other.events[i] = in.events[0];
+    other.digests[i] = in.digests[0];
+    other.events[0] = in.events[i];
+    other.digests[0] = in.digests[i];
+    assert_true(digest_of(&other, 0, EVENTS) != whole); /* two change places */
+    other = in;
+    other.digests[i] ^= UINT64_C(1) << (i % 64);
+    assert_true(digest_of(&other, 0, EVENTS) != whole);
+    other = in;
+    other.events[i].run ^= 1;
+    assert_true(digest_of(&other, 0, EVENTS) != whole);
+    assert_true(digest_of(&in, i, EVENTS) != whole); /* less at the begin, and at the end */
+    assert_true(digest_of(&in, 0, i) != whole);
+  }
+}
+
+/* An event that hashes to anything counts even if it is alone, and however often. */
+static void equal_events_count(void **state) {
+  (void)state;
+  const struct sl_event event = {.number = 1};
+  uint64_t seen[EVENTS + 1] = {SL_DIGEST_EMPTY};
+  for (uint32_t i = 1; i <= EVENTS; i++) {
+    seen[i] = sl_digest_add_event(seen[i - 1], &event, 0);
+    for (uint32_t k = 0; k < i; k++) assert_true(seen[k] != seen[i]);
+  }
+}
+
+static void totals_have_a_digest_of_their_sums(void **state) {
+  (void)state;
+  const uint64_t sums[] = {1, 2, 3}, others[] = {1, 3, 2};
+  assert_true(sl_digest_totals(sums, 3) == sl_digest_totals(sums, 3));
+  assert_true(sl_digest_totals(sums, 3) != sl_digest_totals(others, 3));
+  assert_true(sl_digest_totals(sums, 3) != sl_digest_totals(sums, 2));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_join_to_the_whole),
+      cmocka_unit_test(joining_is_associative),
+      cmocka_unit_test(no_events_change_nothing_and_no_digest_stays_none),
+      cmocka_unit_test(every_change_is_seen),
+      cmocka_unit_test(equal_events_count),
+      cmocka_unit_test(totals_have_a_digest_of_their_sums),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
