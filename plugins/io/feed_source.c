@@ -368,7 +368,8 @@ static void feed_source_close(void *state) {
   free(m->amounts);
 }
 
-static const struct sl_source feed_source_functions = {feed_source_open, feed_source_fill, feed_source_close, NULL};
+static const struct sl_source feed_source_functions = {feed_source_open, feed_source_fill, feed_source_close, NULL,
+                                                       NULL};
 
 SL_SOURCE(feed_source, "events from the memory of a program that runs the graph", struct feed_source,
           feed_source_functions, SL_TAKES_FEED);

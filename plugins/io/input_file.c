@@ -169,14 +169,19 @@ static void populate_pages(void *work_, uint32_t index, uint32_t worker) {
 #endif
 }
 
-void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t end) {
+void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t begin, uint64_t bytes) {
   if (!f->data || f->is_stream) return;
-  if (end > f->mapped_bytes) end = f->mapped_bytes;
+  const uint64_t end = bytes < f->mapped_bytes - begin ? begin + bytes : f->mapped_bytes;
   if (end <= f->populated_bytes) return;
-  struct populate_work work = {f->data, f->populated_bytes, end};
+  begin -= begin % POPULATE_BYTES;
+  struct populate_work work = {f->data, begin < f->populated_bytes ? f->populated_bytes : begin, end};
   const uint64_t steps = (end - work.begin + POPULATE_BYTES - 1) / POPULATE_BYTES;
   f->populated_bytes = work.begin + steps * POPULATE_BYTES;
   s->in_parallel(s->context, (uint32_t)steps, populate_pages, &work);
+}
+
+void input_file_leap(struct input_file *f) {
+  if (f->data && !f->is_stream) (void)madvise((void *)(uintptr_t)f->data, f->mapped_bytes, MADV_RANDOM);
 }
 
 int input_file_recheck(struct input_file *f) {

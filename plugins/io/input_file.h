@@ -29,11 +29,13 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
 /* 0, or 1 if bytes of the file were lost since it was opened; `size` is then what is left, as large as before if they
  * could not be read. */
 int input_file_recheck(struct input_file *f);
-/* Maps the pages of a mapped file that begin before byte `end` and are not mapped yet, by workers
+/* Maps the pages of `bytes` of a mapped file from `begin` on that are not mapped yet, by workers
  * (services->in_parallel); reads those that are not in memory. What is read next should be: each page that is first
  * touched by a reader costs more, and all of that falls to the thread that looks for headers. Nothing where the kernel
  * cannot (before 5.14). */
-void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t end);
+void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t begin, uint64_t bytes);
+/* From now on only some of its bytes are looked at, in leaps: pages between are not read. Only advice. */
+void input_file_leap(struct input_file *f);
 void input_file_close(struct input_file *f);
 
 #endif

@@ -24,6 +24,7 @@ enum {
 };
 
 enum { MDF_DATA_BANKS = 1, MDF_DATA_MEP = 2 }; /* data types */
+enum { MDF_COMPRESSION_MAX = 9 };
 
 struct mdf_record {
   uint64_t offset; /* of its first byte in the file */

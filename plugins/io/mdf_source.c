@@ -15,6 +15,7 @@
  */
 #include "event_faults.h"
 #include "io/bank_packer.h"
+#include "mdf_index.h"
 #include "mdf_stream.h"
 
 #include <sluice/plugin.h>
@@ -297,7 +298,11 @@ static int mdf_source_probe(const unsigned char *bytes, size_t count) {
   return count == 0 || content == MDF_BANKS || content == MDF_DAMAGED_RECORDS;
 }
 
+static int mdf_source_index(const char *path, const struct sl_index_calls *calls) {
+  return mdf_index(path, MDF_DATA_BANKS, calls);
+}
+
 static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close,
-                                                      mdf_source_probe};
+                                                      mdf_source_probe, mdf_source_index};
 
 SL_SOURCE(mdf_source, "events from MDF files", struct mdf_source, mdf_source_functions);

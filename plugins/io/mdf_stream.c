@@ -13,8 +13,7 @@
 #include "mdf_stream.h"
 
 #include "input_stream.h"
-#include "mep.h"
-#include "mep_file.h"
+#include "mdf_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,16 +23,6 @@
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
-static int recognise(const struct mdf_stream *m, const struct input_file *mapping, uint32_t *is_bare) {
-  const uint8_t *data = mapping->data;
-  const uint64_t size = mapping->size;
-  *is_bare = 0;
-  if (m->data_type != MDF_DATA_MEP) return mdf_recognise(data, size);
-  if ((size < 2 || mdf_load_u16(data) != MEP_MAGIC) && mdf_recognise(data, size)) return 1;
-  *is_bare = mep_recognise(data, size) != 0;
-  return (int)*is_bare;
-}
-
 static int lost(const struct sl_services *s, const char *name, uint64_t size, uint64_t left) {
   if (left < size)
     s->message(s->context, SL_ERROR, "%s: shrank from %" PRIu64 " to %" PRIu64 " bytes while it was being read", name,
@@ -41,6 +30,11 @@ static int lost(const struct sl_services *s, const char *name, uint64_t size, ui
   else
     s->message(s->context, SL_ERROR, "%s: could not be read to its end: %s", name, strerror(EIO));
   return SL_EIO;
+}
+
+/* What is asked for of a file; NULL: all of it. */
+static const struct sl_input_range *range_of(const struct mdf_stream *m, uint32_t file) {
+  return m->inputs.ranges ? &m->inputs.ranges[file] : NULL;
 }
 
 /* The same pipe a second time would get what the first one does not. */
@@ -58,6 +52,7 @@ static int is_open_already(const struct mdf_stream *m, uint32_t file, const stru
 static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint32_t file, struct input_file *pipe) {
   enum { PROBE_BYTES = 1 << 20 };
   const char *name = m->inputs.names[file];
+  const int is_part = mdf_range_is_part(range_of(m, file));
   const int is_twice = is_open_already(m, file, pipe);
   char reason[128];
   struct input_file *kept = &m->files[file].pipe;
@@ -67,9 +62,14 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
     s->message(s->context, SL_ERROR, "%s: is a pipe, and can be read once only", name);
     return SL_EINVAL;
   }
+  if (is_part) {
+    s->message(s->context, SL_ERROR,
+               "%s: is a pipe, of which no range can be read: it is read from its begin to its end", name);
+    return SL_EINVAL;
+  }
   int status = INPUT_STREAM_MORE, known = 0;
-  while (status >= 0 && !(known = recognise(m, kept, &m->files[file].is_bare)) && !kept->has_ended &&
-         kept->size < PROBE_BYTES)
+  while (status >= 0 && !(known = mdf_walk_recognise(kept->data, kept->size, m->data_type, &m->files[file].is_bare)) &&
+         !kept->has_ended && kept->size < PROBE_BYTES)
     status = input_stream_read(kept, kept->size + 1, reason, sizeof reason);
   m->pass_bytes += kept->size;
   if (status < 0) {
@@ -99,19 +99,23 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
   }
   if (mapping.is_stream) return inspect_pipe(m, s, file, &mapping);
   const uint64_t size = mapping.size;
-  const int known = size == 0 || recognise(m, &mapping, &m->files[file].is_bare);
+  const int known = size == 0 || mdf_walk_recognise(mapping.data, size, m->data_type, &m->files[file].is_bare);
+  struct mdf_range *range = &m->files[file].range;
+  const int wrong = known ? mdf_range_find(range, s, name, &mapping, m->files[file].is_bare, range_of(m, file)) : SL_OK;
   const int is_lost = input_file_recheck(&mapping);
   const uint64_t left = mapping.size;
   input_file_close(&mapping);
   if (is_lost) return lost(s, name, size, left);
+  if (wrong) return wrong;
   if (!known) {
     s->message(s->context, SL_ERROR, "%s: is not %s file: no %s header in its %" PRIu64 " bytes", name,
                m->data_type == MDF_DATA_MEP ? "a MEP" : "an MDF", m->data_type == MDF_DATA_MEP ? "packet" : "record",
                size);
     return SL_EFORMAT;
   }
+  if (range->end == 0) range->end = size;
   m->files[file].bytes = size;
-  m->pass_bytes += size;
+  m->pass_bytes += range->end - range->begin;
   if (size == 0) s->message(s->context, SL_WARNING, "%s: is empty", name);
   return SL_OK;
 }
@@ -155,8 +159,16 @@ void mdf_stream_close(struct mdf_stream *m) {
 /* ------------------------------------------------------------------------------------------- file after file */
 
 static void start_file(struct mdf_stream *m) {
+  const struct mdf_range *range = &m->files[m->file].range;
   m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
-  m->record_count = 0;
+  m->reader.offset = range->begin;
+  m->record_count = range->first_record;
+  m->done_bytes -= range->begin; /* to which the reader's offset is added */
+}
+
+/* Where the range at hand ends, or what is there of a pipe. */
+static uint64_t end_of_file(const struct mdf_stream *m) {
+  return m->mapping.is_stream ? m->reader.size : m->files[m->file].range.end;
 }
 
 static void start_pipe(struct mdf_stream *m) {
@@ -197,7 +209,7 @@ int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s) {
 static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   const int error = mdf_stream_check(m, s);
   if (error) return error;
-  m->done_bytes += m->mapping.size;
+  m->done_bytes += end_of_file(m);
   if (m->inputs.path_count == 1 && m->pass + 1 < m->pass_count) {
     m->pass++;
     start_file(m);
@@ -233,7 +245,7 @@ static int find_file(struct mdf_stream *m, const struct sl_services *s) {
       const int error = open_file(m, s);
       if (error) return error;
     }
-    if (m->reader.offset < m->reader.size) return 1;
+    if (m->reader.offset < end_of_file(m)) return 1;
     const int is_over = !m->mapping.is_stream || m->mapping.has_ended;
     const int status = is_over ? finish_file(m, s) : read_more(m, s, 1);
     if (status < 0 || status == MDF_STREAM_LATER) return status;
@@ -277,14 +289,6 @@ static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_rec
 
 /* ---------------------------------------------------------------------------------------------------- bodies */
 
-/* Whoever writes packets does not always say so in the record's header. */
-static int has_data_type(const struct mdf_stream *m, const struct mdf_record *record, const uint8_t *body,
-                         uint64_t body_bytes) {
-  if (m->data_type != MDF_DATA_MEP) return record->data_type != MDF_DATA_MEP;
-  return m->files[m->file].is_bare || record->data_type == MDF_DATA_MEP ||
-         (body_bytes >= 2 && mdf_load_u16(body) == MEP_MAGIC);
-}
-
 /* Writers give a factor that is too small, 0 most of all: a body is not lost for that. */
 static void check_hint(struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record,
                        uint64_t body_bytes, uint32_t bytes) {
@@ -301,16 +305,15 @@ static void check_hint(struct mdf_stream *m, const struct sl_services *s, const 
 /* What the record's body is, as far as its headers tell: its bytes, decompressed. Leaves a fault where there is none.
  */
 static uint64_t measure_body(const struct mdf_stream *m, struct mdf_ahead_record *r) {
-  enum { COMPRESSION_MAX = 9 };
   const struct mdf_record *record = &r->event.record;
   const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
   const uint64_t body_bytes = record->bytes - record->header_bytes;
   r->body_fault = (struct mdf_fault){0};
   r->block = (struct mdf_block){0};
   if (record->fault.kind != MDF_FAULT_NONE) return 0;
-  if (!has_data_type(m, record, body, body_bytes)) {
+  if (!mdf_walk_has_type(record, m->data_type, m->files[m->file].is_bare, body)) {
     r->body_fault = (struct mdf_fault){MDF_FAULT_DATA_TYPE, 0, 0, record->data_type, m->data_type, 0};
-  } else if (record->compression > COMPRESSION_MAX) {
+  } else if (record->compression > MDF_COMPRESSION_MAX) {
     r->body_fault = (struct mdf_fault){MDF_FAULT_COMPRESSION, 0, 0, record->compression, 0, 0};
   } else if (record->compression != 0) {
     struct mdf_block block;
@@ -341,7 +344,7 @@ static void return_to(struct mdf_stream *m, const struct mdf_place *place) {
 
 /* Is there a record left without another file, and without to wait? Later passes over a single file are one stretch. */
 static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
-  if (m->reader.offset < m->reader.size) return 1;
+  if (m->reader.offset < end_of_file(m)) return 1;
   if (m->pass == 0 || m->inputs.path_count > 1 || m->pass + 1 >= m->pass_count) return 0;
   return finish_file(m, s) == SL_OK;
 }
@@ -351,7 +354,7 @@ static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
 static int find_record(struct mdf_stream *m, const struct sl_services *s, int may_wait, struct mdf_record *record) {
   for (;;) {
     const struct mdf_reader before = m->reader;
-    (void)(m->files[m->file].is_bare ? mep_next(&m->reader, record) : mdf_next(&m->reader, record));
+    (void)mdf_walk_next(&m->reader, m->files[m->file].is_bare, record);
     if (!m->mapping.is_stream || m->mapping.has_ended || m->reader.size - m->reader.offset >= MDF_GENERIC_HEADER_BYTES)
       return 1;
     m->reader = before;
@@ -360,13 +363,27 @@ static int find_record(struct mdf_stream *m, const struct sl_services *s, int ma
   }
 }
 
-/* Adds the next record to the window, whose bodies have `bytes` so far: 1, or as above. */
+/* Only where damage before it hides the record that begins there. */
+static int pass_end(const struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record) {
+  s->message(s->context, SL_ERROR,
+             "%s: the range ends at byte %" PRIu64 ", within what is read as one record, from byte %" PRIu64
+             " to %" PRIu64 ", of a damaged file: end it at the one or the other",
+             m->inputs.names[m->file], end_of_file(m), record->offset, record->offset + record->bytes);
+  return SL_EFORMAT;
+}
+
+/* Adds the next record to the window, whose bodies have `bytes` so far: 1, or as above. Of a window that has some, the
+ * next call says what is wrong. */
 static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_t *bytes) {
   struct mdf_ahead *a = &m->ahead;
   struct mdf_ahead_record *r = &a->records[a->count];
   r->event = (struct mdf_stream_event){.number = m->record_count, .file = m->file, .pass = m->pass, .index = a->count};
   const int found = find_record(m, s, a->count == 0, &r->event.record);
   if (found != 1) return found;
+  if (!m->mapping.is_stream && m->reader.offset > end_of_file(m)) {
+    m->reader.offset = r->event.record.offset;
+    return a->count == 0 ? pass_end(m, s, &r->event.record) : SL_EFORMAT;
+  }
   m->record_count++;
   r->is_hashed = is_to_be_hashed(m, &r->event.record);
   r->bytes_before = *bytes;
@@ -396,7 +413,8 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   const int found = find_file(m, s);
   m->position = m->done_bytes + (m->is_open ? m->reader.offset : 0);
   if (found != 1) return found;
-  input_file_populate(&m->mapping, s, m->reader.offset + bytes_max);
+  const uint64_t left = m->mapping.is_stream ? 0 : end_of_file(m) - m->reader.offset;
+  input_file_populate(&m->mapping, s, m->reader.offset, left < bytes_max ? left : bytes_max);
   uint64_t bytes = 0;
   const int first = add_record(m, s, &bytes);
   if (first != 1) return first;

@@ -9,6 +9,7 @@
 #include "io/bank_packer.h"
 #include "mdf.h"
 #include "mdf_ahead.h"
+#include "mdf_range.h"
 
 #include <sluice/plugin.h>
 
@@ -27,6 +28,7 @@ SL_HOST_ARGUMENTS(mdf_stream, MDF_STREAM);
 /* What is remembered of a file from the first pass. */
 struct mdf_input {
   uint64_t bytes;
+  struct mdf_range range;     /* of which records are read; of a file, its end is known */
   uint32_t is_bare, reserved; /* packets without records around them */
   struct input_file pipe;     /* open from the start on, if it is one */
   uint64_t *bad_offsets;      /* records with a wrong checksum, ascending */
@@ -37,7 +39,7 @@ struct mdf_stream {
   struct sl_inputs inputs;
   struct mdf_input *files;
   uint64_t pass_bytes; /* of all files together, as far as they are known */
-  uint64_t done_bytes; /* of the files that were read to their end */
+  uint64_t done_bytes; /* of the files that were read to their end, less those before the range at hand */
   uint32_t pass_count, pass;
   uint32_t file, is_open;
   uint32_t verify_checksums, data_type;        /* MDF_DATA_...: what is asked for */

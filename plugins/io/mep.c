@@ -155,6 +155,13 @@ int mep_packet_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count
   return *event_count != 0;
 }
 
+int mep_record_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count, uint64_t *event_id) {
+  enum { RECORD_HEADER_BYTES = 48 };
+  for (uint64_t skip = 0; skip <= RECORD_HEADER_BYTES; skip += RECORD_HEADER_BYTES)
+    if (bytes > skip && mep_packet_claims(data + skip, bytes - skip, event_count, event_id)) return 1;
+  return 0;
+}
+
 /* ---------------------------------------------------------------------------------------------- source ids */
 
 /* Where banks that are numbered from 0 within their type stand: from `first` on, `count` of them. Bit 10 tells. */

@@ -23,6 +23,7 @@ enum {
   MEP_BLOCK_MAGIC = 0x40CE,
   MEP_HEADER_BYTES = 8,
   MEP_BLOCK_HEADER_BYTES = 20,
+  MEP_PADDING_BYTES_MAX = 3, /* after a packet, in its record */
   MEP_BLOCKS_MAX = 0xffff,
   MEP_EVENTS_MAX = 0xffff,
   MEP_FRAGMENT_MISSING = 92 /* bank type of a fragment that is not there */
@@ -68,6 +69,8 @@ int mep_packet_block(const struct mep_packet *packet, uint32_t i, struct mep_blo
 int mep_packet_blocks(const struct mep_packet *packet, struct mep_block *blocks, struct mdf_fault *fault);
 /* How many events a packet has whose blocks may be damaged, and the id of the first: 1, or 0 if nothing tells. */
 int mep_packet_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count, uint64_t *event_id);
+/* The same of a packet that may have a record's header before it. */
+int mep_record_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count, uint64_t *event_id);
 
 /* Is this the type of a fragment that the readout found broken? */
 static inline int mep_is_broken_type(uint8_t type) { return (type >= 89 && type <= 96) || type == 100 || type == 101; }

@@ -9,11 +9,12 @@ static void append(struct sl_fill *fill, const struct sl_event *event) { fill->e
 
 /* Which events are lost with a packet that cannot be read. */
 static void count_lost(struct mep_events *m, const uint8_t *data, uint64_t bytes) {
-  enum { RECORD_HEADER_BYTES = 48 };
   uint32_t count = 1;
   uint64_t id = m->origin.number;
-  for (uint64_t skip = 0; skip <= RECORD_HEADER_BYTES; skip += RECORD_HEADER_BYTES)
-    if (bytes > skip && mep_packet_claims(data + skip, bytes - skip, &count, &id)) break;
+  if (!mep_record_claims(data, bytes, &count, &id)) {
+    count = 1;
+    id = m->origin.number;
+  }
   m->bad = m->origin;
   m->bad.number = id;
   m->bad_count = count;

@@ -10,6 +10,7 @@
  */
 #include "event_faults.h"
 #include "io/bank_packer.h"
+#include "mdf_index.h"
 #include "mdf_stream.h"
 #include "mep_events.h"
 #include "mep_file.h"
@@ -111,7 +112,11 @@ static int mep_source_probe(const unsigned char *bytes, size_t count) {
   return content == MDF_PACKETS || (content != MDF_BANKS && mep_recognise(bytes, count));
 }
 
+static int mep_source_index(const char *path, const struct sl_index_calls *calls) {
+  return mdf_index(path, MDF_DATA_MEP, calls);
+}
+
 static const struct sl_source mep_source_functions = {mep_source_open, mep_source_fill, mep_source_close,
-                                                      mep_source_probe};
+                                                      mep_source_probe, mep_source_index};
 
 SL_SOURCE(mep_source, "events from packets of the event builder (MEP)", struct mep_source, mep_source_functions);

@@ -143,7 +143,6 @@ static int open_block(struct mep_window *w, struct io_packer *p, const struct me
 
 int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_services *s, const uint8_t *data,
                     uint64_t bytes, struct mdf_fault *fault) {
-  enum { PADDING_BYTES_MAX = 3 };
   struct mep_packet packet;
   *fault = (struct mdf_fault){0};
   w->event_count = w->next = w->first = w->block_count = w->port_count = 0;
@@ -151,7 +150,7 @@ int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_s
   w->odin = UINT32_MAX;
   w->odin_position = 0;
   if (mep_packet_open(data, bytes, &packet, fault)) return -1;
-  if (bytes - packet.bytes > PADDING_BYTES_MAX) {
+  if (bytes - packet.bytes > MEP_PADDING_BYTES_MAX) {
     *fault = (struct mdf_fault){MDF_FAULT_PACKET_EXTRA, 0, 0, packet.bytes, bytes, 0};
     return -1;
   }

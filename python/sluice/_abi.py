@@ -9,7 +9,7 @@ import ctypes
 from ctypes import c_char_p, c_double, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import TypeVar
 
-ABI_VERSION = 7  # SL_ABI_VERSION
+ABI_VERSION = 8  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",
@@ -63,6 +63,7 @@ class Options(ctypes.Structure):
         ("graph_text_bytes", c_size_t),
         ("device", c_char_p),
         ("input_paths", c_void_p),
+        ("input_ranges", c_void_p),
         ("sets", c_void_p),
         ("uses", c_void_p),
         ("with_paths", c_void_p),
@@ -87,6 +88,14 @@ class Options(ctypes.Structure):
         ("on_progress", PROGRESS_CALLBACK),
         ("feed", c_void_p),
     ]
+
+
+class InputRange(ctypes.Structure):
+    _fields_ = [("first_byte", c_uint64), ("bytes", c_uint64), ("first_record", c_uint64)]
+
+
+class Part(ctypes.Structure):
+    _fields_ = [("path", c_char_p), ("range", InputRange), ("events", c_uint64), ("bad_records", c_uint64)]
 
 
 class OptionsOfAnySize(ctypes.Structure):
@@ -212,6 +221,8 @@ class FeedEvent(ctypes.Structure):
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
+    "sl_input_range": InputRange,
+    "sl_part": Part,
     "sl_field": Field,
     "sl_collection": Collection,
     "sl_event": Event,

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,4 +59,37 @@ int sl_open_stream(const char *path, char *reason, size_t size) {
   const int flags = fcntl(file, F_GETFL);
   if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) < 0) return refuse(file, reason, size, strerror(errno));
   return file;
+}
+
+unsigned char *sl_read_begin(const char *path, size_t *count, char *reason, size_t reason_size) {
+  enum { BEGIN_BYTES = 1 << 20 };
+  unsigned char *bytes = malloc(BEGIN_BYTES);
+  *count = 0;
+  const int file = bytes ? sl_open_regular(path, reason, reason_size) : -1;
+  if (file < 0) return bytes;
+  ssize_t got = 1;
+  while (got > 0 && *count < BEGIN_BYTES) {
+    got = pread(file, bytes + *count, BEGIN_BYTES - *count, (off_t)*count);
+    if (got > 0) *count += (size_t)got;
+  }
+  if (got < 0) snprintf(reason, reason_size, "%s", strerror(errno));
+  close(file);
+  return bytes;
+}
+
+const char *sl_compression_of(const unsigned char *bytes, size_t count) {
+  static const struct {
+    const char *name, *magic;
+    size_t bytes;
+  } known[] = {{"gzip", "\x1f\x8b", 2},
+               {"zstd", "\x28\xb5\x2f\xfd", 4},
+               {"xz",
+                "\xfd"
+                "7zXZ",
+                5},
+               {"lz4", "\x04\x22\x4d\x18", 4},
+               {"bzip2", "BZh", 3}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (count >= known[i].bytes && memcmp(bytes, known[i].magic, known[i].bytes) == 0) return known[i].name;
+  return NULL;
 }

@@ -191,6 +191,47 @@ static int check_plugin_paths(const struct cli_arguments *a) {
   return CLI_OK;
 }
 
+static int take_number(const char **rest, uint64_t *number) {
+  char *end = NULL;
+  if (**rest < '0' || **rest > '9') return 0;
+  errno = 0;
+  *number = strtoull(*rest, &end, 10);
+  *rest = end;
+  return errno == 0;
+}
+
+/* "FIRST+BYTES", "FIRST+" to the end, each with "@RECORD" where it is known how many records are before. */
+static int parse_range(const char *text, struct sl_input_range *range) {
+  const char *rest = text;
+  *range = (struct sl_input_range){.first_record = SL_RECORD_UNKNOWN};
+  if (!take_number(&rest, &range->first_byte) || *rest++ != '+') return CLI_WRONG;
+  if (*rest != '\0' && *rest != '@' && (!take_number(&rest, &range->bytes) || range->bytes == 0)) return CLI_WRONG;
+  if (*rest == '@' && ++rest && !take_number(&rest, &range->first_record)) return CLI_WRONG;
+  return *rest == '\0' ? CLI_OK : CLI_WRONG;
+}
+
+static int parse_ranges(struct cli_arguments *a) {
+  if (a->range_texts.count == 0) return CLI_OK;
+  if (a->range_texts.count != a->inputs.count) {
+    fprintf(stderr, "error: %zu --range for %zu input file%s: give one for each file of -i, in the same order\n",
+            a->range_texts.count, a->inputs.count, a->inputs.count == 1 ? "" : "s");
+    return CLI_WRONG;
+  }
+  a->ranges = calloc(a->range_texts.count, sizeof *a->ranges);
+  if (!a->ranges) return cli_no_memory();
+  for (size_t i = 0; i < a->range_texts.count; i++) {
+    if (parse_range(a->range_texts.items[i], &a->ranges[i]) == CLI_OK) continue;
+    fprintf(
+        stderr,
+        "error: --range wants FIRST+BYTES, such as 0+1048576, not '%s'; FIRST+ reads to the end, and `sluice index` "
+        "lists ranges\n",
+        a->range_texts.items[i]);
+    return CLI_WRONG;
+  }
+  a->options.input_ranges = a->ranges;
+  return CLI_OK;
+}
+
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   *a = (struct cli_arguments){.options = sl_options_default(), .trial = sl_trial_options_default()};
   const int status = take_arguments(a, command, argc, argv);
@@ -205,6 +246,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.uses = a->uses.items;
   a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
+  if (parse_ranges(a) != CLI_OK) return CLI_WRONG;
   if (cli_choose_diagnostics(a->diagnostics) != CLI_OK) return CLI_WRONG;
   return check_plugin_paths(a);
 }
@@ -214,6 +256,8 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->owned.items);
   free((void *)a->operands.items);
   free((void *)a->inputs.items);
+  free((void *)a->range_texts.items);
+  free(a->ranges);
   free((void *)a->csv_paths.items);
   free((void *)a->nodes.items);
   free((void *)a->graphs.items);

@@ -21,6 +21,9 @@ struct cli_arguments {
   const char *const *command_line; /* all of it, NULL-terminated */
   const char *operand;             /* the first operand, or NULL */
   struct cli_list operands, inputs, sets, uses, withs, plugin_paths;
+  struct cli_list range_texts; /* --range, one for each of `inputs` */
+  struct sl_input_range *ranges;
+  uint64_t part_events; /* of `sluice index` */
   const char *json_path, *svg_path, *offsets_path;
   const char *log_path, *log_level, *diagnostics;
   struct cli_list csv_paths;
@@ -50,7 +53,8 @@ enum {
   CLI_TEST = 256,
   CLI_COMPARE = 512,
   CLI_MESSAGES = 1024, /* how messages are printed */
-  CLI_LISTS = 2048
+  CLI_LISTS = 2048,
+  CLI_INDEX = 4096
 };
 
 /* What an option takes, and so the type of its target in struct cli_arguments:
@@ -148,5 +152,6 @@ int cli_tune(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
 int cli_new(const struct cli_arguments *a);
 int cli_test(const struct cli_arguments *a);
+int cli_index(const struct cli_arguments *a);
 
 #endif

@@ -43,6 +43,12 @@ const struct cli_command cli_commands[] = {
      "  $ sluice new plugin mine\n"
      "  $ sluice new algorithm mine.far_hits\n"
      "  $ sluice new sink mine.tally\n"},
+    {"index", "FILE...", "a file", 1, UINT32_MAX, CLI_INDEX | CLI_MESSAGES | CLI_PLUGINS,
+     "cut files of events into parts, for several runs to read", cli_index,
+     "Looks at the headers of the files alone. Each line has the options with which `sluice run` reads that part.\n"
+     "What is wrong with headers is a warning with the byte. Exits with 1 if a file cannot be read in parts.\n\n"
+     "  $ sluice index events.mdf -n 5000\n"
+     "  $ sluice run graphs/velo.yaml -i events.mdf --range 0+52428800@0 --digest\n"},
     {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},

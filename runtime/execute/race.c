@@ -241,11 +241,20 @@ static void add_all(struct command *c, const char *format, const char *const *va
   for (; values && *values; values++) add(c, format, *values);
 }
 
+static void add_range(struct command *c, const struct sl_input_range *range) {
+  char text[80];
+  snprintf(text, sizeof text, "%llu+%llu@%llu", (unsigned long long)range->first_byte, (unsigned long long)range->bytes,
+           (unsigned long long)range->first_record);
+  add(c, " --range %s", text);
+}
+
 /* The command that finds it again. What was not given has its default, which is the same each time. */
 static void describe_command(const struct sl_session *s, struct command *c) {
   char number[32];
   add(c, "sluice run %s --device simt --race", s->options.graph_path ? s->options.graph_path : "GRAPH");
   add_all(c, " -i '%s'", s->options.input_paths);
+  for (uint32_t i = 0; s->options.input_ranges && s->options.input_paths[i]; i++)
+    add_range(c, &s->options.input_ranges[i]);
   snprintf(number, sizeof number, "%llu", (unsigned long long)s->options.events);
   if (s->options.events) add(c, " -n %s", number);
   snprintf(number, sizeof number, "%u", s->slice_events);

@@ -327,7 +327,8 @@ static int open_hosts(struct sl_session *s) {
     if (a->kind == SL_KIND_SOURCE && a->source->open) {
       uint32_t count = 0;
       while (s->options.input_paths && s->options.input_paths[count]) count++;
-      const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths};
+      const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths,
+                                       s->options.input_ranges};
       status = a->source->open(s->states[n], &s->contexts[n].services, s->reading.args, &inputs);
     } else if (a->kind == SL_KIND_SINK && a->sink->open) {
       status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);

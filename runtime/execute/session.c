@@ -107,23 +107,18 @@ static int take_settings(struct sl_session *s, struct sl_override *sets, uint32_
   return status;
 }
 
-/* How much of the first input sources are shown, to recognise it. */
-enum { PROBE_BYTES = 1 << 20 };
-
-/* The first bytes of the first input; none if it cannot be read, which its source then says. NULL: no memory. */
-static unsigned char *read_probe(const char *path, size_t *count) {
-  unsigned char *bytes = malloc(PROBE_BYTES);
-  *count = 0;
-  char reason[128];
-  const int file = bytes ? sl_open_regular(path, reason, sizeof reason) : -1;
-  if (file < 0) return bytes;
-  ssize_t got = 1;
-  while (got > 0 && *count < PROBE_BYTES) {
-    got = pread(file, bytes + *count, PROBE_BYTES - *count, (off_t)*count);
-    if (got > 0) *count += (size_t)got;
+/* Are parts of files asked for, of a source that reads parts? */
+static int check_ranges(struct sl_session *s) {
+  const struct sl_options *o = &s->options;
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  for (uint32_t i = 0; o->input_ranges && o->input_paths && o->input_paths[i]; i++) {
+    if (o->input_ranges[i].first_byte == 0 && o->input_ranges[i].bytes == 0) continue;
+    if (source->algorithm->source->index) return SL_OK;
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s reads whole files, and no part of %s",
+                source->use, o->input_paths[i]);
+    return SL_EINVAL;
   }
-  close(file);
-  return bytes;
+  return SL_OK;
 }
 
 /* A source without an end has a property `events`, the number of events to make; -n is another way to set it. */
@@ -141,6 +136,7 @@ static int open_graph(struct sl_session *s) {
   const struct sl_options *o = &s->options;
   const char *input = o->input_paths ? o->input_paths[0] : NULL;
   unsigned char *probe = NULL;
+  char reason[128];
   size_t probe_count = 0;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
@@ -149,7 +145,8 @@ static int open_graph(struct sl_session *s) {
   if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  if (status == SL_OK && input && !(probe = read_probe(input, &probe_count))) status = SL_ENOMEM;
+  if (status == SL_OK && input && !(probe = sl_read_begin(input, &probe_count, reason, sizeof reason)))
+    status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
@@ -168,6 +165,7 @@ static int open_graph(struct sl_session *s) {
                                              .is_fed = o->feed != NULL};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
+  if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) limit_source(s);
   free(probe);
   free_overrides(sets, set_count);
@@ -331,6 +329,10 @@ static int check_options(struct sl_session *s) {
   if (s->options.feed && s->options.input_paths && s->options.input_paths[0]) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
                 s->options.input_paths[0]);
+    return SL_EINVAL;
+  }
+  if (s->options.input_ranges && !(s->options.input_paths && s->options.input_paths[0])) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges are of no file");
     return SL_EINVAL;
   }
   s->statistics.summary.repeat = s->options.repeat > 1 ? s->options.repeat : 1;

@@ -8,6 +8,8 @@
  * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
  * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
  */
+#include "base/input.h"
+
 #include "graph/stages.h"
 #include "plugin/peek.h"
 
@@ -85,6 +87,13 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
   if (r->request->is_fed) {
     sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, plugin_paths adds a folder",
                     "no source takes a feed: no plugin that was found has one that does");
+    return;
+  }
+  const char *compression = sl_compression_of(r->request->input_bytes, r->request->input_count);
+  if (compression) {
+    sl_report_error(r, use->mark, node->key, SL_COMPRESSED_HINT,
+                    "%s is compressed as a whole (%s), and no source reads it", sl_shown(r, r->request->input_name),
+                    compression);
     return;
   }
   const char *asked = list_sources(r);

@@ -36,6 +36,16 @@ static int is_given(const struct sl_node *node) {
 
 /* ------------------------------------------------------------------------------------------------- the table */
 
+/* Of the first file. */
+static void write_range(const struct sl_session *s, FILE *file) {
+  const struct sl_input_range *range = sl_session_options(s)->input_ranges;
+  if (!range || (range->first_byte == 0 && range->bytes == 0)) return;
+  if (range->bytes)
+    fprintf(file, ", bytes %" PRIu64 " to %" PRIu64, range->first_byte, range->first_byte + range->bytes);
+  else
+    fprintf(file, ", from byte %" PRIu64 " on", range->first_byte);
+}
+
 static void write_input(const struct sl_session *s, FILE *file) {
   const char *const *paths = sl_session_options(s)->input_paths;
   const struct sl_node *source = source_of(s);
@@ -49,6 +59,7 @@ static void write_input(const struct sl_session *s, FILE *file) {
       fprintf(file, ", seed %" PRIu64, source->values[seed].integer);
   } else {
     fprintf(file, "%s", paths[0]);
+    write_range(s, file);
     if (count > 1) fprintf(file, " and %u more", count - 1);
     fprintf(file, ", read by %s", source->use);
   }
@@ -124,12 +135,17 @@ static void json_properties(struct sl_json *j, const struct sl_node *node) {
 
 static void json_inputs(const struct sl_session *s, struct sl_json *j) {
   const char *const *paths = sl_session_options(s)->input_paths;
+  const struct sl_input_range *ranges = sl_session_options(s)->input_ranges;
   sl_json_begin_array(j, "inputs");
   for (uint32_t i = 0; paths && paths[i]; i++) {
     struct stat about;
     const int is_file = stat(paths[i], &about) == 0 && S_ISREG(about.st_mode);
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "path", paths[i]);
+    if (ranges) {
+      sl_json_integer(j, "first_byte", (int64_t)ranges[i].first_byte);
+      sl_json_integer(j, "range_bytes", (int64_t)ranges[i].bytes);
+    }
     sl_json_number(j, "bytes", is_file ? (double)about.st_size : NAN); /* NaN: null */
     sl_json_end_object(j);
   }

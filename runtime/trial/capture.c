@@ -183,7 +183,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
   const struct sl_options *o = sl_session_options(s);
   uint32_t count = 0;
   while (o->input_paths && o->input_paths[count]) count++;
-  const struct sl_inputs inputs = {o->input_paths, count, 0, o->input_paths};
+  const struct sl_inputs inputs = {o->input_paths, count, 0, o->input_paths, NULL};
   void *state = test_allocate(source->algorithm->state_size + 1u, 1);
   const struct sl_source *functions = source->algorithm->source;
   const struct sl_services *services = sl_session_services(s, sl_session_graph(s)->source);

@@ -59,7 +59,7 @@ static inline void run_source(const struct sl_algorithm *a, const char *args, co
   static const struct sl_services services = {
       .size = sizeof services, .message = ignore_message, .in_parallel = run_steps, .workers = FUZZ_WORKERS};
   void *state = calloc(1, a->state_size);
-  const struct sl_inputs inputs = {&path, 1, 0, &path};
+  const struct sl_inputs inputs = {&path, 1, 0, &path, NULL};
   int result = a->source->open(state, &services, args, &inputs);
   if (result == 0) result = 1;
   while (result == 1) {

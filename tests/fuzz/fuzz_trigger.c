@@ -203,7 +203,7 @@ static void start_session(struct trigger *t, const char *first_file) {
 
 static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
   static const char *paths[1];
-  static struct sl_inputs inputs = {paths, 1, 0, paths};
+  static struct sl_inputs inputs = {paths, 1, 0, paths, NULL};
   paths[0] = fuzz_file_of(&turn.file, bytes, size);
   if (!t->session) start_session(t, paths[0]);
   pthread_mutex_lock(&turn.lock);

@@ -238,7 +238,7 @@ int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) 
   free(d->messages);
   d->messages = calloc(1, 1);
   memset(d->state, 0, d->algorithm->state_size);
-  struct sl_inputs inputs = {paths, path_count, 0, paths};
+  struct sl_inputs inputs = {paths, path_count, 0, paths, d->ranges};
   allocate_ports(d);
   int result = d->algorithm->source->open(d->state, &services, d->args, &inputs);
   memset(&inputs, 0xff, sizeof inputs); /* only what it points to is borrowed */
@@ -246,6 +246,10 @@ int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) 
   d->algorithm->source->close(d->state);
   free_ports(d);
   return result;
+}
+
+int driver_index(struct driver *d, const char *path, const struct sl_index_calls *calls) {
+  return d->algorithm->source->index(path, calls);
 }
 
 /* ------------------------------------------------------------------------------------------------ files */

@@ -34,10 +34,11 @@ struct driver {
   /* Set by the test before a run. Default: events_max 4, 4096 banks and 1 << 19 words a port, everything wanted. */
   uint32_t events_max;
   uint32_t bank_capacity[DRIVER_KINDS], word_capacity[DRIVER_KINDS];
-  uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
-  uint32_t record_words;           /* room for records in a slice, and an event's limit; 0: nobody reads them */
-  uint32_t stop_after_slices;      /* 0: run to the end */
-  uint32_t workers;                /* that share the work; 3 by default */
+  uint32_t unwanted[DRIVER_KINDS];     /* 1: all pointers null; 2: only `payload` null */
+  uint32_t record_words;               /* room for records in a slice, and an event's limit; 0: nobody reads them */
+  uint32_t stop_after_slices;          /* 0: run to the end */
+  uint32_t workers;                    /* that share the work; 3 by default */
+  const struct sl_input_range *ranges; /* of the paths of a run; NULL: whole files */
   void (*between_slices)(void *context);
   void (*on_message)(void *context); /* while the source says something */
   /* Looks at each slice while the ports hold it; what it returns other than 0 ends the run. */
@@ -63,6 +64,8 @@ void driver_stop(struct driver *d);
 void driver_set(struct driver *d, const char *property, double value);
 /* Reads files by path: what open or the last fill returned. Earlier results are forgotten. */
 int driver_run(struct driver *d, const char *const *paths, uint32_t path_count);
+/* The records of a file, by its headers. */
+int driver_index(struct driver *d, const char *path, const struct sl_index_calls *calls);
 /* Reads one file from memory. */
 int driver_run_bytes(struct driver *d, const void *data, size_t size);
 

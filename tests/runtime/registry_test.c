@@ -38,7 +38,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
       {"smaller", "descriptor of 56 bytes, 64 are expected"},
       {"larger", "descriptor of 72 bytes, 64 are expected"},
-      {"other_abi", "ABI version 8, this runtime speaks 7"},
+      {"other_abi", "ABI version 9, this runtime speaks 8"},
       {"other_name",
        "the plugin calls itself good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
       {"other_target",

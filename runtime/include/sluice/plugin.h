@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  7u
+#define SL_ABI_VERSION  8u
 #define SL_UNUSED       __attribute__((unused))
 
 /* ------------------------------------------------------------------------------------------------ errors */
@@ -513,11 +513,39 @@ struct sl_fill {
   uint64_t progress_done, progress_total; /* set by the source; total 0 if unknown; any unit */
 };
 
+/* A part of a file: the records that begin in it, all of them whole. A record is what a source reads at a time: of MDF
+ * an event, of MEP a packet of events. {0}: the whole file. */
+struct sl_input_range {
+  uint64_t first_byte, bytes; /* bytes 0: to the end of the file */
+  uint64_t first_record;      /* records of the file before it: events without a number of their own are numbered so */
+};
+#define SL_RECORD_UNKNOWN UINT64_MAX /* as first_record: the source counts, and looks at all headers before */
+
 struct sl_inputs {
   const char *const *paths; /* as given with -i, globs expanded; borrowed for the whole run */
   uint32_t path_count;
   uint32_t reserved;
   const char *const *names; /* messages name inputs so */
+  /* Of each path what is to be read; NULL: whole files, as always for a source without `index`. */
+  const struct sl_input_range *ranges;
+};
+
+/* A record, as its headers have it. */
+struct sl_index_record {
+  uint64_t first_byte, bytes;
+  uint64_t events;      /* that a run makes of it, those with an error included */
+  uint32_t begins_part; /* can a range begin with it? */
+  uint32_t reserved;
+  const char *fault; /* what is wrong with it, NULL if nothing is; until `add` returns */
+};
+/* Who wants to know which records a file has. */
+struct sl_index_calls {
+  uint32_t size, reserved;
+  void *context;
+  /* A record, in the order of the file. What it returns other than 0 ends the walk. */
+  int (*add)(void *context, const struct sl_index_record *record);
+  /* As that of struct sl_services. */
+  void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 };
 
 struct sl_source {
@@ -537,6 +565,10 @@ struct sl_source {
    * one whose files nothing tells apart has one that returns 0, and reads those that a graph or --use names it for.
    * Rationale: `-i FILE` chooses the source by the file, so that a graph need not say what its input will be. */
   int (*probe)(const unsigned char *bytes, size_t count);
+  /* Optional, with `probe`: tells all records of a file from their headers, without a state, and before anything else.
+   * A source that has it reads the ranges of struct sl_inputs. Returns 0, what `add` returned, or an error that it
+   * told. */
+  int (*index)(const char *path, const struct sl_index_calls *calls);
 };
 
 /* Where sinks and checks put their figures: JSON under results.NODE, and lines of the final table. */
@@ -685,8 +717,11 @@ SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_fill) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 24, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_source) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_input_range) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_index_record) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_index_calls) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_source) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 48, "frozen by the ABI");

@@ -125,8 +125,11 @@ struct sl_options {
       *graph_path; /* where there is no such file, it is looked for as sl_write_graph_list says; with_paths too */
   const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
   size_t graph_text_bytes;
-  const char *device;              /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
-  const char *const *input_paths;  /* NULL-terminated, or NULL */
+  const char *device;             /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
+  const char *const *input_paths; /* NULL-terminated, or NULL */
+  /* What is read of each of input_paths, such as sl_index_files finds; NULL: whole files. A range that does not begin
+   * and end with a record is an error of the run. */
+  const struct sl_input_range *input_ranges;
   const char *const *sets;         /* "NODE.PROPERTY=VALUE" or "PARAMETER=VALUE", NULL-terminated, or NULL */
   const char *const *uses;         /* "NODE=PLUGIN.ALGORITHM" */
   const char *const *with_paths;   /* graph files merged after the graph, in this order; before `uses`, `sets` */
@@ -304,6 +307,29 @@ SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *fil
 /* The graph as boxes and arrows, with the planned bytes an event: for Graphviz, for Mermaid. */
 SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
+
+/* ------------------------------------------------------------------------------------------- parts of files */
+
+/* Files cut at the begins of records, so that several runs can read them: a run over each part, and the digests joined
+ * (sl_digest_join), sums added, give what one run over all files gives. */
+struct sl_part {
+  const char *path; /* as it was given */
+  struct sl_input_range range;
+  uint64_t events;      /* that a run makes of it, those with an error included */
+  uint64_t bad_records; /* of which a header is wrong; a wrong checksum is not seen */
+};
+struct sl_index;
+/* Walks the headers of files, without the payloads, with the source that recognises each: parts of at least
+ * `part_events` events (0: 10,000), but for the last of a file. A part ends before a record that is sound. What is
+ * wrong with headers is a warning with the byte; a run makes an event with an error of it. A file that cannot be read
+ * in parts (a pipe, one that is compressed as a whole) is an error. */
+SL_API int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
+                          struct sl_diagnostics *d, struct sl_index **index);
+/* All parts, in the order of the files; `count` of them. Valid until sl_index_close. */
+SL_API const struct sl_part *sl_index_parts(const struct sl_index *index, uint64_t *count);
+/* {"parts": [{"path", "first_byte", "bytes", "first_record", "events", "bad_records"}], "events", "bad_records"} */
+SL_API int sl_index_write_json(const struct sl_index *index, FILE *file);
+SL_API void sl_index_close(struct sl_index *index);
 
 /* ---------------------------------------------------------------------------------------- the planner alone */
 

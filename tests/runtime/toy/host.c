@@ -65,7 +65,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
 
 static void source_close(void *state) { (void)state; }
 
-static const struct sl_source toy_source = {source_open, source_fill, source_close, NULL};
+static const struct sl_source toy_source = {source_open, source_fill, source_close, NULL, NULL};
 SL_SOURCE(source, "events made from their number", struct source_state, toy_source);
 
 struct order_args {

@@ -1,0 +1,60 @@
+/* mdf_range.c: see mdf_range.h. */
+#include "mdf_range.h"
+
+#include "mdf_walk.h"
+
+#include <inttypes.h>
+
+int mdf_range_is_part(const struct sl_input_range *asked) {
+  return asked && (asked->first_byte != 0 || asked->bytes != 0);
+}
+
+/* The last record that begins at or before a byte: how many there are before it; *begin and *end are its own. */
+static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uint64_t byte, uint64_t *begin,
+                               uint64_t *end) {
+  struct mdf_reader reader = mdf_reader_start(f->data, f->size);
+  struct mdf_record record = {0};
+  uint64_t count = 0;
+  *begin = *end = 0;
+  while (mdf_walk_next(&reader, is_bare, &record)) {
+    *begin = record.offset;
+    *end = record.offset + record.bytes;
+    if (*end > byte) break;
+    count++;
+  }
+  return count;
+}
+
+/* Does a record begin there, be it a damaged one? Says so if none does. */
+static int check_begin(const struct sl_services *s, const char *name, const struct input_file *f, uint32_t is_bare,
+                       uint64_t byte, const char *what) {
+  uint64_t begin, end;
+  if (mdf_walk_begins(f->data, f->size, is_bare, byte)) return SL_OK;
+  (void)records_before(f, is_bare, byte, &begin, &end);
+  if (begin == byte) return SL_OK;
+  s->message(s->context, SL_ERROR,
+             "%s: no record begins at byte %" PRIu64 ", where the range %s: one begins at byte %" PRIu64
+             ", and %s byte %" PRIu64 "; `sluice index` lists ranges that can be read",
+             name, byte, what, begin, end < f->size ? "the next one at" : "the file ends at", end);
+  return SL_EINVAL;
+}
+
+int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const char *name, const struct input_file *f,
+                   uint32_t is_bare, const struct sl_input_range *asked) {
+  *range = (struct mdf_range){0};
+  if (!mdf_range_is_part(asked)) return SL_OK;
+  const uint64_t first = asked->first_byte, left = first < f->size ? f->size - first : 0;
+  if (asked->bytes > left || left == 0) {
+    s->message(s->context, SL_ERROR,
+               "%s: %" PRIu64 " bytes from byte %" PRIu64 " on are asked for, and the file has %" PRIu64
+               " in all; `sluice index` lists ranges that can be read",
+               name, asked->bytes, first, f->size);
+    return SL_EINVAL;
+  }
+  *range = (struct mdf_range){first, first + (asked->bytes ? asked->bytes : left), asked->first_record};
+  if (first != 0 && check_begin(s, name, f, is_bare, first, "begins")) return SL_EINVAL;
+  if (range->end != f->size && check_begin(s, name, f, is_bare, range->end, "ends")) return SL_EINVAL;
+  uint64_t begin, end;
+  if (asked->first_record == SL_RECORD_UNKNOWN) range->first_record = records_before(f, is_bare, first, &begin, &end);
+  return SL_OK;
+}

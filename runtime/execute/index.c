@@ -1,0 +1,208 @@
+/* index.c: files cut into parts at the begins of records, as the source that recognises a file tells them
+ * (struct sl_source, index). What is in a record only its source knows.
+ */
+#include "base/diagnostics.h"
+#include "base/input.h"
+#include "base/json.h"
+#include "plugin/peek.h"
+#include "plugin/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART_EVENTS_DEFAULT = 10000 };
+
+struct sl_index {
+  struct sl_part *parts;
+  uint64_t count, capacity;
+  char **paths; /* of the files, which parts borrow */
+  uint32_t path_count;
+};
+
+/* ---------------------------------------------------------------------------------------------- one file */
+
+struct cutter {
+  struct sl_index *index;
+  struct sl_diagnostics *diagnostics;
+  const char *path;
+  uint64_t part_events;
+  uint64_t records;    /* of the file so far */
+  struct sl_part *end; /* the part at hand; NULL before the first record */
+};
+
+static int begin_part(struct cutter *c, uint64_t first_byte) {
+  struct sl_index *index = c->index;
+  if (index->count == index->capacity) {
+    const uint64_t capacity = index->capacity ? 2 * index->capacity : 64;
+    struct sl_part *larger = realloc(index->parts, capacity * sizeof *larger);
+    if (!larger) return SL_ENOMEM;
+    index->parts = larger;
+    index->capacity = capacity;
+  }
+  c->end = &index->parts[index->count++];
+  *c->end = (struct sl_part){.path = c->path, .range = {first_byte, 0, c->records}};
+  return SL_OK;
+}
+
+static int add_record(void *context, const struct sl_index_record *record) {
+  struct cutter *c = context;
+  const int is_full = c->end && c->end->events >= c->part_events && record->begins_part;
+  if ((!c->end || is_full) && begin_part(c, record->first_byte) < 0) return SL_ENOMEM;
+  c->end->range.bytes += record->bytes;
+  c->end->events += record->events;
+  c->end->bad_records += record->fault != NULL;
+  c->records++;
+  if (record->fault)
+    sl_diagnose_often(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "bad record", "%s: record at byte %llu: %s",
+                      c->path, (unsigned long long)record->first_byte, record->fault);
+  return SL_OK;
+}
+
+__attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t severity, const char *format, ...) {
+  const struct cutter *c = context;
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(c->diagnostics, severity, NULL, NULL, NULL, format, arguments);
+  va_end(arguments);
+}
+
+static int cut_file(struct cutter *c, const struct sl_source *source) {
+  const struct sl_index_calls calls = {.size = sizeof calls, .context = c, .add = add_record, .message = tell};
+  const size_t errors = sl_diagnostics_errors(c->diagnostics);
+  const int status = source->index(c->path, &calls);
+  if (status < 0 && sl_diagnostics_errors(c->diagnostics) == errors)
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, sl_error_text(status));
+  if (status == SL_OK && c->records == 0)
+    sl_diagnose(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: is empty, and has no part", c->path);
+  return status;
+}
+
+/* -------------------------------------------------------------------------------------------- its source */
+
+/* The first source of a plugin that recognises the bytes, or NULL. */
+static const struct sl_algorithm *find_in(const struct sl_plugin_entry *entry, const unsigned char *bytes,
+                                          size_t count) {
+  for (uint32_t k = 0; entry->status == SL_PLUGIN_LOADED && k < entry->plugin->algorithm_count; k++) {
+    const struct sl_algorithm *a = entry->plugin->algorithms[k];
+    if (a->kind == SL_KIND_SOURCE && a->source->probe && a->source->probe(bytes, count)) return a;
+  }
+  return NULL;
+}
+
+/* The same of all plugins, which are opened one by one. */
+static const struct sl_algorithm *find_source(struct sl_registry *r, const unsigned char *bytes, size_t count,
+                                              const char **plugin) {
+  for (size_t i = 0; i < r->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &r->entries[i];
+    if (entry->status == SL_PLUGIN_UNOPENED && sl_plugin_peek(entry->path) & SL_PEEK_PROBE &&
+        sl_registry_load_entry(r, i) < 0)
+      return NULL;
+    const struct sl_algorithm *found = find_in(entry, bytes, count);
+    *plugin = entry->file_name;
+    if (found) return found;
+  }
+  return NULL;
+}
+
+/* A file that cannot be cut. */
+static int refuse(struct cutter *c, const struct sl_algorithm *source, const char *plugin, const unsigned char *bytes,
+                  size_t count) {
+  const char *compression = sl_compression_of(bytes, count);
+  if (compression)
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, SL_COMPRESSED_HINT,
+                "%s: is compressed as a whole (%s), and can only be read as a whole", c->path, compression);
+  else if (source)
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: is read by %s.%s, which reads no parts of files",
+                c->path, plugin, source->name);
+  else
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL,
+                "`sluice list` shows the plugins found, --plugin-path adds a folder", "%s: no source recognises it",
+                c->path);
+  return SL_EFORMAT;
+}
+
+static int index_file(struct cutter *c, struct sl_registry *r) {
+  const char *plugin = "";
+  char reason[128] = "";
+  size_t count = 0;
+  unsigned char *bytes = sl_read_begin(c->path, &count, reason, sizeof reason);
+  if (!bytes) return SL_ENOMEM;
+  int status;
+  if (*reason) {
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, reason);
+    status = SL_EIO;
+  } else {
+    const struct sl_algorithm *source = find_source(r, bytes, count, &plugin);
+    status = source && source->source->index ? cut_file(c, source->source) : refuse(c, source, plugin, bytes, count);
+  }
+  free(bytes);
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- all files */
+
+int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
+                   struct sl_diagnostics *d, struct sl_index **index) {
+  const char *const targets[] = {"cpu", NULL};
+  struct sl_registry r = {0};
+  uint32_t path_count = 0;
+  while (paths && paths[path_count]) path_count++;
+  struct sl_index *made = calloc(1, sizeof *made);
+  *index = NULL;
+  int status = made ? sl_registry_scan(plugin_paths, targets, &r) : SL_ENOMEM;
+  if (made) made->paths = calloc(path_count + 1u, sizeof *made->paths);
+  if (made && !made->paths) status = SL_ENOMEM;
+  for (uint32_t i = 0; i < path_count && status != SL_ENOMEM; i++) {
+    char *path = made->paths[made->path_count++] = strdup(paths[i]);
+    struct cutter c = {made, d, path, part_events ? part_events : PART_EVENTS_DEFAULT, 0, NULL};
+    const int cut = path ? index_file(&c, &r) : SL_ENOMEM;
+    if (cut == SL_ENOMEM || status == SL_OK) status = cut;
+  }
+  sl_diagnose_further(d);
+  sl_registry_close(&r);
+  if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(status));
+  if (status == SL_OK)
+    *index = made;
+  else
+    sl_index_close(made);
+  return status;
+}
+
+const struct sl_part *sl_index_parts(const struct sl_index *index, uint64_t *count) {
+  *count = index->count;
+  return index->parts;
+}
+
+int sl_index_write_json(const struct sl_index *index, FILE *file) {
+  struct sl_json j;
+  uint64_t events = 0, bad_records = 0;
+  sl_json_begin(&j);
+  sl_json_begin_object(&j, NULL);
+  sl_json_begin_array(&j, "parts");
+  for (uint64_t i = 0; i < index->count; i++) {
+    const struct sl_part *part = &index->parts[i];
+    sl_json_begin_object(&j, NULL);
+    sl_json_string(&j, "path", part->path);
+    sl_json_integer(&j, "first_byte", (int64_t)part->range.first_byte);
+    sl_json_integer(&j, "bytes", (int64_t)part->range.bytes);
+    sl_json_integer(&j, "first_record", (int64_t)part->range.first_record);
+    sl_json_integer(&j, "events", (int64_t)part->events);
+    sl_json_integer(&j, "bad_records", (int64_t)part->bad_records);
+    sl_json_end_object(&j);
+    events += part->events;
+    bad_records += part->bad_records;
+  }
+  sl_json_end_array(&j);
+  sl_json_integer(&j, "events", (int64_t)events);
+  sl_json_integer(&j, "bad_records", (int64_t)bad_records);
+  sl_json_end_object(&j);
+  return sl_json_finish(&j, file);
+}
+
+void sl_index_close(struct sl_index *index) {
+  if (!index) return;
+  for (uint32_t i = 0; i < index->path_count; i++) free(index->paths[i]);
+  free(index->paths);
+  free(index->parts);
+  free(index);
+}
