@@ -28,6 +28,7 @@ from .errors import (
 from .feed import Feed
 from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
+from .parts import Part, index, join_digests
 from .run import Run
 from .source import Bank, Banks, Event, Packet
 
@@ -55,6 +56,7 @@ __all__ = [
     "LibraryError",
     "Node",
     "Packet",
+    "Part",
     "Port",
     "Run",
     "RunError",
@@ -64,5 +66,7 @@ __all__ = [
     "__version__",
     "describe",
     "devices",
+    "index",
+    "join_digests",
     "version",
 ]

@@ -23,6 +23,7 @@ ERRORS = {
     -9: "SL_EINTERRUPTED",
 }
 INTERRUPTED = -9
+RECORD_UNKNOWN = 2**64 - 1  # SL_RECORD_UNKNOWN
 SEVERITIES = ("note", "warning", "error")
 
 # SL_TYPE_...: how NumPy names them. Those after these are types of properties.

@@ -12,6 +12,7 @@ from . import _abi
 from ._feed import Queue
 from ._library import Diagnostics, library, text_of
 from .errors import Diagnostic, GraphError, failure
+from .parts import Part, ranges_of
 
 
 @dataclasses.dataclass
@@ -24,7 +25,7 @@ class Settings:
     uses: Sequence[str] = ()
     sets: Sequence[str] = ()
     plugin_paths: Sequence[str] = ()
-    input_paths: Sequence[str] = ()
+    input_paths: Sequence[str | Part] = ()
     events: int = 0
     device: str | None = None
     slots: int = 0
@@ -85,7 +86,11 @@ class Session:
         o.graph_text, o.graph_text_bytes = text, len(text or b"")
         o.with_paths = self._texts(settings.with_paths)
         o.uses, o.sets = self._texts(settings.uses), self._texts(settings.sets)
-        o.plugin_paths, o.input_paths = self._texts(settings.plugin_paths), self._texts(settings.input_paths)
+        o.plugin_paths = self._texts(settings.plugin_paths)
+        o.input_paths = self._texts([os.fspath(path) for path in settings.input_paths])
+        ranges = ranges_of(settings.input_paths)
+        self._kept.append(ranges)
+        o.input_ranges = ctypes.cast(ranges, c_void_p) if ranges else None
         o.events = _abi.count("n", settings.events, 64)
         o.slots = _abi.count("slots", settings.slots, 32)
         o.slice_events = _abi.count("slice_events", settings.slice_events, 32)

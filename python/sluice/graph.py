@@ -1,7 +1,6 @@
 """Graphs: read from files or text, or written in Python; looked at, and run."""
 from __future__ import annotations
 
-import glob
 import html
 import json
 import math
@@ -19,6 +18,7 @@ from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, failure
 from .feed import Feed
+from .parts import files_of
 from .run import Check, Progress, Pushed, Run
 from .source import Entry
 
@@ -86,15 +86,6 @@ def _paths(paths: Paths | None) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         return [os.fspath(paths)]
     return [os.fspath(path) for path in paths]
-
-
-def _files(files: Paths | None) -> list[str]:
-    """Input files: patterns become what they match, in order; one that matches nothing stays, and is no such file."""
-    found: list[str] = []
-    for path in _paths(files):
-        is_pattern = glob.has_magic(path) and not os.path.exists(path)
-        found += (sorted(glob.glob(path)) if is_pattern else []) or [path]
-    return found
 
 
 def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
@@ -317,8 +308,8 @@ class Graph:
     ) -> Run:
         """An iterator over batches of finished events, in input order; see Run.
 
-        files: a file or several, or patterns; none: what the graph's source makes. source: in place of files, Events
-        and Packets from memory: anything that can be iterated over, in a thread of its own; it waits where it is ahead
+        files: a file or several, patterns, or Parts of files (index()); none: what the graph's source makes. source: in
+        place of files, Events and Packets from memory: anything that can be iterated over, in a thread of its own; it waits where it is ahead
         of the run by `entries_max` (512). on_batch: a function, or several, that get each batch before the loop does,
         in a thread of the run; what they return or yield, (place of an event in the batch, message), are findings, for
         which the run raises CheckError at its end. n: the first so many events (None: all of a file or source, 1000
@@ -331,7 +322,7 @@ class Graph:
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
         settings = Settings(
-            input_paths=_files(files),
+            input_paths=files_of(files),
             events=n or 0,
             device=device,
             slots=slots or 0,

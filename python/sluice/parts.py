@@ -1,0 +1,106 @@
+"""Parts of files: what several runs read, one each, and what makes their results one."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from ctypes import c_uint64, c_void_p
+
+from . import _abi
+from ._library import Diagnostics, library
+from .errors import RunError, SluiceWarning, failure, warn
+
+Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+NO_EVENTS = f"{1:016x}"  # the digest of no events
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Bytes of a file that begin and end with a record, which graph.run() takes in the place of a file."""
+
+    path: str
+    first_byte: int = 0
+    bytes: int = 0  # 0: to the end
+    first_record: int | None = None  # records of the file before it; None: the run counts them
+    events: int | None = None  # that a run makes of it, as far as headers tell; None: not known
+    bad_records: int = 0  # of which a header is wrong
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+def files_of(files: Files | None) -> list[str | Part]:
+    """Input files: parts stay; patterns become what they match, in order; one that matches nothing stays, and is no such
+    file.
+    """
+    found: list[str | Part] = []
+    for item in [files] if isinstance(files, (str, os.PathLike)) else files or ():
+        if isinstance(item, Part):
+            found.append(item)
+            continue
+        path = os.fspath(item)
+        is_pattern = glob.has_magic(path) and not os.path.exists(path)
+        found += (sorted(glob.glob(path)) if is_pattern else []) or [path]
+    return found
+
+
+def _range(item: str | Part) -> _abi.InputRange:
+    if not isinstance(item, Part):
+        return _abi.InputRange(0, 0, 0)
+    return _abi.InputRange(
+        item.first_byte, item.bytes, _abi.RECORD_UNKNOWN if item.first_record is None else item.first_record
+    )
+
+
+def ranges_of(items: Sequence[str | Part]) -> ctypes.Array[_abi.InputRange] | None:
+    """An array for struct sl_options; None where all are whole files."""
+    if not any(isinstance(item, Part) for item in items):
+        return None
+    return (_abi.InputRange * len(items))(*map(_range, items))
+
+
+def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os.PathLike[str]] = ()) -> list[Part]:
+    """Files, or those that patterns match, cut into parts of at least so many events each, but for the last of a file. Headers are read and no
+    payloads. Bad headers are warnings; a run makes events with errors of them. RunError of a file that cannot be read
+    in parts.
+    """
+    if events < 1:
+        raise ValueError(f"events is {events}; a part has one at least")
+    diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()
+    status = library().sl_index_files(
+        _abi.strings([os.fsencode(path) for path in plugin_paths]),
+        _abi.strings([os.fsencode(path) for path in files_of(files)]),
+        events,
+        diagnostics.pointer,
+        ctypes.byref(found),
+    )
+    said = diagnostics.read()
+    if status < 0:
+        raise RunError(failure("the files have no index", said), said, _abi.ERRORS.get(status, str(status)))
+    try:
+        first = library().sl_index_parts(found, ctypes.byref(count))
+        parts = [
+            Part(
+                _abi.decode(part.path),
+                part.range.first_byte,
+                part.range.bytes,
+                part.range.first_record,
+                part.events,
+                part.bad_records,
+            )
+            for part in _abi.array_at(_abi.Part, first, count.value)
+        ]
+    finally:
+        library().sl_index_close(found)
+    for diagnostic in said:
+        warn(diagnostic.text, SluiceWarning)
+    return parts
+
+
+def join_digests(first: str, second: str, events_of_second: int) -> str:
+    """The digest of an output over the events of two runs, one after the other, from theirs in the summaries ("outputs",
+    "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
+    """
+    return f"{library().sl_digest_join(int(first, 16), int(second, 16), events_of_second):016x}"

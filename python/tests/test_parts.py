@@ -1,0 +1,78 @@
+"""Parts of files: run one by one and joined, they are the whole."""
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import sluice
+from sluice.parts import NO_EVENTS
+
+EVENTS = 40
+
+
+@pytest.fixture(scope="module", params=["io.mdf_sink", "io.mep_sink"])
+def events(request, tmp_path_factory):
+    """A file of simulated events."""
+    path = tmp_path_factory.mktemp("parts") / "events"
+    settings = {"seed": 5} if request.param == "io.mdf_sink" else {"seed": 5, "write.events": 3}
+    for _ in sluice.Graph("copy.yaml", set=settings, use={"write": request.param}).run(n=EVENTS, output=path):
+        pass
+    return path
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    outputs = tmp_path_factory.mktemp("parts") / "outputs.yaml"
+    outputs.write_text("sluice: 1\nnodes: { draw: null }\noutputs: [tracks, fit.end_states, vertex_z, slopes]\n")
+    return sluice.Graph("velo_histograms.yaml", with_=[outputs])
+
+
+def result(graph, files):
+    run = graph.run(files, digest=True, warn=False)
+    for _ in run:
+        pass
+    return run
+
+
+def digests(run):
+    return {o["port"]: o["digest"] for o in run.summary["outputs"] if o["port"] not in run.totals}
+
+
+def test_parts_join_to_the_whole(graph, events):
+    whole = result(graph, events)
+    assert whole.summary["events"] == EVENTS
+    choice = random.Random(7)
+    parts = sluice.index(events, choice.randrange(1, 12))
+    assert len(parts) > 2 and sum(part.events for part in parts) == EVENTS
+    joined, totals, count = {}, {}, 0
+    for part in pickle.loads(pickle.dumps(parts)):
+        run = result(graph, [part])
+        assert run.summary["events"] == part.events and part.bad_records == 0
+        for port, digest in digests(run).items():
+            joined[port] = sluice.join_digests(joined.get(port, NO_EVENTS), digest, run.summary["events"])
+        for port, fields in run.totals.items():
+            for name, values in fields.items():
+                totals[port, name] = totals.get((port, name), 0) + values
+        count += run.summary["events"]
+    assert count == EVENTS and joined == digests(whole)
+    assert totals and all(np.array_equal(totals[port, name], whole.totals[port][name]) for port, name in totals)
+
+
+def test_a_part_may_be_all_that_is_known(graph, events):
+    parts = sluice.index([events], 9)
+    by_hand = [sluice.Part(str(events), 0, parts[0].bytes), sluice.Part(str(events), parts[0].bytes)]
+    assert digests(result(graph, by_hand)) == digests(result(graph, events)) == digests(result(graph, parts))
+
+
+def test_what_cannot_be_cut_is_refused(tmp_path, graph, events):
+    packed = tmp_path / "events.gz"
+    packed.write_bytes(b"\x1f\x8b" + bytes(100))
+    with pytest.raises(sluice.RunError, match="compressed as a whole"):
+        sluice.index(packed)
+    with pytest.raises(sluice.RunError, match="No such file"):
+        sluice.index(tmp_path / "none.mdf")
+    with pytest.raises(ValueError, match="events is 0"):
+        sluice.index(events, 0)
+    with pytest.raises(sluice.RunError, match="no record begins at byte 5"):
+        result(graph, sluice.Part(str(events), 5))
