@@ -13,8 +13,8 @@ int sl_open_stream(const char *path, char *reason, size_t reason_size);
 /* The first MiB of a regular file, to be freed, for sources to recognise it; nothing, and the reason, where it cannot
  * be read. NULL: no memory. */
 unsigned char *sl_read_begin(const char *path, size_t *count, char *reason, size_t reason_size);
-/* What a file that begins so was compressed with as a whole ("zstd"); NULL: nothing that is known. */
+/* The command that compressed a file that begins so as a whole ("zstd"); NULL: nothing that is known. */
 const char *sl_compression_of(const unsigned char *bytes, size_t count);
-#define SL_COMPRESSED_HINT "decompress it into a pipe, such as `zstd -dc FILE | sluice run GRAPH -i -`"
+#define SL_COMPRESSED_HINT "decompress it into a pipe: `%s -dc FILE | sluice run GRAPH -i -`"
 
 #endif

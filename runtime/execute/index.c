@@ -108,8 +108,10 @@ static const struct sl_algorithm *find_source(struct sl_registry *r, const unsig
 static int refuse(struct cutter *c, const struct sl_algorithm *source, const char *plugin, const unsigned char *bytes,
                   size_t count) {
   const char *compression = sl_compression_of(bytes, count);
+  char hint[128];
+  snprintf(hint, sizeof hint, SL_COMPRESSED_HINT, compression ? compression : "");
   if (compression)
-    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, SL_COMPRESSED_HINT,
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, hint,
                 "%s: is compressed as a whole (%s), and can only be read as a whole", c->path, compression);
   else if (source)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: is read by %s.%s, which reads no parts of files",

@@ -91,7 +91,7 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
   }
   const char *compression = sl_compression_of(r->request->input_bytes, r->request->input_count);
   if (compression) {
-    sl_report_error(r, use->mark, node->key, SL_COMPRESSED_HINT,
+    sl_report_error(r, use->mark, node->key, sl_arena_format(r->arena, SL_COMPRESSED_HINT, compression),
                     "%s is compressed as a whole (%s), and no source reads it", sl_shown(r, r->request->input_name),
                     compression);
     return;
