@@ -28,7 +28,7 @@ from .errors import (
 from .feed import Feed
 from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
-from .parts import Part, index, join_digests
+from .parts import NO_EVENTS, Part, index, join_digests
 from .run import Run
 from .source import Bank, Banks, Event, Packet
 
@@ -54,6 +54,7 @@ __all__ = [
     "Group",
     "Histogram",
     "LibraryError",
+    "NO_EVENTS",
     "Node",
     "Packet",
     "Part",
