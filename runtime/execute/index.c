@@ -69,7 +69,7 @@ __attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t s
 static int cut_file(struct cutter *c, const struct sl_source *source) {
   const struct sl_index_calls calls = {.size = sizeof calls, .context = c, .add = add_record, .message = tell};
   const size_t errors = sl_diagnostics_errors(c->diagnostics);
-  const int status = source->index(c->path, &calls);
+  const int told = source->index(c->path, &calls), status = told > 0 ? SL_EPLUGIN : told;
   if (status < 0 && sl_diagnostics_errors(c->diagnostics) == errors)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, sl_error_text(status));
   if (status == SL_OK && c->records == 0)

@@ -319,7 +319,10 @@ static int check_functions(const struct checker *c) {
     case SL_KIND_CONSTANT:
       return a->make ? SL_OK : checker_refuse(c, "a constant needs the function make");
     case SL_KIND_SOURCE:
-      return a->source && a->source->fill ? SL_OK : checker_refuse(c, "a source needs the function fill");
+      if (!a->source || !a->source->fill) return checker_refuse(c, "a source needs the function fill");
+      return a->source->probe || !a->source->index
+                 ? SL_OK
+                 : checker_refuse(c, "a source with the function index needs probe, which tells whose files it reads");
     default:
       return a->sink && a->sink->consume ? SL_OK : checker_refuse(c, "a sink needs the function consume");
   }

@@ -52,6 +52,11 @@ static void assert_refused(const char *expected) {
 
 #define REFUSED(name, change, expected) (begin(name), (change), assert_refused(expected))
 
+static int index_nothing(const char *path, const struct sl_index_calls *calls) {
+  (void)path, (void)calls;
+  return SL_OK;
+}
+
 static void the_example_itself_is_sound(void **state) {
   (void)state;
   assert_int_equal(sl_plugin_check(original, reason, sizeof(reason)), 0);
@@ -326,6 +331,9 @@ static void kinds_and_functions(void **state) {
   source.fill = NULL;
   algorithm.source = &source;
   assert_refused("algorithm counter: a source needs the function fill");
+  source = *original->algorithms[sl_algorithm_index(original, "counter")]->source;
+  source.index = index_nothing;
+  assert_refused("algorithm counter: a source with the function index needs probe, which tells whose files it reads");
   begin("tally");
   sink = *algorithm.sink;
   sink.consume = NULL;

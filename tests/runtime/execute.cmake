@@ -37,6 +37,11 @@ foreach(test execute_test execute_limits_test event_errors_test families_test pr
   endforeach()
 endforeach()
 
+sluice_add_test(parts_test parts_test.c)
+target_compile_definitions(parts_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
+target_include_directories(parts_test PRIVATE toy)
+add_dependencies(parts_test toy.cpu)
+
 sluice_add_test(clears_test clears_test.c)
 target_compile_definitions(clears_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
 target_include_directories(clears_test PRIVATE toy)

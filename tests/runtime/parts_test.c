@@ -1,0 +1,90 @@
+/* Parts of files, as far as the runtime has to do with them: of sources that read whole files only, and of none. The
+ * sources that read parts are tested in tests/io. */
+#include "session.h"
+#include "support.h"
+
+static const char graph[] =
+    "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order, in: { numbers: raw } }\n";
+
+static char path[] = "/tmp/sluice_parts_XXXXXX";
+
+static int write_file(void **state) {
+  (void)state;
+  const int file = mkstemp(path);
+  assert_true(file >= 0 && write(file, "toy\n....", 8) == 8 && close(file) == 0);
+  return 0;
+}
+
+static int remove_file(void **state) {
+  (void)state;
+  return unlink(path);
+}
+
+/* Opens a session with these ranges; what was said, to be freed. */
+static char *said_of(const char *const *paths, const struct sl_input_range *ranges, int expected) {
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options o = toy_options(graph, "cpu");
+  struct sl_session *session = NULL;
+  o.input_paths = paths;
+  o.input_ranges = ranges;
+  assert_int_equal(sl_session_open(&o, d, &session), expected);
+  char *said = toy_messages(d);
+  sl_session_close(session);
+  sl_diagnostics_free(d);
+  return said;
+}
+
+static void assert_says(char *said, const char *text) {
+  if (!strstr(said, text)) fail_msg("'%s' is not in '%s'", text, said);
+  free(said);
+}
+
+static void a_source_of_whole_files_reads_no_range(void **state) {
+  (void)state;
+  const char *const paths[] = {path, path, NULL};
+  const struct sl_input_range whole[2] = {{0}}, parts[2] = {{0}, {4, 4, 0}};
+  free(said_of(paths, whole, SL_OK));
+  assert_says(said_of(paths, parts, SL_EINVAL), "toy.source reads whole files, and no part of ");
+}
+
+static void ranges_want_files(void **state) {
+  (void)state;
+  const struct sl_input_range part = {0, 4, 0};
+  const char *const none[] = {NULL};
+  assert_says(said_of(NULL, &part, SL_EINVAL), "input_ranges are of no file");
+  assert_says(said_of(none, &part, SL_EINVAL), "input_ranges are of no file");
+}
+
+static void files_of_such_a_source_have_no_index(void **state) {
+  (void)state;
+  const char *const folders[] = {TOY_FOLDER, NULL}, *const paths[] = {path, NULL};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_index *index = (struct sl_index *)1;
+  assert_int_equal(sl_index_files(folders, paths, 0, d, &index), SL_EFORMAT);
+  assert_null(index);
+  assert_says(toy_messages(d), "is read by toy.source, which reads no parts of files");
+  sl_diagnostics_free(d);
+}
+
+static void no_files_have_an_empty_index(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_index *index = NULL;
+  uint64_t count = 1;
+  assert_int_equal(sl_index_files(NULL, NULL, 1, d, &index), SL_OK);
+  (void)sl_index_parts(index, &count);
+  assert_int_equal(count, 0);
+  sl_index_close(index);
+  sl_index_close(NULL);
+  sl_diagnostics_free(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_source_of_whole_files_reads_no_range),
+      cmocka_unit_test(ranges_want_files),
+      cmocka_unit_test(files_of_such_a_source_have_no_index),
+      cmocka_unit_test(no_files_have_an_empty_index),
+  };
+  return cmocka_run_group_tests(tests, write_file, remove_file);
+}
