@@ -28,7 +28,7 @@ from .errors import (
 from .feed import Feed
 from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
-from .parts import NO_EVENTS, Part, index, join_digests
+from .parts import NO_EVENTS, Part, digest_of_totals, index, join_digests
 from .run import Run
 from .source import Bank, Banks, Event, Packet
 
@@ -67,6 +67,7 @@ __all__ = [
     "__version__",
     "describe",
     "devices",
+    "digest_of_totals",
     "index",
     "join_digests",
     "version",

@@ -5,11 +5,14 @@ import ctypes
 import dataclasses
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ctypes import c_uint64, c_void_p
+
+import numpy as np
 
 from . import _abi
 from ._library import Diagnostics, library
+from .collection import Array
 from .errors import RunError, SluiceWarning, failure, warn
 
 Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -104,3 +107,10 @@ def join_digests(first: str, second: str, events_of_second: int) -> str:
     "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
     """
     return f"{library().sl_digest_join(int(first, 16), int(second, 16), events_of_second):016x}"
+
+
+def digest_of_totals(fields: Mapping[str, Array]) -> str:
+    """The digest of an output of totals, from `totals[OUTPUT]` of a run, or the sums of several."""
+    values = [np.ascontiguousarray(values).view(np.uint64).ravel() for values in fields.values()]
+    sums = np.concatenate(values) if values else np.empty(0, np.uint64)
+    return f"{library().sl_digest_totals(sums.ctypes.data, sums.size):016x}"

@@ -45,7 +45,7 @@ def test_parts_join_to_the_whole(graph, events):
     choice = random.Random(7)
     parts = sluice.index(events, choice.randrange(1, 12))
     assert len(parts) > 2 and sum(part.events for part in parts) == EVENTS
-    joined, totals, count = {}, {}, 0
+    joined, totals, count = {}, {port: {} for port in whole.totals}, 0
     for part in pickle.loads(pickle.dumps(parts)):
         run = result(graph, [part])
         assert run.summary["events"] == part.events and part.bad_records == 0
@@ -53,10 +53,15 @@ def test_parts_join_to_the_whole(graph, events):
             joined[port] = sluice.join_digests(joined.get(port, NO_EVENTS), digest, run.summary["events"])
         for port, fields in run.totals.items():
             for name, values in fields.items():
-                totals[port, name] = totals.get((port, name), 0) + values
+                totals[port][name] = totals[port].get(name, 0) + values
         count += run.summary["events"]
     assert count == EVENTS and joined == digests(whole)
-    assert totals and all(np.array_equal(totals[port, name], whole.totals[port][name]) for port, name in totals)
+    assert len(totals) == 2 and all(
+        np.array_equal(sums[name], values) for port, sums in totals.items() for name, values in whole.totals[port].items()
+    )
+    for output in whole.summary["outputs"]:
+        if output["port"] in totals:
+            assert sluice.digest_of_totals(totals[output["port"]]) == output["digest"]
 
 
 def test_a_part_may_be_all_that_is_known(graph, events):
