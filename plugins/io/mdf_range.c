@@ -25,18 +25,22 @@ static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uin
   return count;
 }
 
+static int refuse(const struct sl_services *s, const char *name, const struct input_file *f, uint64_t byte,
+                  const char *what, uint64_t begin, uint64_t end) {
+  s->message(s->context, SL_ERROR,
+             "%s: no record begins at byte %" PRIu64 ", where the range %s: one begins at byte %" PRIu64
+             ", and %s byte %" PRIu64 "; `sluice index` lists ranges that can be read",
+             name, byte, what, begin, end < f->size ? "the next one at" : "the file ends at", end);
+  return SL_EINVAL;
+}
+
 /* Does a record begin there, be it a damaged one? Says so if none does. */
 static int check_begin(const struct sl_services *s, const char *name, const struct input_file *f, uint32_t is_bare,
                        uint64_t byte, const char *what) {
   uint64_t begin, end;
   if (mdf_walk_begins(f->data, f->size, is_bare, byte)) return SL_OK;
   (void)records_before(f, is_bare, byte, &begin, &end);
-  if (begin == byte) return SL_OK;
-  s->message(s->context, SL_ERROR,
-             "%s: no record begins at byte %" PRIu64 ", where the range %s: one begins at byte %" PRIu64
-             ", and %s byte %" PRIu64 "; `sluice index` lists ranges that can be read",
-             name, byte, what, begin, end < f->size ? "the next one at" : "the file ends at", end);
-  return SL_EINVAL;
+  return begin == byte ? SL_OK : refuse(s, name, f, byte, what, begin, end);
 }
 
 int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const char *name, const struct input_file *f,
@@ -55,6 +59,7 @@ int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const c
   if (first != 0 && check_begin(s, name, f, is_bare, first, "begins")) return SL_EINVAL;
   if (range->end != f->size && check_begin(s, name, f, is_bare, range->end, "ends")) return SL_EINVAL;
   uint64_t begin, end;
-  if (asked->first_record == SL_RECORD_UNKNOWN) range->first_record = records_before(f, is_bare, first, &begin, &end);
-  return SL_OK;
+  if (asked->first_record != SL_RECORD_UNKNOWN) return SL_OK;
+  range->first_record = records_before(f, is_bare, first, &begin, &end);
+  return begin == first ? SL_OK : refuse(s, name, f, first, "begins", begin, end);
 }

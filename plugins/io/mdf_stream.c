@@ -363,11 +363,11 @@ static int find_record(struct mdf_stream *m, const struct sl_services *s, int ma
   }
 }
 
-/* Only where damage before it hides the record that begins there. */
+/* A record began there by its header, but lies within another one. */
 static int pass_end(const struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record) {
   s->message(s->context, SL_ERROR,
-             "%s: the range ends at byte %" PRIu64 ", within what is read as one record, from byte %" PRIu64
-             " to %" PRIu64 ", of a damaged file: end it at the one or the other",
+             "%s: the range ends at byte %" PRIu64 ", within the record from byte %" PRIu64 " to %" PRIu64
+             ": end it at the one or the other",
              m->inputs.names[m->file], end_of_file(m), record->offset, record->offset + record->bytes);
   return SL_EFORMAT;
 }

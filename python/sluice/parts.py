@@ -35,8 +35,8 @@ class Part:
 
 
 def files_of(files: Files | None) -> list[str | Part]:
-    """Input files: parts stay; patterns become what they match, in order; one that matches nothing stays, and is no such
-    file.
+    """Input files: parts stay; patterns become what they match, in order; one that matches nothing stays, and is no
+    such file.
     """
     found: list[str | Part] = []
     for item in [files] if isinstance(files, (str, os.PathLike)) else files or ():
@@ -65,9 +65,9 @@ def ranges_of(items: Sequence[str | Part]) -> ctypes.Array[_abi.InputRange] | No
 
 
 def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os.PathLike[str]] = ()) -> list[Part]:
-    """Files, or those that patterns match, cut into parts of at least so many events each, but for the last of a file. Headers are read and no
-    payloads. Bad headers are warnings; a run makes events with errors of them. RunError of a file that cannot be read
-    in parts.
+    """Files, or those that patterns match, cut into parts of at least so many events each, but for the last of a file.
+    Headers are read and no payloads. Bad headers are warnings; a run makes events with errors of them. RunError of a
+    file that cannot be read in parts.
     """
     if events < 1:
         raise ValueError(f"events is {events}; a part has one at least")
@@ -103,8 +103,8 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
 
 
 def join_digests(first: str, second: str, events_of_second: int) -> str:
-    """The digest of an output over the events of two runs, one after the other, from theirs in the summaries ("outputs",
-    "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
+    """The digest of an output over the events of two runs, one after the other, from theirs in the summaries
+    ("outputs", "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
     """
     return f"{library().sl_digest_join(int(first, 16), int(second, 16), events_of_second):016x}"
 

@@ -267,6 +267,25 @@ static void ranges_that_do_not_fit_are_errors_that_say_what_does(void **state) {
   bytes_free(&file);
 }
 
+/* What looks like a record within another one is none; what comes before it is read. */
+static void ranges_that_cut_a_record_are_errors(void **state) {
+  (void)state;
+  struct bytes inner = {0}, body = {0}, file = {0};
+  add_simple_record(&inner, 7);
+  add_bank(&body, 1, 0, 0, inner.data, (uint16_t)inner.size);
+  add_simple_record(&file, 1);
+  const size_t outer = add_record(&file, &body, &(struct record_style){.version = 3});
+  const size_t within = outer + 48 + 8, size = file.size;
+  const char *said = said_of(&file, (struct sl_input_range){0, within, 0}, SL_EFORMAT);
+  assert_said(said, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
+  assert_int_equal(driver.seen_count, 1);
+  said = said_of(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
+  assert_said(said, "no record begins at byte %zu, where the range begins: one begins at byte %zu", within, outer);
+  bytes_free(&inner);
+  bytes_free(&body);
+  bytes_free(&file);
+}
+
 static void a_range_of_a_pipe_is_an_error(void **state) {
   (void)state;
   struct bytes file = mdf_file();
@@ -324,6 +343,7 @@ int main(void) {
       CASE(parts_of_damaged_packets_are_the_whole, start_mep),
       CASE(bad_headers_are_told_with_their_byte, start_mdf),
       CASE(ranges_that_do_not_fit_are_errors_that_say_what_does, start_mdf),
+      CASE(ranges_that_cut_a_record_are_errors, start_mdf),
       CASE(a_range_of_a_pipe_is_an_error, start_mdf),
       CASE(ranges_are_read_in_the_order_given, start_mdf),
   };
