@@ -81,3 +81,22 @@ def test_what_cannot_be_cut_is_refused(tmp_path, graph, events):
         sluice.index(events, 0)
     with pytest.raises(sluice.RunError, match="no record begins at byte 5"):
         result(graph, sluice.Part(str(events), 5))
+
+
+def test_events_with_errors_count_in_digests_too(graph, events, tmp_path):
+    damaged = tmp_path / "damaged"
+    raw = bytearray(events.read_bytes())
+    raw[len(raw) // 2] ^= 0xFF  # within an event: its checksum is wrong, or in packets an item
+    raw[5] ^= 1  # a header
+    damaged.write_bytes(raw)
+    whole = result(graph, damaged)
+    with pytest.warns(sluice.SluiceWarning, match="record at byte 0: "):
+        parts = sluice.index(damaged, 7)
+    runs = [result(graph, part) for part in parts]
+    assert parts[0].bad_records == 1 and sum(run.summary["events"] for run in runs) == EVENTS
+    assert sum(run.summary["error_events"] for run in runs) == whole.summary["error_events"] > 0
+    for port, digest in digests(whole).items():
+        joined = NO_EVENTS
+        for run in runs:
+            joined = sluice.join_digests(joined, digests(run)[port], run.summary["events"])
+        assert joined == digest
