@@ -89,19 +89,20 @@ static const struct sl_algorithm *find_in(const struct sl_plugin_entry *entry, c
   return NULL;
 }
 
-/* The same of all plugins, which are opened one by one. */
-static const struct sl_algorithm *find_source(struct sl_registry *r, const unsigned char *bytes, size_t count,
-                                              const char **plugin) {
-  for (size_t i = 0; i < r->entry_count; i++) {
+/* The same of all plugins, which are opened one by one; *found is NULL if none has one. An error only when memory is
+ * out. */
+static int find_source(struct sl_registry *r, const unsigned char *bytes, size_t count,
+                       const struct sl_algorithm **found, const char **plugin) {
+  *found = NULL;
+  for (size_t i = 0; i < r->entry_count && !*found; i++) {
     const struct sl_plugin_entry *entry = &r->entries[i];
     if (entry->status == SL_PLUGIN_UNOPENED && sl_plugin_peek(entry->path) & SL_PEEK_PROBE &&
         sl_registry_load_entry(r, i) < 0)
-      return NULL;
-    const struct sl_algorithm *found = find_in(entry, bytes, count);
+      return SL_ENOMEM;
+    *found = find_in(entry, bytes, count);
     *plugin = entry->file_name;
-    if (found) return found;
   }
-  return NULL;
+  return SL_OK;
 }
 
 /* A file that cannot be cut. */
@@ -134,8 +135,10 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, reason);
     status = SL_EIO;
   } else {
-    const struct sl_algorithm *source = find_source(r, bytes, count, &plugin);
-    status = source && source->source->index ? cut_file(c, source->source) : refuse(c, source, plugin, bytes, count);
+    const struct sl_algorithm *source;
+    status = find_source(r, bytes, count, &source, &plugin);
+    if (status == SL_OK)
+      status = source && source->source->index ? cut_file(c, source->source) : refuse(c, source, plugin, bytes, count);
   }
   free(bytes);
   return status;
