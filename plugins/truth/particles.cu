@@ -4,7 +4,7 @@
  *
  *   1. check_events     a thread an event goes through the stream, and counts particles if all of it is right
  *   2. a scan makes offsets
- *   3. write_particles  likewise: writes particles, and counts the VELO hits of each
+ *   3. write_particles  likewise: writes particles, and counts the hits of each
  *   4. a scan makes offsets of the hits
  *   5. write_hits       likewise: writes the hits
  *
@@ -111,10 +111,9 @@ struct particle {
   uint32_t key, pdg, flags, mother_key, mother_pdg;
   float numbers[FLOATS]; /* p, pT, eta, phi, x, y, z */
   float charge;
-  uint32_t velo_count;
 };
 
-/* Up to its VELO hits: 0 if it is cut short. */
+/* Up to its hits: 0 if it is cut short. */
 static SL_DEVICE uint32_t take_particle(struct stream *s, struct particle *p) {
   if (s->left < BYTES_WITHOUT_FLAGS + s->flag_count) return 0;
   p->key = take_u32(s);
@@ -127,17 +126,16 @@ static SL_DEVICE uint32_t take_particle(struct stream *s, struct particle *p) {
   skip(s, 16); /* the ancestor with a lifetime: key, PDG id, pT, lifetime */
   p->charge = sl_f32_from_bits(take_u32(s));
   skip(s, 4); /* visible collisions */
-  p->velo_count = take_u32(s);
-  return p->velo_count <= s->left / 4;
+  return 1;
 }
 
-/* Beyond its hits in the UT and the SciFi: 0 if they are cut short. */
-static SL_DEVICE uint32_t skip_others(struct stream *s) {
-  for (uint32_t list = 0; list < 2; list++) {
+/* Counts its hits in each detector, and goes beyond them: 0 if they are cut short. */
+static SL_DEVICE uint32_t count_hits(struct stream *s, uint32_t *counts) {
+  for (uint32_t detector = 0; detector < TRUTH_DETECTORS; detector++) {
     if (s->left < 4) return 0;
-    const uint32_t count = take_u32(s);
-    if (count > s->left / 4) return 0;
-    skip(s, 4ull * count);
+    counts[detector] = take_u32(s);
+    if (counts[detector] > s->left / 4) return 0;
+    skip(s, 4ull * counts[detector]);
   }
   return 1;
 }
@@ -158,9 +156,8 @@ static SL_DEVICE uint32_t check_event(const struct mc_particle_banks_view *banks
   const uint32_t count = take_u32(&s);
   for (uint32_t i = 0; i < count; i++) {
     struct particle p;
-    if (!take_particle(&s, &p) || !is_finite(&p)) return 0;
-    skip(&s, 4ull * p.velo_count);
-    if (!skip_others(&s)) return 0;
+    uint32_t counts[TRUTH_DETECTORS];
+    if (!take_particle(&s, &p) || !is_finite(&p) || !count_hits(&s, counts)) return 0;
   }
   if (s.left > 0) return 0;
   *state = TRUTH_READ;
@@ -170,7 +167,7 @@ static SL_DEVICE uint32_t check_event(const struct mc_particle_banks_view *banks
 /* --------------------------------------------------------------------------------------------- the kernels */
 
 SL_KERNEL(check_events, struct particles_args) {
-  if (sl_grid_thread() == 0) a.particles.velo_offsets[0] = 0;
+  if (sl_grid_thread() == 0) a.particles.hit_offsets[0] = 0;
   SL_FOR_EVENTS_BY_THREAD (event, a.events)
     a.particles.offsets[event] = check_event(&a.mc_particles, event, &a.particles.state[event]);
 }
@@ -189,7 +186,6 @@ static SL_DEVICE void write_particle(const struct truth_particles *to, uint32_t 
   to->flags[i] = p->flags;
   to->mother_key[i] = p->mother_key;
   to->mother_pdg[i] = (int32_t)p->mother_pdg;
-  to->velo_offsets[i] = p->velo_count;
 }
 
 /* The stream at the first of the event's particles; 0 where it has none. */
@@ -206,10 +202,10 @@ SL_KERNEL(write_particles, struct particles_args) {
     if (!begin_particles(&s, &a, event)) continue;
     for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
-      if (!take_particle(&s, &p)) break; /* it was there */
+      uint32_t *counts = a.particles.hit_count + TRUTH_DETECTORS * i;
+      if (!take_particle(&s, &p) || !count_hits(&s, counts)) break; /* all was there */
       write_particle(&a.particles, i, &p);
-      skip(&s, 4ull * p.velo_count);
-      skip_others(&s);
+      a.particles.hit_offsets[i] = counts[TRUTH_VELO] + counts[TRUTH_UT] + counts[TRUTH_SCIFI];
     }
   }
 }
@@ -221,9 +217,9 @@ SL_KERNEL(write_hits, struct particles_args) {
     for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
       if (!take_particle(&s, &p)) break; /* it was there */
-      for (uint32_t h = a.particles.velo_offsets[i]; h < a.particles.velo_offsets[i + 1]; h++)
-        a.particles.velo_id[h] = take_u32(&s);
-      skip_others(&s);
+      uint32_t *to = a.particles.hit_id + a.particles.hit_offsets[i];
+      for (uint32_t detector = 0; detector < TRUTH_DETECTORS; detector++)
+        for (uint32_t left = take_u32(&s); left > 0; left--) *to++ = take_u32(&s);
     }
   }
 }
@@ -233,7 +229,7 @@ static int run(const struct sl_launch *l, const struct particles_args *a) {
   int status = SL_LAUNCH(l, check_events, SL_THREAD_PER_EVENT, *a);
   if (status == SL_OK) status = l->scan(l, to->offsets, &to->bound);
   if (status == SL_OK) status = SL_LAUNCH(l, write_particles, SL_THREAD_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan_items(l, to->velo_offsets, to->offsets, &to->velo_offsets_bound);
+  if (status == SL_OK) status = l->scan_items(l, to->hit_offsets, to->offsets, &to->hit_offsets_bound);
   if (status == SL_OK) status = SL_LAUNCH(l, write_hits, SL_THREAD_PER_EVENT, *a);
   return status;
 }

@@ -11,8 +11,8 @@ import tempfile
 from common import BRIEF, ROOT, Checks
 
 EVENTS = 24
-WRITE = {"copy", "geometry", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches", "velo_picture",
-         "velo_sample"}  # what -o names
+WRITE = {"copy", "geometry", "long_matches", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
+         "velo_picture", "velo_sample"}  # what -o names
 checks = Checks()
 check = checks.that
 

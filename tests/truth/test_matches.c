@@ -1,4 +1,5 @@
-/* test_matches.c: truth.particles against the decoder of the host, truth.match_velo against the checks' association. */
+/* test_matches.c: truth.particles against the decoder of the host, truth.match_velo and match_long against the
+ * checks' association. */
 #include "association.h"
 #include "mc_writer.h"
 #include "truth/event_model.h"
@@ -78,10 +79,13 @@ static void assert_particle(const struct sl_test *t, uint32_t i, const struct mc
   ASSERT_FLOAT(y);
   ASSERT_FLOAT(z);
   ASSERT_FLOAT(charge);
-  const uint32_t first = OUT(uint32_t, velo_offsets)[i];
-  assert_int_equal(OUT(uint32_t, velo_offsets)[i + 1] - first, p->velo.count);
-  for (uint32_t h = 0; h < p->velo.count; h++)
-    assert_int_equal(OUT(uint32_t, velo_id)[first + h], mc->ids[p->velo.first + h]);
+  const uint32_t *id = OUT(uint32_t, hit_id) + OUT(uint32_t, hit_offsets)[i];
+  for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) {
+    const struct mc_hits *hits = mc_hits_in(p, d);
+    assert_int_equal(OUT(uint32_t, hit_count)[TRUTH_DETECTORS * i + d], hits->count);
+    for (uint32_t h = 0; h < hits->count; h++) assert_int_equal(*id++, mc->ids[hits->first + h]);
+  }
+  assert_ptr_equal(id, OUT(uint32_t, hit_id) + OUT(uint32_t, hit_offsets)[i + 1]);
 }
 
 /* Every event is what the decoder makes of it. Returns how many are malformed, and ends the test. */
@@ -169,7 +173,7 @@ static void numbers_that_are_not_finite_are_malformed(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- matches */
 
-enum { MANY = 40, TRACKS = 60, HITS = 600 };
+enum { MANY = 40, TRACKS = 60, HITS = 1000 };
 
 static uint32_t next_random(void) {
   static uint32_t x = 12345;
@@ -207,24 +211,32 @@ static uint32_t make_tracks(const struct true_particle *particles, uint32_t *hit
   return count;
 }
 
+/* To one of the matching algorithms: tracks of `events` events under `name`, with their hits. */
+static void give_tracks(struct sl_test *m, const char *name, uint32_t events, const uint32_t *offsets,
+                        const uint32_t *hit_offsets, const uint32_t *hits) {
+  sl_test_input(m, name, "offsets", offsets, events + 1);
+  sl_test_input(m, name, "hit_offsets", hit_offsets, offsets[events] + 1);
+  sl_test_input(m, name, "hit_id", hits, hit_offsets[offsets[events]]);
+}
+
+static void give_particles(struct sl_test *m, const struct sl_test *t) {
+  static const char *const fields[] = {"key", "pdg", "p", "pt", "eta", "phi", "x", "y", "z", "flags", "mother_key"};
+  const uint32_t events = banks->event_count, count = OUT(uint32_t, offsets)[events];
+  sl_test_input(m, "particles", "state", OUT(uint8_t, state), events);
+  sl_test_input(m, "particles", "offsets", OUT(uint32_t, offsets), events + 1);
+  for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
+    sl_test_input(m, "particles", fields[f], sl_test_output(t, "particles", fields[f]), count);
+  sl_test_input(m, "particles", "hit_count", OUT(uint32_t, hit_count), TRUTH_DETECTORS * count);
+  sl_test_input(m, "particles", "hit_offsets", OUT(uint32_t, hit_offsets), count + 1);
+  sl_test_input(m, "particles", "hit_id", OUT(uint32_t, hit_id), OUT(uint32_t, hit_offsets)[count]);
+}
+
 static struct sl_test *matches_of(const struct sl_test *t, const uint32_t *offsets, const uint32_t *hit_offsets,
                                   const uint32_t *hits, int mask) {
   struct sl_test *m = sl_test_new("plugins/truth.cpu.so", "match_velo");
-  const uint32_t events = banks->event_count;
-  sl_test_events(m, events);
-  sl_test_input(m, "tracks", "offsets", offsets, events + 1);
-  sl_test_input(m, "tracks", "hit_offsets", hit_offsets, offsets[events] + 1);
-  sl_test_input(m, "tracks", "hit_id", hits, hit_offsets[offsets[events]]);
-  const char *const fields[] = {"state", "offsets", "pdg", "p", "pt",    "eta",
-                                "phi",   "x",       "y",   "z", "flags", "velo_offsets"};
-  const uint32_t count = OUT(uint32_t, offsets)[events];
-  for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
-    sl_test_input(m, "particles", fields[f], sl_test_output(t, "particles", fields[f]),
-                  f == 0    ? events
-                  : f == 1  ? events + 1
-                  : f == 11 ? count + 1
-                            : count);
-  sl_test_input(m, "particles", "velo_id", OUT(uint32_t, velo_id), OUT(uint32_t, velo_offsets)[count]);
+  sl_test_events(m, banks->event_count);
+  give_tracks(m, "tracks", banks->event_count, offsets, hit_offsets, hits);
+  give_particles(m, t);
   sl_test_set(m, "mask_fraction_bits", mask);
   assert_int_equal(sl_test_run(m), 0);
   return m;
@@ -297,6 +309,138 @@ static void without_truth_nothing_is_a_ghost(void **state) {
   sl_test_free(t);
 }
 
+/* ------------------------------------------------------------------------------------------- of long tracks */
+
+/* A particle; every third of them decays to the next one, which has its last hits. */
+static void make_families(struct true_particle *particles) {
+  memset(particles, 0, MANY * sizeof *particles);
+  for (uint32_t i = 0; i < MANY; i++) {
+    struct true_particle *p = &particles[i];
+    const uint32_t is_mother = i % 3 == 0, is_daughter = i % 3 == 1;
+    *p = (struct true_particle){.key = 100 + i, .pdg = (int32_t)i, .p = 1000 + (float)i, .eta = 3};
+    if (is_daughter) p->mother = p->key - 1;
+    p->hit_count = is_daughter ? 0 : 3 + next_random() % 6;
+    p->ut_count = next_random() % 5;
+    p->scifi_count = is_mother ? 0 : 3 + next_random() % 9;
+    for (uint32_t h = 0; h < p->hit_count; h++) p->hits[h] = 1u << 28 | (20 * i + h) | (next_random() % 4) << 26;
+    for (uint32_t h = 0; h < p->ut_count; h++) p->ut_hits[h] = 3u << 28 | (20 * (i / 2) + h); /* often of two */
+    for (uint32_t h = 0; h < p->scifi_count; h++) p->scifi_hits[h] = 5u << 28 | (20 * (i / 2) + h);
+    if (next_random() % 4 == 0 && p->scifi_count > 1) p->scifi_hits[1] = p->scifi_hits[0]; /* twice the same */
+  }
+}
+
+enum { LONG_EVENTS = 2, FIRST_TRACKS = 20 }; /* of the first event; the others are of the second */
+static const uint32_t long_offsets[] = {0, FIRST_TRACKS, TRACKS};
+
+/* The parts of long tracks in one detector; the i-th is of the i-th track. */
+struct parts {
+  uint32_t hit_offsets[TRACKS + 1], hits[HITS];
+};
+
+/* Hits of a particle, and in place of some of them a foreign one. */
+static void make_part(struct parts *to, uint32_t i, const uint32_t *own, uint32_t count, uint32_t foreign) {
+  uint32_t at = i == 0 ? 0 : to->hit_offsets[i];
+  for (uint32_t h = 0; h < count; h++) to->hits[at++] = next_random() % 100 < 94 ? own[h] : foreign;
+  to->hit_offsets[i + 1] = at;
+}
+
+struct long_parts {
+  struct parts in[TRUTH_DETECTORS];
+  uint32_t velo_track[TRACKS], ut_track[TRACKS];
+};
+
+/* A track begins as one particle and goes on as the same one, as its daughter, or as any other one. */
+static void make_long_tracks(const struct true_particle *particles, struct long_parts *to) {
+  memset(to, 0, sizeof *to);
+  for (uint32_t i = 0; i < TRACKS; i++) {
+    const uint32_t family = 3 * (next_random() % (MANY / 3));
+    const struct true_particle *begin = &particles[next_random() % 3 ? family : family + 2];
+    const struct true_particle *other = &particles[next_random() % MANY];
+    const struct true_particle *end = next_random() % 6 == 0 ? other : begin->scifi_count > 0 ? begin : begin + 1;
+    make_part(&to->in[TRUTH_VELO], i, begin->hits, begin->hit_count, other->hits[0]);
+    make_part(&to->in[TRUTH_UT], i, end->ut_hits, end->ut_count, other->ut_hits[0]);
+    make_part(&to->in[TRUTH_SCIFI], i, end->scifi_hits, end->scifi_count, other->scifi_hits[0]);
+    to->velo_track[i] = i < FIRST_TRACKS ? i : i - FIRST_TRACKS;
+    to->ut_track[i] = next_random() % 3 ? to->velo_track[i] : UINT32_MAX;
+  }
+}
+
+static struct sl_test *long_matches_of(const struct sl_test *t, const struct long_parts *tracks, int has_ut) {
+  static const char *const names[] = {"velo_tracks", "ut_tracks", "tracks"};
+  struct sl_test *m = sl_test_new("plugins/truth.cpu.so", "match_long");
+  sl_test_events(m, LONG_EVENTS);
+  for (uint32_t d = 0; d < TRUTH_DETECTORS; d++)
+    if (d != TRUTH_UT || has_ut)
+      give_tracks(m, names[d], LONG_EVENTS, long_offsets, tracks->in[d].hit_offsets, tracks->in[d].hits);
+  sl_test_input(m, "tracks", "velo_track", tracks->velo_track, TRACKS);
+  sl_test_input(m, "tracks", "ut_track", tracks->ut_track, TRACKS);
+  give_particles(m, t);
+  assert_int_equal(sl_test_run(m), 0);
+  return m;
+}
+
+/* The hits of track i as the association takes them. */
+static struct track_hits hits_of(const struct long_parts *tracks, uint32_t i, int has_ut) {
+  struct track_hits hits;
+  for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) {
+    const uint32_t first = tracks->in[d].hit_offsets[i], count = tracks->in[d].hit_offsets[i + 1] - first;
+    const int is_there = d != TRUTH_UT || (has_ut && tracks->ut_track[i] != UINT32_MAX);
+    hits.in[d] = (struct hit_ids){tracks->in[d].hits + first, is_there ? count : 0};
+  }
+  return hits;
+}
+
+static uint32_t sum_of(const struct hit_counts *counts) {
+  return counts->in[MC_VELO] + counts->in[MC_UT] + counts->in[MC_SCIFI];
+}
+
+/* Compares one round's tracks. Returns how many match a particle of which they have no hit in the SciFi. */
+static uint32_t assert_long_matches(int has_ut) {
+  static struct true_particle particles[MANY];
+  static struct long_parts tracks;
+  uint32_t ghosts = 0, decayed = 0;
+  make_families(particles);
+  make_long_tracks(particles, &tracks);
+  memset(banks, 0, sizeof *banks);
+  for (int e = 0; e < LONG_EVENTS; e++) add_event(banks, particles, MANY);
+  struct sl_test *t = particles_of_banks(), *m = long_matches_of(t, &tracks, has_ut);
+  const struct mc_particle_banks_view view = VIEW_OF(mc_particle_banks_view, banks);
+  struct mc_event mc = {0};
+  struct association a = {0};
+  const char *reason;
+  assert_int_equal(mc_event_decode(&mc, &view, 0, &reason), 0);
+  assert_int_equal(association_begin(&a, &mc, ~0u, MC_SCIFI), 0);
+  for (uint32_t i = 0; i < TRACKS; i++) {
+    const struct track_hits hits = hits_of(&tracks, i, has_ut);
+    const uint32_t count = hits.in[MC_VELO].count + hits.in[MC_UT].count + hits.in[MC_SCIFI].count;
+    association_match(&a, &hits);
+    const struct match *best = a.matches; /* the one that it began as */
+    for (uint32_t k = 1; k < a.match_count; k++)
+      if (a.matches[k].shared.in[MC_VELO] > best->shared.in[MC_VELO]) best = &a.matches[k];
+    const int32_t found = ((const int32_t *)sl_test_output(m, "matches", "particle"))[i];
+    const uint32_t shared = ((const uint32_t *)sl_test_output(m, "matches", "shared"))[i];
+    assert_int_equal(found, a.match_count > 0 ? (int32_t)best->particle : TRUTH_GHOST);
+    assert_int_equal(((const uint32_t *)sl_test_output(m, "matches", "hits"))[i], count);
+    if (found >= 0) assert_int_equal(shared, sum_of(&best->shared));
+    assert_true(((const float *)sl_test_output(m, "matches", "purity"))[i] == (float)shared / (float)count);
+    ghosts += found < 0;
+    decayed += found >= 0 && best->shared.in[MC_SCIFI] == 0;
+  }
+  assert_in_range(ghosts, 4, TRACKS * 2 / 3);
+  association_free(&a);
+  mc_event_free(&mc);
+  sl_test_free(m);
+  sl_test_free(t);
+  return decayed;
+}
+
+static void long_matches_are_those_of_the_association(void **state) {
+  (void)state;
+  uint32_t decayed = 0;
+  for (int round = 0; round < 10; round++) decayed += assert_long_matches(round % 2);
+  assert_true(decayed > 20);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {CASE(particles_are_those_of_the_decoder),
@@ -304,6 +448,7 @@ int main(void) {
                                      CASE(every_cut_is_malformed),
                                      CASE(numbers_that_are_not_finite_are_malformed),
                                      CASE(matches_are_those_of_the_association),
-                                     CASE(without_truth_nothing_is_a_ghost)};
+                                     CASE(without_truth_nothing_is_a_ghost),
+                                     CASE(long_matches_are_those_of_the_association)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,9 @@
 /* What an event has of truth. */
 enum { TRUTH_NONE, TRUTH_READ, TRUTH_MALFORMED };
 
+/* Where hits are, in the order in which tracks pass. */
+enum { TRUTH_VELO, TRUTH_UT, TRUTH_SCIFI, TRUTH_DETECTORS };
+
 #define TRUTH_PARTICLES_FIELDS(F)                                                                                    \
   F(state, u8, PER_EVENT, "", "of the event's truth: 0 it has none, 1 read, 2 malformed, with no particles")         \
   F(offsets, u32, OFFSETS, "", "first particle of each event")                                                       \
@@ -25,8 +28,9 @@ enum { TRUTH_NONE, TRUTH_READ, TRUTH_MALFORMED };
     "signal")                                                                                                        \
   F(mother_key, u32, PER_ITEM, "", "of its mother; its own, if it has none")                                         \
   F(mother_pdg, i32, PER_ITEM, "", "PDG id of its mother")                                                           \
-  F(velo_offsets, u32, ITEM_OFFSETS, "", "first VELO hit of each particle")                                          \
-  F(velo_id, u32, PER_SUBITEM, "", "LHCbID of its hits in the VELO")
+  F(hit_count, u32, PER_ITEM_OF(3), "", "its hits in the VELO, in the UT and in the SciFi")                          \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first hit of each particle")                                                \
+  F(hit_id, u32, PER_SUBITEM, "", "LHCbID of its hits, in the same order")
 SL_COLLECTION(truth_particles, TRUTH_PARTICLES_FIELDS, "true particles");
 
 enum { TRUTH_GHOST = -1, TRUTH_UNKNOWN = -2 };
@@ -35,7 +39,7 @@ enum { TRUTH_GHOST = -1, TRUTH_UNKNOWN = -2 };
   F(offsets, u32, OFFSETS, "", "first track of each event")                                                       \
   F(particle, i32, PER_ITEM, "",                                                                                  \
     "the particle that the track matches, its index in the event; -1: none, a ghost; -2: the event has no truth") \
-  F(hits, u32, PER_ITEM, "", "hits of the track")                                                                 \
+  F(hits, u32, PER_ITEM, "", "hits of the track, in all detectors")                                               \
   F(shared, u32, PER_ITEM, "", "those that it has in common with that particle, or of a ghost with the nearest")  \
   F(purity, f32, PER_ITEM, "", "shared / hits")                                                                   \
   F(pdg, i32, PER_ITEM, "", "PDG id of the particle; this and what follows is 0 where there is none")             \

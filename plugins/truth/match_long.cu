@@ -1,0 +1,44 @@
+/* truth.match_long: for each track from the VELO through the fibre tracker, the true particle that it matches, as
+ * truth.long_check has it; match.h says how. Hits in the UT take part where the graph names ut_tracks. */
+#include "match.h"
+#include "scifi/event_model.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#define SL_ARGS match_long_args
+#define MATCH_LONG(M)                                                                                    \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id", "any order")              \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                      \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits") \
+  MATCH_PORTS(M) MATCH_MASK(M)
+SL_ARGUMENTS(match_long, MATCH_LONG);
+
+static SL_DEVICE struct match_hits hits_of(const struct match_long_args *a, uint32_t event, uint32_t track) {
+  struct match_hits hits = match_no_hits();
+  match_take_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
+                  a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
+  if (a->ut_tracks.offsets && a->tracks.ut_track[track] != SCIFI_NO_TRACK)
+    match_take_hits(&hits, TRUTH_UT, a->ut_tracks.hit_offsets, a->ut_tracks.hit_id,
+                    a->ut_tracks.offsets[event] + a->tracks.ut_track[track]);
+  match_take_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);
+  return hits;
+}
+
+SL_KERNEL(match_long_tracks, struct match_long_args) {
+  __shared__ uint32_t ends[MATCH_HASHES];
+  SL_FOR_EVENTS (event, a.events) {
+    const struct match_table t = match_table(&a.particles, event, TRUTH_VELO, TRUTH_SCIFI, a.mask_fraction_bits,
+                                             a.entry_ids, a.entry_particles, ends);
+    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
+      const struct match_hits hits = hits_of(&a, event, i);
+      match_track(&t, &hits, &a.matches, i);
+    }
+    __syncthreads(); /* before the next event's table */
+  }
+}
+
+static int run(const struct sl_launch *l, const struct match_long_args *a) {
+  return SL_LAUNCH(l, match_long_tracks, SL_PER_EVENT, *a);
+}
+
+SL_ALGORITHM(match_long, "which true particles long tracks match", 128, run);
