@@ -220,12 +220,36 @@ int sl_plan_search_late(const struct sl_plan_search *s) { return s->late; }
 
 /* ------------------------------------------------------------------------------------------------- making */
 
-/* How many overlapping pairs there are, counted in both directions; stops counting beyond PAIRS_MAX. */
-static uint64_t pairs_count(const struct sl_plan_problem *problem) {
+/* How many items begin in a slab or before, and how many end there or before. */
+struct slab_counts {
+  uint32_t *begun, *ended;
+};
+
+static int slab_counts_make(const struct sl_plan_problem *problem, struct slab_counts *c) {
+  const uint32_t size = problem->slab_count + 1;
+  c->begun = calloc(2 * (size_t)size, sizeof *c->begun);
+  if (!c->begun) return SL_ENOMEM;
+  c->ended = c->begun + size;
+  for (uint32_t i = 0; i < problem->count; i++) {
+    c->begun[problem->items[i].first_slab]++;
+    c->ended[problem->items[i].end_slab]++;
+  }
+  for (uint32_t t = 1; t < size; t++) {
+    c->begun[t] += c->begun[t - 1];
+    c->ended[t] += c->ended[t - 1];
+  }
+  return SL_OK;
+}
+
+/* How many items overlap one: all that begin before it ends, but itself and those that end before it begins. */
+static uint32_t overlaps_count(const struct slab_counts *c, const struct sl_plan_item *item) {
+  return c->begun[item->end_slab - 1] - c->ended[item->first_slab] - 1;
+}
+
+/* How many overlapping pairs there are, counted in both directions. */
+static uint64_t pairs_count(const struct sl_plan_problem *problem, const struct slab_counts *c) {
   uint64_t pairs = 0;
-  for (uint32_t i = 0; i < problem->count && pairs <= PAIRS_MAX; i++)
-    for (uint32_t k = 0; k < problem->count; k++)
-      pairs += k != i && sl_plan_items_overlap(&problem->items[i], &problem->items[k]);
+  for (uint32_t i = 0; i < problem->count; i++) pairs += overlaps_count(c, &problem->items[i]);
   return pairs;
 }
 
@@ -233,27 +257,50 @@ static int items_equal(const struct sl_plan_item *a, const struct sl_plan_item *
   return a->size == b->size && a->first_slab == b->first_slab && a->end_slab == b->end_slab;
 }
 
-static void lists_fill(struct sl_plan_search *s) {
-  const struct sl_plan_item *items = s->problem->items;
+/* The items of each slab, in ascending order. */
+static void members_fill(struct sl_plan_search *s, const struct slab_counts *c) {
+  uint32_t *next = s->unplaced; /* free until the search begins: where the next item of each slab goes */
   uint32_t filled = 0;
+  for (uint32_t t = 0; t < s->slab_count; t++) {
+    s->member_starts[t] = next[t] = filled;
+    filled += c->begun[t] - c->ended[t];
+  }
+  s->member_starts[s->slab_count] = filled;
+  for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t t = s->problem->items[i].first_slab; t < s->problem->items[i].end_slab; t++)
+      s->members[next[t]++] = i;
+}
+
+/* Notes in the lists of `other` that `i` overlaps it. Called by ascending i. */
+static void neighbour_add(struct sl_plan_search *s, uint32_t *next, uint32_t other, uint32_t i) {
+  if (other == i) return;
+  s->neighbours[next[other]++] = i;
+  if (i > other && s->twin[other] == NO_ITEM && items_equal(&s->problem->items[other], &s->problem->items[i]))
+    s->twin[other] = i;
+}
+
+/* The neighbours of each item, in ascending order: those of the slab in which it begins, and those that begin later,
+ * while it lives. */
+static void neighbours_fill(struct sl_plan_search *s, const struct slab_counts *c) {
+  uint32_t *next = s->support, *by_begin = s->queue; /* free until the search begins */
+  uint32_t filled = 0;
+  for (uint32_t i = s->count; i-- > 0;) by_begin[--c->begun[s->problem->items[i].first_slab]] = i;
+  /* begun[t] is now what was begun[t - 1]: how many begin before slab t */
   for (uint32_t i = 0; i < s->count; i++) {
-    s->neighbour_starts[i] = filled;
+    const struct sl_plan_item *item = &s->problem->items[i];
+    s->neighbour_starts[i] = next[i] = filled;
     s->twin[i] = NO_ITEM;
-    s->size[i] = items[i].size;
-    for (uint32_t k = 0; k < s->count; k++) {
-      if (k == i || !sl_plan_items_overlap(&items[i], &items[k])) continue;
-      s->neighbours[filled++] = k;
-      if (k > i && s->twin[i] == NO_ITEM && items_equal(&items[i], &items[k])) s->twin[i] = k;
-    }
+    s->size[i] = item->size;
+    filled += c->begun[item->end_slab] - c->ended[item->first_slab] - 1;
   }
   s->neighbour_starts[s->count] = filled;
-  filled = 0;
-  for (uint32_t t = 0; t < s->problem->slab_count; t++) {
-    s->member_starts[t] = filled;
-    for (uint32_t i = 0; i < s->count; i++)
-      if (items[i].first_slab <= t && t < items[i].end_slab) s->members[filled++] = i;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct sl_plan_item *item = &s->problem->items[i];
+    for (uint32_t k = s->member_starts[item->first_slab]; k < s->member_starts[item->first_slab + 1]; k++)
+      neighbour_add(s, next, s->members[k], i);
+    for (uint32_t k = c->begun[item->first_slab + 1]; k < c->begun[item->end_slab]; k++)
+      neighbour_add(s, next, by_begin[k], i);
   }
-  s->member_starts[s->problem->slab_count] = filled;
 }
 
 /* The arrays of a search stand in one block; laid out twice, first from NULL to measure it. */
@@ -291,11 +338,8 @@ static size_t arrays_lay_out(struct sl_plan_search *s, char *block, size_t pairs
   return used;
 }
 
-int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, struct sl_plan_search **search) {
-  *search = NULL;
-  if (problem->count == 0 || problem->count > ITEMS_MAX) return SL_OK;
-  const uint64_t pairs = pairs_count(problem);
-  if (pairs > PAIRS_MAX) return SL_OK;
+static int search_fill(const struct sl_plan_problem *problem, const struct slab_counts *counts, uint64_t pairs,
+                       double deadline, struct sl_plan_search **search) {
   struct sl_plan_search *s = calloc(1, sizeof *s);
   if (!s) return SL_ENOMEM;
   *s = (struct sl_plan_search){.problem = problem,
@@ -313,9 +357,22 @@ int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, 
     return SL_ENOMEM;
   }
   arrays_lay_out(s, block, pairs);
-  lists_fill(s);
+  members_fill(s, counts);
+  neighbours_fill(s, counts);
   *search = s;
   return SL_OK;
+}
+
+int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, struct sl_plan_search **search) {
+  *search = NULL;
+  if (problem->count == 0 || problem->count > ITEMS_MAX) return SL_OK;
+  struct slab_counts counts;
+  int status = slab_counts_make(problem, &counts);
+  if (status) return status;
+  const uint64_t pairs = pairs_count(problem, &counts);
+  if (pairs <= PAIRS_MAX) status = search_fill(problem, &counts, pairs, deadline, search);
+  free(counts.begun);
+  return status;
 }
 
 void sl_plan_search_free(struct sl_plan_search *s) {
