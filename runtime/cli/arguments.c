@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int cli_append(struct cli_list *list, const char *item) {
   const char **larger = realloc((void *)list->items, (list->count + 2) * sizeof *larger);
@@ -17,16 +17,22 @@ int cli_append(struct cli_list *list, const char *item) {
   return CLI_OK;
 }
 
-/* A pattern stands for the files that it matches, in ascending order; what is a file's name, or matches nothing, stands
- * for itself, so that the source says what is wrong with it. */
-static int append_files(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
+static int append_matches(struct cli_arguments *a, struct cli_list *files, const char *pattern) {
+  char reason[PATH_MAX + 64];
   const size_t first = a->owned.count;
-  if (strcmp(pattern, "-") == 0) return cli_append(files, "/dev/stdin");
-  if (!strpbrk(pattern, "*?[") || access(pattern, F_OK) == 0) return cli_append(files, pattern);
-  int status = cli_match(pattern, &a->owned);
-  if (status == CLI_OK && a->owned.count == first) status = cli_append(files, pattern);
-  for (size_t i = first; i < a->owned.count && status == CLI_OK; i++) status = cli_append(files, a->owned.items[i]);
+  int status = sl_paths_add(&a->owned, pattern, reason, sizeof reason);
+  if (status == SL_ENOMEM) return cli_no_memory();
+  if (status < 0) {
+    fprintf(stderr, "error: %s\n", reason);
+    return CLI_FAILED;
+  }
+  for (size_t i = first; i < a->owned.count && status == CLI_OK; i++) status = cli_append(files, a->owned.at[i]);
   return status;
+}
+
+static int append_files(struct cli_arguments *a, enum cli_kind kind, struct cli_list *files, const char *path) {
+  if (strcmp(path, "-") == 0) return cli_append(files, "/dev/stdin");
+  return kind == CLI_INPUTS ? cli_append(files, path) : append_matches(a, files, path);
 }
 
 static int parse_count(const struct cli_option *o, const char *text, void *target) {
@@ -132,9 +138,9 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
     default:
       break;
   }
-  int status = append_files(a, target, value);
+  int status = append_files(a, o->kind, target, value);
   while (status == CLI_OK && !inline_value && *used < argc && (argv[*used][0] != '-' || argv[*used][1] == '\0'))
-    status = append_files(a, target, argv[(*used)++]);
+    status = append_files(a, o->kind, target, argv[(*used)++]);
   return status;
 }
 
@@ -252,8 +258,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
 }
 
 void cli_free(struct cli_arguments *a) {
-  for (size_t i = 0; i < a->owned.count; i++) free((char *)a->owned.items[i]);
-  free((void *)a->owned.items);
+  sl_paths_free(&a->owned);
   free((void *)a->operands.items);
   free((void *)a->inputs.items);
   free((void *)a->range_texts.items);

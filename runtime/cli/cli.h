@@ -4,6 +4,8 @@
 #ifndef SL_CLI_H
 #define SL_CLI_H
 
+#include "base/paths.h"
+
 #include <sluice/sluice.h>
 
 #include <stdio.h>
@@ -36,7 +38,7 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
-  struct cli_list owned;          /* strings to free: what patterns match */
+  struct sl_paths owned;          /* what patterns of FILES match */
   uint8_t given[CLI_OPTIONS_MAX]; /* per line of cli_options */
 };
 
@@ -62,8 +64,10 @@ enum {
  *   COUNT         uint64_t, or uint32_t if `maximum` fits
  *   SECONDS       double
  *   TEXT          const char *
- *   LIST, FILES   struct cli_list; FILES takes all arguments up to the next option, and expands patterns */
-enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_SECONDS, CLI_TEXT, CLI_LIST, CLI_FILES, CLI_DIGEST };
+ *   LIST          struct cli_list
+ *   FILES, INPUTS struct cli_list; take all arguments up to the next option. Patterns among FILES are expanded, those
+ *                 among INPUTS are the library's */
+enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_SECONDS, CLI_TEXT, CLI_LIST, CLI_FILES, CLI_INPUTS, CLI_DIGEST };
 
 struct cli_option {
   const char *name, *alias, *value, *doc;
@@ -95,9 +99,6 @@ void cli_free(struct cli_arguments *a);
 const char *cli_given_of(const struct cli_arguments *a, unsigned groups);
 
 int cli_append(struct cli_list *list, const char *item);
-/* patterns.c: appends the files that a pattern matches, ascending, each allocated. CLI_FAILED after a complaint, also
- * with some appended. */
-int cli_match(const char *pattern, struct cli_list *files);
 
 /* help.c: of the whole program; of one command. */
 void cli_write_help(FILE *file);

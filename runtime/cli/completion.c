@@ -155,7 +155,7 @@ static const char bash_tail[] =
 
 /* How many words after the option belong to it: bash cuts NAME=VALUE into three. */
 static int reach_of(const struct cli_option *o) {
-  if (o->kind == CLI_FILES) return 1000; /* all up to the next option */
+  if (o->kind == CLI_FILES || o->kind == CLI_INPUTS) return 1000; /* all up to the next option */
   return o->value && strchr(o->value, '=') ? 3 : 1;
 }
 
@@ -254,7 +254,7 @@ static void write_zsh_text(const char *text, FILE *file) {
 }
 
 static void write_zsh_option(const struct cli_option *o, const char *name, FILE *file) {
-  const int repeats = o->kind == CLI_LIST || o->kind == CLI_FILES;
+  const int repeats = o->kind == CLI_LIST || o->kind == CLI_FILES || o->kind == CLI_INPUTS;
   fprintf(file, " \\\n        '%s%s%s[", repeats ? "*" : "", name, o->kind == CLI_DIGEST ? "=-" : "");
   write_zsh_text(o->doc, file);
   fputc(']', file);

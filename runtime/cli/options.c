@@ -4,7 +4,7 @@
 #define AT(member) offsetof(struct cli_arguments, member)
 
 const struct cli_option cli_options[] = {
-    {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input)", CLI_FILES,
+    {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input)", CLI_INPUTS,
      CLI_RUN | CLI_TUNE, AT(inputs), 0},
     {"--range", NULL, "FIRST+BYTES",
      "read only so many bytes of the file of -i, from byte FIRST on; once for each file", CLI_LIST, CLI_RUN,
@@ -25,7 +25,7 @@ const struct cli_option cli_options[] = {
      AT(graphs), 0},
     {"--graphs", NULL, NULL, "graphs that are found by name, instead of plugins", CLI_FLAG, CLI_LISTS, AT(graphs_only),
      0},
-    {"-i", "--input", "FILE...", "input files of the graphs", CLI_FILES, CLI_TEST, AT(inputs), 0},
+    {"-i", "--input", "FILE...", "input files of the graphs", CLI_INPUTS, CLI_TEST, AT(inputs), 0},
     {"-n", "--events", "EVENTS", "events in a slice (default 12)", CLI_COUNT, CLI_TEST, AT(trial.events), 100000},
     {"--device", NULL, "TARGET", "this target only: cpu, simt, race, cuda or hip", CLI_TEXT, CLI_TEST, AT(trial.target),
      0},

@@ -10,7 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int sl_files_find(struct sl_session *s) {
+static int find_inputs(struct sl_session *s) {
+  struct sl_options *o = &s->options;
+  if (o->input_ranges) return SL_OK; /* one for each name */
+  char reason[PATH_MAX + 64];
+  int status = SL_OK;
+  for (uint32_t i = 0; status == SL_OK && o->input_paths && o->input_paths[i]; i++)
+    status = sl_paths_add(&s->files.inputs, o->input_paths[i], reason, sizeof reason);
+  if (status == SL_EIO) sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s", reason);
+  if (status == SL_OK) o->input_paths = (const char *const *)s->files.inputs.at;
+  return status;
+}
+
+static int find_graphs(struct sl_session *s) {
   struct sl_options *o = &s->options;
   uint32_t with_count = 0;
   while (o->with_paths && o->with_paths[with_count]) with_count++;
@@ -25,6 +37,11 @@ int sl_files_find(struct sl_session *s) {
   if (o->graph_path) o->graph_path = s->files.found[0];
   if (with_count > 0) o->with_paths = (const char *const *)s->files.found + 1;
   return SL_OK;
+}
+
+int sl_files_find(struct sl_session *s) {
+  const int status = find_graphs(s);
+  return status < 0 ? status : find_inputs(s);
 }
 
 /* From now on nobody else may write it. */
@@ -92,6 +109,7 @@ int sl_files_check(struct sl_session *s) {
 void sl_files_close(struct sl_session *s) {
   for (char **path = s->files.found; path && *path; path++) free(*path);
   free(s->files.found);
+  sl_paths_free(&s->files.inputs);
   free(s->files.at);
   s->files = (struct sl_files){0};
 }

@@ -38,6 +38,7 @@
 #include "base/guarded.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/paths.h"
 #include "base/races.h"
 #include "base/workers.h"
 #include "execute/devices.h"
@@ -338,6 +339,7 @@ struct sl_files {
   int writes_stdout;
   int output_is_taken; /* a sink writes what -o names, or into it */
   char **found; /* paths of graph files, those of the options: the graph, then those merged after it, then NULL */
+  struct sl_paths inputs; /* those of the options, patterns expanded */
 };
 
 /* The file of --json, and when the run started. */
@@ -480,7 +482,7 @@ int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, ui
 int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step,
                   uint32_t node);
 
-/* files.c: has the options name the graph's files where they are found. */
+/* files.c: has the options name the graph's files where they are found, and the inputs that patterns match. */
 int sl_files_find(struct sl_session *s);
 /* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
  * none of a run that was stopped looks complete; what sinks write with. */

@@ -5,6 +5,7 @@
 #include "trial/trial.h"
 
 #include "backend/backend.h"
+#include "base/paths.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -372,15 +373,30 @@ static const char **join_paths(const char *first, const char *const *rest) {
   return paths;
 }
 
+/* The input files, patterns expanded, each of which has to be there. */
+static int find_inputs(const char *const *given, struct sl_paths *inputs, struct sl_diagnostics *d) {
+  char reason[PATH_MAX + 64];
+  int status = SL_OK;
+  for (size_t i = 0; status == SL_OK && given && given[i]; i++)
+    status = sl_paths_add(inputs, given[i], reason, sizeof reason);
+  if (status == SL_EIO) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", reason);
+  for (size_t i = 0; status == SL_OK && i < inputs->count; i++) status = check_file(inputs->at[i], d);
+  return status;
+}
+
 int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d, FILE *file,
                    struct sl_trial_counts *counts) {
   struct subject subject;
   struct sl_trial_options options = *given;
   *counts = (struct sl_trial_counts){0, 0, 0};
   int status = parse_subject(plugin, &subject, d);
-  for (size_t i = 0; status == SL_OK && given->input_paths && given->input_paths[i]; i++)
-    status = check_file(given->input_paths[i], d);
-  if (status < 0) return status;
+  struct sl_paths inputs = {0};
+  if (status == SL_OK) status = find_inputs(given->input_paths, &inputs, d);
+  if (status < 0) {
+    sl_paths_free(&inputs);
+    return status;
+  }
+  options.input_paths = (const char *const *)inputs.at;
   const char **paths = join_paths(subject.folder, given->plugin_paths);
   struct trial t = {.options = &options, .plugin_paths = paths, .diagnostics = d, .file = file, .counts = counts};
   options.plugin_paths = paths;
@@ -392,6 +408,7 @@ int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, str
   trial_graphs_close(&t.graphs);
   sl_shared_free(t.findings, sizeof *t.findings);
   free(paths);
+  sl_paths_free(&inputs);
   if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory");
   return status;
 }

@@ -126,7 +126,8 @@ struct sl_options {
   const char *graph_text; /* the graph itself, if not NULL; graph_path then only names it */
   size_t graph_text_bytes;
   const char *device;             /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
-  const char *const *input_paths; /* NULL-terminated, or NULL */
+  const char *const *input_paths; /* files or patterns as in a shell, which stand for what they match, in ascending
+                                   * order; NULL-terminated, or NULL */
   /* What is read of each of input_paths, which then are names and no patterns, such as sl_index_files finds; NULL:
    * whole files. A range that does not begin and end with a record is an error of the run. */
   const struct sl_input_range *input_ranges;
