@@ -40,6 +40,7 @@ static const char first_algorithm[] = "near_hits";
 struct names {
   char plugin[NAME_MAX_LENGTH + 1], algorithm[NAME_MAX_LENGTH + 1];
   char folder[16 + NAME_MAX_LENGTH]; /* of the plugin: its name, or "." */
+  FILE *said;                        /* what is printed in the end */
 };
 
 /* A file to write: both texts with names to fill in. */
@@ -163,7 +164,7 @@ static int write_file(const struct names *n, const struct new_file *f) {
       unlink(path); /* a part would look whole */
     }
   }
-  if (status == CLI_OK) printf("%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
+  if (status == CLI_OK) fprintf(n->said, "%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
   free(path);
   return status;
 }
@@ -271,16 +272,16 @@ static int edit_cmake(const struct names *n, int is_host, struct edit *e, int *h
 static int write_text(const void *text, FILE *file) { return fputs(text, file); }
 
 /* Replaces the file whole, so that it is never half written. */
-static int write_edit(const struct edit *e) {
+static int write_edit(const struct names *n, const struct edit *e) {
   if (cli_write_file(e->path, write_text, e->text) != CLI_OK) return CLI_FAILED;
-  printf("%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
+  fprintf(n->said, "%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
   return CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ commands */
 
-static int new_plugin(const char *name) {
-  struct names n;
+static int new_plugin(const char *name, FILE *said) {
+  struct names n = {.said = said};
   if (parse_name("a plugin", name, strlen(name), n.plugin) != CLI_OK) return CLI_WRONG;
   snprintf(n.algorithm, sizeof n.algorithm, "%s", first_algorithm);
   snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
@@ -289,7 +290,8 @@ static int new_plugin(const char *name) {
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
       write_files(&n, kinds[0].files, file_count(&kinds[0])) != CLI_OK)
     return CLI_FAILED;
-  printf(
+  fprintf(
+      said,
       "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
       name, name, name, name);
   return CLI_OK;
@@ -309,16 +311,17 @@ static int add_algorithm(const struct new_kind *kind, const struct names *n, str
   if (read_text(n, "plugin.c", plugin) != CLI_OK || read_text(n, "CMakeLists.txt", cmake) != CLI_OK ||
       check_absent(n, kind->files, count) != CLI_OK || edit_plugin(n, kind->is_host, plugin) != CLI_OK ||
       edit_cmake(n, kind->is_host, cmake, &has_tests) != CLI_OK || write_files(n, kind->files, count) != CLI_OK ||
-      write_edit(plugin) != CLI_OK || write_edit(cmake) != CLI_OK)
+      write_edit(n, plugin) != CLI_OK || write_edit(n, cmake) != CLI_OK)
     return CLI_FAILED;
   int tests = 0;
   for (size_t i = 0; i < count; i++) tests += strstr(kind->files[i].path, "_test.c") != NULL;
-  if (tests && !has_tests) printf("\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
+  if (tests && !has_tests)
+    fprintf(n->said, "\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
   return CLI_OK;
 }
 
-static int new_algorithm(const struct new_kind *kind, const char *name) {
-  struct names n;
+static int new_algorithm(const struct new_kind *kind, const char *name, FILE *said) {
+  struct names n = {.said = said};
   const char *dot = strchr(name, '.');
   if (!dot) {
     fprintf(stderr, "error: '%s' is no PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", name, kind->word, name);
@@ -335,11 +338,22 @@ static int new_algorithm(const struct new_kind *kind, const char *name) {
   return status;
 }
 
-int cli_new(const struct cli_arguments *a) {
-  const char *what = a->operands.items[0], *name = a->operands.items[1];
-  if (strcmp(what, "plugin") == 0) return new_plugin(name);
+static int make(const char *what, const char *name, FILE *said) {
+  if (strcmp(what, "plugin") == 0) return new_plugin(name, said);
   for (size_t k = 0; k < COUNT(kinds); k++)
-    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name);
+    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name, said);
   fprintf(stderr, "error: there is no new '%s': it is plugin, algorithm, source, sink or constant\n", what);
   return CLI_WRONG;
+}
+
+/* Nothing is printed before all is written: who reads it may be gone, and the first line would be the end of us. */
+int cli_new(const struct cli_arguments *a) {
+  struct sl_text_file said;
+  if (!sl_text_open(&said)) return cli_no_memory();
+  const int status = make(a->operands.items[0], a->operands.items[1], said.file);
+  sl_text_close(&said);
+  if (!said.text) return cli_no_memory();
+  fputs(said.text, stdout);
+  free(said.text);
+  return status;
 }
