@@ -65,7 +65,7 @@ static SL_DEVICE uint32_t high_cells(const int16_t *adc, uint32_t chunk, int32_t
   return is_high;
 }
 #endif
-enum { CHUNKS = CALO_CELLS / CHUNK_CELLS };
+enum { CHUNKS = CALO_CELLS / (int)CHUNK_CELLS };
 
 static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t *adc, uint32_t chunk, uint32_t *map) {
   for (uint32_t is_high = high_cells(adc, chunk, a->highest_min); is_high; is_high &= is_high - 1) {

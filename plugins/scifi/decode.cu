@@ -39,8 +39,8 @@ static const struct sl_event_error decode_errors[] = {
 enum {
   KEY_REVERSED_BIT = KEY_CHANNEL_BIT + 20,
   KEY_REPEAT_BIT = KEY_REVERSED_BIT + 1,
-  KEY_SIPM_BIT = KEY_CHANNEL_BIT + SCIFI_SIPM_BIT,
-  SIPMS = SCIFI_MATS * MAT_CHANNELS / SCIFI_SIPM_CHANNELS,
+  KEY_SIPM_BIT = KEY_CHANNEL_BIT + (int)SCIFI_SIPM_BIT,
+  SIPMS = SCIFI_MATS * (int)MAT_CHANNELS / SCIFI_SIPM_CHANNELS,
   NO_KEY = 0
 };
 /* The channel and fraction of a halfword, and what they are shifted by in the key of a single cluster. */

@@ -53,7 +53,8 @@ SL_MATH_FUNCTION uint32_t calo_bit_count(uint32_t mask) {
 
 /* Words of 32 values. */
 SL_MATH_FUNCTION uint32_t calo_value_words(uint32_t pattern) {
-  return (CALO_SHORT_BITS * CALO_CARD_CHANNELS + (CALO_LONG_BITS - CALO_SHORT_BITS) * calo_bit_count(pattern) + 31) /
+  return (CALO_SHORT_BITS * (uint32_t)CALO_CARD_CHANNELS +
+          (CALO_LONG_BITS - CALO_SHORT_BITS) * calo_bit_count(pattern) + 31) /
          32;
 }
 
