@@ -14,10 +14,14 @@ static const uint32_t type_bytes[SL_TYPE_COUNT] = {
     [SL_TYPE_enumeration] = sizeof(uint32_t)};
 static const char *const shape_names[] = {"PER_SLICE",   "PER_EVENT", "OFFSETS", "PER_ITEM", "ITEM_OFFSETS",
                                           "PER_SUBITEM", "BYTES",     "ARRAY",   "TOTAL"};
+static const char *const combination_names[] = {"min", "max", "sum", "product"};
 
 uint32_t sl_type_bytes(uint32_t type) { return type < SL_TYPE_COUNT ? type_bytes[type] : 0; }
 const char *sl_type_name(uint32_t type) { return type < SL_TYPE_COUNT ? type_names[type] : "?"; }
 const char *sl_shape_name(uint32_t shape) { return shape <= SL_SHAPE_CODE_TOTAL ? shape_names[shape] : "?"; }
+const char *sl_combination_name(uint32_t combine) {
+  return combine <= SL_COMBINE_PRODUCT ? combination_names[combine] : "?";
+}
 
 int sl_member_index(const struct sl_algorithm *a, const char *name) {
   for (uint32_t i = 0; i < a->member_count; i++)

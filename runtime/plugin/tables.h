@@ -9,6 +9,8 @@ uint32_t sl_type_bytes(uint32_t type);
 /* "f32", "PER_ITEM"; "?" if unknown. */
 const char *sl_type_name(uint32_t type);
 const char *sl_shape_name(uint32_t shape);
+/* Of the terms of a capacity: "min", "max", "sum", "product". */
+const char *sl_combination_name(uint32_t combine);
 
 /* The index of an algorithm's member, of a plugin's algorithm, of a collection's field; -1 if there is none. */
 int sl_member_index(const struct sl_algorithm *a, const char *name);

@@ -145,10 +145,9 @@ static void write_term(const struct sl_term *t, FILE *file) {
 }
 
 static void write_capacity(const char *what, const struct sl_capacity *c, FILE *file) {
-  static const char *const combinations[] = {"min", "max", "sum", "product"};
   if (c->terms[0].kind == SL_TERM_NONE) return;
   const int several = c->terms[1].kind != SL_TERM_NONE;
-  fprintf(file, "      %s: %s%s", what, several ? combinations[c->combine] : "", several ? "(" : "");
+  fprintf(file, "      %s: %s%s", what, several ? sl_combination_name(c->combine) : "", several ? "(" : "");
   for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) {
     if (i > 0) fprintf(file, ", ");
     write_term(&c->terms[i], file);

@@ -24,9 +24,8 @@ static void put_term(const struct sl_term *t, struct sl_json *j) {
 
 static void put_capacity(const char *key, const struct sl_capacity *c, struct sl_json *j) {
   if (c->terms[0].kind == SL_TERM_NONE) return;
-  static const char *const combinations[] = {"min", "max", "sum", "product"};
   sl_json_begin_object(j, key);
-  sl_json_string(j, "combine", combinations[c->combine]);
+  sl_json_string(j, "combine", sl_combination_name(c->combine));
   sl_json_begin_array(j, "terms");
   for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) put_term(&c->terms[i], j);
   sl_json_end_array(j);
