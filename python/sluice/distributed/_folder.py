@@ -1,0 +1,250 @@
+"""The folder of a run: what is to be done, and what is done.
+
+    manifest.json           what is run, over which files: written once, before the first task
+    index.jsonl             the parts of the files, a line each, in input order
+    tasks/000012/           task 12 is done: result.json, and the files that sinks wrote
+    tasks/.000012.HOST.ID/  an attempt at it
+    report.json             of the whole, at the end
+
+A task is done when the folder of an attempt gets the task's name: one rename, which fails where there is one already.
+So whoever runs a task, however often and even at the same time, its files and its result are there whole, once, and are
+of one attempt.
+"""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..errors import Error
+from ..parts import Part
+
+FORMAT = 1
+RESULT = "result.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class InputFile:
+    """As it was when the run began; a file that changes makes the tasks that read it fail."""
+
+    path: str
+    bytes: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: str) -> InputFile:
+        status = os.stat(path)
+        return cls(path, status.st_size, status.st_mtime_ns)
+
+    def difference(self, other: InputFile) -> str:
+        if self.path != other.path:
+            return f"{self.path} was read, and not {other.path}"
+        if self.bytes != other.bytes:
+            return f"{self.path} had {self.bytes} bytes, and has {other.bytes}"
+        return f"{self.path} was changed: its time was {self.mtime_ns} ns, and is {other.mtime_ns} ns"
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What makes up the results. Another of these is another run, which needs a folder of its own.
+
+    graph: the whole graph as text, with all defaults and the source for these files. names: the file of each sink
+    that writes one. has_one_sink: of those that could.
+    """
+
+    version: str
+    plugins: dict[str, str]
+    graph_digest: str
+    graph: str
+    plugin_paths: list[str]
+    names: dict[str, str]
+    has_one_sink: bool
+    events_per_task: int
+    files: list[InputFile]
+
+    @functools.cached_property
+    def key(self) -> str:
+        text = json.dumps([FORMAT, dataclasses.asdict(self)], sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+    def differences(self, now: Manifest) -> list[str]:
+        """What this one, of before, has otherwise than `now`, each in words."""
+        found = []
+        if self.version != now.version:
+            found.append(f"Sluice was {self.version}, and is {now.version}")
+        if self.plugins != now.plugins:
+            found.append(f"the plugins were {_listed(self.plugins)}, and are {_listed(now.plugins)}")
+        if (self.graph_digest, self.graph) != (now.graph_digest, now.graph):
+            lines = difflib.unified_diff(self.graph.splitlines(), now.graph.splitlines(), lineterm="", n=0)
+            changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("---", "+++")]
+            shown = "; ".join(changed[:4]) + ("; ..." if len(changed) > 4 else "")
+            found.append(f"the graph was {self.graph_digest}, and is {now.graph_digest}: {shown}")
+        if self.plugin_paths != now.plugin_paths:
+            found.append(f"plugin_paths was {self.plugin_paths}, and is {now.plugin_paths}")
+        if self.names != now.names:
+            found.append(f"names was {self.names}, and is {now.names}")
+        if self.events_per_task != now.events_per_task:
+            found.append(f"events_per_task was {self.events_per_task}, and is {now.events_per_task}")
+        if len(self.files) != len(now.files):
+            found.append(f"there were {len(self.files)} files, and are {len(now.files)}")
+        changed_files = [a.difference(b) for a, b in zip(self.files, now.files) if a != b]
+        found += changed_files[:3]
+        if len(changed_files) > 3:
+            found.append(f"so it is with {len(changed_files) - 3} more files")
+        return found
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _sync_folder(path: pathlib.Path) -> None:
+    """What was named in it is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: pathlib.Path, text: str, replace: bool = True) -> None:
+    """Writes beside `path`, to the disk, and then gives it the name. FileExistsError where that is taken, unless it is
+    to be replaced.
+    """
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+            os.fchmod(file.fileno(), 0o644)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            os.replace(temporary, path)
+        else:
+            os.link(temporary, path)
+        _sync_folder(path.parent)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _read_text(path: pathlib.Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+class Folder:
+    """A run's folder, which the client and all workers see under the same name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = pathlib.Path(path)
+        self.tasks = self.path / "tasks"
+
+    # --------------------------------------------------------------------------------------------- what is to be done
+
+    def read_manifest(self) -> Manifest | None:
+        """None where there is none. Error where it is no manifest, or of another format."""
+        path = self.path / "manifest.json"
+        try:
+            read: dict[str, Any] = json.loads(_read_text(path))
+            if read["format"] != FORMAT:
+                raise Error(f"{path}: is of format {read['format']}, and not {FORMAT}: give another folder")
+            files = [InputFile(**file) for file in read.pop("files")]
+            del read["format"]
+            return Manifest(files=files, **read)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Error(f"{path}: is no manifest of a run ({error}): give another folder") from None
+
+    def begin(self, manifest: Manifest, parts: Sequence[Part]) -> list[Part]:
+        """Writes down what is to be done, unless somebody was first; then his is taken, which must be the same."""
+        self.tasks.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps(dataclasses.asdict(part)) + "\n" for part in parts)
+        write_whole(self.path / "index.jsonl", lines)
+        text = json.dumps({"format": FORMAT, **dataclasses.asdict(manifest)}, indent=1)
+        try:
+            write_whole(self.path / "manifest.json", text, replace=False)
+        except FileExistsError:
+            return self.resume(manifest)
+        return list(parts)
+
+    def resume(self, manifest: Manifest) -> list[Part]:
+        """The parts of a run that was begun. Error with all that differs, where it is another one."""
+        before = self.read_manifest()
+        differences = before.differences(manifest) if before else ["its manifest is gone"]
+        if differences:
+            raise Error(
+                f"{self.path} is the folder of another run: {'; '.join(differences)}; "
+                "give another folder, or what that run was given"
+            )
+        path = self.path / "index.jsonl"
+        try:
+            return [Part(**json.loads(line)) for line in _read_text(path).splitlines()]
+        except (OSError, ValueError, TypeError) as error:
+            raise Error(f"{path}: is no list of parts ({error}): give another folder") from None
+
+    # -------------------------------------------------------------------------------------------------- what is done
+
+    def task(self, number: int) -> pathlib.Path:
+        return self.tasks / f"{number:06}"
+
+    def done(self, number: int) -> dict[str, Any] | None:
+        """The result of a task, or None where it is not done."""
+        path = self.task(number) / RESULT
+        try:
+            result: dict[str, Any] = json.loads(_read_text(path))
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise Error(f"{path}: is no result of a task ({error}); without {path.parent} it is run again") from None
+        for file in result["files"].values():
+            written = path.parent / file["name"]
+            bytes_there = written.stat().st_size if written.exists() else None
+            if bytes_there != file["bytes"]:
+                there = "is not there any more" if bytes_there is None else f"has {bytes_there} bytes"
+                raise Error(
+                    f"{written}: {there}, and had {file['bytes']} when the task was done; "
+                    f"without {path.parent} it is run again"
+                )
+        return result
+
+    @contextlib.contextmanager
+    def attempt(self, number: int) -> Iterator[pathlib.Path]:
+        """A folder of its own for one attempt, which is gone afterwards unless commit() gave it the task's name."""
+        place = tempfile.mkdtemp(prefix=f".{number:06}.{socket.gethostname()}.", dir=self.tasks)
+        try:
+            os.chmod(place, 0o755)
+            yield pathlib.Path(place)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def commit(self, number: int, attempt: pathlib.Path, result: dict[str, Any]) -> dict[str, Any]:
+        """The attempt's files and its result become the task's. Where another attempt was first, its result is taken."""
+        result["files"] = {
+            node: {"name": name, "bytes": (attempt / name).stat().st_size} for node, name in result["files"].items()
+        }
+        write_whole(attempt / RESULT, json.dumps(result))
+        try:
+            os.rename(attempt, self.task(number))
+        except OSError:
+            first = self.done(number)
+            if first is None:
+                raise
+            return first
+        _sync_folder(self.tasks)
+        return result
+
+    def clean(self) -> None:
+        """Removes what attempts left that were killed. Only when all tasks are done: who still runs one finds it so."""
+        for left in self.tasks.glob(".[0-9]*"):
+            shutil.rmtree(left, ignore_errors=True)

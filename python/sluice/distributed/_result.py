@@ -1,0 +1,160 @@
+"""The results of tasks, put together in input order."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._library import library
+from ..collection import Array
+from ..histogram import Axis, Histogram
+from ._folder import Folder, Manifest, write_whole
+
+Totals = dict[str, dict[str, Array]]
+MESSAGES_MAX = 1000
+
+
+@dataclasses.dataclass
+class Result:
+    """Of a run over all its files.
+
+    events, error_events: counts. items, digests: of each output; digests are those of one run over the same files.
+    totals, histograms: sums over the run, as of sluice.Run. errors: events with an error, by the node and the reason,
+    with their count and the first one's run, event, file and byte; cuts: in the same form, those of which a node left
+    out something. messages: what was said, up to 1,000. files: those that each sink wrote, in input order. tasks: of
+    each the result that its folder holds, without totals and histograms; "results" is what its sinks and checks report.
+    """
+
+    folder: pathlib.Path
+    graph_digest: str
+    events: int
+    error_events: int
+    items: dict[str, int]
+    digests: dict[str, str]
+    totals: Totals
+    histograms: dict[str, Histogram]
+    errors: list[dict[str, Any]]
+    cuts: list[dict[str, Any]]
+    messages: list[str]
+    files: dict[str, list[pathlib.Path]]
+    tasks: list[dict[str, Any]]
+
+    def report(self) -> dict[str, Any]:
+        """As JSON has it, without the tasks: what report.json holds."""
+        return {
+            "graph_digest": self.graph_digest,
+            "events": self.events,
+            "error_events": self.error_events,
+            "tasks": len(self.tasks),
+            "outputs": [
+                {"port": port, "items": self.items[port], "digest": digest} for port, digest in self.digests.items()
+            ],
+            "totals": {
+                port: {name: values.tolist() for name, values in fields.items()} for port, fields in self.totals.items()
+            },
+            "errors": self.errors,
+            "cuts": self.cuts,
+            "messages": self.messages,
+            "files": {node: [str(path) for path in paths] for node, paths in self.files.items()},
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.events} events, of which {self.error_events} with errors, in {len(self.tasks)} tasks"]
+        lines += [f"error: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.errors]
+        lines += [f"cut: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.cuts]
+        lines += [f"output {name}: {self.items[name]} items, digest {digest}" for name, digest in self.digests.items()]
+        return "\n".join(lines)
+
+
+def _first(counted: dict[str, Any]) -> str:
+    first = counted["first"]
+    return f"the first at byte {first['byte']} of {first['file']}"
+
+
+def _counted(lists: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Counts by node and reason added up; of each the first event stays."""
+    by_reason: dict[tuple[str, str], dict[str, Any]] = {}
+    for counts in lists:
+        for entry in counts:
+            found = by_reason.setdefault((entry["node"], entry["reason"]), {**entry, "count": 0})
+            found["count"] += entry["count"]
+    return list(by_reason.values())
+
+
+class Sums:
+    """What is added up over tasks, in any order: integers. It would take much memory to keep those of each task."""
+
+    def __init__(self) -> None:
+        self.totals: Totals = {}
+        self.histograms: dict[str, Histogram] = {}
+
+    def take(self, task: dict[str, Any]) -> None:
+        """Adds those of a task's result, and takes them out of it."""
+        for port, fields in task.pop("totals").items():
+            theirs = self.totals.setdefault(port, {})
+            for name, field in fields.items():
+                values = np.array(field["values"], np.dtype(field["dtype"]))
+                theirs[name] = theirs[name] + values if name in theirs else values
+        for one in task.pop("histograms"):
+            name, counts = one["name"], np.array(one["all_counts"], np.int64)
+            if name in self.histograms:
+                counts += self.histograms[name].all_counts
+            self.histograms[name] = Histogram(name, one["title"], [Axis(**axis) for axis in one["axes"]], counts)
+
+
+def digest_of_totals(fields: dict[str, Array]) -> int:
+    """That of an output of sums, which is of the sums themselves, field after field."""
+    values = np.concatenate([field.reshape(-1).view(np.uint64) for field in fields.values()])
+    return int(library().sl_digest_totals(values.ctypes.data, len(values)))
+
+
+def _digests(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, str]:
+    joined: dict[str, int] = {}
+    for task in tasks:
+        for output in task["outputs"]:
+            port, digest = output["port"], int(output["digest"], 16)
+            if port in joined:
+                digest = library().sl_digest_join(joined[port], digest, task["events"])
+            joined[port] = digest
+    joined.update((port, digest_of_totals(fields)) for port, fields in totals.items())
+    return {port: f"{digest:016x}" for port, digest in joined.items()}
+
+
+def _items(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, int]:
+    """Of outputs that are sums over the run, how many there are, in each of the tasks."""
+    items: dict[str, int] = {}
+    for task in tasks:
+        for output in task["outputs"]:
+            before = 0 if output["port"] in totals else items.get(output["port"], 0)
+            items[output["port"]] = before + output["items"]
+    return items
+
+
+def join(folder: Folder, manifest: Manifest, tasks: list[dict[str, Any]], sums: Sums) -> Result:
+    """`tasks`: the results of all tasks, in their order; `sums`: what was taken out of them."""
+    totals = sums.totals
+    return Result(
+        folder=folder.path,
+        graph_digest=manifest.graph_digest,
+        events=sum(task["events"] for task in tasks),
+        error_events=sum(task["error_events"] for task in tasks),
+        items=_items(tasks, totals),
+        digests=_digests(tasks, totals),
+        totals=totals,
+        histograms=sums.histograms,
+        errors=_counted(task["errors"] for task in tasks),
+        cuts=_counted(task["cuts"] for task in tasks),
+        messages=[message for task in tasks for message in task["messages"]][:MESSAGES_MAX],
+        files={
+            node: [folder.task(task["task"]) / task["files"][node]["name"] for task in tasks] for node in manifest.names
+        },
+        tasks=tasks,
+    )
+
+
+def write_report(folder: Folder, result: Result) -> None:
+    write_whole(folder.path / "report.json", json.dumps(result.report(), indent=1))

@@ -1,0 +1,293 @@
+"""Tasks made, given to Dask, and their results collected."""
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import _abi
+from .._library import version
+from .._session import Session, Settings
+from ..errors import Error
+from ..graph import Graph, Paths, describe
+from ..parts import Part, files_of
+from ._dask import distributed
+from ._folder import RESULT, Folder, InputFile, Manifest
+from ._result import Result, Sums, join, write_report
+from ._task import How, index_file, run_task
+
+Names = str | Mapping[str, str] | None
+SHOWN_MAX = 10  # failed tasks, and files that cannot be read, in a message
+
+
+class TasksFailedError(Error):
+    """Tasks failed, after all their retries; the others are done, and are not run again by the same call.
+
+    failures: what each raised, by the number of the task.
+    """
+
+    def __init__(self, message: str, failures: dict[int, BaseException] | None = None) -> None:
+        super().__init__(message)
+        self.failures = failures or {}
+
+
+# In the graph as text: a node's name, what it uses, and the rest of its lines.
+_NODE = re.compile(r"^  (\w+):\n    use: ([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
+_PATH = re.compile(r"^    set:\n(?:      .*\n)*?      path: (.*)$", re.MULTILINE)
+
+
+def _sinks(graph: str, plugin_paths: Paths | None) -> dict[str, str]:
+    """The graph's nodes that may write a file, and the path that each has in the graph, as YAML."""
+
+    @functools.cache
+    def is_sink(algorithm: str) -> bool:
+        return bool(describe(algorithm, plugin_paths)["kind"] == "sink")
+
+    nodes = [(node, _PATH.search(rest)) for node, algorithm, rest in _NODE.findall(graph) if is_sink(algorithm)]
+    return {node: path[1] for node, path in nodes if path}
+
+
+def _names(sinks: dict[str, str], given: Names) -> dict[str, str]:
+    """The file of each sink that writes one, in the folder of a task."""
+    if isinstance(given, str):
+        if len(sinks) != 1:
+            raise ValueError(f"names={given!r} is for a graph with one sink that writes a file, and not {list(sinks)}")
+        given = {node: given for node in sinks}
+    names = dict(given or {})
+    for node in names:
+        if node not in sinks:
+            raise ValueError(f"names has {node!r}, which is no sink that writes a file; those are {list(sinks)}")
+    for node, path in sinks.items():
+        if node not in names and path != '""':
+            raise ValueError(
+                f"every task would write {path}, of the sink {node!r}: give names={{{node!r}: 'tracks.h5'}}, the name of "
+                "the file that each task writes"
+            )
+    for name in names.values():
+        if not name or "/" in name or "\0" in name or name == RESULT or name.startswith("."):
+            raise ValueError(f"{name!r} is no name for files of a sink: give one like 'tracks.h5', without a folder")
+    if len(set(names.values())) != len(names):
+        raise ValueError(f"two sinks have the same name: {names}")
+    return names
+
+
+def _manifest(graph: Graph, files: list[str], names: Names, events_per_task: int) -> Manifest:
+    """Opens the graph over the files, to look at it: GraphError with all that is wrong."""
+    def look(sets: Sequence[str]) -> tuple[Session, Settings]:
+        settings = Settings(look_only=True, input_paths=files)
+
+        def open_(given: Settings) -> Session:
+            given.sets = [*given.sets, *sets]
+            return Session(given)
+
+        return graph._open(settings, open_), settings
+
+    session, settings = look([])
+    sinks = _sinks(session.graph(False), settings.plugin_paths)
+    chosen = _names(sinks, names)
+    if chosen:  # what the graph says of paths is nothing of the results
+        session, settings = look([f'{node}.path=""' for node in chosen])
+    summary = json.loads(session.json())
+    return Manifest(
+        version=version(),
+        plugins={plugin["name"]: plugin["version"] for plugin in summary["plugins"]},
+        graph_digest=summary["graph_digest"],
+        graph=session.graph(False),
+        plugin_paths=[os.path.abspath(path) for path in settings.plugin_paths],
+        names=chosen,
+        has_one_sink=len(sinks) == 1,
+        events_per_task=events_per_task,
+        files=[InputFile.of(path) for path in files],
+    )
+
+
+def tasks_of(parts: Sequence[Part], events: int) -> list[list[Part]]:
+    """Neighbouring parts together, as long as they have no more events: small files make no small tasks."""
+    tasks: list[list[Part]] = []
+    inside = 0
+    for part in parts:
+        of_part = part.events or 0
+        if tasks and inside + of_part <= events:
+            tasks[-1].append(part)
+        else:
+            tasks.append([part])
+            inside = 0
+        inside += of_part
+    return tasks
+
+
+def _first_lines(texts: list[str], more: str) -> str:
+    shown = texts[:SHOWN_MAX]
+    if len(texts) > SHOWN_MAX:
+        shown.append(f"{len(texts) - SHOWN_MAX} more {more}")
+    return "\n".join(shown)
+
+
+def _index(files: list[str], events: int, plugin_paths: list[str], client: Any, name: str, retries: int) -> list[Part]:
+    """The parts of all files, found by a task a file."""
+    keys = [f"{name}_index-{uuid.uuid4().hex}-{i}" for i in range(len(files))]
+    look = functools.partial(index_file, events=events, plugin_paths=plugin_paths)
+    futures = client.map(look, files, key=keys, retries=retries, pure=False)
+    found, wrong = [], []
+    for path, future in zip(files, futures):
+        error = future.exception()
+        if error is None:
+            found += future.result()
+        else:
+            wrong.append(str(error) if path in str(error) else f"{path}: {error}")
+    if wrong:
+        raise Error(_first_lines(wrong, "files could not be read"))
+    return found
+
+
+def _place(parts: list[Part]) -> str:
+    first, last = parts[0], parts[-1]
+    text = f"{first.path} from byte {first.first_byte} on"
+    return text if first is last else f"{text} to {last.path}"
+
+
+class Job:
+    """A run that Dask is at. futures: of the tasks that are not done, for distributed.progress and the like."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        manifest: Manifest,
+        tasks: list[list[Part]],
+        done: dict[int, dict[str, Any]],
+        futures: dict[int, Any],
+        client: Any,
+    ) -> None:
+        self._folder, self._manifest, self._tasks = folder, manifest, tasks
+        self._client = client
+        self._done: dict[int, dict[str, Any]] = {}
+        self._sums = Sums()
+        for number, result in done.items():
+            self._take(number, result)
+        self._numbers = {future.key: number for number, future in futures.items()}
+        self.futures: list[Any] = list(futures.values())
+        self.resumed = len(done)  # tasks that were done before
+        self._result: Result | None = None
+
+    def result(self) -> Result:
+        """Waits for all tasks. TasksFailedError if some failed, once the others are done."""
+        if self._result is None:
+            failures = self._collect()
+            if failures:
+                raise TasksFailedError(self._why(failures), failures)
+            tasks = [self._done[number] for number in range(len(self._tasks))]
+            result = join(self._folder, self._manifest, tasks, self._sums)
+            write_report(self._folder, result)
+            self._folder.clean()
+            if result.events and result.error_events == result.events:
+                raise Error(f"every event has an error:\n{result}")
+            self._result = result
+        return self._result
+
+    def cancel(self) -> None:
+        """Takes back the tasks that no worker has begun. The same call goes on from those that are done."""
+        self._client.cancel(self.futures)
+
+    def _take(self, number: int, result: dict[str, Any]) -> None:
+        self._sums.take(result)
+        self._done[number] = result
+
+    def _collect(self) -> dict[int, BaseException]:
+        failures: dict[int, BaseException] = {}
+        try:
+            for future in distributed().as_completed(self.futures):
+                number = self._numbers[future.key]
+                if number in self._done:  # of an earlier call, which failed
+                    continue
+                try:
+                    self._take(number, future.result())
+                except (Exception, concurrent.futures.CancelledError) as error:
+                    failures[number] = error
+        except BaseException:
+            self.cancel()
+            raise
+        return failures
+
+    def _why(self, failures: dict[int, BaseException]) -> str:
+        texts = [
+            f"task {number}, {_place(self._tasks[number])}: {type(error).__name__}: {error}"
+            for number, error in sorted(failures.items())
+        ]
+        return (
+            f"{len(failures)} of {len(self._tasks)} tasks failed; the others are done, and the same call runs these "
+            f"alone:\n{_first_lines(texts, 'tasks failed')}"
+        )
+
+
+def submit(
+    graph: Graph,
+    files: Paths,
+    client: Any,
+    *,
+    out: str | os.PathLike[str],
+    events_per_task: int = 10000,
+    names: Names = None,
+    device: str | None = None,
+    slots: int | None = None,
+    slice_events: int | None = None,
+    source_threads: int | None = None,
+    retries: int = 2,
+    resources: Mapping[str, float] | None = None,
+) -> Job:
+    """As run(), without waiting for the tasks: Job.result() does."""
+    if getattr(client, "asynchronous", False):
+        raise ValueError("the client is asynchronous: give one that is not")
+    if events_per_task < 1:
+        raise ValueError(f"events_per_task is {events_per_task}; it must be 1 or more")
+    paths = [os.path.abspath(path) for path in files_of(files)]
+    if not paths:
+        raise ValueError("there are no files")
+    how = How(device, slots or 0, slice_events or 0, source_threads or 0)
+    folder = Folder(os.path.abspath(out))
+    manifest = _manifest(graph, paths, names, events_per_task)
+    name = pathlib.PurePath(graph._path or "graph").stem
+    if folder.read_manifest() is None:
+        parts = folder.begin(manifest, _index(paths, events_per_task, manifest.plugin_paths, client, name, retries))
+    else:
+        parts = folder.resume(manifest)
+    tasks = tasks_of(parts, events_per_task)
+    done = {number: result for number in range(len(tasks)) if (result := folder.done(number)) is not None}
+    wanted = [number for number in range(len(tasks)) if number not in done]
+    # Another call's tasks are no business of this one, even of the same run.
+    keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in wanted]
+    run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, how=how)
+    futures = client.map(
+        run_one,
+        wanted,
+        [tasks[number] for number in wanted],
+        key=keys,
+        retries=retries,
+        pure=False,
+        resources=dict(resources) if resources else None,
+    )
+    return Job(folder, manifest, tasks, done, dict(zip(wanted, futures)), client)
+
+
+def _run_numbered(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
+    return run_task(path, key, number, parts, how)
+
+
+def run(graph: Graph, files: Paths, client: Any, **options: Any) -> Result:
+    """Runs a graph over files on the workers of a Dask cluster.
+
+    files: as of Graph.run; events_per_task: how many events a task gets, at most where files allow it.
+    out: the run's folder, which the client and all workers share under one name. A run that ended early goes on from
+    there: the same call runs what is not done. names: the file of each sink that writes one, {"write": "tracks.h5"},
+    or one name for the only sink; each task writes such a file, OUT/tasks/000012/tracks.h5.
+    device, slots, slice_events, source_threads: of each task, as of Graph.run. retries: how often a task that failed
+    is run again. resources: what a task takes of those that workers were started with, {"GPU": 1}.
+
+    The digests, counts, totals and histograms are those of one run over all files. TasksFailedError if tasks failed.
+    """
+    return submit(graph, files, client, **options).result()

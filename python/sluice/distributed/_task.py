@@ -1,0 +1,144 @@
+"""What a worker does; nothing here knows Dask. A task is the same wherever and however often it is run."""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import socket
+import time
+import warnings
+from typing import Any
+
+from .. import _abi
+from .._library import version
+from .._session import Session, Settings
+from ..collection import read_schema
+from ..errors import Error, RunError, SluiceWarning, failure
+from ..histogram import Histogram, read_histogram, read_totals
+from ..parts import Part, index
+from ._folder import Folder, InputFile, Manifest
+
+MESSAGES_MAX = 100  # of a task, that its result keeps
+
+
+@dataclasses.dataclass(frozen=True)
+class How:
+    """How a task is run, which changes no result: Settings of the same names."""
+
+    device: str | None = None
+    slots: int = 0
+    slice_events: int = 0
+    source_threads: int = 0
+
+
+@functools.lru_cache(maxsize=4)
+def _manifest(path: str, key: str) -> Manifest:
+    """As the client wrote it: read once in each process."""
+    host = socket.gethostname()
+    manifest = Folder(path).read_manifest()
+    if manifest is None:
+        raise Error(f"{host}: {path} has no manifest.json: it must be a folder that the client and all workers share")
+    if manifest.key != key:
+        raise Error(f"{host}: {path} is the folder of another run than the client's: it must be one that all share")
+    if manifest.version != version():
+        raise Error(f"{host}: this worker has Sluice {version()}, and the client {manifest.version}: install the same")
+    return manifest
+
+
+def index_file(path: str, events: int, plugin_paths: list[str]) -> list[Part]:
+    """The parts of a file. What is wrong with its headers is said when they are run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SluiceWarning)
+        # Of a name alone, so that it is no pattern.
+        return index(Part(path), events, plugin_paths=plugin_paths)
+
+
+def _must_be_as_before(manifest: Manifest, parts: list[Part]) -> None:
+    paths = {part.path for part in parts}
+    for file in manifest.files:
+        if file.path in paths:
+            now = InputFile.of(file.path)
+            if now != file:
+                raise Error(f"{socket.gethostname()}: {file.difference(now)}: input must stay as it was")
+
+
+def _histogram_as_json(histogram: Histogram) -> dict[str, Any]:
+    return {**dataclasses.asdict(histogram), "all_counts": histogram.all_counts.tolist()}
+
+
+def _totals_as_json(output: _abi.RunOutput) -> dict[str, Any]:
+    fields = read_totals(output)
+    return {name: {"dtype": values.dtype.str, "values": values.tolist()} for name, values in fields.items()}
+
+
+def _outcome(session: Session) -> dict[str, Any]:
+    """What is kept of a run that is over."""
+    summary = json.loads(session.json())
+    kept = ("status", "events", "error_events", "retries", "outputs", "errors", "cuts", "results", "device", "seconds")
+    outcome = {name: summary[name] for name in kept}
+    outcome["messages"] = [message.text for message in session.said()[:MESSAGES_MAX]]
+    outcome["totals"], outcome["histograms"] = {}, []
+    for output in session.outputs():
+        name = _abi.decode(output.name)
+        if read_schema(name, output.collection).is_totals:
+            outcome["totals"][name] = _totals_as_json(output)
+        histogram = read_histogram(output)
+        if histogram:
+            outcome["histograms"].append(_histogram_as_json(histogram))
+    return outcome
+
+
+def _session(manifest: Manifest, parts: list[Part], how: How, place: str) -> Session:
+    """The graph over the parts, with its sinks' files in the folder `place`."""
+    written = {node: f"{place}/{name}" for node, name in manifest.names.items()}
+    # The only sink's file is that of `-o`, so that its path is not in the graph that the file may have in it.
+    output = next(iter(written.values())) if written and manifest.has_one_sink else None
+    return Session(
+        Settings(
+            graph_path="graph",
+            graph_text=manifest.graph,
+            plugin_paths=manifest.plugin_paths,
+            sets=[] if output else [f"{node}.path={json.dumps(path)}" for node, path in written.items()],
+            output_path=output,
+            input_paths=parts,
+            digest=True,
+            **dataclasses.asdict(how),
+        )
+    )
+
+
+def _run(manifest: Manifest, parts: list[Part], how: How, place: str) -> dict[str, Any]:
+    session = _session(manifest, parts, how, place)
+    status = session.run()
+    outcome = _outcome(session)
+    # A part may have nothing but bad events; whether the whole has is seen when all parts are done.
+    if outcome["status"] not in ("ok", "all events in error"):
+        said = session.said()
+        name = _abi.ERRORS.get(status, str(status))
+        raise RunError(f"{socket.gethostname()}: {failure('the run failed', said)}", said, name)
+    return outcome
+
+
+def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
+    """Task `number` of the run in folder `path`: its result, which is that of an earlier attempt if one was done."""
+    folder, manifest = Folder(path), _manifest(path, key)
+    done = folder.done(number)
+    if done is not None:
+        return done
+    begin = time.time()
+    try:
+        with folder.attempt(number) as place:
+            _must_be_as_before(manifest, parts)
+            result = _run(manifest, parts, how, str(place))
+            _must_be_as_before(manifest, parts)
+            for node, name in manifest.names.items():
+                if "path" in result["results"].get(node, {}):
+                    result["results"][node]["path"] = str(folder.task(number) / name)
+            result.update(task=number, host=socket.gethostname(), begin=begin, end=time.time(), files=manifest.names)
+            return folder.commit(number, place, result)
+    except Exception:
+        # Another attempt may have been first, and the client have cleaned up, this one's folder too.
+        done = folder.done(number)
+        if done is not None:
+            return done
+        raise

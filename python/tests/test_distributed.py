@@ -1,0 +1,369 @@
+"""Runs over many processes by Dask: the same results as in one, whatever happens to workers, disks and files."""
+import concurrent.futures
+import dataclasses
+import json
+import os
+import resource
+import shutil
+import signal
+import threading
+
+import dask
+import distributed
+import numpy as np
+import pytest
+
+import sluice.distributed
+from sluice.distributed import _run, _task
+from sluice.distributed._folder import Folder
+from sluice.parts import Part
+
+EVENTS = 15  # a task
+
+
+@pytest.fixture(autouse=True)
+def no_thread_stays():
+    """In place of that of all tests: the cluster's threads stay until the last test."""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # LocalCluster takes away a worker that is not there this long after it was lost once, also if it died again.
+    settings = {"distributed.scheduler.allowed-failures": 100, "distributed.deploy.lost-worker-timeout": "1 hour"}
+    with dask.config.set(settings):
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        ) as cluster:
+            yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("input")
+
+
+@pytest.fixture(scope="module")
+def files(folder):
+    """Three files of simulated events; the last one smaller than a task."""
+    paths = []
+    for seed, events in ((1, 50), (2, 40), (3, 4)):
+        path = folder / f"{seed}.mdf"
+        for _ in sluice.Graph("simulate.yaml", set={"seed": seed}).run(n=events, output=path):
+            pass
+        paths.append(path)
+    return paths
+
+
+def graph_of(**options):
+    graph = sluice.Graph("common/velo_tracks.yaml", **options)
+    counts = graph.node("counts", "velo.count_tracks")
+    busy = graph.node("busy", "generic.filter", of=counts.tracks, minimum=200)
+    graph.node("lists", "generic.gather_lists", in_={"lists": ["busy"]})
+    graph.node("number", "generic.histogram", of=counts.tracks, bins=50, lower=0, upper=500)
+    graph.output("tracks", "counts", busy, "number", "lists.totals")
+    return graph
+
+
+def with_sinks(graph):
+    graph.node("copy", "io.mdf_sink", path="taken.mdf")
+    graph.node("table", "io.csv_sink", output="counts")
+    return graph
+
+
+def whole(graph, files, **options):
+    """One run over all of it."""
+    run = graph.run([str(path) for path in files], digest=True, warn=False, **options)
+    for _ in run:
+        pass
+    return run
+
+
+def check_same(result, run, is_same_graph=True):
+    summary = run.summary
+    assert result.events == summary["events"] and result.error_events == summary["error_events"]
+    assert [(o["port"], o["items"], o["digest"]) for o in summary["outputs"]] == [
+        (port, result.items[port], digest) for port, digest in result.digests.items()
+    ]
+    assert result.totals.keys() == run.totals.keys()
+    for port, fields in run.totals.items():
+        for name, values in fields.items():
+            assert np.array_equal(result.totals[port][name], values) and result.totals[port][name].dtype == values.dtype
+    assert result.histograms.keys() == run.histograms.keys()
+    for name, histogram in run.histograms.items():
+        assert np.array_equal(result.histograms[name].all_counts, histogram.all_counts)
+        assert result.histograms[name].axes == histogram.axes and result.histograms[name].title == histogram.title
+    assert result.errors == summary["errors"] and result.cuts == summary["cuts"]
+    if is_same_graph:
+        assert result.graph_digest == summary["graph_digest"]
+
+
+@pytest.fixture(scope="module")
+def expected(files):
+    return whole(graph_of(), files)
+
+
+def test_the_parts_are_the_whole(client, files, tmp_path, expected):
+    graph = with_sinks(graph_of())
+    result = sluice.distributed.run(
+        graph, files, client, out=tmp_path / "out", events_per_task=EVENTS,
+        names={"copy": "taken.mdf", "table": "counts.csv"},
+    )
+    theirs = sluice.Graph.from_text(json.loads((tmp_path / "out/manifest.json").read_text())["graph"])
+    theirs.set("table.path", tmp_path / "counts.csv")
+    check_same(result, whole(theirs, files, output=tmp_path / "taken.mdf"), is_same_graph=False)
+    assert result.digests == {o["port"]: o["digest"] for o in expected.summary["outputs"]}
+    # The last 10 of the second file and the 4 of the third one share a task.
+    assert [task["events"] for task in result.tasks] == [15, 15, 15, 5, 15, 15, 14]
+    # What sinks wrote, one file after the other, is what one run writes.
+    assert b"".join(path.read_bytes() for path in result.files["copy"]) == (tmp_path / "taken.mdf").read_bytes()
+    tables = [path.read_text().splitlines() for path in result.files["table"]]
+    joined = tables[0][:1] + [line for table in tables for line in table[1:]]
+    assert joined == (tmp_path / "counts.csv").read_text().splitlines()
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    assert (report["events"], report["outputs"][0]["digest"]) == (94, result.digests["tracks"])
+    assert "94 events, of which 0 with errors" in str(result)
+    assert result.tasks[0]["results"]["table"]["path"] == str(result.files["table"][0])
+    assert [entry.name for entry in (tmp_path / "out/tasks").iterdir() if entry.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("events", [7, 1000])
+def test_any_split_has_the_same_digest(client, files, tmp_path, expected, events):
+    check_same(sluice.distributed.run(graph_of(), files, client, out=tmp_path, events_per_task=events), expected)
+
+
+def workers(client):
+    return list(client.run(os.getpid).values())
+
+
+def test_a_killed_worker_loses_nothing(client, files, tmp_path, expected):
+    job = sluice.distributed.submit(graph_of(), files, client, out=tmp_path, events_per_task=4)
+    next(iter(distributed.as_completed(job.futures)))
+    os.kill(workers(client)[0], signal.SIGKILL)
+    check_same(job.result(), expected)
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_a_run_goes_on_where_it_ended(client, files, tmp_path, expected):
+    """As after its client has died: its tasks are forgotten, those that are done are not run again."""
+    options = {"out": tmp_path / "out", "events_per_task": EVENTS}
+    job = sluice.distributed.submit(graph_of(), files, client, **options)
+    next(iter(distributed.as_completed(job.futures)))
+    job.cancel()
+    del job
+    folder = Folder(tmp_path / "out")
+    left = folder.tasks / ".000000.somewhere.killed"
+    left.mkdir()
+    done = {path: path.stat().st_mtime_ns for path in folder.tasks.glob("[0-9]*/result.json")}
+    job = sluice.distributed.submit(graph_of(), files, client, **options)
+    assert job.resumed >= len(done) > 0
+    check_same(job.result(), expected)
+    assert {path: path.stat().st_mtime_ns for path in done} == done and not left.exists()
+
+    job = sluice.distributed.submit(graph_of(), files, client, **options)
+    assert job.futures == []
+    check_same(job.result(), expected)
+    check_same(job.result(), expected)
+
+
+def test_another_run_in_the_same_folder_is_refused(client, files, tmp_path):
+    options = {"out": tmp_path / "out", "events_per_task": EVENTS}
+    copies = [shutil.copy(path, tmp_path) for path in files[:2]]
+    sluice.distributed.run(graph_of(), copies, client, **options)
+
+    def refused(match, graph=None, paths=copies, **changed):
+        with pytest.raises(sluice.Error, match=match):
+            sluice.distributed.submit(graph or graph_of(), paths, client, **{**options, **changed})
+
+    refused("events_per_task was 15, and is 16", events_per_task=16)
+    refused("graph was .*, and is .*max_scatter: 0.08; .*max_scatter: 0.1", graph_of(set={"search.max_scatter": 0.1}))
+    refused("there were 2 files, and are 1", paths=copies[:1])
+    refused("1.mdf was read, and not .*2.mdf", paths=copies[::-1])
+    os.utime(copies[1], ns=(1, 1))
+    refused("2.mdf was changed: its time was .* and is 1 ns")
+    with open(copies[1], "ab") as file:
+        file.write(b"more")
+    refused(r"2.mdf had \d+ bytes, and has \d+")
+    (tmp_path / "out/manifest.json").write_text("{")
+    refused("manifest.json: is no manifest of a run")
+
+
+def test_results_that_are_gone_are_told(client, files, tmp_path):
+    graph = with_sinks(graph_of())
+    options = {"out": tmp_path, "names": {"copy": "taken.mdf", "table": "counts.csv"}, "events_per_task": EVENTS}
+    result = sluice.distributed.run(graph, files[:1], client, **options)
+    result.files["table"][1].write_text("run,event\n")
+    with pytest.raises(sluice.Error, match=r"000001/counts.csv: has 10 bytes, and had \d+ when the task was done"):
+        sluice.distributed.submit(graph, files[:1], client, **options)
+    shutil.rmtree(result.files["table"][1].parent)
+    job = sluice.distributed.submit(graph, files[:1], client, **options)
+    assert len(job.futures) == 1
+    assert job.result().digests == result.digests
+
+
+def test_damaged_events_are_counted_and_named(client, files, tmp_path):
+    damaged = tmp_path / "damaged.mdf"
+    data = bytearray(files[0].read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 8] = b"\xff" * 8  # in the body of an event: its checksum is wrong
+    damaged.write_bytes(data[:-100])
+    paths = [files[1], damaged, files[2]]
+    result = sluice.distributed.run(graph_of(), paths, client, out=tmp_path / "out", events_per_task=EVENTS)
+    run = whole(graph_of(), paths)
+    check_same(result, run)
+    assert result.error_events == 2 and {e["first"]["file"] for e in result.errors} == {str(damaged)}
+    assert sum("damaged.mdf" in message for message in result.messages) >= 2
+    assert str(damaged) in str(result)
+
+
+def test_a_file_of_nothing_but_damaged_events(client, files, tmp_path):
+    """Its tasks do not fail, since others have good events; a run of nothing else does."""
+    data = bytearray(files[2].read_bytes())
+    at = 0
+    while at < len(data):  # each record's checksum
+        data[at + 12] ^= 255
+        at += int.from_bytes(data[at : at + 4], "little")
+    damaged = tmp_path / "damaged.mdf"
+    damaged.write_bytes(data)
+    paths = [damaged, files[1]]
+    result = sluice.distributed.run(graph_of(), paths, client, out=tmp_path / "out", events_per_task=4)
+    check_same(result, whole(graph_of(), paths))
+    assert result.error_events == 4
+    with pytest.raises(sluice.Error, match="every event has an error"):
+        sluice.distributed.run(graph_of(), damaged, client, out=tmp_path / "other")
+
+
+def test_files_that_cannot_be_read_are_refused_first(client, files, tmp_path):
+    junk = tmp_path / "junk.mdf"
+    junk.write_bytes(b"Z" * 100000)
+    for wrong in (junk, tmp_path / "none.mdf"):
+        with pytest.raises((sluice.Error, OSError), match=wrong.name):
+            sluice.distributed.run(graph_of(), [files[0], wrong], client, out=tmp_path / "out")
+    assert not (tmp_path / "out/manifest.json").exists()
+
+
+def limit(bytes):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_full_disk_fails_tasks_that_run_when_there_is_room(client, files, tmp_path):
+    graph = with_sinks(graph_of())
+    names = {"copy": "taken.mdf", "table": "counts.csv"}
+    options = {"out": tmp_path / "out", "names": names, "events_per_task": EVENTS}
+    client.run(limit, 1 << 20)
+    try:
+        with pytest.raises(sluice.distributed.TasksFailedError, match="File too large") as failed:
+            sluice.distributed.run(graph, files, client, retries=1, **options)
+    finally:
+        client.run(limit, resource.RLIM_INFINITY)
+    # The last task has four events, which fit.
+    done = len(list((tmp_path / "out/tasks").glob("[0-9]*")))
+    assert 0 < done < 8 and len(failed.value.failures) >= 6
+    assert not list((tmp_path / "out/tasks").glob(".*"))
+    assert "the same call runs these alone" in str(failed.value) and "1.mdf from byte 0 on" in str(failed.value)
+    job = sluice.distributed.submit(graph, files, client, **options)
+    assert job.resumed == done
+    result = job.result()
+    assert b"".join(path.read_bytes() for path in result.files["copy"]) == b"".join(p.read_bytes() for p in files)
+
+
+# ------------------------------------------------------------------------------------- a task alone, without Dask
+
+
+@pytest.fixture
+def begun(files, tmp_path):
+    """A run that was begun, and its tasks."""
+    manifest = _run._manifest(graph_of(), [str(files[0])], None, EVENTS)
+    folder = Folder(tmp_path / "out")
+    parts = folder.begin(manifest, _task.index_file(str(files[0]), EVENTS, []))
+    yield folder, manifest, _run.tasks_of(parts, EVENTS)
+    _task._manifest.cache_clear()
+
+
+def run_one(begun, number=0):
+    folder, manifest, tasks = begun
+    return _task.run_task(str(folder.path), manifest.key, number, tasks[number], _task.How())
+
+
+def test_a_task_that_runs_twice_at_the_same_time_counts_once(begun, monkeypatch):
+    """Both are ready to give the task its result before either does."""
+    folder = begun[0]
+    meet = threading.Barrier(2, timeout=20)
+    commit = Folder.commit
+
+    def commit_together(*arguments):
+        meet.wait()
+        return commit(*arguments)
+
+    monkeypatch.setattr(Folder, "commit", commit_together)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first, second = [pool.submit(run_one, begun) for _ in range(2)]
+        assert first.result() == second.result() == folder.done(0)
+    assert [entry.name for entry in folder.tasks.iterdir()] == ["000000"]
+
+
+def test_a_task_that_is_late_takes_the_result_that_is_there(begun, monkeypatch):
+    """Its folder is gone, since the run ended without it."""
+    folder = begun[0]
+    theirs = run_one(begun)
+    parked = folder.path / "parked"
+    folder.task(0).rename(parked)
+    run = _task._run
+
+    def run_and_clean(*arguments):
+        result = run(*arguments)
+        parked.rename(folder.task(0))
+        folder.clean()
+        return result
+
+    monkeypatch.setattr(_task, "_run", run_and_clean)
+    assert run_one(begun) == theirs
+
+
+def test_workers_must_be_like_the_client(begun, monkeypatch, tmp_path):
+    folder, manifest, tasks = begun
+
+    def refused(match, path=folder.path, key=manifest.key):
+        _task._manifest.cache_clear()
+        with pytest.raises(sluice.Error, match=match):
+            _task.run_task(str(path), key, 0, tasks[0], _task.How())
+
+    refused("has no manifest.json: it must be a folder", path=tmp_path / "elsewhere")
+    refused("is the folder of another run", key="0" * 64)
+    monkeypatch.setattr(_task, "version", lambda: "0.0.1, commit 123")
+    refused(r"this worker has Sluice 0.0.1, commit 123, and the client")
+    monkeypatch.undo()
+    changed = dataclasses.replace(manifest.files[0], bytes=7)
+    monkeypatch.setattr(_task.InputFile, "of", lambda path: changed)
+    refused(r"1.mdf had \d+ bytes, and has 7: input must stay as it was")
+    assert not list(folder.tasks.iterdir())
+
+
+def test_names_of_sinks_are_checked():
+    unset = '""'
+    assert _run._names({"write": unset}, "t.h5") == {"write": "t.h5"}
+    assert _run._names({"write": unset}, None) == _run._names({}, None) == {}
+    for sinks, given, match in [
+        ({"write": "t.h5"}, None, r"every task would write t.h5, of the sink 'write': give names=\{'write': 'tracks"),
+        ({"write": unset}, {"wrote": "t.h5"}, r"'wrote', which is no sink that writes a file; those are \['write'\]"),
+        ({"a": unset, "b": unset}, "t.h5", "for a graph with one sink"),
+        ({"a": unset, "b": unset}, {"a": "t.h5", "b": "t.h5"}, "two sinks have the same name"),
+        ({"write": unset}, "../t.h5", "no name for files of a sink"),
+        ({"write": unset}, "result.json", "no name for files of a sink"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            _run._names(sinks, given)
+    with_paths = _run._sinks(with_sinks(graph_of()).yaml(), None)
+    assert with_paths == {"copy": '"taken.mdf"', "table": '""'}
+    with pytest.raises(ValueError, match="events_per_task is 0"):
+        sluice.distributed.run(graph_of(), "x.mdf", None, out="out", events_per_task=0)
+
+
+def test_small_parts_share_a_task():
+    parts = [Part("f", i, 1, i, events, 0) for i, events in enumerate([5, 5, 1, 12, 0, 9, 1])]
+    assert [[p.events for p in task] for task in _run.tasks_of(parts, 10)] == [[5, 5], [1], [12], [0, 9, 1]]
