@@ -12,7 +12,8 @@
   needs the samples and is skipped without them. `sh elsewhere` is not run here: it installs or builds, wants another
   machine or files of the reader's, or takes minutes. Where they stand is reported.
 - A block of `python` is a whole program, run with the package of this repository and the library of the command; its
-  warnings are errors. Skipped without NumPy.
+  warnings are errors. Skipped without NumPy, and one of `python distributed` without that; Dask
+  warns of itself, so that warnings do not count there.
 - A block of `output` is what the block of `sh` or `python` before it prints, run in a plain shell, where SLUICE_DATA is
   not set. Lines of rates and memory are those of some machine: only their first word is compared. Skipped with its block.
 - What a page's commands write is ignored by git, had they run in the repository.
@@ -20,6 +21,7 @@
 - Links into the repository lead to a file, and their anchors to a heading; with --links those of all pages in FOLDER, an
   installation's, and nothing else is looked at.
 """
+import functools
 import os
 import pathlib
 import re
@@ -115,18 +117,19 @@ def run_script(sluice, block, line, folder):
         yield f"line {line}: a command of this block fails:\n    " + "\n    ".join(printed[-20:])
 
 
-def python_script(sluice, block):
+def python_script(sluice, block, warnings):
     """A block of Python as one of commands."""
     library = pathlib.Path(sluice).resolve().parent / "libsluice.so.0"
     return f"""{PYTHON} SLUICE_LIBRARY='{library}' PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 -W error - <<'END_OF_PYTHON'
+/usr/bin/python3 -W {warnings} - <<'END_OF_PYTHON'
 {block}
 END_OF_PYTHON
 """
 
 
-def has_numpy():
-    return subprocess.run(["/usr/bin/python3", "-c", "import numpy"], capture_output=True).returncode == 0
+@functools.cache
+def has_package(name):
+    return subprocess.run(["/usr/bin/python3", "-c", f"import {name}"], capture_output=True).returncode == 0
 
 
 def check_output(sluice, script, block, line, folder):
@@ -190,7 +193,7 @@ def main():
     data = pathlib.Path(os.environ.get("SLUICE_DATA", ROOT / ".." / "shared" / "data"))
     geometry = data / "lhcb" / "geometry"
     failures = graphs = quotations = transcripts = scripts = skipped = installed = 0
-    numpy, without_numpy = has_numpy(), 0
+    without_package = 0
     elsewhere = []
     without_git = False
     pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
@@ -206,13 +209,15 @@ def main():
         before = files_below(folder)
         script, has_run = "", False
         for line, language, block in blocks(text):
-            if language == "python":
-                script, has_run = python_script(sluice, block), numpy
-                if numpy:
+            if language in ("python", "python distributed"):
+                needed = ["numpy", *language.split()[1:]]
+                warnings = "error" if language == "python" else "ignore"
+                script, has_run = python_script(sluice, block, warnings), all(map(has_package, needed))
+                if has_run:
                     scripts += 1
                     problems += run_script(sluice, script, line, folder)
                 else:
-                    without_numpy += 1
+                    without_package += 1
             elif language.split()[0] == "sh":
                 script, has_run = block, language == "sh" or (language == "sh data" and geometry.is_dir())
                 if language not in ("sh", "sh data", "sh elsewhere"):
@@ -237,7 +242,7 @@ def main():
                 transcripts += 1
                 problems += check_output(sluice, script, block, line, folder)
             elif language == "output" and script.startswith(PYTHON):
-                without_numpy += 1
+                without_package += 1
             elif language == "output":
                 skipped += 1
             elif language.split()[0] == "console":
@@ -261,8 +266,8 @@ def main():
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if without_git:
         print("not checked, for want of git or a repository: whether it ignores what the commands write")
-    if without_numpy:
-        print(f"skipped: {without_numpy} blocks of Python, for want of NumPy (Debian: python3-numpy)")
+    if without_package:
+        print(f"skipped: {without_package} blocks of Python, for want of python3-numpy or python3-distributed")
     if skipped:
         print(f"skipped: {skipped} transcripts, for want of {geometry}")
     return 1 if failures or quotations == 0 else 0
