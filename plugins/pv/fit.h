@@ -17,6 +17,13 @@
 
 #include "finder.h"
 
+/* Tracks that a thread keeps at hand while it fits, and warps of a block that do. */
+#if defined(SL_TARGET_CPU)
+enum { PV_KEPT = 1, PV_KEEPERS = 1, PV_KEPT_LANES = 1 };
+#else
+enum { PV_KEPT = 3, PV_KEEPERS = 4, PV_KEPT_LANES = 32 };
+#endif
+
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
 #define PV_FAR_CHI2 160.0f
 
@@ -180,6 +187,29 @@ static SL_DEVICE struct pv_sums pv_sums_zero(void) {
   return s;
 }
 
+/* Adds what a track contributes; `others`: the sum of its affinities to other seeds. */
+static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line *line, const struct pv_residual *r,
+                                   float others, float noise, uint32_t j, struct pv_sums *sums) {
+  const uint32_t is_near = r->chi2 < a->max_chi2 ? 1 : 0;
+  const float affinity = pv_affinity(r->chi2), weight_if = affinity / (noise + affinity + others);
+  const uint32_t is_used = is_near & (weight_if > a->min_weight ? 1u : 0u);
+  const float weight = is_used ? weight_if : 0.0f;
+  const float g_x = is_used ? r->x * line->wx : 0.0f, g_y = is_used ? r->y * line->wy : 0.0f;
+  const float h_xx = weight * line->wx, h_yy = weight * line->wy;
+  const float h_xz = line->tx * h_xx, h_yz = line->ty * h_yy;
+  sl_sum32_add(&sums->g_x, j, weight * g_x);
+  sl_sum32_add(&sums->g_y, j, weight * g_y);
+  sl_sum32_add(&sums->g_z, j, weight * fmaf(line->tx, g_x, line->ty * g_y));
+  sl_sum32_add(&sums->h_xx, j, h_xx);
+  sl_sum32_add(&sums->h_yy, j, h_yy);
+  sl_sum32_add(&sums->h_xz, j, h_xz);
+  sl_sum32_add(&sums->h_yz, j, h_yz);
+  sl_sum32_add(&sums->h_zz, j, fmaf(line->tx, h_xz, line->ty * h_yz));
+  sl_sum32_add(&sums->weight, j, weight);
+  sl_sum32_add(&sums->chi2, j, weight * (is_used ? r->chi2 : 0.0f));
+  sl_sum32_add(&sums->tracks, j, is_near ? 1.0f : 0.0f);
+}
+
 /* Adds what the 32 tracks from `base` on contribute at `place`. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
                                     pv_index base, const struct pv_place *seed, const struct pv_place *place,
@@ -187,27 +217,54 @@ static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_trac
   SL_FOR_LANES32 (j) {
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
-    const uint32_t is_near = r.chi2 < a->max_chi2 ? 1 : 0;
-    if (blockDim.x > 1 && !is_near) continue; /* on cpu nothing is added: lanes go together */
-    const float affinity = pv_affinity(r.chi2), own = pv_affinity(pv_residual_of(&line, seed).chi2);
-    const float others = competition[base + j] - own;
-    const float weight_if = affinity / (noise + affinity + others);
-    const uint32_t is_used = is_near & (weight_if > a->min_weight ? 1u : 0u);
-    const float weight = is_used ? weight_if : 0.0f;
-    const float g_x = is_used ? r.x * line.wx : 0.0f, g_y = is_used ? r.y * line.wy : 0.0f;
-    const float h_xx = weight * line.wx, h_yy = weight * line.wy;
-    const float h_xz = line.tx * h_xx, h_yz = line.ty * h_yy;
-    sl_sum32_add(&sums->g_x, j, weight * g_x);
-    sl_sum32_add(&sums->g_y, j, weight * g_y);
-    sl_sum32_add(&sums->g_z, j, weight * fmaf(line.tx, g_x, line.ty * g_y));
-    sl_sum32_add(&sums->h_xx, j, h_xx);
-    sl_sum32_add(&sums->h_yy, j, h_yy);
-    sl_sum32_add(&sums->h_xz, j, h_xz);
-    sl_sum32_add(&sums->h_yz, j, h_yz);
-    sl_sum32_add(&sums->h_zz, j, fmaf(line.tx, h_xz, line.ty * h_yz));
-    sl_sum32_add(&sums->weight, j, weight);
-    sl_sum32_add(&sums->chi2, j, weight * (is_used ? r.chi2 : 0.0f));
-    sl_sum32_add(&sums->tracks, j, is_near ? 1.0f : 0.0f);
+    if (blockDim.x > 1 && !(r.chi2 < a->max_chi2)) continue; /* on cpu nothing is added: lanes go together */
+    const float own = pv_affinity(pv_residual_of(&line, seed).chi2);
+    pv_add_track(a, &line, &r, competition[base + j] - own, noise, j, sums);
+  }
+}
+
+/* On a GPU, tracks in reach that each thread of a warp has at hand, the first ones of its own. */
+struct pv_kept {
+  float x[PV_KEPT][PV_KEPT_LANES], y[PV_KEPT][PV_KEPT_LANES], z[PV_KEPT][PV_KEPT_LANES];
+  float tx[PV_KEPT][PV_KEPT_LANES], ty[PV_KEPT][PV_KEPT_LANES], wx[PV_KEPT][PV_KEPT_LANES], wy[PV_KEPT][PV_KEPT_LANES];
+  float others[PV_KEPT][PV_KEPT_LANES];
+};
+
+/* The thread's own: how many there are, and where the rest begins. */
+struct pv_own {
+  uint32_t count, rest;
+};
+
+static SL_DEVICE struct pv_own pv_keep_tracks(const struct pv_fit *a, const struct pv_tracks *t,
+                                              const float *competition, const struct pv_place *seed,
+                                              const struct pv_reach *reach, struct pv_kept *kept) {
+  const uint32_t lane = sl_group_lane(32);
+  struct pv_own own = {0, reach->begin};
+  for (; own.rest < reach->end; own.rest += 32) {
+    const struct pv_line line = pv_line_of(t, (pv_index)own.rest + lane);
+    if (!(pv_residual_of(&line, &reach->at).chi2 <= pv_reach_chi2(&line, a->max_chi2))) continue;
+    if (own.count == PV_KEPT) break;
+    kept->x[own.count][lane] = line.x;
+    kept->y[own.count][lane] = line.y;
+    kept->z[own.count][lane] = line.z;
+    kept->tx[own.count][lane] = line.tx;
+    kept->ty[own.count][lane] = line.ty;
+    kept->wx[own.count][lane] = line.wx;
+    kept->wy[own.count][lane] = line.wy;
+    kept->others[own.count][lane] = competition[own.rest + lane] - pv_affinity(pv_residual_of(&line, seed).chi2);
+    own.count++;
+  }
+  return own;
+}
+
+static SL_DEVICE void pv_add_kept(const struct pv_fit *a, const struct pv_kept *kept, uint32_t count,
+                                  const struct pv_place *place, float noise, struct pv_sums *sums) {
+  const uint32_t lane = sl_group_lane(32);
+  SL_ROLLED for (uint32_t k = 0; k < count; k++) {
+    const struct pv_line line = {kept->x[k][lane],  kept->y[k][lane],  kept->z[k][lane], kept->tx[k][lane],
+                                 kept->ty[k][lane], kept->wx[k][lane], kept->wy[k][lane]};
+    const struct pv_residual r = pv_residual_of(&line, place);
+    if (r.chi2 < a->max_chi2) pv_add_track(a, &line, &r, kept->others[k][lane], noise, lane, sums);
   }
 }
 
@@ -260,21 +317,29 @@ static SL_DEVICE uint32_t pv_is_vertex(const struct pv_fit *a, const struct pv_v
 /* Fits a vertex to the event's tracks, from the seed; all groups of a warp go together. */
 static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const struct pv_tracks *t,
                                               const float *competition, uint32_t is_seed, struct pv_reach reach,
-                                              const float *beam) {
+                                              const float *beam, struct pv_kept *kept) {
   const struct pv_place seed = reach.at;
   const float noise = sl_expf(-0.5f * a->noise_chi2);
   struct pv_vertex v;
   memset(&v, 0, sizeof v);
   v.at = seed;
   uint32_t goes_on = is_seed;
+  const uint32_t keeps = blockDim.x > 1 && threadIdx.x < 32 * PV_KEEPERS ? 1u : 0u;
+  struct pv_own own = {0, reach.begin};
+  if (keeps && is_seed) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
     const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
     if (sl_warp_must_join(has_left)) {
       const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
-      if (has_left) reach = fresh; /* another seed of the warp keeps its own */
+      if (has_left) { /* another seed of the warp keeps its own */
+        reach = fresh;
+        own.rest = reach.begin;
+        if (keeps) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
+      }
     }
-    for (pv_index base = reach.begin; goes_on && base < reach.end; base += 32) {
+    if (goes_on) pv_add_kept(a, kept, own.count, &v.at, noise, &sums);
+    for (pv_index base = own.rest; goes_on && base < reach.end; base += 32) {
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
       pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
     }
@@ -324,6 +389,8 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
   __shared__ struct pv_vertex vertices[PV_MAX_VERTICES];
   __shared__ uint32_t stays[PV_MAX_VERTICES];
   __shared__ struct pv_seed_reaches reaches;
+  __shared__ struct pv_kept kept[PV_KEEPERS];
+  struct pv_kept *own_kept = &kept[threadIdx.x / 32 < PV_KEEPERS ? threadIdx.x / 32 : 0];
   SL_FOR_EVENTS (event, a.events) {
     const struct pv_tracks t = pv_tracks_of(&a, event);
     const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
@@ -344,7 +411,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
         reach.begin = reaches.begin[s];
         reach.end = reaches.end[s];
       }
-      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, reach, beam);
+      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, reach, beam, own_kept);
       if (is_seed && sl_group_lane(32) == 0) vertices[s] = v;
     }
     __syncthreads();

@@ -208,7 +208,7 @@ SL_KERNEL(create_tracks_count, struct create_tracks_args) {
 enum { LAID_OUT = 256 };
 struct layout {
   uint32_t begin[LAID_OUT];
-  uint8_t track[LAID_OUT * SCIFI_TRIPLETS_MAX];
+  uint8_t track[(uint32_t)LAID_OUT * SCIFI_TRIPLETS_MAX];
 };
 
 /* Fills it for `count` tracks from `first` on; returns how many candidates they have. A thread a track. */

@@ -6,10 +6,12 @@
  * some hit of layers 0 to 2, the one of most hits is the match's, of those the one that hits are least off, and of
  * those the first.
  *
- * A block an event, and a warp for as many matches as it has lanes. For each layer it lists the first hits of these, a
- * lane a match, and then follows them, a lane a hit, so that no lane waits for a match that has many. The least key of
- * what was found is the best of a match, in whatever order. Then count, scan, write. Reads 20 bytes a hit that is
- * tried, some 80 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
+ * A warp has a few matches of an event at a time, so that a full event is many warps'. A lane for each match and layer
+ * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. Then a few
+ * lanes together try these hits for a first one, and follow each first one from layer to layer. The least key of what
+ * was found is the best of a match, in whatever order. Then count, scan, list, scan, write. An event has 49 matches,
+ * which begin with 85 hits, and tries some 4000. Reads 8 bytes a hit that is tried, and 16 of one that is near, some 80
+ * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
@@ -39,10 +41,12 @@
 SL_ARGUMENTS(match_ut, MATCH_UT);
 
 enum {
-  NO_HIT = UINT16_MAX,
   HIT_BITS = 16,
+  MATCHES = 8,     /* that a warp takes at a time */
+  PARTS = 4,       /* blocks of an event */
+  HIT_THREADS = 4, /* that try the hits of a layer side by side, a power of two */
+  RANGES = 4,      /* of hits of a layer, of a group of sectors each; the last one may be of more */
   PAIRS_MAX = 128, /* of a match and a first hit, that are followed at a time */
-  LANES_MAX = 64,
   PLACE_BITS = 15, /* of a hit in the event: UT_HITS_MAX */
   PLACE_MASK = (1 << PLACE_BITS) - 1,
   KEY_SCORE = PLACE_BITS + 2, /* a key's bits below have the layer and place of the first hit */
@@ -56,12 +60,25 @@ enum {
 SL_STATIC_ASSERT((int)UT_HITS_MAX <= 1 << (int)PLACE_BITS, "each hit of an event has a place");
 static const float slack = 0.01f; /* mm: so much more is searched than what tolerances say, since these are rounded */
 
-/* ------------------------------------------------------------------------------------------------ one layer */
-
 /* A match on its way: x = velo.x + velo.tx d + bend d^2, d = z - velo.z. */
 struct way {
   struct scifi_state velo;
   float bend;
+};
+
+/* Where a match may have hits of a layer, for any bend that hits of layers before give it. */
+struct reach {
+  float loose, tight; /* half of the windows in x: of a first hit, and of a further one */
+  uint32_t count;
+  uint16_t begin[RANGES], end[RANGES]; /* places of hits in the event, ascending */
+};
+
+/* Of a warp's matches; pairs of a match and a first hit. */
+struct workspace {
+  uint64_t keys[MATCHES]; /* the best */
+  struct way ways[MATCHES];
+  struct reach reaches[(uint32_t)UT_LAYERS * MATCHES];
+  uint32_t pairs[PAIRS_MAX];
 };
 
 static SL_DEVICE float way_x(const struct way *w, float z) {
@@ -69,106 +86,6 @@ static SL_DEVICE float way_x(const struct way *w, float z) {
   return w->velo.x + w->velo.tx * d + w->bend * (d * d);
 }
 static SL_DEVICE float way_y(const struct way *w, float z) { return w->velo.y + w->velo.ty * (z - w->velo.z); }
-
-/* Half of a window in x. `numbers`: SCIFI_MATCH_UT_LOOSE or _TIGHT of the layer. */
-static SL_DEVICE float half_width(const float *numbers, float qop) {
-  return sl_min_f32(sl_max_f32(numbers[0] + numbers[1] * sl_abs_f32(qop), numbers[2]), numbers[3]);
-}
-
-/* Goes through the hits of a layer that are in a window. */
-struct search {
-  float half_width, slope, y_least, y_most; /* of y: beyond a strip of no length */
-  uint32_t event_hits;                      /* the event's first one */
-  uint32_t groups, middle;                  /* bit w: group middle + w - 2 is to be searched yet */
-  uint32_t hit, end;                        /* of the group that is being searched */
-};
-
-static SL_DEVICE struct search open_search(const struct match_ut_args *a, const struct way *w, uint32_t event,
-                                           uint32_t layer, float half) {
-  const uint32_t begin = a->groups.layer_first[layer], end = a->groups.layer_first[layer + 1];
-  const float z = a->groups.layer_z[layer], depth = a->groups.layer_depth[layer], y = way_y(w, z);
-  struct search s;
-  s.half_width = half;
-  s.slope = a->groups.layer_slope[layer];
-  const float turn = 2.0f * w->bend * (z - w->velo.z), at_0 = way_x(w, z) - y * s.slope;
-  const float reach = half + depth * (sl_abs_f32(w->velo.tx + turn) + sl_abs_f32(w->velo.ty * s.slope)) + slack;
-  const float reach_y = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE] + depth * sl_abs_f32(w->velo.ty) + slack;
-  s.y_least = y - reach_y;
-  s.y_most = y + reach_y;
-  s.event_hits = a->hits.offsets[event];
-  s.groups = 0;
-  s.middle = scifi_first_from(a->groups.x, begin, end, at_0);
-  s.middle -= s.middle > begin ? 1u : 0u;
-  for (uint32_t g = s.middle < begin + 2 ? begin : s.middle - 2; g < end && g <= s.middle + 2; g++)
-    if (at_0 + reach >= a->groups.x_least[g] && at_0 - reach <= a->groups.x_most[g])
-      s.groups |= 1u << (g + 2 - s.middle);
-  s.hit = s.end = 0;
-  return s;
-}
-
-/* The next group that is to be searched: 0 if there is none. */
-static SL_DEVICE uint32_t open_group(const struct match_ut_args *a, struct search *s, uint32_t event) {
-  if (s->groups == 0) return 0;
-  const uint32_t group = s->middle + sl_count_bits((s->groups & (0u - s->groups)) - 1u) - 2u;
-  const uint16_t *first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
-  const float least = s->y_least - a->groups.length[group];
-  s->end = s->event_hits + first[1];
-  s->hit = scifi_first_from(a->hits.y, s->event_hits + first[0], s->end, least);
-  s->groups &= s->groups - 1;
-  return 1;
-}
-
-/* The next hit, by its place in the event, and what it is off in x; NO_HIT if there is none. */
-static SL_DEVICE uint32_t next_hit(const struct match_ut_args *a, const struct way *w, struct search *s, uint32_t event,
-                                   float *off) {
-  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE];
-  do {
-    for (; s->hit < s->end && a->hits.y[s->hit] <= s->y_most; s->hit++) {
-      const float z = a->hits.z[s->hit], y = way_y(w, z);
-      *off = a->hits.x[s->hit] + y * s->slope - way_x(w, z);
-      if (sl_abs_f32(*off) <= s->half_width && a->hits.y[s->hit] - tolerance <= y &&
-          y <= a->hits.y_end[s->hit] + tolerance)
-        return s->hit++ - s->event_hits;
-    }
-  } while (open_group(a, s, event));
-  return NO_HIT;
-}
-
-/* ------------------------------------------------------------------------------------------------- one match */
-
-/* What was found, for which it has the hits so far. */
-struct hits_on_way {
-  struct way way;
-  uint64_t hits;
-  uint32_t count;
-  float score; /* sum of squares of what further hits are off */
-};
-
-/* The bend with which a hit would be met that is off by so much. */
-static SL_DEVICE float bend_of(const struct match_ut_args *a, const struct way *w, uint32_t hit, float off) {
-  const float d = a->hits.z[hit] - w->velo.z;
-  return w->bend + off / (d * d);
-}
-
-static SL_DEVICE void add_nearest(const struct match_ut_args *a, struct hits_on_way *h, uint32_t event, uint32_t layer,
-                                  float qop) {
-  const float *numbers = a->matching.constants + SCIFI_MATCH_UT_TIGHT + (layer - 1) * SCIFI_MATCH_UT_WINDOW;
-  struct search s = open_search(a, &h->way, event, layer, half_width(numbers, qop));
-  uint32_t nearest = NO_HIT;
-  float least = 0, off;
-  for (uint32_t hit; (hit = next_hit(a, &h->way, &s, event, &off)) != NO_HIT;) {
-    if (nearest != NO_HIT && sl_abs_f32(off) >= sl_abs_f32(least)) continue;
-    nearest = hit;
-    least = off;
-  }
-  if (nearest == NO_HIT) return;
-  h->hits = h->hits << HIT_BITS | nearest;
-  h->count++;
-  h->score += least * least;
-  h->way.bend = 0.5f * (h->way.bend + bend_of(a, &h->way, s.event_hits + nearest, least));
-}
-
-/* ------------------------------------------------------------------------------------------------- the best */
 
 /* A match before any hit is known. */
 static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event, uint32_t match) {
@@ -179,19 +96,179 @@ static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event
   return w;
 }
 
-/* What begins with a hit of a layer. */
-static SL_DEVICE struct hits_on_way follow(const struct match_ut_args *a, uint32_t event, uint32_t match,
-                                           uint32_t layer, uint32_t place) {
-  const uint32_t hit = a->hits.offsets[event] + place;
-  struct hits_on_way h;
-  h.way = way_of(a, event, match);
+/* ----------------------------------------------------------------------------------------------- where hits may be */
+
+/* Half of a window in x. `numbers`: SCIFI_MATCH_UT_LOOSE or _TIGHT of the layer. */
+static SL_DEVICE float half_width(const float *numbers, float qop) {
+  return sl_min_f32(sl_max_f32(numbers[0] + numbers[1] * sl_abs_f32(qop), numbers[2]), numbers[3]);
+}
+
+/* How far from the way without hits a hit of the layer can be, at most. The hits before change the bend: the first one
+ * by off / d^2, a further one by half of that. */
+static SL_DEVICE float farthest(const struct match_ut_args *a, const struct way *w, uint32_t layer, float qop,
+                                struct reach *r) {
+  const float *constants = a->matching.constants;
+  float turned = 0.0f, width = 0.0f;
+  r->loose = r->tight = 0.0f;
+  for (uint32_t k = 0; k <= layer; k++) {
+    const float d = a->groups.layer_z[k] - w->velo.z, near = d - a->groups.layer_depth[k];
+    const float far = d + a->groups.layer_depth[k], most = turned * (far * far);
+    r->loose = k + 1 < UT_LAYERS ? half_width(constants + SCIFI_MATCH_UT_LOOSE + k * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
+    r->tight = k > 0 ? half_width(constants + SCIFI_MATCH_UT_TIGHT + (k - 1) * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
+    width = sl_max_f32(r->loose, most + r->tight);
+    turned = sl_max_f32(r->loose / (near * near), turned + 0.5f * r->tight / (near * near));
+  }
+  return width;
+}
+
+struct strip_range {
+  float x, y, reach_x, reach_y;
+};
+
+static SL_DEVICE uint32_t is_in_reach(const struct match_ut_args *a, const struct strip_range *s, uint32_t group) {
+  return s->x + s->reach_x >= a->groups.x_least[group] && s->x - s->reach_x <= a->groups.x_most[group] ? 1u : 0u;
+}
+
+/* The groups that x allows become the hits in them that y allows. */
+static SL_DEVICE void open_ranges(const struct match_ut_args *a, const struct strip_range *s, uint32_t event,
+                                  struct reach *r) {
+  const uint32_t event_hits = a->hits.offsets[event], groups = r->count;
+  const uint16_t *first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1);
+  r->count = 0;
+  SL_ROLLED for (uint32_t k = 0; k < groups; k++) {
+    const uint32_t group = r->begin[k], last_end = event_hits + first[r->end[k]];
+    const uint32_t begin = scifi_first_from(a->hits.y, event_hits + first[group], event_hits + first[group + 1],
+                                            s->y - s->reach_y - a->groups.length[group]);
+    const uint32_t last_begin = event_hits + first[r->end[k] - 1];
+    const uint32_t end =
+        scifi_first_above(a->hits.y, begin > last_begin ? begin : last_begin, last_end, s->y + s->reach_y);
+    if (begin == end) continue;
+    r->begin[r->count] = (uint16_t)(begin - event_hits);
+    r->end[r->count++] = (uint16_t)(end - event_hits);
+  }
+}
+
+static SL_DEVICE void open_reach(const struct match_ut_args *a, const struct way *w, uint32_t event, uint32_t layer,
+                                 float qop, struct reach *r) {
+  const uint32_t begin = a->groups.layer_first[layer], end = a->groups.layer_first[layer + 1];
+  const float z = a->groups.layer_z[layer], depth = a->groups.layer_depth[layer];
+  const float slope = a->groups.layer_slope[layer], turn = 2.0f * w->bend * (z - w->velo.z);
+  struct strip_range s;
+  s.y = way_y(w, z);
+  s.x = way_x(w, z) - s.y * slope;
+  s.reach_x =
+      farthest(a, w, layer, qop, r) + depth * (sl_abs_f32(w->velo.tx + turn) + sl_abs_f32(w->velo.ty * slope)) + slack;
+  s.reach_y = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE] + depth * sl_abs_f32(w->velo.ty) + slack;
+  r->count = 0;
+  const uint32_t behind = scifi_first_from(a->groups.x, begin, end, s.x);
+  uint32_t first = behind < begin + 3 ? begin : behind - 3, last = behind + 2 < end ? behind + 2 : end;
+  while (first > begin && is_in_reach(a, &s, first - 1)) first--;
+  while (last < end && is_in_reach(a, &s, last)) last++;
+  for (uint32_t group = first; group < last; group++) {
+    if (!is_in_reach(a, &s, group)) continue;
+    if (r->count < RANGES) r->begin[r->count++] = (uint16_t)group;
+    r->end[r->count - 1] = (uint16_t)(group + 1);
+  }
+  open_ranges(a, &s, event, r);
+}
+
+/* ------------------------------------------------------------------------------------------------- hits of a layer */
+
+/* Goes through the hits of a layer that a match may have, those of a thread of a group. */
+struct walk {
+  const struct reach *reach;
+  uint32_t range, hit, end;
+};
+
+/* Goes on from a hit of its range to where it is a hit again. */
+static SL_DEVICE void settle(struct walk *k) {
+  while (k->hit >= k->end) {
+    if (++k->range >= k->reach->count) return;
+    k->hit += k->reach->begin[k->range] - k->end;
+    k->end = k->reach->end[k->range];
+  }
+}
+
+static SL_DEVICE struct walk open_walk(const struct reach *r, uint32_t is_one) {
+  struct walk k = {r, 0, 0, 0};
+  if (!is_one || r->count == 0) return k;
+  k.hit = r->begin[0] + sl_group_lane(HIT_THREADS);
+  k.end = r->end[0];
+  settle(&k);
+  return k;
+}
+static SL_DEVICE uint32_t is_at_hit(const struct walk *k) { return k->hit < k->end ? 1u : 0u; }
+static SL_DEVICE void walk_on(struct walk *k) {
+  k->hit += SL_GROUP(HIT_THREADS);
+  settle(k);
+}
+
+/* What a hit is off in x. */
+static SL_DEVICE float off_of(const struct match_ut_args *a, const struct way *w, uint32_t hit, float slope) {
   const float z = a->hits.z[hit];
-  const float off = a->hits.x[hit] + way_y(&h.way, z) * a->groups.layer_slope[layer] - way_x(&h.way, z);
-  h.way.bend = bend_of(a, &h.way, hit, off);
-  h.hits = place;
-  h.count = 1;
-  h.score = 0;
-  for (uint32_t next = layer + 1; next < UT_LAYERS; next++) add_nearest(a, &h, event, next, a->matches.qop[match]);
+  return a->hits.x[hit] + way_y(w, z) * slope - way_x(w, z);
+}
+
+static SL_DEVICE uint32_t is_in_window(const struct match_ut_args *a, const struct way *w, uint32_t hit, float off,
+                                       float half) {
+  if (sl_abs_f32(off) > half) return 0;
+  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE], y = way_y(w, a->hits.z[hit]);
+  return a->hits.y[hit] - tolerance <= y && y <= a->hits.y_end[hit] + tolerance ? 1u : 0u;
+}
+
+/* The bend with which a hit would be met that is off by so much. */
+static SL_DEVICE float bend_of(const struct match_ut_args *a, const struct way *w, uint32_t hit, float off) {
+  const float d = a->hits.z[hit] - w->velo.z;
+  return w->bend + off / (d * d);
+}
+
+/* --------------------------------------------------------------------------------------------------- from a first hit
+ */
+
+/* What was found, for which it has the hits so far. */
+struct hits_on_way {
+  struct way way;
+  uint64_t hits;
+  uint32_t count;
+  float score; /* sum of squares of what further hits are off */
+};
+
+static const uint64_t no_hit = UINT64_MAX;
+
+/* How far a hit is off, and its place: that of the thread's nearest one, or no_hit. */
+static SL_DEVICE uint64_t nearest_of(const struct match_ut_args *a, const struct way *w, const struct reach *r,
+                                     uint32_t event_hits, float slope) {
+  uint64_t nearest = no_hit;
+  for (struct walk k = open_walk(r, 1); is_at_hit(&k); walk_on(&k)) {
+    const float off = off_of(a, w, event_hits + k.hit, slope);
+    const uint64_t key = (uint64_t)sl_bits_from_f32(sl_abs_f32(off)) << 32 | k.hit;
+    if (key < nearest && is_in_window(a, w, event_hits + k.hit, off, r->tight)) nearest = key;
+  }
+  return nearest;
+}
+
+/* What begins with a hit of a layer; the threads of a group do it together. Every thread of the warp comes here. */
+static SL_DEVICE struct hits_on_way follow(const struct match_ut_args *a, const struct workspace *w, uint32_t event,
+                                           uint32_t is_one, uint32_t i, uint32_t layer, uint32_t place) {
+  const uint32_t event_hits = a->hits.offsets[event];
+  struct hits_on_way h = {w->ways[i], place, 1, 0};
+  if (is_one) {
+    const float off = off_of(a, &h.way, event_hits + place, a->groups.layer_slope[layer]);
+    h.way.bend = bend_of(a, &h.way, event_hits + place, off);
+  }
+  for (uint32_t next = layer + 1; next < UT_LAYERS; next++) {
+    const float slope = a->groups.layer_slope[next];
+    uint64_t nearest = no_hit;
+    if (is_one) nearest = nearest_of(a, &h.way, &w->reaches[UT_LAYERS * i + next], event_hits, slope);
+    nearest = sl_group_min_u64(nearest, HIT_THREADS);
+    if (nearest == no_hit) continue;
+    const uint32_t hit = event_hits + (uint32_t)nearest;
+    const float off = off_of(a, &h.way, hit, slope);
+    h.hits = h.hits << HIT_BITS | (uint32_t)nearest;
+    h.count++;
+    h.score += off * off;
+    h.way.bend = 0.5f * (h.way.bend + bend_of(a, &h.way, hit, off));
+  }
   return h;
 }
 
@@ -203,78 +280,96 @@ static SL_DEVICE uint64_t key_of(const struct hits_on_way *h, uint32_t layer, ui
 static const uint64_t no_key = (uint64_t)UT_LAYERS << KEY_MISSING;
 static SL_DEVICE uint32_t count_of(uint64_t key) { return UT_LAYERS - (uint32_t)(key >> KEY_MISSING); }
 
-/* Of a warp's matches, one a lane: the best key of each, and pairs of a lane and a first hit. */
-struct workspace {
-  uint64_t keys[LANES_MAX];
-  uint32_t pairs[PAIRS_MAX];
-};
-
-/* `first`: the match of lane 0. */
+/* `first`: the warp's first match. */
 static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t layer,
                                    struct workspace *w, uint32_t count) {
+  const uint32_t groups = sl_warp_lanes() / SL_GROUP(HIT_THREADS), group = sl_warp_lane() / SL_GROUP(HIT_THREADS);
   sl_warp_sync();
-  SL_FOR_WARP (p, count) {
-    const uint32_t is_one = p < count ? 1u : 0u, pair = is_one ? w->pairs[p] : 0;
-    const uint32_t lane = pair >> PLACE_BITS, match = first + lane, place = pair & PLACE_MASK;
-    struct hits_on_way h = {{{0, 0, 0, 0, 0}, 0}, 0, 0, 0};
-    if (is_one) h = follow(a, event, match, layer, place);
+  for (uint32_t base = 0; base < count; base += groups) {
+    const uint32_t is_one = base + group < count ? 1u : 0u, pair = is_one ? w->pairs[base + group] : 0;
+    const uint32_t i = pair >> PLACE_BITS, place = pair & PLACE_MASK;
+    const struct hits_on_way h = follow(a, w, event, is_one, i, layer, place);
     const uint64_t key = key_of(&h, layer, place);
-    if (is_one) atomicMin((sl_atomic_u64 *)&w->keys[lane], (sl_atomic_u64)key);
+    const uint32_t is_to_bid = is_one && sl_group_lane(HIT_THREADS) == 0;
+    if (is_to_bid) atomicMin((sl_atomic_u64 *)&w->keys[i], (sl_atomic_u64)key);
     sl_warp_sync();
-    if (is_one && w->keys[lane] == key) {
-      a->found_hits[match] = h.hits;
-      a->bend[match] = h.way.bend;
+    if (is_to_bid && w->keys[i] == key) {
+      a->found_hits[first + i] = h.hits;
+      a->bend[first + i] = h.way.bend;
     }
     sl_warp_sync();
   }
 }
 
-/* How many hits the lane's match gets; 0 without one. */
-static SL_DEVICE uint32_t find_hits(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t end,
-                                    struct workspace *w) {
-  const struct search nothing = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-  const uint32_t lane = sl_warp_lane(), match = first + lane, is_one = match < end ? 1u : 0u;
-  const float qop = is_one ? a->matches.qop[match] : 0.0f;
-  struct way way = {{0, 0, 0, 0, 0}, 0};
-  if (is_one) way = way_of(a, event, match);
-  if (is_one) a->bend[match] = way.bend;
-  w->keys[lane] = no_key;
-  for (uint32_t layer = 0; layer < UT_LAYERS - 1; layer++) {
-    const float *numbers = a->matching.constants + SCIFI_MATCH_UT_LOOSE + layer * SCIFI_MATCH_UT_WINDOW;
-    /* What begins in this layer cannot have more hits than there are layers from it on. */
-    uint32_t goes_on = is_one && count_of(w->keys[lane]) <= UT_LAYERS - layer;
-    struct search s = goes_on ? open_search(a, &way, event, layer, half_width(numbers, qop)) : nothing;
-    do { /* mostly once */
-      uint32_t length = 0;
-      while (length + sl_warp_lanes() <= PAIRS_MAX && sl_warp_any(goes_on)) {
-        float off;
-        const uint32_t hit = goes_on ? next_hit(a, &way, &s, event, &off) : (uint32_t)NO_HIT;
-        goes_on = hit != NO_HIT;
-        const uint32_t place = sl_warp_append(goes_on, &length);
-        if (goes_on) w->pairs[place] = lane << PLACE_BITS | hit;
-      }
-      follow_pairs(a, event, first, layer, w, length);
-    } while (sl_warp_any(goes_on));
+/* ------------------------------------------------------------------------------------------------------ all of it */
+
+static SL_DEVICE void open_matches(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
+                                   struct workspace *w) {
+  for (uint32_t k = sl_warp_lane(); k < UT_LAYERS * count; k += sl_warp_lanes()) {
+    const uint32_t i = k / UT_LAYERS, layer = k % UT_LAYERS;
+    const struct way way = way_of(a, event, first + i);
+    open_reach(a, &way, event, layer, a->matches.qop[first + i], &w->reaches[k]);
+    if (layer > 0) continue;
+    w->keys[i] = no_key;
+    w->ways[i] = way;
+    a->bend[first + i] = way.bend;
   }
-  if (!is_one) return 0;
-  a->found_count[match] = (uint8_t)count_of(w->keys[lane]);
-  return count_of(w->keys[lane]);
+  sl_warp_sync();
+}
+
+/* Follows all that begin in a layer. */
+static SL_DEVICE void begin_in_layer(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
+                                     uint32_t layer, struct workspace *w) {
+  const uint32_t groups = sl_warp_lanes() / SL_GROUP(HIT_THREADS), group = sl_warp_lane() / SL_GROUP(HIT_THREADS);
+  const uint32_t event_hits = a->hits.offsets[event];
+  const float slope = a->groups.layer_slope[layer];
+  uint32_t length = 0;
+  for (uint32_t base = 0; base < count; base += groups) {
+    /* What begins in this layer cannot have more hits than there are layers from it on. */
+    const uint32_t i = base + group, is_open = i < count && count_of(w->keys[i]) <= UT_LAYERS - layer;
+    const struct reach *r = &w->reaches[UT_LAYERS * (is_open ? i : 0) + layer];
+    struct walk k = open_walk(r, is_open);
+    while (sl_warp_any(is_at_hit(&k))) {
+      uint32_t is_first = 0;
+      if (is_at_hit(&k)) {
+        const uint32_t hit = event_hits + k.hit;
+        is_first = is_in_window(a, &w->ways[i], hit, off_of(a, &w->ways[i], hit, slope), r->loose);
+      }
+      const uint32_t place = sl_warp_append(is_first, &length);
+      if (is_first) w->pairs[place] = i << PLACE_BITS | k.hit;
+      if (is_at_hit(&k)) walk_on(&k);
+      if (length + sl_warp_lanes() <= PAIRS_MAX) continue;
+      follow_pairs(a, event, first, layer, w, length);
+      length = 0;
+    }
+  }
+  follow_pairs(a, event, first, layer, w, length);
+}
+
+/* Finds the hits of up to MATCHES matches. */
+static SL_DEVICE void find_hits(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
+                                struct workspace *w) {
+  sl_warp_sync(); /* the matches before are done with */
+  open_matches(a, event, first, count, w);
+  for (uint32_t layer = 0; layer < UT_LAYERS - 1; layer++) begin_in_layer(a, event, first, count, layer, w);
+  for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes())
+    a->found_count[first + i] = (uint8_t)count_of(w->keys[i]);
 }
 
 SL_KERNEL(match_ut_find, struct match_ut_args) {
   __shared__ struct workspace w[WARPS];
   const uint32_t warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS, warp = sl_warp_index();
-  const uint32_t lanes = sl_warp_lanes();
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.matches.offsets[event], end = a.matches.offsets[event + 1];
-    uint32_t count = 0;
-    for (uint32_t first = begin + warp * lanes; warp < warps && first < end; first += warps * lanes) {
-      const uint32_t hits = find_hits(&a, event, first, end, &w[warp]);
-      count += first + sl_warp_lane() < end && hits >= a.min_hits ? 1u : 0u;
-    }
-    count = sl_block_sum_u32(count);
-    if (threadIdx.x == 0) a.kept.offsets[event] = count;
+  for (uint32_t part = blockIdx.x; part < PARTS * *a.events.count; part += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, part / PARTS), end = a.matches.offsets[event + 1];
+    uint32_t first = a.matches.offsets[event] + (part % PARTS * warps + warp) * MATCHES;
+    for (; warp < warps && first < end; first += PARTS * warps * MATCHES)
+      find_hits(&a, event, first, end - first < MATCHES ? end - first : MATCHES, &w[warp]);
   }
+}
+
+SL_KERNEL(match_ut_count, struct match_ut_args) {
+  SL_FOR_EVENTS (event, a.events)
+    SL_COUNT_WANTED(i, event, a.matches.offsets, a.kept.offsets, a.found_count[i] >= a.min_hits);
 }
 
 /* ---------------------------------------------------------------------------------------------- what is left */
@@ -303,30 +398,33 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event,
   a->ut_tracks.tx[i] = way.velo.tx + 2.0f * way.bend * (UT_MIDDLE_Z - way.velo.z);
 }
 
-static SL_DEVICE void write_hits(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {
+static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t h) {
   const uint32_t to = a->ut_tracks.hit_offsets[i], count = a->ut_tracks.hit_offsets[i + 1] - to;
-  for (uint32_t h = 0; h < count; h++) {
-    const uint32_t place = (uint32_t)(a->found_hits[from] >> HIT_BITS * (count - 1 - h)) & UINT16_MAX;
-    const uint32_t hit = a->hits.offsets[event] + place;
-    a->ut_tracks.hit_id[to + h] = a->hits.id[hit];
-    a->ut_tracks.hit_x[to + h] = a->hits.x[hit];
-    a->ut_tracks.hit_y[to + h] = a->hits.y[hit];
-    a->ut_tracks.hit_z[to + h] = a->hits.z[hit];
-    a->ut_tracks.hit_sector[to + h] = a->hits.sector[hit];
-  }
+  if (h >= count) return;
+  const uint32_t place = (uint32_t)(a->found_hits[a->from[i]] >> HIT_BITS * (count - 1 - h)) & UINT16_MAX;
+  const uint32_t hit = a->hits.offsets[event] + place;
+  a->ut_tracks.hit_id[to + h] = a->hits.id[hit];
+  a->ut_tracks.hit_x[to + h] = a->hits.x[hit];
+  a->ut_tracks.hit_y[to + h] = a->hits.y[hit];
+  a->ut_tracks.hit_z[to + h] = a->hits.z[hit];
+  a->ut_tracks.hit_sector[to + h] = a->hits.sector[hit];
 }
 
+/* A thread a hit, and the first one of a track writes the track too. */
 SL_KERNEL(match_ut_write, struct match_ut_args) {
   SL_FOR_EVENTS (event, a.events) {
-    for (uint32_t i = a.kept.offsets[event] + threadIdx.x; i < a.kept.offsets[event + 1]; i += blockDim.x) {
-      write_track(&a, event, i, a.from[i]);
-      write_hits(&a, event, i, a.from[i]);
+    const uint32_t first = a.kept.offsets[event], count = a.kept.offsets[event + 1] - first;
+    for (uint32_t t = threadIdx.x; t < UT_TRACK_HITS_MAX * count; t += blockDim.x) {
+      const uint32_t i = first + t / UT_TRACK_HITS_MAX, h = t % UT_TRACK_HITS_MAX;
+      if (h == 0) write_track(&a, event, i, a.from[i]);
+      write_hit(&a, event, i, h);
     }
   }
 }
 
 static int run(const struct sl_launch *l, const struct match_ut_args *a) {
-  int error = SL_LAUNCH(l, match_ut_find, SL_PER_EVENT, *a);
+  int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);
+  if (!error) error = SL_LAUNCH(l, match_ut_count, SL_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->kept.offsets, &a->kept.bound);
   if (!error) error = SL_LAUNCH(l, match_ut_list, SL_PER_EVENT, *a);
   if (!error) error = l->scan_items(l, a->ut_tracks.hit_offsets, a->kept.offsets, &a->ut_tracks.hit_offsets_bound);
@@ -334,4 +432,4 @@ static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   return error;
 }
 
-SL_ALGORITHM(match_ut, "matched tracks with their hits in the UT", 64, run);
+SL_ALGORITHM(match_ut, "matched tracks with their hits in the UT", 128, run);

@@ -53,7 +53,7 @@ struct workspace {
   struct layer layers[SCIFI_STEREO_LAYERS]; /* as they are searched */
   struct warp_workspace warps[WARPS];
   uint16_t listed[LISTED]; /* tracks of the half, from the first that are looked at */
-  uint32_t marks[SCIFI_STEREO_LAYERS * LAYER_MARKS];
+  uint32_t marks[(uint32_t)SCIFI_STEREO_LAYERS * LAYER_MARKS];
 };
 
 static SL_DEVICE uint32_t cell_of(float x) {

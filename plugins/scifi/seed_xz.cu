@@ -15,7 +15,13 @@
 #include "seed_xz.h"
 #include "sorted_x.h"
 
+#include <float.h>
 #include <math.h>
+
+static const float least_tolerance = 0.05f; /* mm: for less cells are no smaller */
+
+/* The layers of a case by what their hits are for. */
+enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
 
 enum {
   CHUNK_WORK = 1 << 24, /* as chunks_of counts it */
@@ -23,19 +29,21 @@ enum {
   FOUND = 128,          /* tracks of a chunk that are listed together; the others one by one */
   PART_BIT = 28,        /* behind a track's place in its part */
   FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
-  LIST = 128,           /* triplets that wait to be tried; a power of two */
-  WARPS = 4,            /* that search; those of a larger block help to copy */
-  STRIDE = 128,         /* a layer takes a multiple of so many places in shared memory; a power of two */
-  PLACES = 28 * STRIDE,
+  LIST = 96,            /* triplets that wait to be tried */
+  LIKELY = 64,          /* and to be completed; a power of two */
+  CELLS = 4096,         /* of a further layer; a power of two */
+  CELL_BITS = 32,
+  WARPS = 4,    /* that search; those of a larger block help to copy */
+  STRIDE = 256, /* a layer takes a multiple of so many places in shared memory; a power of two */
+  PLACES = 14 * STRIDE + ROLES,
   HIT_BITS = 16,
+  COUNT_BITS = 3, /* of nearly all counts of a pair's triplets */
   NO_HIT = SCIFI_HITS_MAX
 };
 
-/* The layers of a case by what their hits are for. */
-enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
-
-/* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity and
- * those behind, up to a multiple of STRIDE, infinity. A hit's number in the event is `skipped` more. */
+/* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity, and
+ * infinity those behind, up to one whose distance from that before is a multiple of STRIDE. A hit's number in the event
+ * is `skipped` more. */
 struct layer {
   uint32_t begin, end, skipped;
   float d, bend;
@@ -45,19 +53,25 @@ struct layer {
 struct half {
   struct layer layers[ROLES];
   uint32_t chunks;
-  float numbers[SCIFI_CASE_FITS], inverse_p[2], tolerance;
+  float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
 };
 
-/* What a warp has of its own. */
+/* A first hit of the turn: pairs of those before; its first last hit, less these. */
+struct first_hit {
+  uint32_t pairs_before, last;
+};
+
+/* What a warp has of its own. Words of triplets have, from the lowest bits on, places of the first, last and middle
+ * hit, 16 bits each. */
 struct warp_workspace {
-  uint64_t list[LIST];               /* from any place on, around the end */
-  uint32_t pairs_before[FIRSTS + 1]; /* of the first hits of the turn; the last is the sum */
-  uint32_t last[FIRSTS];             /* the first one of each */
+  struct first_hit firsts[FIRSTS + 1]; /* those before the last are all pairs */
+  uint64_t list[LIST], likely[LIKELY]; /* the second from any place on, around the end */
   uint32_t total;
 };
 
 struct workspace {
   struct half half;
+  uint32_t near[ROLES - FURTHER][CELLS / CELL_BITS]; /* a bit a cell: whether a hit may be near some x in it */
   struct warp_workspace warps[WARPS];
   uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base;
 };
@@ -65,13 +79,15 @@ struct workspace {
 /* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
 struct search {
   const struct half *half;
+  const struct workspace *w;
   const float *x;
   uint32_t is_padded;
 };
 
 /* What has been done of a part, the same for all threads of the warp. */
 struct progress {
-  uint32_t chunk, part, tracks, listed, tried; /* the chunk: CHUNKS_MAX times the unit, and its number */
+  uint32_t chunk, part; /* the chunk: CHUNKS_MAX times the unit, and its number */
+  uint32_t tracks, listed, likely, grown;
 };
 
 static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
@@ -91,12 +107,29 @@ static SL_DEVICE uint32_t chunks_of(uint32_t first, uint32_t last, uint32_t midd
   return chunks < CHUNKS_MAX ? (uint32_t)chunks : (uint32_t)CHUNKS_MAX;
 }
 
-static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits + 2 + STRIDE - 1) / STRIDE * STRIDE; }
+static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits + 1 + STRIDE - 1) / STRIDE * STRIDE + 1; }
 
 /* Copies x of the layer's hits to `to`. */
 static SL_DEVICE void copy_layer(const float *x, uint32_t hits, uint32_t places, float *to) {
   for (uint32_t i = threadIdx.x; i < places; i += blockDim.x)
     to[i] = i == 0 ? -INFINITY : (i <= hits ? x[i - 1] : INFINITY);
+}
+
+/* Cells ascend with x, and are CELLS again and again. */
+static SL_DEVICE uint32_t cell_of(float x, float cells_per_mm) { return (uint32_t)sl_to_i32(x * cells_per_mm); }
+
+/* Marks cells with an x within the tolerance of a hit. Every thread of the block comes here. */
+static SL_DEVICE void mark_cells(const float *copy, struct workspace *w) {
+  const float reach = w->half.tolerance * 1.000001f, cells_per_mm = w->half.cells_per_mm;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const struct layer *layer = &w->half.layers[FURTHER + k];
+    for (uint32_t i = layer->begin + threadIdx.x; i < layer->end; i += blockDim.x) {
+      const uint32_t low = cell_of(copy[i] - reach, cells_per_mm), high = cell_of(copy[i] + reach, cells_per_mm);
+      for (uint32_t n = 0; n <= high - low && n < CELLS; n++)
+        atomicOr(&w->near[k][(low + n) / CELL_BITS % (CELLS / CELL_BITS)], 1u << (low + n) % CELL_BITS);
+    }
+  }
+  __syncthreads();
 }
 
 /* Opens a unit, and copies its hits' x to `copy`, if they fit in; returns whether they do.
@@ -115,6 +148,8 @@ static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit,
   }
   const uint32_t is_padded = sum <= PLACES ? 1u : 0u;
   __syncthreads(); /* what was open before is done with */
+  for (uint32_t i = threadIdx.x; i < (ROLES - FURTHER) * CELLS / CELL_BITS; i += blockDim.x)
+    w->near[i / (CELLS / CELL_BITS)][i % (CELLS / CELL_BITS)] = 0;
   SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
     const uint32_t places = layer_places(hits[role]);
     if (is_padded) copy_layer(x + begin[role], hits[role], places, copy + place);
@@ -133,36 +168,73 @@ static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit,
   if (threadIdx.x == 0) {
     w->found_count = 0;
     h->chunks = chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
+    h->inverse_length = 1.0f / a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + SCIFI_CASE_LENGTH];
     h->inverse_p[0] = a->seeding.constants[SCIFI_SEED_INVERSE_P];
     h->inverse_p[1] = a->seeding.constants[SCIFI_SEED_INVERSE_P + 1];
     h->tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
+    h->cells_per_mm = 0.5f / sl_max_f32(h->tolerance, least_tolerance);
   }
   __syncthreads();
+  if (is_padded) mark_cells(copy, w);
   return is_padded;
 }
 
-/* The first place of the layer whose x is not below the limit, or its end. */
-static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
-  const struct layer *layer = &s->half->layers[role];
-  uint32_t place = layer->begin - 1;
-  if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
-  while (place + STRIDE < layer->end && s->x[place + STRIDE] < limit) place += STRIDE;
-  SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) place += s->x[place + step] < limit ? step : 0;
-  return place + 1;
+/* How far a number in shared memory is behind another one. CUDA's compiler keeps two sorts of pointers to it, in twice
+ * the instructions, unless it is told that both are of one sort. */
+static SL_DEVICE uint32_t places_between(const float *first, const float *place) {
+#if defined(__CUDA_ARCH__)
+  return (uint32_t)(__cvta_generic_to_shared(place) - __cvta_generic_to_shared(first)) / (uint32_t)sizeof *first;
+#else
+  return (uint32_t)(place - first);
+#endif
+}
+
+/* Of a layer in shared memory: the last place whose x is below the limit. */
+static SL_DEVICE uint32_t last_below(const struct search *s, uint32_t role, float limit) {
+  const float *place = s->x + s->half->layers[role].begin - 1;
+  SL_ROLLED do { place += STRIDE; }
+  while (place[0] < limit)
+    ;
+  place -= STRIDE;
+  SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) place = place[step] < limit ? place + step : place;
+  return places_between(s->x, place);
 }
 
 struct range {
   uint32_t begin, end;
 };
 
+/* The places of a layer's hits with low <= x <= high. */
+static SL_DEVICE struct range hits_between(const struct search *s, uint32_t role, float low, float high) {
+  struct range r;
+  if (s->is_padded) {
+    const float limit = sl_min_f32(FLT_MAX, high), *place = s->x + last_below(s, role, low);
+    r.begin = places_between(s->x, place) + 1;
+    SL_ROLLED do { place++; }
+    while (place[0] <= limit)
+      ;
+    r.end = places_between(s->x, place);
+  } else {
+    const uint32_t end = s->half->layers[role].end;
+    r.begin = r.end = scifi_first_from(s->x, s->half->layers[role].begin, end, low);
+    while (r.end < end && s->x[r.end] <= high) r.end++;
+  }
+  return r;
+}
+
 static SL_DEVICE struct range last_hits(const struct search *s, uint32_t first) {
+  const struct layer *layer = &s->half->layers[LAST];
   const float *numbers = s->half->numbers;
   const float x = s->x[first] * numbers[SCIFI_CASE_SCALE], range = numbers[SCIFI_CASE_RANGE];
-  const uint32_t end = s->half->layers[LAST].end;
   struct range r;
-  r.begin = first_from(s, LAST, x - range);
-  r.end = first_from(s, LAST, x + range);
-  while (r.end < end && s->x[r.end] <= x + range) r.end++;
+  if (s->is_padded) {
+    r.begin = last_below(s, LAST, x - range) + 1;
+    r.end = last_below(s, LAST, x + range) + 1;
+  } else {
+    r.begin = scifi_first_from(s->x, layer->begin, layer->end, x - range);
+    r.end = scifi_first_from(s->x, r.begin, layer->end, x + range);
+  }
+  while (r.end < layer->end && s->x[r.end] <= x + range) r.end++;
   return r;
 }
 
@@ -171,31 +243,52 @@ struct line {
   float x, slope;
 };
 
-static SL_DEVICE struct line line_through(float first, float last, float length, float d) {
+/* x / length, as division rounds it: Brisebarre, Muller, Raina, IEEE Transactions on Computers 53 (2004) 1069.
+ * `inverse` is 1 / length. */
+static SL_DEVICE float divided(float x, float length, float inverse) {
+  const float near = x * inverse;
+  return fmaf(fmaf(-length, near, x), inverse, near);
+}
+
+static SL_DEVICE struct line line_through(float first, float last, float length, float inverse_length, float d) {
   struct line l;
-  l.slope = (last - first) / length;
+  l.slope = divided(last - first, length, inverse_length);
   l.x = first - d * l.slope;
   return l;
 }
 
+/* Numbers for middle hits, that a thread keeps. */
+struct pairing {
+  float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least; /* least >= 0 */
+  uint32_t is_turned;                                                                   /* it was below 0 */
+};
+
+static SL_DEVICE struct pairing pairing_of(const struct half *h) {
+  struct pairing p;
+  p.length = h->numbers[SCIFI_CASE_LENGTH];
+  p.inverse_length = h->inverse_length;
+  p.d_first = h->layers[FIRST].d;
+  p.d_middle = h->layers[MIDDLE].d;
+  p.z_first = h->numbers[SCIFI_CASE_Z_FIRST];
+  p.inverse_p[0] = h->inverse_p[0];
+  p.inverse_p[1] = h->inverse_p[1];
+  p.is_turned = h->numbers[SCIFI_CASE_LEAST] < 0.0f;
+  p.per_p = p.is_turned ? -h->numbers[SCIFI_CASE_PER_P] : h->numbers[SCIFI_CASE_PER_P];
+  p.least = p.is_turned ? -h->numbers[SCIFI_CASE_LEAST] : h->numbers[SCIFI_CASE_LEAST];
+  return p;
+}
+
 /* How far the line is from 0 at z = 0 says how much the track bends, and to which side. */
-static SL_DEVICE struct range middle_hits(const struct search *s, uint32_t first, uint32_t last) {
-  const struct half *h = s->half;
-  const float *numbers = h->numbers;
+static SL_DEVICE struct range middle_hits(const struct search *s, const struct pairing *p, uint32_t first,
+                                          uint32_t last) {
   const float x_first = s->x[first];
-  const struct line l = line_through(x_first, s->x[last], numbers[SCIFI_CASE_LENGTH], h->layers[FIRST].d);
-  const float x0 = x_first - l.slope * numbers[SCIFI_CASE_Z_FIRST], size = sl_abs_f32(x0);
-  const float bend = numbers[SCIFI_CASE_PER_P] * (size * (h->inverse_p[0] + h->inverse_p[1] * size));
-  const float least = numbers[SCIFI_CASE_LEAST];
-  const float x = l.x + h->layers[MIDDLE].d * l.slope;
-  const float below = least + bend, above = 2.0f * least - bend; /* for tracks that bend to -x */
-  const float low = x0 > 0.0f ? x - above : x - below, high = x0 > 0.0f ? x + below : x + above;
-  const float limit = sl_max_f32(low, high);
-  const uint32_t end = h->layers[MIDDLE].end;
-  struct range r;
-  r.begin = r.end = first_from(s, MIDDLE, sl_min_f32(low, high));
-  while (r.end < end && s->x[r.end] <= limit) r.end++;
-  return r;
+  const struct line l = line_through(x_first, s->x[last], p->length, p->inverse_length, p->d_first);
+  const float x0 = x_first - l.slope * p->z_first, size = sl_abs_f32(x0);
+  const float bend = p->per_p * (size * (p->inverse_p[0] + p->inverse_p[1] * size));
+  const float x = l.x + p->d_middle * l.slope;
+  const float below = p->least + bend, above = 2.0f * p->least - bend; /* for tracks that bend to -x */
+  const uint32_t is_positive = (x0 > 0.0f) != p->is_turned;
+  return hits_between(s, MIDDLE, is_positive ? x - above : x - below, is_positive ? x + below : x + above);
 }
 
 /* A line and a curvature: x = a + b d + c e(d). */
@@ -203,9 +296,9 @@ struct curve {
   float a, b, c;
 };
 
-static SL_DEVICE struct curve curve_through(float first, float middle, float last, const float *numbers, float d_first,
-                                            float d_middle) {
-  const struct line l = line_through(first, last, numbers[SCIFI_CASE_LENGTH], d_first);
+static SL_DEVICE struct curve curve_through(float first, float middle, float last, const float *numbers,
+                                            float inverse_length, float d_first, float d_middle) {
+  const struct line l = line_through(first, last, numbers[SCIFI_CASE_LENGTH], inverse_length, d_first);
   const float x = l.x + d_middle * l.slope;
   struct curve c;
   c.c = (x - middle) * numbers[SCIFI_CASE_CURVATURE];
@@ -221,9 +314,16 @@ static SL_DEVICE float curve_at(const struct curve *c, float d, float bend) { re
 static SL_DEVICE uint32_t find_further(const struct search *s, const struct curve *c, uint32_t role) {
   const struct layer *layer = &s->half->layers[role];
   const float x = curve_at(c, layer->d, layer->bend), tolerance = s->half->tolerance;
-  const uint32_t behind = first_from(s, role, x);
-  const float off_before = s->is_padded || behind > layer->begin ? x - s->x[behind - 1] : INFINITY;
-  const float off_behind = s->is_padded || behind < layer->end ? s->x[behind] - x : INFINITY;
+  if (s->is_padded) {
+    const uint32_t before = last_below(s, role, x);
+    const float off_before = x - s->x[before], off_behind = s->x[before + 1] - x;
+    const uint32_t is_before = off_before <= off_behind;
+    const uint32_t hit = before + (is_before ? 0u : 1u) + layer->skipped;
+    return (is_before ? off_before : off_behind) <= tolerance ? hit : (uint32_t)NO_HIT;
+  }
+  const uint32_t behind = scifi_first_from(s->x, layer->begin, layer->end, x);
+  const float off_before = behind > layer->begin ? x - s->x[behind - 1] : INFINITY;
+  const float off_behind = behind < layer->end ? s->x[behind] - x : INFINITY;
   const uint32_t is_before = off_before <= off_behind;
   const uint32_t is_near = (is_before ? off_before : off_behind) <= tolerance;
   return is_near ? behind - is_before + layer->skipped : (uint32_t)NO_HIT;
@@ -234,14 +334,46 @@ struct xz_hits {
   uint32_t of[ROLES];
 };
 
+/* A triplet by its places. */
+struct triplet {
+  uint32_t first, middle, last;
+};
+
+static SL_DEVICE struct triplet triplet_of(uint64_t word) {
+  const uint32_t mask = (1u << HIT_BITS) - 1;
+  struct triplet t;
+  t.first = (uint32_t)word & mask;
+  t.last = (uint32_t)word >> HIT_BITS;
+  t.middle = (uint32_t)(word >> (2 * HIT_BITS));
+  return t;
+}
+
+static SL_DEVICE struct curve curve_of(const struct search *s, const struct triplet *t) {
+  const struct half *h = s->half;
+  return curve_through(s->x[t->first], s->x[t->middle], s->x[t->last], h->numbers, h->inverse_length,
+                       h->layers[FIRST].d, h->layers[MIDDLE].d);
+}
+
+/* Whether the curve may have hits near it in as many layers as a track needs: one of eight does. */
+static SL_DEVICE uint32_t is_likely(const struct search *s, uint64_t word) {
+  const struct half *h = s->half;
+  const struct triplet t = triplet_of(word);
+  const struct curve c = curve_of(s, &t);
+  uint32_t count = 0;
+  if (!s->is_padded) return 1;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const struct layer *layer = &h->layers[FURTHER + k];
+    const uint32_t cell = cell_of(curve_at(&c, layer->d, layer->bend), h->cells_per_mm);
+    count += s->w->near[k][cell / CELL_BITS % (CELLS / CELL_BITS)] >> cell % CELL_BITS & 1;
+  }
+  return count >= FEWEST;
+}
+
 /* Whether the triplet makes a track. */
 static SL_DEVICE uint32_t grow(const struct search *s, uint64_t word, struct xz_hits *hits) {
   const struct layer *layers = s->half->layers;
-  const uint32_t mask = (1u << HIT_BITS) - 1;
-  const uint32_t first = (uint32_t)word & mask, middle = (uint32_t)(word >> HIT_BITS) & mask;
-  const uint32_t last = (uint32_t)(word >> (2 * HIT_BITS));
-  const struct curve c =
-      curve_through(s->x[first], s->x[middle], s->x[last], s->half->numbers, layers[FIRST].d, layers[MIDDLE].d);
+  const struct triplet t = triplet_of(word);
+  const struct curve c = curve_of(s, &t);
   uint32_t count = 0;
   hits->of[FURTHER] = find_further(s, &c, FURTHER);
   hits->of[FURTHER + 1] = find_further(s, &c, FURTHER + 1);
@@ -250,9 +382,9 @@ static SL_DEVICE uint32_t grow(const struct search *s, uint64_t word, struct xz_
   if (count + 1 < FEWEST) return 0;
   hits->of[FURTHER + 2] = find_further(s, &c, FURTHER + 2);
   count += hits->of[FURTHER + 2] != NO_HIT ? 1u : 0u;
-  hits->of[FIRST] = first + layers[FIRST].skipped;
-  hits->of[MIDDLE] = middle + layers[MIDDLE].skipped;
-  hits->of[LAST] = last + layers[LAST].skipped;
+  hits->of[FIRST] = t.first + layers[FIRST].skipped;
+  hits->of[MIDDLE] = t.middle + layers[MIDDLE].skipped;
+  hits->of[LAST] = t.last + layers[LAST].skipped;
   return count >= FEWEST;
 }
 
@@ -296,8 +428,9 @@ static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t unit, c
                                   uint32_t place) {
   const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   const uint32_t kind = unit % KINDS, odd = kind % 2;
-  struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]],
-                                 a->seeding.cases + SCIFI_CASE_NUMBERS * odd, a->seeding.d[layer_of_role(FIRST, odd)],
+  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * odd;
+  struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]], numbers,
+                                 1.0f / numbers[SCIFI_CASE_LENGTH], a->seeding.d[layer_of_role(FIRST, odd)],
                                  a->seeding.d[layer_of_role(MIDDLE, odd)]);
   float off[ROLES - FURTHER];
   uint32_t missing = 0;
@@ -350,38 +483,80 @@ static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, 
   }
 }
 
-/* Tries triplets of the warp's list, one a thread. */
-static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
-                                   struct progress *p) {
-  const uint32_t i = p->tried + sl_warp_lane();
+/* Completes triplets that are likely tracks, one a thread. */
+static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
+                                    struct progress *p) {
+  const uint32_t i = p->grown + sl_warp_lane();
   struct xz_hits hits = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}};
-  const uint32_t is_track = i < p->listed && grow(s, w->warps[sl_warp_index()].list[i % LIST], &hits);
+  const uint32_t is_track = i < p->likely && grow(s, w->warps[sl_warp_index()].likely[i % LIKELY], &hits);
   const uint32_t place = sl_warp_append(is_track, &p->tracks);
   if (is_track) keep_track(a, &hits, p, place, w);
-  p->tried = p->tried + sl_warp_lanes() < p->listed ? p->tried + sl_warp_lanes() : p->listed;
+  p->grown = p->grown + sl_warp_lanes() < p->likely ? p->grown + sl_warp_lanes() : p->likely;
   sl_warp_sync();
 }
 
-/* Lists a pair's triplets, behind those of the threads before, and tries triplets when each thread has one. */
-static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint64_t word, struct range r,
-                                    struct workspace *w, struct progress *p) {
+/* Tries triplets of the list from `from` on, one a thread, and lists those that are likely tracks. */
+static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t from,
+                                   struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  const uint32_t count = r.end - r.begin, place = sl_warp_exclusive_scan(count);
-  uint32_t done = 0;
+  const uint32_t i = from + sl_warp_lane();
+  const uint64_t word = i < p->listed ? own->list[i] : 0;
+  const uint32_t wanted = i < p->listed && is_likely(s, word);
+  const uint32_t place = sl_warp_append(wanted, &p->likely);
+  if (wanted) own->likely[place % LIKELY] = word;
+  sl_warp_sync();
+  while (p->likely - p->grown + sl_warp_lanes() > LIKELY) grow_triplets(a, s, w, p);
+}
+
+/* Tries as many triplets as are a multiple of `least`, and moves the others to the front of the list. */
+static SL_DEVICE void try_listed(const struct seed_xz_args *a, const struct search *s, uint32_t least,
+                                 struct workspace *w, struct progress *p) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  uint32_t tried = 0;
+  if (p->listed < least) return;
+  for (; tried < p->listed && p->listed - tried >= least; tried += sl_warp_lanes()) try_triplets(a, s, tried, w, p);
+  p->listed = tried < p->listed ? p->listed - tried : 0;
+  const uint64_t word = sl_warp_lane() < p->listed ? own->list[tried + sl_warp_lane()] : 0;
+  sl_warp_sync();
+  if (sl_warp_lane() < p->listed) own->list[sl_warp_lane()] = word;
+  sl_warp_sync();
+}
+
+/* The sum of the counts of the threads before this one; *total gets that of the warp. */
+static SL_DEVICE uint32_t sum_before(uint32_t count, struct warp_workspace *own, uint32_t *total) {
+  uint32_t place = 0, sum = 0;
+  if (!sl_warp_any(count >= 1u << COUNT_BITS)) { /* nearly always: counted bit by bit */
+    SL_UNROLL for (uint32_t bit = 0; bit < COUNT_BITS; bit++) {
+      uint32_t length = 0;
+      place += sl_warp_append(count >> bit & 1, &length) << bit;
+      sum += length << bit;
+    }
+    *total = sum;
+    return place;
+  }
+  place = sl_warp_exclusive_scan(count);
   if (sl_warp_lane() + 1 == sl_warp_lanes()) own->total = place + count;
   sl_warp_sync();
-  const uint32_t total = own->total;
+  *total = own->total;
   sl_warp_sync();
-  while (done < total) {
-    const uint32_t room = LIST - (p->listed - p->tried), taken = total - done < room ? total - done : room;
-    const uint32_t from = place > done ? 0 : done - place, limit = done + taken > place ? done + taken - place : 0;
-    SL_ROLLED /* most have none or one */
-        for (uint32_t k = from; k < count && k < limit; k++)
-            own->list[(p->listed + place + k - done) % LIST] = word | (uint64_t)(r.begin + k) << HIT_BITS;
+  return place;
+}
+
+/* Lists a pair's triplets, behind those of the threads before, and tries triplets when each thread has one. */
+static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t pair, struct range r,
+                                    struct workspace *w, struct progress *p) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  uint32_t total, place = sum_before(r.end - r.begin, own, &total), middle = r.begin;
+  while (total > 0) {
+    const uint32_t room = LIST - p->listed, taken = total < room ? total : room;
+    uint32_t end = r.end, to = p->listed + place;
+    if (total > room) end = place < room ? (r.end - middle < room - place ? r.end : middle + (room - place)) : middle;
+    place += end - middle - taken;
+    SL_ROLLED for (; middle < end; middle++) own->list[to++] = (uint64_t)middle << (2 * HIT_BITS) | pair;
     p->listed += taken;
-    done += taken;
+    total -= taken;
     sl_warp_sync();
-    while (p->listed - p->tried >= sl_warp_lanes()) try_triplets(a, s, w, p);
+    try_listed(a, s, sl_warp_lanes(), w, p);
   }
 }
 
@@ -395,12 +570,12 @@ static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, u
     if (i < firsts) r = last_hits(s, first + i);
     const uint32_t before = sum + sl_warp_exclusive_scan(r.end - r.begin);
     if (i < firsts) {
-      w->pairs_before[i] = before;
-      w->last[i] = r.begin;
+      w->firsts[i].pairs_before = before;
+      w->firsts[i].last = r.begin - before;
     }
-    if (sl_warp_lane() + 1 == sl_warp_lanes()) w->pairs_before[firsts] = before + (r.end - r.begin);
+    if (sl_warp_lane() + 1 == sl_warp_lanes()) w->firsts[firsts].pairs_before = before + (r.end - r.begin);
     sl_warp_sync();
-    sum = w->pairs_before[firsts];
+    sum = w->firsts[firsts].pairs_before;
   }
   return sum;
 }
@@ -412,30 +587,32 @@ static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct sea
   const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
   const uint32_t parts = PARTS * w->half.chunks, part = PARTS * (p->chunk % CHUNKS_MAX) + p->part;
   const uint32_t end = begin + hits * (part + 1) / parts;
+  const struct pairing pairing = pairing_of(&w->half);
   for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
     const uint32_t pairs = number_pairs(s, first, firsts, own);
-    uint32_t k = 0; /* of which first hit the pair is */
-    SL_FOR_WARP (pair, pairs) {
+    uint32_t k = 0; /* of the first hit behind that of the pair */
+    SL_FOR_WARP (i, pairs) {
       struct range r = {0, 0};
-      uint64_t word = 0;
-      if (pair < pairs) {
-        while (own->pairs_before[k + 1] <= pair) k++;
-        const uint32_t last = own->last[k] + (pair - own->pairs_before[k]);
-        r = middle_hits(s, first + k, last);
-        word = (uint64_t)last << (2 * HIT_BITS) | (first + k);
+      uint32_t pair = 0;
+      if (i < pairs) {
+        SL_ROLLED while (own->firsts[k].pairs_before <= i) k++;
+        const uint32_t last = own->firsts[k - 1].last + i;
+        r = middle_hits(s, &pairing, first + k - 1, last);
+        pair = last << HIT_BITS | (first + k - 1);
       }
-      list_triplets(a, s, word, r, w, p);
+      list_triplets(a, s, pair, r, w, p);
     }
   }
-  while (p->tried < p->listed) try_triplets(a, s, w, p);
+  try_listed(a, s, 1, w, p);
+  while (p->grown < p->likely) grow_triplets(a, s, w, p);
 }
 
 static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct search *s, uint32_t chunk,
                                    struct workspace *w) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
   for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
-    struct progress p = {chunk, part, 0, 0, 0};
+    struct progress p = {chunk, part, 0, 0, 0, 0};
     search_part(a, s, w, &p);
     if (sl_warp_lane() == 0) a->before[(size_t)PARTS * chunk + part] = p.tracks;
   }
@@ -465,16 +642,16 @@ SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
   }
 }
 
-SL_KERNEL(seed_xz_find, struct seed_xz_args) {
+SL_KERNEL_REGISTERS(seed_xz_find, struct seed_xz_args, 56) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
   for (uint32_t i = blockIdx.x; i < a.counters[CHUNK_COUNT]; i += gridDim.x) {
     const uint32_t chunk = a.chunks[i], unit = chunk / CHUNKS_MAX;
     if (open_unit(&a, unit, &w, copy)) {
-      const struct search s = {&w.half, copy, 1};
+      const struct search s = {&w.half, &w, copy, 1};
       search_chunk(&a, &s, chunk, &w);
     } else {
-      const struct search s = {&w.half, a.hits.x + a.hits.offsets[unit / KINDS], 0};
+      const struct search s = {&w.half, &w, a.hits.x + a.hits.offsets[unit / KINDS], 0};
       search_chunk(&a, &s, chunk, &w);
     }
     list_tracks(&a, chunk, &w);
