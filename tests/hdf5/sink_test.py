@@ -61,15 +61,19 @@ def event_digest(members, offsets, event):
     return state.intdigest()
 
 
+BASE, PRIME = 0x1C4374EEFD8CD881, 2**61 - 1
+
+
 def output_digest(file, name):
     members = fields(file[name])
     offsets = next((v for n, per, v in members if n == "offsets"), None)
     events = file["events"]
-    total = xxhash.xxh3_64()
+    total = 0
     for e, (run, number) in enumerate(zip(events["run"][:], events["number"][:])):
-        total.update(numpy.uint32(run).tobytes() + numpy.uint64(number).tobytes())
-        total.update(numpy.uint64(event_digest(members, offsets, e)).tobytes())
-    return f"{total.intdigest():016x}"
+        digest = numpy.uint64(event_digest(members, offsets, e))
+        named = numpy.uint32(run).tobytes() + numpy.uint64(number).tobytes() + digest.tobytes()
+        total = (total * BASE + xxhash.xxh3_64_intdigest(named) % (PRIME - 1) + 1) % PRIME
+    return f"{1 + total:016x}"
 
 
 def whole_file(checks, folder):
