@@ -9,8 +9,8 @@
  * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
  * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
  * vertex are neighbours: which groups of 32 tracks can come near while the vertex stays in a box around where it is, is
- * found once, and again only when it leaves the box. Reads 32 bytes a track in reach for each step of each seed, from
- * the cache; writes 52 a vertex.
+ * found once, and again only when it leaves the box. On a GPU a thread then keeps its first tracks in reach in shared
+ * memory. Reads 32 bytes a track in reach for each step of each seed, from there or the cache; writes 52 a vertex.
  */
 #ifndef PV_FIT_H
 #define PV_FIT_H

@@ -10,7 +10,7 @@
  * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. Then a few
  * lanes together try these hits for a first one, and follow each first one from layer to layer. The least key of what
  * was found is the best of a match, in whatever order. Then count, scan, list, scan, write. An event has 49 matches,
- * which begin with 85 hits, and tries some 4000. Reads 8 bytes a hit that is tried, and 16 of one that is near, some 80
+ * which begin with 85 hits, and tries some 4300. Reads 8 bytes a hit that is tried, and 16 of one that is near, some 80
  * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"

@@ -24,8 +24,9 @@ SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 static const uint16_t z_terms[SCIFI_MATCH_Z_TERMS] = {0, 100, 200, 10, 2};
 static const uint16_t bend_terms[SCIFI_MATCH_BEND_TERMS] = {1000, 0, 200, 400, 110, 2, 4, 20};
 
-/* mm. match_ut searches the group of sectors that a track would pass and two on each side. In the UT as it is the next
- * strips are 47 mm away, of which up to 7 go to the depth of a layer, by the track's slopes. */
+/* mm. match_ut searches the group of sectors that a track would pass and two on each side, and beyond these as long as
+ * the track may reach one. In the UT as it is the next strips are 47 mm away, of which up to 7 go to the depth of a
+ * layer, by the track's slopes. */
 static const double ut_half_width_max = 40;
 
 static void take_numbers(const double *from, uint32_t count, float *to) {
