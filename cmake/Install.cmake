@@ -30,6 +30,7 @@ install(DIRECTORY graphs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/graphs FIL
 # elsewhere is linked to.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md Dockerfile DESTINATION ${SLUICE_DOC_DIR})
 install(DIRECTORY docs examples DESTINATION ${SLUICE_DOC_DIR} PATTERN build EXCLUDE)
+install(DIRECTORY python/examples DESTINATION ${SLUICE_DOC_DIR}/python PATTERN .* EXCLUDE)
 file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} plugins/*/*.md)
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)

@@ -189,10 +189,10 @@ static SL_DEVICE struct match_counts match_with_family(const struct match_table 
                                                        const struct match_counts *own, const struct match_hits *hits) {
   struct match_counts sums = *own;
   struct match_cursor c = {0, 0, 0};
-  for (uint32_t other = match_next(t, hits, &c); other != MATCH_END; other = match_next(t, hits, &c)) {
-    if (other == particle) continue;
-    const struct match_counts theirs = match_shared(t, other, hits);
-    if (!match_goes_on(t, particle, own, other, &theirs) && !match_goes_on(t, other, &theirs, particle, own)) continue;
+  for (uint32_t kin = match_next(t, hits, &c); kin != MATCH_END; kin = match_next(t, hits, &c)) {
+    if (kin == particle) continue;
+    const struct match_counts theirs = match_shared(t, kin, hits);
+    if (!match_goes_on(t, particle, own, kin, &theirs) && !match_goes_on(t, kin, &theirs, particle, own)) continue;
     for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) sums.in[d] += theirs.in[d];
   }
   for (uint32_t d = 0; d < TRUTH_DETECTORS; d++)
