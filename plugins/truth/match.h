@@ -291,4 +291,24 @@ static SL_DEVICE struct match_hits match_no_hits(void) {
   return none;
 }
 
+/* The kernel, `run` and registration of an algorithm whose file defines hits_of(), a track's hits. Those of detectors
+ * from FIRST to LAST are compared; MASK: the setting of MATCH_MASK, or 0. */
+#define MATCH_ALGORITHM(NAME, FIRST, LAST, MASK, DOC)                                                              \
+  SL_KERNEL(NAME##_tracks, struct NAME##_args) {                                                                   \
+    __shared__ uint32_t ends[MATCH_HASHES];                                                                        \
+    SL_FOR_EVENTS (event, a.events) {                                                                              \
+      const struct match_table t =                                                                                 \
+          match_table(&a.particles, event, FIRST, LAST, MASK, a.entry_ids, a.entry_particles, ends);               \
+      for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) { \
+        const struct match_hits hits = hits_of(&a, event, i);                                                      \
+        match_track(&t, &hits, &a.matches, i);                                                                     \
+      }                                                                                                            \
+      __syncthreads(); /* before the next event's table */                                                         \
+    }                                                                                                              \
+  }                                                                                                                \
+  static int run(const struct sl_launch *l, const struct NAME##_args *a) {                                         \
+    return SL_LAUNCH(l, NAME##_tracks, SL_PER_EVENT, *a);                                                          \
+  }                                                                                                                \
+  SL_ALGORITHM(NAME, DOC, 128, run)
+
 #endif

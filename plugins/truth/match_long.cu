@@ -24,21 +24,4 @@ static SL_DEVICE struct match_hits hits_of(const struct match_long_args *a, uint
   return hits;
 }
 
-SL_KERNEL(match_long_tracks, struct match_long_args) {
-  __shared__ uint32_t ends[MATCH_HASHES];
-  SL_FOR_EVENTS (event, a.events) {
-    const struct match_table t = match_table(&a.particles, event, TRUTH_VELO, TRUTH_SCIFI, a.mask_fraction_bits,
-                                             a.entry_ids, a.entry_particles, ends);
-    for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
-      const struct match_hits hits = hits_of(&a, event, i);
-      match_track(&t, &hits, &a.matches, i);
-    }
-    __syncthreads(); /* before the next event's table */
-  }
-}
-
-static int run(const struct sl_launch *l, const struct match_long_args *a) {
-  return SL_LAUNCH(l, match_long_tracks, SL_PER_EVENT, *a);
-}
-
-SL_ALGORITHM(match_long, "which true particles long tracks match", 128, run);
+MATCH_ALGORITHM(match_long, TRUTH_VELO, TRUTH_SCIFI, a.mask_fraction_bits, "which true particles long tracks match");
