@@ -1,23 +1,20 @@
 /* Parts of files, as far as the runtime has to do with them: of sources that read whole files only, and of none. The
  * sources that read parts are tested in tests/io. */
+#include "scratch.h"
 #include "session.h"
 #include "support.h"
 
 static const char graph[] =
     "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order, in: { numbers: raw } }\n";
 
-static char path[] = "/tmp/sluice_parts_XXXXXX";
+static char path[SCRATCH_PATH_MAX];
 
 static int write_file(void **state) {
   (void)state;
-  const int file = mkstemp(path);
-  assert_true(file >= 0 && write(file, "toy\n....", 8) == 8 && close(file) == 0);
-  return 0;
-}
-
-static int remove_file(void **state) {
-  (void)state;
-  return unlink(path);
+  scratch_file(path);
+  FILE *file = fopen(path, "wb");
+  assert_true(file && fwrite("toy\n....", 1, 8, file) == 8);
+  return fclose(file);
 }
 
 /* Opens a session with these ranges; what was said, to be freed. */
@@ -86,5 +83,5 @@ int main(void) {
       cmocka_unit_test(files_of_such_a_source_have_no_index),
       cmocka_unit_test(no_files_have_an_empty_index),
   };
-  return cmocka_run_group_tests(tests, write_file, remove_file);
+  return cmocka_run_group_tests(tests, write_file, NULL);
 }
