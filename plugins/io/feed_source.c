@@ -30,8 +30,8 @@ SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
 enum {
   WINDOW_ENTRIES = 512,
-  SHARE_ENTRIES = 16,    /* that are counted in one step */
-  FIRST_WAIT_US = 110000 /* for the first event of a slice, before the runtime may look whether it is to stop */
+  SHARE_ENTRIES = 16,  /* that are counted in one step */
+  FIRST_WAIT_US = 5000 /* for the first event of a slice, before the runtime delivers what it has, or is to stop */
 };
 
 /* What can be wrong with an event, and with which of its blocks. */

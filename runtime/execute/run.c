@@ -2,9 +2,11 @@
  *
  * Each slot is a thread: it takes the source's lock, fills its input with the next slice and a ticket, runs the graph,
  * waits until its ticket's turn has come, delivers, and passes the turn on. So results come in input order whatever the
- * number of slots. With --repeat the slices are filled first and kept; the first pass delivers, the others only run.
- * The first failure by ticket wins: what comes before it is delivered, what comes after it is not.
+ * number of slots. A slot that has a slice under way does not wait long for another one, since others, or who feeds the
+ * source, may wait for what that delivers. With --repeat the slices are filled first and kept; the first pass delivers,
+ * the others only run. The first failure by ticket wins: what comes before it is delivered, what comes after it is not.
  */
+#define _GNU_SOURCE /* pthread_mutex_clocklock */
 #include "execute/bind.h"
 #include "execute/session.h"
 
@@ -14,8 +16,13 @@
 
 /* ------------------------------------------------------------------------------------------------- source */
 
-/* Fills the next slice. 1: filled, 0: none left, negative: the source failed (said so itself). */
-static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *ticket) {
+/* What there is of slices: none is left, one more, or none as yet. */
+enum { NO_SLICE, A_SLICE, SLICE_LATER };
+enum { SOURCE_BUSY_NS = 1000000 };
+
+/* Fills the next slice: one of the three, the last only where it may not wait, or, negative, the source failed (said so
+ * itself). */
+static int fill_next(struct sl_slot *slot, struct sl_input *input, int may_wait, uint64_t *ticket) {
   struct sl_session *s = slot->session;
   if (s->reading.ended || atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK) return 0;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
@@ -26,9 +33,10 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *tic
   struct sl_fill fill;
   const uint32_t outer = sl_time_enter(slot, SL_TIME_OF_NODE(s->graph->source));
   const uint64_t begin = slot->account.since_ns;
-  const int status = sl_source_fill(s, s->states[s->graph->source], input, (uint32_t)limit, &fill);
+  const int status = sl_source_fill(s, s->states[s->graph->source], input, (uint32_t)limit, may_wait, &fill);
   sl_time_enter(slot, outer);
   s->reading.ns += slot->account.since_ns - begin;
+  if (status == 1 && fill.event_count == 0 && !may_wait) return SLICE_LATER;
   slot->node_calls[s->graph->source]++;
   slot->node_events[s->graph->source] += fill.event_count;
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "fill", begin, slot->account.since_ns, "events", fill.event_count);
@@ -42,46 +50,62 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, uint64_t *tic
   input->progress_done = fill.progress_done;
   input->progress_total = fill.progress_total;
   s->reading.events += fill.event_count;
-  if (fill.event_count == 0) return status < 0 ? status : 0;
+  if (fill.event_count == 0) return status < 0 ? status : NO_SLICE;
   *ticket = s->reading.next_ticket++;
   if (status < 0) s->reading.status = status; /* after this last, partly filled slice */
-  return 1;
+  return A_SLICE;
 }
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
-/* Gives a flight the next slice: 1, or 0 when there is none left. */
-typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight);
+/* Gives a flight the next slice: NO_SLICE when there is none left, A_SLICE, or, if it may not wait, SLICE_LATER. */
+typedef int next_slice(struct sl_slot *slot, struct sl_flight *flight, int may_wait);
 
-static int next_from_source(struct sl_slot *slot, struct sl_flight *flight) {
+/* The lock of who asks the source; 0: others have it, and this slot may not wait. */
+static int lock_source(struct sl_session *s, int may_wait) {
+  if (may_wait) return pthread_mutex_lock(&s->reading.lock) == 0;
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += SOURCE_BUSY_NS;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  return pthread_mutex_clocklock(&s->reading.lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
+static int next_from_source(struct sl_slot *slot, struct sl_flight *flight, int may_wait) {
   struct sl_session *s = slot->session;
   flight->input = flight->spare;
   const uint32_t outer = sl_time_enter(slot, SL_TIME_READ);
   const uint64_t begin = slot->account.since_ns;
-  pthread_mutex_lock(&s->reading.lock);
+  int filled = SLICE_LATER;
+  const int is_locked = lock_source(s, may_wait);
   sl_trace_span(s, SL_TRACK_HOST(slot->index), sl_time_name(SL_TIME_READ), begin, sl_time_settle(slot), NULL, 0);
-  const int filled = fill_next(slot, flight->input, &flight->ticket);
-  if (filled < 0) s->reading.status = filled;
-  pthread_mutex_unlock(&s->reading.lock);
+  if (is_locked) {
+    filled = fill_next(slot, flight->input, may_wait, &flight->ticket);
+    if (filled < 0) s->reading.status = filled;
+    pthread_mutex_unlock(&s->reading.lock);
+  }
   sl_time_enter(slot, outer);
-  return filled > 0;
+  return filled < 0 ? NO_SLICE : filled;
 }
 
-static int next_kept(struct sl_slot *slot, struct sl_flight *flight) {
+static int next_kept(struct sl_slot *slot, struct sl_flight *flight, int may_wait) {
+  (void)may_wait;
   struct sl_session *s = slot->session;
   const uint64_t index = atomic_fetch_add(&s->reading.next_kept, 1);
-  if (index >= s->reading.kept_count) return 0;
+  if (index >= s->reading.kept_count) return NO_SLICE;
   if (atomic_load(&s->turns.stopped)) {
     sl_fail(s, index, SL_EINTERRUPTED); /* whoever has a later slice must not wait for this one */
-    return 0;
+    return NO_SLICE;
   }
   flight->ticket = index;
   flight->input = &s->reading.kept[index];
-  return 1;
+  return A_SLICE;
 }
 
 /* In a repeat nobody waits for turns, so that each device runs the slices that are near to it, and then others'. */
-static int next_near(struct sl_slot *slot, struct sl_flight *flight) {
+static int next_near(struct sl_slot *slot, struct sl_flight *flight, int may_wait) {
+  (void)may_wait;
   struct sl_session *s = slot->session;
   const uint32_t devices = s->device_count;
   for (uint32_t i = 0; i < devices; i++) {
@@ -91,11 +115,11 @@ static int next_near(struct sl_slot *slot, struct sl_flight *flight) {
     if (index >= own * s->reading.kept_passes) continue;
     flight->ticket = index * devices + d;
     flight->input = &s->reading.kept[index % own * devices + d];
-    if (!atomic_load(&s->turns.stopped)) return 1;
+    if (!atomic_load(&s->turns.stopped)) return A_SLICE;
     sl_fail(s, flight->ticket, SL_EINTERRUPTED);
-    return 0;
+    return NO_SLICE;
   }
-  return 0;
+  return NO_SLICE;
 }
 
 static int start(struct sl_slot *slot, uint32_t k) {
@@ -151,12 +175,13 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   return end_slice(slot, k, status);
 }
 
-/* Gives a flight a slice: 1, or 0 when there is none left for it. */
-static int take(struct sl_slot *slot, uint32_t k, next_slice *next) {
+/* Gives a flight a slice, of those that lost devices left first. */
+static int take(struct sl_slot *slot, uint32_t k, next_slice *next, int may_wait) {
   const int kind = sl_slice_begin(slot, &slot->flights[k]);
-  if (kind != SL_SLICE_NEW || next(slot, &slot->flights[k])) return kind != SL_SLICE_NONE;
-  sl_slice_end(slot->session);
-  return 0;
+  if (kind != SL_SLICE_NEW) return kind == SL_SLICE_NONE ? NO_SLICE : A_SLICE;
+  const int taken = next(slot, &slot->flights[k], may_wait);
+  if (taken != A_SLICE) sl_slice_end(slot->session);
+  return taken;
 }
 
 /* The slices that a slot has started. */
@@ -175,13 +200,17 @@ static uint32_t finish_earliest(struct flying *f, int *status) {
 }
 
 /* Starts slices as long as there are any; before a flight is used again, its slice is finished, so that the backend
- * always has work while the host delivers. On a device that is lost nothing is finished any more. */
+ * always has work while the host delivers. On a device that is lost nothing is finished any more. What is under way is
+ * finished before the slot waits for the source: who feeds it may give no more before that is delivered. */
 static void fly(struct sl_slot *slot, next_slice *next) {
   const uint32_t flights = slot->session->backend->flights;
   struct flying f = {slot, {0, 0}};
   int status = SL_OK;
   uint32_t k = 0;
-  while (status == SL_OK && take(slot, k, next)) {
+  for (int taken = A_SLICE; status == SL_OK && taken != NO_SLICE;) {
+    taken = take(slot, k, next, !f.busy[0] && !f.busy[1]);
+    if (taken == SLICE_LATER) k = finish_earliest(&f, &status);
+    if (taken != A_SLICE) continue;
     int started = start(slot, k);
     f.busy[k] = started == SL_OK;
     if (started != SL_OK) started = end_slice(slot, k, started);
@@ -266,7 +295,7 @@ static int keep_slices(struct sl_session *s) {
     memset(input, 0, sizeof *input);
     s->reading.kept_count++;
     if (open_kept(s, input) < 0) return SL_ENOMEM;
-    const int filled = fill_next(&s->slots[0], input, &ticket);
+    const int filled = fill_next(&s->slots[0], input, 1, &ticket);
     if (filled <= 0) {
       sl_input_close(s, input);
       s->reading.kept_count--;

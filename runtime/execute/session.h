@@ -240,7 +240,8 @@ struct sl_reading {
   pthread_mutex_t lock;
   void *args; /* properties only */
   struct sl_workers *workers;
-  uint32_t is_short_told, reserved; /* of workers that could not be started */
+  uint32_t is_short_told; /* of workers that could not be started */
+  uint32_t idle_calls;    /* of the source, without an event or a wait */
   uint64_t next_ticket, events, ns;
   int ended, status;
   uint64_t room_bytes;              /* with repeat: that were left for slices to keep when it was last asked */
@@ -474,8 +475,9 @@ int sl_flight_start(struct sl_slot *slot, uint32_t flight);
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
 
 /* source.c: the next slice, of at most `events_max` events, of a source with that state: what its `fill` returned, or
- * SL_EPLUGIN, with the reason said, if it broke its promises. No event comes with 0 or an error alone. */
-int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
+ * SL_EPLUGIN, with the reason said, if it broke its promises. No event comes with 0, an error, or, where it may not
+ * wait for one, 1. */
+int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill);
 
 /* watch.c: asks who looks on before a step; 0 where nobody does. */

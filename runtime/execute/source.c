@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FILL_TRIES_MAX = 1000, WAITED_NS = 100000000 };
+enum { IDLE_CALLS_MAX = 1000, WAITED_NS = 1000000 };
 
 static int break_promise(struct sl_session *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
   const struct sl_node *node = &s->graph->nodes[s->graph->source];
@@ -23,23 +23,30 @@ static int is_over(struct sl_session *s) {
   return atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK;
 }
 
-int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max,
-                   struct sl_fill *fill) {
+/* One call of `fill`. */
+static int ask(struct sl_session *s, void *state, struct sl_input *input, struct sl_fill *fill) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
+  const uint64_t begin = sl_now_ns();
+  if (s->options.guard) sl_guard_poison_input(s, input);
+  memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
+  const int status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
+  const int counts = status == 1 && fill->event_count == 0 && sl_now_ns() - begin <= WAITED_NS;
+  s->reading.idle_calls = counts ? s->reading.idle_calls + 1 : 0;
+  return status;
+}
+
+int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
+                   struct sl_fill *fill) {
   int status = 1;
   *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
-  for (uint32_t tries = 0; status == 1 && fill->event_count == 0 && !is_over(s); tries++) {
-    const uint64_t begin = sl_now_ns();
-    if (tries == FILL_TRIES_MAX)
-      return break_promise(s, fill, "made no event in %u calls, and says that there may be more", tries, 0);
-    if (s->options.guard) sl_guard_poison_input(s, input);
-    memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
-    status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
-    if (sl_now_ns() - begin > WAITED_NS) tries = 0;
+  for (uint32_t calls = 0; status == 1 && fill->event_count == 0 && (may_wait || calls == 0) && !is_over(s); calls++) {
+    status = ask(s, state, input, fill);
     if (fill->event_count > events_max)
       return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
                            events_max);
+    if (s->reading.idle_calls == IDLE_CALLS_MAX)
+      return break_promise(s, fill, "made no event in %u calls, and says that there may be more", IDLE_CALLS_MAX, 0);
   }
   if (s->options.race && status >= 0 && fill->event_count > 0) {
     input->event_count = fill->event_count;

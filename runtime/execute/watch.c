@@ -35,7 +35,7 @@ int sl_session_watch_slice(struct sl_session *s, void *source_state, sl_look *lo
   struct sl_slot *slot = &s->slots[0];
   struct sl_input *input = slot->flights[0].input = &slot->flights[0].own_input;
   struct sl_fill fill;
-  const int more = sl_source_fill(s, source_state, input, s->slice_events, &fill);
+  const int more = sl_source_fill(s, source_state, input, s->slice_events, 1, &fill);
   *source_failed = more < 0;
   input->event_count = fill.event_count;
   if (more < 0 || fill.event_count == 0) return more < 0 ? more : 0;

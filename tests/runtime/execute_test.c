@@ -360,6 +360,16 @@ static void a_source_without_events_yet_is_called_again(void **state) {
   }
 }
 
+/* As an event builder may do, or a program that feeds a few events and waits for them. */
+static void what_is_under_way_is_delivered_while_the_source_waits(void **state) {
+  (void)state;
+  for (uint32_t slots = 1; slots <= 3; slots++) {
+    const struct outcome r = run((const char *const[]){"raw.events=40", "raw.in_step=1", NULL}, slots, 8, 0, 0, 1);
+    expect_all(&r, 40);
+    free(r.messages);
+  }
+}
+
 static void a_source_that_makes_too_many_events_is_named(void **state) {
   (void)state;
   for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
@@ -506,6 +516,7 @@ int main(void) {
       cmocka_unit_test(a_refused_event_is_named_and_its_neighbours_are_kept),
       cmocka_unit_test(a_failing_source_delivers_what_came_before),
       cmocka_unit_test(a_source_without_events_yet_is_called_again),
+      cmocka_unit_test(what_is_under_way_is_delivered_while_the_source_waits),
       cmocka_unit_test(a_source_that_makes_too_many_events_is_named),
       cmocka_unit_test(a_failing_node_is_named),
       cmocka_unit_test(a_stopped_run_finishes_the_slices_in_flight),

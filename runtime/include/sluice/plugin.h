@@ -557,7 +557,7 @@ struct sl_source {
    * event is appended with its error and no items, but for what it hands on as it was read; one that has more than a
    * bound's event_limit is bad. Returns 1 if there may be more, 0 at the end, or an error. Calls never overlap, but
    * come from several threads. With 1 comes an event at least: one that has none yet waits for it, or is called again
-   * at once, a thousand times at most; one that waited a tenth of a second, as often as it likes. */
+   * at once, a thousand times at most; one that waited a millisecond, as often as it likes. */
   int (*fill)(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill);
   void (*close)(void *state); /* optional */
   /* Optional, for sources that read files: are these the first bytes of a file that it reads? 1 or 0. Called before

@@ -1,12 +1,17 @@
 /* host.c: a source that makes events from their number, and a sink that checks their order. */
 #include "numbers.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { STEP_US = 2000, STEP_TRIES = 2000 };
+
+static atomic_uint_fast64_t toy_delivered; /* events that the sink has seen since a source was opened last */
+
 struct source_args {
   struct toy_numbers numbers;
-  uint32_t events, bad_every, fail_after, stall_after, idle, claim;
+  uint32_t events, bad_every, fail_after, stall_after, idle, in_step, claim;
 };
 #define SL_ARGS source_args
 static const struct sl_member source_members[] = {
@@ -16,17 +21,31 @@ static const struct sl_member source_members[] = {
     SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
     SL_U32(stall_after, 0, 0, 1000000, "", "has nothing to give for a minute after so many events; 0: never"),
     SL_U32(idle, 0, 0, 1000000, "", "makes no event in so many calls after each that makes some"),
+    SL_U32(in_step, 0, 0, 1, "", "gives no more before the sink has seen what it has given"),
     SL_U32(claim, 0, 0, 1000000, "", "says that a slice has so many events more than it may"),
 };
 #undef SL_ARGS
 
 struct source_state {
-  uint64_t next, idle;
+  uint64_t next, idle, waits;
 };
 
 static int source_open(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) {
   (void)state, (void)s, (void)args, (void)inputs;
+  atomic_store(&toy_delivered, 0);
   return SL_OK;
+}
+
+/* In step with the sink: 1, 0 if not yet, or SL_EIO where that takes too long. */
+static int is_in_step(struct source_state *source, const struct sl_services *s) {
+  if (atomic_load(&toy_delivered) == source->next)
+    source->waits = 0;
+  else if (++source->waits == STEP_TRIES) {
+    s->message(s->context, SL_ERROR, "events before %llu are not delivered", (unsigned long long)source->next);
+    return SL_EIO;
+  } else
+    usleep(STEP_US);
+  return source->waits == 0;
 }
 
 static int source_fill(void *state, const struct sl_services *s, const void *arguments, struct sl_fill *fill) {
@@ -40,6 +59,8 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
     return 1;
   }
   source->idle = a->idle;
+  const int is_ready = a->in_step ? is_in_step(source, s) : 1;
+  if (is_ready <= 0) return is_ready < 0 ? is_ready : 1;
   while (fill->event_count < fill->events_max && source->next < a->events) {
     const uint64_t number = source->next;
     if (a->fail_after && number == a->fail_after) {
@@ -106,6 +127,7 @@ static int order_consume(void *state, const struct sl_services *s, const void *a
                            : event->number != o->next;
     o->next = event->number + 1;
     o->events++;
+    atomic_fetch_add(&toy_delivered, 1);
     o->errors += event->error != 0;
     if (event->error == SL_EVENT_CORRUPT) {
       o->wrong += count != 0;
