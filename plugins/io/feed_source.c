@@ -4,15 +4,15 @@
  * those of the ODIN bank (versions 6 and 7), without it those that the program gave; of packets, as in files. An event
  * with a bank that is none is an event with an error, told of with its place in the feed.
  *
- * Entries are taken a window at a time. Workers count what each event of it needs; events go into slices one after the
- * other; their banks are copied by workers when the slice, or the window, is at its end, and only then the program has
- * their memory back. A packet's is its own again when the last of its events is in a slice.
+ * Entries are taken a window at a time (feed_window.h). Workers count what each event of it needs; events go into
+ * slices one after the other; their banks are copied by workers when the slice is at its end, or while the next window
+ * is counted, and only then the program has their memory back. A packet's is its own again when the last of its events
+ * is in a slice.
  *
  * A slice ends where nothing more is there `linger_us` after its first event: who feeds slowly does not wait for
  * others' events, and who feeds fast finds the slices full, since entries pile up while the slots are busy.
  */
-#include "io/bank_packer.h"
-#include "mdf.h"
+#include "feed_window.h"
 #include "mep_events.h"
 
 #include <sluice/plugin.h>
@@ -28,38 +28,20 @@
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
-enum {
-  WINDOW_ENTRIES = 512,
-  SHARE_ENTRIES = 16,  /* that are counted in one step */
-  FIRST_WAIT_US = 5000 /* for the first event of a slice, before the runtime delivers what it has, or is to stop */
-};
-
-/* What can be wrong with an event, and with which of its blocks. */
-enum { SOUND, NO_BANKS, NO_DATA, TOO_LONG, IS_TAE };
-
-struct known_event {
-  uint32_t fault, fault_block;
-  uint64_t number;
-  uint32_t run, has_odin;
-  uint64_t record_words, record_word; /* what it takes as a record, and where that begins */
-  uint32_t puts_banks, puts_record;   /* into this slice */
-  uint64_t types[IO_BANK_TYPES / 64]; /* a bit for each that it has */
-};
+/* For the first event of a slice, before the runtime may look whether it is to stop. */
+enum { FIRST_WAIT_US = 5000 };
 
 struct feed_source {
   const struct sl_services *services;
   struct io_packer packer;
   struct mep_events packets;
-  uint64_t packet_events;        /* of the packet at hand, that are in slices */
-  uint64_t silent_ns;            /* without anything to take */
-  uint64_t slice_ns;             /* when the slice at hand got its first event */
-  uint32_t is_strict, is_over;   /* nothing is left to take */
-  struct sl_feed_entry *entries; /* the window */
-  struct known_event *known;
-  struct io_packer_amount *amounts; /* an entry and port */
-  uint32_t next, count;             /* of the window, [next, count) are in no slice */
-  uint32_t put_first, put_steps;    /* [put_first, next) are to be copied */
-  uint64_t put_bytes;
+  uint64_t packet_events;             /* of the packet at hand, that are in slices */
+  uint64_t silent_ns;                 /* without anything to take */
+  uint64_t slice_ns;                  /* when the slice at hand got its first event */
+  uint32_t is_strict, is_over;        /* nothing is left to take */
+  struct feed_window windows[2], *at; /* the one at hand */
+  uint64_t entries_taken;
+  uint64_t types[IO_BANK_TYPES / 64]; /* a bit for each that some event had */
 };
 
 static uint64_t now_ns(void) {
@@ -70,21 +52,21 @@ static uint64_t now_ns(void) {
 
 /* --------------------------------------------------------------------------------------------------- faults */
 
-static void fault_text(const struct sl_feed_entry *entry, const struct known_event *known, char *text, size_t n) {
-  if (known->fault == NO_BANKS) {
+static void fault_text(const struct sl_feed_entry *entry, const struct feed_event *event, char *text, size_t n) {
+  if (event->fault == FEED_NO_BANKS) {
     snprintf(text, n, "the event has no banks");
     return;
   }
-  const struct sl_feed_block *block = &entry->blocks[known->fault_block];
-  if (known->fault == NO_DATA)
-    snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): no data for its %" PRIu32 " bytes", known->fault_block,
+  const struct sl_feed_block *block = &entry->blocks[event->fault_block];
+  if (event->fault == FEED_NO_DATA)
+    snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): no data for its %" PRIu32 " bytes", event->fault_block,
              block->type, block->source_id, block->bytes);
-  else if (known->fault == TOO_LONG)
+  else if (event->fault == FEED_TOO_LONG)
     snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): %" PRIu32 " bytes, a raw bank may have %d",
-             known->fault_block, block->type, block->source_id, block->bytes, IO_BANK_BYTES_MAX);
+             event->fault_block, block->type, block->source_id, block->bytes, IO_BANK_BYTES_MAX);
   else
     snprintf(text, n, "bank %" PRIu32 " is the header of a TAE window; give the banks of its central crossing",
-             known->fault_block);
+             event->fault_block);
 }
 
 /* Says what is wrong with events of entry `offset`: 0, or SL_ESTRICT under `strict`. Messages of one format are counted
@@ -102,120 +84,33 @@ static int tell(void *context, const struct sl_services *s, const struct sl_even
   return m->is_strict ? SL_ESTRICT : SL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- counting */
-
-static struct io_packer_amount *amounts_of(const struct feed_source *m, uint32_t index) {
-  return m->amounts + (size_t)index * m->packer.count;
-}
-
-static struct io_bank bank_of(const struct sl_feed_block *block) {
-  return (struct io_bank){(const uint8_t *)block->data, (uint16_t)block->bytes, block->source_id, block->type,
-                          block->version};
-}
-
-static uint32_t fault_of(const struct sl_feed_block *block) {
-  if (block->bytes > IO_BANK_BYTES_MAX) return TOO_LONG;
-  if (block->bytes > 0 && block->data == NULL) return NO_DATA;
-  return block->type == MDF_BANK_TAE_HEADER ? IS_TAE : SOUND;
-}
-
-/* Counts the banks [begin, end) of an event, which are of one type and sound. */
-static void count_run(const struct feed_source *m, uint32_t index, uint32_t begin, uint32_t end, uint32_t words) {
-  const struct sl_feed_block *blocks = m->entries[index].blocks;
-  struct known_event *known = &m->known[index];
-  const uint8_t type = blocks[begin].type;
-  known->types[type / 64] |= (uint64_t)1 << type % 64;
-  known->record_words += words + (uint64_t)(end - begin) * io_packer_record_bank_words(0);
-  io_packer_count(&m->packer, amounts_of(m, index), type, end - begin, words);
-  for (uint32_t i = begin; type == MDF_BANK_ODIN && !known->has_odin && i < end; i++) {
-    const struct io_bank bank = bank_of(&blocks[i]);
-    known->has_odin = mdf_odin_identity(&bank, &known->run, &known->number) != 0;
-  }
-}
-
-/* What an event needs, and who it is. */
-static void count_event(const struct feed_source *m, uint32_t index) {
-  const struct sl_feed_entry *entry = &m->entries[index];
-  struct known_event *known = &m->known[index];
-  *known = (struct known_event){.number = entry->number, .run = entry->run};
-  if (entry->block_count == 0) known->fault = NO_BANKS;
-  memset(amounts_of(m, index), 0, m->packer.count * sizeof *m->amounts);
-  for (uint32_t begin = 0, end = 0; begin < entry->block_count; begin = end) {
-    uint32_t words = 0;
-    for (; end < entry->block_count && entry->blocks[end].type == entry->blocks[begin].type; end++) {
-      known->fault = fault_of(&entry->blocks[end]);
-      known->fault_block = end;
-      if (known->fault != SOUND) return;
-      words += io_packer_bank_words(entry->blocks[end].bytes);
-    }
-    count_run(m, index, begin, end, words);
-  }
-}
-
-static void count_share(void *work, uint32_t index, uint32_t worker) {
-  const struct feed_source *m = (const struct feed_source *)work;
-  const uint32_t begin = index * SHARE_ENTRIES, end = begin + SHARE_ENTRIES;
-  (void)worker;
-  for (uint32_t i = begin; i < end && i < m->count; i++)
-    if (!m->entries[i].packet) count_event(m, i);
-}
-
-/* -------------------------------------------------------------------------------------------------- copying */
-
-static void put_event(const struct feed_source *m, uint32_t index) {
-  const struct sl_feed_entry *entry = &m->entries[index];
-  const struct known_event *known = &m->known[index];
-  uint64_t word = known->record_word;
-  if (known->puts_banks) io_packer_put_at(&m->packer, amounts_of(m, index), entry->blocks, entry->block_count);
-  for (uint32_t i = 0; known->puts_record && i < entry->block_count; i++) {
-    const struct io_bank bank = bank_of(&entry->blocks[i]);
-    word = io_packer_put_bank_in_record(&m->packer, word, &bank);
-  }
-}
-
-static void put_share(void *work, uint32_t index, uint32_t worker) {
-  const struct feed_source *m = (const struct feed_source *)work;
-  const uint32_t end = io_packer_step(m->put_first, m->next, index + 1, m->put_steps);
-  (void)worker;
-  for (uint32_t i = io_packer_step(m->put_first, m->next, index, m->put_steps); i < end; i++) put_event(m, i);
-}
-
-/* Copies the events that went into the slice since the last time, and gives their memory back. */
-static void put_events(struct feed_source *m, const struct sl_services *s) {
-  if (m->put_first == m->next) return;
-  m->put_steps = io_packer_steps(m->put_bytes);
-  s->in_parallel(s->context, m->put_steps, put_share, m);
-  s->feed->packed(s->feed->context, m->next - m->put_first, 1);
-  m->put_first = m->next;
-  m->put_bytes = 0;
-}
-
 /* --------------------------------------------------------------------------------------------------- events */
 
-/* Of the event, `out` is in the slice from now on; what is to be copied. */
-static void plan_copy(struct feed_source *m, struct known_event *known, const struct sl_event *out) {
-  struct io_packer_amount *amounts = amounts_of(m, m->next);
-  known->puts_banks = out->error == SL_EVENT_OK;
-  for (uint32_t i = 0; known->puts_banks && i < m->packer.count; i++) m->put_bytes += 4 * (uint64_t)amounts[i].words;
-  if (known->puts_banks) io_packer_where(&m->packer, amounts);
-  if (known->puts_record) m->put_bytes += 4 * known->record_words;
+/* Copies the events that went into the slice since the last time, and gives their memory back; counts those of another
+ * window, if any. */
+static void put_events(struct feed_source *m, const struct sl_services *s, struct feed_window *next) {
+  const uint32_t count = m->at->next - m->at->put_first;
+  if (count == 0 && !next) return;
+  feed_window_share(m->at, next, s);
+  if (count > 0) s->feed->packed(s->feed->context, count, 1);
 }
 
 /* Appends the next event of the window to the slice. Returns 0 if the slice is full, 1 or SL_ESTRICT. */
 static int append_event(struct feed_source *m, const struct sl_services *s, struct sl_fill *fill) {
-  const struct sl_feed_entry *entry = &m->entries[m->next];
-  struct known_event *known = &m->known[m->next];
-  struct sl_event out = {.number = known->number, .offset = entry->index, .run = known->run};
+  struct feed_window *w = m->at;
+  const struct sl_feed_entry *entry = &w->entries[w->next];
+  struct feed_event *event = &w->events[w->next];
+  struct sl_event out = {.number = event->number, .offset = entry->index, .run = event->run};
   struct io_packer_excess excess;
   char text[256] = "";
-  for (uint32_t i = 0; i < IO_BANK_TYPES; i++) m->packer.seen[i] |= (uint8_t)(known->types[i / 64] >> i % 64 & 1);
-  known->puts_record = 0;
-  if (known->fault != SOUND) {
+  for (uint32_t i = 0; i < IO_BANK_TYPES / 64; i++) m->types[i] |= event->types[i];
+  event->puts_record = 0;
+  if (event->fault != FEED_SOUND) {
     out.error = SL_EVENT_CORRUPT;
-    fault_text(entry, known, text, sizeof text);
+    fault_text(entry, event, text, sizeof text);
   } else {
-    io_packer_need(&m->packer, amounts_of(m, m->next));
-    known->puts_record = io_packer_need_record(&m->packer, 4 * known->record_words, 0, &known->record_word) != 0;
+    io_packer_need(&m->packer, feed_window_amounts(w, w->next));
+    event->puts_record = io_packer_need_record(&m->packer, 4 * event->record_words, 0, &event->record_word) != 0;
   }
   const int fit = io_packer_fit(&m->packer, &excess);
   if (fit == IO_PACKER_SLICE_IS_FULL) {
@@ -228,13 +123,13 @@ static int append_event(struct feed_source *m, const struct sl_services *s, stru
   }
   const int error = out.error == SL_EVENT_OK ? SL_OK : tell(m, s, &out, 1, text);
   if (error) return error;
-  plan_copy(m, known, &out);
+  event->puts_banks = out.error == SL_EVENT_OK;
+  feed_window_take(w);
   if (out.error == SL_EVENT_OK)
     io_packer_commit(&m->packer, fill->event_count);
   else
     io_packer_drop(&m->packer, fill->event_count);
   fill->events[fill->event_count++] = out;
-  m->next++;
   return 1;
 }
 
@@ -252,11 +147,11 @@ static void packet_fault_text(const struct mdf_fault *fault, uint64_t bytes, cha
 
 /* The packet that is next: 1, or an error. */
 static int begin_packet(struct feed_source *m, const struct sl_services *s) {
-  const struct sl_feed_entry *entry = &m->entries[m->next];
+  const struct sl_feed_entry *entry = &m->at->entries[m->at->next];
   const struct sl_event origin = {.number = entry->index, .offset = entry->index};
   const uint8_t *data = (const uint8_t *)entry->packet;
   struct mdf_fault fault;
-  put_events(m, s);
+  put_events(m, s, NULL);
   m->packet_events = 0;
   int status = mep_events_open(&m->packets, s, &origin, data, entry->packet_bytes, &fault);
   if (status == SL_EFORMAT) {
@@ -274,7 +169,7 @@ static int append_packet(struct feed_source *m, const struct sl_services *s, str
   m->packet_events += fill->event_count - before;
   if (more < 0 || !mep_events_are_done(&m->packets)) return more;
   s->feed->packed(s->feed->context, 1, m->packet_events);
-  m->put_first = ++m->next;
+  m->at->put_first = ++m->at->next;
   return more;
 }
 
@@ -296,16 +191,23 @@ static int is_silent(struct feed_source *m, const struct sl_services *s, const s
   return 1;
 }
 
-/* Takes the next window: 1, 0 where nothing is there now, or an error. */
+/* Takes the next window: 1, 0 where nothing is there now, or an error. Nobody waits for what is still to be copied. */
 static int take_window(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
                        const struct sl_fill *fill) {
-  put_events(m, s);
-  m->next = m->put_first = m->count = 0;
+  struct feed_window *next = &m->windows[m->at == m->windows];
   const uint64_t begin = now_ns();
-  m->is_over = !s->feed->take(s->feed->context, m->entries, WINDOW_ENTRIES, patience_us(m, args, fill), &m->count);
-  if (m->count == 0) return !m->is_over && is_silent(m, s, args, now_ns() - begin) ? SL_EIO : 0;
+  next->next = next->put_first = next->count = 0;
+  m->is_over = !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES, 0, &next->count);
+  if (next->count == 0 && !m->is_over) {
+    put_events(m, s, NULL);
+    m->is_over =
+        !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES, patience_us(m, args, fill), &next->count);
+  }
+  if (next->count == 0) return !m->is_over && is_silent(m, s, args, now_ns() - begin) ? SL_EIO : 0;
   m->silent_ns = 0;
-  s->in_parallel(s->context, (m->count + SHARE_ENTRIES - 1) / SHARE_ENTRIES, count_share, m);
+  m->entries_taken += next->count;
+  put_events(m, s, next);
+  m->at = next;
   return 1;
 }
 
@@ -313,8 +215,8 @@ static int take_window(struct feed_source *m, const struct sl_services *s, const
 static int step(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
                 struct sl_fill *fill) {
   if (!mep_events_are_done(&m->packets)) return append_packet(m, s, fill);
-  if (m->next == m->count) return take_window(m, s, args, fill);
-  return m->entries[m->next].packet ? begin_packet(m, s) : append_event(m, s, fill);
+  if (m->at->next == m->at->count) return take_window(m, s, args, fill);
+  return m->at->entries[m->at->next].packet ? begin_packet(m, s) : append_event(m, s, fill);
 }
 
 static int feed_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
@@ -327,9 +229,9 @@ static int feed_source_fill(void *state, const struct sl_services *s, const void
     more = step(m, s, args, fill);
     if (before == 0 && fill->event_count > 0) m->slice_ns = now_ns();
   }
-  put_events(m, s);
+  put_events(m, s, NULL);
   io_packer_finish(&m->packer);
-  if (m->count > 0) fill->progress_done = m->entries[m->count - 1].index + 1;
+  fill->progress_done = m->entries_taken;
   return more < 0 ? more : !m->is_over;
 }
 
@@ -352,20 +254,19 @@ static int feed_source_open(void *state, const struct sl_services *s, const void
     return SL_EINVAL;
   }
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  m->entries = (struct sl_feed_entry *)calloc(WINDOW_ENTRIES, sizeof *m->entries);
-  m->known = (struct known_event *)calloc(WINDOW_ENTRIES, sizeof *m->known);
-  m->amounts = (struct io_packer_amount *)calloc((size_t)WINDOW_ENTRIES * m->packer.count + 1, sizeof *m->amounts);
-  return m->entries && m->known && m->amounts ? SL_OK : SL_ENOMEM;
+  for (int i = 0; i < 2; i++)
+    if (feed_window_open(&m->windows[i], &m->packer)) return SL_ENOMEM;
+  m->at = m->windows;
+  return SL_OK;
 }
 
 static void feed_source_close(void *state) {
   struct feed_source *m = (struct feed_source *)state;
+  for (uint32_t i = 0; i < IO_BANK_TYPES; i++) m->packer.seen[i] |= (uint8_t)(m->types[i / 64] >> i % 64 & 1);
   if (m->packer.ports) io_packer_tell_absent(&m->packer, m->services);
   mep_events_close(&m->packets);
   io_packer_close(&m->packer);
-  free(m->entries);
-  free(m->known);
-  free(m->amounts);
+  for (int i = 0; i < 2; i++) feed_window_close(&m->windows[i]);
 }
 
 static const struct sl_source feed_source_functions = {feed_source_open, feed_source_fill, feed_source_close, NULL,

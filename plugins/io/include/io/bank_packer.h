@@ -438,8 +438,9 @@ static inline void io_packer_tell_absent(const struct io_packer *p, const struct
   }
 }
 
-/* In how many steps workers copy so many bytes: each is worth a worker's waking up. */
-static inline uint32_t io_packer_steps(uint64_t bytes) { return (uint32_t)(bytes >> 18) + 1; }
+/* In how many steps workers copy so many bytes: each is worth a worker's waking up, and small enough that many workers
+ * end at about the same time. */
+static inline uint32_t io_packer_steps(uint64_t bytes) { return (uint32_t)(bytes >> 16) + 1; }
 
 /* Where step `step` of `steps` begins among [first, end); of step `steps`: `end`. */
 static inline uint32_t io_packer_step(uint32_t first, uint32_t end, uint32_t step, uint32_t steps) {
