@@ -113,9 +113,13 @@ static int prototype_block(const struct mep_packet *p, uint32_t i, struct mep_bl
   return 0;
 }
 
-int mep_packet_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
+uint64_t mep_packet_block_begin(const struct mep_packet *p, uint32_t i) {
   const uint64_t offset = mdf_load_u32(p->offsets + 4 * (uint64_t)i);
-  *b = (struct mep_block){.begin = p->is_prototype ? p->blocks_begin + offset : 4 * offset};
+  return p->is_prototype ? p->blocks_begin + offset : 4 * offset;
+}
+
+int mep_packet_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
+  *b = (struct mep_block){.begin = mep_packet_block_begin(p, i)};
   if (b->begin < p->blocks_begin || b->begin > p->bytes)
     return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
   if (p->is_prototype) return prototype_block(p, i, b, fault);
@@ -128,7 +132,10 @@ int mep_packet_blocks(const struct mep_packet *p, struct mep_block *blocks, stru
   struct mep_block first = {0}, block;
   uint64_t end = p->blocks_begin;
   for (uint32_t i = 0; i < p->block_count; i++) {
-    if (mep_packet_block(p, i, &block, fault)) return -1;
+    if (blocks && blocks[i].event_count != 0)
+      block = blocks[i];
+    else if (mep_packet_block(p, i, &block, fault))
+      return -1;
     if (i == 0) first = block;
     /* Blocks that overlap would let a small file ask for much work. */
     if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, block.begin, p->bytes, end);

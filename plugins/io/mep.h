@@ -62,10 +62,13 @@ static inline uint32_t mep_fragment_size(const struct mep_block *b, uint32_t eve
 /* A packet that begins at `data`, where `bytes` can be read: 0, or -1 with the fault filled. packet->bytes is what it
  * claims to take, and may be wrong if its blocks are. */
 int mep_packet_open(const uint8_t *data, uint64_t bytes, struct mep_packet *packet, struct mdf_fault *fault);
+/* Where block i begins in the packet, as its lists say. */
+uint64_t mep_packet_block_begin(const struct mep_packet *packet, uint32_t i);
 /* Block i, which lies in the packet with its fragments: 0, or -1 with the fault filled. */
 int mep_packet_block(const struct mep_packet *packet, uint32_t i, struct mep_block *block, struct mdf_fault *fault);
 /* Do all blocks agree in a sound packet: they lie one after the other, have the same number of fragments and the same
- * first event id. `blocks` has room for packet->block_count of them, or is NULL. */
+ * first event id. `blocks` has room for packet->block_count of them, or is NULL; one whose event_count
+ * is not 0 was opened before. */
 int mep_packet_blocks(const struct mep_packet *packet, struct mep_block *blocks, struct mdf_fault *fault);
 /* How many events a packet has whose blocks may be damaged, and the id of the first: 1, or 0 if nothing tells. */
 int mep_packet_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count, uint64_t *event_id);

@@ -76,7 +76,7 @@ static int take_event(struct mep_events *m, struct sl_event *event, uint32_t ind
   }
   if (event->error != SL_EVENT_OK) return NEXT_IS_BAD;
   io_packer_commit(m->packer, index);
-  mep_window_take(w);
+  mep_window_take(w, m->packer);
   return NEXT_TAKEN;
 }
 
@@ -86,7 +86,6 @@ static int append_window(struct mep_events *m, const struct sl_services *s, stru
   struct sl_event event;
   char text[256] = "";
   int what = NEXT_TAKEN;
-  mep_window_begin(w, m->packer);
   while (what == NEXT_TAKEN && !mep_window_is_done(w) && fill->event_count < fill->events_max) {
     what = take_event(m, &event, fill->event_count, text, sizeof text);
     if (what == NEXT_TAKEN) append(fill, &event);

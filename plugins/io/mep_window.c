@@ -5,12 +5,18 @@
 
 #include <sluice/plugin.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
+
+/* What workers do in one step: of a packet's blocks, of its events. */
+enum { OPENED_BLOCKS = 16, RANGE_EVENTS = 32 };
+/* Of a block. */
+enum { ONE_TYPE = 1, HAS_ODIN = 2 };
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
 /* An array of at least `count` values, or NULL; what it held is kept. */
-static void *grow(void *array, uint32_t *capacity, uint32_t count, size_t bytes) {
+static void *grow(void *array, size_t *capacity, size_t count, size_t bytes) {
   if (count <= *capacity) return array;
   void *larger = realloc(array, count * bytes);
   if (larger) *capacity = count;
@@ -23,25 +29,19 @@ static uint32_t *items_of(const struct mep_window *w, uint32_t port) {
 }
 static uint32_t *words_of(const struct mep_window *w, uint32_t port) { return items_of(w, port) + w->event_capacity; }
 
-/* Where each event's next item goes, for a worker that copies. */
-static uint32_t *item_next_of(const struct mep_window *w, uint32_t worker) {
-  return items_of(w, w->copied_ports) + (size_t)worker * w->event_capacity;
+static uint32_t range_count(const struct mep_window *w) { return (w->event_count + RANGE_EVENTS - 1) / RANGE_EVENTS; }
+/* The marks of range `range`; those of the end follow on the last range's. */
+static struct mep_window_mark *marks_of(const struct mep_window *w, uint32_t range) {
+  return w->marks + (size_t)range * w->port_count;
 }
 
-static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t workers, uint32_t events) {
-  const size_t arrays = 2 * (size_t)ports + workers;
-  if (events > w->event_capacity) {
-    uint32_t *all = (uint32_t *)realloc(w->per_event, (size_t)events * arrays * sizeof *all);
-    if (!all) return SL_ENOMEM;
-    w->per_event = all;
-    w->event_capacity = events;
-  }
-  struct mep_window_begin *before =
-      (struct mep_window_begin *)grow(w->before, &w->before_count, ports + 1, sizeof *before);
-  if (!before) return SL_ENOMEM;
-  w->before = before;
-  memset(w->per_event, 0, (size_t)w->event_capacity * arrays * sizeof *w->per_event);
-  w->copied_ports = ports;
+static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events) {
+  if (events <= w->event_capacity && ports <= w->per_event_ports) return 0;
+  uint32_t *all = (uint32_t *)realloc(w->per_event, 2 * (size_t)events * ports * sizeof *all + 1);
+  if (!all) return SL_ENOMEM;
+  w->per_event = all;
+  w->event_capacity = events;
+  w->per_event_ports = ports;
   return 0;
 }
 
@@ -56,7 +56,12 @@ static int reserve_blocks(struct mep_window *w, uint32_t count) {
   uint64_t *positions = (uint64_t *)grow(w->all_positions, &w->positions_capacity, count, sizeof *positions);
   if (!positions) return SL_ENOMEM;
   w->all_positions = positions;
+  uint8_t *traits = (uint8_t *)grow(w->traits, &w->traits_capacity, count, sizeof *traits);
+  if (!traits) return SL_ENOMEM;
+  w->traits = traits;
   memset(positions, 0, count * sizeof *positions);
+  memset(traits, 0, count * sizeof *traits);
+  memset(all, 0, count * sizeof *all);
   w->all_count = count;
   return 0;
 }
@@ -78,30 +83,6 @@ static int has_port(const struct mep_window *w, const struct mep_window_block *w
   return 0;
 }
 
-/* What workers share: the ports of a window. */
-struct port_work {
-  struct mep_window *w;
-  const struct io_packer *p;
-};
-
-/* What each event of the packet has for a port. */
-static void count_fragments(void *work, uint32_t port, uint32_t worker) {
-  const struct port_work *of = (const struct port_work *)work;
-  const struct mep_window *w = of->w;
-  uint32_t *items = items_of(w, port), *words = words_of(w, port);
-  (void)worker;
-  for (uint32_t i = 0; i < w->block_count; i++) {
-    const struct mep_window_block *wb = &w->blocks[i];
-    const struct mep_block *b = &wb->block;
-    if (!has_port(w, wb, port)) continue;
-    for (uint32_t e = 0; e < b->event_count; e++) words[e] += pool_words(b, mep_fragment_size(b, e));
-    if (wb->one_type)
-      for (uint32_t e = 0; e < b->event_count; e++) items[e]++;
-    else
-      for (uint32_t e = 0; e < b->event_count; e++) items[e] += (uint32_t)is_taker(of->p, port, b->types[e]);
-  }
-}
-
 /* Finds the ports that want fragments of the block: 0 or SL_ENOMEM. */
 static int find_ports(struct mep_window *w, const struct io_packer *p, struct mep_window_block *wb) {
   const struct mep_block *b = &wb->block;
@@ -111,7 +92,7 @@ static int find_ports(struct mep_window *w, const struct io_packer *p, struct me
     for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
       if (has_port(w, wb, p->takers[i])) continue;
       if (w->port_count == w->port_capacity) {
-        const uint32_t more = 2 * w->port_capacity + 64;
+        const size_t more = 2 * w->port_capacity + 64;
         uint32_t *ports = (uint32_t *)grow(w->ports, &w->port_capacity, more, sizeof *ports);
         if (!ports) return SL_ENOMEM;
         w->ports = ports;
@@ -128,16 +109,119 @@ static void note_types(struct io_packer *p, const struct mep_block *b, uint32_t 
     if (b->types[e] != MEP_FRAGMENT_MISSING) p->seen[b->types[e]] = 1;
 }
 
-static int open_block(struct mep_window *w, struct io_packer *p, const struct mep_block *b) {
-  const uint32_t one_type = memcmp(b->types, b->types + 1, b->event_count - 1) == 0;
+static int add_block(struct mep_window *w, struct io_packer *p, uint32_t i) {
+  const struct mep_block *b = &w->all[i];
+  const uint32_t one_type = (w->traits[i] & ONE_TYPE) != 0;
   note_types(p, b, one_type ? 1 : b->event_count);
-  const int is_odin = w->odin == UINT32_MAX && memchr(b->types, MDF_BANK_ODIN, b->event_count) != NULL;
+  const int is_odin = w->odin == UINT32_MAX && (w->traits[i] & HAS_ODIN);
   struct mep_window_block *wb = &w->blocks[w->block_count];
   *wb = (struct mep_window_block){.block = *b, .first_port = w->port_count, .one_type = one_type};
   if (find_ports(w, p, wb)) return SL_ENOMEM;
   if (wb->port_count == 0 && !is_odin) return 0;
   if (is_odin) w->odin = w->block_count;
   w->block_count++;
+  return 0;
+}
+
+/* Sorts blocks by port. */
+static int find_pieces(struct mep_window *w, uint32_t ports) {
+  struct mep_window_piece *pieces =
+      (struct mep_window_piece *)grow(w->pieces, &w->piece_capacity, w->port_count + 1u, sizeof *pieces);
+  if (!pieces) return SL_ENOMEM;
+  w->pieces = pieces;
+  uint32_t *first = (uint32_t *)grow(w->piece_first, &w->piece_first_capacity, ports + 1u, sizeof *first);
+  if (!first) return SL_ENOMEM;
+  w->piece_first = first;
+  uint32_t count = 0;
+  for (uint32_t port = 0; port < ports; port++) {
+    first[port] = count;
+    for (uint32_t i = 0; i < w->block_count; i++)
+      if (has_port(w, &w->blocks[i], port)) pieces[count++] = (struct mep_window_piece){.block = i};
+  }
+  first[ports] = count;
+  return 0;
+}
+
+/* What workers share. */
+struct window_work {
+  struct mep_window *w;
+  const struct io_packer *p;
+  const struct mep_packet *packet; /* to be opened */
+  atomic_uint last;                /* of its blocks: those after it are of no use, since there is a fault before */
+};
+
+static void lower(atomic_uint *value, uint32_t to) {
+  unsigned int now = atomic_load(value);
+  while (to < now && !atomic_compare_exchange_weak(value, &now, to)) continue;
+}
+
+/* Opens some blocks. Those that overlap would let a small packet ask for much work. */
+static void open_blocks(void *work, uint32_t index, uint32_t worker) {
+  struct window_work *of = (struct window_work *)work;
+  const uint32_t begin = index * OPENED_BLOCKS, end = begin + OPENED_BLOCKS;
+  (void)worker;
+  for (uint32_t i = begin; i < end && i <= atomic_load(&of->last) && i < of->packet->block_count; i++) {
+    struct mep_block *b = &of->w->all[i];
+    struct mdf_fault fault;
+    if (mep_packet_block(of->packet, i, b, &fault)) {
+      b->event_count = 0;
+      lower(&of->last, i);
+      return;
+    }
+    if (i + 1 < of->packet->block_count && mep_packet_block_begin(of->packet, i + 1) < b->end) lower(&of->last, i + 1);
+    const int one_type = memcmp(b->types, b->types + 1, b->event_count - 1) == 0;
+    const int has_odin = memchr(b->types, MDF_BANK_ODIN, one_type ? 1 : b->event_count) != NULL;
+    of->w->traits[i] = (uint8_t)((one_type ? ONE_TYPE : 0) | (has_odin ? HAS_ODIN : 0));
+  }
+}
+
+/* What the events [begin, end) have of a piece. */
+static struct mep_window_mark count_piece(const struct mep_window_block *wb, const struct io_packer *p, uint32_t port,
+                                          uint32_t begin, uint32_t end, uint32_t *items, uint32_t *words) {
+  const struct mep_block *b = &wb->block;
+  struct mep_window_mark sum = {0, 0};
+  for (uint32_t e = begin; e < end; e++) {
+    const uint32_t size = mep_fragment_size(b, e), pool = pool_words(b, size);
+    sum.bytes += mep_padded_bytes(b, size);
+    sum.words += pool;
+    words[e] += pool;
+  }
+  if (wb->one_type)
+    for (uint32_t e = begin; e < end; e++) items[e]++;
+  else
+    for (uint32_t e = begin; e < end; e++) items[e] += (uint32_t)is_taker(p, port, b->types[e]);
+  return sum;
+}
+
+/* What each event of a range has for each port; the marks of the next range are how far it is from this one's. */
+static void count_range(void *work, uint32_t range, uint32_t worker) {
+  const struct window_work *of = (const struct window_work *)work;
+  const struct mep_window *w = of->w;
+  const uint32_t begin = range * RANGE_EVENTS;
+  const uint32_t end = begin + RANGE_EVENTS < w->event_count ? begin + RANGE_EVENTS : w->event_count;
+  struct mep_window_mark *marks = marks_of(w, range + 1);
+  (void)worker;
+  for (uint32_t port = 0; port < of->p->count; port++) {
+    uint32_t *items = items_of(w, port), *words = words_of(w, port);
+    memset(items + begin, 0, (end - begin) * sizeof *items);
+    memset(words + begin, 0, (end - begin) * sizeof *words);
+    for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++)
+      marks[i] = count_piece(&w->blocks[w->pieces[i].block], of->p, port, begin, end, items, words);
+  }
+}
+
+static int count_fragments(struct mep_window *w, const struct sl_services *s, struct window_work *work) {
+  const uint32_t ranges = range_count(w);
+  struct mep_window_mark *marks = (struct mep_window_mark *)grow(
+      w->marks, &w->mark_capacity, (ranges + (size_t)1) * w->port_count + 1, sizeof *marks);
+  if (!marks) return SL_ENOMEM;
+  w->marks = marks;
+  memset(marks, 0, w->port_count * sizeof *marks);
+  s->in_parallel(s->context, ranges, count_range, work);
+  for (size_t i = w->port_count; i < (ranges + (size_t)1) * w->port_count; i++) {
+    marks[i].bytes += marks[i - w->port_count].bytes;
+    marks[i].words += marks[i - w->port_count].words;
+  }
   return 0;
 }
 
@@ -155,34 +239,33 @@ int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_s
     return -1;
   }
   if (reserve_blocks(w, packet.block_count)) return SL_ENOMEM;
+  struct window_work work = {w, p, &packet, UINT32_MAX};
+  s->in_parallel(s->context, (packet.block_count + OPENED_BLOCKS - 1) / OPENED_BLOCKS, open_blocks, &work);
   if (mep_packet_blocks(&packet, w->all, fault)) return -1;
-  if (reserve_events(w, p->count, s->workers, w->all[0].event_count)) return SL_ENOMEM;
   for (uint32_t i = 0; i < packet.block_count; i++)
-    if (open_block(w, p, &w->all[i])) return SL_ENOMEM;
-  struct port_work work = {w, p};
-  s->in_parallel(s->context, p->count, count_fragments, &work);
+    if (add_block(w, p, i)) return SL_ENOMEM;
+  if (reserve_events(w, p->count, w->all[0].event_count) || find_pieces(w, p->count)) return SL_ENOMEM;
   w->event_count = w->all[0].event_count;
   w->event_id = w->all[0].event_id;
-  return 0;
+  if (count_fragments(w, s, &work) == 0) return 0;
+  w->event_count = 0;
+  return SL_ENOMEM;
 }
 
 void mep_window_free(struct mep_window *w) {
   free(w->per_event);
   free(w->ports);
-  free(w->before);
+  free(w->pieces);
+  free(w->piece_first);
+  free(w->marks);
   free(w->blocks);
   free(w->all);
+  free(w->traits);
   free(w->all_positions);
   *w = (struct mep_window){0};
 }
 
 /* ------------------------------------------------------------------------------------------- event by event */
-
-void mep_window_begin(struct mep_window *w, const struct io_packer *p) {
-  w->first = w->next;
-  for (uint32_t port = 0; port < p->count; port++)
-    w->before[port] = (struct mep_window_begin){p->ports[port].items, p->ports[port].words};
-}
 
 int mep_window_identity(const struct mep_window *w, uint32_t *run, uint64_t *number, struct mdf_fault *fault) {
   if (w->odin == UINT32_MAX) return 0;
@@ -216,7 +299,8 @@ void mep_window_add_record(const struct mep_window *w, struct io_packer *p) {
   }
 }
 
-void mep_window_take(struct mep_window *w) {
+/* Goes on to the next event. */
+static void pass(struct mep_window *w) {
   for (uint32_t i = 0; w->with_record && i < w->all_count; i++)
     w->all_positions[i] += mep_padded_bytes(&w->all[i], mep_fragment_size(&w->all[i], w->next));
   if (w->odin != UINT32_MAX) {
@@ -226,25 +310,50 @@ void mep_window_take(struct mep_window *w) {
   w->next++;
 }
 
+void mep_window_take(struct mep_window *w, const struct io_packer *p) {
+  for (uint32_t port = 0; port < p->count; port++)
+    items_of(w, port)[w->next] = (uint32_t)p->ports[port].items - items_of(w, port)[w->next];
+  pass(w);
+}
+
 void mep_window_skip(struct mep_window *w) {
-  for (uint32_t i = 0; i < w->block_count; i++) {
-    struct mep_window_block *wb = &w->blocks[i];
-    wb->position += mep_padded_bytes(&wb->block, mep_fragment_size(&wb->block, w->next));
+  for (uint32_t i = 0; i < w->port_count; i++) {
+    struct mep_window_piece *piece = &w->pieces[i];
+    const struct mep_block *b = &w->blocks[piece->block].block;
+    const uint32_t size = mep_fragment_size(b, w->next);
+    piece->first.bytes += mep_padded_bytes(b, size);
+    piece->first.words += pool_words(b, size);
   }
-  mep_window_take(w);
+  pass(w);
   w->first = w->next;
 }
 
 /* -------------------------------------------------------------------------------------------------- copying */
 
-/* Fewer are copied sooner than workers wake up. */
-enum { SHARED_EVENTS = 32 };
+/* Where an event begins in a piece, or the packet ends. */
+static struct mep_window_mark mark_of(const struct mep_window *w, uint32_t i, uint32_t event) {
+  const struct mep_block *b = &w->blocks[w->pieces[i].block].block;
+  if (event == w->event_count) return marks_of(w, range_count(w))[i];
+  struct mep_window_mark mark = marks_of(w, event / RANGE_EVENTS)[i];
+  for (uint32_t e = event - event % RANGE_EVENTS; e < event; e++) {
+    const uint32_t size = mep_fragment_size(b, e);
+    mark.bytes += mep_padded_bytes(b, size);
+    mark.words += pool_words(b, size);
+  }
+  return mark;
+}
 
-/* The bytes that the window takes in a block. */
-static uint64_t window_bytes(const struct mep_window *w, const struct mep_block *b) {
-  uint64_t bytes = 0;
-  for (uint32_t e = w->first; e < w->next; e++) bytes += mep_padded_bytes(b, mep_fragment_size(b, e));
-  return bytes;
+/* Where the window ends in each piece, and the pieces begin in the pools, which end with them. */
+static void place_pieces(struct mep_window *w, const struct io_packer *p) {
+  for (uint32_t port = 0; port < p->count; port++) {
+    uint64_t word = p->ports[port].words;
+    for (uint32_t i = w->piece_first[port + 1]; i-- > w->piece_first[port];) {
+      struct mep_window_piece *piece = &w->pieces[i];
+      piece->end = mark_of(w, i, w->next);
+      word -= piece->end.words - piece->first.words;
+      piece->word = word;
+    }
+  }
 }
 
 /* A payload's last word may hold what the file had as padding. */
@@ -252,15 +361,23 @@ static inline void clear_padding(uint32_t *payload, uint64_t word, uint32_t size
   if (size % 4) payload[word + size / 4] &= (1u << 8 * (size % 4)) - 1;
 }
 
-static void copy_payloads(const struct mep_window *w, const struct mep_window_block *wb, uint32_t *payload,
-                          uint64_t word) {
-  const struct mep_block *b = &wb->block;
-  const uint8_t *in = b->fragments + wb->position;
+/* Events [begin, end) of a piece, which has them from one mark to another. */
+struct part {
+  const struct mep_window_block *block;
+  uint32_t begin, end;
+  struct mep_window_mark from, to;
+  uint64_t word; /* in the pool */
+};
+
+static void copy_payloads(const struct part *part, uint32_t *payload) {
+  const struct mep_block *b = &part->block->block;
+  const uint8_t *in = b->fragments + part->from.bytes;
+  uint64_t word = part->word;
   if (b->alignment >= 2) {
-    memcpy(payload + word, in, window_bytes(w, b));
+    memcpy(payload + word, in, part->to.bytes - part->from.bytes);
     return;
   }
-  for (uint32_t e = w->first; e < w->next; e++) {
+  for (uint32_t e = part->begin; e < part->end; e++) {
     const uint32_t size = mep_fragment_size(b, e), words = (size + 3) / 4;
     if (words) payload[word + words - 1] = 0;
     memcpy(payload + word, in, size);
@@ -269,54 +386,56 @@ static void copy_payloads(const struct mep_window *w, const struct mep_window_bl
   }
 }
 
-/* The items of one block, one an event; returns the word after its piece. */
-static uint64_t write_items(const struct mep_window *w, const struct io_packer *p, uint32_t port,
-                            const struct mep_window_block *wb, uint32_t *item_next, uint64_t word) {
-  const struct io_raw_banks *out = &p->ports[port].out;
-  const struct mep_block *b = &wb->block;
-  for (uint32_t e = w->first; e < w->next; e++) {
+/* The items of a part, one an event. */
+static void write_items(const struct part *part, const struct io_packer *p, uint32_t port, uint32_t *item_next) {
+  const struct io_raw_banks out = p->ports[port].out; /* a copy: what is written could else be one of its pointers */
+  const struct mep_block *b = &part->block->block;
+  uint64_t word = part->word;
+  for (uint32_t e = part->begin; e < part->end; e++) {
     const uint32_t size = mep_fragment_size(b, e);
     const uint8_t type = b->types[e];
-    if (out->payload) clear_padding(out->payload, word, size);
-    if (wb->one_type || is_taker(p, port, type)) {
-      const uint32_t item = item_next[e]++;
-      if (out->source_id) out->source_id[item] = mep_bank_source(type, b->source_id);
-      if (out->type) out->type[item] = type;
-      if (out->version) out->version[item] = b->version;
-      if (out->size_bytes) out->size_bytes[item] = (uint16_t)size;
-      if (out->first_word) out->first_word[item] = (uint32_t)word;
+    if (out.payload) clear_padding(out.payload, word, size);
+    if (part->block->one_type || is_taker(p, port, type)) {
+      const uint32_t item = item_next[e - part->begin]++;
+      if (out.source_id) out.source_id[item] = mep_bank_source(type, b->source_id);
+      if (out.type) out.type[item] = type;
+      if (out.version) out.version[item] = b->version;
+      if (out.size_bytes) out.size_bytes[item] = (uint16_t)size;
+      if (out.first_word) out.first_word[item] = (uint32_t)word;
     }
     word += pool_words(b, size);
   }
-  return word;
 }
 
-static void copy_port(void *work, uint32_t port, uint32_t worker) {
-  const struct port_work *of = (const struct port_work *)work;
+/* The part of the window that is in a range of events. */
+static void copy_range(void *work, uint32_t index, uint32_t worker) {
+  const struct window_work *of = (const struct window_work *)work;
   const struct mep_window *w = of->w;
-  const struct io_packer *p = of->p;
-  const uint32_t *items = items_of(w, port);
-  uint32_t *item_next = item_next_of(w, worker);
-  uint64_t word = w->before[port].words, item = w->before[port].items;
-  for (uint32_t e = w->first; e < w->next; e++) {
-    item_next[e] = (uint32_t)item;
-    item += items[e];
-  }
-  for (uint32_t i = 0; i < w->block_count; i++) {
-    const struct mep_window_block *wb = &w->blocks[i];
-    if (!has_port(w, wb, port)) continue;
-    if (p->ports[port].out.payload) copy_payloads(w, wb, p->ports[port].out.payload, word);
-    word = write_items(w, p, port, wb, item_next, word);
+  const uint32_t range = w->first / RANGE_EVENTS + index, range_begin = range * RANGE_EVENTS;
+  const uint32_t begin = range_begin > w->first ? range_begin : w->first;
+  const uint32_t end = w->next - range_begin > RANGE_EVENTS ? range_begin + RANGE_EVENTS : w->next;
+  uint32_t item_next[RANGE_EVENTS];
+  (void)worker;
+  for (uint32_t port = 0; port < of->p->count; port++) {
+    uint32_t *payload = of->p->ports[port].out.payload;
+    memcpy(item_next, items_of(w, port) + begin, (end - begin) * sizeof *item_next);
+    for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++) {
+      const struct mep_window_piece *piece = &w->pieces[i];
+      struct part part = {&w->blocks[piece->block], begin, end, piece->first, piece->end, piece->word};
+      if (begin > w->first) part.from = marks_of(w, range)[i];
+      if (end < w->next) part.to = marks_of(w, range + 1)[i];
+      part.word += part.from.words - piece->first.words;
+      if (payload) copy_payloads(&part, payload);
+      write_items(&part, of->p, port, item_next);
+    }
   }
 }
 
 void mep_window_copy(struct mep_window *w, const struct io_packer *p, const struct sl_services *s) {
   if (w->first == w->next) return;
-  struct port_work work = {w, p};
-  if (w->next - w->first >= SHARED_EVENTS)
-    s->in_parallel(s->context, p->count, copy_port, &work);
-  else
-    for (uint32_t port = 0; port < p->count; port++) copy_port(&work, port, 0);
-  for (uint32_t i = 0; i < w->block_count; i++) w->blocks[i].position += window_bytes(w, &w->blocks[i].block);
+  struct window_work work = {w, p, NULL, 0};
+  place_pieces(w, p);
+  s->in_parallel(s->context, (w->next - 1) / RANGE_EVENTS - w->first / RANGE_EVENTS + 1, copy_range, &work);
+  for (uint32_t i = 0; i < w->port_count; i++) w->pieces[i].first = w->pieces[i].end;
   w->first = w->next;
 }
