@@ -4,7 +4,7 @@
  *
  * To wake a thread that sleeps takes long, on a virtual machine above all (50 to 100 us were seen), and loops follow
  * one another closely. So threads look out for the next loop a little while before they sleep, and the caller for the
- * end of those who are still at it, where there are processors enough that nobody else waits for theirs.
+ * end of those who are still at it: as many of them as whoever starts them knows processors for.
  */
 #define _GNU_SOURCE
 #include "base/workers.h"
@@ -28,8 +28,9 @@ struct sl_workers {
   pthread_mutex_t lock; /* of those who sleep, and wake them */
   pthread_cond_t called, finished;
   uint32_t count, started; /* threads: worker 0 is none */
-  int is_started, start_error, looks_out;
-  uint32_t asleep; /* threads, for a loop */
+  int is_started, start_error;
+  uint32_t watchful; /* workers that look out: the first ones */
+  uint32_t asleep;   /* threads, for a loop */
   atomic_int ended;
   atomic_ullong state; /* of the loop: free places, and from bit 32 on the threads that are at it */
   sl_worker_body *body;
@@ -66,10 +67,10 @@ static void leave(struct sl_workers *w) {
 }
 
 /* Waits a little while for `is_so`. */
-static void look_out(struct sl_workers *w, int (*is_so)(struct sl_workers *w)) {
+static void look_out(struct sl_workers *w, uint32_t worker, int (*is_so)(struct sl_workers *w)) {
   enum { LOOKS = 32 }; /* from one look at the clock to the next */
   struct timespec begin, now;
-  if (!w->looks_out) return;
+  if (worker >= w->watchful) return;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   do {
     for (int i = 0; i < LOOKS; i++) {
@@ -100,7 +101,7 @@ static void *wait_for_loops(void *argument) {
   const struct worker *self = argument;
   struct sl_workers *w = self->all;
   while (!atomic_load(&w->ended)) {
-    look_out(w, is_called);
+    look_out(w, self->index, is_called);
     if (!is_called(w)) sleep_until_called(w);
     if (!take_place(w)) continue;
     take_steps(w, self->index);
@@ -149,7 +150,7 @@ void sl_workers_run(struct sl_workers *w, uint32_t count, sl_worker_body *body, 
   pthread_mutex_unlock(&w->lock);
   take_steps(w, 0);
   atomic_fetch_and(&w->state, ~(A_THREAD - 1));
-  look_out(w, is_left);
+  look_out(w, 0, is_left);
   if (is_left(w)) return;
   pthread_mutex_lock(&w->lock);
   while (!is_left(w)) pthread_cond_wait(&w->finished, &w->lock);
@@ -161,11 +162,11 @@ uint32_t sl_workers_missing(const struct sl_workers *w, int *error) {
   return w->is_started ? w->count - 1 - w->started : 0;
 }
 
-struct sl_workers *sl_workers_new(uint32_t count, uint32_t processors) {
+struct sl_workers *sl_workers_new(uint32_t count, uint32_t watchful) {
   struct sl_workers *w = calloc(1, sizeof *w + count * sizeof *w->workers);
   if (!w) return NULL;
   w->count = count;
-  w->looks_out = processors / 2 >= count;
+  w->watchful = watchful;
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->called, NULL);
   pthread_cond_init(&w->finished, NULL);

@@ -11,9 +11,9 @@ enum { SL_WORKERS_MAX = 256 };
 struct sl_workers;
 
 /* `count` workers, 1 to SL_WORKERS_MAX; NULL when memory is out. Threads are started by the first loop that has a use
- * for them. Where there are `processors` for twice as many, threads stay awake for a while after a loop, as the next
- * one is soon there. */
-struct sl_workers *sl_workers_new(uint32_t count, uint32_t processors);
+ * for them. The first `watchful` stay awake for a while after a loop, as the next one is soon there, and keep their
+ * processors meanwhile. */
+struct sl_workers *sl_workers_new(uint32_t count, uint32_t watchful);
 void sl_workers_free(struct sl_workers *w);
 
 /* Calls body(work, i, worker) for each i < count, once, in any order and by any worker, and returns when all are done.

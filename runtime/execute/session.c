@@ -219,11 +219,18 @@ static int open_tables(struct sl_session *s) {
   return SL_OK;
 }
 
+/* How many of those who share the source's work may keep processors between loops, of which half stay free. Where slots
+ * need processors too, that is all or none. */
+static uint32_t watchful_workers(const struct sl_session *s) {
+  const uint32_t half = sl_processors() / 2;
+  return s->backend->is_device || half >= s->source_threads ? half : 0;
+}
+
 /* The source's properties, for its `open`, and who shares its work. */
 static int open_reading(struct sl_session *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   s->reading.args = calloc(1, source->algorithm->args_size + 1u);
-  s->reading.workers = sl_workers_new(s->source_threads, sl_processors());
+  s->reading.workers = sl_workers_new(s->source_threads, watchful_workers(s));
   if (!s->reading.args || !s->reading.workers) return SL_ENOMEM;
   s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as there is memory for */
   sl_graph_fill_properties(source, s->reading.args);

@@ -28,9 +28,9 @@ static void step(void *work, uint32_t index, uint32_t worker) {
   if (worker < t->workers) atomic_fetch_sub(&t->at_it[worker], 1);
 }
 
-static void run_loops(uint32_t workers, uint32_t processors, uint32_t steps, uint32_t loops) {
+static void run_loops(uint32_t workers, uint32_t watchful, uint32_t steps, uint32_t loops) {
   struct tally *t = test_calloc(1, sizeof *t);
-  struct sl_workers *w = sl_workers_new(workers, processors);
+  struct sl_workers *w = sl_workers_new(workers, watchful);
   int error;
   assert_non_null(w);
   t->workers = workers;
@@ -47,20 +47,22 @@ static void every_step_is_taken_once(void **state) {
   static const uint32_t workers[] = {1, 2, 3, WORKERS_MAX}, steps[] = {0, 1, 2, 7, STEPS_MAX};
   for (size_t i = 0; i < sizeof workers / sizeof *workers; i++)
     for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
-      run_loops(workers[i], 1, steps[k], 3);
-      run_loops(workers[i], 2 * workers[i], steps[k], 3);
+      run_loops(workers[i], 0, steps[k], 3);
+      run_loops(workers[i], workers[i] / 2, steps[k], 3);
+      run_loops(workers[i], workers[i], steps[k], 3);
     }
 }
 
 static void many_short_loops_end(void **state) {
   (void)state;
-  run_loops(4, 1, 5, 2000);
-  run_loops(4, 8, 5, 2000);
+  run_loops(4, 0, 5, 2000);
+  run_loops(4, 2, 5, 1000);
+  run_loops(4, 4, 5, 2000);
 }
 
 static void workers_without_a_loop_can_be_freed(void **state) {
   (void)state;
-  sl_workers_free(sl_workers_new(SL_WORKERS_MAX, 1));
+  sl_workers_free(sl_workers_new(SL_WORKERS_MAX, 0));
   sl_workers_free(NULL);
   assert_in_range(sl_processors(), 1, 1 << 20);
 }
