@@ -391,13 +391,18 @@ static void write_items(const struct part *part, const struct io_packer *p, uint
   const struct io_raw_banks out = p->ports[port].out; /* a copy: what is written could else be one of its pointers */
   const struct mep_block *b = &part->block->block;
   uint64_t word = part->word;
+  uint8_t type = b->types[part->begin];
+  uint16_t source = mep_bank_source(type, b->source_id);
   for (uint32_t e = part->begin; e < part->end; e++) {
     const uint32_t size = mep_fragment_size(b, e);
-    const uint8_t type = b->types[e];
+    if (b->types[e] != type) {
+      type = b->types[e];
+      source = mep_bank_source(type, b->source_id);
+    }
     if (out.payload) clear_padding(out.payload, word, size);
     if (part->block->one_type || is_taker(p, port, type)) {
       const uint32_t item = item_next[e - part->begin]++;
-      if (out.source_id) out.source_id[item] = mep_bank_source(type, b->source_id);
+      if (out.source_id) out.source_id[item] = source;
       if (out.type) out.type[item] = type;
       if (out.version) out.version[item] = b->version;
       if (out.size_bytes) out.size_bytes[item] = (uint16_t)size;
