@@ -28,7 +28,7 @@
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
-/* For the first event of a slice, before the runtime may look whether it is to stop. */
+/* For the first event of a slice, before the runtime delivers what it has, or looks whether it is to stop. */
 enum { FIRST_WAIT_US = 5000 };
 
 struct feed_source {
