@@ -386,9 +386,18 @@ struct output_bound {
   uint32_t step, which, bound; /* as in the error words; of the member */
 };
 
+/* Has anything overflowed? In hardly any slice. */
+static int has_overflow(const struct sl_slot *slot) {
+  const struct sl_layout *l = slot->session->layout;
+  uint32_t overflows = 0;
+  for (uint32_t w = 0; w < l->used_count; w++) overflows += slot->used_seen[w] > l->used_capacities[w] ? 1u : 0u;
+  return overflows > 0;
+}
+
 /* Finds the first bound, in order of the steps, that has overflowed. */
 static int find_overflow(const struct sl_slot *slot, struct output_bound *found) {
   const struct sl_session *s = slot->session;
+  if (!has_overflow(slot)) return 0;
   for (uint32_t i = 0, step = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;

@@ -170,6 +170,24 @@ static void number_used_words(struct sl_layout *l, uint32_t n) {
   }
 }
 
+/* What tells with one look at each word that nothing has overflowed. */
+static int note_used_capacities(struct sl_layout *l) {
+  l->used_capacities = malloc((l->used_count + 1) * sizeof *l->used_capacities);
+  if (!l->used_capacities) return SL_ENOMEM;
+  for (uint32_t w = 0; w < l->used_count; w++) l->used_capacities[w] = UINT64_MAX;
+  for (uint32_t n = 0; n < l->graph->node_count; n++) {
+    const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
+    for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
+      const struct sl_slot_member *at = &l->members[n][m];
+      for (uint32_t b = 0; a->members[m].kind == SL_MEMBER_OUT && b < SL_BOUNDS_MAX; b++) {
+        uint64_t *least = at->used[b] == NO_INDEX ? NULL : &l->used_capacities[at->used[b]];
+        if (least && at->capacities[b] < *least) *least = at->capacities[b];
+      }
+    }
+  }
+  return SL_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ 2. steps */
 
 static int same_set(const struct sl_list_set *set, const struct sl_node *node) {
@@ -473,6 +491,8 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
     link_inputs(l, n);
     make_outputs(l, n);
   }
+  status = note_used_capacities(l);
+  if (status < 0) goto failed;
   for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
   set_all_lifetimes(l);
   status = plan_steps(l, branches, d);
@@ -499,6 +519,7 @@ void sl_layout_free(struct sl_layout *l) {
   free(l->complete);
   free(l->sets);
   free(l->node_set);
+  free(l->used_capacities);
   free(l);
 }
 

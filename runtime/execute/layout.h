@@ -96,6 +96,7 @@ struct sl_layout {
   uint32_t list_pointer_count; /* to the lists of all sets of several */
   uint32_t *node_set;          /* per node: index into sets, UINT32_MAX for all events */
   uint32_t used_count;         /* number of `used` words */
+  uint64_t *used_capacities;   /* of each, the least capacity of those that kernels fill and it counts for */
   uint64_t arena_bytes, live_bytes_max, input_bytes;
   uint64_t device_input_bytes; /* of the input, up to the last field that kernels read */
   uint64_t input_gap_bytes;    /* left before and after each field of the input */

@@ -105,9 +105,11 @@ struct sl_listed_port {
   uint32_t bound_count;
 };
 
-/* What a node on an event list had of its inputs: traffic.c. `part`: of the part that runs. */
+/* What a node on an event list had of its inputs: traffic.c. `part`: of the part that runs. Ports whose producers ran
+ * on the same list have no entry: what they gave in all is known from the producers. */
 struct sl_listed {
   uint64_t bytes_in, events, part_bytes_in, part_events;
+  uint64_t same_list_bytes;   /* of these: what does not depend on events and items */
   const struct sl_events *of; /* NULL: it is on none */
   struct sl_listed_port *ports;
   uint32_t port_count;

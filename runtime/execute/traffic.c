@@ -1,7 +1,8 @@
 /* traffic.c: how many bytes each node reads and writes: the fields that it names, as far as they were filled. Slots sum
  * the items of each slice that was delivered; from these sums follow the bytes of a field. Constants and scratch do not
- * count. Of a node on an event list count the events of the list, which are looked up when it has run: what it reads is
- * what their offsets say. On a device with a memory of its own nobody can look there.
+ * count. Of a node on an event list count the events of the list: what a producer on the same list gave in all, and of
+ * others, looked up when the node has run, what the offsets say. On a device with a memory of its own nobody can look
+ * there.
  */
 #include "execute/bind.h"
 #include "execute/session.h"
@@ -15,6 +16,14 @@ struct totals {
 };
 
 static int is_listed(const struct sl_session *s, uint32_t node) { return s->layout->node_set[node] != NO_WORD; }
+
+/* Does the algorithm know the node's list? */
+static int has_events(const struct sl_session *s, uint32_t node) {
+  const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_EVENTS) return 1;
+  return 0;
+}
 
 /* Of a list's node also the events of its outputs are those of the list. */
 static struct totals totals_of(const struct sl_session *s, const struct sl_storage *at) {
@@ -33,14 +42,29 @@ static struct totals totals_of(const struct sl_session *s, const struct sl_stora
   return t;
 }
 
-static uint64_t storage_bytes(const struct sl_session *s, int32_t storage) {
+/* `fixed`: with what does not depend on events and items. */
+static uint64_t storage_bytes(const struct sl_session *s, int32_t storage, int fixed) {
   if (storage == SL_NONE) return 0;
   const struct sl_storage *at = &s->layout->storage[storage];
   const int is_field = at->node < s->graph->node_count && at->field != UINT32_MAX;
   if (at->kind == SL_STORAGE_CONSTANT || !is_field) return 0;
   const struct sl_collection *c = s->graph->nodes[at->node].algorithm->members[at->member].collection;
   const struct totals t = totals_of(s, at);
-  return sl_collection_values(c, at->field, t.events, t.counts) * sl_type_bytes(c->fields[at->field].type);
+  const uint64_t none[SL_BOUNDS_MAX] = {0}, without = fixed ? 0 : sl_collection_values(c, at->field, 0, none);
+  return (sl_collection_values(c, at->field, t.events, t.counts) - without) * sl_type_bytes(c->fields[at->field].type);
+}
+
+/* Were all fields of one of a node's inputs made by nodes on its own list? */
+static int is_of_same_list(const struct sl_session *s, const struct sl_slot_member *entry, uint32_t fields,
+                           uint32_t node) {
+  const struct sl_layout *l = s->layout;
+  for (uint32_t f = 0; f < fields; f++) {
+    const struct sl_storage *at = entry->storage[f] == SL_NONE ? NULL : &l->storage[entry->storage[f]];
+    if (!at || at->kind == SL_STORAGE_CONSTANT) continue;
+    if (at->kind == SL_STORAGE_INPUT || at->node >= s->graph->node_count) return 0;
+    if (l->node_set[at->node] != l->node_set[node] || !has_events(s, at->node)) return 0;
+  }
+  return 1;
 }
 
 void sl_traffic_count_part(struct sl_slot *slot, uint32_t events) {
@@ -156,8 +180,13 @@ static int open_listed(struct sl_slot *slot, uint32_t node) {
     if (member->kind == SL_MEMBER_EVENTS) listed->of = (const struct sl_events *)(const void *)port;
     if (member->kind != SL_MEMBER_IN || member->flags & SL_FLAG_FIELD) continue;
     if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
-    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
-      listed->ports[listed->port_count++] = weigh_port(s->layout, member->collection, port, at->entries[k].storage);
+    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection)) {
+      const struct sl_listed_port p = weigh_port(s->layout, member->collection, port, at->entries[k].storage);
+      if (is_of_same_list(s, &at->entries[k], member->collection->field_count, node))
+        listed->same_list_bytes += p.bytes;
+      else
+        listed->ports[listed->port_count++] = p;
+    }
   }
   return SL_OK;
 }
@@ -182,7 +211,7 @@ void sl_traffic_count_listed(struct sl_slot *slot, const struct sl_flight *fligh
   struct sl_listed *listed = &slot->listed[node];
   if (!listed->of) return;
   listed->part_events = *listed->of->count;
-  listed->part_bytes_in = 0;
+  listed->part_bytes_in = listed->same_list_bytes;
   for (uint32_t p = 0; p < listed->port_count; p++)
     listed->part_bytes_in += listed_bytes(slot, flight->input, &listed->ports[p], listed->of);
   for (uint32_t m = 0; m < a->member_count; m++)
@@ -201,9 +230,13 @@ void sl_traffic_sum(const struct sl_session *s, uint32_t node, uint64_t *bytes_i
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_IN && a->members[m].kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[node][m];
-    if (looks && a->members[m].kind == SL_MEMBER_IN) continue;
-    for (uint32_t k = 0; k < at->entry_count; k++)
-      for (uint32_t f = 0; f < a->members[m].collection->field_count; f++)
-        *(a->members[m].kind == SL_MEMBER_IN ? bytes_in : bytes_out) += storage_bytes(s, at->entries[k].storage[f]);
+    const uint32_t fields = a->members[m].collection->field_count;
+    const int is_listed_input = looks && a->members[m].kind == SL_MEMBER_IN;
+    for (uint32_t k = 0; k < at->entry_count; k++) {
+      if (is_listed_input && !is_of_same_list(s, &at->entries[k], fields, node)) continue;
+      for (uint32_t f = 0; f < fields; f++)
+        *(a->members[m].kind == SL_MEMBER_IN ? bytes_in : bytes_out) +=
+            storage_bytes(s, at->entries[k].storage[f], !is_listed_input);
+    }
   }
 }
