@@ -10,18 +10,20 @@
  * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
  * vertex are neighbours: which groups of 32 tracks can come near while the vertex stays in a box around where it is, is
  * found once, and again only when it leaves the box. On a GPU a thread then keeps its first tracks in reach in shared
- * memory. Reads 32 bytes a track in reach for each step of each seed, from there or the cache; writes 52 a vertex.
+ * memory; a cpu keeps what each has in affinities to other seeds. Reads 32 bytes a track in reach for each step of each
+ * seed, from there or the cache; writes 52 a vertex.
  */
 #ifndef PV_FIT_H
 #define PV_FIT_H
 
 #include "finder.h"
 
-/* Tracks that a thread keeps at hand while it fits, and warps of a block that do. */
+/* Tracks that a thread keeps at hand while it fits, and warps of a block that do. Tracks in reach for which a cpu keeps
+ * their affinities to other seeds; at least one group of 32. */
 #if defined(SL_TARGET_CPU)
-enum { PV_KEPT = 1, PV_KEEPERS = 1, PV_KEPT_LANES = 1 };
+enum { PV_KEPT = 1, PV_KEEPERS = 1, PV_KEPT_LANES = 1, PV_OTHERS = 1024 };
 #else
-enum { PV_KEPT = 3, PV_KEEPERS = 4, PV_KEPT_LANES = 32 };
+enum { PV_KEPT = 3, PV_KEEPERS = 4, PV_KEPT_LANES = 32, PV_OTHERS = 1 };
 #endif
 
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
@@ -210,21 +212,24 @@ static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line 
   sl_sum32_add(&sums->tracks, j, is_near ? 1.0f : 0.0f);
 }
 
-/* Adds what the 32 tracks from `base` on contribute at `place`. */
+/* Adds what the 32 tracks from `base` on contribute at `place`. `others`: of each, which a cpu has at hand. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
-                                    pv_index base, const struct pv_place *seed, const struct pv_place *place,
-                                    float noise, struct pv_sums *sums) {
+                                    const float *__restrict__ others, pv_index base, const struct pv_place *seed,
+                                    const struct pv_place *place, float noise, struct pv_sums *sums) {
   SL_FOR_LANES32 (j) {
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
     if (blockDim.x > 1 && !(r.chi2 < a->max_chi2)) continue; /* on cpu nothing is added: lanes go together */
-    const float own = pv_affinity(pv_residual_of(&line, seed).chi2);
-    pv_add_track(a, &line, &r, competition[base + j] - own, noise, j, sums);
+    const float of_others =
+        PV_OTHERS > 1 ? others[j] : competition[base + j] - pv_affinity(pv_residual_of(&line, seed).chi2);
+    pv_add_track(a, &line, &r, of_others, noise, j, sums);
   }
 }
 
-/* On a GPU, tracks in reach that each thread of a warp has at hand, the first ones of its own. */
+/* On a GPU, tracks in reach that each thread of a warp has at hand, the first ones of its own; on a cpu, the sums of
+ * affinities to other seeds of all tracks in reach. */
 struct pv_kept {
+  float others_in_reach[PV_OTHERS];
   float x[PV_KEPT][PV_KEPT_LANES], y[PV_KEPT][PV_KEPT_LANES], z[PV_KEPT][PV_KEPT_LANES];
   float tx[PV_KEPT][PV_KEPT_LANES], ty[PV_KEPT][PV_KEPT_LANES], wx[PV_KEPT][PV_KEPT_LANES], wy[PV_KEPT][PV_KEPT_LANES];
   float others[PV_KEPT][PV_KEPT_LANES];
@@ -255,6 +260,16 @@ static SL_DEVICE struct pv_own pv_keep_tracks(const struct pv_fit *a, const stru
     own.count++;
   }
   return own;
+}
+
+/* On a cpu, of tracks from `begin` to before `end`: what each has in affinities to other seeds. */
+static SL_DEVICE void pv_keep_others(const struct pv_tracks *t, const float *__restrict__ competition,
+                                     const struct pv_place *seed, pv_index begin, pv_index end,
+                                     float *__restrict__ others) {
+  for (pv_index i = begin; i < end; i++) {
+    const struct pv_line line = pv_line_of(t, i);
+    others[i - begin] = competition[i] - pv_affinity(pv_residual_of(&line, seed).chi2);
+  }
 }
 
 static SL_DEVICE void pv_add_kept(const struct pv_fit *a, const struct pv_kept *kept, uint32_t count,
@@ -327,6 +342,7 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   const uint32_t keeps = blockDim.x > 1 && threadIdx.x < 32 * PV_KEEPERS ? 1u : 0u;
   struct pv_own own = {0, reach.begin};
   if (keeps && is_seed) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
+  uint32_t others_begin = 0, others_end = 0; /* on a cpu: tracks for which they are kept */
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
     const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
@@ -341,7 +357,12 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
     if (goes_on) pv_add_kept(a, kept, own.count, &v.at, noise, &sums);
     for (pv_index base = own.rest; goes_on && base < reach.end; base += 32) {
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
-      pv_add_tracks(a, t, competition, base, &seed, &v.at, noise, &sums);
+      if (PV_OTHERS > 1 && (base < others_begin || base >= others_end)) {
+        others_begin = (uint32_t)base;
+        others_end = reach.end - others_begin < PV_OTHERS ? reach.end : others_begin + PV_OTHERS;
+        pv_keep_others(t, competition, &seed, others_begin, others_end, kept->others_in_reach);
+      }
+      pv_add_tracks(a, t, competition, kept->others_in_reach + (base - others_begin), base, &seed, &v.at, noise, &sums);
     }
     struct pv_vertex next = v;
     const uint32_t next_goes_on = pv_step(a, &sums, seed.z, &next);
