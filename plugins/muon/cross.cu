@@ -12,7 +12,7 @@
 
 #include <sluice/kernel.h>
 
-enum { PLACE_FLOATS = 4 };
+enum { PLACE_FLOATS = 4, PLACES_AHEAD = 64 };
 static const float half_width_min = 0.1f; /* mm: the narrowest pads have more than 3 */
 
 #define SL_ARGS cross_args
@@ -207,8 +207,8 @@ static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32
   }
 }
 
-/* Writes where a hit is. */
-static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit) {
+/* Where the table has the place of a hit. */
+static SL_DEVICE const struct place *place_of(const struct cross_args *a, uint32_t hit) {
   const uint32_t tile = a->hits.tile[hit], gx = muon_tile_grid_x(tile), gy = muon_tile_grid_y(tile);
   const struct strip_grid *g = grid_of(a, tile);
   const uint32_t table = gx != g->grid_x   ? (uint32_t)MUON_Y_STRIPS
@@ -216,13 +216,36 @@ static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit) {
                                            : (uint32_t)MUON_PADS;
   const uint32_t i = g->place[table] + muon_tile_quarter(tile) * muon_quarter_size(gx, gy) +
                      muon_running_number(muon_tile_x(tile), muon_tile_y(tile), gx, gy);
-  const struct place p = ((const struct place *)(const void *)a->places)[i];
+  return (const struct place *)(const void *)a->places + i;
+}
+
+/* Writes where a hit is. */
+static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit, const struct place *at) {
+  const struct place p = *at;
   const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
   a->hits.x[hit] = p.x;
   a->hits.y[hit] = p.y;
   a->hits.z[hit] = p.z;
   a->hits.half_x[hit] = w.half_x;
   a->hits.half_y[hit] = w.half_y;
+}
+
+/* Of hits from `first` to before `end`. On a cpu places are asked for before they are needed, so that they come
+ * together from memory. */
+static SL_DEVICE void write_places(const struct cross_args *a, uint32_t first, uint32_t end) {
+#if defined(SL_TARGET_CPU)
+  const struct place *at[PLACES_AHEAD];
+  for (uint32_t begin = first; begin < end; begin += PLACES_AHEAD) {
+    const uint32_t count = end - begin < PLACES_AHEAD ? end - begin : PLACES_AHEAD;
+    for (uint32_t k = 0; k < count; k++) {
+      at[k] = place_of(a, begin + k);
+      __builtin_prefetch(at[k]);
+    }
+    for (uint32_t k = 0; k < count; k++) write_place(a, begin + k, at[k]);
+  }
+#else
+  for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) write_place(a, i, place_of(a, i));
+#endif
 }
 
 /* Where each grid's hits begin, of their numbers. */
@@ -257,7 +280,7 @@ SL_KERNEL(cross_write, struct cross_args) {
       }
     }
     __syncthreads();
-    for (uint32_t i = a.hits.offsets[event] + threadIdx.x; i < sum; i += blockDim.x) write_place(&a, i);
+    write_places(&a, a.hits.offsets[event], sum);
     write_firsts(counts, a.hits.first + (size_t)event * MUON_FIRSTS);
     __syncthreads(); /* bitmap and counts are free */
   }
