@@ -110,7 +110,7 @@ static int cpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uin
 
 const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .target = "cpu",
-                                          .default_slice_events = 8,
+                                          .default_slice_events = 16,
                                           .block_threads = 1,
                                           .flights = 1,
                                           .by_node = 1,

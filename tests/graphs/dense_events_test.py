@@ -10,7 +10,7 @@ from common import ROOT, Checks, call
 
 EVENTS, SEED = 3, 4  # the last of them has too many seeds in x and z
 BANK_DEC_REPORTS = 17
-WAYS = {"slices of 8": [], "slices of 1": ["--slice-events", 1]}
+WAYS = {"slices of 8": ["--slice-events", 8], "slices of 1": ["--slice-events", 1]}
 
 
 def is_reported(record):
