@@ -70,7 +70,8 @@ enum { CHUNKS = CALO_CELLS / (int)CHUNK_CELLS };
 static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t *adc, uint32_t chunk, uint32_t *map) {
   for (uint32_t is_high = high_cells(adc, chunk, a->highest_min); is_high; is_high &= is_high - 1) {
     const uint32_t cell = CHUNK_CELLS * chunk + sl_count_bits((is_high & (0u - is_high)) - 1u);
-    if (is_highest(a, adc, cell)) atomicOr(&map[cell / 32], 1u << cell % 32);
+    const uint32_t highest = is_highest(a, adc, cell);
+    if (blockDim.x == 1 || highest) atomicOr(&map[cell / 32], highest << cell % 32); /* on cpu without a branch */
   }
 }
 
