@@ -10,7 +10,7 @@ import tempfile
 
 from common import BRIEF, ROOT, Checks
 
-EVENTS = 24
+EVENTS = 12 if BRIEF else 24
 WRITE = {"copy", "geometry", "long_matches", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
          "velo_picture", "velo_sample"}  # what -o names
 checks = Checks()
