@@ -10,10 +10,10 @@ import sys
 import tempfile
 import time
 
-from common import ROOT, Checks
+from common import BRIEF, ROOT, Checks
 
 COUNTS, COPY, SIMULATE = (ROOT / "graphs" / name for name in ("velo_counts.yaml", "copy.yaml", "simulate.yaml"))
-EVENTS, SEED = 150, 1
+EVENTS, SEED = 60 if BRIEF else 150, 1
 checks = Checks()
 check = checks.that
 
@@ -96,7 +96,7 @@ def same_as_a_file(sluice, folder, draw):
 def damaged(sluice, folder, data, draw):
     """Bytes changed, missing and added, and an end in the middle."""
     path = folder / "damaged.mdf"
-    for round_ in range(12):
+    for round_ in range(4 if BRIEF else 12):
         broken = bytearray(data)
         for _ in range(draw.randrange(1, 8)):
             at, what = draw.randrange(len(broken)), draw.randrange(4)

@@ -85,10 +85,12 @@ static uint32_t pad_of(uint32_t x, uint32_t y) {
 static void cross_tile(const struct muon_geometry_view *g, const struct tiles *t, uint32_t event, uint32_t i,
                        struct plain *p) {
   const uint32_t tile = t->tile[i], is_x = (uint32_t)is_in(g, MUON_X_STRIPS, tile);
+  const uint16_t *of_grid = &t->first[event][muon_tile_grid(tile)];
+  const uint32_t end = t->offsets[event] + of_grid[1];
   uint32_t crossings = 0;
-  for (uint32_t k = t->offsets[event]; k < t->offsets[event + 1] && !is_pad(g, tile); k++) {
+  for (uint32_t k = t->offsets[event] + of_grid[0]; k < end && !is_pad(g, tile); k++) {
     const uint32_t other = t->tile[k], x = is_x ? tile : other, y = is_x ? other : tile;
-    if (muon_tile_grid(other) != muon_tile_grid(tile) || muon_tile_quarter(other) != muon_tile_quarter(tile)) continue;
+    if (muon_tile_quarter(other) != muon_tile_quarter(tile)) continue;
     if (is_in(g, MUON_X_STRIPS, other) == (int)is_x || !do_cross(x, y)) continue;
     crossings++;
     if (is_x)
