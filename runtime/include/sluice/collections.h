@@ -1,0 +1,255 @@
+/* collections.h: what algorithms hand each other: collections of fields, lists of events, and how much room they have;
+ * and the errors that functions return. A part of plugin.h, which has what one says of an algorithm.
+ */
+#ifndef SLUICE_COLLECTIONS_H
+#define SLUICE_COLLECTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define SL_STATIC_ASSERT(condition, text) static_assert(condition, text)
+extern "C" {
+#else
+#define SL_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+#define SL_UNUSED __attribute__((unused))
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
+/* What functions return: 0, or one of these. Text for a person goes through the services' `message`. */
+#define SL_ERRORS(E)                                              \
+  E(SL_ENOMEM, -1, "out of memory")                               \
+  E(SL_EINVAL, -2, "a value is out of range or inconsistent")     \
+  E(SL_EIO, -3, "a file could not be read or written")            \
+  E(SL_EFORMAT, -4, "data has the wrong format")                  \
+  E(SL_EGRAPH, -5, "the graph is wrong")                          \
+  E(SL_EPLUGIN, -6, "a plugin was refused or broke its contract") \
+  E(SL_EDEVICE, -7, "the device reported an error")               \
+  E(SL_ESTRICT, -8, "a bad event in strict mode")                 \
+  E(SL_EINTERRUPTED, -9, "stopped by a signal")
+#define SL_ERROR_ENUM_(name, value, text) name = value,
+enum { SL_OK = 0, SL_ERRORS(SL_ERROR_ENUM_) SL_ERROR_END_ = -1000 };
+
+enum { SL_NOTE = 0, SL_WARNING = 1, SL_ERROR = 2 }; /* severities of messages */
+
+/* ------------------------------------------------------------------------------------------- collections */
+
+/* Element types: name, C type, bytes. */
+#define SL_TYPES(T)   \
+  T(u8, uint8_t, 1)   \
+  T(i8, int8_t, 1)    \
+  T(u16, uint16_t, 2) \
+  T(i16, int16_t, 2)  \
+  T(u32, uint32_t, 4) \
+  T(i32, int32_t, 4)  \
+  T(u64, uint64_t, 8) \
+  T(i64, int64_t, 8)  \
+  T(f32, float, 4)    \
+  T(f64, double, 8)
+#define SL_TYPE_ENUM_(name, c, bytes) SL_TYPE_##name,
+/* bool, string and enumeration are types of properties only. */
+enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_enumeration, SL_TYPE_COUNT };
+#define SL_TYPE_DEF_(name, c, bytes) typedef c sl_c_##name;
+SL_TYPES(SL_TYPE_DEF_)
+
+/* Shapes: how many entries a field has, for a slice of E events.
+ *   PER_SLICE         1
+ *   PER_EVENT         E                  (PER_EVENT_OF(n): n values for each event)
+ *   OFFSETS           E + 1, u32         items of event e are [offsets[e], offsets[e+1]); first entry need not be 0
+ *   PER_ITEM          item capacity      (PER_ITEM_OF(n): n values for each item)
+ *   ITEM_OFFSETS      item capacity + 1, u32: subitems of item i are [o[i], o[i+1])
+ *   PER_SUBITEM       subitem capacity
+ *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); in no digest
+ *   ARRAY             as many as `make` allocates; constants only
+ *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts of the run
+ * A collection may have up to SL_GROUPS_MAX groups of subitems, each with a capacity of its own: a field ITEM_OFFSETS
+ * begins one, to which the PER_SUBITEM fields after it belong; a BYTES field is one.
+ * TOTAL fields stand alone in an output of a kernel. Before it runs on a slice they are 0; it adds to them with
+ * sl_total_add (kernel.h), and the runtime sums what was added over the run, of each event once.
+ * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
+ * An algorithm that writes ITEM_OFFSETS writes its entry 0 too, also when no event is on its list. */
+enum {
+  SL_SHAPE_CODE_PER_SLICE,
+  SL_SHAPE_CODE_PER_EVENT,
+  SL_SHAPE_CODE_OFFSETS,
+  SL_SHAPE_CODE_PER_ITEM,
+  SL_SHAPE_CODE_ITEM_OFFSETS,
+  SL_SHAPE_CODE_PER_SUBITEM,
+  SL_SHAPE_CODE_BYTES,
+  SL_SHAPE_CODE_ARRAY,
+  SL_SHAPE_CODE_TOTAL
+};
+#define SL_SHAPE_PER_SLICE       SL_SHAPE_CODE_PER_SLICE, 1
+#define SL_SHAPE_PER_EVENT       SL_SHAPE_CODE_PER_EVENT, 1
+#define SL_SHAPE_PER_EVENT_OF(n) SL_SHAPE_CODE_PER_EVENT, n
+#define SL_SHAPE_OFFSETS         SL_SHAPE_CODE_OFFSETS, 1
+#define SL_SHAPE_PER_ITEM        SL_SHAPE_CODE_PER_ITEM, 1
+#define SL_SHAPE_PER_ITEM_OF(n)  SL_SHAPE_CODE_PER_ITEM, n
+#define SL_SHAPE_ITEM_OFFSETS    SL_SHAPE_CODE_ITEM_OFFSETS, 1
+#define SL_SHAPE_PER_SUBITEM     SL_SHAPE_CODE_PER_SUBITEM, 1
+#define SL_SHAPE_BYTES           SL_SHAPE_CODE_BYTES, 1
+#define SL_SHAPE_ARRAY           SL_SHAPE_CODE_ARRAY, 1
+#define SL_SHAPE_TOTAL           SL_SHAPE_CODE_TOTAL, 1
+#define SL_SHAPE_TOTAL_OF(n)     SL_SHAPE_CODE_TOTAL, n
+enum { SL_GROUPS_MAX = 4 };
+
+struct sl_field {
+  const char *name;
+  uint32_t type;  /* SL_TYPE_... */
+  uint32_t shape; /* SL_SHAPE_CODE_... */
+  uint32_t width; /* values an entry */
+  uint32_t reserved;
+  const char *unit; /* "" for none */
+  const char *doc;
+};
+
+/* What collections of one sort have in common, so that algorithms which do not know them by name can fill or read them
+ * through an open port (below). Who owns the trait gives a macro that declares a collection with it.
+ * Rationale: a reader of files is built once, and plugins that come later say which parts of an event they want. */
+struct sl_trait {
+  const char *name; /* "io.raw_banks" */
+  const char *port; /* what an open port's port for this collection is called; no two collections share it */
+  /* The port as an output, with its capacities, then the budgets that they name; none where no open port writes it. */
+  const struct sl_member *members;
+  uint32_t member_count;
+  uint32_t data_bytes;
+  const void *data; /* what the trait's owner wants to know, plain bytes; all plugins say the same of a collection */
+};
+
+struct sl_collection {
+  const char *name;
+  const char *doc;
+  const struct sl_field *fields;
+  uint32_t field_count;
+  uint32_t reserved;
+  const struct sl_trait *trait; /* or NULL */
+};
+
+/* The capacity that the planner gave a port, and where its need is recorded: `used` holds the most items that any
+ * launch of the slice wanted. used > capacity means overflow: the runtime runs the slice again in smaller parts.
+ * Writers never write at or beyond `capacity`. Null `used` where nothing is bounded.
+ * No event may have more than `event_limit`: the capacity of a slice of one event, whatever the slice. The scans of
+ * struct sl_launch refuse one that wants more, and sources do.
+ * Rationale: which events are refused depends on nothing but the event. */
+struct sl_bound {
+  uint32_t capacity;
+  uint32_t event_limit;
+  uint32_t *used;
+  uint64_t limit_error; /* set by the runtime: an event's error if it wants more, without how many */
+};
+
+/* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
+ * `struct NAME_view` (pointers to read), `struct NAME_each` (of a list port: views of any number of producers), and
+ * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items), then
+ * FIELD_bound for each field ITEM_OFFSETS (its subitems) or BYTES. In the third, `at` is in the memory that the
+ * algorithm reads (a kernel's: on the device), `names` in the host's: for check, make and sinks, not for kernels. */
+#define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
+#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                            \
+  SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
+                 FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
+/* One of several collections whose tables differ in a type, a unit, a name or a doc: the table has these as parameters
+ * after F, FIELDS(F, type, unit), and they are given here after the doc. */
+#define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
+  SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
+                 FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \
+                 FIELDS(SL_PLUS_BOUND_, __VA_ARGS__))
+#define SL_COLLECTION_(name_, doc_, trait_, pointers_, const_pointers_, bounds_, entries_, plus_bounds_)         \
+  struct name_ {                                                                                                 \
+    pointers_ struct sl_bound bound;                                                                             \
+    bounds_                                                                                                      \
+  };                                                                                                             \
+  struct name_##_view {                                                                                          \
+    const_pointers_ struct sl_bound bound;                                                                       \
+    bounds_                                                                                                      \
+  };                                                                                                             \
+  struct name_##_each {                                                                                          \
+    const struct name_##_view *at;                                                                               \
+    const char *const *names;                                                                                    \
+    uint32_t count, reserved;                                                                                    \
+  };                                                                                                             \
+  static const struct sl_field name_##_fields[] SL_UNUSED = {entries_};                                          \
+  static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
+      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0, trait_};              \
+  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
+                                               (1 plus_bounds_) * sizeof(struct sl_bound),                       \
+                   "a collection holds pointers and bounds only")
+#define SL_POINTER_(name, type, shape, unit, doc)       sl_c_##type *name;
+#define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;
+#define SL_FIELD_ENTRY_(name, type, shape, unit, doc)   {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
+#define SL_BOUND_(name, type, shape, unit, doc)         SL_IF_GROUP_##shape(struct sl_bound name##_bound;)
+#define SL_PLUS_BOUND_(name, type, shape, unit, doc)    SL_IF_GROUP_##shape(+1)
+/* Their argument for a shape that begins a group, nothing for others. */
+#define SL_IF_GROUP_PER_SLICE       SL_NO_GROUP_
+#define SL_IF_GROUP_PER_EVENT       SL_NO_GROUP_
+#define SL_IF_GROUP_PER_EVENT_OF(n) SL_NO_GROUP_
+#define SL_IF_GROUP_OFFSETS         SL_NO_GROUP_
+#define SL_IF_GROUP_PER_ITEM        SL_NO_GROUP_
+#define SL_IF_GROUP_PER_ITEM_OF(n)  SL_NO_GROUP_
+#define SL_IF_GROUP_ITEM_OFFSETS    SL_A_GROUP_
+#define SL_IF_GROUP_PER_SUBITEM     SL_NO_GROUP_
+#define SL_IF_GROUP_BYTES           SL_A_GROUP_
+#define SL_IF_GROUP_ARRAY           SL_NO_GROUP_
+#define SL_IF_GROUP_TOTAL           SL_NO_GROUP_
+#define SL_IF_GROUP_TOTAL_OF(n)     SL_NO_GROUP_
+#define SL_NO_GROUP_(text)
+#define SL_A_GROUP_(text) text
+
+/* The runtime's own collection: a list of events, in ascending order. */
+#define SL_EVENT_LIST_FIELDS(F)                                \
+  F(count, u32, PER_SLICE, "", "number of events on the list") \
+  F(numbers, u32, PER_EVENT, "", "their numbers in the slice, ascending; `count` of them are valid")
+SL_COLLECTION(sl_event_list, SL_EVENT_LIST_FIELDS, "a list of events, on which nodes can run");
+
+/* The events that a node runs on; every argument struct of a kernel algorithm has one, as its member `events`.
+ * `numbers` is null for all events of the slice. */
+struct sl_events {
+  const uint32_t *count;   /* one value, on the device */
+  const uint32_t *numbers; /* ascending */
+  uint64_t *errors;        /* per event of the slice: 0, or the worst error that a kernel found */
+  uint64_t error_base;     /* set by the runtime: which node speaks */
+  uint32_t max;            /* E: the largest number of events in a slice */
+  uint32_t reserved;
+};
+
+/* --------------------------------------------------------------------------------------------- capacities */
+
+/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum or product. E
+ * is the largest number of events in a slice. The capacity of a list port is the sum over its producers. */
+enum {
+  SL_TERM_NONE,
+  SL_TERM_CONSTANT,      /* add */
+  SL_TERM_EVENTS,        /* E * multiply / divide + add */
+  SL_TERM_ITEMS,         /* item capacity of port `of` * multiply / divide + add */
+  SL_TERM_SUBITEMS,      /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
+  SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
+  SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
+  SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */
+  SL_TERM_PROPERTY       /* u32 property `of`, no budget, * multiply / divide + add */
+};
+enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM, SL_COMBINE_PRODUCT };
+enum { SL_TERMS_MAX = 4 };
+
+struct sl_term {
+  uint32_t kind, multiply, divide, add;
+  const char *of;
+};
+
+struct sl_capacity {
+  uint32_t combine;
+  uint32_t reserved;
+  struct sl_term terms[SL_TERMS_MAX]; /* those not used are SL_TERM_NONE, at the end */
+};
+
+SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_trait) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_collection) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_bound) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");
+
+#ifdef __cplusplus
+}
+#endif
+#endif
